@@ -6,16 +6,19 @@
 //! A server that is not installed is `None`, after a line that says so. Where the variable `CI` is
 //! set, that is a failure.
 //!
-//! `cargo run --package flow-services -- postgres` starts one by hand, and prints its address.
+//! `cargo run --package flow-services -- postgres` starts one by hand, and prints its address; so
+//! does `-- restate`.
 
 mod certificate;
 mod pgbouncer;
 mod postgres;
 mod process;
+mod restate;
 
 pub use certificate::Certificate;
 pub use pgbouncer::PgBouncer;
 pub use postgres::Postgres;
+pub use restate::Restate;
 
 use std::path::{Path, PathBuf};
 
@@ -34,11 +37,20 @@ fn installed(program: &str, folders: &[PathBuf], package: &str) -> Option<PathBu
         .map(|folder| folder.join(program))
         .find(|file| Path::is_file(file));
     if found.is_none() {
-        assert!(
-            std::env::var_os("CI").is_none(),
-            "no {program}: install Debian's package `{package}`, as `.ci/install` does"
-        );
-        println!("skipped: there is no {program}, which `.ci/install` installs");
+        missing(program, &format!("Debian's package `{package}`"));
     }
     found
+}
+
+/// Says that a program is not installed.
+///
+/// # Panics
+///
+/// The variable `CI` is set.
+fn missing(program: &str, package: &str) {
+    assert!(
+        std::env::var_os("CI").is_none(),
+        "no {program}: install {package}, as `.ci/install` does"
+    );
+    println!("skipped: there is no {program}, which `.ci/install` installs");
 }

@@ -3,7 +3,7 @@
 
 use std::process::ExitCode;
 
-use flow_services::Postgres;
+use flow_services::{Postgres, Restate};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -16,8 +16,12 @@ fn main() -> ExitCode {
             Some(server) => serve(&server.url()),
             None => ExitCode::FAILURE,
         },
+        "restate" => match Restate::start() {
+            Some(server) => serve(&format!("{} (admin: {})", server.ingress(), server.admin())),
+            None => ExitCode::FAILURE,
+        },
         other => {
-            eprintln!("there is no server `{other}`: only `postgres`");
+            eprintln!("there is no server `{other}`: only `postgres` and `restate`");
             ExitCode::FAILURE
         }
     }

@@ -48,9 +48,17 @@ impl Folder {
     /// A new folder. If this process is root's, its servers run as this user of Debian's package,
     /// since most servers refuse to run as root.
     pub(crate) fn new(user: &'static str) -> Folder {
-        let path = TempDir::new().expect("a temporary folder").keep();
         let this: Metadata = fs::metadata("/proc/self").expect("/proc is there");
-        let user = (this.uid() == 0).then_some(user);
+        Folder::of((this.uid() == 0).then_some(user))
+    }
+
+    /// A new folder, whose servers run as the user of this process.
+    pub(crate) fn of_this_user() -> Folder {
+        Folder::of(None)
+    }
+
+    fn of(user: Option<&'static str>) -> Folder {
+        let path = TempDir::new().expect("a temporary folder").keep();
         if let Some(user) = user {
             let number = |flag| {
                 let shown = output(Command::new("id").args([flag, user]));

@@ -1,0 +1,95 @@
+//! The two directions of a call by the server.
+
+use std::future::{Future as _, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+
+use bytes::Bytes;
+use hyper::body::{Body as _, Incoming};
+use restate_sdk_shared_core::{CoreVM, VM};
+use tokio::sync::mpsc::UnboundedSender;
+
+/// What came of waiting for the server.
+#[derive(Debug)]
+pub(crate) enum Received {
+    Bytes(Bytes),
+    /// The server sends nothing more, and still reads.
+    Closed,
+    /// The connection is gone. The server tries the invocation again by another call.
+    Broken,
+    /// Something here can go on.
+    Woken,
+}
+
+/// A call by the server: what it sends, and where the answer goes.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    body: Incoming,
+    is_closed: bool,
+    output: UnboundedSender<Bytes>,
+}
+
+impl Connection {
+    pub(crate) fn new(body: Incoming, output: UnboundedSender<Bytes>) -> Self {
+        Connection {
+            body,
+            is_closed: false,
+            output,
+        }
+    }
+
+    /// Waits for the server, or until this returns true.
+    ///
+    /// # Cancel safety
+    ///
+    /// Nothing that the server sends is lost.
+    pub(crate) async fn receive(&mut self, mut is_woken: impl FnMut() -> bool) -> Received {
+        let output = self.output.clone();
+        let mut gone = pin!(output.closed());
+        poll_fn(|cx| {
+            if gone.as_mut().poll(cx).is_ready() {
+                return Poll::Ready(Received::Broken);
+            }
+            while !self.is_closed {
+                match Pin::new(&mut self.body).poll_frame(cx) {
+                    Poll::Ready(Some(Ok(frame))) => {
+                        if let Ok(bytes) = frame.into_data() {
+                            return Poll::Ready(Received::Bytes(bytes));
+                        }
+                    }
+                    Poll::Ready(Some(Err(_))) => return Poll::Ready(Received::Broken),
+                    Poll::Ready(None) => {
+                        self.is_closed = true;
+                        return Poll::Ready(Received::Closed);
+                    }
+                    Poll::Pending => break,
+                }
+            }
+            if is_woken() {
+                return Poll::Ready(Received::Woken);
+            }
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Hands what the server sends to its journal. Returns false if the connection is gone.
+    pub(crate) async fn feed(&mut self, vm: &mut CoreVM, is_woken: impl FnMut() -> bool) -> bool {
+        match self.receive(is_woken).await {
+            Received::Bytes(bytes) => vm.notify_input(bytes),
+            Received::Closed => vm.notify_input_closed(),
+            Received::Woken => {}
+            Received::Broken => return false,
+        }
+        true
+    }
+
+    /// Sends what the journal has for the server.
+    pub(crate) fn flush(&self, vm: &mut CoreVM) {
+        let bytes = vm.take_output();
+        if !bytes.is_empty() {
+            // Nobody receives it if the server is gone, which `receive` notices.
+            let _ = self.output.send(bytes);
+        }
+    }
+}

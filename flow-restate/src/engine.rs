@@ -1,0 +1,308 @@
+//! The engine: every step, wait and question is an operation of the invocation.
+
+use std::future::Future;
+use std::pin::{Pin, pin};
+use std::time::Duration;
+
+use bytes::Bytes;
+use flow_runtime::engine::{
+    Engine, Failed, Failure, Hooks, Json, Place, QuestionType, Run, Scope, StateHooks, Step,
+    Stored, StoredState, Visit, Visits, carry_out,
+};
+use flow_runtime::{EventKind, FlowError, NodeError, TimedOut};
+use futures_util::future::{Either, select};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::operations::{Handle, Operations, Refused, Request, Said};
+use crate::question::{Asked, Settled, asked};
+
+/// The largest outcome, in bytes: Restate takes messages of 32 MiB, and tries one that is larger
+/// for ever.
+pub(crate) const LARGEST: usize = 31_000_000;
+
+/// The outcome of a step in the journal.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Recorded<T, E> {
+    Outcome(T),
+    Error(E),
+}
+
+/// The engine of one invocation on a Restate server: what [`Endpoint::flow`](crate::Endpoint::flow)
+/// requires of a flow is that it can run on this engine.
+///
+/// Every flow can whose values are `Serialize` and `Deserialize`, and so can flows that were loaded
+/// from files.
+#[derive(Debug)]
+pub struct OnRestate {
+    run: Run,
+    visits: Visits,
+    operations: Operations,
+}
+
+impl OnRestate {
+    pub(crate) fn new(run: Run, operations: Operations) -> Self {
+        let visits = Visits::new();
+        OnRestate {
+            run,
+            visits,
+            operations,
+        }
+    }
+
+    fn tell(&self, path: flow_runtime::engine::Path<'_>, kind: EventKind<'_>) {
+        if !self.operations.is_replaying() {
+            self.run.emit(path, kind);
+        }
+    }
+
+    async fn sleep(&self, name: String, duration: Duration) {
+        self.operations
+            .want(name, Request::Sleep(duration))
+            .done()
+            .await;
+    }
+}
+
+impl OnRestate {
+    /// Ends the invocation with a failure that says this.
+    async fn fail<T>(&self, message: String) -> T {
+        let code = 500;
+        self.operations.fail(Refused { code, message });
+        std::future::pending().await
+    }
+
+    async fn read<T: Stored>(&self, name: &str, recorded: &[u8]) -> Result<T, Failed> {
+        match serde_json::from_slice::<Recorded<T, NodeError>>(recorded) {
+            Ok(Recorded::Outcome(outcome)) => Ok(outcome),
+            Ok(Recorded::Error(error)) => Err(error.into()),
+            Err(error) => {
+                self.fail(format!(
+                    "the recorded outcome of `{name}` cannot be read: {error}"
+                ))
+                .await
+            }
+        }
+    }
+}
+
+/// The outcome as it is recorded.
+///
+/// # Errors
+///
+/// Why it cannot be recorded.
+fn written<N: Step<Outcome: Stored>>(
+    name: &str,
+    result: &Result<N::Outcome, NodeError>,
+) -> Result<Bytes, String> {
+    let text = match result {
+        Ok(outcome) => serde_json::to_vec(&Recorded::<_, ()>::Outcome(outcome)),
+        Err(error) => serde_json::to_vec(&Recorded::<(), _>::Error(error)),
+    }
+    .map_err(|error| format!("the outcome of `{name}` does not survive as JSON: {error}"))?;
+    if text.len() > LARGEST {
+        return Err(format!(
+            "the outcome of `{name}` has {} bytes, and Restate takes {LARGEST} at most: keep large \
+             values elsewhere, and return where they are",
+            text.len()
+        ));
+    }
+    if let Ok(outcome) = result {
+        let read: Recorded<N::Outcome, NodeError> =
+            serde_json::from_slice(&text).map_err(|error| {
+                format!("the outcome of `{name}` does not survive as JSON: {error}")
+            })?;
+        if let Recorded::Outcome(read) = read {
+            N::read_back(outcome, read)?;
+        }
+    }
+    Ok(Bytes::from(text))
+}
+
+impl<N: Step<Outcome: Stored>> Engine<N> for OnRestate {
+    async fn step<'s, W>(&self, scope: &'s Scope<'s>, work: W) -> Result<N::Outcome, Failed>
+    where
+        W: Future<Output = Result<N::Outcome, Failed>> + Send,
+    {
+        let name = scope.frame().place().step;
+        let mut step = self.operations.want(name.clone(), Request::Step);
+        if let Said::Done(recorded) = step.said().await {
+            return self.read(&name, &recorded).await;
+        }
+        let work = carry_out(scope, self.run.is_limited(), work);
+        let result = match self.operations.run(work).await {
+            Ok(outcome) => Ok(outcome),
+            Err(failed) => match *failed {
+                FlowError::Node(error) => Err(error),
+                other => return Err(Box::new(other)),
+            },
+        };
+        match written::<N>(&name, &result) {
+            Ok(outcome) => step.propose(outcome),
+            Err(reason) => return self.fail(reason).await,
+        }
+        // The recorded outcome, so that a replay and the first run see the same value.
+        let recorded = step.done().await;
+        self.read(&name, &recorded).await
+    }
+}
+
+impl Hooks for OnRestate {
+    fn run(&self) -> &Run {
+        &self.run
+    }
+
+    fn node_started(&self, scope: &Scope<'_>, node: u16) -> Result<(), Failed> {
+        let frame = scope.frame();
+        self.visits.begin(frame, node);
+        self.run.count_step(frame)?;
+        self.tell(frame.path(), EventKind::NodeStarted);
+        Ok(())
+    }
+
+    fn item_started(&self, scope: &Scope<'_>) {
+        self.tell(scope.frame().path(), EventKind::NodeStarted);
+    }
+
+    async fn within_timeout<T: Send>(
+        &self,
+        scope: &Scope<'_>,
+        attempt: u32,
+        after: Duration,
+        work: Pin<&mut (impl Future<Output = T> + Send)>,
+    ) -> Option<T> {
+        let name = scope.frame().place().retry(attempt).step;
+        let timer = pin!(self.sleep(format!("{name} timeout"), after));
+        match select(work, timer).await {
+            Either::Left((output, _)) => Some(output),
+            Either::Right(((), _)) => None,
+        }
+    }
+
+    async fn wait_to_retry(
+        &self,
+        scope: &Scope<'_>,
+        attempt: u32,
+        wait: Duration,
+    ) -> Result<(), Failed> {
+        self.sleep(scope.frame().place().retry(attempt).step, wait)
+            .await;
+        Ok(())
+    }
+
+    async fn wait(&self, scope: &Scope<'_>, duration: Duration) -> Result<(), Failed> {
+        self.sleep(scope.frame().place().step, duration).await;
+        Ok(())
+    }
+
+    async fn ask_any(
+        &self,
+        visit: Visit<'_>,
+        question: QuestionType,
+        prompt: String,
+    ) -> Result<Value, Failed> {
+        let place = visit.frame().place();
+        self.tell_asked(&place, &question, prompt).await;
+        let mut promise = self.operations.want(place.step.clone(), Request::Promise);
+        let settled = match visit.timeout() {
+            None => promise.done().await,
+            Some(after) => {
+                let timer = pin!(self.sleep(format!("{} timeout", place.step), after));
+                let in_time = match select(pin!(promise.done()), timer).await {
+                    Either::Left((settled, _)) => Some(settled),
+                    Either::Right(_) => None,
+                };
+                match in_time {
+                    Some(settled) => settled,
+                    None => self.time_out(&place.step, &mut promise).await,
+                }
+            }
+        };
+        match serde_json::from_slice(&settled) {
+            Ok(Settled::Answer(answer)) => match question.check(&answer) {
+                Ok(()) => Ok(answer),
+                Err(reason) => Err(Box::new(FlowError::Unanswered {
+                    path: place.path,
+                    error: format!("the answer is of another type: {reason}").into(),
+                })),
+            },
+            Ok(Settled::TimedOut) => {
+                let after = visit.timeout().unwrap_or_default();
+                let failure = Failure::Deadline(TimedOut { after });
+                Err(NodeError::new(place.path, 1, failure).into())
+            }
+            Err(error) => {
+                self.fail(format!(
+                    "the answer at `{}` cannot be read: {error}",
+                    place.step
+                ))
+                .await
+            }
+        }
+    }
+
+    async fn unreadable(&self, scope: &Scope<'_>, reason: String) -> Failed {
+        let step = scope.frame().place().step;
+        self.fail(format!(
+            "the recorded outcome of `{step}` cannot be read: {reason}"
+        ))
+        .await
+    }
+
+    fn node_finished(&self, scope: &Scope<'_>, action: &str) {
+        self.tell(scope.frame().path(), EventKind::NodeFinished { action });
+    }
+
+    fn flow_failed(&self, scope: &Scope<'_>, error: &Failed) {
+        self.visits.end(scope.frame());
+        self.tell(scope.frame().flow_path(), EventKind::FlowFailed { error });
+    }
+
+    fn composite_failed(&self, scope: &Scope<'_>, error: &Failed) {
+        self.tell(scope.frame().path(), EventKind::CompositeFailed { error });
+    }
+
+    fn flow_ended(&self, scope: &Scope<'_>, end: &str) {
+        scope.leave();
+        self.visits.end(scope.frame());
+        self.tell(scope.frame().flow_path(), EventKind::FlowEnded { end });
+    }
+}
+
+impl OnRestate {
+    /// Says by a promise that a question is asked, so that no other can be answered.
+    async fn tell_asked(&self, place: &Place, question: &QuestionType, prompt: String) {
+        let told = Asked {
+            path: place.path.clone(),
+            prompt,
+            ty: question.name().to_owned(),
+            schema: question.schema(),
+        };
+        let text = match serde_json::to_vec(&told) {
+            Ok(text) => Bytes::from(text),
+            Err(error) => return self.fail(error.to_string()).await,
+        };
+        let request = Request::Settle(text);
+        self.operations
+            .want(asked(&place.step), request)
+            .done()
+            .await;
+    }
+
+    /// Settles a question whose time is over, and returns what it was settled with: an answer that
+    /// was accepted before counts.
+    async fn time_out(&self, name: &str, promise: &mut Handle) -> Bytes {
+        let timed_out = match serde_json::to_vec(&Settled::TimedOut) {
+            Ok(text) => Bytes::from(text),
+            Err(error) => return self.fail(error.to_string()).await,
+        };
+        let mut settling = self
+            .operations
+            .want(name.to_owned(), Request::Settle(timed_out));
+        settling.done().await;
+        promise.done().await
+    }
+}
+
+impl<S: StoredState<Json>> StateHooks<S> for OnRestate {}

@@ -1,0 +1,50 @@
+//! What a step can ask about the invocation.
+
+use std::error::Error;
+use std::future::ready;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use flow_runtime::NodeError;
+use flow_runtime::engine::{EarlierAttempts, Frame, History, Place};
+
+/// An invocation. Nothing is known of attempts at steps in earlier processes: the server keeps only
+/// outcomes.
+#[derive(Debug)]
+pub(crate) struct Invocation {
+    pub(crate) id: Arc<str>,
+}
+
+impl History for Invocation {
+    fn step_id(&self, place: &Place) -> String {
+        format!("{}/{}", self.id, place.step)
+    }
+
+    fn execution(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn spent_at(&self, _frame: &Frame<'_>) -> Duration {
+        Duration::ZERO
+    }
+
+    fn attempt_failed(
+        &self,
+        _frame: &Frame<'_>,
+        _attempt: u32,
+        _error: &(dyn Error + Send + Sync + 'static),
+    ) -> bool {
+        true
+    }
+
+    fn attempts(&self, _frame: &Frame<'_>) -> EarlierAttempts {
+        EarlierAttempts::default()
+    }
+
+    fn gave_up(&self, _frame: &Frame<'_>, _attempt: u32, _error: &NodeError) {}
+
+    fn may_try(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(ready(()))
+    }
+}

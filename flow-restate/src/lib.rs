@@ -1,0 +1,15 @@
+#![doc = include_str!("../README.md")]
+
+mod answer;
+mod connection;
+mod endpoint;
+mod engine;
+mod history;
+mod invocation;
+mod manifest;
+mod operations;
+mod question;
+mod unacknowledged;
+
+pub use endpoint::{Endpoint, EndpointError};
+pub use engine::OnRestate;

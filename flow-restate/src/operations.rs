@@ -1,0 +1,330 @@
+//! What a running flow wants of its invocation, and what came of it.
+//!
+//! The hard thing is the order. A flow registers wants while it is polled; the invocation opens
+//! them sorted by name once nothing wakes the flow any more, and delivers one completion at a time.
+
+use std::collections::{BTreeMap, HashMap};
+use std::future::{Future, poll_fn};
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::Duration;
+
+use bytes::Bytes;
+use restate_sdk_shared_core::TerminalFailure;
+
+/// The end of a call that fails for good.
+#[derive(Debug, Clone)]
+pub(crate) struct Refused {
+    /// The status in HTTP.
+    pub(crate) code: u16,
+    pub(crate) message: String,
+}
+
+impl Refused {
+    pub(crate) fn cancelled() -> Self {
+        let (code, message) = (409, "the run was cancelled".to_owned());
+        Refused { code, message }
+    }
+}
+
+impl From<Refused> for TerminalFailure {
+    fn from(Refused { code, message }: Refused) -> Self {
+        let metadata = Vec::new();
+        TerminalFailure {
+            code,
+            message,
+            metadata,
+        }
+    }
+}
+
+/// What is wanted. The order of the variants is part of the order in which wants are opened.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Request {
+    /// Run a step, or get its outcome.
+    Step,
+    /// Wait this long.
+    Sleep(Duration),
+    /// Wait for the answer to a question.
+    Promise,
+    /// Settle a promise. The first one to settle it decides.
+    Settle(Bytes),
+}
+
+impl Request {
+    fn rank(&self) -> u8 {
+        match self {
+            Request::Step => 0,
+            Request::Sleep(_) => 1,
+            Request::Promise => 2,
+            Request::Settle(_) => 3,
+        }
+    }
+}
+
+/// What the invocation says about an operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// The step has no outcome yet: run it.
+    Run,
+    /// It is done, with this value. Empty for a timer.
+    Done(Bytes),
+}
+
+#[derive(Debug, Default)]
+struct Operation {
+    said: Option<Said>,
+    waker: Option<Waker>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    next: u64,
+    wanted: BTreeMap<(String, u8), (u64, Request)>,
+    operations: HashMap<u64, Operation>,
+    proposed: Vec<(u64, Bytes)>,
+    replaying: bool,
+    failed: Option<Refused>,
+    deferred: Vec<Waker>,
+    task: Option<Waker>,
+}
+
+/// The operations of one invocation, shared by the flow and by what drives it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Operations(Arc<Mutex<Table>>);
+
+/// Wakes the work of one step.
+struct WorkWoken {
+    operations: Operations,
+    work: Mutex<Option<Waker>>,
+}
+
+impl WorkWoken {
+    fn work(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.work.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Wake for WorkWoken {
+    fn wake(self: Arc<Self>) {
+        let work = self.work().take();
+        if let Some(work) = work {
+            self.operations.defer(work);
+        }
+    }
+}
+
+/// One operation. Dropping it withdraws it.
+#[derive(Debug)]
+pub(crate) struct Handle {
+    id: u64,
+    key: (String, u8),
+    all: Operations,
+}
+
+impl Operations {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Wants something, under a name that no other operation of its kind has.
+    pub(crate) fn want(&self, name: String, request: Request) -> Handle {
+        let key = (name, request.rank());
+        let mut table = self.table();
+        let id = table.next;
+        table.next += 1;
+        table.operations.insert(id, Operation::default());
+        table.wanted.insert(key.clone(), (id, request));
+        drop(table);
+        let all = self.clone();
+        Handle { id, key, all }
+    }
+
+    /// Takes what is wanted and not opened yet, in the order in which it is to be opened.
+    pub(crate) fn take_wanted(&self) -> Vec<(u64, String, Request)> {
+        let mut table = self.table();
+        let wanted = std::mem::take(&mut table.wanted);
+        wanted
+            .into_iter()
+            .map(|((name, _), (id, request))| (id, name, request))
+            .collect()
+    }
+
+    /// The outcomes of steps that have been run here since the last call.
+    pub(crate) fn take_proposed(&self) -> Vec<(u64, Bytes)> {
+        std::mem::take(&mut self.table().proposed)
+    }
+
+    /// Returns false if the flow has withdrawn it.
+    pub(crate) fn is_awaited(&self, id: u64) -> bool {
+        self.table().operations.contains_key(&id)
+    }
+
+    /// Tells the flow what came of an operation.
+    pub(crate) fn say(&self, id: u64, said: Said) {
+        let waker = match self.table().operations.get_mut(&id) {
+            Some(operation) => {
+                operation.said = Some(said);
+                operation.waker.take()
+            }
+            None => None,
+        };
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Ends the invocation. The first reason counts.
+    pub(crate) fn fail(&self, refused: Refused) {
+        self.table().failed.get_or_insert(refused);
+    }
+
+    /// Why the invocation has to end.
+    pub(crate) fn failure(&self) -> Option<Refused> {
+        self.table().failed.clone()
+    }
+
+    /// The task that drives the invocation.
+    pub(crate) fn set_task(&self, task: Waker) {
+        self.table().task = Some(task);
+    }
+
+    /// Wakes the work of a step, but only when the flow is quiet: work that wakes itself again and
+    /// again must not hold up the journal.
+    fn defer(&self, work: Waker) {
+        let mut table = self.table();
+        table.deferred.push(work);
+        let task = table.task.clone();
+        drop(table);
+        if let Some(task) = task {
+            task.wake();
+        }
+    }
+
+    pub(crate) fn has_deferred(&self) -> bool {
+        !self.table().deferred.is_empty()
+    }
+
+    pub(crate) fn wake_deferred(&self) {
+        let deferred = std::mem::take(&mut self.table().deferred);
+        deferred.into_iter().for_each(Waker::wake);
+    }
+
+    /// Runs the work of a step, with the wakes of it deferred.
+    pub(crate) async fn run<T>(&self, work: impl Future<Output = T> + Send) -> T {
+        let mut work = pin!(work);
+        let woken = Arc::new(WorkWoken {
+            operations: self.clone(),
+            work: Mutex::default(),
+        });
+        let waker = Waker::from(woken.clone());
+        poll_fn(|cx| {
+            *woken.work() = Some(cx.waker().clone());
+            work.as_mut().poll(&mut Context::from_waker(&waker))
+        })
+        .await
+    }
+
+    pub(crate) fn is_replaying(&self) -> bool {
+        self.table().replaying
+    }
+
+    pub(crate) fn set_replaying(&self, replaying: bool) {
+        self.table().replaying = replaying;
+    }
+}
+
+impl Handle {
+    /// What the invocation says next.
+    ///
+    /// # Cancel safety
+    ///
+    /// What is said is kept until somebody waits for it.
+    pub(crate) async fn said(&mut self) -> Said {
+        poll_fn(|cx| {
+            let mut table = self.all.table();
+            let Some(operation) = table.operations.get_mut(&self.id) else {
+                unreachable!("an operation is there until its handle is dropped")
+            };
+            match operation.said.take() {
+                Some(said) => Poll::Ready(said),
+                None => {
+                    operation.waker = Some(cx.waker().clone());
+                    Poll::Pending
+                }
+            }
+        })
+        .await
+    }
+
+    /// Returns the value once the operation is done.
+    pub(crate) async fn done(&mut self) -> Bytes {
+        loop {
+            if let Said::Done(value) = self.said().await {
+                return value;
+            }
+        }
+    }
+
+    /// Proposes the outcome of a step that was run here.
+    pub(crate) fn propose(&self, outcome: Bytes) {
+        self.all.table().proposed.push((self.id, outcome));
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let mut table = self.all.table();
+        table.operations.remove(&self.id);
+        if table
+            .wanted
+            .get(&self.key)
+            .is_some_and(|(id, _)| *id == self.id)
+        {
+            table.wanted.remove(&self.key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures_util::FutureExt as _;
+
+    #[test]
+    fn wants_are_opened_by_name_whatever_the_order_in_which_they_came() {
+        let operations = Operations::default();
+        let _later = operations.want("flow.b".to_owned(), Request::Step);
+        let _sooner = operations.want("flow.a".to_owned(), Request::Step);
+        let names: Vec<_> = operations
+            .take_wanted()
+            .into_iter()
+            .map(|want| want.1)
+            .collect();
+        assert_eq!(names, ["flow.a", "flow.b"]);
+    }
+
+    #[test]
+    fn what_is_dropped_before_it_is_opened_is_never_opened() {
+        let operations = Operations::default();
+        drop(operations.want("flow.a".to_owned(), Request::Promise));
+        assert!(operations.take_wanted().is_empty());
+    }
+
+    #[test]
+    fn a_step_is_run_proposed_and_then_done() {
+        let operations = Operations::default();
+        let mut step = operations.want("flow.a".to_owned(), Request::Step);
+        let id = operations.take_wanted()[0].0;
+        assert_eq!(step.said().now_or_never(), None);
+        operations.say(id, Said::Run);
+        assert_eq!(step.said().now_or_never(), Some(Said::Run));
+        step.propose(Bytes::from_static(b"1"));
+        assert_eq!(operations.take_proposed(), [(id, Bytes::from_static(b"1"))]);
+        operations.say(id, Said::Done(Bytes::from_static(b"1")));
+        assert_eq!(step.done().now_or_never().as_deref(), Some(&b"1"[..]));
+        drop(step);
+        assert!(!operations.is_awaited(id));
+    }
+}

@@ -1,0 +1,158 @@
+//! Calls of the server, and the workers that it calls.
+
+use std::time::Duration;
+
+use flow_restate::Endpoint;
+use flow_services::Restate;
+use http_body_util::{BodyExt as _, Full};
+use hyper::Request;
+use hyper::body::Bytes;
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::{Builder, Runtime};
+
+use crate::flows::*;
+use crate::wide::Wide;
+
+/// How often a call is made again while the server is down.
+const PATIENCE: u32 = 600;
+
+/// A process with flows, more or less: a runtime of its own, of which nothing is left when it is
+/// killed.
+pub(crate) struct Worker {
+    pub(crate) port: u16,
+    runtime: Option<Runtime>,
+}
+
+impl Worker {
+    pub(crate) fn start() -> Worker {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let runtime = Some(serve(listener));
+        Worker { port, runtime }
+    }
+
+    /// Drops everything where it is.
+    pub(crate) fn kill(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_timeout(Duration::from_secs(5));
+        }
+    }
+
+    pub(crate) fn start_again(&mut self) {
+        let listener = std::net::TcpListener::bind(("127.0.0.1", self.port)).unwrap();
+        self.runtime = Some(serve(listener));
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+fn serve(listener: std::net::TcpListener) -> Runtime {
+    listener.set_nonblocking(true).unwrap();
+    let runtime = Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let endpoint = Endpoint::new()
+        .flow(Asking::new())
+        .flow(Batch::new())
+        .flow(Chain::new())
+        .flow(Count::new())
+        .flow(Excused::new())
+        .flow(Failing::new())
+        .flow(Impatient::new())
+        .flow(Outer::new())
+        .flow(Retried::new())
+        .flow(SlowCount::new())
+        .flow(Waiting::new())
+        .flow(Wide::new());
+    runtime.spawn(async {
+        let listener = TcpListener::from_std(listener).unwrap();
+        endpoint.serve(listener).await.unwrap();
+    });
+    runtime
+}
+
+/// Starts a server and a worker that it knows. `None` if the server is not installed.
+pub(crate) async fn server_and_worker() -> Option<(Restate, Worker)> {
+    let server = Restate::start()?;
+    let worker = Worker::start();
+    let address = json!({ "uri": format!("http://127.0.0.1:{}", worker.port) });
+    let (status, said) = call(&server.admin(), "POST", "/deployments", &address)
+        .await
+        .unwrap();
+    assert_eq!(status, 201, "{said}");
+    Some((server, worker))
+}
+
+/// Runs a flow to its end: the output, or the status and the error.
+pub(crate) async fn run(
+    server: &Restate,
+    flow: &str,
+    key: &str,
+    input: &Value,
+) -> Result<Value, (u16, String)> {
+    start(server, flow, key, input).await;
+    attach(&server.ingress(), flow, key).await
+}
+
+/// Starts a run, and returns the id of its invocation.
+pub(crate) async fn start(server: &Restate, flow: &str, key: &str, input: &Value) -> String {
+    let path = format!("/{flow}/{key}/run/send");
+    let (status, said) = call(&server.ingress(), "POST", &path, input).await.unwrap();
+    assert_eq!(status, 202, "{said}");
+    let said: Value = serde_json::from_str(&said).unwrap();
+    said["invocationId"].as_str().unwrap().to_owned()
+}
+
+/// Waits for the end of a run, also while the server is down.
+pub(crate) async fn attach(ingress: &str, flow: &str, key: &str) -> Result<Value, (u16, String)> {
+    let path = format!("/restate/workflow/{flow}/{key}/attach");
+    for _ in 0..PATIENCE {
+        match call(ingress, "GET", &path, &Value::Null).await {
+            Some((200, said)) => return Ok(serde_json::from_str(&said).unwrap()),
+            // Not all of the server is up again, or was when it was asked.
+            Some((404 | 429 | 502 | 503 | 504, _)) | None => {
+                tokio::time::sleep(Duration::from_millis(100)).await;
+            }
+            Some((status, said)) => return Err((status, said)),
+        }
+    }
+    panic!("{flow}/{key} does not end");
+}
+
+/// The status and the text. `None` if the connection fails.
+pub(crate) async fn call(
+    host: &str,
+    method: &str,
+    path: &str,
+    body: &Value,
+) -> Option<(u16, String)> {
+    let address = host.strip_prefix("http://").unwrap();
+    let stream = TcpStream::connect(address).await.ok()?;
+    let connected = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await;
+    let (mut sender, connection) = connected.ok()?;
+    tokio::spawn(connection);
+    let mut request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", address);
+    let mut text = String::new();
+    if !body.is_null() {
+        request = request.header("content-type", "application/json");
+        text = body.to_string();
+    }
+    let request = request.body(Full::new(Bytes::from(text))).unwrap();
+    let response = sender.send_request(request).await.ok()?;
+    let status = response.status().as_u16();
+    let body = response.into_body().collect().await.ok()?.to_bytes();
+    Some((status, String::from_utf8_lossy(&body).into_owned()))
+}

@@ -1,0 +1,184 @@
+//! The flows that the tests run.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
+
+/// Each step that began, in order, by its id.
+pub(crate) static BEGAN: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// Notes that a step begins. A plain run has no ids.
+fn begin(cx: &Context) {
+    BEGAN.lock().unwrap().extend(cx.step_id());
+}
+
+#[node]
+pub(crate) async fn square(cx: &Context, number: u64) -> u64 {
+    begin(cx);
+    tokio::task::yield_now().await;
+    number * number
+}
+
+#[node(writes = number)]
+fn add(cx: &Context, number: u64) -> u64 {
+    begin(cx);
+    number + 1
+}
+
+flow! {
+    /// A chain.
+    pub(crate) Chain(number: u64) -> (square: u64) {
+        start >> add >> square >> end;
+    }
+}
+
+flow! {
+    /// A loop.
+    pub(crate) Count(number: u64, limit: u64) -> (number: u64) {
+        branch is_enough(number, limit) { number >= limit => "yes", else => "no" }
+        start >> add >> is_enough;
+        is_enough - "no" >> add;
+        is_enough - "yes" >> end;
+    }
+}
+
+/// Ends after a moment, so that something can happen in the middle.
+#[node(writes = number)]
+async fn add_slowly(cx: &Context, number: u64) -> u64 {
+    begin(cx);
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    number + 1
+}
+
+flow! {
+    /// A loop of steps that take a moment.
+    pub(crate) SlowCount(number: u64, limit: u64) -> (number: u64) {
+        branch is_enough(number, limit) { number >= limit => "yes", else => "no" }
+        start >> add_slowly >> is_enough;
+        is_enough - "no" >> add_slowly;
+        is_enough - "yes" >> end;
+    }
+}
+
+#[node]
+fn numbers(count: u64) -> Vec<u64> {
+    (0..count).collect()
+}
+
+/// The later items end first.
+#[node]
+async fn cube(cx: &Context, number: u64) -> u64 {
+    begin(cx);
+    tokio::time::sleep(Duration::from_millis((200 - number.min(200)) / 4)).await;
+    number * number * number
+}
+
+#[node]
+fn sum(cubes: &[u64]) -> u64 {
+    cubes.iter().sum()
+}
+
+flow! {
+    /// A batch.
+    pub(crate) Batch(count: u64) -> (cubes: Vec<u64>, sum: u64) {
+        node cubes: for number in numbers { cube } with concurrency(16);
+        start >> numbers >> cubes >> sum >> end;
+    }
+}
+
+/// Succeeds when it is tried for the third time.
+#[node(retry(attempts = 5, wait = "10ms"), writes = tried)]
+async fn fragile(cx: &Context, number: u64) -> Result<u32, String> {
+    begin(cx);
+    match cx.attempt() {
+        1 | 2 => Err(format!("{number} is refused")),
+        attempt => Ok(attempt),
+    }
+}
+
+flow! {
+    /// A step that is tried again.
+    pub(crate) Retried(number: u64) -> (tried: u32) {
+        start >> fragile >> end;
+    }
+}
+
+#[node]
+fn fail(number: u64) -> Result<(), String> {
+    Err(format!("{number} is too much"))
+}
+
+#[node]
+fn excuse(error: &NodeError) -> String {
+    error.to_string()
+}
+
+flow! {
+    /// A step whose failure is led on.
+    pub(crate) Excused(number: u64) -> (excuse: Option<String>) {
+        start >> fail >> end;
+        fail - "error" >> excuse >> end;
+    }
+}
+
+flow! {
+    /// A step that fails.
+    pub(crate) Failing(number: u64) -> () {
+        start >> add >> fail >> end;
+    }
+}
+
+flow! {
+    /// Two timers, at the same time.
+    pub(crate) Waiting(number: u64) -> (square: u64, cubed: u64) {
+        node cubed: cube { cube -> cubed };
+        start >> [wait(200ms) >> square, wait(100ms) >> cubed] >> end;
+    }
+}
+
+flow! {
+    /// A flow in a flow, twice.
+    pub(crate) Outer(number: u64, limit: u64) -> (number: u64) {
+        node again: Count with timeout = "1m";
+        start >> Chain >> Count >> add >> again >> end;
+    }
+}
+
+flow! {
+    /// A flow that takes too long, within another one.
+    pub(crate) Impatient(number: u64) -> (excuse: Option<String>) {
+        node late: Late with timeout = "100ms", retry(attempts = 2, wait = "50ms");
+        start >> late >> end;
+        late - "error" >> excuse >> end;
+    }
+}
+
+flow! {
+    /// Takes too long.
+    pub(crate) Late(number: u64) -> () {
+        start >> wait(10m) >> square >> end;
+    }
+}
+
+/// Whether something is all right.
+#[node(human = "Is {number} all right?")]
+#[derive(Serialize, Deserialize)]
+enum Verdict {
+    Fine { by: String },
+    Wrong,
+}
+
+flow! {
+    /// A question without and one with a time.
+    pub(crate) Asking(number: u64) -> (by: Option<String>) {
+        node hurried: human Verdict with timeout = "100ms";
+        start >> Verdict;
+        Verdict - "fine" >> hurried;
+        Verdict - "wrong" >> end("wrong");
+        hurried - "fine" >> end;
+        hurried - "wrong" >> end("wrong");
+        hurried - "timeout" >> end("late");
+    }
+}

@@ -1,0 +1,215 @@
+//! Flows on a real Restate server.
+
+mod client;
+mod flows;
+mod wide;
+
+use std::time::Duration;
+
+use flow_runtime::engine::{AnyFlow, Direct, Saved};
+use serde_json::{Value, json};
+
+use client::{attach, call, run, server_and_worker, start};
+use flows::*;
+use wide::Wide;
+
+/// What a plain run gives.
+async fn plainly(flow: &dyn AnyFlow<Direct>, input: &Value) -> Value {
+    let input = Saved::from_json(input.clone()).unwrap();
+    flow.run(&Direct::new(), input).await.unwrap().into_json()
+}
+
+#[tokio::test]
+async fn gives_the_output_of_a_plain_run() {
+    let Some((server, _worker)) = server_and_worker().await else {
+        return;
+    };
+    let flows: [(&dyn AnyFlow<Direct>, Value); 9] = [
+        (&Chain::new(), json!({ "number": 3 })),
+        (&Count::new(), json!({ "number": 0, "limit": 100 })),
+        (&Batch::new(), json!({ "count": 200 })),
+        (&Retried::new(), json!({ "number": 1 })),
+        (&Excused::new(), json!({ "number": 1 })),
+        (&Waiting::new(), json!({ "number": 4 })),
+        (&Outer::new(), json!({ "number": 1, "limit": 20 })),
+        (&Impatient::new(), json!({ "number": 1 })),
+        (&Wide::new(), json!({ "number": 12 })),
+    ];
+    for (flow, input) in flows {
+        let output = run(&server, flow.name(), "same", &input).await;
+        assert_eq!(output, Ok(plainly(flow, &input).await), "{}", flow.name());
+    }
+}
+
+#[tokio::test]
+async fn runs_ten_thousand_steps() {
+    let Some((server, _worker)) = server_and_worker().await else {
+        return;
+    };
+    let input = json!({ "number": 0, "limit": 10_000 });
+    let output = run(&server, "Count", "long", &input).await;
+    assert_eq!(output, Ok(json!({ "number": 10_000, "end": "default" })));
+}
+
+#[tokio::test]
+async fn fails_for_good_as_the_flow_fails() {
+    let Some((server, _worker)) = server_and_worker().await else {
+        return;
+    };
+    let failed = run(&server, "Failing", "a", &json!({ "number": 1 })).await;
+    let (status, said) = failed.unwrap_err();
+    assert_eq!(status, 500);
+    assert!(said.contains("2 is too much"), "{said}");
+}
+
+#[tokio::test]
+async fn refuses_an_input_that_does_not_fit() {
+    let Some((server, _worker)) = server_and_worker().await else {
+        return;
+    };
+    for (key, input, reason) in [
+        ("a", json!([1]), "it is not a JSON object"),
+        ("b", json!({ "number": "one" }), "number"),
+        ("c", json!({ "number": 1, "nmber": 2 }), "nmber"),
+    ] {
+        let (status, said) = run(&server, "Chain", key, &input).await.unwrap_err();
+        assert_eq!(status, 400, "{said}");
+        assert!(said.contains(reason), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn is_answered_only_where_it_asks() {
+    let Some((server, _worker)) = server_and_worker().await else {
+        return;
+    };
+    start(&server, "Asking", "a", &json!({ "number": 7 })).await;
+    let ingress = server.ingress();
+    let answer = async |question: &str, answer: Value| {
+        let body = json!({ "question": question, "answer": answer });
+        let answered = call(&ingress, "POST", "/Asking/a/answer", &body).await;
+        answered.unwrap()
+    };
+    let good = json!({ "Fine": { "by": "Ann" } });
+    let (status, said) = answer("asking.verdct", good.clone()).await;
+    assert_eq!(
+        (status, said.contains("`asking.verdct`")),
+        (404, true),
+        "{said}"
+    );
+    let mut tries = 0;
+    let (status, said) = loop {
+        let (status, said) = answer("asking.verdict", json!({ "Fine": {} })).await;
+        tries += 1;
+        if status != 404 || tries > 100 {
+            break (status, said);
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    };
+    assert_eq!(status, 400, "{said}");
+    assert_eq!(answer("asking.verdict", good.clone()).await.0, 200);
+    assert_eq!(answer("asking.verdict", good.clone()).await.0, 409);
+    let output = attach(&ingress, "Asking", "a").await;
+    assert_eq!(output, Ok(json!({ "by": "Ann", "end": "late" })));
+    // Too late, and to a run that is over.
+    assert_eq!(answer("asking.hurried", good).await.0, 409);
+}
+
+#[tokio::test]
+async fn is_cancelled() {
+    let Some((server, _worker)) = server_and_worker().await else {
+        return;
+    };
+    let id = start(&server, "Asking", "a", &json!({ "number": 7 })).await;
+    let path = format!("/invocations/{id}/cancel");
+    let cancelled = call(&server.admin(), "PATCH", &path, &Value::Null).await;
+    assert_eq!(cancelled.unwrap().0, 202);
+    let (status, said) = attach(&server.ingress(), "Asking", "a").await.unwrap_err();
+    assert_eq!(
+        (status, said.contains("the run was cancelled")),
+        (409, true),
+        "{said}"
+    );
+}
+
+/// The steps of an invocation that began, in order: which visit to the only step of its loop.
+fn visits_of(invocation: &str) -> Vec<u32> {
+    let began = BEGAN.lock().unwrap();
+    began
+        .iter()
+        .filter(|step| step.starts_with(invocation))
+        .map(|step| match step.rsplit_once('#') {
+            Some((_, visit)) => visit.parse().unwrap(),
+            None => 1,
+        })
+        .collect()
+}
+
+/// Kills the worker again and again, waiting at random in between. Longer if the variable
+/// `FLOW_RESTATE_KILLS` says how often.
+fn kills() -> u32 {
+    let kills = std::env::var("FLOW_RESTATE_KILLS");
+    kills.map_or(5, |kills| kills.parse().unwrap())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn goes_on_after_its_worker_is_killed() {
+    let Some((server, mut worker)) = server_and_worker().await else {
+        return;
+    };
+    let limit = 60 * kills();
+    let input = json!({ "number": 0, "limit": limit });
+    let invocation = start(&server, "SlowCount", "a", &input).await;
+    for round in 0..kills() {
+        start(
+            &server,
+            "Batch",
+            &format!("b{round}"),
+            &json!({ "count": 100 }),
+        )
+        .await;
+        tokio::time::sleep(Duration::from_millis(fastrand::u64(20..600))).await;
+        tokio::task::block_in_place(|| worker.kill());
+        worker.start_again();
+    }
+    let output = attach(&server.ingress(), "SlowCount", "a").await;
+    assert_eq!(output, Ok(json!({ "number": limit, "end": "default" })));
+    let wanted = plainly(&Batch::new(), &json!({ "count": 100 })).await;
+    for round in 0..kills() {
+        let output = attach(&server.ingress(), "Batch", &format!("b{round}")).await;
+        assert_eq!(output.as_ref(), Ok(&wanted));
+    }
+    // A step begins only when the outcome of the one before has been delivered.
+    let visits = visits_of(&invocation);
+    assert!(
+        visits.is_sorted(),
+        "a step whose outcome was delivered ran again: {visits:?}"
+    );
+    assert_eq!(visits.last(), Some(&limit));
+    let again = visits.len() - usize::try_from(limit).unwrap();
+    println!(
+        "{again} of {limit} steps ran again, after {} kills",
+        kills()
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn runs_no_finished_step_again_after_the_server_is_killed() {
+    let Some((mut server, _worker)) = server_and_worker().await else {
+        return;
+    };
+    let limit = 3000;
+    let input = json!({ "number": 0, "limit": limit });
+    let invocation = start(&server, "Count", "killed", &input).await;
+    for _ in 0..kills().div_ceil(2) {
+        tokio::time::sleep(Duration::from_millis(fastrand::u64(50..400))).await;
+        tokio::task::block_in_place(|| {
+            server.kill();
+            server.start_again();
+        });
+    }
+    let output = attach(&server.ingress(), "Count", "killed").await;
+    assert_eq!(output, Ok(json!({ "number": limit, "end": "default" })));
+    let each_once: Vec<u32> = (1..=limit).collect();
+    assert_eq!(visits_of(&invocation), each_once);
+}

@@ -1,0 +1,162 @@
+//! Restate.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+
+use crate::process::{self, Folder};
+
+/// A Restate server without services, for this process alone.
+#[derive(Debug)]
+pub struct Restate {
+    program: PathBuf,
+    ports: Ports,
+    server: Child,
+    // The last field: its end removes the folder.
+    folder: Folder,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Ports {
+    ingress: u16,
+    admin: u16,
+    node: u16,
+}
+
+impl Restate {
+    /// Starts a server. `None`, after a line that says so, if Restate is not installed.
+    ///
+    /// # Panics
+    ///
+    /// The server does not start; or it is not installed, and the variable `CI` is set.
+    pub fn start() -> Option<Restate> {
+        let Some(program) = installed() else {
+            crate::missing(
+                "restate-server",
+                "npm's package `@restatedev/restate-server`",
+            );
+            return None;
+        };
+        let folder = Folder::of_this_user();
+        // Somebody else may take a port before the server does.
+        let started = (0..5).find_map(|_| {
+            let ports = Ports {
+                ingress: process::free_port(),
+                admin: process::free_port(),
+                node: process::free_port(),
+            };
+            Some((ports, serve(&program, &folder, ports)?))
+        });
+        let Some((ports, server)) = started else {
+            panic!("Restate does not start: {}", log_of(&folder));
+        };
+        Some(Restate {
+            program,
+            ports,
+            server,
+            folder,
+        })
+    }
+
+    /// The address at which handlers are called.
+    pub fn ingress(&self) -> String {
+        format!("http://127.0.0.1:{}", self.ports.ingress)
+    }
+
+    /// The address at which services are registered, and invocations looked at and cancelled.
+    pub fn admin(&self) -> String {
+        format!("http://127.0.0.1:{}", self.ports.admin)
+    }
+
+    /// Kills the server (`kill -9`).
+    pub fn kill(&mut self) {
+        process::end(&mut self.server, "KILL");
+    }
+
+    /// Starts the server again, on the same ports, after [`kill`](Restate::kill).
+    ///
+    /// # Panics
+    ///
+    /// It does not start.
+    pub fn start_again(&mut self) {
+        match serve(&self.program, &self.folder, self.ports) {
+            Some(server) => self.server = server,
+            None => panic!("Restate does not start again: {}", self.log()),
+        }
+    }
+
+    /// What the server has told of itself.
+    pub fn log(&self) -> String {
+        log_of(&self.folder)
+    }
+}
+
+impl Drop for Restate {
+    fn drop(&mut self) {
+        process::end(&mut self.server, "KILL");
+    }
+}
+
+/// The program itself, in the folder `restate` of the target folder: npm's is a script that starts
+/// it, and would not end it.
+fn installed() -> Option<PathBuf> {
+    let test = std::env::current_exe().ok()?;
+    let packages = test
+        .ancestors()
+        .map(|folder| folder.join("restate/node_modules/@restatedev"))
+        .find(|packages| packages.is_dir())?;
+    fs::read_dir(packages)
+        .ok()?
+        .flatten()
+        .map(|package| package.path().join("bin/restate-server"))
+        .find(|program| program.is_file() && !is_script(program))
+}
+
+fn is_script(program: &Path) -> bool {
+    fs::read(program).is_ok_and(|bytes| bytes.starts_with(b"#!"))
+}
+
+/// Runs the server. `None` if it ends before it answers.
+fn serve(program: &Path, folder: &Folder, ports: Ports) -> Option<Child> {
+    let log = fs::File::options()
+        .create(true)
+        .append(true)
+        .open(folder.path().join("restate.log"))
+        .expect("the log can be written");
+    let address = |port: u16| format!("127.0.0.1:{port}");
+    let mut restate = folder.command(program);
+    restate
+        .args(["--node-name", "test", "--base-dir", "data"])
+        .env("RESTATE_INGRESS__BIND_ADDRESS", address(ports.ingress))
+        .env("RESTATE_ADMIN__BIND_ADDRESS", address(ports.admin))
+        .env("RESTATE_BIND_ADDRESS", address(ports.node))
+        .env("RESTATE_DISABLE_TELEMETRY", "true")
+        .env("RESTATE_LOG_DISABLE_ANSI_CODES", "true")
+        .stdout(log.try_clone().expect("the log can be written"))
+        .stderr(log);
+    let mut server = restate.spawn().expect("Restate can be started");
+    folder.write("restate.pid", &server.id().to_string());
+
+    process::is_up(&mut server, ports.ingress, || {
+        is_well(ports.ingress, "/restate/health") && is_well(ports.admin, "/health")
+    })
+    .then_some(server)
+}
+
+/// Whether a service answers 200 at a path.
+fn is_well(port: u16, path: &str) -> bool {
+    use std::io::{Read as _, Write as _};
+
+    let Ok(mut stream) = std::net::TcpStream::connect(("127.0.0.1", port)) else {
+        return false;
+    };
+    let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+    let mut answer = String::new();
+    stream.write_all(request.as_bytes()).is_ok()
+        && stream.read_to_string(&mut answer).is_ok()
+        && answer.starts_with("HTTP/1.1 200")
+}
+
+fn log_of(folder: &Folder) -> String {
+    fs::read_to_string(folder.path().join("restate.log")).unwrap_or_default()
+}
