@@ -23,8 +23,7 @@ pub(crate) fn executions(arguments: &Executions) -> Result<Outcome, Error> {
             return Ok(Outcome::Failed);
         }
     };
-    let file = arguments.store.file();
-    if !file.exists() {
+    if let Some(file) = arguments.store.file().filter(|file| !file.exists()) {
         return Err(Error::NoStore {
             path: file.to_owned(),
         });
@@ -35,7 +34,7 @@ pub(crate) fn executions(arguments: &Executions) -> Result<Outcome, Error> {
     let runtime = runtime.map_err(|error| Error::Executions(error.to_string()))?;
     let done = runtime.block_on(async {
         let store = arguments.store.open().await;
-        let runtime = store.map_err(|error| format!("{}: {error}", arguments.store))?;
+        let runtime = store.map_err(|error| arguments.store.explain(&error))?;
         ExecutionCommands::execute(&matches, &runtime).await
     });
     done.map(|_| Outcome::Fine).map_err(Error::Executions)

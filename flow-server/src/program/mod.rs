@@ -30,9 +30,10 @@ use shared::Shared;
 /// | `check flow.yaml`, `flows` | checks documents; lists what there is |
 /// | `completions bash` | prints completions for a shell |
 ///
-/// Executions are in the store that `--store` names: `sqlite:runs.db` if nothing is said. The exit code
-/// is 0 if what was asked for was done, 1 if a flow failed or a check found something, and 2 if nothing
-/// was done.
+/// Executions are in the store that `--store` names: `sqlite:runs.db` if nothing is said. With the
+/// feature `postgres`, it may be a database for several machines, such as
+/// `postgres://user@host/database`. The exit code is 0 if what was asked for was done, 1 if a flow
+/// failed or a check found something, and 2 if nothing was done.
 ///
 /// # Examples
 ///
@@ -189,10 +190,7 @@ impl Program {
     async fn open(&self, matches: &ArgMatches) -> Result<Runtime, String> {
         let store = matches.get_one::<StoreAddress>("store");
         let store = store.ok_or("no store is named: `--store sqlite:runs.db`")?;
-        let runtime = store
-            .open()
-            .await
-            .map_err(|error| format!("{store}: {error}"))?;
+        let runtime = store.open().await.map_err(|error| store.explain(&error))?;
         for flow in &self.flows {
             let registered = runtime.register_any(flow.clone());
             registered.map_err(|error| error.to_string())?;
