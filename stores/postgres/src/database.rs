@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use deadpool_postgres::{Manager, ManagerConfig, Pool, RecyclingMethod, Runtime};
+use deadpool_postgres::{Client, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use flow_store::StoreError;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::types::{ToSql, Type};
@@ -16,12 +16,32 @@ pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
 pub(super) struct Database {
     pub(super) pool: Pool,
+    /// Connections for steps in transactions: however long these take, others get one.
+    steps: Pool,
+    pub(super) idle_in_transaction: Duration,
     /// The schema, quoted.
     schema: String,
     /// The class of the advisory locks of this schema.
     class: i32,
     patience: Duration,
     prepared_statements: bool,
+}
+
+/// Tries of the same, with longer and longer pauses.
+struct Tries {
+    until: Instant,
+    pause: Duration,
+}
+
+impl Tries {
+    fn is_last(&self) -> bool {
+        Instant::now() >= self.until
+    }
+
+    async fn wait(&mut self) {
+        tokio::time::sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(Duration::from_millis(500));
+    }
 }
 
 /// The result of a statement.
@@ -50,16 +70,21 @@ impl Database {
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(Duration::from_secs(30));
         }
-        let recycling_method = RecyclingMethod::Fast;
-        let manager = Manager::from_config(config, NoTls, ManagerConfig { recycling_method });
-        let pool = Pool::builder(manager)
-            .max_size(options.connections)
-            .runtime(Runtime::Tokio1)
-            .wait_timeout(Some(options.patience))
-            .build()
-            .map_err(|error| Failure::Unreachable(Box::new(error)))?;
+        let pool = |wait: Option<Duration>| {
+            let recycling_method = RecyclingMethod::Fast;
+            let manager = ManagerConfig { recycling_method };
+            Pool::builder(Manager::from_config(config.clone(), NoTls, manager))
+                .max_size(options.connections)
+                .runtime(Runtime::Tokio1)
+                .wait_timeout(wait)
+                .build()
+                .map_err(|error| Failure::Unreachable(Box::new(error)))
+        };
         Ok(Database {
-            pool,
+            pool: pool(Some(options.patience))?,
+            // Each waits for steps, which take as long as they take.
+            steps: pool(None)?,
+            idle_in_transaction: options.transaction_idle_timeout,
             schema: format!("\"{}\"", schema.replace('"', "\"\"")),
             class: class(schema),
             patience: options.patience,
@@ -85,11 +110,10 @@ impl Database {
         values: &[Value<'_>],
     ) -> Result<Answer, StoreError> {
         let sql = self.sql(template);
-        let began = Instant::now();
-        let mut pause = Duration::from_millis(10);
+        let mut tries = self.tries();
         let mut again = false;
         loop {
-            let is_last = began.elapsed() >= self.patience;
+            let is_last = tries.is_last();
             match self.pool.get().await {
                 Ok(client) => {
                     let result = self.query(&client, &sql, values).await;
@@ -101,14 +125,55 @@ impl Database {
                 Err(error) if errors::is_passing_pool(&error) && !is_last => {}
                 Err(error) => return Err(errors::pool_error(error)),
             }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(Duration::from_millis(500));
+            tries.wait().await;
+        }
+    }
+
+    /// Runs a statement on this connection.
+    pub(super) async fn call_on(
+        &self,
+        client: &Client,
+        template: &str,
+        values: &[Value<'_>],
+    ) -> Answer {
+        Answer {
+            result: client.query_typed(&self.sql(template), values).await,
+            again: false,
+        }
+    }
+
+    /// A connection on which these statements have begun a transaction.
+    pub(super) async fn connection_for_step(&self, begin: &str) -> Result<Client, StoreError> {
+        let mut tries = self.tries();
+        loop {
+            let is_last = tries.is_last();
+            match self.steps.get().await {
+                Ok(client) => match client.batch_execute(begin).await {
+                    Ok(()) => return Ok(client),
+                    Err(error) => {
+                        drop(Object::take(client));
+                        if !errors::is_passing(&error) || is_last {
+                            return Err(errors::store_error(error));
+                        }
+                    }
+                },
+                Err(error) if errors::is_passing_pool(&error) && !is_last => {}
+                Err(error) => return Err(errors::pool_error(error)),
+            }
+            tries.wait().await;
+        }
+    }
+
+    fn tries(&self) -> Tries {
+        Tries {
+            until: Instant::now() + self.patience,
+            pause: Duration::from_millis(10),
         }
     }
 
     async fn query(
         &self,
-        client: &deadpool_postgres::Client,
+        client: &Client,
         sql: &str,
         values: &[Value<'_>],
     ) -> Result<Vec<Found>, Error> {

@@ -29,6 +29,22 @@ pub(super) enum Failure {
     #[error("the connection to the database was lost, and could not be made again in time")]
     Lost(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error(
+        "the connection to the database was lost in the middle of the step's transaction, which was undone"
+    )]
+    TransactionLost,
+    #[error(
+        "the connection to the database was lost while the step's transaction was committed: it is not known \
+         whether it was"
+    )]
+    CommitUnknown(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[error("the step ended its transaction by a statement of its own")]
+    EndedByStep,
+    #[error(
+        "a statement of the step failed, which undid its transaction: return the error, or go back to a \
+         `SAVEPOINT` before it"
+    )]
+    Aborted,
+    #[error(
         "all connections to the database are in use: allow more by `PostgresOptions::connections`"
     )]
     NoConnection,

@@ -8,16 +8,20 @@ mod options;
 mod read;
 mod rows;
 mod text;
+mod transaction;
 mod write;
 
 pub use options::PostgresOptions;
+pub use tokio_postgres;
+pub use transaction::{Transaction, TransactionError};
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 use flow_store::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
-    PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
+    PauseRow, Record, Row, Settlement, Status, Store, StoreError, StoreTransaction, Take, Token,
 };
 use uuid::Uuid;
 
@@ -25,7 +29,7 @@ use self::database::Database;
 
 /// A store in a Postgres database. Any number of processes may use the same one.
 pub struct PostgresStore {
-    database: Database,
+    database: Arc<Database>,
 }
 
 impl PostgresStore {
@@ -60,7 +64,7 @@ impl PostgresStore {
         url: &str,
         options: PostgresOptions,
     ) -> Result<PostgresStore, StoreError> {
-        let database = Database::new(url, &options)?;
+        let database = Arc::new(Database::new(url, &options)?);
         migrate::migrate(&database).await?;
         Ok(PostgresStore { database })
     }
@@ -192,5 +196,13 @@ impl Store for PostgresStore {
 
     async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
         write::delete(&self.database, id).await
+    }
+
+    fn transactions(&self) -> Option<&'static str> {
+        Some(std::any::type_name::<Transaction>())
+    }
+
+    async fn begin(&self) -> Result<Box<dyn StoreTransaction>, StoreError> {
+        Ok(Box::new(transaction::begin(&self.database).await?))
     }
 }

@@ -18,16 +18,19 @@ pub struct PostgresOptions {
     pub(crate) connections: usize,
     pub(crate) patience: Duration,
     pub(crate) prepared_statements: bool,
+    pub(crate) transaction_idle_timeout: Duration,
 }
 
 impl PostgresOptions {
-    /// The schema `flow`, 8 connections, 10 seconds of patience, and no prepared statements.
+    /// The schema `flow`, 8 connections, 10 seconds of patience, no prepared statements, and 60
+    /// seconds for a step in a transaction to do something there.
     pub fn new() -> PostgresOptions {
         PostgresOptions {
             schema: "flow".to_owned(),
             connections: 8,
             patience: Duration::from_secs(10),
             prepared_statements: false,
+            transaction_idle_timeout: Duration::from_secs(60),
         }
     }
 
@@ -37,7 +40,8 @@ impl PostgresOptions {
         self
     }
 
-    /// How many connections this process uses at most; at least one.
+    /// How many connections this process uses at most; at least one. Steps that write in
+    /// transactions use up to as many others, and wait for one that is free.
     pub fn connections(mut self, count: usize) -> PostgresOptions {
         self.connections = count.max(1);
         self
@@ -47,6 +51,13 @@ impl PostgresOptions {
     /// breaks, such as while the server starts again, and how long it waits for a free connection.
     pub fn patience(mut self, patience: Duration) -> PostgresOptions {
         self.patience = patience;
+        self
+    }
+
+    /// How long a step with a [`Transaction`](crate::Transaction) may do nothing in it before the
+    /// database ends it, such as while the process is stopped; at least a millisecond.
+    pub fn transaction_idle_timeout(mut self, timeout: Duration) -> PostgresOptions {
+        self.transaction_idle_timeout = timeout;
         self
     }
 

@@ -1,15 +1,17 @@
 //! Writes. Each is one statement. If the connection was lost before the answer came, the statement
 //! runs again, and finds out whether it had its effect the first time.
 
+use deadpool_postgres::Client;
 use flow_store::{
     Append, Claim, Created, EndIf, ExecutionId, PauseRow, PauseState, Record, Row, Settlement,
     Status, StoreError, Take, Token, refusal,
 };
+use tokio_postgres::Error;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use super::database::{Answer, Database, Value};
-use super::errors::{self, store_error};
+use super::errors::{self, Failure, store_error};
 use super::given::{self, integer};
 use super::{read, rows, text};
 
@@ -131,16 +133,58 @@ pub(super) async fn append(
     fence: u64,
     append: &Append,
 ) -> Result<(), StoreError> {
-    let records = &append.records;
+    let next_seq = next_seq(id, append)?;
+    let Answer { result, again } = call_append(database, None, id, fence, append).await?;
+    let Err(error) = result else {
+        return Ok(());
+    };
+    if again && !append.records.is_empty() && is_written(database, id, fence, next_seq).await? {
+        return Ok(());
+    }
+    Err(refused(id, append, error))
+}
+
+/// The same in a transaction that has begun on this connection.
+pub(super) async fn append_in(
+    database: &Database,
+    client: &Client,
+    id: ExecutionId,
+    fence: u64,
+    append: &Append,
+) -> Result<(), StoreError> {
+    next_seq(id, append)?;
+    let answer = call_append(database, Some(client), id, fence, append).await?;
+    match answer.result {
+        Ok(_) => Ok(()),
+        Err(error) if errors::is_passing(&error) => Err(Failure::TransactionLost.into()),
+        Err(error) => Err(refused(id, append, error)),
+    }
+}
+
+/// The number of the record after those of an append that is right in itself.
+fn next_seq(id: ExecutionId, append: &Append) -> Result<u64, StoreError> {
     refusal::questions_of(id, &append.opened)?;
-    let first_seq = records.first().map_or(0, |record| record.seq);
-    let next_seq = refusal::sequence(id, first_seq, records)?;
+    refusal::sequence(id, first_seq(append), &append.records)
+}
+
+fn first_seq(append: &Append) -> u64 {
+    append.records.first().map_or(0, |record| record.seq)
+}
+
+async fn call_append(
+    database: &Database,
+    client: Option<&Client>,
+    id: ExecutionId,
+    fence: u64,
+    append: &Append,
+) -> Result<Answer, StoreError> {
+    let records = &append.records;
     let closed: Vec<Uuid> = append.closed.iter().map(Token::as_uuid).collect();
     let values: [Value<'_>; _] = [
         (&id.as_uuid(), Type::UUID),
         (&integer(fence), Type::INT8),
         (&integer(append.now_ms), Type::INT8),
-        (&integer(first_seq), Type::INT8),
+        (&integer(first_seq(append)), Type::INT8),
         (&given::limit(records.len()), Type::INT8),
         (&refusal::newest_snapshot(records).map(integer), Type::INT8),
         (&given::records(records), Type::TEXT),
@@ -158,22 +202,23 @@ pub(super) async fn append(
     ];
     let sql =
         "SELECT {schema}.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
-    let Answer { result, again } = database.call(sql, &values).await?;
-    let Err(error) = result else {
-        return Ok(());
-    };
-    if again && !records.is_empty() && is_written(database, id, fence, next_seq).await? {
-        return Ok(());
+    match client {
+        Some(client) => Ok(database.call_on(client, sql, &values).await),
+        None => database.call(sql, &values).await,
     }
+}
+
+/// What an append was refused for.
+fn refused(id: ExecutionId, append: &Append, error: Error) -> StoreError {
     let Some((code, detail)) = errors::refused(&error) else {
-        return Err(store_error(error));
+        return store_error(error);
     };
-    Err(match code {
+    match code {
         errors::NOT_FOUND => StoreError::NotFound(id),
         errors::LEASE_LOST => StoreError::LeaseLost(id),
         errors::GAP => {
             let expected = detail.parse().unwrap_or_default();
-            match refusal::sequence(id, expected, records) {
+            match refusal::sequence(id, expected, &append.records) {
                 Ok(_) => store_error(error),
                 Err(gap) => gap,
             }
@@ -185,7 +230,7 @@ pub(super) async fn append(
         errors::NOT_A_SNAPSHOT => refusal::not_a_snapshot(id, append.prune_before.unwrap_or(0)),
         _ if errors::violated(&error) == Some("pauses_pkey") => refusal::token_taken(),
         _ => store_error(error),
-    })
+    }
 }
 
 /// Whether the journal ends where an append with this fence would have ended it. Nobody else writes
@@ -198,6 +243,20 @@ async fn is_written(
 ) -> Result<bool, StoreError> {
     let row = read::execution(database, id).await?;
     Ok(row.is_some_and(|row| row.fence == fence && row.next_seq == next_seq))
+}
+
+/// Whether a transaction with this append was committed, whose answer was lost. It may not be over
+/// in the database yet: the lock waits for it.
+pub(super) async fn was_committed(
+    database: &Database,
+    id: ExecutionId,
+    fence: u64,
+    append: &Append,
+) -> Result<bool, StoreError> {
+    let next_seq = next_seq(id, append)?;
+    let sql = "SELECT FROM {schema}.executions WHERE id = $1 FOR SHARE";
+    database.rows(sql, &[(&id.as_uuid(), Type::UUID)]).await?;
+    is_written(database, id, fence, next_seq).await
 }
 
 pub(super) async fn end(

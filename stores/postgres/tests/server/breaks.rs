@@ -2,128 +2,20 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use flow_postgres::{PostgresOptions, PostgresStore};
 use flow_services::Postgres;
 use flow_store::{
-    Append, Claim, Created, EndIf, ExecutionId, JOURNAL_FORMAT, PauseRow, PauseState, Record,
-    RecordKind, Row, Settlement, Status, Store, Token,
+    Append, Created, EndIf, ExecutionId, PauseRow, PauseState, Row, Settlement, Status, Store,
+    Token,
 };
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
 use uuid::Uuid;
 
+use crate::proxy::Proxy;
+use crate::samples::{NOW, append, claim, record, row};
 use crate::servers::{options, shared};
-
-const NOW: u64 = 1_700_000_000_000;
-
-fn row() -> Row {
-    Row {
-        id: ExecutionId::from(Uuid::now_v7()),
-        flow: "orders".to_owned(),
-        structure: "structure".to_owned(),
-        owner: None,
-        idempotency_key: None,
-        input_hash: "hash".to_owned(),
-        status: Status::Running,
-        format: JOURNAL_FORMAT,
-        options: "{}".to_owned(),
-        created_ms: NOW,
-        updated_ms: NOW,
-        wake_ms: None,
-        next_seq: 0,
-        snapshot_seq: None,
-        copied_from: None,
-        result: None,
-        fence: 0,
-        priority: 0,
-        not_before_ms: None,
-        concurrency: None,
-    }
-}
-
-fn record(seq: u64) -> Record {
-    Record {
-        seq,
-        at_ms: NOW,
-        kind: RecordKind::Outcome,
-        path: "orders.pack".to_owned(),
-        step: format!("orders.pack#{seq}"),
-        visit: 1,
-        item: None,
-        attempt: 0,
-        payload: "1".to_owned(),
-    }
-}
-
-fn append(seq: u64) -> Append {
-    Append {
-        records: vec![record(seq)],
-        now_ms: NOW,
-        ..Append::default()
-    }
-}
-
-fn claim() -> Option<Claim> {
-    Some(Claim::new(Uuid::new_v4(), NOW, NOW + 30_000))
-}
-
-/// A way to the server that can lose an answer.
-struct Proxy {
-    port: u16,
-    /// Whether the next answer is lost, with its connection.
-    cut: Arc<AtomicBool>,
-    lost: Arc<AtomicUsize>,
-}
-
-impl Proxy {
-    async fn before(server: &Postgres) -> Proxy {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
-        let port = listener.local_addr().unwrap().port();
-        let (cut, lost) = (Arc::<AtomicBool>::default(), Arc::<AtomicUsize>::default());
-        let to = server.port();
-        let proxy = Proxy {
-            port,
-            cut: cut.clone(),
-            lost: lost.clone(),
-        };
-        tokio::spawn(async move {
-            while let Ok((client, _)) = listener.accept().await {
-                let server = TcpStream::connect(("127.0.0.1", to)).await.unwrap();
-                let (mut from_client, mut to_client) = client.into_split();
-                let (mut from_server, mut to_server) = server.into_split();
-                let asks = tokio::spawn(async move {
-                    let _ = tokio::io::copy(&mut from_client, &mut to_server).await;
-                });
-                let (cut, lost) = (cut.clone(), lost.clone());
-                tokio::spawn(async move {
-                    let mut bytes = vec![0; 1 << 16];
-                    while let Ok(count @ 1..) = from_server.read(&mut bytes).await {
-                        if cut.swap(false, Ordering::SeqCst) {
-                            lost.fetch_add(1, Ordering::SeqCst);
-                            break;
-                        }
-                        if to_client.write_all(&bytes[..count]).await.is_err() {
-                            break;
-                        }
-                    }
-                    asks.abort();
-                });
-            }
-        });
-        proxy
-    }
-
-    fn lose_the_next_answer(&self) {
-        self.cut.store(true, Ordering::SeqCst);
-    }
-
-    fn url(&self) -> String {
-        format!("postgres://flow@127.0.0.1:{}/postgres", self.port)
-    }
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_whose_answer_is_lost_is_there_once() {
@@ -195,7 +87,7 @@ async fn a_write_whose_answer_is_lost_is_there_once() {
 
     proxy.lose_the_next_answer();
     assert!(store.delete(id).await.unwrap());
-    assert_eq!(proxy.lost.load(Ordering::SeqCst), 24);
+    assert_eq!(proxy.lost(), 24);
 }
 
 /// A process that writes with an old fence gets no further by a lost answer.

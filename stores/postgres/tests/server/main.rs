@@ -2,7 +2,10 @@
 
 mod breaks;
 mod opening;
+mod proxy;
+mod samples;
 mod servers;
+mod transactions;
 
 mod suite {
     mod direct {

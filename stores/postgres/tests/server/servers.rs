@@ -13,7 +13,7 @@ pub(crate) fn shared() -> Option<&'static Postgres> {
     SERVER.get_or_init(Postgres::start).as_ref()
 }
 
-fn pooler() -> Option<&'static PgBouncer> {
+pub(crate) fn pooler() -> Option<&'static PgBouncer> {
     static POOLER: OnceLock<Option<PgBouncer>> = OnceLock::new();
     POOLER.get_or_init(|| shared()?.pooler()).as_ref()
 }

@@ -1,0 +1,285 @@
+//! Transactions in which steps write.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use deadpool_postgres::{Client, Object};
+use flow_store::{Append, ExecutionId, StoreError, StoreTransaction};
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Error, Row};
+
+use super::database::Database;
+use super::errors::{self, Failure};
+use super::write;
+
+/// A transaction of the database in which a step writes: the parameter of a node with the setting
+/// `transaction`.
+///
+/// What the step writes is committed together with its recorded outcome, or not at all: when the
+/// step fails, when its process crashes, and when another process has taken over the execution. So
+/// the rows of each completed step are there exactly once.
+///
+/// The tables are your own, in the database of the store. Each value of a statement comes with its
+/// type, so that statements go through a pooler such as PgBouncer.
+///
+/// As always in Postgres, a statement that fails undoes the transaction: a step that goes on
+/// nevertheless fails at its end, unless it has gone back to a `SAVEPOINT` of its own. Constraints
+/// that are `DEFERRABLE` are checked at the end of the step, as part of it. If the step does nothing in
+/// the transaction for as long as
+/// [`PostgresOptions::transaction_idle_timeout`](crate::PostgresOptions::transaction_idle_timeout)
+/// says, the database ends it.
+///
+/// # Examples
+///
+/// ```no_run
+/// use flow_durable::{Runtime, StartOptions};
+/// use flow_postgres::tokio_postgres::types::Type;
+/// use flow_postgres::{PostgresStore, Transaction, TransactionError};
+/// use flow_runtime::prelude::*;
+///
+/// #[node(transaction)]
+/// async fn post(tx: &mut Transaction, account: &str, amount: &i64) -> Result<i64, TransactionError> {
+///     let values: [_; 2] = [(&account as _, Type::TEXT), (amount as _, Type::INT8)];
+///     tx.execute("INSERT INTO postings VALUES ($1, $2)", &values).await?;
+///     let sum = "SELECT sum(amount)::bigint FROM postings WHERE account = $1";
+///     let found = tx.query(sum, &[(&account, Type::TEXT)]).await?;
+///     Ok(found[0].get(0))
+/// }
+///
+/// flow! {
+///     Posting(account: String, amount: i64) -> (post: i64) {
+///         start >> post >> end;
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let runtime = Runtime::new(PostgresStore::connect("postgres://me@localhost/flows").await?);
+/// runtime.register(Posting::new())?;
+/// let input = PostingInput { account: "ann".into(), amount: 40 };
+/// runtime.start::<Posting>(input, StartOptions::new()).await?.settled().await?;
+/// # Ok(()) }
+/// ```
+pub struct Transaction {
+    client: Client,
+}
+
+impl Transaction {
+    /// Runs one statement, and returns how many rows it has changed. If its future is dropped, the
+    /// statement may have been run.
+    ///
+    /// # Errors
+    ///
+    /// The statement failed, or the connection is lost. Nothing of the transaction will be committed
+    /// then.
+    pub async fn execute(
+        &mut self,
+        sql: &str,
+        values: &[(&(dyn ToSql + Sync), Type)],
+    ) -> Result<u64, TransactionError> {
+        Ok(self.client.execute_typed(sql, values).await?)
+    }
+
+    /// Runs one statement, and returns the rows that it gives. If its future is dropped, the
+    /// statement may have been run.
+    ///
+    /// # Errors
+    ///
+    /// As [`execute`](Transaction::execute).
+    pub async fn query(
+        &mut self,
+        sql: &str,
+        values: &[(&(dyn ToSql + Sync), Type)],
+    ) -> Result<Vec<Row>, TransactionError> {
+        Ok(self.client.query_typed(sql, values).await?)
+    }
+
+    /// The connection, for everything else, such as `COPY`. It goes back to a pool of connections for
+    /// steps: change its settings by `SET LOCAL` only. Its methods that prepare statements, such as
+    /// [`query`](tokio_postgres::Client::query), do not go through every pooler.
+    pub fn client(&mut self) -> &tokio_postgres::Client {
+        &self.client
+    }
+}
+
+impl fmt::Debug for Transaction {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transaction").finish_non_exhaustive()
+    }
+}
+
+/// Why a step could not write in its [`Transaction`].
+#[derive(Debug, thiserror::Error)]
+#[error("a statement of the transaction failed")]
+pub struct TransactionError(#[from] Error);
+
+impl TransactionError {
+    /// The error of Postgres, such as for its [`code`](Error::code).
+    pub fn postgres(&self) -> &Error {
+        &self.0
+    }
+}
+
+/// A transaction that has begun. `None` only while it ends.
+pub(super) struct Begun {
+    database: Arc<Database>,
+    transaction: Option<Transaction>,
+}
+
+/// A step that ends the transaction by a statement of its own removes the savepoint.
+const SAVEPOINT: &str = "SAVEPOINT transaction_of_step";
+const RELEASE: &str = "RELEASE SAVEPOINT transaction_of_step";
+
+pub(super) async fn begin(database: &Arc<Database>) -> Result<Begun, StoreError> {
+    let limit = database.idle_in_transaction.as_millis().max(1);
+    let begin = format!(
+        "BEGIN ISOLATION LEVEL READ COMMITTED; \
+         SET LOCAL idle_in_transaction_session_timeout = {}; {SAVEPOINT}",
+        limit.min(i32::MAX as u128)
+    );
+    let client = database.connection_for_step(&begin).await?;
+    Ok(Begun {
+        database: database.clone(),
+        transaction: Some(Transaction { client }),
+    })
+}
+
+impl Begun {
+    /// The connection. Whoever does not give it back closes it, and so undoes the transaction.
+    fn take(&mut self) -> Result<Ending, StoreError> {
+        let transaction = self.transaction.take().ok_or(Failure::TransactionLost)?;
+        Ok(Ending(Some(transaction.client)))
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        drop(self.take());
+    }
+}
+
+/// A connection whose transaction ends. If it does not end well, the connection is closed, so that
+/// nobody else gets it in the middle of the transaction.
+struct Ending(Option<Client>);
+
+impl Ending {
+    async fn run(&self, sql: &str) -> Result<(), Error> {
+        match &self.0 {
+            Some(client) => client.batch_execute(sql).await,
+            None => Ok(()),
+        }
+    }
+
+    /// Undoes the transaction, and gives the connection back.
+    async fn roll_back(mut self) {
+        if self.run("ROLLBACK").await.is_ok() {
+            self.give_back();
+        }
+    }
+
+    fn give_back(&mut self) {
+        drop(self.0.take());
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if let Some(client) = self.0.take() {
+            drop(Object::take(client));
+        }
+    }
+}
+
+/// Why the savepoint is not there any more.
+fn unreleased(error: Error) -> StoreError {
+    let Some(code) = error.code() else {
+        return if errors::is_passing(&error) {
+            Failure::TransactionLost.into()
+        } else {
+            errors::store_error(error)
+        };
+    };
+    match code.code() {
+        "25P01" | "3B001" => Failure::EndedByStep.into(),
+        "25P02" => Failure::Aborted.into(),
+        _ => errors::store_error(error),
+    }
+}
+
+#[async_trait]
+impl StoreTransaction for Begun {
+    #[expect(
+        clippy::expect_used,
+        reason = "the methods that take it out consume the whole"
+    )]
+    fn handle(&mut self) -> &mut (dyn Any + Send) {
+        self.transaction.as_mut().expect("it has not ended")
+    }
+
+    async fn check(&mut self) -> Result<(), StoreError> {
+        let Some(transaction) = &self.transaction else {
+            return Err(Failure::TransactionLost.into());
+        };
+        let check = format!("{RELEASE}; SET CONSTRAINTS ALL IMMEDIATE; {SAVEPOINT}");
+        let checked = transaction.client.batch_execute(&check).await;
+        checked.map_err(unreleased)
+    }
+
+    async fn append(
+        mut self: Box<Self>,
+        id: ExecutionId,
+        fence: u64,
+        append: Append,
+    ) -> Result<(), StoreError> {
+        let mut ending = self.take()?;
+        // Readers of the log wait for whoever writes to it, so from here on it has to go on quickly.
+        let release = format!("{RELEASE}; SET LOCAL idle_in_transaction_session_timeout = 5000");
+        let mut written = ending.run(&release).await.map_err(unreleased);
+        if let (Ok(()), Some(client)) = (&written, &ending.0) {
+            written = write::append_in(&self.database, client, id, fence, &append).await;
+        }
+        if written.is_err() {
+            ending.roll_back().await;
+            return written;
+        }
+        match ending.run("COMMIT").await {
+            Ok(()) => {
+                ending.give_back();
+                Ok(())
+            }
+            Err(error) if errors::is_passing(&error) => {
+                drop(ending);
+                if write::was_committed(&self.database, id, fence, &append).await? {
+                    return Ok(());
+                }
+                Err(Failure::TransactionLost.into())
+            }
+            Err(error) => Err(errors::store_error(error)),
+        }
+    }
+
+    async fn commit(mut self: Box<Self>) -> Result<(), StoreError> {
+        let mut ending = self.take()?;
+        if let Err(error) = ending.run(RELEASE).await {
+            ending.roll_back().await;
+            return Err(unreleased(error));
+        }
+        match ending.run("COMMIT").await {
+            Ok(()) => {
+                ending.give_back();
+                Ok(())
+            }
+            Err(error) if errors::is_passing(&error) => {
+                Err(Failure::CommitUnknown(Box::new(error)).into())
+            }
+            Err(error) => Err(errors::store_error(error)),
+        }
+    }
+
+    async fn roll_back(mut self: Box<Self>) {
+        if let Ok(ending) = self.take() {
+            ending.roll_back().await;
+        }
+    }
+}
