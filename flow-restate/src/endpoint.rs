@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use flow_runtime::engine::AnyFlow;
+use flow_runtime::{Observer, RunOptions};
 use futures_util::stream::unfold;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
@@ -64,6 +65,8 @@ const WINDOW: u32 = 64 * 1024 * 1024;
 pub struct Endpoint {
     flows: BTreeMap<String, SharedFlow>,
     mistake: Option<EndpointError>,
+    step_budget: Option<u64>,
+    observers: Vec<Arc<dyn Observer>>,
     unacknowledged: Unacknowledged,
 }
 
@@ -125,6 +128,35 @@ impl Endpoint {
         self.mistake = self.mistake.or(mistake);
         self.flows.insert(name, Arc::new(flow));
         self
+    }
+
+    /// How many steps a run may take, including those of nested flows, as
+    /// [`RunOptions::step_budget`] says.
+    #[must_use]
+    pub fn step_budget(mut self, steps: u64) -> Self {
+        self.step_budget = Some(steps);
+        self
+    }
+
+    /// Tells this observer what happens in the runs, while they are here. All runs have it; the id
+    /// of a run is the same in all processes.
+    ///
+    /// What is replayed is not told again. An event around a crash may be told twice, or not at all.
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    fn options(&self) -> RunOptions {
+        let options = match self.step_budget {
+            Some(steps) => RunOptions::new().step_budget(steps),
+            None => RunOptions::new(),
+        };
+        self.observers
+            .iter()
+            .cloned()
+            .fold(options, RunOptions::observer)
     }
 
     /// Serves the flows, until the future is dropped.
@@ -218,6 +250,7 @@ impl Endpoint {
         let call = Call {
             flow,
             is_answer,
+            options: self.options(),
             unacknowledged: self.unacknowledged.clone(),
         };
         let connection = Connection::new(body, sender);
@@ -242,6 +275,7 @@ impl Endpoint {
 struct Call {
     flow: SharedFlow,
     is_answer: bool,
+    options: RunOptions,
     unacknowledged: Unacknowledged,
 }
 
@@ -259,7 +293,8 @@ impl Call {
         if self.is_answer {
             answer(&*self.flow, vm, connection, &input.input).await;
         } else {
-            run(&*self.flow, vm, connection, input, self.unacknowledged).await;
+            let (options, unacknowledged) = (self.options, self.unacknowledged);
+            run(&*self.flow, options, vm, connection, input, unacknowledged).await;
         }
     }
 }

@@ -35,6 +35,7 @@ type Work<'a> = Pin<Box<dyn Future<Output = Result<Saved, RunError>> + Send + 'a
 /// connection is gone.
 pub(crate) async fn run(
     flow: &dyn AnyFlow<OnRestate>,
+    options: RunOptions,
     vm: CoreVM,
     connection: Connection,
     input: Input,
@@ -55,7 +56,7 @@ pub(crate) async fn run(
     let output = match read(flow, &input.input) {
         Ok(input) => {
             let history = Arc::new(Invocation { id });
-            let run = Run::with_history(number, RunOptions::new(), history);
+            let run = Run::with_history(number, options, history);
             let engine = OnRestate::new(run, operations);
             let work = flow_runtime::engine::run_any(flow, &engine, input);
             attempt.drive(&mut (Box::pin(work) as Work<'_>)).await

@@ -1,8 +1,10 @@
 //! Calls of the server, and the workers that it calls.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use flow_restate::Endpoint;
+use flow_runtime::Event;
 use flow_services::Restate;
 use http_body_util::{BodyExt as _, Full};
 use hyper::Request;
@@ -22,15 +24,20 @@ const PATIENCE: u32 = 600;
 /// killed.
 pub(crate) struct Worker {
     pub(crate) port: u16,
+    steps: u64,
     runtime: Option<Runtime>,
 }
 
 impl Worker {
-    pub(crate) fn start() -> Worker {
+    pub(crate) fn start(steps: u64) -> Worker {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let runtime = Some(serve(listener));
-        Worker { port, runtime }
+        let runtime = Some(serve(listener, steps));
+        Worker {
+            port,
+            steps,
+            runtime,
+        }
     }
 
     /// Drops everything where it is.
@@ -42,7 +49,7 @@ impl Worker {
 
     pub(crate) fn start_again(&mut self) {
         let listener = std::net::TcpListener::bind(("127.0.0.1", self.port)).unwrap();
-        self.runtime = Some(serve(listener));
+        self.runtime = Some(serve(listener, self.steps));
     }
 }
 
@@ -54,7 +61,7 @@ impl Drop for Worker {
     }
 }
 
-fn serve(listener: std::net::TcpListener) -> Runtime {
+fn serve(listener: std::net::TcpListener, steps: u64) -> Runtime {
     listener.set_nonblocking(true).unwrap();
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
@@ -72,8 +79,13 @@ fn serve(listener: std::net::TcpListener) -> Runtime {
         .flow(Outer::new())
         .flow(Retried::new())
         .flow(SlowCount::new())
+        .flow(Told::new())
         .flow(Waiting::new())
-        .flow(Wide::new());
+        .flow(Wide::new())
+        .step_budget(steps)
+        .observer(Arc::new(|event: &Event<'_>| {
+            EVENTS.lock().unwrap().push(event.to_string());
+        }));
     runtime.spawn(async {
         let listener = TcpListener::from_std(listener).unwrap();
         endpoint.serve(listener).await.unwrap();
@@ -83,8 +95,13 @@ fn serve(listener: std::net::TcpListener) -> Runtime {
 
 /// Starts a server and a worker that it knows. `None` if the server is not installed.
 pub(crate) async fn server_and_worker() -> Option<(Restate, Worker)> {
+    server_and_worker_of(100_000).await
+}
+
+/// The same, with a worker whose runs may take so many steps.
+pub(crate) async fn server_and_worker_of(steps: u64) -> Option<(Restate, Worker)> {
     let server = Restate::start()?;
-    let worker = Worker::start();
+    let worker = Worker::start(steps);
     let address = json!({ "uri": format!("http://127.0.0.1:{}", worker.port) });
     let (status, said) = call(&server.admin(), "POST", "/deployments", &address)
         .await

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 /// Each step that began, in order, by its id.
 pub(crate) static BEGAN: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
+/// The events of all runs.
+pub(crate) static EVENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
 /// Notes that a step begins. A plain run has no ids.
 fn begin(cx: &Context) {
     BEGAN.lock().unwrap().extend(cx.step_id());
@@ -31,6 +34,13 @@ flow! {
     /// A chain.
     pub(crate) Chain(number: u64) -> (square: u64) {
         start >> add >> square >> end;
+    }
+}
+
+flow! {
+    /// One step.
+    pub(crate) Told(number: u64) -> (number: u64) {
+        start >> add >> end;
     }
 }
 

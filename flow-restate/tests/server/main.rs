@@ -4,12 +4,12 @@ mod client;
 mod flows;
 mod wide;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use flow_runtime::engine::{AnyFlow, Direct, Saved};
 use serde_json::{Value, json};
 
-use client::{attach, call, run, server_and_worker, start};
+use client::{attach, call, run, server_and_worker, server_and_worker_of, start};
 use flows::*;
 use wide::Wide;
 
@@ -60,6 +60,37 @@ async fn fails_for_good_as_the_flow_fails() {
     let (status, said) = failed.unwrap_err();
     assert_eq!(status, 500);
     assert!(said.contains("2 is too much"), "{said}");
+}
+
+#[tokio::test]
+async fn fails_when_its_steps_are_used_up() {
+    let Some((server, _worker)) = server_and_worker_of(20).await else {
+        return;
+    };
+    let input = json!({ "number": 0, "limit": 30 });
+    let (status, said) = run(&server, "Count", "endless", &input).await.unwrap_err();
+    assert_eq!(status, 500);
+    assert!(said.contains("used up its 20 steps"), "{said}");
+}
+
+#[tokio::test]
+async fn tells_observers_what_happens_once() {
+    let Some((server, _worker)) = server_and_worker().await else {
+        return;
+    };
+    let input = json!({ "number": 1 });
+    run(&server, "Told", "a", &input).await.unwrap();
+    let events = EVENTS.lock().unwrap();
+    let told: Vec<_> = events
+        .iter()
+        .filter(|event| event.contains("told"))
+        .collect();
+    let wanted = [
+        "told.add started",
+        "told.add finished: default",
+        "told ended: default",
+    ];
+    assert_eq!(told, wanted);
 }
 
 #[tokio::test]
@@ -198,9 +229,15 @@ async fn runs_no_finished_step_again_after_the_server_is_killed() {
     let Some((mut server, _worker)) = server_and_worker().await else {
         return;
     };
-    let limit = 3000;
+    // Many at once, so that each time something is on its way.
+    let limit = 150 * kills();
     let input = json!({ "number": 0, "limit": limit });
-    let invocation = start(&server, "Count", "killed", &input).await;
+    let mut runs = Vec::new();
+    for number in 0..16 {
+        let key = format!("killed{number}");
+        let invocation = start(&server, "Count", &key, &input).await;
+        runs.push((key, invocation));
+    }
     for _ in 0..kills().div_ceil(2) {
         tokio::time::sleep(Duration::from_millis(fastrand::u64(50..400))).await;
         tokio::task::block_in_place(|| {
@@ -208,8 +245,32 @@ async fn runs_no_finished_step_again_after_the_server_is_killed() {
             server.start_again();
         });
     }
-    let output = attach(&server.ingress(), "Count", "killed").await;
-    assert_eq!(output, Ok(json!({ "number": limit, "end": "default" })));
     let each_once: Vec<u32> = (1..=limit).collect();
-    assert_eq!(visits_of(&invocation), each_once);
+    for (key, invocation) in runs {
+        let output = attach(&server.ingress(), "Count", &key).await;
+        assert_eq!(output, Ok(json!({ "number": limit, "end": "default" })));
+        assert_eq!(visits_of(&invocation), each_once);
+    }
+}
+
+/// `cargo test --release --package flow-restate --test server -- --ignored --nocapture`
+#[tokio::test]
+#[ignore = "a measurement"]
+async fn steps_per_second() {
+    let Some((server, _worker)) = server_and_worker().await else {
+        return;
+    };
+    for runs in [1, 8] {
+        let began = Instant::now();
+        let input = json!({ "number": 0, "limit": 5000 });
+        let keys: Vec<_> = (0..runs).map(|run| format!("{runs}-{run}")).collect();
+        for key in &keys {
+            start(&server, "Count", key, &input).await;
+        }
+        for key in &keys {
+            attach(&server.ingress(), "Count", key).await.unwrap();
+        }
+        let steps = f64::from(runs * 5000) / began.elapsed().as_secs_f64();
+        println!("{steps:.0} steps/s over {runs} flows at once");
+    }
 }
