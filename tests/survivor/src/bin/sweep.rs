@@ -1,10 +1,11 @@
 //! Runs one of the eleven flows until it is over, and looks back at it: `sweep FILE FLOW
-//! SNAPSHOT_EVERY [prune]`. It dies, or is stopped, at the call of the store that `DIE` or `STOP`
+//! SNAPSHOT_EVERY [prune]`. Instead of the file, it may be the address of a Postgres database, with
+//! the schema in `SCHEMA`. It dies, or is stopped, at the call of the store that `DIE` or `STOP`
 //! says, such as `before 7`. Prints what came of it, and how many calls there were.
 
 use std::error::Error;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,7 +13,9 @@ use flow_durable::{
     DurableFlow, Execution, ListOptions, Runtime, RuntimeError, RuntimeOptions, StartOptions,
     Status,
 };
+use flow_postgres::{PostgresOptions, PostgresStore};
 use flow_sqlite::SqliteStore;
+use flow_store::Store;
 use flow_survivor::ledger::{Ledger, LedgerInput, create_table};
 use flow_survivor::mortal::{Fate, Mortal};
 use flow_survivor::ten::*;
@@ -30,10 +33,7 @@ async fn main() -> Outcome {
     let path = PathBuf::from(arguments.next().ok_or("no file")?);
     let flow = arguments.next().ok_or("no flow")?;
     let every: NonZeroUsize = arguments.next().ok_or("no number of records")?.parse()?;
-    let store = Arc::new(Mortal::new(
-        SqliteStore::open_with(&path, patient()).await?,
-        Fate::from_env()?,
-    ));
+    let store = Arc::new(Mortal::new(open(&path).await?, Fate::from_env()?));
     let mut options = RuntimeOptions::new()
         .lease(SHORT_LEASE)
         .snapshot_every(every);
@@ -83,6 +83,16 @@ async fn main() -> Outcome {
     let calls = store.calls();
     println!("{}", json!({ "calls": calls, "seen": seen }));
     Ok(())
+}
+
+async fn open(place: &Path) -> Outcome<Arc<dyn Store>> {
+    match place.to_str() {
+        Some(url) if url.starts_with("postgres://") => {
+            let options = PostgresOptions::new().schema(std::env::var("SCHEMA")?);
+            Ok(Arc::new(PostgresStore::connect_with(url, options).await?))
+        }
+        _ => Ok(Arc::new(SqliteStore::open_with(place, patient()).await?)),
+    }
 }
 
 /// Completes the execution and its copies, and says what came of them.

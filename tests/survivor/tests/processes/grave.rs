@@ -7,9 +7,11 @@ use std::process::{Child, Command, Output, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use flow_postgres::tokio_postgres::{self, NoTls, SimpleQueryMessage, SimpleQueryRow};
+use flow_services::Postgres;
 use flow_survivor::mortal::Moment;
 use rusqlite::Connection;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::Outcome;
 
@@ -19,13 +21,71 @@ const TOO_LONG: Duration = Duration::from_secs(60);
 /// A database, and what the processes that had it have left behind.
 pub(crate) struct Grave {
     folder: tempfile::TempDir,
+    /// Where the database is, if it is not a file.
+    postgres: Option<Schema>,
+}
+
+/// A schema of its own.
+struct Schema {
+    url: String,
+    name: String,
+}
+
+type Rows = Vec<Vec<Option<String>>>;
+
+impl Schema {
+    fn query(&self, sql: &str) -> Outcome<Rows> {
+        let tokio = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()?;
+        tokio.block_on(async {
+            let (client, connection) = tokio_postgres::connect(&self.url, NoTls).await?;
+            let connection = tokio::spawn(connection);
+            let sql = format!("SET search_path = {}; {sql}", self.name);
+            let messages = client.simple_query(&sql).await?;
+            drop(client);
+            connection.await??;
+            let rows = messages.iter().filter_map(|message| match message {
+                SimpleQueryMessage::Row(row) => Some(row),
+                _ => None,
+            });
+            let texts = |row: &SimpleQueryRow| {
+                let columns = 0..row.len();
+                columns
+                    .map(|column| row.get(column).map(str::to_owned))
+                    .collect()
+            };
+            Ok(rows.map(texts).collect())
+        })
+    }
+}
+
+impl Drop for Schema {
+    fn drop(&mut self) {
+        // The server is removed in any case.
+        let _ = self.query(&format!("DROP SCHEMA IF EXISTS {} CASCADE", self.name));
+    }
 }
 
 impl Grave {
+    /// In a file.
     pub(crate) fn new() -> Outcome<Self> {
-        Ok(Grave {
-            folder: tempfile::tempdir()?,
-        })
+        Grave::at(None)
+    }
+
+    /// At this server, or in a file.
+    pub(crate) fn at(server: Option<&Postgres>) -> Outcome<Self> {
+        let folder = tempfile::tempdir()?;
+        let postgres = server.map(|server| Schema {
+            url: server.url(),
+            name: format!("swept_{}", uuid::Uuid::now_v7().simple()),
+        });
+        Ok(Grave { folder, postgres })
+    }
+
+    /// Whether it is a file.
+    pub(crate) fn is_file(&self) -> bool {
+        self.postgres.is_none()
     }
 
     pub(crate) fn database(&self) -> PathBuf {
@@ -58,7 +118,11 @@ impl Grave {
         fate: Option<(&str, Moment)>,
     ) -> Outcome<Child> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_sweep"));
-        command.arg(self.database()).arg(flow).args(mode);
+        match &self.postgres {
+            Some(schema) => command.arg(&schema.url).env("SCHEMA", &schema.name),
+            None => command.arg(self.database()),
+        };
+        command.arg(flow).args(mode);
         command
             .env("EFFECTS", self.effects(name))
             .env("RUST_BACKTRACE", "0")
@@ -81,7 +145,10 @@ impl Grave {
     }
 
     /// The rows of a query, whose columns are texts.
-    pub(crate) fn query(&self, sql: &str) -> Outcome<Vec<Vec<Option<String>>>> {
+    pub(crate) fn query(&self, sql: &str) -> Outcome<Rows> {
+        if let Some(schema) = &self.postgres {
+            return schema.query(sql);
+        }
         let database = Connection::open(self.database())?;
         database.busy_timeout(Duration::from_secs(5))?;
         let mut statement = database.prepare(sql)?;
@@ -94,6 +161,10 @@ impl Grave {
 
     /// Whether anything is stored.
     pub(crate) fn has_tables(&self) -> Outcome<bool> {
+        if self.postgres.is_some() {
+            let sql = "SELECT FROM pg_tables WHERE tablename = 'records' AND schemaname = current_schema()";
+            return Ok(!self.query(sql)?.is_empty());
+        }
         let sql = "SELECT name FROM sqlite_master WHERE name = 'records'";
         Ok(self.database().exists() && !self.query(sql)?.is_empty())
     }
@@ -103,13 +174,15 @@ impl Grave {
         if !self.has_tables()? {
             return Ok(Vec::new());
         }
-        let sql = "SELECT json_object(iif(kind = 'timed_out', 'timed_out', 'recorded'), execution || '/' || step) \
-             FROM records WHERE kind IN ('outcome', 'node_failed', 'resumed', 'timed_out')";
+        let sql = "SELECT kind, execution || '/' || step FROM records \
+             WHERE kind IN ('outcome', 'node_failed', 'resumed', 'timed_out')";
         let recorded = self.query(sql)?;
-        let lines = recorded.iter().flatten().flatten();
-        Ok(lines
-            .map(|line| serde_json::from_str(line))
-            .collect::<Result<_, _>>()?)
+        let line = |row: &Vec<Option<String>>| {
+            let is_late = row[0].as_deref() == Some("timed_out");
+            let what = if is_late { "timed_out" } else { "recorded" };
+            json!({ what: row[1] })
+        };
+        Ok(recorded.iter().map(line).collect())
     }
 
     /// Waits until what the dead process had claimed can be had.

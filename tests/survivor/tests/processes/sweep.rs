@@ -11,10 +11,11 @@ use std::fmt;
 use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::thread::scope;
 
+use flow_services::Postgres;
 use flow_survivor::mortal::Moment;
 use serde_json::Value;
 
@@ -52,6 +53,7 @@ pub(crate) struct Undisturbed {
     pub(crate) mode: &'static [&'static str],
     pub(crate) calls: u64,
     pub(crate) seen: Value,
+    server: Option<&'static Postgres>,
 }
 
 /// Where processes die, one after the other. The last one lives.
@@ -86,8 +88,9 @@ impl Undisturbed {
         flow: &'static str,
         at_once: usize,
         mode: &'static [&'static str],
+        server: Option<&'static Postgres>,
     ) -> Outcome<Self> {
-        let grave = Grave::new()?;
+        let grave = Grave::at(server)?;
         let output = grave.live(ALL, flow, mode, None)?;
         if !output.status.success() {
             return Err(format!("{flow} {mode:?} undisturbed: {}", texts(&output)).into());
@@ -99,6 +102,7 @@ impl Undisturbed {
             mode,
             calls: said["calls"].as_u64().ok_or("no number of calls")?,
             seen: said["seen"].clone(),
+            server,
         })
     }
 }
@@ -107,7 +111,7 @@ impl Point<'_> {
     /// Lets processes die and the last one live, and adds what is wrong then.
     fn visit(&self, found: &mut Found) -> Outcome {
         let Undisturbed { flow, mode, .. } = self.undisturbed;
-        let grave = Grave::new()?;
+        let grave = Grave::at(self.undisturbed.server)?;
         let mut wrong = Vec::new();
         let mut lives = Vec::new();
         let mut lines = 0;
@@ -147,7 +151,9 @@ impl Point<'_> {
                 let to = Path::new(&kept).join(self.to_string().replace([' ', ','], "-"));
                 fs::create_dir_all(&to)?;
                 fs::copy(grave.effects(ALL), to.join("effects"))?;
-                fs::copy(grave.database(), to.join("sweep.db"))?;
+                if grave.is_file() {
+                    fs::copy(grave.database(), to.join("sweep.db"))?;
+                }
             }
             found.violations.push(text);
         }
@@ -245,9 +251,11 @@ fn judge_database(
     found: &mut Found,
     wrong: &mut Vec<String>,
 ) -> Outcome {
-    let sound = grave.query("PRAGMA quick_check")?;
-    if sound != [[Some("ok".to_owned())]] {
-        wrong.push(format!("the file is damaged: {sound:?}"));
+    if grave.is_file() {
+        let sound = grave.query("PRAGMA quick_check")?;
+        if sound != [[Some("ok".to_owned())]] {
+            wrong.push(format!("the file is damaged: {sound:?}"));
+        }
     }
     let cases = [
         (
@@ -272,7 +280,7 @@ fn judge_database(
             "the failure of a flow is recorded twice",
             "SELECT a.execution || '/' || a.step || ' ' || a.attempt FROM records a WHERE a.kind = 'attempt_failed' \
              AND EXISTS (SELECT 1 FROM records f WHERE f.execution = a.execution AND f.kind IN ('flow_failed', 'timed_out') \
-             AND f.step = a.step || iif(a.attempt = 0, '', '~' || a.attempt)) \
+             AND f.step = a.step || CASE WHEN a.attempt = 0 THEN '' ELSE '~' || a.attempt END) \
              GROUP BY a.execution, a.step, a.attempt HAVING count(*) > 1",
         ),
         (
@@ -375,14 +383,31 @@ fn points(undisturbed: &Undisturbed, twice: bool) -> Vec<Point<'_>> {
 
 #[test]
 fn a_death_at_a_call_of_the_store_changes_nothing() -> Outcome {
+    sweep(None, 24)
+}
+
+/// The same on a server. The flow `ledger` writes in the transactions of SQLite, and the timeouts of
+/// `impatient` are shorter than a busy server may take.
+#[test]
+fn a_death_at_a_call_of_postgres_changes_nothing() -> Outcome {
+    static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
+    match SERVER.get_or_init(Postgres::start) {
+        Some(server) => sweep(Some(server), 5),
+        None => Ok(()),
+    }
+}
+
+/// Visits so many points of each flow, or all.
+fn sweep(server: Option<&'static Postgres>, sample: usize) -> Outcome {
     let all = std::env::var("SWEEP").is_ok_and(|sweep| sweep == "all");
     let only = std::env::var("SWEEP_FLOW").ok();
     let mut undisturbed = Vec::new();
     for (index, (flow, at_once)) in FLOWS.into_iter().enumerate() {
         for (number, mode) in MODES.into_iter().enumerate() {
-            let wanted = only.as_deref().is_none_or(|only| only == flow);
+            let wanted = only.as_deref().is_none_or(|only| only == flow)
+                && (server.is_none() || !["impatient", "ledger"].contains(&flow));
             if wanted && (all || number == index % MODES.len()) {
-                undisturbed.push(Undisturbed::run(flow, at_once, mode)?);
+                undisturbed.push(Undisturbed::run(flow, at_once, mode, server)?);
             }
         }
     }
@@ -392,7 +417,7 @@ fn a_death_at_a_call_of_the_store_changes_nothing() -> Outcome {
             let mut points = points(undisturbed, true);
             if !all {
                 fastrand::shuffle(&mut points);
-                points.truncate(24);
+                points.truncate(sample);
             }
             points
         })
@@ -430,7 +455,7 @@ fn a_death_at_a_call_of_the_store_changes_nothing() -> Outcome {
     assert!(violations.is_empty(), "{} violations", violations.len());
     assert!(sum(|found| found.reruns) > 0, "no death hit a step");
     assert!(sum(|found| found.deaths) > points.len() / 2, "few died");
-    let ledger = only.as_deref().is_none_or(|only| only == "ledger");
+    let ledger = server.is_none() && only.as_deref().is_none_or(|only| only == "ledger");
     assert!(
         !ledger || sum(|found| found.postings) > 0,
         "nothing was posted"

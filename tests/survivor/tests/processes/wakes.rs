@@ -118,7 +118,7 @@ fn a_process_that_was_stopped_begins_nothing_when_it_goes_on() -> Outcome {
     let mut undisturbed = Vec::new();
     for (index, (flow, at_once)) in FLOWS.into_iter().enumerate() {
         let mode = MODES[index % MODES.len()];
-        undisturbed.push(Undisturbed::run(flow, at_once, mode)?);
+        undisturbed.push(Undisturbed::run(flow, at_once, mode, None)?);
     }
     let (stopped, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     scope(|threads| -> Outcome {
