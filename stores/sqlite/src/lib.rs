@@ -282,9 +282,16 @@ impl Store for SqliteStore {
     }
 
     async fn take_queued(&self, take: &Take) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
-        let take = take.clone();
-        self.write(move |connection| queue::take_queued(connection, &take))
-            .await
+        let (seen, take) = (take.clone(), take.clone());
+        // Most processes look often and find nothing: that must not keep others from writing.
+        let found = self.read(move |connection| queue::look(connection, &seen));
+        match found.await? {
+            queue::Found::Nothing(damaged) => Ok(damaged),
+            queue::Found::Some => {
+                self.write(move |connection| queue::take_queued(connection, &take))
+                    .await
+            }
+        }
     }
 
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {

@@ -10,6 +10,26 @@ use super::errors::store_error;
 use super::rows::{self, Execution};
 use super::{read, write};
 
+/// What a look at the queue has found.
+pub(super) enum Found {
+    /// Nothing can leave it. These are damaged, and may be among what could.
+    Nothing(Vec<Result<Row, Damaged>>),
+    /// At this moment there is something to take.
+    Some,
+}
+
+/// Reads whether there is something to take, without keeping others from writing.
+pub(super) fn look(connection: &Connection, take: &Take) -> Result<Found, StoreError> {
+    let mut all_damaged = Vec::new();
+    for chosen in choose(connection, take)? {
+        match chosen {
+            Ok(_) => return Ok(Found::Some),
+            Err(damaged) => all_damaged.push(Err(damaged)),
+        }
+    }
+    Ok(Found::Nothing(all_damaged))
+}
+
 pub(super) fn take_queued(
     connection: &Connection,
     take: &Take,

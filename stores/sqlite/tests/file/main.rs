@@ -15,6 +15,7 @@ use flow_durable::{
     Status, Store, StoreError, Token,
 };
 use flow_sqlite::{SqliteOptions, SqliteStore};
+use flow_store::Take;
 use rusqlite::Connection;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -194,6 +195,42 @@ async fn a_locked_file_refuses_writes_and_works_afterwards() {
 }
 
 /// The second of them comes when the first one waits already, with all others: one more wait.
+/// Whoever looks for work and finds none keeps nobody from writing, and waits for nobody who writes.
+#[tokio::test]
+async fn looking_into_an_empty_queue_writes_nothing() {
+    let folder = Folder::new();
+    let options = SqliteOptions::new().busy_timeout(Duration::ZERO);
+    let store = SqliteStore::open_with(folder.path(), options)
+        .await
+        .unwrap();
+    let take = |now_ms| Take {
+        flows: [("orders".to_owned(), 9)].into(),
+        limit: 9,
+        holder: Uuid::new_v4(),
+        now_ms,
+        until_ms: now_ms + LEASE,
+    };
+    let later = Row {
+        status: Status::Queued,
+        not_before_ms: Some(NOW + 10),
+        ..row(new_id())
+    };
+    let created = store.create(later.clone(), records(0..1), Vec::new(), None);
+    created.await.unwrap();
+    let other = folder.raw();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert_eq!(store.take_queued(&take(NOW)).await.unwrap(), []);
+    let its_time = store.take_queued(&take(NOW + 10)).await;
+    assert!(
+        matches!(its_time, Err(StoreError::Locked(_))),
+        "what is taken is written: {its_time:?}"
+    );
+    other.execute_batch("ROLLBACK").unwrap();
+    let taken = store.take_queued(&take(NOW + 10)).await.unwrap();
+    let ids: Vec<_> = taken.into_iter().map(|row| row.unwrap().id).collect();
+    assert_eq!(ids, [later.id]);
+}
+
 #[tokio::test]
 async fn who_wait_for_a_lock_together_do_not_wait_one_after_the_other() {
     let folder = Folder::new();
