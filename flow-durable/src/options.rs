@@ -129,7 +129,7 @@ impl RuntimeOptions {
         self
     }
 
-    /// How often this process looks for executions that others have queued, from
+    /// How often this process looks for executions that others have queued or given up, from
     /// [`recover`](super::Runtime::recover) on. Without this, once in every third of the
     /// [`lease`](RuntimeOptions::lease). What is queued in this process is found at once.
     pub fn look_for_work(mut self, every: Duration) -> Self {

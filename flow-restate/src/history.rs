@@ -44,6 +44,13 @@ impl History for Invocation {
 
     fn gave_up(&self, _frame: &Frame<'_>, _attempt: u32, _error: &NodeError) {}
 
+    fn sleep_until(
+        &self,
+        instant: tokio::time::Instant,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(tokio::time::sleep_until(instant))
+    }
+
     fn may_try(&self) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(ready(()))
     }

@@ -4,6 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use futures_util::future::BoxFuture;
 
 use crate::frame::{Frame, Place};
@@ -41,6 +43,10 @@ pub trait History: fmt::Debug + Send + Sync {
     /// Called when no attempt at the current node follows this one, with its index, and the fallback
     /// is next.
     fn gave_up(&self, frame: &Frame<'_>, attempt: u32, error: &NodeError);
+
+    /// Sleeps within a running step, until it is to be tried again. Nothing is lost if the step is
+    /// dropped meanwhile.
+    fn sleep_until(&self, instant: Instant) -> BoxFuture<'_, ()>;
 
     /// Returns when a running step may be tried again, or its fallback may begin: when the failure
     /// before that is stored, and the execution still belongs to this process.

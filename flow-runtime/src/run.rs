@@ -262,7 +262,10 @@ impl Run {
     pub(crate) async fn sleep_until(&self, instant: Instant) {
         if instant > Instant::now() {
             let aside = self.nodes_at_once().map(Aside::step);
-            tokio::time::sleep_until(instant).await;
+            match self.history() {
+                Some(history) => history.sleep_until(instant).await,
+                None => tokio::time::sleep_until(instant).await,
+            }
             if let Some(aside) = aside {
                 aside.step_back().await;
             }

@@ -37,7 +37,8 @@ pub struct Limits {
     /// How long a request may wait for something to happen (`?wait=`): 60 seconds by default. It is
     /// answered then with what there is.
     pub wait: Duration,
-    /// How long requests may take to finish when the server is shut down: 10 seconds by default.
+    /// How long requests and running steps may take to finish when the server is shut down: 10 seconds
+    /// by default.
     pub drain: Duration,
 }
 

@@ -142,9 +142,9 @@ impl Server {
         self.serve_until(listener, std::future::pending()).await
     }
 
-    /// Serves until the future is ready. Then no connection is accepted any more, streams end, requests
-    /// have the time of [`Limits::drain`] to finish, and the runtime is
-    /// [shut down](Runtime::shut_down), so that another process can go on with its executions.
+    /// Serves until the future is ready. Then no connection is accepted any more, streams end, no step
+    /// begins, and requests and running steps have the time of [`Limits::drain`] to finish: the runtime
+    /// is [drained](Runtime::drain), so that another process can go on with its executions.
     ///
     /// # Errors
     ///
@@ -183,8 +183,11 @@ impl Server {
         let app = Arc::new(self.app(closing.clone()));
         let router = routes::router(app.clone());
         tokio::pin!(stop);
-        listen(listener, router, &limits, stop, &closing).await;
-        app.guard().shut_down().await;
+        let drain = async {
+            closing.cancelled().await;
+            app.guard().drain(limits.drain).await;
+        };
+        tokio::join!(listen(listener, router, &limits, stop, &closing), drain);
         Ok(())
     }
 }

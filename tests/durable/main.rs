@@ -6,6 +6,7 @@ mod changed;
 mod copied;
 mod damaged;
 mod documents;
+mod drained;
 mod effects;
 mod elsewhere;
 mod endings;

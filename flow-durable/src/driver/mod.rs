@@ -72,6 +72,8 @@ pub(crate) struct Signals {
     pub(crate) lost: CancellationToken,
     /// The runtime shuts down.
     pub(crate) shut_down: CancellationToken,
+    /// No step is to begin any more.
+    pub(crate) draining: CancellationToken,
 }
 
 pub(crate) struct Driver {
@@ -156,6 +158,7 @@ impl Driver {
             mail: self.mail(),
             lost: Box::pin(self.signals.lost.clone().cancelled_owned()),
             shut_down: Box::pin(self.signals.shut_down.clone().cancelled_owned()),
+            draining: Box::pin(self.signals.draining.clone().cancelled_owned()),
         };
         let mut done = None;
         poll_fn(|cx| {
@@ -220,16 +223,23 @@ impl Driver {
                     return Poll::Ready(Paused::Asks);
                 }
             }
+            if waiting.appending.is_none() && self.journal.is_drained() {
+                let shut_down = RuntimeError::ShutDown(self.journal.execution());
+                return Poll::Ready(Paused::Halted(shut_down));
+            }
             return Poll::Pending;
         }
     }
 
     /// Returns the reason if the run has to stop here: somebody else has taken it over, or the
-    /// runtime shuts down.
+    /// runtime shuts down. If the runtime only drains, no step begins from now on.
     fn poll_signals(&self, waiting: &mut Waiting, cx: &mut Context<'_>) -> Option<RuntimeError> {
         let execution = self.journal.execution();
         if waiting.lost.as_mut().poll(cx).is_ready() {
             return Some(RuntimeError::TakenOver(execution));
+        }
+        if waiting.draining.as_mut().poll(cx).is_ready() {
+            self.journal.begin_no_more();
         }
         // The records being written may be in the store already.
         let shuts_down =
@@ -351,6 +361,9 @@ impl Driver {
         }
         if !self.journal.has_pending() {
             return false;
+        }
+        if self.journal.begins_no_more() {
+            return true;
         }
         let flush = waiting
             .flush

@@ -45,6 +45,7 @@ pub(super) struct Waiting {
     pub(super) mail: Pin<Box<dyn Future<Output = ()> + Send>>,
     pub(super) lost: Pin<Box<WaitForCancellationFutureOwned>>,
     pub(super) shut_down: Pin<Box<WaitForCancellationFutureOwned>>,
+    pub(super) draining: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
 /// Passes on the answers to the questions at which the run waits. Expired questions can no longer

@@ -456,7 +456,12 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
         let result = {
             let _active = self.journal.active();
             // As late as possible, because there may have been a long wait until here.
-            let work = self.journal.leased().then(|()| work);
+            let work = self.journal.begin().then(|begun| {
+                work.map(move |result| {
+                    drop(begun);
+                    result
+                })
+            });
             carry_out(scope, self.run.is_limited(), work).await
         };
         match result {

@@ -86,7 +86,7 @@ impl Inner {
     ) -> Pin<Box<dyn Future<Output = Result<bool, RuntimeError>> + Send>> {
         let inner = self.clone();
         Box::pin(async move {
-            if inner.shut_down.is_cancelled() {
+            if inner.draining.is_cancelled() {
                 return Err(RuntimeError::ShutDown(id));
             }
             // Even if its claim has run out while this process was stopped: the claim is renewed or
@@ -191,6 +191,7 @@ impl Inner {
         let engine = Arc::new(self.engine(row, journal.clone(), run_options, &input, snapshot));
         let signals = Signals {
             shut_down: self.shut_down.clone(),
+            draining: self.draining.clone(),
             ..Signals::default()
         };
         let driver = Driver {

@@ -66,6 +66,8 @@ pub(crate) struct Inner {
     /// Notified when a claim has run out and a step is to begin.
     pub(crate) renew: Arc<Notify>,
     pub(crate) recovering: Once,
+    /// Cancelled when nothing begins or goes on here any more; before `shut_down`, or with it.
+    pub(crate) draining: CancellationToken,
     pub(crate) shut_down: CancellationToken,
     /// Cancelled when the runtime is dropped or shut down.
     pub(crate) gone: Gone,

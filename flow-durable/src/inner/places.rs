@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use super::lock;
 use crate::options::RuntimeOptions;
@@ -17,6 +17,8 @@ pub(crate) struct Places {
     pub(crate) turn: tokio::sync::Mutex<()>,
     /// Notified when an execution has left a place for which another one may wait.
     pub(crate) freed: Notify,
+    /// How many places are taken, also if there is no limit.
+    all_taken: watch::Sender<usize>,
 }
 
 /// The place of an execution that runs. It is free again when this is dropped.
@@ -34,6 +36,7 @@ impl Places {
             taken: Mutex::default(),
             turn: tokio::sync::Mutex::default(),
             freed: Notify::new(),
+            all_taken: watch::Sender::new(0),
         }
     }
 
@@ -76,11 +79,19 @@ impl Places {
         if self.is_limited() {
             *lock(&self.taken).entry(flow.to_owned()).or_default() += 1;
         }
+        self.all_taken.send_modify(|taken| *taken += 1);
         Place {
             places: self.clone(),
             flow: flow.to_owned(),
             has_key,
         }
+    }
+
+    /// Returns when all places are free.
+    pub(crate) async fn all_free(&self) {
+        let mut taken = self.all_taken.subscribe();
+        // The sender lives in `self`.
+        let _ = taken.wait_for(|taken| *taken == 0).await;
     }
 }
 
@@ -90,6 +101,7 @@ impl Drop for Place {
         if is_limited && let Some(taken) = lock(&self.places.taken).get_mut(&self.flow) {
             *taken -= 1;
         }
+        self.places.all_taken.send_modify(|taken| *taken -= 1);
         if is_limited || self.has_key {
             self.places.freed.notify_one();
         }

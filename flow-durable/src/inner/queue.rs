@@ -50,7 +50,7 @@ impl Inner {
             now_ms: self.now_ms(),
             until_ms: term.until_ms,
         };
-        if limit == 0 || take.flows.is_empty() || self.shut_down.is_cancelled() {
+        if limit == 0 || take.flows.is_empty() || self.draining.is_cancelled() {
             return Ok((Vec::new(), false));
         }
         let mut taken = Vec::new();
@@ -101,9 +101,13 @@ impl Inner {
                 let Some(inner) = Weak::upgrade(&inner) else {
                     return;
                 };
+                if inner.draining.is_cancelled() {
+                    return;
+                }
                 // What fails now is tried again the next time.
-                if inner.places.is_limited() {
-                    // There may be some that have begun and found no place to go on.
+                if inner.options.takes_often() {
+                    // There may be some that have begun and found no place to go on, or that
+                    // another process has given up.
                     let _ = inner.recover(false).await;
                 } else {
                     let _ = inner.take_queued().await;

@@ -6,6 +6,7 @@
 //! the run's end, and a step that is dropped while it waits, because another branch failed, does
 //! not leave a half-written record.
 
+mod begun;
 mod questions;
 mod transaction;
 mod visits;
@@ -24,6 +25,7 @@ use super::error::RuntimeError;
 use super::lease::Lease;
 use super::payload;
 use super::replay::{Outcome, Replay};
+use begun::Gate;
 use questions::Asking;
 
 use flow_runtime::NodeError;
@@ -69,6 +71,7 @@ struct State {
     since_snapshot: usize,
     halted: Option<RuntimeError>,
     turns: Turns,
+    gate: Gate,
 }
 
 impl State {
@@ -256,13 +259,6 @@ impl Journal {
             attempt,
             payload: payload::of_error(error),
         });
-    }
-
-    /// Returns when the execution belongs to this process, so that work may begin.
-    pub(crate) async fn leased(&self) {
-        if let Some(lease) = &self.lease {
-            lease.held().await;
-        }
     }
 
     /// The number up to which records have to be stored before another step starts. `None` if they

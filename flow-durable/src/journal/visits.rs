@@ -9,6 +9,7 @@ use flow_runtime::engine::{EarlierAttempts, Frame, History, Place};
 use flow_store::RecordKind;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use tokio::time::Instant;
 
 use crate::journal::{Entry, Journal};
 
@@ -58,10 +59,18 @@ impl History for Journal {
         self.add_gave_up(&frame.place(), attempt, error);
     }
 
+    fn sleep_until(&self, instant: Instant) -> BoxFuture<'_, ()> {
+        async move {
+            let _aside = self.aside();
+            tokio::time::sleep_until(instant).await;
+        }
+        .boxed()
+    }
+
     fn may_try(&self) -> BoxFuture<'_, ()> {
         async {
             self.all_stored().await;
-            self.leased().await;
+            self.goes_on().await;
         }
         .boxed()
     }

@@ -97,6 +97,7 @@ impl Runtime {
     pub fn with_options(store: impl Store, mut options: RuntimeOptions) -> Self {
         let observer_failures = Arc::new(AtomicU64::new(0));
         let shut_down = CancellationToken::new();
+        let draining = shut_down.child_token();
         for observer in &mut options.observers {
             *observer = Arc::new(Isolated::new(observer.clone(), observer_failures.clone()));
         }
@@ -119,7 +120,8 @@ impl Runtime {
             renewing: Once::default(),
             renew: Arc::default(),
             recovering: Once::default(),
-            gone: Gone(shut_down.child_token()),
+            gone: Gone(draining.child_token()),
+            draining,
             shut_down,
             committed: Arc::default(),
             deltas: Arc::default(),
@@ -268,6 +270,39 @@ impl Runtime {
             self.owned.inner.keep_taking();
         }
         Ok(recovered)
+    }
+
+    /// Stops the executions of this process as soon as their running steps have ended, and gives up
+    /// its claims, so that another process can go on with them at once and repeats no step. Nothing
+    /// begins any more: no step, no execution, no recovery. What has not ended after this time is
+    /// stopped as by [`shut_down`](Runtime::shut_down). Returns when all have stopped.
+    ///
+    /// Executions are not run to their end. A wait is no running step, nor is the time before another
+    /// attempt: whoever goes on with the execution knows how many attempts there were.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, no step begins all the same, and running ones end. To stop them
+    /// then, call [`shut_down`](Runtime::shut_down).
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use std::time::Duration;
+    /// use flow_durable::{MemoryStore, Runtime};
+    ///
+    /// # async fn example() -> std::io::Result<()> {
+    /// let runtime = Runtime::new(MemoryStore::new());
+    /// tokio::signal::ctrl_c().await?;
+    /// runtime.drain(Duration::from_secs(20)).await;
+    /// # Ok(()) }
+    /// ```
+    pub async fn drain(&self, at_most: Duration) {
+        let inner = &self.owned.inner;
+        inner.draining.cancel();
+        // What has not ended in time is stopped now.
+        let _ = tokio::time::timeout(at_most, inner.places.all_free()).await;
+        self.shut_down().await;
     }
 
     /// Stops the executions of this process where they are, and gives up its claims, so that

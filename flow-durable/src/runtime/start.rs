@@ -92,7 +92,7 @@ impl Runtime {
     ) -> Result<Execution, RuntimeError> {
         let Start { flow, name, input } = start;
         let id = ExecutionId::from(self.owned.inner.new_id(self.owned.inner.now_ms()));
-        if self.owned.inner.shut_down.is_cancelled() {
+        if self.owned.inner.draining.is_cancelled() {
             return Err(RuntimeError::ShutDown(id));
         }
         self.owned.inner.store_structure(&flow).await?;
@@ -190,7 +190,7 @@ impl Runtime {
             return self.started_before(id, &row).await;
         }
         inner.committed.notify_waiters();
-        if inner.shut_down.is_cancelled() {
+        if inner.draining.is_cancelled() {
             // It is stored, so it has started: another process runs it.
             drop(unused);
             inner.release().await;

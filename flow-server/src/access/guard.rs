@@ -1,6 +1,7 @@
 //! What stands before the runtime.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use flow_durable::{Durable, ListOptions, Runtime};
 use flow_runtime::engine::AnyFlow;
@@ -46,9 +47,10 @@ impl Guard {
         Ok(())
     }
 
-    /// Stops the executions of this process, and gives up its claims.
-    pub(crate) async fn shut_down(&self) {
-        self.runtime.shut_down().await;
+    /// Stops the executions of this process when their running steps have ended, or after this time,
+    /// and gives up its claims.
+    pub(crate) async fn drain(&self, at_most: Duration) {
+        self.runtime.drain(at_most).await;
     }
 
     pub(crate) fn links(&self) -> &Links {

@@ -1,6 +1,7 @@
 //! What the command line says.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use flow_terminal::InputArguments;
@@ -12,7 +13,7 @@ pub(super) enum Command {
     /// Serve executions over HTTP, with the studio, and work on them.
     Serve(Serve),
     /// Work on executions that were started elsewhere, until the process is interrupted.
-    Worker,
+    Worker(Work),
     /// Print completions for a shell.
     Completions(Completions),
 }
@@ -47,6 +48,34 @@ pub(super) struct Serve {
     /// A file with lines `operator TOKEN` and `owner NAME TOKEN`. Without it, only this machine is let in.
     #[arg(long, value_name = "FILE")]
     pub(super) tokens: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) work: Work,
+}
+
+/// How much a process takes on.
+#[derive(Debug, Args)]
+pub(super) struct Work {
+    /// How many executions run here at once. Without this there is no limit; with 0, `serve` leaves them to workers.
+    #[arg(long, value_name = "NUMBER")]
+    pub(super) concurrent: Option<usize>,
+    /// How many executions of a flow run here at once.
+    #[arg(long, value_name = "FLOW=NUMBER", value_parser = flow_and_number)]
+    pub(super) concurrent_of: Vec<(String, usize)>,
+    /// How many seconds running steps may take to end when the process is asked to end.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    drain: u64,
+}
+
+impl Work {
+    pub(super) fn drain(&self) -> Duration {
+        Duration::from_secs(self.drain)
+    }
+}
+
+fn flow_and_number(text: &str) -> Result<(String, usize), String> {
+    let wrong = || "write the name of a flow and a number: `Claim=2`".to_owned();
+    let (flow, number) = text.split_once('=').ok_or_else(wrong)?;
+    Ok((flow.to_owned(), number.parse().map_err(|_| wrong())?))
 }
 
 #[derive(Debug, Args)]

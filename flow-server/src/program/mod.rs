@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
-use flow_durable::{Durable, Runtime};
+use flow_durable::{Durable, Runtime, RuntimeOptions};
 use flow_loader::Registry;
 use flow_runtime::engine::{AnyFlow, Observed};
 use flow_terminal::{ExecutionCommands, Outcome, StoreAddress, exit_code};
@@ -26,7 +26,7 @@ use shared::Shared;
 /// | `start FLOW key=value` | starts an execution, and waits until it is over or waits for people |
 /// | `list`, `show`, `events`, `answer`, `cancel`, `copy`, `delete` | the executions of the store: see [`ExecutionCommands`] |
 /// | `serve --listen 127.0.0.1:7878` | serves them over HTTP, with the studio, and works on them |
-/// | `worker` | works on executions that were started elsewhere |
+/// | `worker --concurrent 8` | works on executions that were started elsewhere, this many at once |
 /// | `check flow.yaml`, `flows` | checks documents; lists what there is |
 /// | `completions bash` | prints completions for a shell |
 ///
@@ -154,7 +154,7 @@ impl Program {
 
     /// Carries out a command that needs none of the flows.
     async fn look(&self, matches: &ArgMatches) -> Result<Outcome, String> {
-        let runtime = self.open(matches).await?;
+        let runtime = self.open(matches, RuntimeOptions::new()).await?;
         let done = ExecutionCommands::execute(matches, &runtime).await;
         runtime.shut_down().await;
         done
@@ -162,9 +162,24 @@ impl Program {
 
     async fn carry_out(&self, command: &Command, matches: &ArgMatches) -> Result<Outcome, String> {
         match command {
-            Command::Start(arguments) => self.start(arguments, self.open(matches).await?).await,
-            Command::Serve(arguments) => work::serve(arguments, self.open(matches).await?).await,
-            Command::Worker => work::work(self.open(matches).await?).await,
+            Command::Start(arguments) => {
+                let runtime = self.open(matches, RuntimeOptions::new()).await?;
+                self.start(arguments, runtime).await
+            }
+            Command::Serve(arguments) => {
+                let options = self.options(&arguments.work)?;
+                work::serve(arguments, self.open(matches, options).await?).await
+            }
+            Command::Worker(arguments) => {
+                if arguments.concurrent == Some(0) {
+                    let help = "a worker has to run at least one execution at once";
+                    return Err(format!(
+                        "`--concurrent 0` leaves all work to others\nhelp: {help}"
+                    ));
+                }
+                let options = self.options(arguments)?;
+                work::work(arguments, self.open(matches, options).await?).await
+            }
             Command::Completions(arguments) => {
                 let mut command = self.command();
                 let name = command.get_name().to_owned();
@@ -187,10 +202,13 @@ impl Program {
     }
 
     /// A runtime on the store that the command line names, with all flows.
-    async fn open(&self, matches: &ArgMatches) -> Result<Runtime, String> {
+    async fn open(&self, matches: &ArgMatches, options: RuntimeOptions) -> Result<Runtime, String> {
         let store = matches.get_one::<StoreAddress>("store");
         let store = store.ok_or("no store is named: `--store sqlite:runs.db`")?;
-        let runtime = store.open().await.map_err(|error| store.explain(&error))?;
+        let runtime = store
+            .open_with(options)
+            .await
+            .map_err(|error| store.explain(&error))?;
         for flow in &self.flows {
             let registered = runtime.register_any(flow.clone());
             registered.map_err(|error| error.to_string())?;

@@ -1,18 +1,49 @@
 //! `serve` and `worker`: what goes on until the process is interrupted.
 
-use flow_durable::Runtime;
+use std::time::Duration;
+
+use flow_durable::{Runtime, RuntimeOptions};
+use flow_spec::did_you_mean;
 use flow_terminal::Outcome;
 use tokio::net::TcpListener;
 
-use super::arguments;
+use super::{Program, arguments};
 use crate::access::BearerTokens;
+use crate::limits::Limits;
 use crate::server::Server;
+
+/// How often a process looks for work that others have left in the store.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+impl Program {
+    /// The options of a process that works.
+    pub(super) fn options(&self, work: &arguments::Work) -> Result<RuntimeOptions, String> {
+        let mut options = RuntimeOptions::new().look_for_work(LOOK_EVERY);
+        if let Some(at_most) = work.concurrent {
+            options = options.concurrent_executions(at_most);
+        }
+        for (flow, at_most) in &work.concurrent_of {
+            let names = || self.flows.iter().map(|flow| flow.name());
+            if !names().any(|name| name == flow) {
+                let help = did_you_mean(flow, names());
+                let help = help.unwrap_or_else(|| "`flows` lists what there is".to_owned());
+                return Err(format!("there is no flow `{flow}`\nhelp: {help}"));
+            }
+            options = options.concurrent_executions_of(flow, *at_most);
+        }
+        Ok(options)
+    }
+}
 
 pub(super) async fn serve(
     arguments: &arguments::Serve,
     runtime: Runtime,
 ) -> Result<Outcome, String> {
-    let mut server = Server::new(runtime.clone());
+    let limits = Limits {
+        drain: arguments.work.drain(),
+        ..Limits::default()
+    };
+    let mut server = Server::new(runtime.clone()).limits(limits);
     if let Some(file) = &arguments.tokens {
         let tokens = BearerTokens::from_file(file);
         let tokens = tokens.map_err(|error| format!("{}: {error}", file.display()))?;
@@ -24,15 +55,26 @@ pub(super) async fn serve(
     recover(&runtime).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     println!("http://{address}");
-    let served = server.serve_until(listener, interrupted()).await;
-    served.map_err(|error| error.to_string())?;
+    let interrupted_twice = async {
+        interrupted().await;
+        interrupted().await;
+    };
+    tokio::select! {
+        served = server.serve_until(listener, interrupted()) => {
+            served.map_err(|error| error.to_string())?;
+        }
+        () = interrupted_twice => runtime.shut_down().await,
+    }
     Ok(Outcome::Fine)
 }
 
-pub(super) async fn work(runtime: Runtime) -> Result<Outcome, String> {
+pub(super) async fn work(arguments: &arguments::Work, runtime: Runtime) -> Result<Outcome, String> {
     recover(&runtime).await?;
     interrupted().await;
-    runtime.shut_down().await;
+    tokio::select! {
+        () = runtime.drain(arguments.drain()) => {}
+        () = interrupted() => runtime.shut_down().await,
+    }
     Ok(Outcome::Fine)
 }
 

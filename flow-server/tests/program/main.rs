@@ -207,6 +207,15 @@ fn what_is_wrong_is_said_and_nothing_is_started() {
         (&["show", "ffffffff"], "there is no execution `ffffffff`"),
         (&["serve", "--tokens", "none"], "none"),
         (&["serve", "--listen", "0.0.0.0:0"], "has no authentication"),
+        (&["worker", "--concurrent", "0"], "at least one"),
+        (
+            &["worker", "--concurrent-of", "Clam=1"],
+            "did you mean `Claim`?",
+        ),
+        (
+            &["serve", "--concurrent-of", "Claim"],
+            "a flow and a number: `Claim=2`",
+        ),
     ] {
         let called = folder.call(arguments);
         assert!(
@@ -338,10 +347,21 @@ impl Serving {
     }
 
     fn get(&self, path: &str, token: &str) -> String {
-        let mut stream = TcpStream::connect(&self.1).unwrap();
-        let request = format!(
+        self.send(&format!(
             "GET {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {token}\r\nConnection: close\r\n\r\n"
-        );
+        ))
+    }
+
+    fn post(&self, path: &str, json: &str) -> String {
+        self.send(&format!(
+            "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{json}",
+            json.len()
+        ))
+    }
+
+    fn send(&self, request: &str) -> String {
+        let mut stream = TcpStream::connect(&self.1).unwrap();
         stream.write_all(request.as_bytes()).unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
@@ -378,6 +398,33 @@ fn executions_of_other_processes_are_served_and_worked_on() {
             .starts_with("HTTP/1.1 404")
     );
     assert!(serving.get(&path, "nobody").starts_with("HTTP/1.1 401"));
+}
+
+/// A server leaves all work to a worker, which takes it without being told.
+#[test]
+fn a_worker_does_what_a_server_leaves_to_it() {
+    let folder = Folder::new();
+    let serving = Serving::new(&folder, &["--concurrent", "0"]);
+    let post = |employee: &str| {
+        let body = json!({ "employee": employee, "amount": 30 }).to_string();
+        let answer = serving.post("/flows/Claim/executions", &body);
+        let body = answer.split_once("\r\n\r\n").unwrap().1;
+        let execution: Value = serde_json::from_str(body).unwrap();
+        assert_eq!(execution["status"], "queued", "{answer}");
+        execution["id"].as_str().unwrap().to_owned()
+    };
+    let first = post("Ann");
+    let mut work = folder
+        .command(&["worker", "--concurrent", "1", "--concurrent-of", "Claim=1"])
+        .spawn()
+        .unwrap();
+    for (id, employee) in [(first, "Ann"), (post("Ben"), "Ben")] {
+        let answer = serving.get(&format!("/executions/{id}?wait=10"), "");
+        let receipt = format!("\"receipt\":\"30 EUR to {employee}\"");
+        assert!(answer.contains(&receipt), "{answer}");
+    }
+    work.kill().unwrap();
+    work.wait().unwrap();
 }
 
 /// Asked to end, the process gives up its executions, and ends well.

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use flow_server::Server;
+use flow_durable::{RecordKind, StartOptions, Status};
+use flow_server::{Limits, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
@@ -18,6 +19,39 @@ fn request(method: &str, path: &str, accept: &str, body: &str) -> String {
     )
 }
 
+/// A running step has time to end.
+#[tokio::test]
+async fn a_running_step_ends_before_the_server_does() {
+    let store = Default::default();
+    let (first, gate) = runtime(&store);
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (stop, stopped) = oneshot::channel::<()>();
+    let server = Server::new(first.clone()).authentication(tokens());
+    let serving = tokio::spawn(server.serve_until(listener, async {
+        let _ = stopped.await;
+    }));
+    let executions = first.owned_by("ann");
+    let started = executions.start_any("Pass", json!({ "number": 7 }), StartOptions::new());
+    let execution = started.await.unwrap();
+    while !execution
+        .journal()
+        .await
+        .unwrap()
+        .iter()
+        .any(|record| record.kind == RecordKind::NodeStarted)
+    {
+        tokio::task::yield_now().await;
+    }
+    stop.send(()).unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    assert!(!serving.is_finished());
+    gate.add_permits(1);
+    let done = tokio::time::timeout(Duration::from_secs(5), serving).await;
+    done.unwrap().unwrap().unwrap();
+    let execution = execution.refreshed().await.unwrap();
+    assert_eq!(execution.status(), Status::Completed);
+}
+
 /// Streams end, a request that waits is answered, and another process goes on with the execution.
 #[tokio::test]
 async fn the_server_drains_when_it_stops() {
@@ -26,7 +60,11 @@ async fn the_server_drains_when_it_stops() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
-    let server = Server::new(first).authentication(tokens());
+    let limits = Limits {
+        drain: Duration::from_millis(200),
+        ..Limits::default()
+    };
+    let server = Server::new(first).authentication(tokens()).limits(limits);
     let serving = tokio::spawn(server.serve_until(listener, async {
         let _ = stopped.await;
     }));

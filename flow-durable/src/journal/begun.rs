@@ -1,0 +1,94 @@
+//! The steps that have begun, and whether further ones may.
+
+use std::future::pending;
+
+use super::Journal;
+
+/// Lets steps begin, and counts those that have.
+#[derive(Default)]
+pub(super) struct Gate {
+    is_closed: bool,
+    begun: usize,
+    /// How many of those that have begun only wait to be tried again.
+    aside: usize,
+}
+
+/// A step that has begun, until this is dropped.
+pub(crate) struct Begun<'a>(&'a Journal);
+
+impl Drop for Begun<'_> {
+    fn drop(&mut self) {
+        self.0.state().gate.begun -= 1;
+    }
+}
+
+/// A step that has begun and only waits, until this is dropped.
+pub(crate) struct Aside<'a>(&'a Journal);
+
+impl Drop for Aside<'_> {
+    fn drop(&mut self) {
+        self.0.state().gate.aside -= 1;
+    }
+}
+
+impl Journal {
+    /// Returns when the execution belongs to this process.
+    async fn leased(&self) {
+        if let Some(lease) = &self.lease {
+            lease.held().await;
+        }
+    }
+
+    /// Returns when the execution belongs to this process, so that a step may begin. If none may
+    /// begin any more, this never returns: the driver drops the run.
+    pub(crate) async fn begin(&self) -> Begun<'_> {
+        self.leased().await;
+        match self.enter() {
+            Some(begun) => begun,
+            None => pending().await,
+        }
+    }
+
+    /// Returns when a step that has begun may be tried again. The same conditions apply.
+    pub(crate) async fn goes_on(&self) {
+        self.leased().await;
+        if self.begins_no_more() {
+            let _aside = self.aside();
+            pending::<()>().await;
+        }
+    }
+
+    /// Marks that a step which has begun only waits, and need not be waited for.
+    pub(crate) fn aside(&self) -> Aside<'_> {
+        self.state().gate.aside += 1;
+        Aside(self)
+    }
+
+    fn enter(&self) -> Option<Begun<'_>> {
+        let mut state = self.state();
+        if state.gate.is_closed {
+            return None;
+        }
+        state.gate.begun += 1;
+        Some(Begun(self))
+    }
+
+    /// From now on no step begins.
+    pub(crate) fn begin_no_more(&self) {
+        self.state().gate.is_closed = true;
+    }
+
+    pub(crate) fn begins_no_more(&self) -> bool {
+        self.state().gate.is_closed
+    }
+
+    /// Returns true if no step begins any more, those that had begun have ended, and everything is
+    /// stored that is to be stored.
+    pub(crate) fn is_drained(&self) -> bool {
+        let have_ended = {
+            let gate = &self.state().gate;
+            gate.is_closed && gate.begun == gate.aside
+        };
+        have_ended && !self.is_urgent() && !self.has_pending()
+    }
+}
