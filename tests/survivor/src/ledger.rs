@@ -73,6 +73,24 @@ async fn beside(number: &u64) -> u64 {
     number + 1000
 }
 
+/// Takes longer than its flow may, after it has written.
+#[node(transaction)]
+async fn post_too_slowly(
+    tx: &mut Transaction,
+    cx: &Context,
+    number: &u64,
+) -> Result<(), TransactionError> {
+    posted(tx, cx, number + 1000).await?;
+    std::future::pending().await
+}
+
+flow! {
+    /// Takes too long.
+    pub Slowly(number: u64) {
+        start >> post_too_slowly >> end;
+    }
+}
+
 /// Another round, or the end.
 #[derive(Serialize, Deserialize, Action)]
 enum Closes {
@@ -118,9 +136,11 @@ flow! {
     /// again, and in vain.
     pub Ledger(number: u64) -> (balance: u64) {
         node balance: Balance = Balance;
+        node slowly: Slowly with timeout = "25ms";
         start >> post >> [post_again, beside] >> post_in_vain >> close;
         post_in_vain - "error" >> close;
         close - "again" >> post;
-        close - "enough" >> balance >> end;
+        close - "enough" >> slowly >> balance >> end;
+        slowly - "error" >> balance;
     }
 }
