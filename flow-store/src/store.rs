@@ -93,8 +93,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// they are then, in the order in which they were taken. No other call takes the same.
     ///
     /// It takes those whose status is [`Queued`](Status::Queued), whose `not_before_ms` has come,
-    /// to which nobody has a valid claim, whose flow has a place left in the
-    /// [`Take`], and of whose [`Concurrency`] key fewer than its own limit are under way, including
+    /// to which nobody has a valid claim, whose flow has a place left in the [`Take`], and of whose
+    /// [`Concurrency`](crate::Concurrency) key fewer than its own limit are under way, including
     /// the ones taken before it by this or any other call at the same time. Those with a higher
     /// `priority` come first, and then the older ones (with the lower id). One that has to wait
     /// does not keep back those after it.
