@@ -425,7 +425,7 @@ impl Caller {
                 seq: (random.u8(0..4) > 0).then_some(next),
                 opened: (random.u8(0..4) == 0).then_some(question),
                 closed: (random.u8(0..6) == 0).then_some(question),
-                status: (random.u8(0..3) == 0).then(|| random.u8(0..3)),
+                status: (random.u8(0..3) == 0).then(|| random.u8(1..4)),
                 release: random.u8(0..6) == 0,
                 now_ms,
             },

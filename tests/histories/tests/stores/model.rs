@@ -15,7 +15,7 @@ use crate::spec::Spec;
 /// One tick of the clocks; a lease lasts two.
 const TICK_MS: u64 = LEASE_MS / 2;
 
-const COMPLETED: u8 = 2;
+const COMPLETED: u8 = 3;
 
 /// The holders by their clocks, which are so many ticks behind or ahead, and how long it goes on.
 #[derive(Debug, Clone)]
