@@ -39,7 +39,8 @@ impl PgBouncer {
 
 impl Drop for PgBouncer {
     fn drop(&mut self) {
-        process::end(&mut self.server, "QUIT");
+        // It keeps nothing. And it ignores other signals if a shell in the background had it ignore them.
+        process::end(&mut self.server, "KILL");
     }
 }
 

@@ -144,11 +144,18 @@ pub(crate) fn is_up(server: &mut Child, port: u16, answers: impl Fn() -> bool) -
     }
 }
 
-/// Sends a signal to a server, and waits for its end.
+/// Sends a signal to a server, and waits for its end. One that does not end is killed.
 pub(crate) fn end(server: &mut Child, signal: &str) {
-    if server.try_wait().expect("a child").is_none() {
-        signal_to(server.id(), signal);
-        server.wait().expect("a child");
+    if server.try_wait().expect("a child").is_some() {
+        return;
+    }
+    signal_to(server.id(), signal);
+    let began = Instant::now();
+    while server.try_wait().expect("a child").is_none() {
+        if began.elapsed() > PATIENCE / 6 {
+            server.kill().expect("a child");
+        }
+        thread::sleep(Duration::from_millis(2));
     }
 }
 
