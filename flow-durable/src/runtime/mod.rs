@@ -18,7 +18,7 @@ use std::time::Duration;
 use flow_runtime::engine::AnyFlow;
 use flow_store::{ExecutionId, ListQuery, Store};
 use tokio_util::sync::CancellationToken;
-use uuid::Uuid;
+use uuid::{ContextV7, Uuid};
 
 use crate::engine::Durable;
 use crate::error::RuntimeError;
@@ -106,7 +106,7 @@ impl Runtime {
             places: Arc::new(Places::new(&options)),
             options,
             holder: Uuid::new_v4(),
-            ids: Mutex::default(),
+            ids: Mutex::new(ContextV7::new()),
             flows: Mutex::default(),
             structures: Mutex::default(),
             active: Mutex::default(),
