@@ -20,6 +20,7 @@ mod registered;
 mod replay;
 mod runtime;
 mod steps;
+mod store_transactions;
 mod values;
 mod versions;
 mod writes;
@@ -39,10 +40,10 @@ pub use flow_store::{
     Settlement, Status, Store, StoreError, Take, Token, UnknownName,
 };
 pub use inner::Recovered;
-pub use journal::StoreTransactions;
 pub use listed::{ListOptions, Listed};
 pub use options::{RuntimeOptions, StartOptions};
 pub use registered::DurableFlow;
 pub use runtime::Runtime;
+pub use store_transactions::StoreTransactions;
 pub use values::{AccessedValue, KeyAccess, NodeValues};
 pub use writes::{KeyWrite, Writer};

@@ -92,7 +92,7 @@ impl Owned {
                 }
                 // It was answered, and waits for a place.
                 (Status::Paused, None)
-                    if self.inner.places.is_limited()
+                    if self.inner.slots.is_limited()
                         && self.inner.is_answered(id, |_| true).await? => {}
                 _ => return Ok(row),
             }

@@ -12,11 +12,12 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::load::{Loaded, loaded_visits};
-use super::{ActiveRun, Inner, Place, lock};
+use super::{ActiveRun, Inner, Slot, lock};
 use crate::driver::{Driven, Driver, Signals, Work};
 use crate::engine::{Durable, Relay, Snapshot, Snapshots};
 use crate::error::RuntimeError;
-use crate::journal::{Journal, RunTransactions};
+use crate::journal::Journal;
+use crate::journal::transaction::RunTransactions;
 use crate::lease::{Lease, Term};
 use crate::registered::Registered;
 
@@ -26,7 +27,7 @@ pub(crate) struct RunGuard {
     pub(crate) inner: Arc<Inner>,
     pub(crate) id: ExecutionId,
     pub(crate) run: Option<Arc<ActiveRun>>,
-    pub(crate) place: Option<Place>,
+    pub(crate) slot: Option<Slot>,
 }
 
 impl RunGuard {
@@ -46,7 +47,7 @@ impl Drop for RunGuard {
         lock(&self.inner.unreleased).insert(self.id, run.fence);
         lock(&self.inner.halted).insert(self.id, RuntimeError::TaskEnded(self.id));
         lock(&self.inner.active).remove(&self.id);
-        drop(self.place.take());
+        drop(self.slot.take());
         run.done.send_replace(true);
     }
 }
@@ -106,8 +107,8 @@ impl Inner {
             }
             let flow = inner.version(&row).await?;
             let has_key = row.concurrency.is_some();
-            let Some(place) = inner.places.take(&row.flow, has_key).await else {
-                // It goes on when a place gets free, here or in another process.
+            let Some(slot) = inner.slots.take(&row.flow, has_key).await else {
+                // It goes on when a slot gets free, here or in another process.
                 inner.keep_taking();
                 return Ok(false);
             };
@@ -116,7 +117,7 @@ impl Inner {
                 return Ok(false);
             };
             let fence = row.fence;
-            match inner.prepare(row, term, flow, place).await {
+            match inner.prepare(row, term, flow, slot).await {
                 Ok(()) => Ok(true),
                 // The claim had run out already, because this process was slow or stopped.
                 Err(RuntimeError::TakenOver(_)) => Ok(false),
@@ -134,7 +135,7 @@ impl Inner {
         row: Row,
         term: Term,
         flow: Arc<Registered>,
-        place: Place,
+        slot: Slot,
     ) -> Result<(), RuntimeError> {
         let id = row.id;
         let flow = if row.structure == flow.hash() {
@@ -158,7 +159,7 @@ impl Inner {
                 .await
                 .map_err(RuntimeError::of(id))?;
         }
-        self.spawn(&row, term, flow, loaded, place);
+        self.spawn(&row, term, flow, loaded, slot);
         Ok(())
     }
 
@@ -169,7 +170,7 @@ impl Inner {
         term: Term,
         flow: Arc<Registered>,
         loaded: Loaded,
-        place: Place,
+        slot: Slot,
     ) {
         let id = row.id;
         let Loaded {
@@ -214,7 +215,7 @@ impl Inner {
             done: watch::Sender::new(false),
             over: OnceLock::new(),
         });
-        self.run(run, driver, work, place);
+        self.run(run, driver, work, slot);
     }
 
     /// The engine of an execution.
@@ -241,7 +242,7 @@ impl Inner {
     }
 
     /// Drives a run, as a task of its own.
-    fn run(self: &Arc<Self>, run: Arc<ActiveRun>, driver: Driver, work: Work, place: Place) {
+    fn run(self: &Arc<Self>, run: Arc<ActiveRun>, driver: Driver, work: Work, slot: Slot) {
         let id = driver.row.id;
         lock(&self.active).insert(id, run.clone());
         lock(&self.halted).remove(&id);
@@ -250,7 +251,7 @@ impl Inner {
             inner: self.clone(),
             id,
             run: Some(run),
-            place: Some(place),
+            slot: Some(slot),
         };
         tokio::spawn(async move {
             let driven = driver.drive(work).await;

@@ -4,9 +4,9 @@
 mod claims;
 mod launch;
 mod load;
-mod places;
 mod queue;
 mod recover;
+mod slots;
 mod tasks;
 
 use std::collections::{HashMap, HashSet};
@@ -31,8 +31,8 @@ use claims::Watched;
 
 pub(crate) use claims::{FIRST_FENCE, UnusedClaim};
 pub(crate) use load::{Loaded, check_format, loaded_visits, records_since_snapshot, without_items};
-pub(crate) use places::{Place, Places};
 pub use recover::Recovered;
+pub(crate) use slots::{Slot, Slots};
 pub(crate) use tasks::{Alarm, Gone, Once};
 
 /// How many records are read at once.
@@ -58,7 +58,7 @@ pub(crate) struct Inner {
     /// When executions that this process has paused continue by themselves.
     pub(crate) alarm: Arc<Alarm>,
     pub(crate) waking: Once,
-    pub(crate) places: Arc<Places>,
+    pub(crate) slots: Arc<Slots>,
     /// When executions that were queued here may begin.
     pub(crate) queued: Arc<Alarm>,
     pub(crate) taking: Once,

@@ -1,4 +1,4 @@
-//! Takes executions out of the store's queue, as many as there are places here.
+//! Takes executions out of the store's queue, as many as there are slots here.
 
 use std::pin::pin;
 use std::sync::{Arc, Weak};
@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 use flow_store::{Row, Store as _, Take};
 use futures_util::future::{Either, select};
 
-use super::places::Place;
+use super::slots::Slot;
 use super::{Inner, lock};
 use crate::error::RuntimeError;
 use crate::lease::Term;
@@ -15,18 +15,18 @@ use crate::lease::Term;
 const BATCH: usize = 100;
 
 impl Inner {
-    /// Begins executions that are queued, until none of them may begin or no place is free. One
+    /// Begins executions that are queued, until none of them may begin or no slot is free. One
     /// that cannot begin here is given up, and [`Execution::settled`](crate::Execution::settled)
     /// says why.
     pub(crate) async fn take_queued(self: &Arc<Self>) -> Result<(), RuntimeError> {
         loop {
             let term = self.term();
             let (taken, are_more) = self.take_some(term).await?;
-            for (row, place) in taken {
+            for (row, slot) in taken {
                 if row.concurrency.is_some() {
                     self.keep_taking();
                 }
-                self.begin(row, term, place).await;
+                self.begin(row, term, slot).await;
             }
             if !are_more {
                 return Ok(());
@@ -34,13 +34,13 @@ impl Inner {
         }
     }
 
-    /// Claims executions for places that are free. Returns also whether there may be more.
-    async fn take_some(&self, term: Term) -> Result<(Vec<(Row, Place)>, bool), RuntimeError> {
-        let _turn = self.places.turn.lock().await;
-        let limit = self.places.free().min(BATCH);
+    /// Claims executions for slots that are free. Returns also whether there may be more.
+    async fn take_some(&self, term: Term) -> Result<(Vec<(Row, Slot)>, bool), RuntimeError> {
+        let _turn = self.slots.turn.lock().await;
+        let limit = self.slots.free().min(BATCH);
         let names: Vec<String> = lock(&self.flows).keys().cloned().collect();
         let free = |name: String| {
-            let free = self.places.free_of(&name);
+            let free = self.slots.free_of(&name);
             (name, free)
         };
         let take = Take {
@@ -57,18 +57,18 @@ impl Inner {
         // One that is damaged stays in the queue, and is reported to whoever lists executions.
         for row in self.store.take_queued(&take).await?.into_iter().flatten() {
             let has_key = row.concurrency.is_some();
-            let place = self.places.take_in_turn(&row.flow, has_key);
-            taken.push((row, place));
+            let slot = self.slots.take_in_turn(&row.flow, has_key);
+            taken.push((row, slot));
         }
         let are_more = taken.len() == limit;
         Ok((taken, are_more))
     }
 
-    async fn begin(self: &Arc<Self>, row: Row, term: Term, place: Place) {
+    async fn begin(self: &Arc<Self>, row: Row, term: Term, slot: Slot) {
         let (id, fence) = (row.id, row.fence);
         self.committed.notify_waiters();
         let begun = match self.version(&row).await {
-            Ok(flow) => self.prepare(row, term, flow, place).await,
+            Ok(flow) => self.prepare(row, term, flow, slot).await,
             Err(error) => Err(error),
         };
         let Err(error) = begun else {
@@ -79,18 +79,18 @@ impl Inner {
         lock(&self.halted).insert(id, error);
     }
 
-    /// Looks for work, for as long as the runtime lives: when a place gets free, when the time of an
+    /// Looks for work, for as long as the runtime lives: when a slot gets free, when the time of an
     /// execution comes that was queued here, and from time to time.
     pub(crate) fn keep_taking(self: &Arc<Self>) {
-        if self.places.are_none() {
+        if self.slots.are_none() {
             return;
         }
         let (inner, every) = (Arc::downgrade(self), self.options.look_for_work_every());
-        let (places, queued) = (self.places.clone(), self.queued.clone());
+        let (slots, queued) = (self.slots.clone(), self.queued.clone());
         let (clock, gone) = (self.options.clock.clone(), self.gone.0.clone());
         self.taking.spawn(async move {
             loop {
-                let freed = pin!(places.freed.notified());
+                let freed = pin!(slots.freed.notified());
                 let its_time = pin!(queued.next(&clock));
                 let again = pin!(tokio::time::sleep(every));
                 let ended = pin!(gone.cancelled());
@@ -106,7 +106,7 @@ impl Inner {
                 }
                 // What fails now is tried again the next time.
                 if inner.options.takes_often() {
-                    // There may be some that have begun and found no place to go on, or that
+                    // There may be some that have begun and found no slot to go on, or that
                     // another process has given up.
                     let _ = inner.recover(false).await;
                 } else {

@@ -28,7 +28,7 @@ impl Inner {
         let mut watched = HashMap::new();
         let mut after = None;
         loop {
-            if self.places.free() == 0 {
+            if self.slots.free() == 0 {
                 return Ok(recovered);
             }
             let due = self.store.due(self.now_ms(), after, PAGE).await?;

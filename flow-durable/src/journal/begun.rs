@@ -4,15 +4,6 @@ use std::future::pending;
 
 use super::Journal;
 
-/// Lets steps begin, and counts those that have.
-#[derive(Default)]
-pub(super) struct Gate {
-    is_closed: bool,
-    begun: usize,
-    /// How many of those that have begun only wait to be tried again.
-    aside: usize,
-}
-
 /// A step that has begun, until this is dropped.
 pub(crate) struct Begun<'a>(&'a Journal);
 

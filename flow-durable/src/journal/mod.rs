@@ -6,9 +6,12 @@
 //! the run's end, and a step that is dropped while it waits, because another branch failed, does
 //! not leave a half-written record.
 
-mod begun;
+pub(crate) mod begun;
+mod gate;
 mod questions;
-mod transaction;
+mod timers;
+pub(crate) mod transaction;
+mod turns;
 mod visits;
 
 use std::collections::{BTreeMap, HashMap};
@@ -20,20 +23,18 @@ use flow_store::{
     Append, ExecutionId, PauseRow, Record, RecordKind, StoreTransaction, Token, to_ms,
 };
 
-use super::clock::{Clock, sleep_until};
+use super::clock::Clock;
 use super::error::RuntimeError;
 use super::lease::Lease;
 use super::payload;
 use super::replay::{Outcome, Replay};
-use begun::Gate;
+use gate::Gate;
 use questions::Asking;
 
 use flow_runtime::NodeError;
 use flow_runtime::engine::Place;
 pub(crate) use questions::AskingGuard;
-pub(crate) use transaction::RunTransactions;
-pub use transaction::StoreTransactions;
-use transaction::Turns;
+use turns::Turns;
 pub(crate) use visits::{Visits, name_of};
 
 /// The journal of one execution, for the run of it in this process.
@@ -357,32 +358,6 @@ impl Journal {
         Active(self)
     }
 
-    /// Sleeps until a time. This does not count as running, so a run that also waits for people can
-    /// be paused until then.
-    pub(crate) async fn sleep_until(&self, until_ms: u64) {
-        if until_ms <= self.now_ms() {
-            return;
-        }
-        *self.state().timers.entry(until_ms).or_default() += 1;
-        let _timer = Timer {
-            journal: self,
-            until_ms,
-        };
-        sleep_until(&self.clock, until_ms).await;
-    }
-
-    /// The first time at which something wakes, including questions that expire.
-    pub(crate) fn wakes_at(&self) -> Option<u64> {
-        let timer = self.next_timer();
-        let expiry = self.questions().next_expiry_ms;
-        timer.into_iter().chain(expiry).min()
-    }
-
-    /// The first time at which something other than a question wakes.
-    pub(crate) fn next_timer(&self) -> Option<u64> {
-        self.state().timers.first_key_value().map(|(at, _)| *at)
-    }
-
     /// Halts the run. This never returns: the driver drops the run.
     pub(crate) async fn halt<T>(&self, error: RuntimeError) -> T {
         self.stop_with(error);
@@ -493,23 +468,5 @@ pub(crate) struct Active<'a>(&'a Journal);
 impl Drop for Active<'_> {
     fn drop(&mut self) {
         self.0.state().active -= 1;
-    }
-}
-
-/// Something that sleeps until a time.
-struct Timer<'a> {
-    journal: &'a Journal,
-    until_ms: u64,
-}
-
-impl Drop for Timer<'_> {
-    fn drop(&mut self) {
-        let mut state = self.journal.state();
-        if let Some(count) = state.timers.get_mut(&self.until_ms) {
-            *count -= 1;
-            if *count == 0 {
-                state.timers.remove(&self.until_ms);
-            }
-        }
     }
 }

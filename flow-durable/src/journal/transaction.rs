@@ -5,59 +5,18 @@
 //! the transaction's commit for their records.
 
 use std::any::Any;
+use std::fmt;
 use std::future::poll_fn;
+use std::mem;
 use std::sync::Arc;
-use std::task::{Poll, Waker};
+use std::task::Poll;
 
 use flow_runtime::engine::Place;
 use flow_runtime::{BoxError, BoxFuture, OpenTransaction, Transactions};
 use flow_store::{Store, StoreTransaction};
 
+use super::turns::OfStep;
 use super::{Entry, Journal};
-
-/// The transaction of a run.
-#[derive(Default)]
-pub(super) enum OfStep {
-    /// There is none.
-    #[default]
-    Free,
-    /// This step runs in it.
-    Runs(String),
-    /// This step has returned its value, which is not recorded yet.
-    Ended(String, Box<dyn StoreTransaction>),
-    /// The outcome is among the pending records.
-    Recorded(Box<dyn StoreTransaction>),
-}
-
-/// Those who wait for their turn.
-#[derive(Default)]
-pub(super) struct Turns {
-    pub(super) of_step: OfStep,
-    waiting: Vec<Waker>,
-}
-
-impl Turns {
-    /// Returns true if nothing is to be written now.
-    pub(super) fn keep_writes(&self) -> bool {
-        matches!(self.of_step, OfStep::Runs(_) | OfStep::Ended(..))
-    }
-
-    fn free(&mut self) -> Option<Box<dyn StoreTransaction>> {
-        self.waiting.drain(..).for_each(Waker::wake);
-        match std::mem::take(&mut self.of_step) {
-            OfStep::Ended(_, transaction) | OfStep::Recorded(transaction) => Some(transaction),
-            OfStep::Free | OfStep::Runs(_) => None,
-        }
-    }
-
-    /// The transaction in which the pending records are to be written. `None` if there is none.
-    pub(super) fn take(&mut self) -> Option<Box<dyn StoreTransaction>> {
-        match self.of_step {
-            OfStep::Recorded(_) => self.free(),
-            OfStep::Free | OfStep::Runs(_) | OfStep::Ended(..) => None,
-        }
-    }
-}
 
 impl Journal {
     /// Records the outcome of a step, with its transaction if it had one.
@@ -65,7 +24,7 @@ impl Journal {
         let step = entry.place.step.clone();
         self.add_urgent(entry);
         let turns = &mut self.state().turns;
-        turns.of_step = match std::mem::take(&mut turns.of_step) {
+        turns.of_step = match mem::take(&mut turns.of_step) {
             OfStep::Ended(of, transaction) if of == step => OfStep::Recorded(transaction),
             other => other,
         };
@@ -149,8 +108,8 @@ pub(crate) struct RunTransactions {
     pub(crate) journal: Arc<Journal>,
 }
 
-impl std::fmt::Debug for RunTransactions {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for RunTransactions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("RunTransactions").field(&self.store).finish()
     }
 }
@@ -201,59 +160,6 @@ impl OpenTransaction for Open {
             turn.journal.state().turns.of_step = OfStep::Ended(turn.step.clone(), transaction);
             Ok(())
         })
-    }
-
-    fn roll_back(self: Box<Self>) -> BoxFuture<'static, ()> {
-        Box::pin(async move { self.transaction.roll_back().await })
-    }
-}
-
-/// The database of a store, for plain runs of flows with transactions: pass it to
-/// [`RunOptions::transactions`](flow_runtime::RunOptions::transactions).
-///
-/// There, a step's rows are committed when the step has returned its value. Nothing is recorded, so
-/// whoever runs the flow again repeats them.
-#[derive(Debug, Clone)]
-pub struct StoreTransactions(Arc<dyn Store>);
-
-impl StoreTransactions {
-    /// The database of this store.
-    pub fn new(store: impl Store) -> Self {
-        StoreTransactions(Arc::new(store))
-    }
-}
-
-impl Transactions for StoreTransactions {
-    fn begin<'a>(
-        &'a self,
-        _place: &'a Place,
-    ) -> BoxFuture<'a, Result<Box<dyn OpenTransaction>, BoxError>> {
-        Box::pin(async move {
-            let open: Box<dyn OpenTransaction> = Box::new(Plain {
-                transaction: self.0.begin().await?,
-                type_name: self.0.transactions().unwrap_or_default(),
-            });
-            Ok(open)
-        })
-    }
-}
-
-struct Plain {
-    transaction: Box<dyn StoreTransaction>,
-    type_name: &'static str,
-}
-
-impl OpenTransaction for Plain {
-    fn handle(&mut self) -> &mut (dyn Any + Send) {
-        self.transaction.handle()
-    }
-
-    fn type_name(&self) -> &'static str {
-        self.type_name
-    }
-
-    fn commit(self: Box<Self>) -> BoxFuture<'static, Result<(), BoxError>> {
-        Box::pin(async move { Ok(self.transaction.commit().await?) })
     }
 
     fn roll_back(self: Box<Self>) -> BoxFuture<'static, ()> {

@@ -25,7 +25,7 @@ use crate::error::RuntimeError;
 use crate::events::Isolated;
 use crate::execution::Execution;
 use crate::executions::Executions;
-use crate::inner::{Gone, Inner, Once, Places, Recovered, lock, millis};
+use crate::inner::{Gone, Inner, Once, Recovered, Slots, lock, millis};
 use crate::listed::{ListOptions, Listed};
 use crate::options::RuntimeOptions;
 use crate::owned::Owned;
@@ -103,7 +103,7 @@ impl Runtime {
         }
         let inner = Inner {
             store: Arc::new(store),
-            places: Arc::new(Places::new(&options)),
+            slots: Arc::new(Slots::new(&options)),
             options,
             holder: Uuid::new_v4(),
             ids: Mutex::new(ContextV7::new()),
@@ -301,7 +301,7 @@ impl Runtime {
         let inner = &self.owned.inner;
         inner.draining.cancel();
         // What has not ended in time is stopped now.
-        let _ = tokio::time::timeout(at_most, inner.places.all_free()).await;
+        let _ = tokio::time::timeout(at_most, inner.slots.all_free()).await;
         self.shut_down().await;
     }
 

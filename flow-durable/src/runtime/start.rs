@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::Runtime;
 use crate::error::RuntimeError;
 use crate::execution::Execution;
-use crate::inner::{FIRST_FENCE, Loaded, Place, UnusedClaim};
+use crate::inner::{FIRST_FENCE, Loaded, Slot, UnusedClaim};
 use crate::options::StartOptions;
 use crate::payload::{self, VALUE_DEPTH};
 use crate::registered::{Registered, hash_of};
@@ -120,8 +120,8 @@ impl Runtime {
         if is_early || row.concurrency.is_some() {
             return self.enqueue(row, loaded.records).await;
         }
-        match self.owned.inner.places.take(name, false).await {
-            Some(place) => self.create(row, flow, loaded, place).await,
+        match self.owned.inner.slots.take(name, false).await {
+            Some(slot) => self.create(row, flow, loaded, slot).await,
             None => self.enqueue(row, loaded.records).await,
         }
     }
@@ -167,7 +167,7 @@ impl Runtime {
         row: Row,
         flow: Arc<Registered>,
         loaded: Loaded,
-        place: Place,
+        slot: Slot,
     ) -> Result<Execution, RuntimeError> {
         let inner = &self.owned.inner;
         let term = inner.term();
@@ -196,7 +196,7 @@ impl Runtime {
             inner.release().await;
         } else {
             unused.forget();
-            inner.spawn(&claimed, term, flow, loaded, place);
+            inner.spawn(&claimed, term, flow, loaded, slot);
         }
         Ok(Execution::new(self.owned.clone(), claimed))
     }
@@ -218,7 +218,7 @@ impl Runtime {
             return self.started_before(id, &row).await;
         }
         inner.committed.notify_waiters();
-        if !inner.places.are_none() {
+        if !inner.slots.are_none() {
             inner.queued.set(row.not_before_ms.unwrap_or(0), row.id);
             inner.keep_taking();
         }

@@ -1,4 +1,4 @@
-//! The places of this process: how many executions it runs at once.
+//! The slots of this process: how many executions it runs at once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -9,28 +9,28 @@ use super::lock;
 use crate::options::RuntimeOptions;
 
 /// How many executions run, and how many may.
-pub(crate) struct Places {
+pub(crate) struct Slots {
     limit: Option<usize>,
     limits: HashMap<String, usize>,
     taken: Mutex<HashMap<String, usize>>,
-    /// Held while it is decided who gets a place, so that nobody takes one that was promised.
+    /// Held while it is decided who gets a slot, so that nobody takes one that was promised.
     pub(crate) turn: tokio::sync::Mutex<()>,
-    /// Notified when an execution has left a place for which another one may wait.
+    /// Notified when an execution has left a slot for which another one may wait.
     pub(crate) freed: Notify,
-    /// How many places are taken, also if there is no limit.
+    /// How many slots are taken, also if there is no limit.
     all_taken: watch::Sender<usize>,
 }
 
-/// The place of an execution that runs. It is free again when this is dropped.
-pub(crate) struct Place {
-    places: Arc<Places>,
+/// The slot of an execution that runs. It is free again when this is dropped.
+pub(crate) struct Slot {
+    slots: Arc<Slots>,
     flow: String,
     has_key: bool,
 }
 
-impl Places {
-    pub(crate) fn new(options: &RuntimeOptions) -> Places {
-        Places {
+impl Slots {
+    pub(crate) fn new(options: &RuntimeOptions) -> Slots {
+        Slots {
             limit: options.at_once,
             limits: options.at_once_of.clone(),
             taken: Mutex::default(),
@@ -56,16 +56,16 @@ impl Places {
             .map_or(usize::MAX, |limit| limit.saturating_sub(taken()))
     }
 
-    /// How many executions of a flow can begin, if enough places are free.
+    /// How many executions of a flow can begin, if enough slots are free.
     pub(crate) fn free_of(&self, flow: &str) -> usize {
         let taken = || lock(&self.taken).get(flow).copied().unwrap_or(0);
         let limit = self.limits.get(flow);
         limit.map_or(usize::MAX, |limit| limit.saturating_sub(taken()))
     }
 
-    /// Takes a place for an execution of a flow, if there is one. `has_key` says whether others may
+    /// Takes a slot for an execution of a flow, if there is one. `has_key` says whether others may
     /// wait for the end of this execution, because they have the same concurrency key.
-    pub(crate) async fn take(self: &Arc<Self>, flow: &str, has_key: bool) -> Option<Place> {
+    pub(crate) async fn take(self: &Arc<Self>, flow: &str, has_key: bool) -> Option<Slot> {
         if !self.is_limited() {
             return Some(self.take_in_turn(flow, has_key));
         }
@@ -74,20 +74,20 @@ impl Places {
         is_free.then(|| self.take_in_turn(flow, has_key))
     }
 
-    /// Takes a place that is known to be free, by whoever has the [`turn`](Places::turn).
-    pub(crate) fn take_in_turn(self: &Arc<Self>, flow: &str, has_key: bool) -> Place {
+    /// Takes a slot that is known to be free, by whoever has the [`turn`](Slots::turn).
+    pub(crate) fn take_in_turn(self: &Arc<Self>, flow: &str, has_key: bool) -> Slot {
         if self.is_limited() {
             *lock(&self.taken).entry(flow.to_owned()).or_default() += 1;
         }
         self.all_taken.send_modify(|taken| *taken += 1);
-        Place {
-            places: self.clone(),
+        Slot {
+            slots: self.clone(),
             flow: flow.to_owned(),
             has_key,
         }
     }
 
-    /// Returns when all places are free.
+    /// Returns when all slots are free.
     pub(crate) async fn all_free(&self) {
         let mut taken = self.all_taken.subscribe();
         // The sender lives in `self`.
@@ -95,15 +95,15 @@ impl Places {
     }
 }
 
-impl Drop for Place {
+impl Drop for Slot {
     fn drop(&mut self) {
-        let is_limited = self.places.is_limited();
-        if is_limited && let Some(taken) = lock(&self.places.taken).get_mut(&self.flow) {
+        let is_limited = self.slots.is_limited();
+        if is_limited && let Some(taken) = lock(&self.slots.taken).get_mut(&self.flow) {
             *taken -= 1;
         }
-        self.places.all_taken.send_modify(|taken| *taken -= 1);
+        self.slots.all_taken.send_modify(|taken| *taken -= 1);
         if is_limited || self.has_key {
-            self.places.freed.notify_one();
+            self.slots.freed.notify_one();
         }
     }
 }
