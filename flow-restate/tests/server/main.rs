@@ -4,7 +4,7 @@ mod client;
 mod flows;
 mod wide;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use flow_runtime::engine::{AnyFlow, Direct, Saved};
 use serde_json::{Value, json};
@@ -250,27 +250,5 @@ async fn runs_no_finished_step_again_after_the_server_is_killed() {
         let output = attach(&server.ingress(), "Count", &key).await;
         assert_eq!(output, Ok(json!({ "number": limit, "end": "default" })));
         assert_eq!(visits_of(&invocation), each_once);
-    }
-}
-
-/// `cargo test --release --package flow-restate --test server -- --ignored --nocapture`
-#[tokio::test]
-#[ignore = "a measurement"]
-async fn steps_per_second() {
-    let Some((server, _worker)) = server_and_worker().await else {
-        return;
-    };
-    for runs in [1, 8] {
-        let began = Instant::now();
-        let input = json!({ "number": 0, "limit": 5000 });
-        let keys: Vec<_> = (0..runs).map(|run| format!("{runs}-{run}")).collect();
-        for key in &keys {
-            start(&server, "Count", key, &input).await;
-        }
-        for key in &keys {
-            attach(&server.ingress(), "Count", key).await.unwrap();
-        }
-        let steps = f64::from(runs * 5000) / began.elapsed().as_secs_f64();
-        println!("{steps:.0} steps/s over {runs} flows at once");
     }
 }
