@@ -115,8 +115,8 @@ pub trait Flow: Send + Sync {
     }
 
     /// Runs the flow to an end with options: a budget, a cancellation token, an observer, somebody
-    /// who answers the flow's questions, or a database for its transactions. With the feature `tracing`, each node runs in a
-    /// span that carries its path.
+    /// who answers the flow's questions, or a database for its transactions. With the feature
+    /// `tracing`, each node runs in a span that carries its path.
     ///
     /// # Errors
     ///

@@ -118,8 +118,8 @@ impl Inner {
         &self.options
     }
 
-    /// A UUID of version 7 with this time. It is greater than those before it, even if the clock was set
-    /// back.
+    /// A UUID of version 7 with this time. It is greater than those before it, even if the clock
+    /// was set back.
     pub(crate) fn new_id(&self, now_ms: u64) -> Uuid {
         let nanos = u32::try_from(now_ms % 1000).unwrap_or(0) * 1_000_000;
         Uuid::new_v7(uuid::Timestamp::from_unix(
