@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use flow_runtime::Policy;
 use flow_runtime::engine::{Failed, QuestionType, Visit};
+use flow_spec::document::SettingsDocument;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -79,6 +80,18 @@ pub struct About {
     pub settings: &'static str,
     /// The question that it asks people.
     pub prompt: Option<&'static str>,
+}
+
+impl About {
+    /// Its settings.
+    pub(crate) fn settings(&self) -> SettingsDocument {
+        if self.settings.is_empty() {
+            return SettingsDocument::default();
+        }
+        serde_json::from_str(self.settings).unwrap_or_else(|error| {
+            unreachable!("`#[node]` wrote settings that cannot be read: {error}")
+        })
+    }
 }
 
 /// What an entry of a registry is.

@@ -187,7 +187,7 @@ fn of_node(entry: &Entry, adapter: &Adapter) -> CatalogNode {
     let about = &adapter.about;
     let owned = |text: Option<&str>| text.map(str::to_owned);
     let mut node = NodeDocument {
-        settings: settings(about.settings),
+        settings: about.settings(),
         ..completed_node(adapter)
     };
     for read in &adapter.reads {
@@ -231,14 +231,4 @@ fn refine(values: &mut Schema, name: &str, schema: Option<SchemaFunction>) {
     {
         *written = with_schema(property, &schema).into();
     }
-}
-
-/// The settings of a node, as generated code has them.
-fn settings(text: &str) -> SettingsDocument {
-    if text.is_empty() {
-        return SettingsDocument::default();
-    }
-    serde_json::from_str(text).unwrap_or_else(|error| {
-        unreachable!("`#[node]` wrote settings that cannot be read: {error}")
-    })
 }

@@ -518,3 +518,41 @@ ends: [{ from: ask, condition: default, label: default }]
     let output = flow.run_with(input, options).await.unwrap();
     assert_eq!(output["answer"], "May Ann \"A\" go with [\"a\"]?");
 }
+
+struct Ledger;
+
+#[node(transaction)]
+async fn post(tx: &mut Ledger, topic: &str) -> usize {
+    std::mem::size_of_val(tx) + topic.len()
+}
+
+const POSTING: &str = "
+version: 2.0.0
+name: Posting
+namespace: posting
+inputs: { type: object, properties: { topic: {} }, required: [topic] }
+nodes: [{ type: post, id: post }]
+edges: []
+ends: [{ from: post, condition: default, label: default }]
+";
+
+/// Whether a node writes in a transaction is not up to the document.
+#[test]
+fn a_node_with_a_transaction_is_one_whatever_the_document_says() {
+    let claimed = changed(
+        "type: write, id: write",
+        "type: write, id: write, settings: { transaction: true }",
+    );
+    assert_eq!(
+        claimed,
+        "7:56: `write` does not write in a transaction [F023]\nat /nodes/0/settings/transaction\nhelp: remove \
+         `transaction`: it says what `#[node(transaction)]` does, and does nothing by itself"
+    );
+    let flow = load(POSTING, Format::Yaml, &registry![post]).unwrap();
+    let runtime = flow_durable::Runtime::new(flow_durable::MemoryStore::new());
+    let refused = runtime.register_any(std::sync::Arc::new(flow)).unwrap_err();
+    assert_eq!(
+        refused.to_string(),
+        "the flow `Posting` cannot run on this store: `post` writes in a transaction, and the store has no database"
+    );
+}

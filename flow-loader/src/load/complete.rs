@@ -67,6 +67,7 @@ impl Loader<'_> {
                 continue;
             };
             self.complete_node(node, &adapter, &pointer, routed[index]);
+            self.complete_transaction(node, &adapter, &pointer);
             self.check_retry(node, Some(&adapter), &pointer);
             self.adapters.insert(pointer, adapter);
         }
@@ -124,6 +125,18 @@ impl Loader<'_> {
                 may_write: Vec::new(),
             }]);
         }
+    }
+
+    /// Says whether a node writes in a transaction, which only its code decides.
+    fn complete_transaction(&mut self, node: &mut NodeDocument, adapter: &Adapter, pointer: &str) {
+        let writes = adapter.about.settings().transaction;
+        if node.settings.transaction && !writes {
+            let message = format!("`{}` does not write in a transaction", node.r#type);
+            let help = "remove `transaction`: it says what `#[node(transaction)]` does, and does nothing by itself";
+            let place = format!("{pointer}/settings/transaction");
+            self.problem(Code::Document, place, message, Some(help.to_owned()));
+        }
+        node.settings.transaction = writes;
     }
 
     /// The registered node of a node. `None` if it is of the language, or not registered.
