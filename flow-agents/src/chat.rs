@@ -12,8 +12,18 @@ use crate::reply_builder::ReplyBuilder;
 /// `messages` with the answer behind them, and `reply`.
 ///
 /// The text of the answer is [emitted](Context::emit) as it comes. Only an answer that is complete
-/// is written; with `retry(attempts = …)` where the flow declares the node, one that was cut off is
-/// asked for again.
+/// is written: that it was [cut off](ModelError::CutOff), [reached the limit of
+/// tokens](ModelError::TooLong) or was [held back](ModelError::Filtered) is an error.
+///
+/// # Retries
+/// With `retry(attempts = …)` where a flow declares the node, the model is asked again after an
+/// error; [`is_transient`](crate::is_transient) says after which errors that makes sense:
+/// `with retry(attempts = 3, wait = "1s", jitter = 0.5, if = is_transient)`.
+///
+/// What was emitted cannot be taken back: each attempt emits its answer from the beginning. Between
+/// two attempts an observer is told [`EventKind::AttemptFailed`] with the path of the node, and
+/// drops the text that it has of this path. Of an execution in `flow-durable`, the index of the
+/// deltas starts again at 0 with each attempt, also after a crash.
 ///
 /// # Examples
 /// ```
@@ -86,9 +96,13 @@ impl<M: Model> Chat<M> {
             if let Chunk::Text(text) = &chunk {
                 cx.emit(text);
             }
+            let is_end = matches!(chunk, Chunk::End { .. });
             reply.push(chunk);
+            if is_end {
+                break; // what a connection does behind the answer does not matter to it
+            }
         }
-        let reply = reply.finish()?;
+        let reply = reply.finish()?.into_complete()?;
         let mut messages = messages.clone();
         messages.push(reply.message());
         Ok((messages, reply))

@@ -3,6 +3,10 @@
 use std::error::Error;
 use std::time::Duration;
 
+use flow_runtime::NodeError;
+
+use crate::model::Reply;
+
 /// Why a model gave no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -46,6 +50,22 @@ pub enum ModelError {
         /// How many calls came before, as far as they came.
         calls: usize,
     },
+    /// The answer reached the limit of tokens before its end: [`Stop::Length`](crate::Stop::Length).
+    #[error(
+        "the answer reached the limit of tokens before its end; {}; allow more with `max_tokens`, \
+         or ask for a shorter answer",
+        came(.reply)
+    )]
+    TooLong {
+        /// What came before the limit.
+        reply: Box<Reply>,
+    },
+    /// The provider held the answer back: [`Stop::Filtered`](crate::Stop::Filtered).
+    #[error("the provider held the answer back; {}", came(.reply))]
+    Filtered {
+        /// What came before that.
+        reply: Box<Reply>,
+    },
     /// A [`ScriptedModel`](crate::ScriptedModel) was asked more often than its script says.
     #[error(
         "this is request number {asked} to the scripted model, and its script ends after number \
@@ -65,7 +85,8 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Whether the same request may succeed later.
+    /// Whether the same request may succeed later. One whose answer was
+    /// [too long](ModelError::TooLong) or [held back](ModelError::Filtered) is changed instead.
     pub fn is_transient(&self) -> bool {
         match self {
             ModelError::RateLimited { .. }
@@ -73,6 +94,8 @@ impl ModelError {
             | ModelError::CutOff { .. } => true,
             ModelError::Refused { .. }
             | ModelError::Malformed { .. }
+            | ModelError::TooLong { .. }
+            | ModelError::Filtered { .. }
             | ModelError::ScriptEnded { .. }
             | ModelError::NotRecorded(_) => false,
         }
@@ -86,6 +109,14 @@ impl ModelError {
             _ => None,
         }
     }
+}
+
+/// Whether another attempt of a node that asks a model may succeed: after a
+/// [`ModelError`] that is [transient](ModelError::is_transient), and after a timeout. For
+/// `retry(…, if = is_transient)` where a flow declares a [`Chat`](crate::Chat).
+pub fn is_transient(error: &NodeError) -> bool {
+    let failed = error.downcast_ref::<ModelError>();
+    error.is_timeout() || failed.is_some_and(ModelError::is_transient)
 }
 
 /// There is no recorded answer for a request.
@@ -109,6 +140,14 @@ impl NoRecording {
             ),
         }
     }
+}
+
+fn came(reply: &Reply) -> String {
+    format!(
+        "characters before that: {}, tool calls: {}",
+        reply.content.chars().count(),
+        reply.tool_calls.len()
+    )
 }
 
 fn wait(retry_after: &Option<Duration>) -> String {

@@ -11,7 +11,7 @@ mod retrying;
 mod scripted;
 
 pub use chat::Chat;
-pub use error::{ModelError, NoRecording};
+pub use error::{ModelError, NoRecording, is_transient};
 pub use message::{Image, ImageSource, Message, Part, ToolCall};
 pub use messages::{MISSING_RESULT, Messages, Placement};
 pub use model::{

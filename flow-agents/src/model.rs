@@ -30,8 +30,8 @@ pub trait Model: Send + Sync {
     /// them. A model that cannot do this answers with all parts at once.
     ///
     /// # Errors
-    /// As [`complete`](Model::complete). A stream ends with [`Chunk::End`] or with an error; one
-    /// that ends otherwise was cut off.
+    /// As [`complete`](Model::complete). A stream ends with [`Chunk::End`] or with an error, and is
+    /// not read further; one that ends otherwise was cut off.
     async fn stream(&self, request: &Request) -> Result<ReplyStream, ModelError> {
         let reply = self.complete(request).await?;
         Ok(stream::iter(reply.into_chunks().into_iter().map(Ok)).boxed())
@@ -130,6 +130,21 @@ impl Reply {
         Message::Assistant {
             content: self.content.clone(),
             tool_calls: self.tool_calls.clone(),
+        }
+    }
+
+    /// The answer, if it is complete. A stop for [another reason](Stop::Other) counts as complete:
+    /// what it means is the provider's to say.
+    ///
+    /// # Errors
+    /// [`ModelError::TooLong`] if the model stopped at the limit of tokens, and
+    /// [`ModelError::Filtered`] if the provider held the answer back.
+    pub fn into_complete(self) -> Result<Reply, ModelError> {
+        let reply = Box::new(self);
+        match reply.stop {
+            Stop::Done | Stop::Other(_) => Ok(*reply),
+            Stop::Length => Err(ModelError::TooLong { reply }),
+            Stop::Filtered => Err(ModelError::Filtered { reply }),
         }
     }
 

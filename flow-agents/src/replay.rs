@@ -101,21 +101,41 @@ impl<M: Model> Model for Recorder<M> {
     }
 
     async fn stream(&self, request: &Request) -> Result<ReplyStream, ModelError> {
-        let chunks = self.model.stream(request).await?;
-        let exchanges = Arc::clone(&self.exchanges);
-        let mut seen = Exchange {
-            request: request.clone(),
-            chunks: Vec::new(),
+        let recording = Recording {
+            rest: self.model.stream(request).await?,
+            seen: Exchange {
+                request: request.clone(),
+                chunks: Vec::new(),
+            },
+            exchanges: Arc::clone(&self.exchanges),
         };
-        let recorded = chunks.inspect(move |chunk| {
-            let Ok(chunk) = chunk else { return };
-            seen.chunks.push(chunk.clone());
-            if matches!(chunk, Chunk::End { .. }) {
-                lock(&exchanges).push(seen.clone());
-            }
-        });
-        Ok(recorded.boxed())
+        Ok(stream::unfold(Some(recording), next_recorded).boxed())
     }
+}
+
+/// A stream while it is recorded.
+struct Recording {
+    rest: ReplyStream,
+    seen: Exchange,
+    exchanges: Exchanges,
+}
+
+/// The next part, and the recording unless that was the last part. The connection behind the last
+/// part is not read: it may be open for long, or fail.
+async fn next_recorded(
+    recording: Option<Recording>,
+) -> Option<(Result<Chunk, ModelError>, Option<Recording>)> {
+    let mut recording = recording?;
+    let chunk = match recording.rest.next().await? {
+        Ok(chunk) => chunk,
+        Err(error) => return Some((Err(error), None)),
+    };
+    recording.seen.chunks.push(chunk.clone());
+    if matches!(chunk, Chunk::End { .. }) {
+        lock(&recording.exchanges).push(recording.seen);
+        return Some((Ok(chunk), None));
+    }
+    Some((Ok(chunk), Some(recording)))
 }
 
 /// A model that gives the recorded answers of a [`Recorder`].

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use flow_agents::{
     Chat, Chunk, Message, Messages, Model, ModelError, Recorder, Reply, ReplyStream, Request,
-    ScriptedModel, Stop, Usage,
+    ScriptedModel, Stop, Usage, is_transient,
 };
 use flow_durable::{MemoryStore, Runtime, StartOptions};
 use flow_runtime::prelude::*;
@@ -81,15 +81,20 @@ async fn an_answer_that_was_cut_off_is_asked_for_again_if_the_node_retries() {
     );
 }
 
-/// What a run emits.
+/// What a run emits, and where an attempt failed.
 #[derive(Default)]
 struct Emitted(Mutex<Vec<String>>);
 
 impl Observer for Emitted {
     fn on_event(&self, event: &Event<'_>) {
-        if let EventKind::Delta(delta) = event.kind() {
-            self.0.lock().unwrap().push(delta.to_owned());
-        }
+        let line = match event.kind() {
+            EventKind::Delta(delta) => delta.to_owned(),
+            EventKind::AttemptFailed { attempt, .. } => {
+                format!("{} failed: {attempt}", event.path())
+            }
+            _ => return,
+        };
+        self.0.lock().unwrap().push(line);
     }
 }
 
@@ -104,8 +109,163 @@ async fn the_text_is_emitted_as_it_comes() {
         messages: question("Weather?"),
     };
     flow.run_with(input, options).await.unwrap();
-    // The first attempt was cut off behind its first part.
-    assert_eq!(*emitted.0.lock().unwrap(), ["It ", "It ", "rains."]);
+    // The first attempt was cut off behind its first part. The second one begins anew.
+    assert_eq!(
+        *emitted.0.lock().unwrap(),
+        ["It ", "again.chat failed: 0", "It ", "rains."]
+    );
+}
+
+flow! {
+    Scripted(messages: Messages) -> (messages: Messages, reply: Reply) {
+        node chat: Chat<Arc<ScriptedModel>> with retry(attempts = 3, if = is_transient);
+        start >> chat >> end;
+    }
+}
+
+/// Why a flow that asks a scripted model fails.
+async fn failure(model: ScriptedModel) -> String {
+    let model = Arc::new(model);
+    let flow = Scripted::builder().chat(Chat::new(model.clone())).build();
+    let messages = question("Why?");
+    let error = flow.run(ScriptedInput { messages }).await.unwrap_err();
+    model.assert_used();
+    format!("{error:#}")
+}
+
+fn stopped(content: &str, stop: Stop) -> Reply {
+    Reply {
+        content: content.to_owned(),
+        stop,
+        ..Reply::default()
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_reached_its_limit_is_an_error_that_is_not_tried_again() {
+    let model = ScriptedModel::new().reply(stopped("It rains, an", Stop::Length));
+    assert_eq!(
+        failure(model).await,
+        "node `scripted.chat` failed after 1 attempt: the answer reached the limit of tokens \
+         before its end; characters before that: 12, tool calls: 0; allow more with `max_tokens`, \
+         or ask for a shorter answer"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_that_was_held_back_is_an_error_that_is_not_tried_again() {
+    let model = ScriptedModel::new().reply(stopped("", Stop::Filtered));
+    assert_eq!(
+        failure(model).await,
+        "node `scripted.chat` failed after 1 attempt: the provider held the answer back; \
+         characters before that: 0, tool calls: 0"
+    );
+}
+
+#[tokio::test]
+async fn an_error_that_passes_is_tried_again_and_one_that_does_not_is_not() {
+    let limited = ModelError::RateLimited {
+        retry_after: None,
+        message: "slow down".to_owned(),
+    };
+    let refused = ModelError::Refused {
+        source: "the key is wrong".into(),
+    };
+    let model = ScriptedModel::new().error(limited).error(refused);
+    assert_eq!(
+        failure(model).await,
+        "node `scripted.chat` failed after 2 attempts: the provider refuses the request: the key \
+         is wrong"
+    );
+}
+
+/// Gives no answer the first time.
+#[derive(Default)]
+struct Slow(std::sync::atomic::AtomicUsize);
+
+#[async_trait]
+impl Model for Slow {
+    async fn complete(&self, _: &Request) -> Result<Reply, ModelError> {
+        match self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst) {
+            0 => std::future::pending().await,
+            _ => Ok(stopped("It rains.", Stop::Done)),
+        }
+    }
+}
+
+flow! {
+    InTime(messages: Messages) -> (messages: Messages) {
+        node chat: Chat<Arc<Slow>>
+            with retry(attempts = 2, if = is_transient), timeout = "1m";
+        start >> chat >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_timeout_is_tried_again() {
+    let chat = Chat::new(Arc::new(Slow::default()));
+    let messages = question("Weather?");
+    let output = InTime::builder().chat(chat).build();
+    let output = output.run(InTimeInput { messages }).await.unwrap();
+    assert_eq!(output.messages[1], Message::assistant("It rains."));
+}
+
+#[tokio::test]
+async fn an_answer_that_stopped_for_another_reason_is_written() {
+    let stop = Stop::Other("stop_sequence".to_owned());
+    let model = ScriptedModel::new().reply(stopped("It rains.", stop.clone()));
+    let chat = Chat::new(Arc::new(model));
+    let messages = question("Weather?");
+    let output = Scripted::builder().chat(chat).build();
+    let output = output.run(ScriptedInput { messages }).await.unwrap();
+    assert_eq!(output.reply, stopped("It rains.", stop));
+    assert_eq!(output.messages[1], Message::assistant("It rains."));
+}
+
+/// Ends its answer, and not its connection: that fails once, and then is open for ever.
+#[derive(Default)]
+struct Open(std::sync::atomic::AtomicUsize);
+
+#[async_trait]
+impl Model for Open {
+    async fn complete(&self, _: &Request) -> Result<Reply, ModelError> {
+        unreachable!("the node asks for streams")
+    }
+
+    async fn stream(&self, _: &Request) -> Result<ReplyStream, ModelError> {
+        let before = self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        let answer = stream::iter(stopped("It rains.", Stop::Done).into_chunks());
+        let behind = if before == 0 {
+            let source = "the connection was reset".into();
+            let retry_after = None;
+            stream::iter([Err(ModelError::Unavailable {
+                retry_after,
+                source,
+            })])
+            .boxed()
+        } else {
+            stream::pending().boxed()
+        };
+        Ok(answer.map(Ok).chain(behind).boxed())
+    }
+}
+
+flow! {
+    ReadToEnd(messages: Messages) -> (messages: Messages) {
+        node chat: Chat<Arc<Open>> with timeout = "1h";
+        start >> chat >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_connection_does_behind_the_answer_does_not_matter() {
+    let chat = Chat::new(Arc::new(Open::default()));
+    let flow = ReadToEnd::builder().chat(chat).build();
+    for _ in 0..2 {
+        let messages = question("Weather?");
+        let output = flow.run(ReadToEndInput { messages }).await.unwrap();
+        assert_eq!(output.messages[1], Message::assistant("It rains."));
+    }
 }
 
 /// Says that it was reached, and lets a run pass when it may.

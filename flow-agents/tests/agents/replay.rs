@@ -1,7 +1,9 @@
+use async_trait::async_trait;
 use flow_agents::{
-    Chunk, Message, Messages, Model, Recorder, Replay, Request, ScriptedModel, ToolDefinition,
+    Chunk, Message, Messages, Model, ModelError, Recorder, Replay, Reply, ReplyStream, Request,
+    ScriptedModel, ToolDefinition,
 };
-use futures_util::TryStreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::json;
 
 fn request(text: &str) -> Request {
@@ -28,6 +30,66 @@ async fn what_was_recorded_is_answered_whole_or_as_a_stream() {
     assert_eq!(chunks.try_collect::<Vec<_>>().await.unwrap(), second);
     assert_eq!(replay.complete(&request("1")).await.unwrap(), first);
     assert_eq!(replay.left(), 0);
+}
+
+/// Says twice that the answer ended, and leaves the connection open.
+struct EndsTwice;
+
+#[async_trait]
+impl Model for EndsTwice {
+    async fn complete(&self, _: &Request) -> Result<Reply, ModelError> {
+        unreachable!("the test asks for streams")
+    }
+
+    async fn stream(&self, _: &Request) -> Result<ReplyStream, ModelError> {
+        let mut chunks = Reply::default().into_chunks();
+        chunks.extend(Reply::default().into_chunks());
+        let chunks = stream::iter(chunks).map(Ok).chain(stream::pending());
+        Ok(chunks.boxed())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_is_recorded_once_and_ends_at_its_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("traffic.json");
+    let recorder = Recorder::new(EndsTwice);
+    let chunks = recorder.stream(&request("1")).await.unwrap();
+    let hour = std::time::Duration::from_secs(3600);
+    let chunks = tokio::time::timeout(hour, chunks.try_collect::<Vec<_>>()).await;
+    let chunks = chunks.expect("the open connection is not read").unwrap();
+    assert_eq!(chunks, Reply::default().into_chunks());
+    recorder.save(&file).unwrap();
+    assert_eq!(Replay::load(&file).unwrap().left(), 1);
+}
+
+/// Fails in the middle of an answer, and says that it ended all the same.
+struct Failing;
+
+#[async_trait]
+impl Model for Failing {
+    async fn complete(&self, _: &Request) -> Result<Reply, ModelError> {
+        unreachable!("the test asks for streams")
+    }
+
+    async fn stream(&self, _: &Request) -> Result<ReplyStream, ModelError> {
+        let source = "the connection was reset".into();
+        let failed = Err(ModelError::Malformed { source });
+        let end = Reply::default().into_chunks().into_iter().map(Ok);
+        Ok(stream::iter([failed].into_iter().chain(end)).boxed())
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_fails_ends_there_and_is_not_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("traffic.json");
+    let recorder = Recorder::new(Failing);
+    let chunks = recorder.stream(&request("1")).await.unwrap();
+    let chunks = chunks.collect::<Vec<_>>().await;
+    assert!(matches!(chunks[..], [Err(_)]), "{chunks:?}");
+    recorder.save(&file).unwrap();
+    assert_eq!(Replay::load(&file).unwrap().left(), 0);
 }
 
 #[tokio::test]
