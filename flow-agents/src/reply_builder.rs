@@ -1,6 +1,7 @@
 //! An answer from its parts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter;
 
 use crate::error::ModelError;
 use crate::message::ToolCall;
@@ -40,8 +41,11 @@ impl ReplyBuilder {
         ReplyBuilder::default()
     }
 
-    /// Adds a part.
+    /// Adds a part. What comes behind the end is no longer of the answer, and is ignored.
     pub fn push(&mut self, chunk: Chunk) {
+        if self.end.is_some() {
+            return;
+        }
         match chunk {
             Chunk::Text(text) => self.content.push_str(&text),
             Chunk::ToolCall(chunk) => self.push_call(chunk),
@@ -55,35 +59,48 @@ impl ReplyBuilder {
             name: String::new(),
             arguments: String::new(),
         });
-        if let Some(id) = chunk.id {
+        // Some providers send an empty id with each further part.
+        if let Some(id) = chunk.id.filter(|id| !id.is_empty()) {
             call.id = id;
         }
         call.name.push_str(&chunk.name);
         call.arguments.push_str(&chunk.arguments);
     }
 
-    /// The answer. A call that came without an id gets one from its index.
+    /// The answer. A call that came without an id gets one that no other call of it has, such as
+    /// `call_2` for index 2.
     ///
     /// # Errors
     /// [`ModelError::CutOff`] if [`Chunk::End`] did not come.
-    pub fn finish(self) -> Result<Reply, ModelError> {
-        let Some((usage, stop)) = self.end else {
+    pub fn finish(mut self) -> Result<Reply, ModelError> {
+        let Some((usage, stop)) = self.end.take() else {
             return Err(ModelError::CutOff {
                 characters: self.content.chars().count(),
                 calls: self.calls.len(),
             });
         };
-        let calls = self.calls.into_iter().map(|(index, mut call)| {
-            if call.id.is_empty() {
-                call.id = format!("call_{index}");
-            }
-            call
-        });
+        self.name_calls();
         Ok(Reply {
             content: self.content,
-            tool_calls: calls.collect(),
+            tool_calls: self.calls.into_values().collect(),
             usage,
             stop,
         })
+    }
+
+    /// Gives an id to each call that came without one.
+    fn name_calls(&mut self) {
+        let ids = self.calls.values().map(|call| call.id.clone());
+        let mut taken: BTreeSet<String> = ids.collect();
+        let nameless = self.calls.iter_mut().filter(|(_, call)| call.id.is_empty());
+        for (index, call) in nameless {
+            for number in iter::once(*index).chain(0..) {
+                let id = format!("call_{number}");
+                if taken.insert(id.clone()) {
+                    call.id = id;
+                    break;
+                }
+            }
+        }
     }
 }

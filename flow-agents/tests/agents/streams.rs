@@ -60,6 +60,59 @@ fn calls_are_put_together_by_their_index() {
     assert_eq!(reply.usage.total(), 12);
 }
 
+fn ids(reply: &Reply) -> Vec<&str> {
+    reply.tool_calls.iter().map(|call| &*call.id).collect()
+}
+
+#[test]
+fn an_empty_id_does_not_replace_the_id_of_a_call() {
+    let chunks = [Some("a"), Some(""), None].map(|id| call(0, id, "now", ""));
+    let reply = built(chunks.into_iter().chain([end()])).unwrap();
+    assert_eq!(ids(&reply), ["a"]);
+
+    let reply = built([
+        call(0, Some(""), "now", ""),
+        call(0, Some("a"), "", ""),
+        end(),
+    ])
+    .unwrap();
+    assert_eq!(ids(&reply), ["a"]);
+}
+
+#[test]
+fn a_call_without_an_id_gets_one_that_no_other_call_has() {
+    let last = usize::MAX;
+    let calls = [
+        call(0, None, "first", ""),
+        call(1, Some("call_0"), "second", ""),
+        call(2, Some("call_1"), "third", ""),
+        call(3, Some(""), "fourth", ""),
+        call(4, Some("call_3"), "fifth", ""),
+        call(last, None, "last", ""),
+        call(last - 1, Some(&format!("call_{last}")), "one before", ""),
+    ];
+    let reply = built(calls.into_iter().chain([end()])).unwrap();
+    let before = format!("call_{last}");
+    assert_eq!(
+        ids(&reply),
+        [
+            "call_2", "call_0", "call_1", "call_4", "call_3", &before, "call_5"
+        ]
+    );
+}
+
+#[test]
+fn what_comes_behind_the_end_is_not_of_the_answer() {
+    let text = |text: &str| Chunk::Text(text.to_owned());
+    let cut = Chunk::End {
+        usage: Usage::default(),
+        stop: Stop::Length,
+    };
+    let reply = built([text("It rains."), end(), text(" No."), cut]).unwrap();
+    assert_eq!(reply.content, "It rains.");
+    assert_eq!((reply.usage.total(), reply.stop), (12, Stop::Done));
+}
+
 #[test]
 fn a_stream_without_an_end_was_cut_off() {
     let error = built([
