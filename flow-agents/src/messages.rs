@@ -1,9 +1,9 @@
-//! A conversation: messages in an order that every provider accepts.
+//! A conversation: messages in order, the results of tools behind their calls.
 //!
-//! The hard thing is the results of tools. Providers refuse a result without its call, a call
-//! without its result, and results in another order than their calls. [`Messages`] keeps results
-//! behind their calls at every write; calls without a result are dealt with only when a model is
-//! asked ([`Messages::for_model`]), since until then a result may still come.
+//! The hard thing is the results of tools. Providers refuse a result without its call and a call
+//! without its result, and some refuse results in another order than their calls. [`Messages`]
+//! keeps results behind their calls at every write; calls without a result are dealt with only when
+//! a model is asked ([`Messages::for_model`]), since until then a result may still come.
 
 use std::ops::Deref;
 
@@ -32,6 +32,8 @@ pub enum Placement {
 ///   to it, with a blank line between them.
 /// - The results of tools follow the message that called them, in the order of its calls. A result
 ///   without a call, and a second result of one call, is dropped with a warning through `tracing`.
+/// - All else stays as it was added. A provider may ask for more, such as that a person speaks first
+///   or that roles take turns: its [`Model`](crate::Model) sees to that.
 ///
 /// # Examples
 /// ```
@@ -103,16 +105,18 @@ impl Messages {
         let Some(calling) = calling else {
             return Vec::new();
         };
-        let results = &self.0[calling + 1..];
-        let answered = |call: &ToolCall| results.iter().any(|it| is_result_of(it, call));
-        let calls = self.0[calling].tool_calls().iter();
-        calls.filter(|call| !answered(call)).collect()
+        let calls = self.0[calling].tool_calls();
+        let answers = answers(calls, &self.0[calling + 1..]);
+        let open = calls.iter().zip(answers);
+        open.filter_map(|(call, answer)| answer.is_none().then_some(call))
+            .collect()
     }
 
     /// The messages as a model may be asked with them.
     ///
-    /// Where some calls of a message have a result, the others get [`MISSING_RESULT`]. A message
-    /// none of whose calls has a result is left out, and so is one that says nothing at all.
+    /// Where some calls of a message have a result, the others get [`MISSING_RESULT`]. Calls none
+    /// of which has a result are left out; the text of their message stays. A message that says
+    /// nothing at all is left out.
     pub fn for_model(&self) -> Vec<Message> {
         let mut asked = Vec::with_capacity(self.0.len());
         let mut rest = self.0.as_slice();
@@ -121,15 +125,23 @@ impl Messages {
             let (results, behind) = behind.split_at(results);
             rest = behind;
             let calls = message.tool_calls();
-            if is_empty(message) || (!calls.is_empty() && results.is_empty()) {
+            if !calls.is_empty() && results.is_empty() {
+                let text = Message::assistant(message.text());
+                if !is_empty(&text) {
+                    asked.push(text);
+                }
+                continue;
+            }
+            if is_empty(message) {
                 continue;
             }
             asked.push(message.clone());
-            asked.extend(calls.iter().map(|call| {
-                let result = results.iter().find(|it| is_result_of(it, call));
-                let missing = || Message::tool(&call.id, MISSING_RESULT);
-                result.cloned().unwrap_or_else(missing)
-            }));
+            let answers = calls.iter().zip(answers(calls, results));
+            asked.extend(
+                answers.map(|(call, answer)| {
+                    Message::tool(&call.id, answer.unwrap_or(MISSING_RESULT))
+                }),
+            );
         }
         asked
     }
@@ -158,8 +170,27 @@ fn is_result(message: &Message) -> bool {
     matches!(message, Message::Tool { .. })
 }
 
-fn is_result_of(message: &Message, call: &ToolCall) -> bool {
-    matches!(message, Message::Tool { tool_call_id, .. } if *tool_call_id == call.id)
+/// The call that a result with this id belongs to, among the calls of one message: the first that
+/// has no answer yet. Some models give several calls of a message the same id.
+fn open_call<T>(calls: &[ToolCall], answers: &[Option<T>], id: &str) -> Option<usize> {
+    let mut calls = calls.iter().zip(answers);
+    calls.position(|(call, answer)| call.id == id && answer.is_none())
+}
+
+/// What the calls of a message returned, by their positions, from the results behind it.
+fn answers<'a>(calls: &[ToolCall], behind: &'a [Message]) -> Vec<Option<&'a str>> {
+    let mut answers = vec![None; calls.len()];
+    for message in behind {
+        if let Message::Tool {
+            tool_call_id,
+            content,
+        } = message
+            && let Some(call) = open_call(calls, &answers, tool_call_id)
+        {
+            answers[call] = Some(content.as_str());
+        }
+    }
+    answers
 }
 
 /// Results behind their calls, in the order of the calls.
@@ -185,10 +216,7 @@ fn ordered(messages: Vec<Message>) -> Vec<Message> {
     for (place, id, content) in results {
         let nearest = (0..place).rev().chain(place..others.len());
         let free = nearest.into_iter().find_map(|message| {
-            let calls = others[message].tool_calls().iter().zip(&answers[message]);
-            let call = calls
-                .into_iter()
-                .position(|(call, answer)| call.id == id && answer.is_none());
+            let call = open_call(others[message].tool_calls(), &answers[message], &id);
             call.map(|call| (message, call))
         });
         match free {

@@ -135,6 +135,57 @@ fn calls_without_results_are_pending_and_not_sent() {
     assert_eq!(messages[2], Message::tool("a", "1"));
 }
 
+fn pending(messages: &Messages) -> Vec<&str> {
+    let calls = messages.pending_calls();
+    calls.iter().map(|call| call.arguments.as_str()).collect()
+}
+
+#[test]
+fn calls_of_one_message_with_the_same_id_are_told_apart_by_their_positions() {
+    let call = |words: &str| ToolCall::new("0", "search", &json!(words));
+    let calling = Message::Assistant {
+        content: String::new(),
+        tool_calls: vec![call("first"), call("second"), call("third")],
+    };
+    let mut messages = Messages::from_iter([calling.clone()]);
+    messages.add_result("0", "one");
+    assert_eq!(pending(&messages), [r#""second""#, r#""third""#]);
+    messages.add_result("0", "two");
+    assert_eq!(pending(&messages), [r#""third""#]);
+    let mut sent = [
+        calling,
+        Message::tool("0", "one"),
+        Message::tool("0", "two"),
+        Message::tool("0", MISSING_RESULT),
+    ];
+    assert_eq!(messages.for_model(), sent);
+
+    messages.add_result("0", "three");
+    assert_eq!(pending(&messages), [""; 0]);
+    sent[3] = Message::tool("0", "three");
+    assert_eq!(messages.for_model(), sent);
+    assert_eq!(*messages, sent);
+    messages.add_result("0", "four");
+    assert_eq!(*messages, sent);
+}
+
+#[test]
+fn the_text_of_a_message_is_sent_also_without_its_calls() {
+    let calling = Message::Assistant {
+        content: "Let me see.".to_owned(),
+        tool_calls: vec![ToolCall::new("a", "search", &json!({}))],
+    };
+    let mut messages = Messages::from_iter([Message::user("go"), calling.clone()]);
+    messages.add_user("never mind");
+    let sent = [
+        Message::user("go"),
+        Message::assistant("Let me see."),
+        Message::user("never mind"),
+    ];
+    assert_eq!(messages.for_model(), sent);
+    assert_eq!(messages[1], calling);
+}
+
 #[test]
 fn a_message_that_says_nothing_is_not_sent() {
     let image = Part::Image(Image {
