@@ -3,14 +3,15 @@
 use bytes::Bytes;
 use flow_runtime::engine::AnyFlow;
 use restate_sdk_shared_core::{
-    AwaitResponse, CoreVM, NonEmptyValue, NotificationHandle, PayloadOptions, VM, Value,
+    CoreVM, Error, NonEmptyValue, NotificationHandle, PayloadOptions, VM, Value,
 };
 use serde::Deserialize;
 
 use crate::connection::Connection;
 use crate::engine::OnRestate;
-use crate::operations::Refused;
+use crate::operations::{Refused, Stopped};
 use crate::question::{Asked, Settled, asked};
+use crate::size::{LARGEST, within_limit};
 
 /// What the call contains.
 #[derive(Debug, Deserialize)]
@@ -19,20 +20,6 @@ struct Answered {
     /// The name of the question's step.
     question: String,
     answer: serde_json::Value,
-}
-
-/// Why there is nothing to send back.
-enum Stopped {
-    /// The call is refused, for good.
-    Refused(Refused),
-    /// The server has been told, or is gone; it calls again.
-    Again,
-}
-
-impl From<restate_sdk_shared_core::Error> for Stopped {
-    fn from(_: restate_sdk_shared_core::Error) -> Self {
-        Stopped::Again
-    }
 }
 
 /// Answers a question. Returns once the call is over.
@@ -59,7 +46,7 @@ async fn settle(
     connection: &mut Connection,
     input: &[u8],
 ) -> Result<(), Stopped> {
-    let refuse = |code, message| Err(Stopped::Refused(Refused { code, message }));
+    let refuse = |code, message| Err(Refused { code, message }.into());
     let Answered { question, answer } = match serde_json::from_slice(input) {
         Ok(answered) => answered,
         Err(error) => {
@@ -69,10 +56,14 @@ async fn settle(
             return refuse(400, message);
         }
     };
+    if question.len() > LARGEST {
+        return refuse(404, "no question has so long a name".to_owned());
+    }
     let peeked = vm.sys_peek_promise(asked(&question))?;
-    let Value::Success(text) = completed(vm, connection, peeked).await? else {
-        let message =
-            format!("`{question}` is not asked: it is no question, or is not reached yet");
+    let Value::Success(text) = connection.completed(vm, peeked, no_step).await? else {
+        let message = format!(
+            "`{question}` is not asked: there is no such question, or the run has not reached it yet"
+        );
         return refuse(404, message);
     };
     let ty = match serde_json::from_slice::<Asked>(&text) {
@@ -85,45 +76,31 @@ async fn settle(
     if let Err(reason) = ty.check(&answer) {
         return refuse(400, format!("the answer is of another type: {reason}"));
     }
-    let settled = match serde_json::to_vec(&Settled::Answer(answer)) {
-        Ok(text) => NonEmptyValue::Success(Bytes::from(text)),
-        Err(error) => return refuse(400, format!("the answer is not JSON: {error}")),
+    let text = serde_json::to_vec(&Settled::Answer(answer))
+        .map_err(|error| format!("the answer is not JSON: {error}"))
+        .and_then(|text| within_limit("the answer", text));
+    let settled = match text {
+        Ok(text) => NonEmptyValue::Success(text),
+        Err(message) => return refuse(400, message),
     };
     let settling = vm.sys_complete_promise(
         question.clone(),
         settled,
         PayloadOptions::stable_serialization(),
     )?;
-    match completed(vm, connection, settling).await? {
+    match connection.completed(vm, settling, no_step).await? {
         Value::Failure(_) => {
-            let message = format!("`{question}` is answered already, or its time is over");
+            let message = format!(
+                "`{question}` waits for no answer: it is answered already, its time is over, or the \
+                 run does not need it any more"
+            );
             refuse(409, message)
         }
         _ => Ok(()),
     }
 }
 
-/// Waits for one operation.
-async fn completed(
-    vm: &mut CoreVM,
-    connection: &mut Connection,
-    handle: NotificationHandle,
-) -> Result<Value, Stopped> {
-    loop {
-        match vm.do_await(handle.into())? {
-            AwaitResponse::AnyCompleted => {
-                if let Some(value) = vm.take_notification(handle)? {
-                    return Ok(value);
-                }
-            }
-            AwaitResponse::CancelSignalReceived => {
-                return Err(Stopped::Refused(Refused::cancelled()));
-            }
-            _ => {}
-        }
-        connection.flush(vm);
-        if !connection.feed(vm, || false).await {
-            return Err(Stopped::Again);
-        }
-    }
+/// There are no steps in the call.
+fn no_step(_: &mut CoreVM, _: NotificationHandle) -> Result<(), Error> {
+    Ok(())
 }

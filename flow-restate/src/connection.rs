@@ -6,8 +6,10 @@ use std::task::Poll;
 
 use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
-use restate_sdk_shared_core::{CoreVM, VM};
+use restate_sdk_shared_core::{AwaitResponse, CoreVM, Error, NotificationHandle, VM, Value};
 use tokio::sync::mpsc::UnboundedSender;
+
+use crate::operations::{Refused, Stopped};
 
 /// What came of waiting for the server.
 #[derive(Debug)]
@@ -90,6 +92,34 @@ impl Connection {
         if !bytes.is_empty() {
             // Nobody receives it if the server is gone, which `receive` notices.
             let _ = self.output.send(bytes);
+        }
+    }
+
+    /// Waits for this entry of the journal alone. `execute` does the work of a step.
+    pub(crate) async fn completed(
+        &mut self,
+        vm: &mut CoreVM,
+        handle: NotificationHandle,
+        execute: impl Fn(&mut CoreVM, NotificationHandle) -> Result<(), Error>,
+    ) -> Result<Value, Stopped> {
+        loop {
+            match vm.do_await(handle.into())? {
+                AwaitResponse::AnyCompleted => {
+                    if let Some(value) = vm.take_notification(handle)? {
+                        return Ok(value);
+                    }
+                }
+                AwaitResponse::ExecuteRun(step) => {
+                    execute(vm, step)?;
+                    continue;
+                }
+                AwaitResponse::CancelSignalReceived => return Err(Refused::cancelled().into()),
+                _ => {}
+            }
+            self.flush(vm);
+            if !self.feed(vm, || false).await {
+                return Err(Stopped::Again);
+            }
         }
     }
 }

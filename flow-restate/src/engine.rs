@@ -16,10 +16,7 @@ use serde_json::Value;
 
 use crate::operations::{Handle, Operations, Refused, Request, Said};
 use crate::question::{Asked, Settled, asked};
-
-/// The largest outcome, in bytes: Restate takes messages of 32 MiB, and tries one that is larger
-/// for ever.
-pub(crate) const LARGEST: usize = 31_000_000;
+use crate::size::within_limit;
 
 /// The outcome of a step in the journal.
 #[derive(Debug, Serialize, Deserialize)]
@@ -101,13 +98,7 @@ fn written<N: Step<Outcome: Stored>>(
         Err(error) => serde_json::to_vec(&Recorded::<(), _>::Error(error)),
     }
     .map_err(|error| format!("the outcome of `{name}` does not survive as JSON: {error}"))?;
-    if text.len() > LARGEST {
-        return Err(format!(
-            "the outcome of `{name}` has {} bytes, and Restate takes {LARGEST} at most: keep large \
-             values elsewhere, and return where they are",
-            text.len()
-        ));
-    }
+    let text = within_limit(&format!("the outcome of `{name}`"), text)?;
     if let Ok(outcome) = result {
         let read: Recorded<N::Outcome, NodeError> =
             serde_json::from_slice(&text).map_err(|error| {
@@ -117,7 +108,7 @@ fn written<N: Step<Outcome: Stored>>(
             N::read_back(outcome, read)?;
         }
     }
-    Ok(Bytes::from(text))
+    Ok(text)
 }
 
 impl<N: Step<Outcome: Stored>> Engine<N> for OnRestate {
@@ -203,6 +194,7 @@ impl Hooks for OnRestate {
         prompt: String,
     ) -> Result<Value, Failed> {
         let place = visit.frame().place();
+        let asking = self.operations.ask(place.step.clone());
         self.tell_asked(&place, &question, prompt).await;
         let mut promise = self.operations.want(place.step.clone(), Request::Promise);
         let settled = match visit.timeout() {
@@ -219,6 +211,7 @@ impl Hooks for OnRestate {
                 }
             }
         };
+        asking.settled();
         match serde_json::from_slice(&settled) {
             Ok(Settled::Answer(answer)) => match question.check(&answer) {
                 Ok(()) => Ok(answer),
@@ -231,6 +224,11 @@ impl Hooks for OnRestate {
                 let after = visit.timeout().unwrap_or_default();
                 let failure = Failure::Deadline(TimedOut { after });
                 Err(NodeError::new(place.path, 1, failure).into())
+            }
+            Ok(Settled::Withdrawn) => {
+                let step = &place.step;
+                self.fail(format!("`{step}` is withdrawn, and is still asked"))
+                    .await
             }
             Err(error) => {
                 self.fail(format!(
@@ -279,11 +277,12 @@ impl OnRestate {
             ty: question.name().to_owned(),
             schema: question.schema(),
         };
-        let text = match serde_json::to_vec(&told) {
-            Ok(text) => Bytes::from(text),
-            Err(error) => return self.fail(error.to_string()).await,
+        let text = serde_json::to_vec(&told).map_err(|error| error.to_string());
+        let what = format!("the question `{}`", place.step);
+        let request = match text.and_then(|text| within_limit(&what, text)) {
+            Ok(text) => Request::Settle(text),
+            Err(reason) => return self.fail(reason).await,
         };
-        let request = Request::Settle(text);
         self.operations
             .want(asked(&place.step), request)
             .done()

@@ -9,14 +9,17 @@ use std::time::Duration;
 use flow_runtime::NodeError;
 use flow_runtime::engine::{EarlierAttempts, Frame, History, Place};
 
-/// An invocation. Nothing is known of attempts at steps in earlier processes: the server keeps only
-/// outcomes.
+use crate::operations::Operations;
+
+/// A run. Nothing is known of attempts at steps in earlier processes: the server keeps only outcomes.
 #[derive(Debug)]
-pub(crate) struct Invocation {
+pub(crate) struct RunHistory {
+    /// The id of the invocation, and a random number.
     pub(crate) id: Arc<str>,
+    pub(crate) operations: Operations,
 }
 
-impl History for Invocation {
+impl History for RunHistory {
     fn step_id(&self, place: &Place) -> String {
         format!("{}/{}", self.id, place.step)
     }
@@ -35,7 +38,7 @@ impl History for Invocation {
         _attempt: u32,
         _error: &(dyn Error + Send + Sync + 'static),
     ) -> bool {
-        true
+        !self.operations.is_replaying()
     }
 
     fn attempts(&self, _frame: &Frame<'_>) -> EarlierAttempts {

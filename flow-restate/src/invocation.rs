@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::{Future, poll_fn};
+use std::hash::{BuildHasher as _, RandomState};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,9 +21,11 @@ use restate_sdk_shared_core::{
 };
 
 use crate::connection::Connection;
-use crate::engine::{LARGEST, OnRestate};
-use crate::history::Invocation;
-use crate::operations::{Operations, Refused, Request, Said};
+use crate::engine::OnRestate;
+use crate::history::RunHistory;
+use crate::operations::{Kind, Operations, Refused, Request, Said, Stopped};
+use crate::question::Settled;
+use crate::size::within_limit;
 use crate::unacknowledged::Unacknowledged;
 
 /// After so many rounds, other tasks of the thread get their turn.
@@ -41,33 +44,23 @@ pub(crate) async fn run(
     input: Input,
     unacknowledged: Unacknowledged,
 ) {
-    let id: Arc<str> = Arc::from(input.invocation_id);
-    let number = RunId::new(input.random_seed);
-    let operations = Operations::default();
     let mut attempt = Attempt {
         vm,
         connection,
-        operations: operations.clone(),
-        invocation: id.clone(),
+        operations: Operations::default(),
+        run: Arc::from(input.invocation_id),
         unacknowledged,
         open: BTreeMap::new(),
-        steps: HashMap::new(),
+        handles: HashMap::new(),
     };
-    let output = match read(flow, &input.input) {
-        Ok(input) => {
-            let history = Arc::new(Invocation { id });
-            let run = Run::with_history(number, options, history);
-            let engine = OnRestate::new(run, operations);
-            let work = flow_runtime::engine::run_any(flow, &engine, input);
-            attempt.drive(&mut (Box::pin(work) as Work<'_>)).await
-        }
-        Err(refused) => Ok(Err(refused)),
+    let output = match attempt.run(flow, options, &input.input).await {
+        Ok(output) => Ok(output),
+        Err(Stopped::Refused(refused)) => Err(refused),
+        Err(Stopped::Again) => return attempt.connection.flush(&mut attempt.vm),
     };
-    let ended = output.and_then(|output| Ok(attempt.end(output)?));
-    if !matches!(ended, Err(Stopped::Broken)) {
-        // The journal has told the server of an error, and of a suspension.
-        attempt.connection.flush(&mut attempt.vm);
-    }
+    // The journal tells the server of an error.
+    let _ = attempt.end(output);
+    attempt.connection.flush(&mut attempt.vm);
 }
 
 /// The input of the flow.
@@ -76,20 +69,6 @@ fn read(flow: &dyn AnyFlow<OnRestate>, input: &[u8]) -> Result<Saved, Refused> {
     let value = serde_json::from_slice(input)
         .map_err(|error| refused(format!("the input is not JSON: {error}")))?;
     accepted_input(flow, value).map_err(|error| refused(format!("the input does not fit: {error}")))
-}
-
-/// Why an attempt is over before the flow.
-enum Stopped {
-    /// The journal has told the server: of an error, or that the invocation is suspended.
-    Told,
-    /// The connection is gone.
-    Broken,
-}
-
-impl From<Error> for Stopped {
-    fn from(_: Error) -> Self {
-        Stopped::Told
-    }
 }
 
 /// Notes that something has woken the flow, and wakes the task.
@@ -110,16 +89,61 @@ struct Attempt {
     vm: CoreVM,
     connection: Connection,
     operations: Operations,
-    invocation: Arc<str>,
+    /// The id of the invocation, and then the random number of the run.
+    run: Arc<str>,
     unacknowledged: Unacknowledged,
     /// The open operations by the handle that the journal has for them.
-    open: BTreeMap<NotificationHandle, u64>,
-    /// The open steps by operation.
-    steps: HashMap<u64, (NotificationHandle, Arc<str>)>,
+    open: BTreeMap<NotificationHandle, Open>,
+    /// Their handles.
+    handles: HashMap<u64, NotificationHandle>,
+}
+
+/// An operation that is open.
+struct Open {
+    id: u64,
+    kind: Kind,
+    name: Arc<str>,
 }
 
 impl Attempt {
-    async fn drive(&mut self, work: &mut Work<'_>) -> Result<Result<Saved, Refused>, Stopped> {
+    async fn run(
+        &mut self,
+        flow: &dyn AnyFlow<OnRestate>,
+        options: RunOptions,
+        input: &[u8],
+    ) -> Result<Saved, Stopped> {
+        let input = read(flow, input)?;
+        let number = self.number().await?;
+        self.run = Arc::from(format!("{}-{number:016x}", self.run));
+        let history = Arc::new(RunHistory {
+            id: self.run.clone(),
+            operations: self.operations.clone(),
+        });
+        let run = Run::with_history(RunId::new(number), options, history);
+        let engine = OnRestate::new(run, self.operations.clone());
+        let mut work: Work<'_> = Box::pin(flow_runtime::engine::run_any(flow, &engine, input));
+        self.drive(&mut work).await
+    }
+
+    /// The random number of the run, the first entry of its journal. The id of the invocation is
+    /// made of the flow and the key, so a later run with the same key has it as well.
+    async fn number(&mut self) -> Result<u64, Stopped> {
+        let handle = self.vm.sys_run("run".to_owned())?.handle;
+        let random = |vm: &mut CoreVM, handle| {
+            let number = RandomState::new().hash_one(SystemTime::now());
+            propose(vm, handle, Bytes::copy_from_slice(&number.to_be_bytes()))
+        };
+        let number = self.connection.completed(&mut self.vm, handle, random);
+        if let Value::Success(number) = number.await?
+            && let Ok(number) = <[u8; 8]>::try_from(&*number)
+        {
+            return Ok(u64::from_be_bytes(number));
+        }
+        let message = "the first entry of the journal is not the number of a run".to_owned();
+        Err(Refused { code: 500, message }.into())
+    }
+
+    async fn drive(&mut self, work: &mut Work<'_>) -> Result<Saved, Stopped> {
         let task = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
         self.operations.set_task(task.clone());
         let is_woken = AtomicBool::new(true);
@@ -132,12 +156,12 @@ impl Attempt {
             if let Some(output) = poll_until_quiet(work, &woken) {
                 let failed = |error: RunError| {
                     let (code, message) = (500, format!("{error:#}"));
-                    Refused { code, message }
+                    Refused { code, message }.into()
                 };
-                return Ok(output.map_err(failed));
+                return output.map_err(failed);
             }
             if let Some(refused) = self.operations.failure() {
-                return Ok(Err(refused));
+                return Err(refused.into());
             }
             self.open_wanted()?;
             self.propose()?;
@@ -152,43 +176,57 @@ impl Attempt {
             let operations = &self.operations;
             let can_go_on = || woken.is_woken.load(Ordering::Acquire) || operations.has_deferred();
             if !self.connection.feed(&mut self.vm, can_go_on).await {
-                return Err(Stopped::Broken);
+                return Err(Stopped::Again);
             }
         }
     }
 
     fn open_wanted(&mut self) -> Result<(), Error> {
         for (id, name, request) in self.operations.take_wanted() {
+            let open = Open {
+                id,
+                kind: request.kind(),
+                name: Arc::from(&*name),
+            };
             let handle = match request {
-                Request::Step => {
-                    let step = Arc::from(&*name);
-                    let handle = self.vm.sys_run(name)?.handle;
-                    self.steps.insert(id, (handle, step));
-                    handle
-                }
+                Request::Step => self.vm.sys_run(name)?.handle,
                 Request::Sleep(duration) => {
                     let now = since_epoch();
                     self.vm
                         .sys_sleep(name, now.saturating_add(duration), Some(now))?
                 }
                 Request::Promise => self.vm.sys_get_promise(name)?,
-                // A prompt may differ when the flow runs again; the first one counts.
-                Request::Settle(value) => self.vm.sys_complete_promise(
-                    name,
-                    NonEmptyValue::Success(value),
-                    PayloadOptions::unstable_serialization(),
-                )?,
+                Request::Settle(value) => self.settle(name, value)?,
             };
-            self.open.insert(handle, id);
+            self.handles.insert(id, handle);
+            self.open.insert(handle, open);
+        }
+        self.withdraw_unasked()
+    }
+
+    /// Settles the questions that are no longer asked, so that an answer is refused.
+    fn withdraw_unasked(&mut self) -> Result<(), Error> {
+        for name in self.operations.take_unasked() {
+            // Whether it is settled already does not matter.
+            self.settle(name, Bytes::from_static(Settled::WITHDRAWN))?;
         }
         Ok(())
     }
 
+    fn settle(&mut self, name: String, value: Bytes) -> Result<NotificationHandle, Error> {
+        // A prompt may differ when the flow runs again; the first one counts.
+        let options = PayloadOptions::unstable_serialization();
+        self.vm
+            .sys_complete_promise(name, NonEmptyValue::Success(value), options)
+    }
+
     fn propose(&mut self) -> Result<(), Error> {
         for (id, outcome) in self.operations.take_proposed() {
-            if let Some((handle, step)) = self.steps.get(&id) {
+            if let Some(handle) = self.handles.get(&id)
+                && let Some(step) = self.open.get(handle)
+            {
                 self.unacknowledged
-                    .keep(&self.invocation, step, outcome.clone());
+                    .keep(&self.run, &step.name, outcome.clone());
                 propose(&mut self.vm, *handle, outcome)?;
             }
         }
@@ -198,8 +236,11 @@ impl Attempt {
     /// Delivers one completion, or has one step run. Returns false if the journal has nothing more
     /// to give.
     fn deliver(&mut self) -> Result<bool, Error> {
-        let operations = &self.operations;
-        self.open.retain(|_, id| operations.is_awaited(*id));
+        for id in self.operations.take_withdrawn() {
+            if let Some(handle) = self.handles.remove(&id) {
+                self.open.remove(&handle);
+            }
+        }
         let open = self
             .open
             .keys()
@@ -222,16 +263,12 @@ impl Attempt {
 
     /// Has a step run, unless an attempt before has run it here.
     fn begin(&mut self, handle: NotificationHandle) -> Result<(), Error> {
-        let Some(id) = self.open.get(&handle) else {
+        let Some(step) = self.open.get(&handle) else {
             return Ok(());
         };
-        let kept = self
-            .steps
-            .get(id)
-            .and_then(|(_, step)| self.unacknowledged.get(&self.invocation, step));
-        match kept {
+        match self.unacknowledged.get(&self.run, &step.name) {
             Some(outcome) => propose(&mut self.vm, handle, outcome)?,
-            None => self.operations.say(*id, Said::Run),
+            None => self.operations.say(step.id, Said::Run),
         }
         Ok(())
     }
@@ -246,24 +283,25 @@ impl Attempt {
         let Some(handle) = completed else {
             return Ok(false);
         };
-        let value = match self.vm.take_notification(handle)? {
-            Some(Value::Success(value)) => value,
-            // The end of a timer, or a promise that is settled, perhaps by somebody else before.
-            _ => Bytes::new(),
+        let Some(value) = self.vm.take_notification(handle)? else {
+            return Ok(false);
         };
-        if let Some(id) = self.open.remove(&handle) {
-            if let Some((_, step)) = self.steps.remove(&id) {
-                self.unacknowledged.forget(&self.invocation, &step);
+        if let Some(open) = self.open.remove(&handle) {
+            self.handles.remove(&open.id);
+            if open.kind == Kind::Step {
+                self.unacknowledged.forget(&self.run, &open.name);
             }
-            self.operations.say(id, Said::Done(value));
+            match said(&open, value) {
+                Ok(value) => self.operations.say(open.id, Said::Done(value)),
+                Err(refused) => self.operations.fail(refused),
+            }
         }
         Ok(true)
     }
 
+    /// Ends the invocation. All that is left of the flow has been dropped.
     fn end(&mut self, output: Result<Saved, Refused>) -> Result<(), Error> {
-        for (_, step) in self.steps.values() {
-            self.unacknowledged.forget(&self.invocation, step);
-        }
+        self.withdraw_unasked()?;
         let value = match output.and_then(written) {
             Ok(text) => NonEmptyValue::Success(text),
             Err(refused) => NonEmptyValue::Failure(refused.into()),
@@ -274,18 +312,37 @@ impl Attempt {
     }
 }
 
-fn written(output: Saved) -> Result<Bytes, Refused> {
-    let refused = |message| Refused { code: 500, message };
-    let text = serde_json::to_vec(&output.into_json())
-        .map_err(|error| refused(format!("the output is not JSON: {error}")))?;
-    if text.len() > LARGEST {
-        return Err(refused(format!(
-            "the output has {} bytes, and Restate takes {LARGEST} at most: keep large values \
-             elsewhere, and return where they are",
-            text.len()
-        )));
+/// What the flow is told of an operation that is completed.
+fn said(open: &Open, value: Value) -> Result<Bytes, Refused> {
+    match (open.kind, value) {
+        (Kind::Step | Kind::Promise, Value::Success(value)) => Ok(value),
+        // A promise that somebody else has settled before fails to be settled again.
+        (Kind::Sleep, Value::Void) | (Kind::Settle, Value::Void | Value::Failure(_)) => {
+            Ok(Bytes::new())
+        }
+        (_, Value::Failure(failure)) => Err(Refused {
+            code: failure.code,
+            message: format!("the server fails `{}`: {}", open.name, failure.message),
+        }),
+        (_, value) => {
+            let kind: &'static str = (&value).into();
+            let (code, message) = (
+                500,
+                format!(
+                    "the journal has a value of the wrong kind for `{}`: {kind}",
+                    open.name
+                ),
+            );
+            Err(Refused { code, message })
+        }
     }
-    Ok(Bytes::from(text))
+}
+
+fn written(output: Saved) -> Result<Bytes, Refused> {
+    serde_json::to_vec(&output.into_json())
+        .map_err(|error| format!("the output is not JSON: {error}"))
+        .and_then(|text| within_limit("the output", text))
+        .map_err(|message| Refused { code: 500, message })
 }
 
 fn propose(vm: &mut CoreVM, handle: NotificationHandle, outcome: Bytes) -> Result<(), Error> {

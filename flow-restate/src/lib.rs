@@ -9,6 +9,7 @@ mod invocation;
 mod manifest;
 mod operations;
 mod question;
+mod size;
 mod unacknowledged;
 
 pub use endpoint::{Endpoint, EndpointError};

@@ -3,7 +3,7 @@
 //! The hard thing is the order. A flow registers wants while it is polled; the invocation opens
 //! them sorted by name once nothing wakes the flow any more, and delivers one completion at a time.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
-use restate_sdk_shared_core::TerminalFailure;
+use restate_sdk_shared_core::{Error, TerminalFailure};
+
+use crate::size::cut;
 
 /// The end of a call that fails for good.
 #[derive(Debug, Clone)]
@@ -33,13 +35,35 @@ impl From<Refused> for TerminalFailure {
         let metadata = Vec::new();
         TerminalFailure {
             code,
-            message,
+            message: cut(message),
             metadata,
         }
     }
 }
 
-/// What is wanted. The order of the variants is part of the order in which wants are opened.
+/// Why there is no output yet, or none at all.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// The call fails, for good.
+    Refused(Refused),
+    /// The server calls again: it has been told why, or is gone.
+    Again,
+}
+
+impl From<Refused> for Stopped {
+    fn from(refused: Refused) -> Self {
+        Stopped::Refused(refused)
+    }
+}
+
+impl From<Error> for Stopped {
+    fn from(_: Error) -> Self {
+        // The journal tells the server.
+        Stopped::Again
+    }
+}
+
+/// What is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Request {
     /// Run a step, or get its outcome.
@@ -52,13 +76,23 @@ pub(crate) enum Request {
     Settle(Bytes),
 }
 
+/// The kind of what is wanted. The order of the variants is part of the order in which wants are
+/// opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Step,
+    Sleep,
+    Promise,
+    Settle,
+}
+
 impl Request {
-    fn rank(&self) -> u8 {
+    pub(crate) fn kind(&self) -> Kind {
         match self {
-            Request::Step => 0,
-            Request::Sleep(_) => 1,
-            Request::Promise => 2,
-            Request::Settle(_) => 3,
+            Request::Step => Kind::Step,
+            Request::Sleep(_) => Kind::Sleep,
+            Request::Promise => Kind::Promise,
+            Request::Settle(_) => Kind::Settle,
         }
     }
 }
@@ -81,8 +115,10 @@ struct Operation {
 #[derive(Debug, Default)]
 struct Table {
     next: u64,
-    wanted: BTreeMap<(String, u8), (u64, Request)>,
+    wanted: BTreeMap<(String, Kind), (u64, Request)>,
     operations: HashMap<u64, Operation>,
+    withdrawn: Vec<u64>,
+    unasked: BTreeSet<String>,
     proposed: Vec<(u64, Bytes)>,
     replaying: bool,
     failed: Option<Refused>,
@@ -119,7 +155,16 @@ impl Wake for WorkWoken {
 #[derive(Debug)]
 pub(crate) struct Handle {
     id: u64,
-    key: (String, u8),
+    key: (String, Kind),
+    all: Operations,
+}
+
+/// A question. Unless it is settled, dropping it says that it is no longer asked, so that nobody
+/// gives an answer that is lost.
+#[derive(Debug)]
+pub(crate) struct Question {
+    name: String,
+    is_settled: bool,
     all: Operations,
 }
 
@@ -130,15 +175,28 @@ impl Operations {
 
     /// Wants something, under a name that no other operation of its kind has.
     pub(crate) fn want(&self, name: String, request: Request) -> Handle {
-        let key = (name, request.rank());
+        let key = (name, request.kind());
         let mut table = self.table();
         let id = table.next;
         table.next += 1;
         table.operations.insert(id, Operation::default());
-        table.wanted.insert(key.clone(), (id, request));
+        let replaced = table.wanted.insert(key.clone(), (id, request));
         drop(table);
+        if replaced.is_some() {
+            let name = key.0;
+            unreachable!("the names of steps differ, and `{name}` is wanted twice");
+        }
         let all = self.clone();
         Handle { id, key, all }
+    }
+
+    /// Asks a question, whose promise has this name.
+    pub(crate) fn ask(&self, name: String) -> Question {
+        Question {
+            name,
+            is_settled: false,
+            all: self.clone(),
+        }
     }
 
     /// Takes what is wanted and not opened yet, in the order in which it is to be opened.
@@ -156,9 +214,14 @@ impl Operations {
         std::mem::take(&mut self.table().proposed)
     }
 
-    /// Returns false if the flow has withdrawn it.
-    pub(crate) fn is_awaited(&self, id: u64) -> bool {
-        self.table().operations.contains_key(&id)
+    /// The operations that the flow has withdrawn since the last call.
+    pub(crate) fn take_withdrawn(&self) -> Vec<u64> {
+        std::mem::take(&mut self.table().withdrawn)
+    }
+
+    /// The questions that the flow has ceased to ask since the last call.
+    pub(crate) fn take_unasked(&self) -> BTreeSet<String> {
+        std::mem::take(&mut self.table().unasked)
     }
 
     /// Tells the flow what came of an operation.
@@ -277,12 +340,29 @@ impl Drop for Handle {
     fn drop(&mut self) {
         let mut table = self.all.table();
         table.operations.remove(&self.id);
+        table.withdrawn.push(self.id);
         if table
             .wanted
             .get(&self.key)
             .is_some_and(|(id, _)| *id == self.id)
         {
             table.wanted.remove(&self.key);
+        }
+    }
+}
+
+impl Question {
+    /// Somebody has settled it.
+    pub(crate) fn settled(mut self) {
+        self.is_settled = true;
+    }
+}
+
+impl Drop for Question {
+    fn drop(&mut self) {
+        if !self.is_settled {
+            let name = std::mem::take(&mut self.name);
+            self.all.table().unasked.insert(name);
         }
     }
 }
@@ -324,7 +404,26 @@ mod tests {
         assert_eq!(operations.take_proposed(), [(id, Bytes::from_static(b"1"))]);
         operations.say(id, Said::Done(Bytes::from_static(b"1")));
         assert_eq!(step.done().now_or_never().as_deref(), Some(&b"1"[..]));
+        assert!(operations.take_withdrawn().is_empty());
         drop(step);
-        assert!(!operations.is_awaited(id));
+        assert_eq!(operations.take_withdrawn(), [id]);
+    }
+
+    #[test]
+    #[should_panic = "`flow.a` is wanted twice"]
+    fn no_two_wants_have_one_name() {
+        let operations = Operations::default();
+        let _first = operations.want("flow.a".to_owned(), Request::Step);
+        let _second = operations.want("flow.a".to_owned(), Request::Step);
+    }
+
+    #[test]
+    fn a_question_is_asked_no_longer_if_it_is_dropped_before_it_is_settled() {
+        let operations = Operations::default();
+        operations.ask("flow.a".to_owned()).settled();
+        assert!(operations.take_unasked().is_empty());
+        drop(operations.ask("flow.a".to_owned()));
+        assert_eq!(operations.take_unasked(), ["flow.a".to_owned()].into());
+        assert!(operations.take_unasked().is_empty());
     }
 }

@@ -26,4 +26,22 @@ pub(crate) struct Asked {
 pub(crate) enum Settled {
     Answer(Value),
     TimedOut,
+    /// The run waits for the answer no more, or is over.
+    Withdrawn,
+}
+
+impl Settled {
+    /// [`Settled::Withdrawn`] as JSON.
+    pub(crate) const WITHDRAWN: &[u8] = br#""withdrawn""#;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_that_is_withdrawn_is_written_so() {
+        let written = serde_json::to_vec(&Settled::Withdrawn).unwrap();
+        assert_eq!(written, Settled::WITHDRAWN);
+    }
 }

@@ -1,12 +1,20 @@
 //! Outcomes of steps that the server has not acknowledged.
 
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::time::Instant;
 
 /// The largest number of bytes that are kept. What was kept first goes first.
 const ROOM: usize = 64 * 1024 * 1024;
+
+/// What an outcome takes beside its own bytes and those of its names: the entries of both maps.
+const ENTRY: usize = 256;
+
+/// How long an outcome is kept: longer than the server tries to reach this process again.
+const LIFETIME: Duration = Duration::from_secs(15 * 60);
 
 /// The outcomes of steps that ran here, until the server says that it has them. When the connection
 /// breaks off in between, the next attempt at the invocation takes them from here, and does not run
@@ -14,45 +22,57 @@ const ROOM: usize = 64 * 1024 * 1024;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Unacknowledged(Arc<Mutex<Kept>>);
 
-/// An invocation, and a step of it.
+/// A run, and a step of it.
 type Key = (Arc<str>, Arc<str>);
 
 #[derive(Debug, Default)]
 struct Kept {
-    outcomes: HashMap<Key, (u64, Bytes)>,
+    outcomes: HashMap<Key, Outcome>,
     by_age: BTreeMap<u64, Key>,
     next: u64,
     bytes: usize,
 }
 
+#[derive(Debug)]
+struct Outcome {
+    age: u64,
+    until: Instant,
+    text: Bytes,
+}
+
 impl Unacknowledged {
-    pub(crate) fn keep(&self, invocation: &Arc<str>, step: &Arc<str>, outcome: Bytes) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .keep((invocation.clone(), step.clone()), outcome);
+    pub(crate) fn keep(&self, run: &Arc<str>, step: &Arc<str>, outcome: Bytes) {
+        self.kept().keep((run.clone(), step.clone()), outcome);
     }
 
-    pub(crate) fn get(&self, invocation: &Arc<str>, step: &Arc<str>) -> Option<Bytes> {
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (_, outcome) = kept.outcomes.get(&(invocation.clone(), step.clone()))?;
-        Some(outcome.clone())
+    pub(crate) fn get(&self, run: &Arc<str>, step: &Arc<str>) -> Option<Bytes> {
+        let mut kept = self.kept();
+        kept.forget_old();
+        let outcome = kept.outcomes.get(&(run.clone(), step.clone()))?;
+        Some(outcome.text.clone())
     }
 
-    pub(crate) fn forget(&self, invocation: &Arc<str>, step: &Arc<str>) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .forget(&(invocation.clone(), step.clone()));
+    pub(crate) fn forget(&self, run: &Arc<str>, step: &Arc<str>) {
+        self.kept().forget(&(run.clone(), step.clone()));
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Kept {
-    fn keep(&mut self, key: Key, outcome: Bytes) {
+    fn keep(&mut self, key: Key, text: Bytes) {
         self.forget(&key);
-        self.bytes += outcome.len();
+        self.forget_old();
+        self.bytes += size(&key, &text);
         self.by_age.insert(self.next, key.clone());
-        self.outcomes.insert(key, (self.next, outcome));
+        let outcome = Outcome {
+            age: self.next,
+            until: Instant::now() + LIFETIME,
+            text,
+        };
+        self.outcomes.insert(key, outcome);
         self.next += 1;
         while self.bytes > ROOM
             && let Some((_, oldest)) = self.by_age.pop_first()
@@ -62,11 +82,28 @@ impl Kept {
     }
 
     fn forget(&mut self, key: &Key) {
-        if let Some((age, outcome)) = self.outcomes.remove(key) {
-            self.bytes -= outcome.len();
-            self.by_age.remove(&age);
+        if let Some(outcome) = self.outcomes.remove(key) {
+            self.bytes -= size(key, &outcome.text);
+            self.by_age.remove(&outcome.age);
         }
     }
+
+    fn forget_old(&mut self) {
+        let now = Instant::now();
+        while let Some(oldest) = self.by_age.first_entry() {
+            let kept = self.outcomes.get(oldest.get());
+            if kept.is_some_and(|outcome| outcome.until > now) {
+                return;
+            }
+            let oldest = oldest.remove();
+            self.forget(&oldest);
+        }
+    }
+}
+
+/// What it takes to keep an outcome, in bytes.
+fn size((run, step): &Key, outcome: &Bytes) -> usize {
+    ENTRY + run.len() + step.len() + outcome.len()
 }
 
 #[cfg(test)]
@@ -76,27 +113,57 @@ mod tests {
     #[test]
     fn an_outcome_is_there_until_it_is_forgotten() {
         let kept = Unacknowledged::default();
-        let (invocation, step) = (Arc::from("inv_1"), Arc::from("flow.a"));
-        kept.keep(&invocation, &step, Bytes::from_static(b"1"));
-        assert_eq!(
-            kept.get(&invocation, &step).as_deref(),
-            Some(b"1".as_slice())
-        );
-        assert_eq!(kept.get(&Arc::from("inv_2"), &step), None);
-        kept.forget(&invocation, &step);
-        assert_eq!(kept.get(&invocation, &step), None);
+        let (run, step) = (Arc::from("inv_1-1"), Arc::from("flow.a"));
+        kept.keep(&run, &step, Bytes::from_static(b"1"));
+        assert_eq!(kept.get(&run, &step).as_deref(), Some(b"1".as_slice()));
+        assert_eq!(kept.get(&Arc::from("inv_1-2"), &step), None);
+        kept.forget(&run, &step);
+        assert_eq!(kept.get(&run, &step), None);
     }
 
     #[test]
     fn the_oldest_outcomes_make_room() {
         let kept = Unacknowledged::default();
-        let invocation = Arc::from("inv_1");
+        let run = Arc::from("inv_1-1");
         for step in ["flow.a", "flow.b", "flow.c"] {
-            let outcome = Bytes::from(vec![0; ROOM / 2]);
-            kept.keep(&invocation, &Arc::from(step), outcome);
+            let outcome = Bytes::from(vec![0; ROOM / 2 - 2 * ENTRY]);
+            kept.keep(&run, &Arc::from(step), outcome);
         }
-        assert_eq!(kept.get(&invocation, &Arc::from("flow.a")), None);
-        assert!(kept.get(&invocation, &Arc::from("flow.b")).is_some());
-        assert!(kept.get(&invocation, &Arc::from("flow.c")).is_some());
+        assert_eq!(kept.get(&run, &Arc::from("flow.a")), None);
+        assert!(kept.get(&run, &Arc::from("flow.b")).is_some());
+        assert!(kept.get(&run, &Arc::from("flow.c")).is_some());
+    }
+
+    #[test]
+    fn outcomes_without_a_byte_have_a_size_too() {
+        let kept = Unacknowledged::default();
+        let run = Arc::from("inv_1-1");
+        let most = ROOM / ENTRY;
+        for number in 0..most {
+            kept.keep(&run, &Arc::from(number.to_string()), Bytes::new());
+        }
+        assert_eq!(kept.get(&run, &Arc::from("0")), None);
+        let last = Arc::from((most - 1).to_string());
+        assert!(kept.get(&run, &last).is_some());
+        assert!(kept.kept().outcomes.len() < most);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_outcome_is_forgotten_after_its_time() {
+        let kept = Unacknowledged::default();
+        let (run, old, new) = (
+            Arc::from("inv_1-1"),
+            Arc::from("flow.a"),
+            Arc::from("flow.b"),
+        );
+        kept.keep(&run, &old, Bytes::new());
+        tokio::time::advance(LIFETIME / 2).await;
+        kept.keep(&run, &new, Bytes::new());
+        assert!(kept.get(&run, &old).is_some());
+        tokio::time::advance(LIFETIME / 2).await;
+        assert_eq!(kept.get(&run, &old), None);
+        assert!(kept.get(&run, &new).is_some());
+        kept.forget(&run, &new);
+        assert_eq!(kept.kept().bytes, 0);
     }
 }

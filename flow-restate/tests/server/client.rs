@@ -75,11 +75,14 @@ fn serve(listener: std::net::TcpListener, steps: u64) -> Runtime {
         .flow(Count::new())
         .flow(Excused::new())
         .flow(Failing::new())
+        .flow(Hasty::new())
         .flow(Impatient::new())
         .flow(Outer::new())
         .flow(Retried::new())
         .flow(SlowCount::new())
+        .flow(Stubborn::new())
         .flow(Told::new())
+        .flow(Torn::new())
         .flow(Waiting::new())
         .flow(Wide::new())
         .step_budget(steps)
@@ -146,6 +149,17 @@ pub(crate) async fn attach(ingress: &str, flow: &str, key: &str) -> Result<Value
     panic!("{flow}/{key} does not end");
 }
 
+/// Asks the server's tables.
+pub(crate) async fn query(server: &Restate, sql: &str) -> Vec<Value> {
+    let body = json!({ "query": sql });
+    let (status, said) = call(&server.admin(), "POST", "/query", &body)
+        .await
+        .unwrap();
+    assert_eq!(status, 200, "{said}");
+    let said: Value = serde_json::from_str(&said).unwrap();
+    said["rows"].as_array().unwrap().clone()
+}
+
 /// The status and the text. `None` if the connection fails.
 pub(crate) async fn call(
     host: &str,
@@ -161,7 +175,8 @@ pub(crate) async fn call(
     let mut request = Request::builder()
         .method(method)
         .uri(path)
-        .header("host", address);
+        .header("host", address)
+        .header("accept", "application/json");
     let mut text = String::new();
     if !body.is_null() {
         request = request.header("content-type", "application/json");

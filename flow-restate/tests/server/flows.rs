@@ -192,3 +192,41 @@ flow! {
         hurried - "timeout" >> end("late");
     }
 }
+
+flow! {
+    /// A question within a flow that takes too long, and then one of its own.
+    pub(crate) Hasty(number: u64) -> (by: Option<String>) {
+        node asking: Opinion with timeout = "200ms", retry(attempts = 2, wait = "10ms");
+        start >> asking >> end;
+        asking - "error" >> Verdict;
+        Verdict - "fine" >> end;
+        Verdict - "wrong" >> end("wrong");
+    }
+}
+
+flow! {
+    /// A question.
+    pub(crate) Opinion(number: u64) -> (by: Option<String>) {
+        start >> Verdict;
+        Verdict - "fine" >> end;
+        Verdict - "wrong" >> end;
+    }
+}
+
+flow! {
+    /// A question beside a step that fails.
+    pub(crate) Torn(number: u64) -> (by: Option<String>) {
+        start >> [Opinion, wait(200ms) >> fail] >> end;
+    }
+}
+
+flow! {
+    /// A flow that fails within another one, is tried again, and is followed by a question.
+    pub(crate) Stubborn(number: u64) -> (by: Option<String>) {
+        node failing: Failing with retry(attempts = 2, wait = "10ms");
+        start >> failing >> end;
+        failing - "error" >> Verdict;
+        Verdict - "fine" >> end;
+        Verdict - "wrong" >> end("wrong");
+    }
+}

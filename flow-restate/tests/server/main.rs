@@ -2,6 +2,7 @@
 
 mod client;
 mod flows;
+mod questions;
 mod wide;
 
 use std::time::Duration;
@@ -109,60 +110,6 @@ async fn refuses_an_input_that_does_not_fit() {
     }
 }
 
-#[tokio::test]
-async fn is_answered_only_where_it_asks() {
-    let Some((server, _worker)) = server_and_worker().await else {
-        return;
-    };
-    start(&server, "Asking", "a", &json!({ "number": 7 })).await;
-    let ingress = server.ingress();
-    let answer = async |question: &str, answer: Value| {
-        let body = json!({ "question": question, "answer": answer });
-        let answered = call(&ingress, "POST", "/Asking/a/answer", &body).await;
-        answered.unwrap()
-    };
-    let good = json!({ "Fine": { "by": "Ann" } });
-    let (status, said) = answer("asking.verdct", good.clone()).await;
-    assert_eq!(
-        (status, said.contains("`asking.verdct`")),
-        (404, true),
-        "{said}"
-    );
-    let mut tries = 0;
-    let (status, said) = loop {
-        let (status, said) = answer("asking.verdict", json!({ "Fine": {} })).await;
-        tries += 1;
-        if status != 404 || tries > 100 {
-            break (status, said);
-        }
-        tokio::time::sleep(Duration::from_millis(50)).await;
-    };
-    assert_eq!(status, 400, "{said}");
-    assert_eq!(answer("asking.verdict", good.clone()).await.0, 200);
-    assert_eq!(answer("asking.verdict", good.clone()).await.0, 409);
-    let output = attach(&ingress, "Asking", "a").await;
-    assert_eq!(output, Ok(json!({ "by": "Ann", "end": "late" })));
-    // Too late, and to a run that is over.
-    assert_eq!(answer("asking.hurried", good).await.0, 409);
-}
-
-#[tokio::test]
-async fn is_cancelled() {
-    let Some((server, _worker)) = server_and_worker().await else {
-        return;
-    };
-    let id = start(&server, "Asking", "a", &json!({ "number": 7 })).await;
-    let path = format!("/invocations/{id}/cancel");
-    let cancelled = call(&server.admin(), "PATCH", &path, &Value::Null).await;
-    assert_eq!(cancelled.unwrap().0, 202);
-    let (status, said) = attach(&server.ingress(), "Asking", "a").await.unwrap_err();
-    assert_eq!(
-        (status, said.contains("the run was cancelled")),
-        (409, true),
-        "{said}"
-    );
-}
-
 /// The steps of an invocation that began, in order: which visit to the only step of its loop.
 fn visits_of(invocation: &str) -> Vec<u32> {
     let began = BEGAN.lock().unwrap();
@@ -174,6 +121,31 @@ fn visits_of(invocation: &str) -> Vec<u32> {
             None => 1,
         })
         .collect()
+}
+
+#[tokio::test]
+async fn a_later_run_with_the_same_key_is_another_one() {
+    let Some((server, _worker)) = server_and_worker().await else {
+        return;
+    };
+    let input = json!({ "number": 1 });
+    let mut invocations = Vec::new();
+    for _ in 0..2 {
+        let invocation = start(&server, "Chain", "again", &input).await;
+        attach(&server.ingress(), "Chain", "again").await.unwrap();
+        let path = format!("/invocations/{invocation}/purge");
+        let purged = call(&server.admin(), "PATCH", &path, &Value::Null).await;
+        assert_eq!(purged.unwrap().0, 200);
+        invocations.push(invocation);
+    }
+    assert_eq!(invocations[0], invocations[1]);
+    let began = BEGAN.lock().unwrap();
+    let steps: Vec<_> = began
+        .iter()
+        .filter(|step| step.starts_with(&invocations[0]))
+        .collect();
+    assert_eq!(steps.len(), 4, "{steps:?}");
+    assert_ne!(steps[0], steps[2]);
 }
 
 /// Kills the worker again and again, waiting at random in between. Longer if the variable

@@ -1,0 +1,60 @@
+//! What Restate takes at most: it tries a message of 32 MiB or more again, for ever.
+
+use bytes::Bytes;
+
+/// The largest value, in bytes.
+pub(crate) const LARGEST: usize = 31_000_000;
+
+/// The longest text of a failure, in bytes. People read it, so that it needs no more.
+const LONGEST: usize = 1_000_000;
+
+/// The text, if Restate takes it.
+///
+/// # Errors
+///
+/// It does not, since this text is too large.
+pub(crate) fn within_limit(what: &str, text: Vec<u8>) -> Result<Bytes, String> {
+    if text.len() <= LARGEST {
+        return Ok(Bytes::from(text));
+    }
+    Err(format!(
+        "{what} has {} bytes, and Restate takes {LARGEST} at most: keep large values elsewhere, and \
+         pass where they are",
+        text.len()
+    ))
+}
+
+/// The beginning of the text of a failure, if it is too long.
+pub(crate) fn cut(mut text: String) -> String {
+    if text.len() > LONGEST {
+        let length = text.len();
+        text.truncate(text.floor_char_boundary(LONGEST));
+        text.push_str(&format!("… (the first part of {length} bytes)"));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_that_is_too_large_is_refused() {
+        let refused = within_limit("the outcome of `a`", vec![0; LARGEST + 1]).unwrap_err();
+        assert!(
+            refused.starts_with("the outcome of `a` has 31000001 bytes"),
+            "{refused}"
+        );
+        assert!(within_limit("the outcome of `a`", vec![0; LARGEST]).is_ok());
+    }
+
+    #[test]
+    fn a_text_is_cut_between_two_characters() {
+        let long = format!("a{}", "ä".repeat(LONGEST / 2));
+        let text = cut(long);
+        let length = LONGEST - 1 + "… (the first part of 1000001 bytes)".len();
+        assert_eq!(text.len(), length);
+        assert!(text.ends_with("ä… (the first part of 1000001 bytes)"));
+        assert_eq!(cut("short".to_owned()), "short");
+    }
+}
