@@ -23,6 +23,12 @@ struct Cassette {
     exchanges: Vec<Exchange>,
 }
 
+/// What all formats have in common, whatever else is in them.
+#[derive(Deserialize)]
+struct Header {
+    format: u32,
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Exchange {
@@ -152,7 +158,9 @@ impl Replay {
     /// Reads the file of a recording.
     ///
     /// # Errors
-    /// If the file cannot be read, or is none that [`Recorder::save`] wrote.
+    /// [`RecordingError::Read`] if the file cannot be read, [`RecordingError::Format`] if it has
+    /// another format than this version of the crate writes, and [`RecordingError::Damaged`] if it is
+    /// not what [`Recorder::save`] wrote.
     pub fn load(file: impl AsRef<Path>) -> Result<Replay, RecordingError> {
         let file = file.as_ref();
         let text = std::fs::read_to_string(file).map_err(|source| RecordingError::Read {
@@ -163,13 +171,14 @@ impl Replay {
             file: file.to_owned(),
             source,
         };
-        let cassette: Cassette = serde_json::from_str(&text).map_err(damaged)?;
-        if cassette.format != FORMAT {
+        let Header { format } = serde_json::from_str(&text).map_err(damaged)?;
+        if format != FORMAT {
             return Err(RecordingError::Format {
                 file: file.to_owned(),
-                format: cassette.format,
+                format,
             });
         }
+        let cassette: Cassette = serde_json::from_str(&text).map_err(damaged)?;
         let left = Mutex::new(cassette.exchanges);
         Ok(Replay { left })
     }
@@ -245,8 +254,8 @@ pub enum RecordingError {
         /// What went wrong.
         source: std::io::Error,
     },
-    /// The file is no recording.
-    #[error("{} is no recording of a model's traffic", file.display())]
+    /// The file is not what [`Recorder::save`] writes.
+    #[error("the file {} is not a recording of a model's traffic; record the traffic anew", file.display())]
     Damaged {
         /// The file.
         file: PathBuf,

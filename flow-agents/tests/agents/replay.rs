@@ -158,7 +158,7 @@ async fn a_request_that_was_not_recorded_is_told_where_it_differs() {
 }
 
 #[test]
-fn files_that_are_no_recordings_are_refused() {
+fn a_file_that_is_not_a_recording_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("traffic.json");
     let message = || Replay::load(&file).unwrap_err().to_string();
@@ -167,16 +167,32 @@ fn files_that_are_no_recordings_are_refused() {
         "{}",
         message()
     );
-    std::fs::write(&file, "[]").unwrap();
-    assert!(
-        message().ends_with("is no recording of a model's traffic"),
-        "{}",
-        message()
-    );
-    std::fs::write(&file, r#"{"format":2,"exchanges":[]}"#).unwrap();
-    assert!(
-        message().contains("has format 2, and this version reads format 1"),
-        "{}",
-        message()
-    );
+    let damaged = [
+        "",
+        "[]",
+        r#"{"format":1}"#,
+        r#"{"format":1,"exchanges":[],"more":1}"#,
+    ];
+    for text in damaged {
+        std::fs::write(&file, text).unwrap();
+        assert!(
+            message().ends_with(
+                "traffic.json is not a recording of a model's traffic; record the traffic anew"
+            ),
+            "{}",
+            message()
+        );
+    }
+    let later = [
+        r#"{"format":2,"exchanges":[]}"#,
+        r#"{"turns":[{"asked":"1"}],"format":2}"#,
+    ];
+    for text in later {
+        std::fs::write(&file, text).unwrap();
+        assert!(
+            message().contains("has format 2, and this version reads format 1"),
+            "{}",
+            message()
+        );
+    }
 }
