@@ -104,8 +104,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// The store could not be written to. Nothing was taken then, or all of it: the claims of the
-    /// holder run out like any others.
+    /// The store could not be written to. Nothing was taken then, or all of it. So a holder that
+    /// [renews](Store::renew) its claims has to give up those of which it does not know.
     async fn take_queued(&self, take: &Take) -> Result<Vec<Result<Row, Damaged>>, StoreError>;
 
     /// The last claim to an execution, valid or not. `None` if it was given up, or if there never

@@ -35,6 +35,7 @@ mod stores;
 mod support;
 mod timing;
 mod told;
+mod transactions;
 mod travel;
 mod unstorable;
 mod versions;

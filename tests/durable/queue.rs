@@ -10,6 +10,7 @@ use flow_runtime::prelude::*;
 use serde_json::json;
 
 use crate::flows::Name;
+use crate::stores::{Broken, Faulty};
 use crate::support::{Shared, clock, minutes, options, pass, store};
 
 #[node]
@@ -262,4 +263,30 @@ flow_law::law! {
         Other,
         Asks,
     ],
+}
+
+/// What was taken, but not told, belongs to a process that does not know of it, and that prolongs
+/// all its claims.
+#[tokio::test(start_paused = true)]
+async fn what_was_taken_without_an_answer_is_given_up_and_begins() {
+    let store = store();
+    let cut = Faulty::new(&store, Broken::default());
+    let worker = Runtime::with_options(cut.clone(), options());
+    worker.register(Long::new()).unwrap();
+    worker.recover().await.unwrap();
+    // The worker has something to do, so it renews its claims.
+    let own = start(&worker, StartOptions::new()).await;
+    let front = runtime(&store, options().concurrent_executions(0));
+    let queued = start(&front, StartOptions::new()).await;
+
+    cut.fault.lose_reply("take_queued");
+    pass(Duration::from_secs(15)).await;
+    cut.fault.mend();
+    assert_eq!(statuses(std::slice::from_ref(&queued)).await, [RUNNING]);
+    assert_eq!(queued.journal().await.unwrap().len(), 1, "nobody runs it");
+    pass(minutes(2)).await;
+    assert!(queued.journal().await.unwrap().len() > 1, "it has begun");
+    pass(minutes(61)).await;
+    let then = statuses(&[own, queued]).await;
+    assert_eq!(then, [COMPLETED, COMPLETED]);
 }

@@ -10,6 +10,7 @@ use flow_durable::{
     Append, Claim, Created, Damaged as DamagedRow, DamagedRecord, EndIf, ExecutionId, ListQuery,
     Logged, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
+use flow_store::StoreTransaction;
 use uuid::Uuid;
 
 use crate::support::Shared;
@@ -395,7 +396,9 @@ impl<F: Fault> Store for Faulty<F> {
     async fn take_queued(&self, take: &Take) -> Result<Vec<Result<Row, DamagedRow>>, StoreError> {
         self.fault.look()?;
         self.fault.before("take_queued")?;
-        self.store.take_queued(take).await
+        let taken = self.store.take_queued(take).await;
+        self.fault.after("take_queued")?;
+        taken
     }
 
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
@@ -512,4 +515,45 @@ impl<F: Fault> Store for Faulty<F> {
         self.fault.write()?;
         self.store.delete(id).await
     }
+
+    fn transactions(&self) -> Option<&'static str> {
+        Some("Rows")
+    }
+
+    async fn begin(&self) -> Result<Box<dyn StoreTransaction>, StoreError> {
+        self.fault.before("begin")?;
+        Ok(Box::new(Transaction(self.store.clone(), Rows)))
+    }
+}
+
+/// What steps write with in a transaction here: nothing.
+#[derive(Debug)]
+pub(crate) struct Rows;
+
+struct Transaction(Shared, Rows);
+
+#[async_trait]
+impl StoreTransaction for Transaction {
+    fn handle(&mut self) -> &mut (dyn std::any::Any + Send) {
+        &mut self.1
+    }
+
+    async fn check(&mut self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn append(
+        self: Box<Self>,
+        id: ExecutionId,
+        fence: u64,
+        append: Append,
+    ) -> Result<(), StoreError> {
+        self.0.append(id, fence, append).await
+    }
+
+    async fn commit(self: Box<Self>) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn roll_back(self: Box<Self>) {}
 }

@@ -130,6 +130,29 @@ impl Inner {
                 run.signals.lost.cancel()
             }
         }
+        self.give_up_unknown(held).await;
+    }
+
+    /// Gives up the claims of this process to executions that it does not run. The store made them
+    /// without this process learning of it, because an answer was lost, and would prolong them for
+    /// as long as the process lives. A claim that is new may be one whose execution begins just now.
+    async fn give_up_unknown(&self, held: HashSet<ExecutionId>) {
+        let unknown: HashSet<ExecutionId> = {
+            let active = lock(&self.active);
+            let runs = |id: &ExecutionId| active.contains_key(id);
+            held.into_iter().filter(|id| !runs(id)).collect()
+        };
+        let before = std::mem::replace(&mut *lock(&self.unknown), unknown.clone());
+        for id in unknown.intersection(&before) {
+            let Ok(Some(row)) = self.store.execution(*id).await else {
+                continue;
+            };
+            let claim = self.store.claim_of(*id).await;
+            let is_own = claim.is_ok_and(|claim| claim.is_some_and(|it| it.holder == self.holder));
+            if is_own && !lock(&self.active).contains_key(id) {
+                self.release_one(*id, row.fence).await;
+            }
+        }
     }
 
     /// Resumes an execution if it can be claimed. If it cannot, it is due because its claim is

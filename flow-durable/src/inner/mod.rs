@@ -55,6 +55,8 @@ pub(crate) struct Inner {
     /// The executions that this process has claimed but does not continue, with the fence of the
     /// claim.
     pub(crate) unreleased: Mutex<HashMap<ExecutionId, u64>>,
+    /// The executions to which this process had a claim at the last renewal, and that it did not run.
+    pub(crate) unknown: Mutex<HashSet<ExecutionId>>,
     /// When executions that this process has paused continue by themselves.
     pub(crate) alarm: Arc<Alarm>,
     pub(crate) waking: Once,

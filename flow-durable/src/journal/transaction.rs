@@ -17,6 +17,7 @@ use flow_store::{Store, StoreTransaction};
 
 use super::turns::OfStep;
 use super::{Entry, Journal};
+use crate::error::RuntimeError;
 
 impl Journal {
     /// Records the outcome of a step, with its transaction if it had one.
@@ -121,8 +122,17 @@ impl Transactions for RunTransactions {
     ) -> BoxFuture<'a, Result<Box<dyn OpenTransaction>, BoxError>> {
         Box::pin(async move {
             let turn = self.journal.turn(place).await;
+            let transaction = match self.store.begin().await {
+                Ok(transaction) => transaction,
+                // Not a failure of the step, as little as when its outcome cannot be written.
+                Err(error) => {
+                    let (execution, path) = (self.journal.execution(), place.path.clone());
+                    let error = RuntimeError::store(Some(execution), Some(path), error);
+                    return self.journal.halt(error).await;
+                }
+            };
             let open: Box<dyn OpenTransaction> = Box::new(Open {
-                transaction: self.store.begin().await?,
+                transaction,
                 type_name: self.store.transactions().unwrap_or_default(),
                 turn,
             });

@@ -113,6 +113,7 @@ impl Runtime {
             halted: Mutex::default(),
             watched: Mutex::default(),
             unreleased: Mutex::default(),
+            unknown: Mutex::default(),
             alarm: Arc::default(),
             waking: Once::default(),
             queued: Arc::default(),
