@@ -1,5 +1,6 @@
 //! A model that is asked again after failures that pass.
 
+use std::error::Error;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,7 +12,15 @@ use crate::model::{Model, Reply, ReplyStream, Request};
 /// requests](ModelError::is_transient), after the time that the provider asks for.
 ///
 /// Without such a time, the first pause is a second, and each further one is twice as long. A
+/// random part keeps the items of a loop that were refused together from coming back together. A
 /// stream is asked for again only until it begins: what a reader has seen is not taken back.
+///
+/// # What is seen of it
+/// Each pause is a warning of `tracing`, with the number of the attempt, its error, and the time
+/// until the next one; with the feature `tracing` of `flow-runtime`, in the span of the node. An
+/// observer of the run is told nothing: for it, one attempt of the node goes on, and the pauses
+/// count for the node's `timeout`. A node's own `retry(…)` tells it of each attempt, but does not
+/// know how long the provider asks to wait.
 ///
 /// # Examples
 /// ```
@@ -29,16 +38,18 @@ pub struct Retrying<M> {
     attempts: u32,
     wait: Duration,
     max_wait: Duration,
+    jitter: f64,
 }
 
 impl<M: Model> Retrying<M> {
-    /// Asks up to 4 times, and waits up to a minute before each.
+    /// Asks up to 4 times, and waits up to a minute before each. Half of a pause is random.
     pub fn new(model: M) -> Retrying<M> {
         Retrying {
             model,
             attempts: 4,
             wait: Duration::from_secs(1),
             max_wait: Duration::from_secs(60),
+            jitter: 0.5,
         }
     }
 
@@ -48,7 +59,7 @@ impl<M: Model> Retrying<M> {
         self
     }
 
-    /// The first pause, if the provider asks for none.
+    /// The first pause, if the provider asks for none, before its random part is taken off.
     pub fn wait(mut self, wait: Duration) -> Retrying<M> {
         self.wait = wait;
         self
@@ -61,20 +72,57 @@ impl<M: Model> Retrying<M> {
         self
     }
 
-    /// The pause before another attempt, or the error if there is none.
-    fn pause(&self, attempt: u32, error: ModelError) -> Result<Duration, ModelError> {
-        if attempt >= self.attempts || !error.is_transient() {
-            return Err(error);
-        }
-        match error.retry_after() {
-            Some(asked) if asked > self.max_wait => Err(error),
-            Some(asked) => Ok(asked),
-            None => {
-                let factor = 2_u32.saturating_pow(attempt - 1);
-                Ok(self.wait.saturating_mul(factor).min(self.max_wait))
-            }
-        }
+    /// The part of a pause that is random, from 0 to 1. With 0.5, a pause of 10 s becomes one between
+    /// 5 s and 10 s, and one that the provider asks for becomes one between 10 s and 15 s, as far as
+    /// [`max_wait`](Retrying::max_wait) allows: never less than it asks. A number outside of these
+    /// counts as the nearest one, and one that is not a number as 0.
+    pub fn jitter(mut self, jitter: f64) -> Retrying<M> {
+        self.jitter = if jitter.is_nan() {
+            0.0
+        } else {
+            jitter.clamp(0.0, 1.0)
+        };
+        self
     }
+
+    /// Waits before another attempt.
+    ///
+    /// # Errors
+    /// The error of this attempt, if no other follows.
+    async fn pause(&self, attempt: u32, error: ModelError) -> Result<(), ModelError> {
+        let Some(wait) = self.wait_after(attempt, &error) else {
+            return Err(error);
+        };
+        tracing::warn!(
+            attempt,
+            error = &error as &(dyn Error + 'static),
+            wait = ?wait,
+            "the model is asked again after a pause"
+        );
+        tokio::time::sleep(wait).await;
+        Ok(())
+    }
+
+    /// The pause between this attempt, from 1, and another one, if another one follows.
+    fn wait_after(&self, attempt: u32, error: &ModelError) -> Option<Duration> {
+        if attempt >= self.attempts || !error.is_transient() {
+            return None;
+        }
+        let factor = 2_u32.saturating_pow(attempt - 1);
+        let own = self.wait.saturating_mul(factor).min(self.max_wait);
+        let random = self.jitter * fastrand::f64();
+        let Some(asked) = error.retry_after() else {
+            return Some(own.saturating_sub(share(own, random)));
+        };
+        let later = share(asked.max(own), random);
+        let allowed = asked <= self.max_wait;
+        allowed.then(|| asked.saturating_add(later).min(self.max_wait))
+    }
+}
+
+/// A part of a time, from 0 to 1. The longest times do not survive being floats.
+fn share(time: Duration, part: f64) -> Duration {
+    Duration::try_from_secs_f64(time.as_secs_f64() * part).unwrap_or(time)
 }
 
 #[async_trait]
@@ -84,7 +132,7 @@ impl<M: Model> Model for Retrying<M> {
         loop {
             match self.model.complete(request).await {
                 Ok(reply) => return Ok(reply),
-                Err(error) => tokio::time::sleep(self.pause(attempt, error)?).await,
+                Err(error) => self.pause(attempt, error).await?,
             }
             attempt += 1;
         }
@@ -95,9 +143,43 @@ impl<M: Model> Model for Retrying<M> {
         loop {
             match self.model.stream(request).await {
                 Ok(stream) => return Ok(stream),
-                Err(error) => tokio::time::sleep(self.pause(attempt, error)?).await,
+                Err(error) => self.pause(attempt, error).await?,
             }
             attempt += 1;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ScriptedModel;
+
+    fn limited(retry_after: Option<Duration>) -> ModelError {
+        ModelError::RateLimited {
+            retry_after,
+            message: String::new(),
+        }
+    }
+
+    #[test]
+    fn the_longest_times_and_parts_that_are_none_do_not_panic() {
+        let longest = Duration::MAX;
+        for (jitter, least) in [
+            (0.0, longest),
+            (-1.0, longest),
+            (f64::NAN, longest),
+            (1.0, Duration::ZERO),
+            (7.0, Duration::ZERO),
+            (f64::INFINITY, Duration::ZERO),
+        ] {
+            let model = Retrying::new(ScriptedModel::new()).jitter(jitter);
+            let model = model.attempts(u32::MAX).wait(longest).max_wait(longest);
+            let own = model.wait_after(u32::MAX - 1, &limited(None));
+            assert!(own.is_some_and(|wait| wait >= least), "{jitter}: {own:?}");
+            let asked = model.wait_after(1, &limited(Some(longest)));
+            assert_eq!(asked, Some(longest), "{jitter}");
+        }
+        assert_eq!(share(longest, 1.0), longest);
     }
 }

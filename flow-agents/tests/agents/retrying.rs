@@ -1,7 +1,11 @@
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flow_agents::{Message, Messages, Model, ModelError, Reply, Request, Retrying, ScriptedModel};
 use tokio::time::Instant;
+use tracing::field::{Field, Visit};
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Event, Level, Metadata, Subscriber};
 
 fn request() -> Request {
     Request::new(&Messages::from_iter([Message::user("hello")]))
@@ -23,9 +27,105 @@ async fn timed(model: &impl Model) -> (Result<Reply, ModelError>, Duration) {
 #[tokio::test(start_paused = true)]
 async fn it_waits_as_long_as_the_provider_asks() {
     let script = ScriptedModel::new().error(limited(Some(7))).text("hello");
-    let (reply, took) = timed(&Retrying::new(script)).await;
+    let (reply, took) = timed(&Retrying::new(script).jitter(0.0)).await;
     assert_eq!(reply.unwrap().content, "hello");
     assert_eq!(took.as_secs(), 7);
+}
+
+/// How long items wait that are refused in the same way, and whether all return together.
+async fn waits(retry_after: Option<u64>, max_wait: u64) -> (Duration, Duration, bool) {
+    fastrand::seed(7);
+    let mut waits = Vec::new();
+    for _ in 0..40 {
+        let script = ScriptedModel::new()
+            .error(limited(retry_after))
+            .text("hello");
+        let model = Retrying::new(script).wait(Duration::from_secs(4));
+        let (reply, took) = timed(&model.max_wait(Duration::from_secs(max_wait))).await;
+        assert_eq!(reply.unwrap().content, "hello");
+        waits.push(took);
+    }
+    waits.sort();
+    (waits[0], waits[39], waits[0] == waits[39])
+}
+
+#[tokio::test(start_paused = true)]
+async fn items_that_are_refused_together_do_not_return_together() {
+    let seconds = |seconds| Duration::from_secs_f64(seconds);
+    let slack = Duration::from_millis(1); // as finely as the timer counts
+    let cases = [
+        (None, 60, 2.0, 4.0),
+        (Some(10), 60, 10.0, 15.0),
+        (Some(0), 60, 0.0, 2.0),
+        (Some(10), 11, 10.0, 11.0),
+    ];
+    for (asked, max_wait, from, to) in cases {
+        let (first, last, together) = waits(asked, max_wait).await;
+        assert!(!together, "{asked:?}: {first:?}");
+        assert!(first >= seconds(from), "{asked:?}: {first:?}");
+        assert!(last <= seconds(to) + slack, "{asked:?}: {last:?}");
+        let middle = seconds((from + to) / 2.0);
+        assert!(
+            first < middle && middle < last,
+            "{asked:?}: {first:?} to {last:?}"
+        );
+    }
+}
+
+/// Writes down the warnings of `tracing`.
+#[derive(Default, Clone)]
+struct Warnings(Arc<Mutex<Vec<String>>>);
+
+struct Fields(Vec<String>);
+
+impl Visit for Fields {
+    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
+        self.0.push(format!("{field}={value:?}"));
+    }
+}
+
+impl Subscriber for Warnings {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        *metadata.level() == Level::WARN
+    }
+
+    fn event(&self, event: &Event<'_>) {
+        let mut fields = Fields(Vec::new());
+        event.record(&mut fields);
+        self.0.lock().unwrap().push(fields.0.join(" "));
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_pause_is_a_warning() {
+    let warnings = Warnings::default();
+    let _guard = tracing::subscriber::set_default(warnings.clone());
+    let script = ScriptedModel::new()
+        .error(limited(Some(7)))
+        .error(limited(None));
+    let model = Retrying::new(script.text("hello")).jitter(0.0);
+    timed(&model).await.0.unwrap();
+    let again = "message=the model is asked again after a pause";
+    let limit = "error=the provider limits the rate of requests";
+    assert_eq!(
+        *warnings.0.lock().unwrap(),
+        [
+            format!("{again} attempt=1 {limit}, and asks to wait 7s: too many requests wait=7s"),
+            format!("{again} attempt=2 {limit}: too many requests wait=2s"),
+        ]
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -33,7 +133,7 @@ async fn pauses_double_if_the_provider_asks_for_none() {
     let script = ScriptedModel::new()
         .error(limited(None))
         .error(limited(None));
-    let model = Retrying::new(script.error(limited(None)).text("hello"));
+    let model = Retrying::new(script.error(limited(None)).text("hello")).jitter(0.0);
     let (reply, took) = timed(&model.max_wait(Duration::from_secs(3))).await;
     assert_eq!(reply.unwrap().content, "hello");
     assert_eq!(took.as_secs(), 1 + 2 + 3);
@@ -70,7 +170,7 @@ async fn it_stops_after_its_attempts_and_at_what_does_not_pass() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_is_asked_for_again_until_it_begins() {
     let script = ScriptedModel::new().error(limited(Some(2))).text("hello");
-    let model = Retrying::new(script);
+    let model = Retrying::new(script).jitter(0.0);
     let start = Instant::now();
     assert!(model.stream(&request()).await.is_ok());
     assert_eq!(start.elapsed().as_secs(), 2);
