@@ -15,8 +15,7 @@ pub use error::{ModelError, NoRecording, is_transient};
 pub use message::{Image, ImageSource, Message, Part, ToolCall};
 pub use messages::{MISSING_RESULT, Messages, Placement};
 pub use model::{
-    Chunk, Embedding, Embeddings, Model, Reply, ReplyStream, Request, Stop, ToolCallChunk,
-    ToolDefinition, Usage,
+    Chunk, Model, Reply, ReplyStream, Request, Stop, ToolCallChunk, ToolDefinition, Usage,
 };
 pub use replay::{Recorder, RecordingError, Replay};
 pub use reply_builder::ReplyBuilder;

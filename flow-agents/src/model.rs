@@ -52,25 +52,6 @@ impl<M: Model + ?Sized> Model for Arc<M> {
 /// The parts of an answer as they come.
 pub type ReplyStream = BoxStream<'static, Result<Chunk, ModelError>>;
 
-/// A model that turns texts into vectors.
-#[async_trait]
-pub trait Embedding: Send + Sync {
-    /// A vector for each text, in their order.
-    ///
-    /// # Errors
-    /// See [`ModelError`].
-    async fn embed(&self, texts: &[String]) -> Result<Embeddings, ModelError>;
-}
-
-/// What an [`Embedding`] returns.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Embeddings {
-    /// A vector for each text, in their order.
-    pub vectors: Vec<Vec<f32>>,
-    /// What the request used.
-    pub usage: Usage,
-}
-
 /// What a model is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Request {
