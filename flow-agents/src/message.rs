@@ -4,6 +4,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// A message of a conversation with a model.
+///
+/// The roles and their fields can be matched in full: where a [`Model`](crate::Model) turns them into
+/// those of a provider, none of them can be forgotten. What people say grows by [`Part`]s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Message {
@@ -90,9 +93,11 @@ impl Message {
     }
 }
 
-/// A part of what a person says.
+/// A part of what a person says. A [`Model`](crate::Model) refuses a part that it does not know
+/// ([`ModelError::Refused`](crate::ModelError::Refused)), and does not leave it out.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Part {
     /// A text.
     Text(String),
@@ -103,6 +108,7 @@ pub enum Part {
 /// An image in a message.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct Image {
     /// The media type, such as `image/png`.
     pub media_type: String,
@@ -110,9 +116,18 @@ pub struct Image {
     pub source: ImageSource,
 }
 
+impl Image {
+    /// An image of this media type, such as `image/png`.
+    pub fn new(media_type: impl Into<String>, source: ImageSource) -> Image {
+        let media_type = media_type.into();
+        Image { media_type, source }
+    }
+}
+
 /// Where an image is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum ImageSource {
     /// At this address, from which the provider fetches it.
     Url(String),
@@ -123,6 +138,7 @@ pub enum ImageSource {
 /// A call of a tool that a model asks for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ToolCall {
     /// The name of the call, which its result repeats.
     pub id: String,
@@ -144,6 +160,19 @@ impl ToolCall {
             id: id.into(),
             name: name.into(),
             arguments: arguments.to_string(),
+        }
+    }
+
+    /// A call whose arguments are as the model wrote them.
+    pub fn raw(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> ToolCall {
+        ToolCall {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
         }
     }
 

@@ -54,6 +54,7 @@ pub type ReplyStream = BoxStream<'static, Result<Chunk, ModelError>>;
 
 /// What a model is asked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Request {
     /// The messages, as [`Messages::for_model`] returns them.
     pub messages: Vec<Message>,
@@ -69,7 +70,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Asks with the messages of a conversation, and without tools.
+    /// Asks with the messages of a conversation, and without tools; the fields can be set.
     pub fn new(messages: &Messages) -> Request {
         Request {
             messages: messages.for_model(),
@@ -82,6 +83,7 @@ impl Request {
 
 /// What a model knows of a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolDefinition {
     /// The name by which the model calls it.
     pub name: String,
@@ -91,8 +93,32 @@ pub struct ToolDefinition {
     pub parameters: serde_json::Value,
 }
 
+impl ToolDefinition {
+    /// A tool with this name, description, and JSON Schema of its arguments.
+    pub fn new(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        parameters: serde_json::Value,
+    ) -> ToolDefinition {
+        ToolDefinition {
+            name: name.into(),
+            description: description.into(),
+            parameters,
+        }
+    }
+}
+
 /// What a model answered.
+///
+/// # Examples
+/// ```
+/// use flow_agents::{Reply, Stop, Usage};
+///
+/// let reply = Reply::new("It rains.", Vec::new(), Usage::new(12, 3), Stop::Done);
+/// assert_eq!(reply.usage.total(), 15);
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Reply {
     /// The text; empty if the model only calls tools.
     pub content: String,
@@ -106,6 +132,21 @@ pub struct Reply {
 }
 
 impl Reply {
+    /// An answer of this text and these calls of tools, with what it used and why it stopped.
+    pub fn new(
+        content: impl Into<String>,
+        tool_calls: Vec<ToolCall>,
+        usage: Usage,
+        stop: Stop,
+    ) -> Reply {
+        Reply {
+            content: content.into(),
+            tool_calls,
+            usage,
+            stop,
+        }
+    }
+
     /// The answer as a message of the conversation.
     pub fn message(&self) -> Message {
         Message::Assistant {
@@ -141,14 +182,14 @@ impl Reply {
                 arguments: call.arguments,
             })
         });
-        let (usage, stop) = (self.usage, self.stop);
-        let end = Chunk::End { usage, stop };
+        let end = Chunk::end(self.usage, self.stop);
         text.into_iter().chain(calls).chain([end]).collect()
     }
 }
 
 /// The tokens that requests used.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Usage {
     /// Those of the messages and tools that were sent.
     pub input_tokens: u64,
@@ -157,6 +198,14 @@ pub struct Usage {
 }
 
 impl Usage {
+    /// This many tokens of what was sent, and of the answers.
+    pub fn new(input_tokens: u64, output_tokens: u64) -> Usage {
+        Usage {
+            input_tokens,
+            output_tokens,
+        }
+    }
+
     /// Both together.
     pub fn total(self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
@@ -173,6 +222,7 @@ impl AddAssign for Usage {
 /// Why a model stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Stop {
     /// The answer is complete, or the model waits for its tools.
     #[default]
@@ -188,12 +238,14 @@ pub enum Stop {
 /// A part of an answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[non_exhaustive]
 pub enum Chunk {
     /// More of the text.
     Text(String),
     /// More of a call.
     ToolCall(ToolCallChunk),
-    /// The answer is complete.
+    /// The answer has ended: see [`end`](Chunk::end).
+    #[non_exhaustive]
     End {
         /// What the request used.
         usage: Usage,
@@ -202,9 +254,22 @@ pub enum Chunk {
     },
 }
 
+impl Chunk {
+    /// More of the text.
+    pub fn text(text: impl Into<String>) -> Chunk {
+        Chunk::Text(text.into())
+    }
+
+    /// The answer has ended, with what it used and why it stopped.
+    pub fn end(usage: Usage, stop: Stop) -> Chunk {
+        Chunk::End { usage, stop }
+    }
+}
+
 /// A part of a call. The parts of one call have the same index; names and arguments may be split
 /// anywhere.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct ToolCallChunk {
     /// Which call of the message this is.
     pub index: usize,
@@ -217,4 +282,14 @@ pub struct ToolCallChunk {
     /// More of the arguments.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub arguments: String,
+}
+
+impl ToolCallChunk {
+    /// A part of the call with this index, of which nothing has come; the fields can be set.
+    pub fn new(index: usize) -> ToolCallChunk {
+        ToolCallChunk {
+            index,
+            ..ToolCallChunk::default()
+        }
+    }
 }

@@ -15,14 +15,13 @@ use crate::model::{Chunk, Reply, Stop, ToolCallChunk, Usage};
 ///
 /// let mut reply = ReplyBuilder::new();
 /// for (id, name, arguments) in [(Some("call_1"), "sea", ""), (None, "rch", r#"{"q":"#), (None, "", "1}")] {
-///     reply.push(Chunk::ToolCall(ToolCallChunk {
-///         index: 0,
-///         id: id.map(str::to_owned),
-///         name: name.to_owned(),
-///         arguments: arguments.to_owned(),
-///     }));
+///     let mut part = ToolCallChunk::new(0);
+///     part.id = id.map(str::to_owned);
+///     part.name = name.to_owned();
+///     part.arguments = arguments.to_owned();
+///     reply.push(Chunk::ToolCall(part));
 /// }
-/// reply.push(Chunk::End { usage: Usage::default(), stop: Stop::Done });
+/// reply.push(Chunk::end(Usage::new(7, 5), Stop::Done));
 /// let reply = reply.finish()?;
 /// assert_eq!(reply.tool_calls[0].name, "search");
 /// assert_eq!(reply.tool_calls[0].arguments, r#"{"q":1}"#);
@@ -54,11 +53,10 @@ impl ReplyBuilder {
     }
 
     fn push_call(&mut self, chunk: ToolCallChunk) {
-        let call = self.calls.entry(chunk.index).or_insert_with(|| ToolCall {
-            id: String::new(),
-            name: String::new(),
-            arguments: String::new(),
-        });
+        let call = self
+            .calls
+            .entry(chunk.index)
+            .or_insert_with(|| ToolCall::raw("", "", ""));
         // Some providers send an empty id with each further part.
         if let Some(id) = chunk.id.filter(|id| !id.is_empty()) {
             call.id = id;

@@ -89,10 +89,7 @@ impl ScriptedModel {
     /// The last reply uses this many tokens. Without a reply before it, this changes nothing.
     pub fn usage(self, input_tokens: u64, output_tokens: u64) -> ScriptedModel {
         if let Some(Ok(reply)) = self.script().replies.back_mut() {
-            reply.usage = Usage {
-                input_tokens,
-                output_tokens,
-            };
+            reply.usage = Usage::new(input_tokens, output_tokens);
         }
         self
     }

@@ -23,9 +23,9 @@ impl Model for Breaking {
 
     async fn stream(&self, _: &Request) -> Result<ReplyStream, ModelError> {
         let before = self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
-        let text = |text: &str| Ok(Chunk::Text(text.to_owned()));
-        let (usage, stop) = (Usage::default(), Stop::Done);
-        let mut chunks = vec![text("It "), text("rains."), Ok(Chunk::End { usage, stop })];
+        let text = |text| Ok(Chunk::text(text));
+        let end = Ok(Chunk::end(Usage::default(), Stop::Done));
+        let mut chunks = vec![text("It "), text("rains."), end];
         chunks.truncate(if before == 0 { 1 } else { 3 });
         Ok(stream::iter(chunks).boxed())
     }
@@ -134,11 +134,7 @@ async fn failure(model: ScriptedModel) -> String {
 }
 
 fn stopped(content: &str, stop: Stop) -> Reply {
-    Reply {
-        content: content.to_owned(),
-        stop,
-        ..Reply::default()
-    }
+    Reply::new(content, Vec::new(), Usage::default(), stop)
 }
 
 #[tokio::test]

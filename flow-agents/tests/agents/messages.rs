@@ -188,10 +188,8 @@ fn the_text_of_a_message_is_sent_also_without_its_calls() {
 
 #[test]
 fn a_message_that_says_nothing_is_not_sent() {
-    let image = Part::Image(Image {
-        media_type: "image/png".to_owned(),
-        source: ImageSource::Url("https://example.org/cat.png".to_owned()),
-    });
+    let source = ImageSource::Url("https://example.org/cat.png".to_owned());
+    let image = Part::Image(Image::new("image/png", source));
     let image = Message::User {
         content: vec![image],
     };

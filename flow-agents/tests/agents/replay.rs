@@ -128,11 +128,9 @@ async fn a_request_that_was_not_recorded_is_told_where_it_differs() {
     let replay = Replay::load(&file).unwrap();
 
     let mut other = request("really?");
-    other.tools.push(ToolDefinition {
-        name: "search".to_owned(),
-        description: "Searches.".to_owned(),
-        parameters: json!({ "type": "object" }),
-    });
+    let parameters = json!({ "type": "object" });
+    let tool = ToolDefinition::new("search", "Searches.", parameters);
+    other.tools.push(tool);
     let mut longer = request("really?");
     longer.messages.push(Message::user("now"));
     let mut warmer = request("really?");

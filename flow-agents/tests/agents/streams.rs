@@ -6,21 +6,15 @@ use futures_util::TryStreamExt as _;
 use serde_json::json;
 
 fn call(index: usize, id: Option<&str>, name: &str, arguments: &str) -> Chunk {
-    Chunk::ToolCall(ToolCallChunk {
-        index,
-        id: id.map(str::to_owned),
-        name: name.to_owned(),
-        arguments: arguments.to_owned(),
-    })
+    let mut part = ToolCallChunk::new(index);
+    part.id = id.map(str::to_owned);
+    part.name = name.to_owned();
+    part.arguments = arguments.to_owned();
+    Chunk::ToolCall(part)
 }
 
 fn end() -> Chunk {
-    let usage = Usage {
-        input_tokens: 7,
-        output_tokens: 5,
-    };
-    let stop = Stop::Done;
-    Chunk::End { usage, stop }
+    Chunk::end(Usage::new(7, 5), Stop::Done)
 }
 
 fn built(chunks: impl IntoIterator<Item = Chunk>) -> Result<Reply, ModelError> {
@@ -50,11 +44,7 @@ fn calls_are_put_together_by_their_index() {
         [
             ToolCall::new("a", "search", &json!({ "words": "x" })),
             ToolCall::new("b", "convert", &json!({})),
-            ToolCall {
-                id: "call_2".to_owned(),
-                name: "now".to_owned(),
-                arguments: String::new(),
-            },
+            ToolCall::raw("call_2", "now", ""),
         ]
     );
     assert_eq!(reply.usage.total(), 12);
@@ -103,11 +93,8 @@ fn a_call_without_an_id_gets_one_that_no_other_call_has() {
 
 #[test]
 fn what_comes_behind_the_end_is_not_of_the_answer() {
-    let text = |text: &str| Chunk::Text(text.to_owned());
-    let cut = Chunk::End {
-        usage: Usage::default(),
-        stop: Stop::Length,
-    };
+    let text = |text| Chunk::text(text);
+    let cut = Chunk::end(Usage::default(), Stop::Length);
     let reply = built([text("It rains."), end(), text(" No."), cut]).unwrap();
     assert_eq!(reply.content, "It rains.");
     assert_eq!((reply.usage.total(), reply.stop), (12, Stop::Done));
