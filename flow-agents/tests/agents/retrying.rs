@@ -1,11 +1,7 @@
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flow_agents::{Message, Messages, Model, ModelError, Reply, Request, Retrying, ScriptedModel};
 use tokio::time::Instant;
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Level, Metadata, Subscriber};
 
 fn request() -> Request {
     Request::new(&Messages::from_iter([Message::user("hello")]))
@@ -70,62 +66,6 @@ async fn items_that_are_refused_together_do_not_return_together() {
             "{asked:?}: {first:?} to {last:?}"
         );
     }
-}
-
-/// Writes down the warnings of `tracing`.
-#[derive(Default, Clone)]
-struct Warnings(Arc<Mutex<Vec<String>>>);
-
-struct Fields(Vec<String>);
-
-impl Visit for Fields {
-    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        self.0.push(format!("{field}={value:?}"));
-    }
-}
-
-impl Subscriber for Warnings {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        *metadata.level() == Level::WARN
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        let mut fields = Fields(Vec::new());
-        event.record(&mut fields);
-        self.0.lock().unwrap().push(fields.0.join(" "));
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn enter(&self, _: &Id) {}
-
-    fn exit(&self, _: &Id) {}
-}
-
-#[tokio::test(start_paused = true)]
-async fn each_pause_is_a_warning() {
-    let warnings = Warnings::default();
-    let _guard = tracing::subscriber::set_default(warnings.clone());
-    let script = ScriptedModel::new()
-        .error(limited(Some(7)))
-        .error(limited(None));
-    let model = Retrying::new(script.text("hello")).jitter(0.0);
-    timed(&model).await.0.unwrap();
-    let again = "message=the model is asked again after a pause";
-    let limit = "error=the provider limits the rate of requests";
-    assert_eq!(
-        *warnings.0.lock().unwrap(),
-        [
-            format!("{again} attempt=1 {limit}, and asks to wait 7s: too many requests wait=7s"),
-            format!("{again} attempt=2 {limit}: too many requests wait=2s"),
-        ]
-    );
 }
 
 #[tokio::test(start_paused = true)]
