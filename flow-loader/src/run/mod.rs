@@ -3,6 +3,7 @@
 
 mod branches;
 mod conditions;
+mod each;
 mod engine;
 mod items;
 mod join;
@@ -13,5 +14,5 @@ mod visit;
 
 pub use engine::{LoadedEngine, LoadedNode};
 pub use state::LoadedState;
-pub(crate) use state::written;
-pub(crate) use visit::{drive, returned};
+pub(crate) use state::{returned, written};
+pub(crate) use visit::drive;

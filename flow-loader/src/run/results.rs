@@ -7,8 +7,7 @@ use crate::cell::AnyValue;
 use crate::level::{Key, Level, Results};
 use crate::list::{ItemResult, without_error};
 use crate::place::Cells;
-use crate::run::state::{read, written};
-use crate::run::visit::returned;
+use crate::run::state::{read, returned, written};
 
 /// What a loop keeps of a run of a flow.
 pub(crate) fn result_of(

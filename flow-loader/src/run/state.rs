@@ -6,7 +6,7 @@ use std::sync::Arc;
 use flow_runtime::engine::{Json, Saved, StoredState, Unstorable};
 
 use crate::cell::{AnyValue, Cell};
-use crate::level::{Input, Level};
+use crate::level::{Input, Level, Output};
 use crate::place::Cells;
 
 /// The state of a flow between two nodes.
@@ -115,4 +115,17 @@ impl LoadedState {
             Repr::Saved(_) => unreachable!("a run begins with the values of its flow"),
         }
     }
+}
+
+/// The value of an output.
+pub(crate) fn returned(output: &Output, cells: &mut Cells) -> Option<AnyValue> {
+    let value = cells.cell(output.key?).remove()?;
+    if output.flattens {
+        let option = output.ty.and_then(|ty| ty.option);
+        return match option {
+            Some(option) => (option.take)(value),
+            None => Some(value),
+        };
+    }
+    Some(value)
 }

@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use flow_runtime::__private::{AtOnce, Limit, is_deadline, node_error, numbered as numbered_item};
+use flow_runtime::__private::{Limit, is_deadline, node_error};
 use flow_runtime::engine::{Failed, Scope, StateHooks, Unstorable, Visit};
 use flow_spec::{DEFAULT_ACTION, Take};
 use futures_util::future::BoxFuture;
@@ -11,20 +11,17 @@ use serde_json::Value;
 
 use crate::args::Args;
 use crate::cell::{AnyValue, Cell};
-use crate::level::{Branch, Kind, Level, Node, Output, Results, Route, RouteIndex, Target};
-use crate::list::ItemResult;
+use crate::level::{Branch, Kind, Level, Node, Route, RouteIndex, Target};
 use crate::outcome::Outcome;
-use crate::place::{Around, Cells, Item, Place};
+use crate::place::{Cells, Place};
 use crate::ports::NodeIndex;
 use crate::run::branches::{states_of_branches, write_back};
 use crate::run::conditions::first_that_holds;
+use crate::run::each::each;
 use crate::run::engine::LoadedEngine;
-use crate::run::items::{item_port, items};
 use crate::run::join::all;
-use crate::run::results::{collected, result_of};
-use crate::run::state::{LoadedState, read, written};
+use crate::run::state::{LoadedState, read, returned, written};
 use crate::run::step::{ask, call, opened, work};
-use crate::value::ItemValue;
 
 /// Runs a flow to an end, and returns the label of the end.
 pub(crate) async fn drive<'l, E: LoadedEngine>(
@@ -127,19 +124,6 @@ fn follow(level: &Level, route: &Route, cells: &mut Cells) {
     for (mapping, value) in route.mappings.iter().zip(taken) {
         *cells.cell(mapping.key) = Cell::from(value);
     }
-}
-
-/// The value of an output.
-pub(crate) fn returned(output: &Output, cells: &mut Cells) -> Option<AnyValue> {
-    let value = cells.cell(output.key?).remove()?;
-    if output.flattens {
-        let option = output.ty.and_then(|ty| ty.option);
-        return match option {
-            Some(option) => (option.take)(value),
-            None => Some(value),
-        };
-    }
-    Some(value)
 }
 
 fn failed_route(
@@ -259,7 +243,7 @@ fn told<T>(
 }
 
 /// What was written as JSON or read from it, unless that failed.
-async fn or_unreadable<E: LoadedEngine, T>(
+pub(super) async fn or_unreadable<E: LoadedEngine, T>(
     engine: &E,
     scope: &Scope<'_>,
     value: Result<T, Unstorable>,
@@ -319,7 +303,7 @@ async fn visit_flow<E: LoadedEngine>(
 
 /// Runs a flow, and tries it again as a whole if the outer flow says so. Returns its state at the
 /// end, and the label of the end.
-async fn flow<'l, E: LoadedEngine>(
+pub(super) async fn flow<'l, E: LoadedEngine>(
     engine: &E,
     scope: &Scope<'_>,
     node: &Node,
@@ -385,130 +369,4 @@ async fn fork<E: LoadedEngine>(
     }
     write_back(branches, own, cells);
     Ok(())
-}
-
-/// Runs the body of a loop for each item, and returns the results.
-async fn each<E: LoadedEngine>(
-    level: &Arc<Level>,
-    engine: &E,
-    scope: &Scope<'_>,
-    at: NodeIndex,
-    around: Around<'_>,
-) -> Result<Option<AnyValue>, Failed> {
-    let node = level.node(at);
-    let Kind::Each {
-        body,
-        item,
-        concurrency,
-        collects_errors,
-        results: kept_as,
-    } = &node.kind
-    else {
-        unreachable!("this is called for a loop over items")
-    };
-    let port = item_port(level.node(*body), item);
-    let body = (*body, *kept_as);
-    let (items, display) = or_unreadable(engine, scope, items(level, node, around, port)).await?;
-    let run = |(index, value)| {
-        let item = port.map(|port| Item {
-            value,
-            port,
-            display,
-        });
-        one_item(level, engine, scope, body, around, (index, item))
-    };
-    let kept = |result| kept(result, *collects_errors);
-    engine.loop_started(scope, items.len());
-    let mut results: Vec<Option<ItemResult>> = items.iter().map(|_| None).collect();
-    let mut numbered = (0u32..).zip(items.iter().map(ItemValue::any));
-    match concurrency {
-        None => {
-            for (index, value) in numbered {
-                results[index as usize] = Some(kept(run((index, value)).await)?);
-            }
-        }
-        Some(limit) => {
-            let mut running = AtOnce::new(*limit);
-            loop {
-                while running.has_room()
-                    && let Some((index, value)) = numbered.next()
-                {
-                    running.push(numbered_item(index, run((index, value))));
-                }
-                match running.next_result().await {
-                    Some((index, result)) => results[index as usize] = Some(kept(result)?),
-                    None => break,
-                }
-            }
-        }
-    }
-    let Some(Some(key)) = node.ports.writes.first() else {
-        return Ok(None);
-    };
-    let results = results.into_iter().flatten();
-    let results = collected(level.key(*key), results, *kept_as, *collects_errors);
-    or_unreadable(engine, scope, results).await.map(Some)
-}
-
-/// What a loop keeps of an item, unless its failure is that of the loop.
-fn kept(result: Result<AnyValue, Failed>, collects_errors: bool) -> Result<ItemResult, Failed> {
-    match result {
-        Ok(value) => Ok(Ok(value)),
-        Err(failed) if collects_errors => node_error(failed).map(Err),
-        Err(failed) => Err(failed),
-    }
-}
-
-/// Runs the body for one item, and returns what the loop keeps of it.
-fn one_item<'a, E: LoadedEngine>(
-    level: &'a Arc<Level>,
-    engine: &'a E,
-    scope: &'a Scope<'a>,
-    (body, kept_as): (NodeIndex, Results),
-    around: Around<'a>,
-    (index, item): (u32, Option<Item<'a>>),
-) -> BoxFuture<'a, Result<AnyValue, Failed>> {
-    Box::pin(async move {
-        let node = level.node(body);
-        let scope = scope.item(index);
-        let scope = &scope;
-        engine.item_started(scope);
-        let around = Around {
-            item: item.as_ref(),
-            ..around
-        };
-        let mut returned = None;
-        let place = Place::Item(&around, &mut returned);
-        let (result, action) = match &node.kind {
-            Kind::Step { adapter, .. } => {
-                let outcome = match node.step() {
-                    Some(step) => {
-                        let mut call = call::<E>(scope, node, step, place);
-                        let outcome = engine.step(scope, work(node, step, &mut call)).await?;
-                        match returned {
-                            Some(value) => value,
-                            None => opened(engine, scope, adapter, outcome).await?,
-                        }
-                    }
-                    None => {
-                        let args = Args::new(&node.ports, place, E::READS_OUTCOMES);
-                        // Boxed, as each item has room for the largest of these.
-                        Box::pin(ask(engine, scope, node, adapter, args)).await?
-                    }
-                };
-                let action = (adapter.action)(outcome.get()).to_owned();
-                (outcome, action)
-            }
-            Kind::Flow(inner) => {
-                let run = Box::pin(flow(engine, scope, node, inner, place));
-                let (mut state, end) = run.await?;
-                let value = result_of(inner, state.cells_mut(), end, kept_as);
-                (or_unreadable(engine, scope, value).await?, end.to_owned())
-            }
-            _ => unreachable!("a loop over items runs a function, a type or a flow"),
-        };
-        engine.node_finished(scope, &action);
-        scope.leave();
-        Ok(result)
-    })
 }

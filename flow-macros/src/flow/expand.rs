@@ -15,14 +15,14 @@ use crate::text::type_text;
 use super::defaults;
 use super::document;
 use super::editor;
-use super::instances::{InstanceKind, Instances, path_key};
+use super::instances::{InstanceKind, Instances};
 use super::items::node_variant;
 use super::plan::{Place, Plan, RouteIndex};
 use super::resolve::Resolved;
 use super::state::State;
 use super::stored;
 use super::syntax::FlowSyntax;
-use super::types::{TypeNames, node_type};
+use super::types::TypeNames;
 use super::visit::{self, Visit};
 
 /// How many nodes one `async fn` runs. rustc compares what it keeps across each `.await` with what
@@ -394,7 +394,7 @@ impl Plan<'_> {
                 _ => quote_spanned!(site=> node #id self.#field),
             }
         });
-        let asks = self.asks();
+        let asks = self.requirements();
         let types = state
             .types()
             .map(|(key, ty)| quote_spanned!(site=> #key #ty));
@@ -412,47 +412,6 @@ impl Plan<'_> {
             }
             #rt::embed!(#name, #text, #namespace);
         }
-    }
-
-    /// Whether the flow or one of its inner flows asks people.
-    fn asks(&self) -> TokenStream {
-        let site = here(self.flow.name.span());
-        let rt = runtime_at(site);
-        let mut seen = HashSet::new();
-        let asking = self.nodes().filter_map(|(_, instance, contract)| {
-            instance.path().filter(|path| seen.insert(path_key(path)))?;
-            match contract.kind {
-                Kind::Human => Some(quote_spanned!(site=> true)),
-                Kind::Flow => {
-                    let ty = node_type(self.flow, instance);
-                    Some(quote_spanned!(site=> #rt::asks_people!(#ty)))
-                }
-                Kind::Function | Kind::Type => None,
-            }
-        });
-        let opening = self.opening();
-        quote_spanned! {site=>
-            #[doc(hidden)]
-            pub const __ASKS_PEOPLE: bool = false #(|| #asking)*;
-            #[doc(hidden)]
-            pub const __OPENS_TRANSACTIONS: bool = #opening;
-        }
-    }
-
-    /// Whether the flow or one of its inner flows has a node with a transaction.
-    fn opening(&self) -> TokenStream {
-        let site = here(self.flow.name.span());
-        if self.nodes().any(|(_, _, contract)| contract.transaction) {
-            return quote_spanned!(site=> true);
-        }
-        let rt = runtime_at(site);
-        let mut seen = HashSet::new();
-        let inner = self.nodes().filter_map(|(_, instance, contract)| {
-            instance.path().filter(|path| seen.insert(path_key(path)))?;
-            let ty = (contract.kind == Kind::Flow).then(|| node_type(self.flow, instance))?;
-            Some(quote_spanned!(site=> || #rt::opens_transactions!(#ty)))
-        });
-        quote_spanned!(site=> false #(#inner)*)
     }
 
     fn node_variant(&self, node: NodeId) -> TokenStream {

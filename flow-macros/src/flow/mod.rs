@@ -20,6 +20,7 @@ mod mapped;
 mod parse;
 mod plan;
 mod printed;
+mod requirements;
 mod resolve;
 mod results;
 mod runs;

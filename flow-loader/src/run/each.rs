@@ -1,0 +1,146 @@
+//! Loops over items.
+
+use std::sync::Arc;
+
+use flow_runtime::__private::{AtOnce, node_error, numbered as numbered_item};
+use flow_runtime::engine::{Failed, Scope};
+use futures_util::future::BoxFuture;
+
+use crate::args::Args;
+use crate::cell::AnyValue;
+use crate::level::{Kind, Level, Results};
+use crate::list::ItemResult;
+use crate::place::{Around, Item, Place};
+use crate::ports::NodeIndex;
+use crate::run::engine::LoadedEngine;
+use crate::run::items::{item_port, items};
+use crate::run::results::{collected, result_of};
+use crate::run::step::{ask, call, opened, work};
+use crate::run::visit::{flow, or_unreadable};
+use crate::value::ItemValue;
+
+/// Runs the body of a loop for each item, and returns the results.
+pub(super) async fn each<E: LoadedEngine>(
+    level: &Arc<Level>,
+    engine: &E,
+    scope: &Scope<'_>,
+    at: NodeIndex,
+    around: Around<'_>,
+) -> Result<Option<AnyValue>, Failed> {
+    let node = level.node(at);
+    let Kind::Each {
+        body,
+        item,
+        concurrency,
+        collects_errors,
+        results: kept_as,
+    } = &node.kind
+    else {
+        unreachable!("this is called for a loop over items")
+    };
+    let port = item_port(level.node(*body), item);
+    let body = (*body, *kept_as);
+    let (items, display) = or_unreadable(engine, scope, items(level, node, around, port)).await?;
+    let run = |(index, value)| {
+        let item = port.map(|port| Item {
+            value,
+            port,
+            display,
+        });
+        one_item(level, engine, scope, body, around, (index, item))
+    };
+    let kept = |result| kept(result, *collects_errors);
+    engine.loop_started(scope, items.len());
+    let mut results: Vec<Option<ItemResult>> = items.iter().map(|_| None).collect();
+    let mut numbered = (0u32..).zip(items.iter().map(ItemValue::any));
+    match concurrency {
+        None => {
+            for (index, value) in numbered {
+                results[index as usize] = Some(kept(run((index, value)).await)?);
+            }
+        }
+        Some(limit) => {
+            let mut running = AtOnce::new(*limit);
+            loop {
+                while running.has_room()
+                    && let Some((index, value)) = numbered.next()
+                {
+                    running.push(numbered_item(index, run((index, value))));
+                }
+                match running.next_result().await {
+                    Some((index, result)) => results[index as usize] = Some(kept(result)?),
+                    None => break,
+                }
+            }
+        }
+    }
+    let Some(Some(key)) = node.ports.writes.first() else {
+        return Ok(None);
+    };
+    let results = results.into_iter().flatten();
+    let results = collected(level.key(*key), results, *kept_as, *collects_errors);
+    or_unreadable(engine, scope, results).await.map(Some)
+}
+
+/// What a loop keeps of an item, unless its failure is that of the loop.
+fn kept(result: Result<AnyValue, Failed>, collects_errors: bool) -> Result<ItemResult, Failed> {
+    match result {
+        Ok(value) => Ok(Ok(value)),
+        Err(failed) if collects_errors => node_error(failed).map(Err),
+        Err(failed) => Err(failed),
+    }
+}
+
+/// Runs the body for one item, and returns what the loop keeps of it.
+fn one_item<'a, E: LoadedEngine>(
+    level: &'a Arc<Level>,
+    engine: &'a E,
+    scope: &'a Scope<'a>,
+    (body, kept_as): (NodeIndex, Results),
+    around: Around<'a>,
+    (index, item): (u32, Option<Item<'a>>),
+) -> BoxFuture<'a, Result<AnyValue, Failed>> {
+    Box::pin(async move {
+        let node = level.node(body);
+        let scope = scope.item(index);
+        let scope = &scope;
+        engine.item_started(scope);
+        let around = Around {
+            item: item.as_ref(),
+            ..around
+        };
+        let mut returned = None;
+        let place = Place::Item(&around, &mut returned);
+        let (result, action) = match &node.kind {
+            Kind::Step { adapter, .. } => {
+                let outcome = match node.step() {
+                    Some(step) => {
+                        let mut call = call::<E>(scope, node, step, place);
+                        let outcome = engine.step(scope, work(node, step, &mut call)).await?;
+                        match returned {
+                            Some(value) => value,
+                            None => opened(engine, scope, adapter, outcome).await?,
+                        }
+                    }
+                    None => {
+                        let args = Args::new(&node.ports, place, E::READS_OUTCOMES);
+                        // Boxed, as each item has room for the largest of these.
+                        Box::pin(ask(engine, scope, node, adapter, args)).await?
+                    }
+                };
+                let action = (adapter.action)(outcome.get()).to_owned();
+                (outcome, action)
+            }
+            Kind::Flow(inner) => {
+                let run = Box::pin(flow(engine, scope, node, inner, place));
+                let (mut state, end) = run.await?;
+                let value = result_of(inner, state.cells_mut(), end, kept_as);
+                (or_unreadable(engine, scope, value).await?, end.to_owned())
+            }
+            _ => unreachable!("a loop over items runs a function, a type or a flow"),
+        };
+        engine.node_finished(scope, &action);
+        scope.leave();
+        Ok(result)
+    })
+}
