@@ -111,6 +111,17 @@ fn what_is_wrong_is_said() {
         address.contains("write `sqlite:` and the path of a file"),
         "{address}"
     );
+    for address in [
+        "POSTGRES://me:secret@127.0.0.1:1/flows?connect_timeout=1",
+        "postgres://me:secret@127.0.0.1:1/flows?connect_timeout=1&password=a@secret",
+        "mysql://me:secret@host/flows",
+        "me:secret@host/flows",
+    ] {
+        for words in ["list", "--help", "remove"] {
+            let told = folder.run(&format!("executions {address} {words}"));
+            assert!(!told.contains("secret"), "{told}");
+        }
+    }
     let command = folder.run("executions sqlite:none.db remove");
     assert!(
         command.contains("remove") && command.ends_with("[exit code 2]"),

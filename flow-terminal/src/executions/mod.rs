@@ -6,6 +6,7 @@ mod events;
 mod find;
 mod look;
 mod show;
+mod shown;
 mod store;
 
 use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
@@ -38,15 +39,18 @@ pub use store::{InvalidStore, StoreAddress};
 /// ```no_run
 /// use std::process::ExitCode;
 ///
+/// use flow_durable::RuntimeOptions;
 /// use flow_terminal::{ExecutionCommands, StoreAddress, exit_code};
 ///
 /// #[tokio::main(flavor = "current_thread")]
 /// async fn main() -> ExitCode {
 ///     let matches = ExecutionCommands::command().get_matches();
-///     let store: StoreAddress = "sqlite:runs.db".parse().unwrap();
-///     exit_code(match store.open().await {
+///     let store = StoreAddress::from("sqlite:runs.db");
+///     // What has to go on is left to a worker.
+///     let options = RuntimeOptions::new().concurrent_executions(0);
+///     exit_code(match store.open_with(options).await {
 ///         Ok(runtime) => ExecutionCommands::execute(&matches, &runtime).await,
-///         Err(error) => Err(error.to_string()),
+///         Err(error) => Err(store.explain(&error)),
 ///     })
 /// }
 /// ```
@@ -74,7 +78,10 @@ impl ExecutionCommands {
         name.is_some_and(Command::has_subcommand)
     }
 
-    /// Carries out what the command line says, with the executions of all owners.
+    /// Carries out what the command line says, with the executions of all owners. If the runtime has
+    /// flows, and the process ends after the command, the runtime should
+    /// [run nothing](flow_durable::RuntimeOptions::concurrent_executions): what `answer` and `copy`
+    /// begin in it is cut off with the process, and a worker runs the interrupted step again.
     ///
     /// # Errors
     ///

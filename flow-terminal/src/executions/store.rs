@@ -1,5 +1,6 @@
 //! Where executions are stored.
 
+use std::convert::Infallible;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -9,19 +10,29 @@ use flow_durable::{Runtime, RuntimeOptions, StoreError};
 use flow_postgres::PostgresStore;
 use flow_sqlite::SqliteStore;
 
+use super::shown::shown;
+
 /// Where executions are stored, as on a command line: `sqlite:runs.db`, or with the feature
 /// `postgres` also `postgres://user@host/database`.
 ///
-/// When it is shown, a password in it is left out.
+/// When it is shown, a password in it is left out. So each text is taken, and one that is not the
+/// address of a store is refused only when it is opened: a command line that refuses a text prints
+/// it as it is.
 ///
 /// # Examples
 ///
 /// ```
 /// use flow_terminal::StoreAddress;
 ///
-/// let store: StoreAddress = "sqlite:runs.db".parse().unwrap();
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let store = StoreAddress::from("sqlite:runs.db");
 /// assert_eq!(store.to_string(), "sqlite:runs.db");
-/// assert!("runs.db".parse::<StoreAddress>().is_err());
+///
+/// let wrong = StoreAddress::from("mysql://me:secret@host/flows");
+/// let error = wrong.open().await.map(drop).unwrap_err();
+/// let told = wrong.explain(&error);
+/// assert!(told.starts_with("`mysql://me@host/flows` is not a store: write `sqlite:`"));
+/// # }
 /// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct StoreAddress {
@@ -33,23 +44,29 @@ enum Place {
     File(PathBuf),
     #[cfg(feature = "postgres")]
     Postgres(String),
+    None(InvalidStore),
 }
 
-/// A text that is not the address of a store.
+/// A text that is not the address of a store, or not of one that this program can open. It is the
+/// source of the error with which such an address is refused when it is opened.
 #[derive(Clone, PartialEq, Eq)]
 pub struct InvalidStore {
     text: String,
 }
 
-/// Returns true for the address of a Postgres database.
-fn is_postgres(text: &str) -> bool {
-    text.starts_with("postgres://") || text.starts_with("postgresql://")
+/// What follows the scheme of a Postgres database, whose letters may be capitals.
+fn postgres(text: &str) -> Option<&str> {
+    let (scheme, rest) = text.split_once("://")?;
+    let is_postgres = ["postgres", "postgresql"]
+        .iter()
+        .any(|known| scheme.eq_ignore_ascii_case(known));
+    is_postgres.then_some(rest)
 }
 
 impl fmt::Display for InvalidStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = shown(&self.text);
-        if is_postgres(&self.text) {
+        if postgres(&self.text).is_some() {
             return write!(
                 f,
                 "`{text}` is a Postgres database, and this program was built without the feature `postgres`"
@@ -77,51 +94,31 @@ impl fmt::Debug for InvalidStore {
 
 impl std::error::Error for InvalidStore {}
 
-impl FromStr for StoreAddress {
-    type Err = InvalidStore;
-
-    fn from_str(text: &str) -> Result<Self, InvalidStore> {
+impl From<&str> for StoreAddress {
+    fn from(text: &str) -> Self {
         #[cfg(feature = "postgres")]
-        if is_postgres(text) {
-            let place = Place::Postgres(text.to_owned());
-            return Ok(StoreAddress { place });
+        if let Some(rest) = postgres(text) {
+            let place = Place::Postgres(format!("postgres://{rest}"));
+            return StoreAddress { place };
         }
-        match text.strip_prefix("sqlite:") {
-            Some(file) if !file.is_empty() => Ok(StoreAddress {
-                place: Place::File(file.into()),
-            }),
-            _ => Err(InvalidStore {
+        let place = match text.split_once(':') {
+            Some((scheme, file)) if scheme.eq_ignore_ascii_case("sqlite") && !file.is_empty() => {
+                Place::File(file.into())
+            }
+            _ => Place::None(InvalidStore {
                 text: text.to_owned(),
             }),
-        }
+        };
+        StoreAddress { place }
     }
 }
 
-/// The address of a database without the password, which may stand after the user's name or among
-/// the parameters.
-fn shown(text: &str) -> String {
-    if !is_postgres(text) {
-        return text.to_owned();
+impl FromStr for StoreAddress {
+    type Err = Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        Ok(StoreAddress::from(text))
     }
-    let without = match (text.split_once("://"), text.rsplit_once('@')) {
-        (Some((scheme, rest)), Some((_, host))) => {
-            let user = rest.split([':', '@']).next().unwrap_or_default();
-            format!("{scheme}://{user}@{host}")
-        }
-        _ => text.to_owned(),
-    };
-    let (address, parameters) = match without.split_once('?') {
-        Some((address, parameters)) => (address, Some(parameters)),
-        None => (without.as_str(), None),
-    };
-    let mut shown = address.to_owned();
-    let parameters = parameters.into_iter().flat_map(|them| them.split('&'));
-    let harmless = parameters.filter(|it| !it.to_ascii_lowercase().contains("password"));
-    for (parameter, before) in harmless.zip("?".chars().chain(std::iter::repeat('&'))) {
-        shown.push(before);
-        shown.push_str(parameter);
-    }
-    shown
 }
 
 impl fmt::Display for StoreAddress {
@@ -130,6 +127,7 @@ impl fmt::Display for StoreAddress {
             Place::File(file) => write!(f, "sqlite:{}", file.display()),
             #[cfg(feature = "postgres")]
             Place::Postgres(url) => f.write_str(&shown(url)),
+            Place::None(invalid) => f.write_str(&shown(&invalid.text)),
         }
     }
 }
@@ -149,6 +147,7 @@ impl StoreAddress {
             Place::File(file) => Some(file),
             #[cfg(feature = "postgres")]
             Place::Postgres(_) => None,
+            Place::None(_) => None,
         }
     }
 
@@ -157,8 +156,9 @@ impl StoreAddress {
     ///
     /// # Errors
     ///
-    /// The file cannot be opened, or is not one of this library; the database cannot be reached.
-    /// [`explain`](Self::explain) makes a text of it.
+    /// The file cannot be opened, or is not one of this library; the database cannot be reached; or
+    /// it is not the address of a store ([`InvalidStore`]). [`explain`](Self::explain) makes a text
+    /// of it.
     pub async fn open(&self) -> Result<Runtime, StoreError> {
         self.open_with(RuntimeOptions::new()).await
     }
@@ -179,12 +179,16 @@ impl StoreAddress {
                 let store = PostgresStore::connect(url).await?;
                 Ok(Runtime::with_options(store, options))
             }
+            Place::None(invalid) => Err(StoreError::Other(Box::new(invalid.clone()))),
         }
     }
 
     /// What to tell a person if the store cannot be opened: the address, and the error with its
     /// causes.
     pub fn explain(&self, error: &StoreError) -> String {
+        if let Place::None(invalid) = &self.place {
+            return invalid.to_string();
+        }
         let mut told = format!("{self}: {error}");
         let mut said = error.to_string();
         let mut next = std::error::Error::source(error);
@@ -205,47 +209,50 @@ impl StoreAddress {
 mod tests {
     use super::*;
 
-    #[test]
-    fn passwords_are_not_shown() {
-        for (text, without) in [
-            ("postgres://me@host/flows", "postgres://me@host/flows"),
-            ("postgres://host/flows", "postgres://host/flows"),
-            (
-                "postgres://me:se:cr@t@host:1/flows?password=secret&a=b&c=d",
-                "postgres://me@host:1/flows?a=b&c=d",
-            ),
-            ("postgresql://me:secret@host?", "postgresql://me@host?"),
-            ("postgres://me:se?cret@host/a", "postgres://me@host/a"),
-            ("postgres://", "postgres://"),
-            ("postgres://@", "postgres://@"),
-        ] {
-            assert_eq!(shown(text), without, "{text}");
+    #[tokio::test]
+    async fn what_is_not_a_store_is_refused_when_it_is_opened() {
+        for text in ["runs.db", "sqlite:", "mysql://me:secret@host/flows", ""] {
+            let store = StoreAddress::from(text);
+            assert_eq!(store.file(), None, "{text}");
+            let error = store.open().await.map(drop).unwrap_err();
+            let told = store.explain(&error);
+            assert!(told.contains("is not a store: write `sqlite:`"), "{told}");
+            let all = format!("{told} {error:?} {store} {store:?}");
+            assert!(!all.contains("secret"), "{all}");
         }
-        let error = InvalidStore {
-            text: "postgres://me:secret@host/flows".to_owned(),
-        };
-        assert!(!format!("{error} {error:?}").contains("secret"));
+    }
+
+    #[test]
+    fn the_letters_of_a_scheme_may_be_capitals() {
+        let store = StoreAddress::from("SQLite:runs.db");
+        assert_eq!(store.file(), Some(Path::new("runs.db")));
     }
 
     #[cfg(feature = "postgres")]
     #[tokio::test]
     async fn an_address_of_a_database_says_why_it_cannot_be_opened() {
-        let url = "postgres://me:secret@127.0.0.1:1/flows?connect_timeout=1";
-        let store: StoreAddress = url.parse().unwrap();
-        assert_eq!(store.file(), None);
-        let error = store.open().await.map(drop).unwrap_err();
-        let told = store.explain(&error);
-        assert!(
-            told.contains("postgres://me@127.0.0.1:1/flows") && told.contains("cannot be reached"),
-            "{told}"
-        );
-        assert!(!format!("{told} {store:?}").contains("secret"), "{told}");
+        for scheme in ["postgres", "PostgreSQL"] {
+            let url = format!("{scheme}://me:secret@127.0.0.1:1/flows?connect_timeout=1");
+            let store = StoreAddress::from(url.as_str());
+            assert_eq!(store.file(), None);
+            let error = store.open().await.map(drop).unwrap_err();
+            let told = store.explain(&error);
+            assert!(
+                told.contains("postgres://me@127.0.0.1:1/flows")
+                    && told.contains("cannot be reached"),
+                "{told}"
+            );
+            assert!(!format!("{told} {store:?}").contains("secret"), "{told}");
+        }
     }
 
     #[cfg(not(feature = "postgres"))]
-    #[test]
-    fn a_database_needs_the_feature() {
-        let error = "postgres://host/flows".parse::<StoreAddress>().unwrap_err();
-        assert!(error.to_string().contains("the feature `postgres`"));
+    #[tokio::test]
+    async fn a_database_needs_the_feature() {
+        let store = StoreAddress::from("POSTGRES://me:secret@host/flows");
+        let error = store.open().await.map(drop).unwrap_err();
+        let told = format!("{} {error:?}", store.explain(&error));
+        assert!(told.contains("the feature `postgres`"), "{told}");
+        assert!(!told.contains("secret"), "{told}");
     }
 }
