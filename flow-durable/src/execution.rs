@@ -58,6 +58,25 @@ impl Execution {
         self.row.idempotency_key.as_deref()
     }
 
+    /// Its priority, with which it waits for a place: see
+    /// [`StartOptions::priority`](crate::StartOptions::priority).
+    pub fn priority(&self) -> i32 {
+        self.row.priority
+    }
+
+    /// The time before which it does not begin, if it was started with one: see
+    /// [`StartOptions::not_before`](crate::StartOptions::not_before).
+    pub fn not_before(&self) -> Option<SystemTime> {
+        self.row.not_before_ms.map(from_ms)
+    }
+
+    /// The key that it was started with, and how many with this key may be under way when it
+    /// begins: see [`StartOptions::concurrency_key`](crate::StartOptions::concurrency_key).
+    pub fn concurrency_key(&self) -> Option<(&str, u32)> {
+        let concurrency = self.row.concurrency.as_ref()?;
+        Some((&concurrency.key, concurrency.at_most))
+    }
+
     /// When it was started.
     pub fn created_at(&self) -> SystemTime {
         from_ms(self.row.created_ms)

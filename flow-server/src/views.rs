@@ -87,6 +87,18 @@ pub(crate) struct ExecutionView {
     /// The idempotency key, with which a repeated start returns this execution.
     #[serde(skip_serializing_if = "Option::is_none")]
     idempotency_key: Option<String>,
+    /// The priority with which it waits for a place. Missing if it is 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    priority: Option<i32>,
+    /// The time before which it does not begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    not_before_ms: Option<u64>,
+    /// The key that it shares with others, of which only so many may be under way.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    concurrency_key: Option<String>,
+    /// How many with its key may be under way when it begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    concurrency_at_most: Option<u32>,
     created_at_ms: u64,
     /// When its journal last grew.
     updated_at_ms: u64,
@@ -110,12 +122,17 @@ pub(crate) struct ExecutionView {
 impl ExecutionView {
     /// Without its output.
     pub(crate) fn listed(execution: &Execution) -> Self {
+        let concurrency = execution.concurrency_key();
         ExecutionView {
             id: execution.id().to_string(),
             flow: execution.flow().to_owned(),
             status: execution.status().as_str().to_owned(),
             owner: execution.owner().map(str::to_owned),
             idempotency_key: execution.idempotency_key().map(str::to_owned),
+            priority: Some(execution.priority()).filter(|priority| *priority != 0),
+            not_before_ms: execution.not_before().map(millis),
+            concurrency_key: concurrency.map(|(key, _)| key.to_owned()),
+            concurrency_at_most: concurrency.map(|(_, at_most)| at_most),
             created_at_ms: millis(execution.created_at()),
             updated_at_ms: millis(execution.updated_at()),
             records: execution.record_count(),

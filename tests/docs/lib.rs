@@ -5,6 +5,11 @@
 #[doc = include_str!("../../docs/recipes.md")]
 struct Recipes;
 
+/// `docs/workers.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/workers.md")]
+struct Workers;
+
 /// `docs/from-langgraph.md`
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/from-langgraph.md")]

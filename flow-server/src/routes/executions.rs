@@ -1,7 +1,7 @@
 //! Executions: listed, looked at, cancelled, copied, removed.
 
 use std::sync::Arc;
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::Duration;
 
 use axum::Json;
 use axum::extract::State;
@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Body, Id, Params, execution_id, page_size};
+use super::extract::{Body, Id, Params, execution_id, page_size, time};
 use super::structure::{drawn, parsed};
 use super::wait::waited;
 use crate::access::Caller;
@@ -54,13 +54,11 @@ impl ListParams {
             })?;
             options = options.status(status);
         }
-        let time = |ms| UNIX_EPOCH.checked_add(Duration::from_millis(ms));
-        let too_late = || Problem::bad_request("there is no such time");
         if let Some(from) = self.started_from_ms {
-            options = options.started_from(time(from).ok_or_else(too_late)?);
+            options = options.started_from(time(from)?);
         }
         if let Some(before) = self.started_before_ms {
-            options = options.started_before(time(before).ok_or_else(too_late)?);
+            options = options.started_before(time(before)?);
         }
         if let Some(original) = self.copies_of {
             options = options.copies_of(execution_id(&original)?);

@@ -1,6 +1,7 @@
 //! What handlers take from a request, refused with a problem.
 
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use axum::body::to_bytes;
 use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Query, Request};
@@ -175,6 +176,16 @@ pub(crate) fn page_size(asked: Option<usize>) -> Result<usize, Problem> {
             "`limit` is from 1 to {LARGEST_PAGE}"
         ))),
     }
+}
+
+/// The time this many milliseconds after 1970 (UTC).
+pub(crate) fn time(ms: u64) -> Result<SystemTime, Problem> {
+    // Stores have signed numbers.
+    let ms = i64::try_from(ms)
+        .is_ok()
+        .then_some(Duration::from_millis(ms));
+    let time = ms.and_then(|ms| UNIX_EPOCH.checked_add(ms));
+    time.ok_or_else(|| Problem::bad_request("there is no such time"))
 }
 
 /// The id of an execution, in a query.

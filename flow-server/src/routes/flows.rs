@@ -1,5 +1,6 @@
 //! Flows, and how they are started.
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use axum::Json;
@@ -12,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
 
-use super::extract::{Base, Body, IdempotencyKey, Name, Params};
+use super::extract::{Base, Body, IdempotencyKey, Name, Params, time};
 use super::structure::{drawn, parsed};
 use super::wait::waited;
 use crate::access::Caller;
@@ -72,7 +73,7 @@ pub(super) async fn picture(
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct StartParams {
     /// For how many seconds to wait until it is over or waits for people.
     wait: Option<u64>,
@@ -80,6 +81,52 @@ pub(super) struct StartParams {
     owner: Option<String>,
     /// How many steps it may take.
     steps: Option<u64>,
+    /// Of the executions that wait for a place, those with a higher priority begin first: 0 if it is
+    /// not said. For operators.
+    priority: Option<i32>,
+    /// It does not begin before this time, in milliseconds since 1970 (UTC).
+    not_before_ms: Option<u64>,
+    /// It does not begin while `concurrencyAtMost` executions with this key are under way, whatever
+    /// their flow and owner. For operators.
+    concurrency_key: Option<String>,
+    /// How many executions with the `concurrencyKey` may be under way, itself included: 1 or more.
+    concurrency_at_most: Option<u32>,
+}
+
+impl StartParams {
+    /// # Errors
+    ///
+    /// An owner says what concerns the executions of others, or the key or its number is missing.
+    fn options(&self, caller: &Caller) -> Result<StartOptions, Problem> {
+        let mut options = StartOptions::new();
+        if let Some(steps) = self.steps {
+            options = options.step_budget(steps);
+        }
+        if let Some(ms) = self.not_before_ms {
+            options = options.not_before(time(ms)?);
+        }
+        let is_for_operators = self.priority.is_some() || self.concurrency_key.is_some();
+        if is_for_operators && !caller.is_operator() {
+            return Err(Problem::forbidden(
+                "`priority` and `concurrencyKey` hold up others: only an operator sets them",
+            ));
+        }
+        if let Some(priority) = self.priority {
+            options = options.priority(priority);
+        }
+        match (&self.concurrency_key, self.concurrency_at_most) {
+            (None, None) => Ok(options),
+            (Some(key), Some(at_most)) => {
+                let at_most = NonZeroU32::new(at_most).ok_or_else(|| {
+                    Problem::bad_request("with `concurrencyAtMost=0` it would never begin")
+                })?;
+                Ok(options.concurrency_key(key, at_most))
+            }
+            _ => Err(Problem::bad_request(
+                "`concurrencyKey` and `concurrencyAtMost` need each other",
+            )),
+        }
+    }
 }
 
 /// Start an execution
@@ -106,12 +153,9 @@ pub(super) async fn start(
     IdempotencyKey(key): IdempotencyKey,
     Body(input): Body<Value>,
 ) -> Result<Response, Problem> {
-    let mut options = StartOptions::new();
+    let mut options = params.options(&caller)?;
     if let Some(key) = key {
         options = options.idempotency_key(key);
-    }
-    if let Some(steps) = params.steps {
-        options = options.step_budget(steps);
     }
     let executions = caller.starting(params.owner.as_deref())?;
     let started = executions.start_any(&name, input, options).await;

@@ -409,3 +409,54 @@ async fn the_operator_sees_health_and_numbers() {
         assert!(numbers.contains(line), "{line} in:\n{numbers}");
     }
 }
+
+/// What an execution says of its place in the queue is stored, and shown.
+#[tokio::test]
+async fn a_start_says_when_the_execution_may_begin() {
+    let served = served();
+    let operator = served.client.with_token("operator's token");
+    let start = async |client: &Client, more: &str| {
+        let path = format!("/flows/Counting/executions?owner=ann{more}");
+        client
+            .post(&path, json!({ "counted": 0, "until": 1 }))
+            .await
+    };
+    let later = "&priority=-5&notBeforeMs=4102444800000&concurrencyKey=a%20b&concurrencyAtMost=2";
+    let execution = start(&operator, later).await.expect(201);
+    let id = execution["id"].as_str().unwrap();
+    let shown = served.client.get(&format!("/executions/{id}")).await;
+    for view in [&execution, &shown.expect(200)] {
+        assert_eq!(view["status"], "queued");
+        assert_eq!(view["priority"], -5);
+        assert_eq!(view["notBeforeMs"], 4_102_444_800_000_u64);
+        assert_eq!(view["concurrencyKey"], "a b");
+        assert_eq!(view["concurrencyAtMost"], 2);
+    }
+    let plain = start(&operator, "").await.expect(201);
+    for field in [
+        "priority",
+        "notBeforeMs",
+        "concurrencyKey",
+        "concurrencyAtMost",
+    ] {
+        assert_eq!(plain[field], Value::Null, "{field}");
+    }
+
+    for wrong in [
+        "&concurrencyKey=a",
+        "&concurrencyAtMost=2",
+        "&concurrencyKey=a&concurrencyAtMost=0",
+        "&priority=high",
+        "&notBeforeMs=18446744073709551615",
+    ] {
+        let refused = start(&operator, wrong).await;
+        refused.problem(400, "bad-request");
+    }
+    // Owners cannot hold up each other.
+    for theirs in ["&priority=1", "&concurrencyKey=a&concurrencyAtMost=2"] {
+        let refused = start(&served.client, theirs).await;
+        refused.problem(403, "forbidden");
+    }
+    let own = start(&served.client, "&notBeforeMs=4102444800000").await;
+    assert_eq!(own.expect(201)["status"], "queued");
+}

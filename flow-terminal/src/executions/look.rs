@@ -88,5 +88,15 @@ pub(super) fn summary(execution: &Execution) -> Value {
             json[field] = value.into();
         }
     }
+    if execution.priority() != 0 {
+        json["priority"] = execution.priority().into();
+    }
+    if let Some(time) = execution.not_before() {
+        json["notBeforeMs"] = millis(time).into();
+    }
+    if let Some((key, at_most)) = execution.concurrency_key() {
+        json["concurrencyKey"] = key.into();
+        json["concurrencyAtMost"] = at_most.into();
+    }
     json
 }
