@@ -126,6 +126,15 @@ impl Server {
         crate::agent_framework::router(app)
     }
 
+    /// Refuses an address that other machines can reach, if there is no authentication.
+    pub(crate) fn check_address(&self, address: SocketAddr) -> Result<(), ServeError> {
+        let is_own = address.ip().to_canonical().is_loopback();
+        if self.authentication.is_none() && !is_own {
+            return Err(ServeError::Open(address));
+        }
+        Ok(())
+    }
+
     fn app(self, closing: CancellationToken) -> App {
         let guard = Guard::new(self.runtime, self.authentication, self.links, &self.limits);
         App::new(guard, self.limits, closing)
@@ -174,10 +183,7 @@ impl Server {
         listener: TcpListener,
         stop: impl Future<Output = ()> + Send,
     ) -> Result<(), ServeError> {
-        let address = listener.local_addr()?;
-        if self.authentication.is_none() && !address.ip().to_canonical().is_loopback() {
-            return Err(ServeError::Open(address));
-        }
+        self.check_address(listener.local_addr()?)?;
         let limits = self.limits.clone();
         let closing = CancellationToken::new();
         let app = Arc::new(self.app(closing.clone()));

@@ -1,7 +1,8 @@
 //! What the command line says.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
 use flow_terminal::InputArguments;
@@ -20,9 +21,11 @@ pub(super) enum Command {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-A VALUE is JSON if that is what the flow takes, and otherwise text: `name=Ann amount=30 tags='[\"new\"]'`.
+A VALUE is JSON if that is what the flow takes, and otherwise text:
+`name=Ann amount=30 tags='[\"new\"]'`.
 
-Exit code: 0 if it is completed, paused or detached, 1 if it failed or was cancelled, 2 if nothing was started.")]
+Exit code: 0 if it is completed, paused or detached, 1 if it failed or was cancelled, 2 if nothing
+was started.")]
 pub(super) struct Start {
     /// The name of a flow of this program, or the path of a flow as JSON or YAML.
     #[arg(value_name = "FLOW|FILE")]
@@ -35,9 +38,23 @@ pub(super) struct Start {
     /// The owner of the execution.
     #[arg(long)]
     pub(super) owner: Option<String>,
-    /// Do not wait: a worker goes on with it.
+    /// Do not wait: a worker runs it.
     #[arg(long)]
     pub(super) detach: bool,
+    /// Of the executions that wait for a place, those with a higher priority begin first.
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        requires = "detach",
+        allow_hyphen_values = true
+    )]
+    pub(super) priority: Option<i32>,
+    /// Do not begin before this time: `2026-12-24T18:00:00Z`.
+    #[arg(long, value_name = "TIME", requires = "detach", value_parser = time)]
+    pub(super) not_before: Option<SystemTime>,
+    /// Do not begin while this many executions with this key are under way.
+    #[arg(long, value_name = "KEY=NUMBER", requires = "detach", value_parser = key_and_number)]
+    pub(super) concurrency_key: Option<(String, NonZeroU32)>,
 }
 
 #[derive(Debug, Args)]
@@ -45,7 +62,8 @@ pub(super) struct Serve {
     /// The address and the port.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
     pub(super) listen: String,
-    /// A file with lines `operator TOKEN` and `owner NAME TOKEN`. Without it, only this machine is let in.
+    /// A file with lines `operator TOKEN` and `owner NAME TOKEN`. Without it, only this machine is let
+    /// in.
     #[arg(long, value_name = "FILE")]
     pub(super) tokens: Option<PathBuf>,
     #[command(flatten)]
@@ -55,7 +73,8 @@ pub(super) struct Serve {
 /// How much a process takes on.
 #[derive(Debug, Args)]
 pub(super) struct Work {
-    /// How many executions run here at once. Without this there is no limit; with 0, `serve` leaves them to workers.
+    /// How many executions run here at once. Without this there is no limit; with 0, `serve` leaves
+    /// them to workers.
     #[arg(long, value_name = "NUMBER")]
     pub(super) concurrent: Option<usize>,
     /// How many executions of a flow run here at once.
@@ -76,6 +95,17 @@ fn flow_and_number(text: &str) -> Result<(String, usize), String> {
     let wrong = || "write the name of a flow and a number: `Claim=2`".to_owned();
     let (flow, number) = text.split_once('=').ok_or_else(wrong)?;
     Ok((flow.to_owned(), number.parse().map_err(|_| wrong())?))
+}
+
+fn key_and_number(text: &str) -> Result<(String, NonZeroU32), String> {
+    let wrong = || "write a key and a number of 1 or more: `customer 7=2`".to_owned();
+    let (key, number) = text.rsplit_once('=').ok_or_else(wrong)?;
+    Ok((key.to_owned(), number.parse().map_err(|_| wrong())?))
+}
+
+fn time(text: &str) -> Result<SystemTime, String> {
+    let wrong = |_| "write a time as `2026-12-24T18:00:00Z`".to_owned();
+    humantime::parse_rfc3339_weak(text).map_err(wrong)
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ mod shared;
 mod start;
 mod work;
 
+use std::convert::Infallible;
 use std::fmt;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -121,7 +122,7 @@ impl Program {
             .value_name("STORE")
             .global(true)
             .default_value("sqlite:runs.db")
-            .value_parser(|text: &str| text.parse::<StoreAddress>())
+            .value_parser(|text: &str| Ok::<_, Infallible>(StoreAddress::from(text)))
             .help("Where executions are stored");
         let command = Command::augment_subcommands(self.terminal.command());
         ExecutionCommands::add_to(command)
@@ -154,7 +155,7 @@ impl Program {
 
     /// Carries out a command that needs none of the flows.
     async fn look(&self, matches: &ArgMatches) -> Result<Outcome, String> {
-        let runtime = self.open(matches, RuntimeOptions::new()).await?;
+        let runtime = self.open(matches, leaving_all()).await?;
         let done = ExecutionCommands::execute(matches, &runtime).await;
         runtime.shut_down().await;
         done
@@ -163,8 +164,13 @@ impl Program {
     async fn carry_out(&self, command: &Command, matches: &ArgMatches) -> Result<Outcome, String> {
         match command {
             Command::Start(arguments) => {
-                let runtime = self.open(matches, RuntimeOptions::new()).await?;
-                self.start(arguments, runtime).await
+                let options = if arguments.detach {
+                    leaving_all()
+                } else {
+                    RuntimeOptions::new()
+                };
+                self.start(arguments, self.open(matches, options).await?)
+                    .await
             }
             Command::Serve(arguments) => {
                 let options = self.options(&arguments.work)?;
@@ -215,4 +221,10 @@ impl Program {
         }
         Ok(runtime)
     }
+}
+
+/// The options of a process that does not stay: it leaves all executions to others. If it began one,
+/// a step would be cut off with the process and run again in a worker, with all its effects.
+fn leaving_all() -> RuntimeOptions {
+    RuntimeOptions::new().concurrent_executions(0)
 }

@@ -20,10 +20,7 @@ impl Program {
     ) -> Result<Outcome, String> {
         let flow = self.find(&arguments.flow, &runtime)?;
         let input = Value::Object(arguments.input.read(&*flow)?);
-        let mut options = StartOptions::new();
-        if let Some(key) = &arguments.idempotency_key {
-            options = options.idempotency_key(key);
-        }
+        let options = options(arguments);
         let executions = match &arguments.owner {
             Some(owner) => runtime.owned_by(owner.as_str()),
             None => runtime.executions(),
@@ -64,6 +61,20 @@ impl Program {
         let help = help.unwrap_or_else(|| "name a file with a flow as JSON or YAML".to_owned());
         Err(format!("there is no flow or file `{name}`\nhelp: {help}"))
     }
+}
+
+fn options(arguments: &arguments::Start) -> StartOptions {
+    let mut options = StartOptions::new().priority(arguments.priority.unwrap_or(0));
+    if let Some(key) = &arguments.idempotency_key {
+        options = options.idempotency_key(key);
+    }
+    if let Some(time) = arguments.not_before {
+        options = options.not_before(time);
+    }
+    if let Some((key, at_most)) = &arguments.concurrency_key {
+        options = options.concurrency_key(key, *at_most);
+    }
+    options
 }
 
 /// Prints how an execution is, and what it asks.

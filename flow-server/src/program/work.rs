@@ -39,6 +39,16 @@ pub(super) async fn serve(
     arguments: &arguments::Serve,
     runtime: Runtime,
 ) -> Result<Outcome, String> {
+    let served = serve_until_interrupted(arguments, &runtime).await;
+    // Also after an error nothing may go on: it would keep its claim.
+    runtime.shut_down().await;
+    served
+}
+
+async fn serve_until_interrupted(
+    arguments: &arguments::Serve,
+    runtime: &Runtime,
+) -> Result<Outcome, String> {
     let limits = Limits {
         drain: arguments.work.drain(),
         ..Limits::default()
@@ -52,8 +62,12 @@ pub(super) async fn serve(
     let address = &arguments.listen;
     let listener = TcpListener::bind(address).await;
     let listener = listener.map_err(|error| format!("cannot listen on {address}: {error}"))?;
-    recover(&runtime).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
+    // Before it is known whether it may serve, no work begins.
+    server
+        .check_address(address)
+        .map_err(|error| error.to_string())?;
+    recover(runtime).await?;
     println!("http://{address}");
     let interrupted_twice = async {
         interrupted().await;
@@ -63,19 +77,22 @@ pub(super) async fn serve(
         served = server.serve_until(listener, interrupted()) => {
             served.map_err(|error| error.to_string())?;
         }
-        () = interrupted_twice => runtime.shut_down().await,
+        () = interrupted_twice => {}
     }
     Ok(Outcome::Fine)
 }
 
 pub(super) async fn work(arguments: &arguments::Work, runtime: Runtime) -> Result<Outcome, String> {
-    recover(&runtime).await?;
-    interrupted().await;
-    tokio::select! {
-        () = runtime.drain(arguments.drain()) => {}
-        () = interrupted() => runtime.shut_down().await,
+    let recovered = recover(&runtime).await;
+    if recovered.is_ok() {
+        interrupted().await;
+        tokio::select! {
+            () = runtime.drain(arguments.drain()) => {}
+            () = interrupted() => {}
+        }
     }
-    Ok(Outcome::Fine)
+    runtime.shut_down().await;
+    recovered.map(|()| Outcome::Fine)
 }
 
 /// Goes on with what waits, and says what cannot go on.

@@ -1,5 +1,7 @@
 //! Tests the command line of the example `desk`, call by call.
 
+mod work;
+
 use std::env;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -10,21 +12,26 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+static DESK: LazyLock<PathBuf> = LazyLock::new(|| built("desk"));
+
+fn built(example: &str) -> PathBuf {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
     cargo.args(["build", "--quiet", "--locked", "--package", "flow-server"]);
-    cargo.args(["--all-features", "--example", "desk"]);
+    cargo.args(["--all-features", "--example", example]);
     let output = cargo.output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{error}");
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let name = format!("desk{}", env::consts::EXE_SUFFIX);
+    let name = format!("{example}{}", env::consts::EXE_SUFFIX);
     target.join("debug/examples").join(name)
-});
+}
 
 /// A folder in which the program is called, with its store.
-struct Folder(TempDir);
+struct Folder {
+    place: TempDir,
+    program: &'static Path,
+}
 
 /// What a call did.
 #[derive(Debug)]
@@ -56,12 +63,17 @@ impl Called {
 
 impl Folder {
     fn new() -> Self {
-        Folder(tempfile::tempdir().unwrap())
+        Folder::of(&DESK)
+    }
+
+    fn of(program: &'static Path) -> Self {
+        let place = tempfile::tempdir().unwrap();
+        Folder { place, program }
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut program = Command::new(&*PROGRAM);
-        program.args(arguments).current_dir(self.0.path());
+        let mut program = Command::new(self.program);
+        program.args(arguments).current_dir(self.place.path());
         program
     }
 
@@ -256,7 +268,7 @@ fn flows_are_run_checked_and_listed_too() {
             .fine()
             .contains("--idempotency-key")
     );
-    assert!(!folder.0.path().join("runs.db").exists());
+    assert!(!folder.place.path().join("runs.db").exists());
 }
 
 /// A flow from a file is started, and goes on in the process that started it.
@@ -275,7 +287,7 @@ edges: []
 ends:
   - { from: pay, condition: default, label: default }
 ";
-    std::fs::write(folder.0.path().join("claim.yaml"), claim).unwrap();
+    std::fs::write(folder.place.path().join("claim.yaml"), claim).unwrap();
     let started = folder
         .call(&["start", "claim.yaml", "employee=Ann", "amount=30"])
         .json();
@@ -311,7 +323,7 @@ fn executions_in_postgres_are_started_answered_and_worked_on() {
     let shown = call(&["show", "--json", id]).json();
     assert_eq!(shown["output"]["receipt"], "950 EUR to Ann");
     assert!(
-        !folder.0.path().join("runs.db").exists(),
+        !folder.place.path().join("runs.db").exists(),
         "nothing is in a file"
     );
     drop(server);
@@ -384,7 +396,7 @@ fn executions_of_other_processes_are_served_and_worked_on() {
     detached.fine();
     let id = detached.error.trim().to_owned();
     std::fs::write(
-        folder.0.path().join("tokens"),
+        folder.place.path().join("tokens"),
         "operator operator-0123456789\nowner ben ben-0123456789abcdef\n",
     )
     .unwrap();

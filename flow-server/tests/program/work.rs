@@ -1,0 +1,155 @@
+//! Who begins a step with an effect: a process that stays, and nobody else.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::LazyLock;
+
+use crate::{Folder, built};
+
+static COUNTING: LazyLock<PathBuf> = LazyLock::new(|| built("counting"));
+
+impl Folder {
+    /// The effects there have been.
+    fn effects(&self) -> Vec<String> {
+        let effects = fs::read_to_string(self.place.path().join("effects"));
+        let effects = effects.unwrap_or_default();
+        effects.lines().map(str::to_owned).collect()
+    }
+
+    /// The status of an execution, and how many records it has.
+    fn status(&self, id: &str) -> (String, u64) {
+        let shown = self.call(&["show", "--json", id]).json();
+        let status = shown["status"].as_str().unwrap().to_owned();
+        (status, shown["records"].as_u64().unwrap())
+    }
+
+    /// Starts an execution without waiting for it, and returns its id.
+    fn detached(&self, arguments: &[&str]) -> String {
+        let started = self.call(&[&["start", "--detach"], arguments].concat());
+        started.fine();
+        started.error.trim().to_owned()
+    }
+
+    /// Lets a worker run until an execution is over.
+    fn work_until_over(&self, id: &str) {
+        let mut work = self.command(&["worker"]).spawn().unwrap();
+        let events = self.call(&["events", id, "--follow"]);
+        work.kill().unwrap();
+        work.wait().unwrap();
+        assert!(events.fine().contains("run_completed"), "{}", events.output);
+    }
+}
+
+#[test]
+fn what_is_started_detached_is_run_once() {
+    let folder = Folder::of(&COUNTING);
+    let id = folder.detached(&["Effect", "name=a"]);
+    assert_eq!(folder.status(&id), ("queued".to_owned(), 1));
+    assert_eq!(folder.effects(), [""; 0]);
+    folder.work_until_over(&id);
+    assert_eq!(folder.effects(), ["a"]);
+}
+
+#[test]
+fn what_is_answered_is_run_once() {
+    let folder = Folder::of(&COUNTING);
+    let started = folder.call(&["start", "Asking", "name=a"]).json();
+    let id = started["execution"].as_str().unwrap();
+    folder.call(&["answer", id, "Granted"]).fine();
+    assert_eq!(folder.effects(), [""; 0]);
+    folder.work_until_over(id);
+    assert_eq!(folder.effects(), ["a"]);
+}
+
+#[test]
+fn a_copy_is_run_once() {
+    let folder = Folder::of(&COUNTING);
+    let started = folder.call(&["start", "Effect", "name=a"]).json();
+    let id = started["execution"].as_str().unwrap();
+    for (number, arguments) in [&["copy", id, "0"][..], &["copy", id, "0", "name=b"]]
+        .into_iter()
+        .enumerate()
+    {
+        let copied = folder.call(arguments);
+        let copy = copied.fine().split(' ').next().unwrap();
+        assert_eq!(folder.effects().len(), number + 1);
+        folder.work_until_over(copy);
+        assert_eq!(folder.effects().len(), number + 2);
+    }
+    assert_eq!(folder.effects(), ["a", "a", "b"]);
+}
+
+#[test]
+fn a_server_that_may_not_serve_begins_nothing() {
+    let folder = Folder::of(&COUNTING);
+    let id = folder.detached(&["Effect", "name=a"]);
+    let refused = folder.call(&["serve", "--listen", "0.0.0.0:0"]);
+    assert!(
+        refused.refused().contains("has no authentication"),
+        "{}",
+        refused.error
+    );
+    assert_eq!(refused.output, "", "no address at which nobody listens");
+    assert_eq!(folder.status(&id), ("queued".to_owned(), 1));
+    assert_eq!(folder.effects(), [""; 0]);
+}
+
+#[test]
+fn a_start_says_when_the_execution_may_begin() {
+    let folder = Folder::of(&COUNTING);
+    let id = folder.detached(&[
+        "--priority",
+        "-5",
+        "--not-before",
+        "2100-01-01T00:00:00Z",
+        "--concurrency-key",
+        "a=b=2",
+        "Effect",
+        "name=a",
+    ]);
+    let shown = folder.call(&["show", "--json", &id]).json();
+    assert_eq!(shown["priority"], -5);
+    assert_eq!(shown["notBeforeMs"], 4_102_444_800_000_u64);
+    assert_eq!(shown["concurrencyKey"], "a=b");
+    assert_eq!(shown["concurrencyAtMost"], 2);
+    // One that is started later, and may begin now, passes it.
+    let other = folder.detached(&["--priority", "-6", "Effect", "name=b"]);
+    folder.work_until_over(&other);
+    assert_eq!(folder.effects(), ["b"]);
+
+    for (arguments, words) in [
+        (&["--concurrency-key", "a"][..], "`customer 7=2`"),
+        (&["--concurrency-key", "a=0"], "`customer 7=2`"),
+        (&["--not-before", "soon"], "`2026-12-24T18:00:00Z`"),
+    ] {
+        let all = [&["start", "--detach", "Effect", "name=a"], arguments].concat();
+        let refused = folder.call(&all);
+        assert!(refused.refused().contains(words), "{}", refused.error);
+    }
+    let here = folder.call(&["start", "--priority", "1", "Effect", "name=a"]);
+    assert!(here.refused().contains("--detach"), "{}", here.error);
+}
+
+/// Also not by the parser of the command line, which prints what it refuses.
+#[test]
+fn the_password_of_an_address_is_not_printed() {
+    let folder = Folder::of(&COUNTING);
+    for (address, words) in [
+        (
+            "mysql://me:secret@host/flows",
+            "`mysql://me@host/flows` is not a store",
+        ),
+        ("me:secret@host/flows", "`me…` is not a store"),
+        (
+            "POSTGRES://me:secret@127.0.0.1:1/flows?connect_timeout=1&password=a@secret",
+            "postgres://me@127.0.0.1:1/flows?connect_timeout=1: the store failed: the database cannot be reached",
+        ),
+    ] {
+        for command in [&["list"][..], &["start", "Effect", "name=a"], &["worker"]] {
+            let called = folder.call(&[command, &["--store", address]].concat());
+            let error = called.refused();
+            assert!(error.contains(words), "{error}");
+            assert!(!error.contains("secret"), "{error}");
+        }
+    }
+}
