@@ -14,6 +14,9 @@ import { Timeline } from "./timeline.js";
 // Records with which the status of an execution, or its questions, change.
 const TURNS = new Set(["paused", "resumed", "run_completed", "run_failed", "run_cancelled"]);
 
+// Records that are there while it is still queued. It leaves the queue without one.
+const BEGINNINGS = new Set(["run_started", "run_copied"]);
+
 export async function executionView(place, [id], page) {
   const execution = await api.get(api.path("executions", id));
   const view = new ExecutionPage(execution, page);
@@ -29,6 +32,7 @@ class ExecutionPage {
   #head = element("div");
   #questions = element("div", { role: "region", "aria-label": "Open questions" });
   #asked = "";
+  #status;
   #pictureBox = element("section", { class: "picture", "aria-label": "Picture" });
   #picture;
   #texts = element("section", { class: "texts", "aria-label": "What nodes write now", hidden: true });
@@ -54,7 +58,7 @@ class ExecutionPage {
       let hasTurned = false;
       for (const event of events) {
         if (event.type === "custom" && event.payload.type === "problem") this.#page.fail(problemOf(event));
-        if (this.#model.apply(event)) hasTurned ||= TURNS.has(kindOf(event));
+        if (this.#model.apply(event)) hasTurned ||= this.#hasTurned(kindOf(event));
       }
       draw();
       if (hasTurned) turn();
@@ -80,6 +84,10 @@ class ExecutionPage {
     await this.#turned();
   }
 
+  #hasTurned(kind) {
+    return TURNS.has(kind) || (this.#status === "queued" && !BEGINNINGS.has(kind));
+  }
+
   // The status, and what is asked, may have changed.
   async #turned() {
     const execution = await api.get(this.#path);
@@ -98,6 +106,7 @@ class ExecutionPage {
   }
 
   #showHead(execution) {
+    this.#status = execution.status;
     const copied = execution.copiedFrom;
     const isOver = !["queued", "running", "paused"].includes(execution.status);
     const output = execution.output && JSON.stringify(execution.output, null, 2);

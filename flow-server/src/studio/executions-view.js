@@ -9,6 +9,9 @@ const PAGE = 1000;
 const STATUSES = ["queued", "running", "paused", "completed", "failed", "cancelled"];
 const CHANGES = "kind=run_started,run_copied,paused,resumed,run_completed,run_failed,run_cancelled";
 
+// An execution leaves the queue without a record: the next one is that of its first node.
+const BEGINNINGS = "kind=node_started";
+
 // How many executions below the first page are read again one by one when they change.
 const MOST_SINGLE = 50;
 
@@ -77,6 +80,9 @@ class ExecutionList {
   #isLoading = false;
   #generation = 0;
   #changed = new Set();
+  #again = throttled(300, () => this.#refresh().catch(this.#page.fail));
+  // Follows the executions that are queued, as long as there are any.
+  #beginnings;
 
   constructor(page) {
     this.#page = page;
@@ -101,18 +107,39 @@ class ExecutionList {
   }
 
   follow() {
-    const again = throttled(300, () => this.#refresh().catch(this.#page.fail));
     const onEvents = (events) => {
       for (const event of events) if (event.runId) this.#changed.add(event.runId);
-      again();
+      this.#again();
     };
     const onState = (state, error) => {
       this.#page.connection(state, error);
       // What happened while there was no stream.
-      if (state === "live") again();
+      if (state === "live") this.#again();
     };
     const stream = new Stream(`events?${CHANGES}`, { onEvents, onState });
-    this.#page.atEnd(() => stream.stop());
+    this.#page.atEnd(() => {
+      stream.stop();
+      this.#beginnings?.stop();
+    });
+  }
+
+  // Many nodes start: those of others are not listened to when nothing is queued.
+  #followQueued() {
+    const areQueued = this.#items.some((item) => item.status === "queued");
+    if (!areQueued) {
+      this.#beginnings?.stop();
+      this.#beginnings = undefined;
+    }
+    if (!areQueued || this.#beginnings || !this.#page.isOpen) return;
+    const onEvents = (events) => {
+      const begun = events.filter((event) => this.#known.get(event.runId)?.status === "queued");
+      for (const event of begun) this.#changed.add(event.runId);
+      if (begun.length > 0) this.#again();
+    };
+    const onState = (state) => {
+      if (state === "live") this.#again();
+    };
+    this.#beginnings = new Stream(`events?${BEGINNINGS}`, { onEvents, onState });
   }
 
   #query(more) {
@@ -165,6 +192,7 @@ class ExecutionList {
     const damaged = this.#damaged > 0 ? `, and ${this.#damaged} that cannot be read` : "";
     this.counter.textContent = `${this.#items.length} executions (${rest})${damaged}`;
     this.element.count = this.#items.length;
+    this.#followQueued();
   }
 
   // Reads the newest again, and those further down that have changed.

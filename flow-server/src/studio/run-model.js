@@ -83,13 +83,13 @@ export class RunModel {
         visit.attempts = event.payload.attempts ?? visit.attempts;
         break;
       case "node_finished":
-        this.#close(visit, event, "done");
+        this.#close(visit, event, "done", true);
         break;
       case "node_failed":
       case "flow_failed":
         visit.attempts = event.payload.attempts ?? visit.attempts;
         visit.error = event.payload.error;
-        this.#close(visit, event, "failed");
+        this.#close(visit, event, "failed", true);
         break;
       case "paused":
       case "waiting":
@@ -142,11 +142,13 @@ export class RunModel {
     return this.#open.get(this.#key(event)) ?? this.#begin(event);
   }
 
-  #close(visit, event, state) {
+  // Some are closed because the execution has ended, and not because they have.
+  #close(visit, event, state, hasEnded = false) {
     visit.end = event.timestamp;
     visit.state = state;
     visit.action = event.payload?.action ?? visit.action;
-    if (visit.isItem && state === "done") visit.node.itemsDone += 1;
+    // Also if it failed: a loop that collects errors goes on, and no item of it runs any more.
+    if (visit.isItem && hasEnded) visit.node.itemsDone += 1;
     if (!visit.isItem) visit.node.progress = undefined;
     visit.node.last = state;
     visit.node.open.delete(visit);

@@ -124,6 +124,22 @@ flow! {
     }
 }
 
+/// Waits until the gate of the line is open, and fails if there are no words in it.
+#[node(writes = words)]
+async fn hold_words(line: &str) -> Result<usize, NoWords> {
+    gate(line).acquire().await.unwrap().forget();
+    count(line)
+}
+
+flow! {
+    /// Goes on when a line fails.
+    Tolerant(lines: Vec<String>) {
+        node tolerant: for line in lines { hold_words } with collect_errors;
+
+        start >> tolerant >> end;
+    }
+}
+
 #[derive(Action, Serialize, Deserialize)]
 enum Round {
     Again { round: u64 },
@@ -215,5 +231,6 @@ pub(crate) fn runtime(store: impl Store, options: RuntimeOptions) -> Runtime {
     runtime.register(Fails::new()).unwrap();
     runtime.register(Nested::new()).unwrap();
     runtime.register(Held::new()).unwrap();
+    runtime.register(Tolerant::new()).unwrap();
     runtime
 }

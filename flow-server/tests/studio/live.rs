@@ -1,8 +1,11 @@
 //! What is seen while it happens.
 
+use std::sync::Arc;
+
+use flow_durable::{MemoryStore, RuntimeOptions};
 use serde_json::json;
 
-use crate::flows::gate;
+use crate::flows::{gate, runtime};
 use crate::page::Page;
 use crate::server::Served;
 
@@ -52,6 +55,64 @@ fn items_are_counted_while_they_run() {
     }
     for page in [&page, &late] {
         badge(page, "✓ 3 items");
+        page.has_no_problems();
+    }
+}
+
+/// A loop that collects errors goes on, so an item that fails is done too.
+#[test]
+fn items_that_fail_are_counted() {
+    let served = Served::new();
+    let lines = ["  \t", "a tolerated line", "another tolerated line"];
+    let id = served.start("Tolerant", json!({ "lines": lines }));
+    let Some(page) = Page::open(&served.at(&format!("executions/{id}"))) else {
+        return;
+    };
+    let badge = |text: &str| {
+        page.wait(&format!(
+            "find('[data-path=tolerant] .badge')?.textContent === '{text}'"
+        ));
+    };
+    for (done, line) in lines.iter().enumerate() {
+        badge(&format!("▶ {done} of 3 items"));
+        gate(line).add_permits(1);
+    }
+    badge("✓ 3 items");
+    page.has_no_problems();
+}
+
+/// It leaves the queue without a record.
+#[test]
+fn what_leaves_the_queue_is_shown_as_running() {
+    let store = Arc::new(MemoryStore::new());
+    let leaving_all = RuntimeOptions::new().concurrent_executions(0);
+    let served = Served::with_options(store.clone(), leaving_all, |server| server);
+    let topic = "a queued topic";
+    let id = served.start("Report", json!({ "topic": topic }));
+    let Some(list) = Page::open(&served.at("executions")) else {
+        return;
+    };
+    let one = Page::open(&served.at(&format!("executions/{id}"))).unwrap();
+    let shows = |status: &str| {
+        one.wait(&format!("find('h1 .status').textContent === '{status}'"));
+        list.wait(&format!(
+            "find('[data-id=\"{id}\"] .status')?.textContent === '{status}'"
+        ));
+    };
+    list.wait("named('#connection', 'Live')");
+    shows("queued");
+    // It was read for the view, for its questions, and when the stream was open: nothing but an event
+    // makes the page read it again.
+    one.wait(&format!(
+        "performance.getEntriesByType('resource').filter((one) => one.name.endsWith('{id}')).length === 3"
+    ));
+    let worker = RuntimeOptions::new().concurrent_executions(1);
+    let worker = runtime(store, worker);
+    served.block_on(worker.recover()).unwrap();
+    shows("running");
+    gate(topic).add_permits(3);
+    shows("completed");
+    for page in [&one, &list] {
         page.has_no_problems();
     }
 }

@@ -22,9 +22,17 @@ impl Served {
     }
 
     pub(crate) fn with(store: impl Store, configure: impl FnOnce(Server) -> Server) -> Self {
+        Served::with_options(store, RuntimeOptions::new(), configure)
+    }
+
+    pub(crate) fn with_options(
+        store: impl Store,
+        options: RuntimeOptions,
+        configure: impl FnOnce(Server) -> Server,
+    ) -> Self {
         let threads = tokio::runtime::Runtime::new().unwrap();
         let (runtime, address) = threads.block_on(async {
-            let runtime = flows::runtime(store, RuntimeOptions::new());
+            let runtime = flows::runtime(store, options);
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address: SocketAddr = listener.local_addr().unwrap();
             let server = configure(Server::new(runtime.clone()));
