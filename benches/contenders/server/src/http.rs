@@ -64,13 +64,17 @@ impl Client {
         Ok(())
     }
 
-    /// The data of the next event, and its id. `None` if the stream has ended.
+    /// The data of the next event, and its id. `None` if the stream has ended as it should: a
+    /// connection that is cut before is an error.
     pub async fn event(&mut self) -> Result<Option<(Value, String)>> {
         let mut line = String::new();
         let (mut data, mut id) = (None, String::new());
         loop {
             line.clear();
-            if self.stream.read_line(&mut line).await? == 0 || line == "0\r\n" {
+            if self.stream.read_line(&mut line).await? == 0 {
+                return Err("the connection was cut before the end of the stream".into());
+            }
+            if line == "0\r\n" {
                 return Ok(None);
             }
             if let Some(text) = line.strip_prefix("data: ") {

@@ -42,13 +42,15 @@ pub async fn watch(kind: Kind<'_>, clients: usize, pause_ms: u64) -> Result<Valu
     let watching = (0..clients).map(|_| tokio::spawn(watched(server.address, path.clone())));
     let watched = try_join_all(watching).await?;
     let took = began.elapsed();
+    let end = server.end(&path, steps).await?;
     let mut delays = Vec::new();
     let (mut events, mut missed, mut refused) = (0, 0, 0);
     for seen in watched {
         match seen {
             Ok(seen) => {
                 events += seen.delays.len();
-                missed += seen.missed;
+                // Also what would have come after the last one.
+                missed += seen.missed + end.saturating_sub(seen.next);
                 delays.extend(seen.delays);
             }
             Err(_) => refused += 1,
@@ -57,14 +59,17 @@ pub async fn watch(kind: Kind<'_>, clients: usize, pause_ms: u64) -> Result<Valu
     Ok(json!({
         "clients": clients, "clients_that_never_read": SLOW, "clients_that_failed": refused,
         "steps": steps, "pause_ms": pause_ms, "seconds": took.as_secs_f64(),
-        "events": events, "missed": missed, "delay": quantiles(&mut delays),
+        "last_event": end.saturating_sub(1), "events": events, "missed": missed, "delay": quantiles(&mut delays),
         "memory_before_mib": before, "memory_after_mib": server.memory(),
     }))
 }
 
 /// What a client saw.
 struct Seen {
+    /// How many events are missing before the last one.
     missed: u64,
+    /// The number of the event after the last one.
+    next: u64,
     delays: Vec<u64>,
 }
 
@@ -73,25 +78,21 @@ async fn watched(address: SocketAddr, path: String, is_ours: bool, steps: u64) -
     client.watch(&path).await?;
     let mut seen = Seen {
         missed: 0,
+        next: Server::first(is_ours),
         delays: Vec::new(),
     };
-    let first = if is_ours { 0 } else { 1 };
-    let mut next = first;
     while let Some((event, id)) = client.event().await? {
         let Some((number, made)) = Server::numbered(is_ours, &event, &id, steps) else {
             continue;
         };
-        if number < next {
+        if number < seen.next {
             return Err(format!("event {number} comes twice: {event}").into());
         }
-        seen.missed += number - next;
-        next = number + 1;
+        seen.missed += number - seen.next;
+        seen.next = number + 1;
         if !is_ours || number >= FIRST {
             seen.delays.push(now_ms().saturating_sub(made));
         }
-    }
-    if !is_ours {
-        seen.missed += steps + first - next;
     }
     Ok(seen)
 }

@@ -115,6 +115,25 @@ impl Server {
         Some((steps - left, made))
     }
 
+    /// The number of the first event of the watched execution.
+    pub fn first(is_ours: bool) -> u64 {
+        if is_ours { 0 } else { 1 }
+    }
+
+    /// The number after that of the last event of the watched execution, which is over.
+    pub async fn end(&self, path: &str, steps: u64) -> Result<u64> {
+        if !self.is_ours {
+            return Ok(Server::first(false) + steps);
+        }
+        let path = path.strip_suffix("/events").ok_or("not where events are")?;
+        let mut client = Client::connect(self.address).await?;
+        let execution = client.json("GET", path, "").await?;
+        if execution["status"] != "completed" {
+            return Err(format!("the streams have ended before it: {execution}").into());
+        }
+        Ok(execution["records"].as_u64().ok_or("no records")?)
+    }
+
     pub fn is_ours(&self) -> bool {
         self.is_ours
     }
