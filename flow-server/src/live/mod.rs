@@ -1,9 +1,9 @@
 //! Events as they happen, for many clients.
 //!
-//! One task reads the events of an execution, however many clients watch it. A client first reads
-//! from the store what it has not seen, and then takes what the task reads. Each knows the offset of
-//! its last record, so it misses none and gets none twice; a client that is too slow reads from the
-//! store again, and holds up nobody.
+//! One task reads the events of an execution, however many clients watch it, and a second one if
+//! some of them ask for values. A client first reads from the store what it has not seen, and then
+//! takes what its task reads. Each knows the offset of its last record, so it misses none and gets
+//! none twice; a client that is too slow reads from the store again, and holds up nobody.
 
 mod frame;
 mod hub;

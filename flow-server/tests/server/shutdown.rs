@@ -25,6 +25,7 @@ async fn a_running_step_ends_before_the_server_does() {
     let store = Default::default();
     let (first, gate) = runtime(&store);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
     let (stop, stopped) = oneshot::channel::<()>();
     let server = Server::new(first.clone()).authentication(tokens());
     let serving = tokio::spawn(server.serve_until(listener, async {
@@ -43,7 +44,14 @@ async fn a_running_step_ends_before_the_server_does() {
         tokio::task::yield_now().await;
     }
     stop.send(()).unwrap();
-    tokio::time::sleep(Duration::from_millis(50)).await;
+    // What listened is gone when the server begins to wait for the step.
+    let closed = async {
+        while TcpStream::connect(address).await.is_ok() {
+            tokio::task::yield_now().await;
+        }
+    };
+    let closed = tokio::time::timeout(Duration::from_secs(5), closed).await;
+    closed.expect("the server still listens");
     assert!(!serving.is_finished());
     gate.add_permits(1);
     let done = tokio::time::timeout(Duration::from_secs(5), serving).await;

@@ -297,10 +297,15 @@ mod tests {
         };
         let run = tokio::spawn(async move { flow.run_with(input, options).await });
         let until = async |text: &str| {
-            while !seen(&terminal, &bars).concat().contains(text) {
-                tokio::task::yield_now().await;
-            }
-            seen(&terminal, &bars)
+            let drawn = async {
+                while !seen(&terminal, &bars).concat().contains(text) {
+                    tokio::task::yield_now().await;
+                }
+            };
+            let drawn = tokio::time::timeout(Duration::from_secs(10), drawn).await;
+            let lines = seen(&terminal, &bars);
+            assert!(drawn.is_ok(), "no `{text}` in {lines:#?}");
+            lines
         };
         let lines = until("2 of 5").await;
         assert_eq!(lines.len(), 1, "{lines:#?}");

@@ -32,10 +32,10 @@ type Runnable = dyn for<'r> AnyFlow<Observed<'r>>;
 /// | `flows` | lists the flows of the program, and the nodes that documents may use |
 ///
 /// The output is JSON on the standard output; progress and errors are on the standard error. At a
-/// terminal progress moves: each node that runs has a line, with the items of a loop counted; elsewhere
-/// each event is a line. What a
-/// flow asks is asked at the [`Terminal`](crate::Terminal). The exit code is 0 if the flow reached an
-/// end, 1 if it failed or a check found something, and 2 if nothing was run.
+/// terminal progress moves: each node that runs has a line, with the items of a loop counted;
+/// elsewhere each event is a line. What a flow asks is asked at the [`Terminal`](crate::Terminal).
+/// The exit code is 0 if the flow reached an end, 1 if it failed or a check found something, and 2
+/// if nothing was run.
 ///
 /// # Examples
 ///
