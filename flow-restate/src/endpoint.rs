@@ -22,13 +22,22 @@ use restate_sdk_shared_core::{CoreVM, VM, VMOptions};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio::time::Instant;
 
 use crate::answer::answer;
 use crate::connection::Connection;
 use crate::engine::OnRestate;
 use crate::invocation::run;
 use crate::manifest::{MEDIA_TYPE, manifest};
+use crate::refusal::{EndpointError, check};
 use crate::unacknowledged::Unacknowledged;
+
+/// How often a connection on which nothing comes is asked whether the server is still there, and how
+/// long it may take to say so. Otherwise a server whose machine is gone would keep its runs here.
+const KEEP_ALIVE: Duration = Duration::from_secs(20);
+
+/// How long the listener may fail.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
 type SharedFlow = Arc<dyn AnyFlow<OnRestate>>;
@@ -70,34 +79,6 @@ pub struct Endpoint {
     unacknowledged: Unacknowledged,
 }
 
-/// Flows that cannot be served together.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EndpointError {
-    /// Two flows have this name.
-    Twice(String),
-    /// A server does not take this name: it takes letters, digits, `_`, `-` and `.`, after a letter
-    /// or `_`.
-    Name(String),
-    /// There is no flow.
-    Empty,
-}
-
-impl fmt::Display for EndpointError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EndpointError::Twice(name) => write!(f, "two flows have the name `{name}`: rename one"),
-            EndpointError::Name(name) => write!(
-                f,
-                "the name `{name}` is none that Restate takes: use letters, digits, `_`, `-` and \
-                 `.`, after a letter or `_`"
-            ),
-            EndpointError::Empty => f.write_str("there is no flow: add one by `.flow(…)`"),
-        }
-    }
-}
-
-impl std::error::Error for EndpointError {}
-
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let flows: Vec<_> = self.flows.keys().collect();
@@ -114,16 +95,15 @@ impl Endpoint {
         Endpoint::default()
     }
 
-    /// Adds a flow, under its name. [`serve`](Endpoint::serve) reports a name that cannot be.
+    /// Adds a flow, under its name. [`serve`](Endpoint::serve) reports a name that cannot be, and a
+    /// flow that opens transactions.
     #[must_use]
     pub fn flow(mut self, flow: impl AnyFlow<OnRestate> + 'static) -> Self {
         let name = flow.name().to_owned();
         let mistake = if self.flows.contains_key(&name) {
             Some(EndpointError::Twice(name.clone()))
-        } else if !is_name(&name) {
-            Some(EndpointError::Name(name.clone()))
         } else {
-            None
+            check(&name, flow.structure()).err()
         };
         self.mistake = self.mistake.or(mistake);
         self.flows.insert(name, Arc::new(flow));
@@ -165,7 +145,8 @@ impl Endpoint {
     ///
     /// # Errors
     ///
-    /// The flows cannot be served together.
+    /// The flows cannot be served, or not together; or the listener has failed for a minute, and has
+    /// not accepted one connection in it.
     ///
     /// # Cancel safety
     ///
@@ -180,13 +161,21 @@ impl Endpoint {
         }
         let endpoint = Arc::new(self);
         let mut connections = JoinSet::new();
+        let mut failing: Option<Instant> = None;
         loop {
             match listener.accept().await {
                 Ok((stream, _)) => {
+                    failing = None;
                     connections.spawn(endpoint.clone().serve_connection(stream));
                 }
-                // Too many files are open, say. A connection that ends makes room.
-                Err(_) => tokio::time::sleep(Duration::from_millis(100)).await,
+                Err(error) => {
+                    let since = failing.get_or_insert_with(Instant::now);
+                    if since.elapsed() >= PATIENCE {
+                        return Err(EndpointError::Listener(Arc::new(error)));
+                    }
+                    // Too many files are open, say. A connection that ends makes room.
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
             }
             while connections.try_join_next().is_some() {}
         }
@@ -201,6 +190,8 @@ impl Endpoint {
         // A connection that breaks off ends its invocations, which the server tries again.
         let _ = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
+            .keep_alive_interval(KEEP_ALIVE)
+            .keep_alive_timeout(KEEP_ALIVE)
             .initial_stream_window_size(WINDOW)
             .initial_connection_window_size(WINDOW)
             .serve_connection(TokioIo::new(stream), answer)
@@ -299,13 +290,6 @@ impl Call {
     }
 }
 
-/// Whether the server takes a service of this name.
-fn is_name(name: &str) -> bool {
-    let is_first = |c: char| c.is_ascii_alphabetic() || c == '_';
-    let is_other = |c: char| is_first(c) || c.is_ascii_digit() || c == '-' || c == '.';
-    name.starts_with(is_first) && name.chars().all(is_other)
-}
-
 fn full(text: String) -> Body {
     Full::new(Bytes::from(text)).boxed_unsync()
 }
@@ -314,4 +298,112 @@ fn plain(status: StatusCode, text: &str) -> Response<Body> {
     let mut response = Response::new(full(text.to_owned()));
     *response.status_mut() = status;
     response
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error as _;
+    use std::net::Shutdown;
+    use std::os::fd::OwnedFd;
+
+    use flow_runtime::prelude::*;
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    use super::*;
+
+    #[node]
+    fn double(number: u64) -> u64 {
+        number * 2
+    }
+
+    flow! {
+        Doubled(number: u64) -> (double: u64) {
+            start >> double >> end;
+        }
+    }
+
+    #[node(transaction)]
+    async fn book(transaction: &mut Book, number: u64) -> u64 {
+        let _ = transaction;
+        number
+    }
+
+    /// A transaction.
+    struct Book;
+
+    flow! {
+        Booked(number: u64) -> (book: u64) {
+            start >> book >> end;
+        }
+    }
+
+    flow! {
+        Outer(number: u64) -> (book: u64) {
+            start >> Booked >> end;
+        }
+    }
+
+    async fn listener() -> TcpListener {
+        TcpListener::bind("127.0.0.1:0").await.unwrap()
+    }
+
+    #[tokio::test]
+    async fn refuses_a_flow_that_opens_transactions() {
+        for (endpoint, flow, node) in [
+            (Endpoint::new().flow(Booked::new()), "Booked", "book"),
+            (Endpoint::new().flow(Outer::new()), "Outer", "booked.book"),
+        ] {
+            let refused = endpoint.serve(listener().await).await.unwrap_err();
+            let text = refused.to_string();
+            assert!(
+                text.starts_with(&format!(
+                    "`{node}` in the flow `{flow}` writes in a transaction"
+                )),
+                "{text}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn refuses_two_flows_of_one_name_and_none() {
+        let twice = Endpoint::new().flow(Doubled::new()).flow(Doubled::new());
+        let refused = twice.serve(listener().await).await.unwrap_err();
+        assert_eq!(
+            refused.to_string(),
+            "two flows have the name `Doubled`: rename one"
+        );
+        let refused = Endpoint::new().serve(listener().await).await.unwrap_err();
+        assert!(matches!(refused, EndpointError::Empty));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn ends_when_its_listener_fails_for_long() {
+        let listener = listener().await.into_std().unwrap();
+        let socket = std::net::TcpStream::from(OwnedFd::from(listener.try_clone().unwrap()));
+        socket.shutdown(Shutdown::Both).unwrap();
+        let listener = TcpListener::from_std(listener).unwrap();
+        let began = Instant::now();
+        let endpoint = Endpoint::new().flow(Doubled::new());
+        let failed = endpoint.serve(listener).await.unwrap_err();
+        assert!(failed.source().is_some(), "{failed:?}");
+        assert_eq!(began.elapsed().as_secs(), PATIENCE.as_secs());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn ends_a_connection_of_a_server_that_says_nothing() {
+        let listener = listener().await;
+        let address = listener.local_addr().unwrap();
+        let endpoint = Endpoint::new().flow(Doubled::new());
+        let _serving = tokio::spawn(endpoint.serve(listener));
+        let mut server = TcpStream::connect(address).await.unwrap();
+        // The beginning of HTTP/2, and an empty frame of settings.
+        let hello = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+        server.write_all(hello).await.unwrap();
+        let began = Instant::now();
+        let mut said = Vec::new();
+        // Time goes on only while nobody has anything to do.
+        let ended = tokio::time::timeout(KEEP_ALIVE * 10, server.read_to_end(&mut said));
+        assert!(ended.await.is_ok(), "the connection is still open");
+        assert!(began.elapsed() >= KEEP_ALIVE);
+    }
 }

@@ -9,8 +9,10 @@ mod invocation;
 mod manifest;
 mod operations;
 mod question;
+mod refusal;
 mod size;
 mod unacknowledged;
 
-pub use endpoint::{Endpoint, EndpointError};
+pub use endpoint::Endpoint;
 pub use engine::OnRestate;
+pub use refusal::EndpointError;
