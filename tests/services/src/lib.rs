@@ -1,5 +1,5 @@
-//! Starts the servers that stores talk to: each in a temporary folder and on a free port of this
-//! machine, for tests and benchmarks.
+//! Starts servers for tests and benchmarks: each in a temporary folder and on a free port of this
+//! machine.
 //!
 //! A server ends, and its folder is removed, when its handle is dropped, and also when the process
 //! ends in any other way: a small shell waits for the end of a pipe that only this process holds.
@@ -9,13 +9,11 @@
 //! `cargo run --package flow-services -- postgres` starts one by hand, and prints its address; so
 //! does `-- restate`.
 
-mod certificate;
 mod pgbouncer;
 mod postgres;
 mod process;
 mod restate;
 
-pub use certificate::Certificate;
 pub use pgbouncer::PgBouncer;
 pub use postgres::Postgres;
 pub use restate::Restate;

@@ -8,7 +8,9 @@ use flow_services::{Postgres, Restate};
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [service] = &arguments[..] else {
-        eprintln!("say which server to start: `cargo run --package flow-services -- postgres`");
+        eprintln!(
+            "say which server to start, `postgres` or `restate`: `cargo run --package flow-services -- postgres`"
+        );
         return ExitCode::FAILURE;
     };
     match service.as_str() {

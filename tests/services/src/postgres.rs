@@ -6,7 +6,6 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use crate::certificate::Certificate;
 use crate::pgbouncer::PgBouncer;
 use crate::process::{self, Folder};
 
@@ -54,7 +53,7 @@ impl Postgres {
             }
         }
         let Some((port, server)) = started else {
-            panic!("Postgres does not start: {}", log_of(&folder));
+            panic!("Postgres does not start: {}", folder.logged());
         };
         Some(Postgres {
             programs,
@@ -72,11 +71,6 @@ impl Postgres {
     /// The port on which it listens, at `127.0.0.1`.
     pub fn port(&self) -> u16 {
         self.port
-    }
-
-    /// The process id of the server.
-    pub fn process(&self) -> u32 {
-        self.server.id()
     }
 
     /// Kills the server (`kill -9`). What it had not committed is lost.
@@ -98,25 +92,7 @@ impl Postgres {
             }
             thread::sleep(Duration::from_millis(50));
         }
-        panic!("Postgres does not start again: {}", log_of(&self.folder));
-    }
-
-    /// Switches TLS on, with a certificate signed by itself, and refuses connections without it.
-    pub fn require_tls(&self) -> Certificate {
-        let certificate = Certificate::new(&self.folder);
-        self.query(&format!(
-            "ALTER SYSTEM SET ssl_cert_file = '{}'",
-            certificate.file.display()
-        ));
-        self.query(&format!(
-            "ALTER SYSTEM SET ssl_key_file = '{}'",
-            certificate.key.display()
-        ));
-        self.query("ALTER SYSTEM SET ssl = on");
-        let rules = "local all all trust\nhostssl all all 127.0.0.1/32 trust\n";
-        self.folder.write("data/pg_hba.conf", rules);
-        self.query("SELECT pg_reload_conf()");
-        certificate
+        panic!("Postgres does not start again: {}", self.folder.logged());
     }
 
     /// Runs a statement by the program `psql`, and returns what it prints, without headers.
@@ -178,11 +154,6 @@ fn of_debian() -> Vec<PathBuf> {
 
 /// Runs the server. `None` if it ends before it answers.
 fn serve(programs: &Path, folder: &Folder, port: u16) -> Option<Child> {
-    let log = fs::File::options()
-        .create(true)
-        .append(true)
-        .open(folder.path().join("postgres.log"))
-        .expect("the log can be written");
     let mut postgres = folder.command(&programs.join("postgres"));
     postgres
         .args(["-D", "data", "-p", &port.to_string()])
@@ -196,7 +167,7 @@ fn serve(programs: &Path, folder: &Folder, port: u16) -> Option<Child> {
             folder.path().display()
         ))
         .stdout(Stdio::null())
-        .stderr(log);
+        .stderr(folder.log());
     let mut server = postgres.spawn().expect("Postgres can be started");
     let is_ready = || {
         let mut ready = Command::new(programs.join("pg_isready"));
@@ -205,8 +176,4 @@ fn serve(programs: &Path, folder: &Folder, port: u16) -> Option<Child> {
         ready.status().is_ok_and(|status| status.success())
     };
     process::is_up(&mut server, port, is_ready).then_some(server)
-}
-
-fn log_of(folder: &Folder) -> String {
-    fs::read_to_string(folder.path().join("postgres.log")).unwrap_or_default()
 }

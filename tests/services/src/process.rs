@@ -1,6 +1,6 @@
 //! A server's folder and processes, which do not outlive this process.
 
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::{MetadataExt as _, chown};
 use std::os::unix::process::CommandExt as _;
@@ -13,6 +13,9 @@ use tempfile::TempDir;
 
 /// How long a server may take to start or to end.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The file in which a server logs.
+const LOG: &str = "server.log";
 
 /// Asks the servers whose process ids are in the folder to end, then kills them, then removes the
 /// folder: as soon as nobody holds the other end of its input any more.
@@ -113,6 +116,20 @@ impl Folder {
         let private = fs::Permissions::from_mode(0o600);
         fs::set_permissions(&file, private).expect("the permissions can be set");
         file
+    }
+
+    /// The end of the log of its server, to which the server appends.
+    pub(crate) fn log(&self) -> File {
+        File::options()
+            .create(true)
+            .append(true)
+            .open(self.path.join(LOG))
+            .expect("the log can be written")
+    }
+
+    /// What its server has logged.
+    pub(crate) fn logged(&self) -> String {
+        fs::read_to_string(self.path.join(LOG)).unwrap_or_default()
     }
 }
 

@@ -1,8 +1,11 @@
 //! Restate.
 
 use std::fs;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::Child;
+use std::time::Duration;
 
 use crate::process::{self, Folder};
 
@@ -48,7 +51,7 @@ impl Restate {
             Some((ports, serve(&program, &folder, ports)?))
         });
         let Some((ports, server)) = started else {
-            panic!("Restate does not start: {}", log_of(&folder));
+            panic!("Restate does not start: {}", folder.logged());
         };
         Some(Restate {
             program,
@@ -81,13 +84,8 @@ impl Restate {
     pub fn start_again(&mut self) {
         match serve(&self.program, &self.folder, self.ports) {
             Some(server) => self.server = server,
-            None => panic!("Restate does not start again: {}", self.log()),
+            None => panic!("Restate does not start again: {}", self.folder.logged()),
         }
-    }
-
-    /// What the server has told of itself.
-    pub fn log(&self) -> String {
-        log_of(&self.folder)
     }
 }
 
@@ -113,16 +111,13 @@ fn installed() -> Option<PathBuf> {
 }
 
 fn is_script(program: &Path) -> bool {
-    fs::read(program).is_ok_and(|bytes| bytes.starts_with(b"#!"))
+    let mut first = [0; 2];
+    let read = fs::File::open(program).and_then(|mut file| file.read_exact(&mut first));
+    read.is_ok() && first == *b"#!"
 }
 
 /// Runs the server. `None` if it ends before it answers.
 fn serve(program: &Path, folder: &Folder, ports: Ports) -> Option<Child> {
-    let log = fs::File::options()
-        .create(true)
-        .append(true)
-        .open(folder.path().join("restate.log"))
-        .expect("the log can be written");
     let address = |port: u16| format!("127.0.0.1:{port}");
     let mut restate = folder.command(program);
     restate
@@ -132,8 +127,8 @@ fn serve(program: &Path, folder: &Folder, ports: Ports) -> Option<Child> {
         .env("RESTATE_BIND_ADDRESS", address(ports.node))
         .env("RESTATE_DISABLE_TELEMETRY", "true")
         .env("RESTATE_LOG_DISABLE_ANSI_CODES", "true")
-        .stdout(log.try_clone().expect("the log can be written"))
-        .stderr(log);
+        .stdout(folder.log())
+        .stderr(folder.log());
     let mut server = restate.spawn().expect("Restate can be started");
     folder.write("restate.pid", &server.id().to_string());
 
@@ -145,11 +140,14 @@ fn serve(program: &Path, folder: &Folder, ports: Ports) -> Option<Child> {
 
 /// Whether a service answers 200 at a path.
 fn is_well(port: u16, path: &str) -> bool {
-    use std::io::{Read as _, Write as _};
-
-    let Ok(mut stream) = std::net::TcpStream::connect(("127.0.0.1", port)) else {
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
         return false;
     };
+    // A server that has not started yet may accept a connection, and never answer on it.
+    let patience = Some(Duration::from_secs(2));
+    if stream.set_read_timeout(patience).is_err() || stream.set_write_timeout(patience).is_err() {
+        return false;
+    }
     let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
     let mut answer = String::new();
     stream.write_all(request.as_bytes()).is_ok()
@@ -157,6 +155,25 @@ fn is_well(port: u16, path: &str) -> bool {
         && answer.starts_with("HTTP/1.1 200")
 }
 
-fn log_of(folder: &Folder) -> String {
-    fs::read_to_string(folder.path().join("restate.log")).unwrap_or_default()
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    #[test]
+    fn a_server_that_never_answers_is_not_well() {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
+        assert!(!is_well(listener.local_addr().unwrap().port(), "/health"));
+    }
+
+    #[test]
+    fn a_script_is_known_by_its_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        for (text, expected) in [("#!/bin/sh\n", true), ("\x7fELF", false), ("#", false)] {
+            let file = folder.path().join("program");
+            fs::write(&file, text).unwrap();
+            assert_eq!(is_script(&file), expected, "{text}");
+        }
+    }
 }
