@@ -77,10 +77,13 @@ fn serve(listener: std::net::TcpListener, steps: u64) -> Runtime {
         .flow(Failing::new())
         .flow(Hasty::new())
         .flow(Impatient::new())
+        .flow(Long::new())
+        .flow(Loud::new())
         .flow(Outer::new())
         .flow(Retried::new())
         .flow(SlowCount::new())
         .flow(Stubborn::new())
+        .flow(Talking::new())
         .flow(Told::new())
         .flow(Torn::new())
         .flow(Waiting::new())
@@ -149,15 +152,20 @@ pub(crate) async fn attach(ingress: &str, flow: &str, key: &str) -> Result<Value
     panic!("{flow}/{key} does not end");
 }
 
-/// Asks the server's tables.
+/// Asks the server's tables, also while not all of the server is up again.
 pub(crate) async fn query(server: &Restate, sql: &str) -> Vec<Value> {
     let body = json!({ "query": sql });
-    let (status, said) = call(&server.admin(), "POST", "/query", &body)
-        .await
-        .unwrap();
-    assert_eq!(status, 200, "{said}");
-    let said: Value = serde_json::from_str(&said).unwrap();
-    said["rows"].as_array().unwrap().clone()
+    for _ in 0..PATIENCE {
+        match call(&server.admin(), "POST", "/query", &body).await {
+            Some((200, said)) => {
+                let said: Value = serde_json::from_str(&said).unwrap();
+                return said["rows"].as_array().unwrap().clone();
+            }
+            Some((500 | 503, _)) | None => tokio::time::sleep(Duration::from_millis(100)).await,
+            Some((status, said)) => panic!("{status}: {said}"),
+        }
+    }
+    panic!("the server does not answer: {sql}");
 }
 
 /// The status and the text. `None` if the connection fails.

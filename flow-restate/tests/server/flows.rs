@@ -230,3 +230,43 @@ flow! {
         Verdict - "wrong" >> end("wrong");
     }
 }
+
+#[node(writes = text)]
+fn repeat(number: u64) -> String {
+    "9".repeat(usize::try_from(number).unwrap_or_default())
+}
+
+/// A question that may be too long.
+#[node(human = "{text}{text}")]
+#[derive(Serialize, Deserialize)]
+enum Reading {
+    Read,
+}
+
+flow! {
+    /// A question of as many characters, twice.
+    pub(crate) Talking(number: u64) -> () {
+        start >> repeat >> Reading - "read" >> end;
+    }
+}
+
+#[node]
+fn scream(text: String) -> Result<(), String> {
+    Err(text)
+}
+
+flow! {
+    /// A failure of as many characters.
+    pub(crate) Loud(number: u64) -> () {
+        start >> repeat >> scream >> end;
+    }
+}
+
+flow! {
+    /// A loop, and then a question.
+    pub(crate) Long(number: u64, limit: u64) -> (by: Option<String>) {
+        start >> Count >> Verdict;
+        Verdict - "fine" >> end;
+        Verdict - "wrong" >> end("wrong");
+    }
+}

@@ -6,6 +6,7 @@ use flow_services::Restate;
 use serde_json::{Value, json};
 
 use crate::client::{attach, call, query, run, server_and_worker, start};
+use crate::flows::EVENTS;
 
 /// An answer that fits.
 fn good() -> Value {
@@ -57,7 +58,7 @@ async fn asked_ever(server: &Restate) -> Vec<String> {
 /// Waits until exactly this question is asked.
 async fn until_asked(server: &Restate, question: &str) {
     let mut found = Vec::new();
-    for _ in 0..200 {
+    for _ in 0..1200 {
         found = asked(server).await;
         if matches!(&found[..], [(name, _)] if name == question) {
             return;
@@ -147,4 +148,60 @@ async fn no_answer_is_taken_when_another_branch_has_failed() {
     assert_eq!(earlier.len(), 1, "{earlier:?}");
     let (status, said) = answer(&server, "Torn/a", &earlier[0], &good()).await;
     assert_eq!(status, 409, "{said}");
+}
+
+#[tokio::test]
+async fn a_question_that_is_too_long_fails_the_run() {
+    let Some((server, _worker)) = server_and_worker().await else {
+        return;
+    };
+    let input = json!({ "number": 16_000_000 });
+    let (status, said) = run(&server, "Talking", "a", &input).await.unwrap_err();
+    assert_eq!(status, 500);
+    let reason = "the question `talking.reading` has 320000";
+    assert!(said.contains(reason), "{said}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn failed_attempts_are_not_told_again_in_a_replay() {
+    let Some((server, mut worker)) = server_and_worker().await else {
+        return;
+    };
+    start(&server, "Stubborn", "a", &json!({ "number": 7 })).await;
+    until_asked(&server, "stubborn.verdict").await;
+    let told = failures_of_stubborn();
+    assert_eq!(told.len(), 2, "{told:?}");
+    tokio::task::block_in_place(|| worker.kill());
+    worker.start_again();
+    let answered = answer(&server, "Stubborn/a", "stubborn.verdict", &good()).await;
+    assert_eq!(answered.0, 200);
+    let output = attach(&server.ingress(), "Stubborn", "a").await;
+    assert_eq!(output, Ok(json!({ "by": "Ann", "end": "default" })));
+    assert_eq!(failures_of_stubborn(), told);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn ten_thousand_steps_are_replayed() {
+    let Some((server, mut worker)) = server_and_worker().await else {
+        return;
+    };
+    let input = json!({ "number": 0, "limit": 10_000 });
+    start(&server, "Long", "a", &input).await;
+    until_asked(&server, "long.verdict").await;
+    tokio::task::block_in_place(|| worker.kill());
+    worker.start_again();
+    let answered = answer(&server, "Long/a", "long.verdict", &good()).await;
+    assert_eq!(answered.0, 200);
+    let output = attach(&server.ingress(), "Long", "a").await;
+    assert_eq!(output, Ok(json!({ "by": "Ann", "end": "default" })));
+}
+
+/// The failed attempts at the flow in `Stubborn` that observers have been told of.
+fn failures_of_stubborn() -> Vec<String> {
+    let events = EVENTS.lock().unwrap();
+    events
+        .iter()
+        .filter(|event| event.starts_with("stubborn.failing attempt"))
+        .cloned()
+        .collect()
 }
