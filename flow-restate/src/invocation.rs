@@ -366,3 +366,39 @@ fn poll_until_quiet(work: &mut Work<'_>, woken: &Arc<Woken>) -> Option<Result<Sa
     }
     None
 }
+
+#[cfg(test)]
+mod tests {
+    use restate_sdk_shared_core::TerminalFailure;
+
+    use super::*;
+
+    fn failure() -> Value {
+        Value::Failure(TerminalFailure {
+            code: 409,
+            message: "it is too late".to_owned(),
+            metadata: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn a_failure_is_a_failure_unless_a_promise_is_settled_twice() {
+        let open = |kind| Open {
+            id: 1,
+            kind,
+            name: Arc::from("flow.a"),
+        };
+        for kind in [Kind::Step, Kind::Sleep, Kind::Promise] {
+            let refused = said(&open(kind), failure()).unwrap_err();
+            assert_eq!(refused.code, 409);
+            assert_eq!(refused.message, "the server fails `flow.a`: it is too late");
+        }
+        assert!(said(&open(Kind::Settle), failure()).is_ok());
+        assert!(said(&open(Kind::Sleep), Value::Void).is_ok());
+        let refused = said(&open(Kind::Step), Value::Void).unwrap_err();
+        assert_eq!(
+            refused.message,
+            "the journal has a value of the wrong kind for `flow.a`: Void"
+        );
+    }
+}
