@@ -77,7 +77,10 @@ async fn a_store_is_looked_into_without_its_flows() {
         "{refused}"
     );
     let answered = call(&format!(r#"answer {id} {{"Approve":{{"comment":"fun"}}}}"#));
-    assert!(answered.starts_with(&id), "{answered}");
+    assert!(
+        answered.starts_with(&format!("{id} is answered")),
+        "{answered}"
+    );
 
     // Whoever has the flow goes on.
     let runtime = runtime(&file).await;

@@ -152,7 +152,11 @@ fn an_execution_is_started_shown_and_answered_by_one_process_after_another() {
         refused.error
     );
     let answered = folder.call(&["answer", end, r#"{"Approve": {"comment": "fun"}}"#]);
-    assert!(answered.fine().starts_with(&id), "{}", answered.output);
+    assert!(
+        answered.fine().starts_with(&format!("{id} is answered")),
+        "{}",
+        answered.output
+    );
     let mut work = folder.command(&["worker"]).spawn().unwrap();
     let events = folder.call(&["events", end, "--follow"]);
     work.kill().unwrap();

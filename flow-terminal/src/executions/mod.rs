@@ -133,7 +133,12 @@ async fn answer(arguments: &arguments::Answer, executions: &Executions) -> Resul
         let as_text = executions.resume(question.token(), text).await;
         answered = as_text.or(answered);
     }
-    told(&answered.map_err(said)?)
+    let id = answered.map_err(said)?.id();
+    // Its status is that of before, until somebody goes on with it.
+    output::print(&format!(
+        "{id} is answered, and goes on in a process that has its flow\n"
+    ))?;
+    Ok(Outcome::Fine)
 }
 
 /// The question that is meant.
