@@ -11,32 +11,32 @@ use crate::{
 use crate::{Record, RecordKind};
 
 /// The time at which every case begins.
-pub(super) const NOW: u64 = 1_700_000_000_000;
+pub const NOW: u64 = 1_700_000_000_000;
 
 /// The length for which claims are made.
-pub(super) const LEASE: u64 = 30_000;
+pub const LEASE: u64 = 30_000;
 
 /// The distance by which a clock is ahead.
-pub(super) const HOUR: u64 = 3_600_000;
+pub const HOUR: u64 = 3_600_000;
 
-pub(super) type Stored = Arc<dyn Store>;
+pub type Stored = Arc<dyn Store>;
 
-pub(super) fn new_id() -> ExecutionId {
+pub fn new_id() -> ExecutionId {
     ExecutionId::from(Uuid::now_v7())
 }
 
 /// Ids in ascending order.
-pub(super) fn new_ids(count: usize) -> Vec<ExecutionId> {
+pub fn new_ids(count: usize) -> Vec<ExecutionId> {
     let mut ids: Vec<ExecutionId> = (0..count).map(|_| new_id()).collect();
     ids.sort();
     ids
 }
 
-pub(super) fn new_token() -> Token {
+pub fn new_token() -> Token {
     Token::from(Uuid::new_v4())
 }
 
-pub(super) fn row(id: ExecutionId) -> Row {
+pub fn row(id: ExecutionId) -> Row {
     Row {
         id,
         flow: "orders".to_owned(),
@@ -61,7 +61,7 @@ pub(super) fn row(id: ExecutionId) -> Row {
     }
 }
 
-pub(super) fn record(seq: u64, kind: RecordKind) -> Record {
+pub fn record(seq: u64, kind: RecordKind) -> Record {
     Record {
         seq,
         at_ms: NOW + seq,
@@ -76,11 +76,11 @@ pub(super) fn record(seq: u64, kind: RecordKind) -> Record {
 }
 
 /// Records with these numbers and an arbitrary kind.
-pub(super) fn records(seqs: std::ops::Range<u64>) -> Vec<Record> {
+pub fn records(seqs: std::ops::Range<u64>) -> Vec<Record> {
     seqs.map(|seq| record(seq, RecordKind::Outcome)).collect()
 }
 
-pub(super) fn question(execution: ExecutionId) -> PauseRow {
+pub fn question(execution: ExecutionId) -> PauseRow {
     PauseRow {
         token: new_token(),
         execution,
@@ -95,14 +95,14 @@ pub(super) fn question(execution: ExecutionId) -> PauseRow {
     }
 }
 
-pub(super) fn expiring(execution: ExecutionId, expires_ms: u64) -> PauseRow {
+pub fn expiring(execution: ExecutionId, expires_ms: u64) -> PauseRow {
     PauseRow {
         expires_ms: Some(expires_ms),
         ..question(execution)
     }
 }
 
-pub(super) fn append(records: Vec<Record>) -> Append {
+pub fn append(records: Vec<Record>) -> Append {
     Append {
         records,
         now_ms: NOW + 1,
@@ -111,7 +111,7 @@ pub(super) fn append(records: Vec<Record>) -> Append {
 }
 
 /// An execution with one record, without a claim.
-pub(super) async fn started(store: &Stored) -> ExecutionId {
+pub async fn started(store: &dyn Store) -> ExecutionId {
     let id = new_id();
     let created = store
         .create(row(id), records(0..1), Vec::new(), None)
@@ -122,18 +122,18 @@ pub(super) async fn started(store: &Stored) -> ExecutionId {
 }
 
 /// An execution with one record, claimed until `NOW + LEASE`, and its fence.
-pub(super) async fn claimed(store: &Stored) -> (ExecutionId, u64) {
+pub async fn claimed(store: &dyn Store) -> (ExecutionId, u64) {
     let id = started(store).await;
     (id, claim(store, id).await)
 }
 
-pub(super) async fn claim(store: &Stored, id: ExecutionId) -> u64 {
+pub async fn claim(store: &dyn Store, id: ExecutionId) -> u64 {
     let row = store.claim(id, Uuid::new_v4(), NOW, NOW + LEASE).await;
     row.unwrap().expect("nobody has claimed it").fence
 }
 
 /// An execution that waits for answers to these questions, without a claim.
-pub(super) async fn paused(
+pub async fn paused(
     store: &Stored,
     questions: impl FnOnce(ExecutionId) -> Vec<PauseRow>,
 ) -> ExecutionId {
@@ -148,29 +148,29 @@ pub(super) async fn paused(
     id
 }
 
-pub(super) async fn stored(store: &Stored, id: ExecutionId) -> Row {
+pub async fn stored(store: &Stored, id: ExecutionId) -> Row {
     let row = store.execution(id).await.unwrap();
     row.expect("the execution is stored")
 }
 
-pub(super) async fn state(store: &Stored, token: Token) -> PauseState {
+pub async fn state(store: &Stored, token: Token) -> PauseState {
     let pause = store.pause(token).await.unwrap();
     pause.expect("the question is stored").state
 }
 
 /// The result of a query, in which nothing may be damaged.
-pub(super) async fn list(store: &Stored, query: &ListQuery) -> Vec<Row> {
+pub async fn list(store: &Stored, query: &ListQuery) -> Vec<Row> {
     let listed = store.list(query).await.unwrap();
     listed.into_iter().map(Result::unwrap).collect()
 }
 
 /// The first due executions, of which none may be damaged.
-pub(super) async fn first_due(store: &Stored, now_ms: u64, limit: usize) -> Vec<ExecutionId> {
+pub async fn first_due(store: &Stored, now_ms: u64, limit: usize) -> Vec<ExecutionId> {
     due_after(store, now_ms, None, limit).await
 }
 
 /// The due executions after an id, of which none may be damaged.
-pub(super) async fn due_after(
+pub async fn due_after(
     store: &Stored,
     now_ms: u64,
     after: Option<ExecutionId>,
@@ -181,13 +181,13 @@ pub(super) async fn due_after(
 }
 
 /// The log after an offset, in which nothing may be damaged.
-pub(super) async fn log(store: &Stored, after: u64, limit: usize) -> Vec<Logged> {
+pub async fn log(store: &Stored, after: u64, limit: usize) -> Vec<Logged> {
     let log = store.log(None, after, limit).await.unwrap();
     log.into_iter().map(Result::unwrap).collect()
 }
 
 /// The log of one execution after an offset, in which nothing may be damaged.
-pub(super) async fn log_of(
+pub async fn log_of(
     store: &Stored,
     execution: ExecutionId,
     after: u64,
@@ -199,14 +199,14 @@ pub(super) async fn log_of(
 
 /// Everything that a store has about an execution, to check that nothing was written.
 #[derive(Debug, PartialEq)]
-pub(super) struct Everything {
+pub struct Everything {
     row: Option<Row>,
     records: Vec<Record>,
     pauses: Vec<PauseRow>,
     offset: u64,
 }
 
-pub(super) async fn everything(store: &Stored, id: ExecutionId) -> Everything {
+pub async fn everything(store: &Stored, id: ExecutionId) -> Everything {
     Everything {
         row: store.execution(id).await.unwrap(),
         records: store.records(id, 0, usize::MAX).await.unwrap(),
@@ -216,7 +216,7 @@ pub(super) async fn everything(store: &Stored, id: ExecutionId) -> Everything {
 }
 
 /// Does the same in many tasks at once, and collects the results.
-pub(super) async fn at_once<T, Fut>(tasks: usize, run: impl Fn(usize) -> Fut) -> Vec<T>
+pub async fn at_once<T, Fut>(tasks: usize, run: impl Fn(usize) -> Fut) -> Vec<T>
 where
     T: Send + 'static,
     Fut: Future<Output = T> + Send + 'static,

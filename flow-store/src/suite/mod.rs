@@ -14,7 +14,8 @@ pub mod delete;
 pub mod due;
 #[doc(hidden)]
 pub mod end;
-mod fixtures;
+#[doc(hidden)]
+pub mod fixtures;
 #[doc(hidden)]
 pub mod list;
 #[doc(hidden)]

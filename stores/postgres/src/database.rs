@@ -1,61 +1,103 @@
 //! The connections, and calls that go on when a connection breaks.
 
+use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::{Client, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use flow_store::StoreError;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Config, Error, NoTls, Row as Found};
+use tokio_postgres::{Config, NoTls, Row as Found};
 
 use super::PostgresOptions;
-use super::errors::{self, Failure};
+use super::errors::{self, CallError, Effect, Failure};
 
 /// A value of a statement, and its type.
 pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
 pub(super) struct Database {
-    pub(super) pool: Pool,
+    pool: Pool,
     /// Connections for steps in transactions: however long these take, others get one.
     steps: Pool,
     pub(super) idle_in_transaction: Duration,
     /// The schema, quoted.
     schema: String,
+    /// What the bodies of functions are quoted by. It is nowhere in the name of the schema.
+    body: String,
     /// The class of the advisory locks of this schema.
     class: i32,
     patience: Duration,
+    answer_timeout: Duration,
     prepared_statements: bool,
 }
 
 /// Tries of the same, with longer and longer pauses.
-struct Tries {
-    until: Instant,
+pub(super) struct Tries {
+    /// `None` if it is too far away for a clock.
+    until: Option<Instant>,
+    is_last: bool,
     pause: Duration,
 }
 
 impl Tries {
-    fn is_last(&self) -> bool {
-        Instant::now() >= self.until
-    }
-
-    async fn wait(&mut self) {
+    /// Returns true, after a pause, if there is to be another try after one that failed so.
+    pub(super) async fn go_on_after(&mut self, error: &CallError) -> bool {
+        if self.is_last || error.effect() == Effect::Refused {
+            return false;
+        }
         tokio::time::sleep(self.pause).await;
         self.pause = (self.pause * 2).min(Duration::from_millis(500));
+        self.is_last = self.until.is_some_and(|until| Instant::now() >= until);
+        true
     }
 }
 
 /// The result of a statement.
 pub(super) struct Answer {
-    pub(super) result: Result<Vec<Found>, Error>,
-    /// Whether the connection was lost in an earlier try, so that its effect may be there already.
+    pub(super) result: Result<Vec<Found>, CallError>,
+    /// Whether it is not known of an earlier try if it had its effect.
     pub(super) again: bool,
+}
+
+/// A connection that is closed unless it is given back: nobody else gets it in the middle of a
+/// transaction.
+pub(super) struct Held(Option<Client>);
+
+impl Held {
+    pub(super) fn give_back(mut self) {
+        drop(self.0.take());
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(client) = self.0.take() {
+            drop(Object::take(client));
+        }
+    }
+}
+
+impl Deref for Held {
+    type Target = Client;
+
+    #[expect(clippy::expect_used, reason = "who takes it out consumes the whole")]
+    fn deref(&self) -> &Client {
+        self.0.as_ref().expect("it was not given back")
+    }
+}
+
+impl DerefMut for Held {
+    #[expect(clippy::expect_used, reason = "who takes it out consumes the whole")]
+    fn deref_mut(&mut self) -> &mut Client {
+        self.0.as_mut().expect("it was not given back")
+    }
 }
 
 impl Database {
     pub(super) fn new(url: &str, options: &PostgresOptions) -> Result<Database, StoreError> {
         let mut config: Config = url.parse().map_err(Failure::Address)?;
         if config.get_ssl_mode() == SslMode::Require {
-            return Err(Failure::Tls("require").into());
+            return Err(Failure::Tls.into());
         }
         let schema = &options.schema;
         if schema.is_empty() || schema.len() > 63 || schema.contains('\0') {
@@ -70,6 +112,15 @@ impl Database {
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(Duration::from_secs(30));
         }
+        if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
+            config.keepalives_idle(Duration::from_secs(5));
+        }
+        if config.get_keepalives_interval().is_none() {
+            config.keepalives_interval(Duration::from_secs(5));
+        }
+        if config.get_keepalives_retries().is_none() {
+            config.keepalives_retries(3);
+        }
         let pool = |wait: Option<Duration>| {
             let recycling_method = RecyclingMethod::Fast;
             let manager = ManagerConfig { recycling_method };
@@ -77,6 +128,7 @@ impl Database {
                 .max_size(options.connections)
                 .runtime(Runtime::Tokio1)
                 .wait_timeout(wait)
+                .create_timeout(Some(options.answer_timeout))
                 .build()
                 .map_err(|error| Failure::Unreachable(Box::new(error)))
         };
@@ -86,46 +138,74 @@ impl Database {
             steps: pool(None)?,
             idle_in_transaction: options.transaction_idle_timeout,
             schema: format!("\"{}\"", schema.replace('"', "\"\"")),
+            body: body(schema),
             class: class(schema),
             patience: options.patience,
+            answer_timeout: options.answer_timeout,
             prepared_statements: options.prepared_statements,
         })
     }
 
-    /// A statement with the name of the schema in it.
+    /// A statement with what belongs to this schema in it. `{again}` is true if it is not known of an
+    /// earlier try if it had its effect.
+    fn sql_of_try(&self, template: &str, again: bool) -> String {
+        let mut sql = String::with_capacity(template.len());
+        let mut rest = template;
+        while let Some((before, after)) = rest.split_once('{') {
+            sql += before;
+            let (name, after) = after.split_once('}').unwrap_or((after, ""));
+            match name {
+                // Within a text.
+                "schema" if before.ends_with('\'') => sql += &self.schema.replace('\'', "''"),
+                "schema" => sql += &self.schema,
+                "body" => sql += &self.body,
+                "class" => sql += &self.class.to_string(),
+                "again" => sql += if again { "true" } else { "false" },
+                other => unreachable!("no statement has a part {other}"),
+            }
+            rest = after;
+        }
+        sql + rest
+    }
+
+    /// A statement with what belongs to this schema in it.
     pub(super) fn sql(&self, template: &str) -> String {
-        template
-            .replace(
-                "'{schema}.",
-                &format!("'{}.", self.schema.replace('\'', "''")),
-            )
-            .replace("{schema}", &self.schema)
-            .replace("{class}", &self.class.to_string())
+        self.sql_of_try(template, false)
     }
 
     /// Runs a statement. If the connection breaks, it runs again on another one.
-    pub(super) async fn call(
-        &self,
-        template: &str,
-        values: &[Value<'_>],
-    ) -> Result<Answer, StoreError> {
-        let sql = self.sql(template);
+    pub(super) async fn call(&self, template: &str, values: &[Value<'_>]) -> Answer {
         let mut tries = self.tries();
         let mut again = false;
         loop {
-            let is_last = tries.is_last();
-            match self.pool.get().await {
-                Ok(client) => {
-                    let result = self.query(&client, &sql, values).await;
-                    match result {
-                        Err(error) if errors::is_passing(&error) && !is_last => again = true,
-                        result => return Ok(Answer { result, again }),
-                    }
+            let sql = self.sql_of_try(template, again);
+            match self.try_once(&sql, values).await {
+                Err(error) if tries.go_on_after(&error).await => {
+                    again |= error.effect() == Effect::Unknown;
                 }
-                Err(error) if errors::is_passing_pool(&error) && !is_last => {}
-                Err(error) => return Err(errors::pool_error(error)),
+                result => return Answer { result, again },
             }
-            tries.wait().await;
+        }
+    }
+
+    async fn try_once(&self, sql: &str, values: &[Value<'_>]) -> Result<Vec<Found>, CallError> {
+        let client = self.pool.get().await.map_err(CallError::NoConnection)?;
+        let result = self.answered(self.query(&client, sql, values)).await;
+        if let Err(CallError::NoAnswer(_)) = result {
+            // Whatever came next on it would wait too.
+            drop(Object::take(client));
+        }
+        result
+    }
+
+    /// Waits for an answer of the database, but not for ever.
+    pub(super) async fn answered<T, E: Into<CallError>>(
+        &self,
+        answer: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, CallError> {
+        match tokio::time::timeout(self.answer_timeout, answer).await {
+            Ok(result) => result.map_err(E::into),
+            Err(_) => Err(CallError::NoAnswer(self.answer_timeout)),
         }
     }
 
@@ -136,37 +216,42 @@ impl Database {
         template: &str,
         values: &[Value<'_>],
     ) -> Answer {
+        let sql = self.sql(template);
         Answer {
-            result: client.query_typed(&self.sql(template), values).await,
+            result: self.answered(client.query_typed(&sql, values)).await,
             again: false,
         }
     }
 
+    /// A connection of the store itself.
+    pub(super) async fn connection(&self) -> Result<Held, CallError> {
+        let client = self.pool.get().await.map_err(CallError::NoConnection)?;
+        Ok(Held(Some(client)))
+    }
+
     /// A connection on which these statements have begun a transaction.
-    pub(super) async fn connection_for_step(&self, begin: &str) -> Result<Client, StoreError> {
+    pub(super) async fn connection_for_step(&self, begin: &str) -> Result<Held, StoreError> {
         let mut tries = self.tries();
         loop {
-            let is_last = tries.is_last();
-            match self.steps.get().await {
-                Ok(client) => match client.batch_execute(begin).await {
-                    Ok(()) => return Ok(client),
-                    Err(error) => {
-                        drop(Object::take(client));
-                        if !errors::is_passing(&error) || is_last {
-                            return Err(errors::store_error(error));
-                        }
-                    }
-                },
-                Err(error) if errors::is_passing_pool(&error) && !is_last => {}
-                Err(error) => return Err(errors::pool_error(error)),
+            match self.begin(begin).await {
+                Err(error) if tries.go_on_after(&error).await => {}
+                result => return result.map_err(errors::store_error),
             }
-            tries.wait().await;
         }
     }
 
-    fn tries(&self) -> Tries {
+    async fn begin(&self, begin: &str) -> Result<Held, CallError> {
+        let client = self.steps.get().await.map_err(CallError::NoConnection)?;
+        // Before the statements are on their way.
+        let held = Held(Some(client));
+        self.answered(held.batch_execute(begin)).await?;
+        Ok(held)
+    }
+
+    pub(super) fn tries(&self) -> Tries {
         Tries {
-            until: Instant::now() + self.patience,
+            until: Instant::now().checked_add(self.patience),
+            is_last: self.patience.is_zero(),
             pause: Duration::from_millis(10),
         }
     }
@@ -176,14 +261,14 @@ impl Database {
         client: &Client,
         sql: &str,
         values: &[Value<'_>],
-    ) -> Result<Vec<Found>, Error> {
+    ) -> Result<Vec<Found>, CallError> {
         if !self.prepared_statements {
-            return client.query_typed(sql, values).await;
+            return Ok(client.query_typed(sql, values).await?);
         }
         let types: Vec<Type> = values.iter().map(|(_, of)| of.clone()).collect();
         let values: Vec<_> = values.iter().map(|(value, _)| *value).collect();
         let statement = client.prepare_typed_cached(sql, &types).await?;
-        client.query(&statement, &values).await
+        Ok(client.query(&statement, &values).await?)
     }
 
     /// Runs a statement of which no refusal is expected.
@@ -192,9 +277,16 @@ impl Database {
         template: &str,
         values: &[Value<'_>],
     ) -> Result<Vec<Found>, StoreError> {
-        let answer = self.call(template, values).await?;
+        let answer = self.call(template, values).await;
         answer.result.map_err(errors::store_error)
     }
+}
+
+/// A quote for the bodies of functions.
+fn body(schema: &str) -> String {
+    let mut quotes = (0_u32..).map(|number| format!("$body{number}$"));
+    let quote = quotes.find(|quote| !schema.contains(quote));
+    quote.unwrap_or_else(|| unreachable!("a name is shorter than all of them"))
 }
 
 /// A number for the advisory locks of a schema (FNV-1a). A number that another program uses too

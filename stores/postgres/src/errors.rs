@@ -1,9 +1,12 @@
 //! The errors of Postgres, as errors of the store.
 
+use std::io;
+use std::time::Duration;
+
 use deadpool_postgres::{PoolError, TimeoutType};
 use flow_store::StoreError;
 use tokio_postgres::Error;
-use tokio_postgres::error::{DbError, SqlState};
+use tokio_postgres::error::SqlState;
 
 /// What the functions in the database refuse.
 pub(super) const NOT_FOUND: &str = "FW001";
@@ -18,10 +21,10 @@ pub(super) enum Failure {
     #[error("the address of the database is not valid")]
     Address(#[source] Error),
     #[error(
-        "the address of the database asks for TLS (`sslmode={0}`), which this store does not have yet: \
+        "the address of the database asks for TLS (`sslmode=require`), which this store does not have yet: \
          leave `sslmode` out on a network that you trust"
     )]
-    Tls(&'static str),
+    Tls,
     #[error("the name of a schema has from 1 to 63 bytes and no NUL, and `{0}` has not")]
     Schema(String),
     #[error("the database cannot be reached")]
@@ -72,59 +75,123 @@ impl From<Failure> for StoreError {
     }
 }
 
-/// Returns true if the same can succeed once the database is there again.
-pub(super) fn is_passing(error: &Error) -> bool {
-    match error.code() {
-        // The server ends or starts, or had to start again.
-        Some(code) => {
-            code.code().starts_with("08")
-                || [
-                    SqlState::ADMIN_SHUTDOWN,
-                    SqlState::CRASH_SHUTDOWN,
-                    SqlState::CANNOT_CONNECT_NOW,
-                    SqlState::TOO_MANY_CONNECTIONS,
-                    SqlState::T_R_SERIALIZATION_FAILURE,
-                    SqlState::T_R_DEADLOCK_DETECTED,
-                ]
-                .contains(code)
-        }
-        None => error.is_closed() || has_io_error(error),
+/// Why a call of the database has no result.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CallError {
+    #[error("there is no connection")]
+    NoConnection(#[source] PoolError),
+    #[error(transparent)]
+    Postgres(#[from] Error),
+    #[error("the database has not answered for {0:?}")]
+    NoAnswer(Duration),
+    /// What the store itself has found wrong.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<Failure> for CallError {
+    fn from(failure: Failure) -> Self {
+        CallError::Store(failure.into())
     }
 }
 
-fn has_io_error(error: &Error) -> bool {
+/// What is known about a call that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Effect {
+    /// It had none, and would fail again.
+    Refused,
+    /// It had none, and can succeed if it is made again.
+    Undone,
+    /// The connection was lost: it may have had its effect, and may still have it.
+    Unknown,
+}
+
+impl CallError {
+    pub(super) fn effect(&self) -> Effect {
+        match self {
+            // Nothing was sent.
+            CallError::NoConnection(PoolError::Backend(error)) => match effect(error) {
+                Effect::Undone | Effect::Unknown => Effect::Undone,
+                Effect::Refused => Effect::Refused,
+            },
+            CallError::NoConnection(PoolError::Timeout(TimeoutType::Create)) => Effect::Undone,
+            CallError::NoConnection(_) | CallError::Store(_) => Effect::Refused,
+            CallError::Postgres(error) => effect(error),
+            CallError::NoAnswer(_) => Effect::Unknown,
+        }
+    }
+
+    fn postgres(&self) -> Option<&Error> {
+        match self {
+            CallError::Postgres(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+fn effect(error: &Error) -> Effect {
+    let Some(code) = error.code() else {
+        return if error.is_closed() || is_lost(error) {
+            Effect::Unknown
+        } else {
+            Effect::Refused
+        };
+    };
+    let undone = [
+        SqlState::CANNOT_CONNECT_NOW,
+        SqlState::TOO_MANY_CONNECTIONS,
+        SqlState::T_R_SERIALIZATION_FAILURE,
+        SqlState::T_R_DEADLOCK_DETECTED,
+    ];
+    // The server ends, which can be between the commit and the answer.
+    let unknown = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN];
+    if undone.contains(code) {
+        Effect::Undone
+    } else if unknown.contains(code) || code.code().starts_with("08") {
+        Effect::Unknown
+    } else {
+        Effect::Refused
+    }
+}
+
+/// Returns true if the connection failed. A message that cannot be sent, such as a text of more than
+/// two gigabytes, is an error of input and output too, but leaves the connection as it was.
+fn is_lost(error: &Error) -> bool {
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
-        if error.is::<std::io::Error>() {
-            return true;
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            return error.kind() != io::ErrorKind::InvalidInput;
         }
         cause = error.source();
     }
     false
 }
 
-/// Returns true if another try can get a connection.
-pub(super) fn is_passing_pool(error: &PoolError) -> bool {
-    matches!(error, PoolError::Backend(error) if is_passing(error))
-}
-
-pub(super) fn pool_error(error: PoolError) -> StoreError {
+pub(super) fn store_error(error: impl Into<CallError>) -> StoreError {
+    let error = error.into();
+    let effect = error.effect();
     match error {
-        PoolError::Backend(error) if is_passing(&error) => {
+        CallError::Postgres(error) => reported(error, effect),
+        CallError::Store(error) => error,
+        CallError::NoAnswer(_) => Failure::Lost(Box::new(error)).into(),
+        CallError::NoConnection(PoolError::Backend(error)) if effect == Effect::Refused => {
+            reported(error, effect)
+        }
+        CallError::NoConnection(PoolError::Timeout(TimeoutType::Wait)) => {
+            Failure::NoConnection.into()
+        }
+        CallError::NoConnection(PoolError::Backend(error)) => {
             Failure::Unreachable(Box::new(error)).into()
         }
-        PoolError::Backend(error) => store_error(error),
-        PoolError::Timeout(TimeoutType::Wait) => Failure::NoConnection.into(),
-        other => Failure::Unreachable(Box::new(other)).into(),
+        CallError::NoConnection(error) => Failure::Unreachable(Box::new(error)).into(),
     }
 }
 
-pub(super) fn store_error(error: Error) -> StoreError {
+fn reported(error: Error, effect: Effect) -> StoreError {
     let Some(reported) = error.as_db_error() else {
-        return if is_passing(&error) {
-            Failure::Lost(Box::new(error)).into()
-        } else {
-            StoreError::Other(Box::new(error))
+        return match effect {
+            Effect::Unknown => Failure::Lost(Box::new(error)).into(),
+            Effect::Refused | Effect::Undone => StoreError::Other(Box::new(error)),
         };
     };
     let code = reported.code();
@@ -155,9 +222,14 @@ pub(super) fn store_error(error: Error) -> StoreError {
     .into()
 }
 
+/// The code of an error of the database.
+pub(super) fn code(error: &CallError) -> Option<&str> {
+    Some(error.postgres()?.code()?.code())
+}
+
 /// The code and the detail of an error that a function of the store has raised.
-pub(super) fn refused(error: &Error) -> Option<(&str, &str)> {
-    let reported = error.as_db_error()?;
+pub(super) fn refused(error: &CallError) -> Option<(&str, &str)> {
+    let reported = error.postgres()?.as_db_error()?;
     Some((
         reported.code().code(),
         reported.detail().unwrap_or_default(),
@@ -165,9 +237,36 @@ pub(super) fn refused(error: &Error) -> Option<(&str, &str)> {
 }
 
 /// The name of the constraint that a row violates.
-pub(super) fn violated(error: &Error) -> Option<&str> {
-    let reported = error
-        .as_db_error()
-        .filter(|it| *it.code() == SqlState::UNIQUE_VIOLATION);
-    reported.and_then(DbError::constraint)
+pub(super) fn violated(error: &CallError) -> Option<&str> {
+    let reported = error.postgres()?.as_db_error()?;
+    let is_taken = *reported.code() == SqlState::UNIQUE_VIOLATION;
+    reported.constraint().filter(|_| is_taken)
+}
+
+#[cfg(test)]
+mod tests {
+    use flow_services::Postgres;
+    use tokio_postgres::NoTls;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn what_cannot_be_sent_is_refused_and_a_closed_connection_is_unknown() {
+        let Some(server) = Postgres::start() else {
+            return;
+        };
+        let (client, connection) = tokio_postgres::connect(&server.url(), NoTls).await.unwrap();
+        tokio::spawn(connection);
+        // As a text that is too long: it fails when the message is put together.
+        let error = client.query_typed("SELECT '\0'", &[]).await.unwrap_err();
+        assert_eq!(effect(&error), Effect::Refused, "{error:?}");
+        let deadlock = "DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$";
+        let error = client.batch_execute(deadlock).await.unwrap_err();
+        assert_eq!(effect(&error), Effect::Undone, "{error:?}");
+        let end = "SELECT pg_terminate_backend(pg_backend_pid())";
+        let error = client.batch_execute(end).await.unwrap_err();
+        assert_eq!(effect(&error), Effect::Unknown, "{error:?}");
+        let error = client.batch_execute("SELECT 1").await.unwrap_err();
+        assert_eq!(effect(&error), Effect::Unknown, "{error:?}");
+    }
 }

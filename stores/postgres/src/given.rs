@@ -166,6 +166,6 @@ pub(super) fn pauses(pauses: &[PauseRow]) -> Option<String> {
 }
 
 pub(super) fn json(given: &impl Serialize) -> String {
-    // The types above are numbers, texts and UUIDs, and the keys of maps are texts.
-    serde_json::to_string(given).unwrap_or_default()
+    let json = serde_json::to_string(given);
+    json.unwrap_or_else(|error| unreachable!("numbers, texts and UUIDs are JSON: {error}"))
 }

@@ -2,9 +2,10 @@
 
 use deadpool_postgres::Client;
 use flow_store::StoreError;
+use tokio_postgres::Row as Found;
 
 use super::database::Database;
-use super::errors::{Failure, pool_error, store_error};
+use super::errors::{CallError, Failure, store_error};
 
 /// The statements that lead from each version to the next.
 const VERSIONS: [&[&str]; 1] = [&[
@@ -16,59 +17,79 @@ const VERSIONS: [&[&str]; 1] = [&[
 
 /// Several processes may do this at once: the first one does it, and the others wait.
 pub(super) async fn migrate(database: &Database) -> Result<(), StoreError> {
-    let mut client = database.pool.get().await.map_err(pool_error)?;
-    check_settings(&client).await?;
-    let transaction = client.transaction().await.map_err(store_error)?;
-    let run = async |template: &str| {
-        let sql = database.sql(template);
-        transaction.batch_execute(&sql).await.map_err(store_error)
-    };
+    let mut tries = database.tries();
+    loop {
+        let mut held = match database.connection().await {
+            Ok(held) => held,
+            Err(error) if tries.go_on_after(&error).await => continue,
+            Err(error) => return Err(store_error(error)),
+        };
+        match database.answered(migrate_on(&mut held, database)).await {
+            Err(error) if tries.go_on_after(&error).await => {}
+            Err(error) => return Err(store_error(error)),
+            Ok(()) => {
+                held.give_back();
+                return Ok(());
+            }
+        }
+    }
+}
+
+async fn migrate_on(client: &mut Client, database: &Database) -> Result<(), CallError> {
+    check_settings(client).await?;
+    let transaction = client.transaction().await?;
+    let run = async |template: &str| transaction.batch_execute(&database.sql(template)).await;
     run("SELECT pg_advisory_xact_lock({class}, -2)").await?;
     // Who may use the schema need not be allowed to create one.
     let sql = database.sql("SELECT to_regclass('{schema}.version') IS NULL");
-    let found = transaction
-        .query_typed(&sql, &[])
-        .await
-        .map_err(store_error)?;
-    if found.first().is_some_and(|row| row.get(0)) {
+    let found = transaction.query_typed(&sql, &[]).await?;
+    if found.iter().any(|row| row.get(0)) {
         run("CREATE SCHEMA IF NOT EXISTS {schema}; \
              CREATE TABLE {schema}.version (version bigint NOT NULL); \
              INSERT INTO {schema}.version VALUES (0)")
         .await?;
     }
     let sql = database.sql("SELECT version FROM {schema}.version");
-    let found = transaction
-        .query_typed(&sql, &[])
-        .await
-        .map_err(store_error)?;
-    let version: i64 = found.first().map_or(0, |row| row.get(0));
-    let version = u64::try_from(version).unwrap_or(0);
-    let known = VERSIONS.len() as u64;
-    if version > known {
-        return Err(StoreError::TooNew {
-            found: version,
-            known,
-        });
-    }
-    for (next, statements) in (1..)
-        .zip(VERSIONS)
-        .skip(usize::try_from(version).unwrap_or(0))
-    {
+    let version = version(&transaction.query_typed(&sql, &[]).await?)?;
+    for (next, statements) in (1..).zip(VERSIONS).skip(version) {
         for statements in statements {
             run(statements).await?;
         }
-        run(&format!("UPDATE {{schema}}.version SET version = {next}")).await?;
+        let update = "UPDATE {schema}.version SET version = ";
+        run(&format!("{update}{next}")).await?;
     }
-    transaction.commit().await.map_err(store_error)
+    Ok(transaction.commit().await?)
+}
+
+/// The version of the tables, which is not above the one that this library knows.
+fn version(found: &[Found]) -> Result<usize, StoreError> {
+    let damaged = |reason: String| StoreError::Corrupt {
+        place: "the table `version`".to_owned(),
+        reason,
+    };
+    let [found] = found else {
+        return Err(damaged(format!("it has {} rows", found.len())));
+    };
+    let found: i64 = found.get(0);
+    let Ok(version) = usize::try_from(found) else {
+        return Err(damaged(format!("the version is {found}")));
+    };
+    if version > VERSIONS.len() {
+        return Err(StoreError::TooNew {
+            found: version as u64,
+            known: VERSIONS.len() as u64,
+        });
+    }
+    Ok(version)
 }
 
 /// Refuses settings with which the store cannot keep what it promises.
-async fn check_settings(client: &Client) -> Result<(), StoreError> {
+async fn check_settings(client: &Client) -> Result<(), CallError> {
     let sql =
         "SELECT current_setting('transaction_isolation'), current_setting('synchronous_commit')";
-    let found = client.query_typed(sql, &[]).await.map_err(store_error)?;
-    let Some(found) = found.first() else {
-        return Ok(());
+    let found = client.query_typed(sql, &[]).await?;
+    let [found] = &found[..] else {
+        unreachable!("a query of values has one row");
     };
     let (isolation, commit): (String, String) = (found.get(0), found.get(1));
     if isolation != "read committed" {

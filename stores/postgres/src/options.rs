@@ -17,18 +17,20 @@ pub struct PostgresOptions {
     pub(crate) schema: String,
     pub(crate) connections: usize,
     pub(crate) patience: Duration,
+    pub(crate) answer_timeout: Duration,
     pub(crate) prepared_statements: bool,
     pub(crate) transaction_idle_timeout: Duration,
 }
 
 impl PostgresOptions {
-    /// The schema `flow`, 8 connections, 10 seconds of patience, no prepared statements, and 60
-    /// seconds for a step in a transaction to do something there.
+    /// The schema `flow`, 8 connections, 10 seconds of patience, 30 seconds for an answer, no
+    /// prepared statements, and 60 seconds for a step in a transaction to do something there.
     pub fn new() -> PostgresOptions {
         PostgresOptions {
             schema: "flow".to_owned(),
             connections: 8,
             patience: Duration::from_secs(10),
+            answer_timeout: Duration::from_secs(30),
             prepared_statements: false,
             transaction_idle_timeout: Duration::from_secs(60),
         }
@@ -40,10 +42,11 @@ impl PostgresOptions {
         self
     }
 
-    /// How many connections this process uses at most; at least one. Steps that write in
-    /// transactions use up to as many others, and wait for one that is free.
+    /// How many connections this process uses at most: from one to 262143, which is also the most
+    /// that a server can allow. Steps that write in transactions use up to as many others, and wait
+    /// for one that is free.
     pub fn connections(mut self, count: usize) -> PostgresOptions {
-        self.connections = count.max(1);
+        self.connections = count.clamp(1, 262_143);
         self
     }
 
@@ -51,6 +54,14 @@ impl PostgresOptions {
     /// breaks, such as while the server starts again, and how long it waits for a free connection.
     pub fn patience(mut self, patience: Duration) -> PostgresOptions {
         self.patience = patience;
+        self
+    }
+
+    /// How long a call waits for the answer to a statement. A connection on which none came is given
+    /// up as broken, and the statement is repeated on another one as long as the
+    /// [`patience`](PostgresOptions::patience) lasts, but at least once.
+    pub fn answer_timeout(mut self, timeout: Duration) -> PostgresOptions {
+        self.answer_timeout = timeout;
         self
     }
 

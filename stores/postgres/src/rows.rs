@@ -73,8 +73,13 @@ pub(super) fn execution(found: &Found) -> Result<Row, Damaged> {
 
 fn read_execution(found: &Found) -> Reading<Row> {
     let copied_from: Option<Uuid> = value(found, "copied_from")?;
-    let limit: Option<u32> = optional_number(found, "concurrency_limit")?;
     let key = optional_text(found, "concurrency_key")?;
+    let concurrency = match (key, optional_number(found, "concurrency_limit")?) {
+        (Some(key), Some(at_most)) => Some(Concurrency { key, at_most }),
+        (None, None) => None,
+        (Some(_), None) => return Err("it has a `concurrency_key` without a limit".to_owned()),
+        (None, Some(_)) => return Err("it has a `concurrency_limit` without a key".to_owned()),
+    };
     Ok(Row {
         id: id(found, "id")?,
         flow: text(found, "flow")?,
@@ -95,9 +100,7 @@ fn read_execution(found: &Found) -> Reading<Row> {
         fence: number(found, "fence")?,
         priority: value(found, "priority")?,
         not_before_ms: optional_number(found, "not_before_ms")?,
-        concurrency: key
-            .zip(limit)
-            .map(|(key, at_most)| Concurrency { key, at_most }),
+        concurrency,
     })
 }
 

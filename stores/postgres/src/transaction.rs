@@ -5,13 +5,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use deadpool_postgres::{Client, Object};
 use flow_store::{Append, ExecutionId, StoreError, StoreTransaction};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Error, Row};
 
-use super::database::Database;
-use super::errors::{self, Failure};
+use super::database::{Database, Held};
+use super::errors::{self, CallError, Effect, Failure};
 use super::write;
 
 /// A transaction of the database in which a step writes: the parameter of a node with the setting
@@ -62,7 +61,7 @@ use super::write;
 /// # Ok(()) }
 /// ```
 pub struct Transaction {
-    client: Client,
+    client: Held,
 }
 
 impl Transaction {
@@ -121,10 +120,10 @@ impl TransactionError {
     }
 }
 
-/// A transaction that has begun. `None` only while it ends.
+/// A transaction that has begun.
 pub(super) struct Begun {
     database: Arc<Database>,
-    transaction: Option<Transaction>,
+    transaction: Transaction,
 }
 
 /// A step that ends the transaction by a statement of its own removes the savepoint.
@@ -141,145 +140,97 @@ pub(super) async fn begin(database: &Arc<Database>) -> Result<Begun, StoreError>
     let client = database.connection_for_step(&begin).await?;
     Ok(Begun {
         database: database.clone(),
-        transaction: Some(Transaction { client }),
+        transaction: Transaction { client },
     })
 }
 
 impl Begun {
-    /// The connection. Whoever does not give it back closes it, and so undoes the transaction.
-    fn take(&mut self) -> Result<Ending, StoreError> {
-        let transaction = self.transaction.take().ok_or(Failure::TransactionLost)?;
-        Ok(Ending(Some(transaction.client)))
-    }
-}
-
-impl Drop for Begun {
-    fn drop(&mut self) {
-        drop(self.take());
-    }
-}
-
-/// A connection whose transaction ends. If it does not end well, the connection is closed, so that
-/// nobody else gets it in the middle of the transaction.
-struct Ending(Option<Client>);
-
-impl Ending {
-    async fn run(&self, sql: &str) -> Result<(), Error> {
-        match &self.0 {
-            Some(client) => client.batch_execute(sql).await,
-            None => Ok(()),
-        }
+    async fn run(&self, sql: &str) -> Result<(), CallError> {
+        let client = &self.transaction.client;
+        self.database.answered(client.batch_execute(sql)).await
     }
 
     /// Undoes the transaction, and gives the connection back.
-    async fn roll_back(mut self) {
+    async fn undo(self) {
         if self.run("ROLLBACK").await.is_ok() {
-            self.give_back();
-        }
-    }
-
-    fn give_back(&mut self) {
-        drop(self.0.take());
-    }
-}
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        if let Some(client) = self.0.take() {
-            drop(Object::take(client));
+            self.transaction.client.give_back();
         }
     }
 }
 
 /// Why the savepoint is not there any more.
-fn unreleased(error: Error) -> StoreError {
-    let Some(code) = error.code() else {
-        return if errors::is_passing(&error) {
-            Failure::TransactionLost.into()
-        } else {
-            errors::store_error(error)
-        };
-    };
-    match code.code() {
-        "25P01" | "3B001" => Failure::EndedByStep.into(),
-        "25P02" => Failure::Aborted.into(),
+fn unreleased(error: CallError) -> StoreError {
+    match errors::code(&error) {
+        Some("25P01" | "3B001") => Failure::EndedByStep.into(),
+        Some("25P02") => Failure::Aborted.into(),
+        None if error.effect() == Effect::Unknown => Failure::TransactionLost.into(),
         _ => errors::store_error(error),
     }
 }
 
 #[async_trait]
 impl StoreTransaction for Begun {
-    #[expect(
-        clippy::expect_used,
-        reason = "the methods that take it out consume the whole"
-    )]
     fn handle(&mut self) -> &mut (dyn Any + Send) {
-        self.transaction.as_mut().expect("it has not ended")
+        &mut self.transaction
     }
 
     async fn check(&mut self) -> Result<(), StoreError> {
-        let Some(transaction) = &self.transaction else {
-            return Err(Failure::TransactionLost.into());
-        };
         let check = format!("{RELEASE}; SET CONSTRAINTS ALL IMMEDIATE; {SAVEPOINT}");
-        let checked = transaction.client.batch_execute(&check).await;
-        checked.map_err(unreleased)
+        self.run(&check).await.map_err(unreleased)
     }
 
     async fn append(
-        mut self: Box<Self>,
+        self: Box<Self>,
         id: ExecutionId,
         fence: u64,
         append: Append,
     ) -> Result<(), StoreError> {
-        let mut ending = self.take()?;
         // Readers of the log wait for whoever writes to it, so from here on it has to go on quickly.
         let release = format!("{RELEASE}; SET LOCAL idle_in_transaction_session_timeout = 5000");
-        let mut written = ending.run(&release).await.map_err(unreleased);
-        if let (Ok(()), Some(client)) = (&written, &ending.0) {
+        let mut written = self.run(&release).await.map_err(unreleased);
+        if written.is_ok() {
+            let client = &self.transaction.client;
             written = write::append_in(&self.database, client, id, fence, &append).await;
         }
         if written.is_err() {
-            ending.roll_back().await;
+            self.undo().await;
             return written;
         }
-        match ending.run("COMMIT").await {
+        match self.run("COMMIT").await {
             Ok(()) => {
-                ending.give_back();
+                self.transaction.client.give_back();
                 Ok(())
             }
-            Err(error) if errors::is_passing(&error) => {
-                drop(ending);
-                if write::was_committed(&self.database, id, fence, &append).await? {
-                    return Ok(());
-                }
-                Err(Failure::TransactionLost.into())
+            Err(error) if error.effect() == Effect::Unknown => {
+                let Begun {
+                    database,
+                    transaction,
+                } = *self;
+                drop(transaction);
+                write::is_committed(&database, id, fence, &append).await
             }
             Err(error) => Err(errors::store_error(error)),
         }
     }
 
-    async fn commit(mut self: Box<Self>) -> Result<(), StoreError> {
-        let mut ending = self.take()?;
-        if let Err(error) = ending.run(RELEASE).await {
-            ending.roll_back().await;
+    async fn commit(self: Box<Self>) -> Result<(), StoreError> {
+        if let Err(error) = self.run(RELEASE).await {
+            self.undo().await;
             return Err(unreleased(error));
         }
-        match ending.run("COMMIT").await {
+        match self.run("COMMIT").await {
             Ok(()) => {
-                ending.give_back();
+                self.transaction.client.give_back();
                 Ok(())
             }
-            Err(error) if errors::is_passing(&error) => {
+            Err(error) if error.effect() == Effect::Unknown => {
                 Err(Failure::CommitUnknown(Box::new(error)).into())
             }
             Err(error) => Err(errors::store_error(error)),
         }
     }
 
-    async fn roll_back(mut self: Box<Self>) {
-        if let Ok(ending) = self.take() {
-            ending.roll_back().await;
-        }
+    async fn roll_back(self: Box<Self>) {
+        self.undo().await;
     }
 }

@@ -1,17 +1,17 @@
 //! Writes. Each is one statement. If the connection was lost before the answer came, the statement
-//! runs again, and finds out whether it had its effect the first time.
+//! runs again, and finds out whether it had its effect the first time: by the fence and the numbers of
+//! records, or by the id of the call, which is stored with what it wrote.
 
 use deadpool_postgres::Client;
 use flow_store::{
     Append, Claim, Created, EndIf, ExecutionId, PauseRow, PauseState, Record, Row, Settlement,
     Status, StoreError, Take, Token, refusal,
 };
-use tokio_postgres::Error;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use super::database::{Answer, Database, Value};
-use super::errors::{self, Failure, store_error};
+use super::errors::{self, CallError, Effect, Failure, store_error};
 use super::given::{self, integer};
 use super::{read, rows, text};
 
@@ -36,7 +36,7 @@ pub(super) async fn create(
         (&records, Type::TEXT),
         (&pauses, Type::TEXT),
     ];
-    let Answer { result, again } = database.call(sql, &values).await?;
+    let Answer { result, again } = database.call(sql, &values).await;
     match result {
         Ok(found) => {
             let existing = found.first().and_then(|row| row.get::<_, Option<Uuid>>(0));
@@ -77,19 +77,32 @@ pub(super) async fn claim(
 ) -> Result<Option<Row>, StoreError> {
     let claim = Claim::new(holder, now_ms, until_ms);
     let sql = "UPDATE {schema}.executions \
-         SET fence = fence + 1, holder = $2, claimed_until_ms = $4, lease_ms = $5 \
+         SET fence = fence + 1, holder = $2, claimed_until_ms = $4, lease_ms = $5, claimed_by_call = $6 \
          WHERE id = $1 AND status NOT IN ('completed', 'failed', 'cancelled') \
              AND (holder IS NULL OR claimed_until_ms <= $3) RETURNING *";
     let (now, until, lease) = (integer(now_ms), integer(until_ms), integer(claim.lease_ms));
+    let call = Uuid::new_v4();
     let values: [Value<'_>; _] = [
         (&id.as_uuid(), Type::UUID),
         (&holder, Type::UUID),
         (&now, Type::INT8),
         (&until, Type::INT8),
         (&lease, Type::INT8),
+        (&call, Type::UUID),
     ];
-    // If the answer was lost, the claim of nobody who knows of it runs out.
-    let found = database.rows(sql, &values).await?;
+    let Answer { result, again } = database.call(sql, &values).await;
+    let mut found = result.map_err(store_error)?;
+    if found.is_empty() && again {
+        // A claim of which its holder does not know would keep everybody out.
+        let sql = "SELECT * FROM {schema}.executions \
+             WHERE id = $1 AND holder = $2 AND claimed_by_call = $3";
+        let values: [Value<'_>; _] = [
+            (&id.as_uuid(), Type::UUID),
+            (&holder, Type::UUID),
+            (&call, Type::UUID),
+        ];
+        found = database.rows(sql, &values).await?;
+    }
     let row = found.first().map(rows::execution).transpose()?;
     Ok(row)
 }
@@ -100,7 +113,8 @@ pub(super) async fn break_claim(
     claim: Claim,
 ) -> Result<bool, StoreError> {
     let sql = "UPDATE {schema}.executions SET claimed_until_ms = lease_ms \
-         WHERE id = $1 AND holder = $2 AND claimed_until_ms = $3 AND lease_ms = $4 RETURNING id";
+         WHERE id = $1 AND holder = $2 AND lease_ms = $4 \
+             AND (claimed_until_ms = $3 OR {again} AND claimed_until_ms = lease_ms) RETURNING id";
     let values: [Value<'_>; _] = [
         (&id.as_uuid(), Type::UUID),
         (&claim.holder, Type::UUID),
@@ -133,12 +147,12 @@ pub(super) async fn append(
     fence: u64,
     append: &Append,
 ) -> Result<(), StoreError> {
-    let next_seq = next_seq(id, append)?;
-    let Answer { result, again } = call_append(database, None, id, fence, append).await?;
+    check(id, append)?;
+    let Answer { result, again } = call_append(database, None, id, fence, append).await;
     let Err(error) = result else {
         return Ok(());
     };
-    if again && !append.records.is_empty() && is_written(database, id, fence, next_seq).await? {
+    if again && is_written(database, id, fence, append).await? {
         return Ok(());
     }
     Err(refused(id, append, error))
@@ -152,21 +166,23 @@ pub(super) async fn append_in(
     fence: u64,
     append: &Append,
 ) -> Result<(), StoreError> {
-    next_seq(id, append)?;
-    let answer = call_append(database, Some(client), id, fence, append).await?;
+    check(id, append)?;
+    let answer = call_append(database, Some(client), id, fence, append).await;
     match answer.result {
         Ok(_) => Ok(()),
-        Err(error) if errors::is_passing(&error) => Err(Failure::TransactionLost.into()),
+        Err(error) if error.effect() == Effect::Unknown => Err(Failure::TransactionLost.into()),
         Err(error) => Err(refused(id, append, error)),
     }
 }
 
-/// The number of the record after those of an append that is right in itself.
-fn next_seq(id: ExecutionId, append: &Append) -> Result<u64, StoreError> {
+/// Checks that an append is right in itself.
+fn check(id: ExecutionId, append: &Append) -> Result<(), StoreError> {
     refusal::questions_of(id, &append.opened)?;
-    refusal::sequence(id, first_seq(append), &append.records)
+    refusal::sequence(id, first_seq(append), &append.records)?;
+    Ok(())
 }
 
+/// The number of the first record, with which the database compares only if there is one.
 fn first_seq(append: &Append) -> u64 {
     append.records.first().map_or(0, |record| record.seq)
 }
@@ -177,7 +193,7 @@ async fn call_append(
     id: ExecutionId,
     fence: u64,
     append: &Append,
-) -> Result<Answer, StoreError> {
+) -> Answer {
     let records = &append.records;
     let closed: Vec<Uuid> = append.closed.iter().map(Token::as_uuid).collect();
     let values: [Value<'_>; _] = [
@@ -203,13 +219,13 @@ async fn call_append(
     let sql =
         "SELECT {schema}.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
     match client {
-        Some(client) => Ok(database.call_on(client, sql, &values).await),
+        Some(client) => database.call_on(client, sql, &values).await,
         None => database.call(sql, &values).await,
     }
 }
 
 /// What an append was refused for.
-fn refused(id: ExecutionId, append: &Append, error: Error) -> StoreError {
+fn refused(id: ExecutionId, append: &Append, error: CallError) -> StoreError {
     let Some((code, detail)) = errors::refused(&error) else {
         return store_error(error);
     };
@@ -217,10 +233,11 @@ fn refused(id: ExecutionId, append: &Append, error: Error) -> StoreError {
         errors::NOT_FOUND => StoreError::NotFound(id),
         errors::LEASE_LOST => StoreError::LeaseLost(id),
         errors::GAP => {
-            let expected = detail.parse().unwrap_or_default();
-            match refusal::sequence(id, expected, &append.records) {
-                Ok(_) => store_error(error),
-                Err(gap) => gap,
+            let expected = detail.parse().ok();
+            let sequence = expected.map(|seq| refusal::sequence(id, seq, &append.records));
+            match sequence {
+                Some(Err(gap)) => gap,
+                Some(Ok(_)) | None => store_error(error),
             }
         }
         errors::UNKNOWN_TOKEN => match detail.parse() {
@@ -233,30 +250,52 @@ fn refused(id: ExecutionId, append: &Append, error: Error) -> StoreError {
     }
 }
 
-/// Whether the journal ends where an append with this fence would have ended it. Nobody else writes
-/// with the same fence.
+/// Returns true if an append with this fence, whose answer was lost, has been written. Nobody else
+/// writes with the same fence.
 async fn is_written(
-    database: &Database,
-    id: ExecutionId,
-    fence: u64,
-    next_seq: u64,
-) -> Result<bool, StoreError> {
-    let row = read::execution(database, id).await?;
-    Ok(row.is_some_and(|row| row.fence == fence && row.next_seq == next_seq))
-}
-
-/// Whether a transaction with this append was committed, whose answer was lost. It may not be over
-/// in the database yet: the lock waits for it.
-pub(super) async fn was_committed(
     database: &Database,
     id: ExecutionId,
     fence: u64,
     append: &Append,
 ) -> Result<bool, StoreError> {
-    let next_seq = next_seq(id, append)?;
-    let sql = "SELECT FROM {schema}.executions WHERE id = $1 FOR SHARE";
-    database.rows(sql, &[(&id.as_uuid(), Type::UUID)]).await?;
-    is_written(database, id, fence, next_seq).await
+    let Some(row) = read::execution(database, id).await? else {
+        return Ok(false);
+    };
+    if row.fence != fence {
+        return Ok(false);
+    }
+    let Some(last) = append.records.last() else {
+        let status = append.status.unwrap_or(row.status);
+        return Ok(row.updated_ms == append.now_ms && row.status == status);
+    };
+    let sql = "SELECT FROM {schema}.records WHERE execution = $1 AND seq = $2 AND step = $3";
+    let values: [Value<'_>; _] = [
+        (&id.as_uuid(), Type::UUID),
+        (&integer(last.seq), Type::INT8),
+        (&text::stored(&last.step), Type::TEXT),
+    ];
+    Ok(!database.rows(sql, &values).await?.is_empty())
+}
+
+/// Finds out what became of a transaction with this append, when the answer to its commit was lost.
+pub(super) async fn is_committed(
+    database: &Database,
+    id: ExecutionId,
+    fence: u64,
+    append: &Append,
+) -> Result<(), StoreError> {
+    // It may not be over in the database yet: the lock waits for it.
+    let sql = "SELECT fence FROM {schema}.executions WHERE id = $1 FOR SHARE";
+    let found = database.rows(sql, &[(&id.as_uuid(), Type::UUID)]).await?;
+    let found = found.first().ok_or(StoreError::NotFound(id))?;
+    if found.get::<_, i64>(0) != integer(fence) {
+        // Who has taken over may have written the same record by itself.
+        return Err(StoreError::LeaseLost(id));
+    }
+    if is_written(database, id, fence, append).await? {
+        return Ok(());
+    }
+    Err(Failure::TransactionLost.into())
 }
 
 pub(super) async fn end(
@@ -294,30 +333,30 @@ pub(super) async fn settle(
 ) -> Result<PauseRow, StoreError> {
     let settled = PauseState::from(settlement);
     let (state, answer) = given::state(&settled);
-    let sql = "SELECT * FROM {schema}.settle($1, $2, $3, $4)";
+    let sql = "SELECT * FROM {schema}.settle($1, $2, $3, $4, $5)";
     let values: [Value<'_>; _] = [
         (&token.as_uuid(), Type::UUID),
         (&state, Type::TEXT),
         (&answer, Type::TEXT),
         (&integer(now_ms), Type::INT8),
+        (&Uuid::new_v4(), Type::UUID),
     ];
-    let Answer { result, again } = database.call(sql, &values).await?;
-    let found = result.map_err(store_error)?;
+    let found = database.rows(sql, &values).await?;
     let before = found.first().ok_or(StoreError::UnknownToken(token))?;
-    let before = rows::pause(before)?;
-    if again && before.state == settled {
-        // Whoever settled it did so in the same way, and most likely it was this call.
-        let state = PauseState::Open;
-        return Ok(PauseRow { state, ..before });
-    }
-    Ok(before)
+    Ok(rows::pause(before)?)
 }
 
 pub(super) async fn delete(database: &Database, id: ExecutionId) -> Result<bool, StoreError> {
+    let values: [Value<'_>; _] = [(&id.as_uuid(), Type::UUID)];
+    // Of what was deleted nothing is left by which a repetition could find out whose work it was.
+    let sql = "SELECT FROM {schema}.executions WHERE id = $1";
+    if database.rows(sql, &values).await?.is_empty() {
+        return Ok(false);
+    }
     let sql = "SELECT {schema}.delete_execution($1) AS deleted";
-    let answer = database.call(sql, &[(&id.as_uuid(), Type::UUID)]).await?;
-    let found = answer.result.map_err(store_error)?;
-    Ok(answer.again || found.first().is_some_and(|row| row.get(0)))
+    let Answer { result, again } = database.call(sql, &values).await;
+    let found = result.map_err(store_error)?;
+    Ok(again || found.iter().any(|row| row.get(0)))
 }
 
 pub(super) async fn take_queued(
@@ -328,7 +367,7 @@ pub(super) async fn take_queued(
     let places = places.map(|(flow, places)| (text::stored(flow), given::limit(*places)));
     let places = given::json(&places.collect::<std::collections::BTreeMap<_, _>>());
     let claim = Claim::new(take.holder, take.now_ms, take.until_ms);
-    let sql = "SELECT * FROM {schema}.take_queued($1, $2, $3, $4, $5, $6)";
+    let sql = "SELECT * FROM {schema}.take_queued($1, $2, $3, $4, $5, $6, $7, {again})";
     let values: [Value<'_>; _] = [
         (&places, Type::TEXT),
         (&given::limit(take.limit), Type::INT8),
@@ -336,6 +375,7 @@ pub(super) async fn take_queued(
         (&integer(take.now_ms), Type::INT8),
         (&integer(take.until_ms), Type::INT8),
         (&integer(claim.lease_ms), Type::INT8),
+        (&Uuid::new_v4(), Type::UUID),
     ];
     let found = database.rows(sql, &values).await?;
     Ok(found.iter().map(rows::execution).collect())

@@ -3,7 +3,7 @@
 -- by an advisory lock that it shares with others and holds until it has committed. A reader stops at the lowest that
 -- is announced.
 
-CREATE FUNCTION {schema}.add_records(of_execution uuid, added text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION {schema}.add_records(of_execution uuid, added text) RETURNS void LANGUAGE plpgsql AS {body}
 #variable_conflict use_column
 BEGIN
     PERFORM pg_advisory_xact_lock_shared({class}, (CASE WHEN is_called THEN last_value ELSE 0 END & 2147483647)::integer)
@@ -12,10 +12,10 @@ BEGIN
         ("offset", execution, seq, at_ms, kind, path, step, visit, item, attempt, payload)
     SELECT nextval('{schema}.offsets'), of_execution, seq, at_ms, kind, path, step, visit, item, attempt, payload
     FROM json_populate_recordset(NULL::{schema}.records, added::json);
-END $$;
+END {body};
 
 -- Up to this offset, no record appears any more.
-CREATE FUNCTION {schema}.complete_up_to() RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION {schema}.complete_up_to() RETURNS bigint LANGUAGE plpgsql AS {body}
 #variable_conflict use_column
 DECLARE
     taken bigint;
@@ -33,11 +33,11 @@ BEGIN
     -- Only the lower bits are in the locks. What was announced is not above this, since it was read before.
     SELECT CASE WHEN is_called THEN last_value ELSE 0 END INTO newest FROM {schema}.offsets;
     RETURN least(taken, (SELECT min(newest - ((newest - key) & 2147483647)) FROM unnest(announced) AS key));
-END $$;
+END {body};
 
 CREATE FUNCTION {schema}.log(of_execution uuid, after_offset bigint, at_most bigint)
 RETURNS TABLE ("offset" bigint, execution uuid, seq bigint, at_ms bigint, kind text, path text, step text, visit bigint,
-    item bigint, attempt bigint, payload text, owner text) LANGUAGE plpgsql AS $$
+    item bigint, attempt bigint, payload text, owner text) LANGUAGE plpgsql AS {body}
 #variable_conflict use_column
 DECLARE
     up_to bigint;
@@ -64,12 +64,12 @@ BEGIN
         );
         PERFORM pg_sleep(0.002);
     END LOOP;
-END $$;
+END {body};
 
-CREATE FUNCTION {schema}.last_offset() RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION {schema}.last_offset() RETURNS bigint LANGUAGE plpgsql AS {body}
 #variable_conflict use_column
 DECLARE
     up_to bigint := {schema}.complete_up_to();
 BEGIN
     RETURN (SELECT coalesce(max("offset"), 0) FROM {schema}.records WHERE "offset" <= up_to);
-END $$;
+END {body};

@@ -1,7 +1,7 @@
 -- Each write is one statement that calls one of these functions, so it is one transaction and one message to the server.
 -- Refusals are errors, which undo what was written before them.
 
-CREATE FUNCTION {schema}.recount(of_execution uuid) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION {schema}.recount(of_execution uuid) RETURNS void LANGUAGE sql AS {body}
     UPDATE {schema}.executions AS e SET expires_ms = q.expires_ms, settled = q.settled,
         wake_ms = least(q.expires_ms, e.timer_ms)
     FROM (
@@ -10,24 +10,24 @@ CREATE FUNCTION {schema}.recount(of_execution uuid) RETURNS void LANGUAGE sql AS
         FROM {schema}.pauses WHERE execution = of_execution
     ) AS q
     WHERE e.id = of_execution
-$$;
+{body};
 
-CREATE FUNCTION {schema}.add_pauses(added text) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION {schema}.add_pauses(added text) RETURNS void LANGUAGE sql AS {body}
     INSERT INTO {schema}.pauses
         (token, execution, path, step, prompt, expected, "schema", created_ms, expires_ms, state, answer)
     SELECT token, execution, path, step, prompt, expected, "schema", created_ms, expires_ms, state, answer
     FROM json_populate_recordset(NULL::{schema}.pauses, added::json)
-$$;
+{body};
 
-CREATE FUNCTION {schema}.close_pauses(of_execution uuid, tokens uuid[]) RETURNS void LANGUAGE sql AS $$
+CREATE FUNCTION {schema}.close_pauses(of_execution uuid, tokens uuid[]) RETURNS void LANGUAGE sql AS {body}
     UPDATE {schema}.pauses
     SET state = CASE state WHEN 'open' THEN 'withdrawn' WHEN 'answered' THEN 'used' WHEN 'timed_out' THEN 'expired' END
     WHERE execution = of_execution AND (tokens IS NULL OR token = ANY (tokens))
         AND state IN ('open', 'answered', 'timed_out')
-$$;
+{body};
 
 -- Returns the execution with the same key, if there is one.
-CREATE FUNCTION {schema}.new_execution(given text, records text, pauses text) RETURNS uuid LANGUAGE plpgsql AS $$
+CREATE FUNCTION {schema}.new_execution(given text, records text, pauses text) RETURNS uuid LANGUAGE plpgsql AS {body}
 #variable_conflict use_column
 DECLARE
     e {schema}.executions := json_populate_record(NULL::{schema}.executions, given::json);
@@ -49,14 +49,17 @@ BEGIN
     END IF;
     IF pauses IS NOT NULL THEN
         PERFORM {schema}.add_pauses(pauses);
+        IF e.status IN ('completed', 'failed', 'cancelled') THEN
+            PERFORM {schema}.close_pauses(e.id, NULL);
+        END IF;
         PERFORM {schema}.recount(e.id);
     END IF;
     RETURN NULL;
-END $$;
+END {body};
 
 CREATE FUNCTION {schema}.append(of_execution uuid, with_fence bigint, at_ms bigint, first_seq bigint, count bigint,
     snapshot bigint, records text, opened text, closed uuid[], new_status text, new_result text, new_structure text,
-    timer bigint, release boolean, prune_before bigint) RETURNS void LANGUAGE plpgsql AS $$
+    timer bigint, release boolean, prune_before bigint) RETURNS void LANGUAGE plpgsql AS {body}
 #variable_conflict use_column
 DECLARE
     e {schema}.executions;
@@ -117,10 +120,10 @@ BEGIN
     IF over OR opened IS NOT NULL OR closed IS NOT NULL THEN
         PERFORM {schema}.recount(of_execution);
     END IF;
-END $$;
+END {body};
 
 CREATE FUNCTION {schema}.end_execution(of_execution uuid, new_status text, reason text, at_ms bigint, last_record text,
-    untouched_since bigint) RETURNS SETOF {schema}.executions LANGUAGE plpgsql AS $$
+    untouched_since bigint) RETURNS SETOF {schema}.executions LANGUAGE plpgsql AS {body}
 #variable_conflict use_column
 DECLARE
     e {schema}.executions;
@@ -129,7 +132,7 @@ BEGIN
     IF e.status NOT IN ('completed', 'failed', 'cancelled') AND (untouched_since IS NULL
         OR e.status = 'paused' AND e.updated_ms < untouched_since AND e.settled = 0) THEN
         PERFORM {schema}.add_records(of_execution,
-            json_build_array(jsonb_set(last_record::jsonb, '{seq}', to_jsonb(e.next_seq)))::text);
+            json_build_array(jsonb_set(last_record::jsonb, ARRAY['seq'], to_jsonb(e.next_seq)))::text);
         PERFORM {schema}.close_pauses(of_execution, NULL);
         UPDATE {schema}.executions SET status = new_status, result = reason, updated_ms = end_execution.at_ms,
             next_seq = next_seq + 1, fence = fence + 1, holder = NULL, claimed_until_ms = NULL, lease_ms = NULL,
@@ -137,11 +140,11 @@ BEGIN
         WHERE id = of_execution;
     END IF;
     RETURN QUERY SELECT * FROM {schema}.executions WHERE id = of_execution;
-END $$;
+END {body};
 
 -- Returns the question as it was before.
-CREATE FUNCTION {schema}.settle(of_token uuid, new_state text, new_answer text, at_ms bigint)
-RETURNS SETOF {schema}.pauses LANGUAGE plpgsql AS $$
+CREATE FUNCTION {schema}.settle(of_token uuid, new_state text, new_answer text, at_ms bigint, of_call uuid)
+RETURNS SETOF {schema}.pauses LANGUAGE plpgsql AS {body}
 #variable_conflict use_column
 DECLARE
     p {schema}.pauses;
@@ -154,14 +157,19 @@ BEGIN
         RETURN;
     END IF;
     IF p.state = 'open' THEN
-        UPDATE {schema}.pauses SET state = new_state, answer = new_answer WHERE token = of_token;
+        UPDATE {schema}.pauses SET state = new_state, answer = new_answer, settled_by_call = of_call
+        WHERE token = of_token;
         UPDATE {schema}.executions SET updated_ms = settle.at_ms WHERE id = p.execution;
         PERFORM {schema}.recount(p.execution);
+    ELSIF p.settled_by_call = of_call THEN
+        -- The answer to this call was lost, and it is made again.
+        p.state := 'open';
+        p.answer := NULL;
     END IF;
     RETURN NEXT p;
-END $$;
+END {body};
 
-CREATE FUNCTION {schema}.delete_execution(of_execution uuid) RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION {schema}.delete_execution(of_execution uuid) RETURNS boolean LANGUAGE plpgsql AS {body}
 #variable_conflict use_column
 BEGIN
     PERFORM FROM {schema}.executions WHERE id = of_execution FOR UPDATE;
@@ -172,4 +180,4 @@ BEGIN
     DELETE FROM {schema}.pauses WHERE execution = of_execution;
     DELETE FROM {schema}.executions WHERE id = of_execution;
     RETURN true;
-END $$;
+END {body};

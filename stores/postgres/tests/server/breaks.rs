@@ -1,4 +1,4 @@
-//! Connections that break, and servers that are killed: nothing is lost, nothing is written twice.
+//! Servers that are killed, and readers beside many writers: nothing is lost, nothing is written twice.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -7,119 +7,10 @@ use std::time::{Duration, Instant};
 
 use flow_postgres::{PostgresOptions, PostgresStore};
 use flow_services::Postgres;
-use flow_store::{
-    Append, Created, EndIf, ExecutionId, PauseRow, PauseState, Row, Settlement, Status, Store,
-    Token,
-};
-use uuid::Uuid;
+use flow_store::suite::fixtures::{append, claimed, records};
+use flow_store::{ExecutionId, Store as _};
 
-use crate::proxy::Proxy;
-use crate::samples::{NOW, append, claim, record, row};
 use crate::servers::{options, shared};
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_write_whose_answer_is_lost_is_there_once() {
-    let Some(server) = shared() else {
-        return;
-    };
-    let proxy = Proxy::before(server).await;
-    let store = PostgresStore::connect_with(&proxy.url(), options())
-        .await
-        .unwrap();
-    let given = row();
-    let id = given.id;
-    let asked = PauseRow {
-        token: Token::from(Uuid::new_v4()),
-        execution: id,
-        path: "orders.approve".to_owned(),
-        step: "orders.approve".to_owned(),
-        prompt: "Approve?".to_owned(),
-        expected: "bool".to_owned(),
-        schema: None,
-        created_ms: NOW,
-        expires_ms: None,
-        state: PauseState::Open,
-    };
-
-    proxy.lose_the_next_answer();
-    let keyed = Row {
-        idempotency_key: Some("key".to_owned()),
-        ..given
-    };
-    let created = store
-        .create(keyed, vec![record(0)], Vec::new(), claim())
-        .await;
-    assert_eq!(created.unwrap(), Created::New);
-
-    for seq in 1..20 {
-        proxy.lose_the_next_answer();
-        store.append(id, 1, append(seq)).await.unwrap();
-    }
-    proxy.lose_the_next_answer();
-    let pause = Append {
-        opened: vec![asked.clone()],
-        status: Some(Status::Paused),
-        release: true,
-        ..append(20)
-    };
-    store.append(id, 1, pause).await.unwrap();
-
-    proxy.lose_the_next_answer();
-    let answer = Settlement::Answer("true".to_owned());
-    let before = store.settle(asked.token, answer, NOW).await.unwrap();
-    assert_eq!(before, asked);
-
-    proxy.lose_the_next_answer();
-    let ended = store
-        .end(id, Status::Cancelled, "", record(0), EndIf::NotOver)
-        .await;
-    assert_eq!(ended.unwrap().next_seq, 22);
-
-    let seqs: Vec<u64> = store
-        .records(id, 0, 99)
-        .await
-        .unwrap()
-        .iter()
-        .map(|it| it.seq)
-        .collect();
-    assert_eq!(seqs, (0..22).collect::<Vec<_>>());
-    assert_eq!(store.log(None, 0, 99).await.unwrap().len(), 22);
-
-    proxy.lose_the_next_answer();
-    assert!(store.delete(id).await.unwrap());
-    assert_eq!(proxy.lost(), 24);
-}
-
-/// A process that writes with an old fence gets no further by a lost answer.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_late_write_whose_answer_is_lost_stays_refused() {
-    let Some(server) = shared() else {
-        return;
-    };
-    let proxy = Proxy::before(server).await;
-    let store = PostgresStore::connect_with(&proxy.url(), options())
-        .await
-        .unwrap();
-    let given = row();
-    let id = given.id;
-    store
-        .create(given, vec![record(0)], Vec::new(), claim())
-        .await
-        .unwrap();
-    let later = NOW + 60_000;
-    store
-        .claim(id, Uuid::new_v4(), later, later + 1)
-        .await
-        .unwrap()
-        .unwrap();
-    proxy.lose_the_next_answer();
-    let late = store.append(id, 1, append(1)).await;
-    assert!(
-        matches!(late, Err(flow_store::StoreError::LeaseLost(_))),
-        "{late:?}"
-    );
-    assert_eq!(store.records(id, 0, 9).await.unwrap().len(), 1);
-}
 
 /// The server is killed again and again while eight executions are written to: each append that
 /// was confirmed is there, each once, and the log has all of them in order.
@@ -140,15 +31,13 @@ async fn a_server_that_is_killed_loses_and_doubles_nothing() {
     for _ in 0..8 {
         let (store, stop, written) = (store.clone(), stop.clone(), written.clone());
         writers.push(tokio::spawn(async move {
-            let row = row();
-            let id = row.id;
-            store
-                .create(row, vec![record(0)], Vec::new(), claim())
-                .await
-                .unwrap();
+            let (id, fence) = claimed(&*store).await;
             let mut seq = 1;
             while !stop.load(Ordering::SeqCst) {
-                store.append(id, 1, append(seq)).await.unwrap();
+                store
+                    .append(id, fence, append(records(seq..seq + 1)))
+                    .await
+                    .unwrap();
                 seq += 1;
                 written.fetch_add(1, Ordering::SeqCst);
             }
@@ -212,14 +101,12 @@ async fn a_reader_misses_nothing_while_many_write() {
     for _ in 0..WRITERS {
         let store = store.clone();
         writers.push(tokio::spawn(async move {
-            let row = row();
-            let id = row.id;
-            store
-                .create(row, vec![record(0)], Vec::new(), claim())
-                .await
-                .unwrap();
+            let (id, fence) = claimed(&*store).await;
             for seq in 1..APPENDS {
-                store.append(id, 1, append(seq)).await.unwrap();
+                store
+                    .append(id, fence, append(records(seq..seq + 1)))
+                    .await
+                    .unwrap();
             }
         }));
     }

@@ -1,9 +1,9 @@
 //! The store on a real server.
 
 mod breaks;
+mod lost_answers;
 mod opening;
 mod proxy;
-mod samples;
 mod servers;
 mod transactions;
 

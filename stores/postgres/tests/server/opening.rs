@@ -1,7 +1,8 @@
 //! What a store accepts when it is opened.
 
 use flow_postgres::{PostgresOptions, PostgresStore};
-use flow_store::{Store as _, StoreError};
+use flow_store::suite::fixtures::{append, claimed, question, records};
+use flow_store::{Append, Store as _, StoreError};
 use std::time::Duration;
 
 use crate::servers::{options, shared};
@@ -87,4 +88,77 @@ async fn an_address_that_leads_nowhere_is_told() {
     let opened = PostgresStore::connect_with("postgres://flow@127.0.0.1:1/postgres", options).await;
     let error = told(&opened.unwrap_err());
     assert!(error.contains("the name of a schema"), "{error}");
+}
+
+#[tokio::test]
+async fn options_may_be_as_large_as_they_can_be() {
+    let Some(server) = shared() else {
+        return;
+    };
+    let options = options()
+        .connections(usize::MAX)
+        .patience(Duration::MAX)
+        .answer_timeout(Duration::MAX)
+        .transaction_idle_timeout(Duration::MAX);
+    let store = PostgresStore::connect_with(&server.url(), options).await;
+    let begun = store.unwrap().begin().await.unwrap();
+    begun.commit().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_schema_may_have_any_name() {
+    let Some(server) = shared() else {
+        return;
+    };
+    for name in [
+        "a $$ b",
+        "{class}",
+        "{schema}.{again}",
+        "$body0$ $body1$",
+        "it's \"{\"",
+    ] {
+        let options = PostgresOptions::new().schema(name);
+        let store = PostgresStore::connect_with(&server.url(), options).await;
+        let store = store.unwrap();
+        let (id, fence) = claimed(&store).await;
+        let write = append(records(1..2));
+        store.append(id, fence, write).await.unwrap();
+        assert_eq!(store.log(None, 0, 9).await.unwrap().len(), 2, "{name}");
+    }
+}
+
+/// A row that could not be read is refused by the tables, so that nobody claims one.
+#[tokio::test]
+async fn rows_that_could_not_be_read_are_refused() {
+    let Some(server) = shared() else {
+        return;
+    };
+    let options = PostgresOptions::new().schema("refused_rows");
+    let store = PostgresStore::connect_with(&server.url(), options).await;
+    let store = store.unwrap();
+    let (id, fence) = claimed(&store).await;
+    let ask = Append {
+        opened: vec![question(id)],
+        ..append(Vec::new())
+    };
+    store.append(id, fence, ask).await.unwrap();
+    for change in [
+        "executions SET status = 'runing'",
+        "executions SET format = -1",
+        "executions SET next_seq = -1",
+        "executions SET created_ms = -1",
+        "executions SET lease_ms = NULL",
+        "executions SET concurrency_key = 'ann'",
+        "executions SET concurrency_limit = 4294967296, concurrency_key = 'ann'",
+        "records SET attempt = -1",
+        "records SET at_ms = -1",
+        "pauses SET state = 'opened'",
+        "pauses SET state = 'answered'",
+    ] {
+        let refused = format!(
+            "DO $$ BEGIN UPDATE refused_rows.{change}; RAISE 'it was not refused'; \
+             EXCEPTION WHEN check_violation THEN NULL; END $$"
+        );
+        server.query(&refused);
+    }
 }

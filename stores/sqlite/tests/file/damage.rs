@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flow_durable::{
     Append, Created, Damaged, DamagedRecord, EndIf, EventFilter, Execution, ExecutionId,
-    ListOptions, ListQuery, Logged, PauseState, Record, RecordKind, Row, RuntimeOptions,
+    ListOptions, ListQuery, Logged, PauseRow, PauseState, Record, RecordKind, Row, RuntimeOptions,
     Settlement, StartOptions, Status, Store, StoreError, Token,
 };
 use flow_sqlite::SqliteStore;
@@ -13,7 +13,8 @@ use rusqlite::Connection;
 use uuid::Uuid;
 
 use crate::flips::{self, Payment, PaymentInput, Rounds, RoundsInput};
-use crate::{Folder, LEASE, NOW, append, claimed, question, records, started, until};
+use crate::{Folder, until};
+use flow_store::suite::fixtures::{LEASE, NOW, append, claimed, question, records, started};
 
 const NO_FIT: &str = "its checksum does not fit";
 
@@ -34,7 +35,10 @@ async fn damage_is_reported_where_it_is_and_nowhere_else() {
         let folder = Folder::new();
         let store = folder.open().await;
         let (id, fence) = claimed(&store).await;
-        store.append(id, fence, append(1..5)).await.unwrap();
+        store
+            .append(id, fence, append(records(1..5)))
+            .await
+            .unwrap();
         let other = started(&store).await;
         let sql = format!("UPDATE records SET {damage} WHERE execution = ?1 AND seq = 3");
         let changed = folder.raw().execute(&sql, [id.to_string()]).unwrap();
@@ -69,15 +73,18 @@ async fn damaged_rows_and_questions_are_reported() {
     let (id, fence) = claimed(&store).await;
     let token = Token::from(Uuid::new_v4());
     let pause = Append {
-        opened: vec![question(id, token)],
-        ..append(1..2)
+        opened: vec![PauseRow {
+            token,
+            ..question(id)
+        }],
+        ..append(records(1..2))
     };
     store.append(id, fence, pause).await.unwrap();
     let other = started(&store).await;
     let raw = folder.raw();
 
     raw.execute("UPDATE pauses SET state = 'opne'", []).unwrap();
-    let place = format!("execution {id}, question of `orders.approve`");
+    let place = format!("execution {id}, question of `orders.approve#3`");
     is_corrupt(store.pause(token).await, &place, "`opne` is not known");
     is_corrupt(store.pauses(id).await, &place, "`opne` is not known");
     let settled = store.settle(token, Settlement::TimedOut, NOW).await;
@@ -147,9 +154,15 @@ async fn a_row_that_was_moved_is_damaged() {
         let folder = Folder::new();
         let store = folder.open().await;
         let (id, fence) = claimed(&store).await;
-        store.append(id, fence, append(1..3)).await.unwrap();
+        store
+            .append(id, fence, append(records(1..3)))
+            .await
+            .unwrap();
         let (other, fence) = claimed(&store).await;
-        store.append(other, fence, append(1..2)).await.unwrap();
+        store
+            .append(other, fence, append(records(1..2)))
+            .await
+            .unwrap();
         careless(&folder).execute_batch(moves).unwrap();
         let moved_to = if moves.contains("max(id)") { other } else { id };
         let place = format!("execution {moved_to}, record {seq}");
@@ -175,7 +188,7 @@ async fn an_index_that_leads_to_another_row_is_damaged() {
             idempotency_key: Some(id.to_string()),
             ..crate::row(id)
         };
-        let asked = [(); 2].map(|()| question(id, Token::from(Uuid::new_v4())));
+        let asked = [(); 2].map(|()| question(id));
         let token = asked[1].token;
         let created = store.create(row.clone(), records(0..3), asked.into(), None);
         assert_eq!(created.await.unwrap(), Created::New);
@@ -206,7 +219,7 @@ async fn an_index_that_leads_to_another_row_is_damaged() {
 
     let by_token = whole.entry(&[85, 1], &token.to_string(), 4);
     let store = opened("by token", whole.with(by_token, 6)).await;
-    let place = format!("execution {other}, question of `orders.approve`");
+    let place = format!("execution {other}, question of `orders.approve#3`");
     is_corrupt(store.pause(token).await, &place, NO_FIT);
     let answer = Settlement::Answer("1".to_owned());
     is_corrupt(store.settle(token, answer, NOW).await, &place, NO_FIT);
@@ -230,7 +243,7 @@ async fn an_index_that_leads_to_another_row_is_damaged() {
     let prunes = Append {
         records: vec![snapshot],
         prune_before: Some(3),
-        ..append(0..0)
+        ..append(records(0..0))
     };
     let place = format!("execution {id}, record 2");
     is_corrupt(store.records(id, 0, 10).await, &place, NO_FIT);
@@ -303,7 +316,7 @@ async fn an_answer_and_a_structure_that_were_changed_are_damaged() {
     let raw = folder.raw();
     raw.execute_batch("UPDATE pauses SET answer = '2'; UPDATE structures SET structure = '[]'")
         .unwrap();
-    let place = format!("execution {id}, question of `orders.approve`");
+    let place = format!("execution {id}, question of `orders.approve#3`");
     is_corrupt(store.pause(token).await, &place, NO_FIT);
     is_corrupt(store.pauses(id).await, &place, NO_FIT);
     is_corrupt(store.structure("5f2c").await, "structure 5f2c", NO_FIT);
@@ -338,7 +351,7 @@ async fn what_is_damaged_is_not_written_over() {
     };
     let claimed = store.claim(id, Uuid::new_v4(), now, now + LEASE).await;
     is_corrupt(claimed, &place, NO_FIT);
-    let appended = store.append(id, row.fence, append(2..3)).await;
+    let appended = store.append(id, row.fence, append(records(2..3))).await;
     is_corrupt(appended, &place, NO_FIT);
     let settled = store.settle(token, Settlement::TimedOut, NOW).await;
     is_corrupt(settled, &place, NO_FIT);
@@ -352,12 +365,12 @@ async fn what_is_damaged_is_not_written_over() {
 
     raw.execute_batch("UPDATE pauses SET prompt = 'Refuse?'")
         .unwrap();
-    let place = format!("execution {id}, question of `orders.approve`");
+    let place = format!("execution {id}, question of `orders.approve#3`");
     let settled = store.settle(token, Settlement::TimedOut, NOW).await;
     is_corrupt(settled, &place, NO_FIT);
     let close = Append {
         closed: vec![token],
-        ..append(2..3)
+        ..append(records(2..3))
     };
     is_corrupt(store.append(id, row.fence, close).await, &place, NO_FIT);
     let ended = store
@@ -385,7 +398,10 @@ async fn what_is_missing_is_noticed() {
         let folder = Folder::new();
         let store = folder.open().await;
         let (id, fence) = claimed(&store).await;
-        store.append(id, fence, append(1..4)).await.unwrap();
+        store
+            .append(id, fence, append(records(1..4)))
+            .await
+            .unwrap();
         let sql = format!("DELETE FROM records WHERE {hides}");
         careless(&folder).execute_batch(&sql).unwrap();
         let read = store.records(id, 0, 10).await;
@@ -419,7 +435,7 @@ async fn records_that_were_pruned_are_not_missing() {
     let folder = Folder::new();
     let store = folder.open().await;
     let (id, fence) = claimed(&store).await;
-    let mut prune = append(1..4);
+    let mut prune = append(records(1..4));
     prune.records[1].kind = RecordKind::Snapshot;
     prune.prune_before = Some(2);
     store.append(id, fence, prune.clone()).await.unwrap();
@@ -485,8 +501,11 @@ async fn asked(store: &SqliteStore) -> (ExecutionId, Token) {
     let (id, fence) = claimed(store).await;
     let token = Token::from(Uuid::new_v4());
     let pause = Append {
-        opened: vec![question(id, token)],
-        ..append(1..2)
+        opened: vec![PauseRow {
+            token,
+            ..question(id)
+        }],
+        ..append(records(1..2))
     };
     store.append(id, fence, pause).await.unwrap();
     (id, token)

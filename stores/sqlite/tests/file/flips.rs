@@ -17,7 +17,8 @@ use rusqlite::Connection;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{Folder, LEASE, NOW, until};
+use crate::{Folder, until};
+use flow_store::suite::fixtures::{LEASE, NOW};
 
 /// How many bytes are flipped, unless the environment says otherwise: `all` is each of them.
 const FLIPS: &str = "FLOW_STORES_TEST_FLIPS";

@@ -10,18 +10,15 @@ use std::sync::Arc;
 use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
-use flow_durable::{
-    Append, Created, ExecutionId, JOURNAL_FORMAT, PauseRow, PauseState, Record, RecordKind, Row,
-    Status, Store, StoreError, Token,
-};
+use flow_durable::{Append, Created, PauseRow, Row, Status, Store, StoreError, Token};
 use flow_sqlite::{SqliteOptions, SqliteStore};
 use flow_store::Take;
+use flow_store::suite::fixtures::{
+    LEASE, NOW, append, claimed, new_id, question, records, row, started,
+};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use uuid::Uuid;
-
-const NOW: u64 = 1_700_000_000_000;
-const LEASE: u64 = 30_000;
 
 mod suite {
     use flow_sqlite::SqliteStore;
@@ -38,10 +35,13 @@ async fn what_was_written_is_there_after_reopening() {
     let (id, fence) = claimed(&store).await;
     let token = Token::from(Uuid::new_v4());
     let pause = Append {
-        opened: vec![question(id, token)],
+        opened: vec![PauseRow {
+            token,
+            ..question(id)
+        }],
         status: Some(Status::Paused),
         release: true,
-        ..append(1..4)
+        ..append(records(1..4))
     };
     store.append(id, fence, pause).await.unwrap();
     store.put_structure("5f2c", "{}").await.unwrap();
@@ -56,7 +56,13 @@ async fn what_was_written_is_there_after_reopening() {
         assert_eq!(store.records(id, 0, 10).await.unwrap(), records);
         assert_eq!(store.log(None, 0, 10).await.unwrap(), log);
         let asked = store.pauses(id).await.unwrap();
-        assert_eq!(asked, [question(id, token)]);
+        assert_eq!(
+            asked,
+            [PauseRow {
+                token,
+                ..question(id)
+            }]
+        );
         let structure = store.structure("5f2c").await.unwrap();
         assert_eq!(structure.as_deref(), Some("{}"));
         let version = number(&folder.raw(), "PRAGMA user_version");
@@ -132,7 +138,10 @@ async fn several_stores_share_a_file() {
             tokio::spawn(async move {
                 let (id, fence) = claimed(&store).await;
                 for seq in 1..20 {
-                    store.append(id, fence, append(seq..seq + 1)).await.unwrap();
+                    store
+                        .append(id, fence, append(records(seq..seq + 1)))
+                        .await
+                        .unwrap();
                 }
             })
         })
@@ -151,7 +160,10 @@ async fn another_program_can_read_the_file() {
     let folder = Folder::new();
     let store = folder.open().await;
     let (id, fence) = claimed(&store).await;
-    store.append(id, fence, append(1..2)).await.unwrap();
+    store
+        .append(id, fence, append(records(1..2)))
+        .await
+        .unwrap();
     let sql = "SELECT time, flow, execution, kind, path, payload FROM journal WHERE seq = 1";
     let line: (String, String, String, String, String, String) = folder
         .raw()
@@ -162,8 +174,8 @@ async fn another_program_can_read_the_file() {
         "orders".to_owned(),
         id.to_string(),
         "outcome".to_owned(),
-        "orders.charge".to_owned(),
-        "{}".to_owned(),
+        "orders.payment.charge".to_owned(),
+        "{\"seq\":1}".to_owned(),
     );
     assert_eq!(line, expected);
 }
@@ -180,7 +192,7 @@ async fn a_locked_file_refuses_writes_and_works_afterwards() {
     let other = folder.raw();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
 
-    let write = store.append(id, fence, append(1..2)).await;
+    let write = store.append(id, fence, append(records(1..2))).await;
     assert!(matches!(write, Err(StoreError::Locked(_))), "{write:?}");
     let created = store
         .create(row(new_id()), records(0..1), Vec::new(), None)
@@ -190,7 +202,10 @@ async fn a_locked_file_refuses_writes_and_works_afterwards() {
     assert_eq!(store.log(None, 0, 10).await.unwrap().len(), 1);
 
     other.execute_batch("COMMIT").unwrap();
-    store.append(id, fence, append(1..2)).await.unwrap();
+    store
+        .append(id, fence, append(records(1..2)))
+        .await
+        .unwrap();
     assert_eq!(store.records(id, 0, 10).await.unwrap().len(), 2);
 }
 
@@ -261,7 +276,7 @@ async fn a_full_file_loses_nothing_and_works_once_there_is_room() {
     let (small, small_fence) = claimed(&store).await;
     let mut written = 1;
     let error = loop {
-        let mut write = append(written..written + 1);
+        let mut write = append(records(written..written + 1));
         write.records[0].payload = "x".repeat(50_000);
         match store.append(large, large_fence, write).await {
             Ok(()) => written += 1,
@@ -283,11 +298,11 @@ async fn a_full_file_loses_nothing_and_works_once_there_is_room() {
     for seq in 1..6 {
         let task = Arc::clone(&store);
         large_ones.push(tokio::spawn(async move {
-            let mut write = append(written..written + 1);
+            let mut write = append(records(written..written + 1));
             write.records[0].payload = "x".repeat(500_000);
             task.append(large, large_fence, write).await
         }));
-        let write = append(seq..seq + 1);
+        let write = append(records(seq..seq + 1));
         small_ones.push(store.append(small, small_fence, write));
     }
     for write in futures_util::future::join_all(small_ones).await {
@@ -300,7 +315,7 @@ async fn a_full_file_loses_nothing_and_works_once_there_is_room() {
     assert_eq!(store.records(small, 0, 10).await.unwrap(), records(0..6));
 
     assert!(store.delete(large).await.unwrap());
-    let mut write = append(6..7);
+    let mut write = append(records(6..7));
     write.records[0].payload = "x".repeat(50_000);
     store.append(small, small_fence, write).await.unwrap();
     assert_eq!(store.records(small, 0, 10).await.unwrap().len(), 7);
@@ -318,8 +333,11 @@ async fn a_failed_request_does_not_spoil_those_beside_it() {
     let other = folder.raw();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let asks = |seq: u64| Append {
-        opened: vec![question(id, token)],
-        ..append(seq..seq + 1)
+        opened: vec![PauseRow {
+            token,
+            ..question(id)
+        }],
+        ..append(records(seq..seq + 1))
     };
     // The first waits for the lock, and the others for the first: they come into one transaction.
     let waiting = store.create(row(new_id()), records(0..1), Vec::new(), None);
@@ -327,9 +345,9 @@ async fn a_failed_request_does_not_spoil_those_beside_it() {
         tokio::join!(
             store.append(id, fence, asks(1)),
             store.append(id, fence, asks(2)),
-            store.append(id, fence, append(2..4)),
-            store.append(id, fence + 1, append(4..5)),
-            store.append(id, fence, append(4..5)),
+            store.append(id, fence, append(records(2..4))),
+            store.append(id, fence + 1, append(records(4..5))),
+            store.append(id, fence, append(records(4..5))),
         )
     };
     let unlock = async { other.execute_batch("COMMIT").unwrap() };
@@ -478,84 +496,4 @@ async fn until(mut condition: impl AsyncFnMut() -> bool) {
     while !condition().await {
         tokio::task::yield_now().await;
     }
-}
-
-fn new_id() -> ExecutionId {
-    ExecutionId::from(Uuid::now_v7())
-}
-
-fn row(id: ExecutionId) -> Row {
-    Row {
-        id,
-        flow: "orders".to_owned(),
-        structure: "5f2c".to_owned(),
-        owner: None,
-        idempotency_key: None,
-        input_hash: "hash".to_owned(),
-        status: Status::Running,
-        format: JOURNAL_FORMAT,
-        options: "{}".to_owned(),
-        created_ms: NOW,
-        updated_ms: NOW,
-        wake_ms: None,
-        next_seq: 0,
-        snapshot_seq: None,
-        copied_from: None,
-        result: None,
-        fence: 0,
-        priority: 0,
-        not_before_ms: None,
-        concurrency: None,
-    }
-}
-
-fn records(seqs: std::ops::Range<u64>) -> Vec<Record> {
-    let record = |seq| Record {
-        seq,
-        at_ms: NOW + seq,
-        kind: RecordKind::Outcome,
-        path: "orders.charge".to_owned(),
-        step: "orders.charge".to_owned(),
-        visit: 1,
-        item: None,
-        attempt: 0,
-        payload: "{}".to_owned(),
-    };
-    seqs.map(record).collect()
-}
-
-fn append(seqs: std::ops::Range<u64>) -> Append {
-    Append {
-        records: records(seqs),
-        now_ms: NOW + 1,
-        ..Append::default()
-    }
-}
-
-fn question(execution: ExecutionId, token: Token) -> PauseRow {
-    PauseRow {
-        token,
-        execution,
-        path: "orders.approve".to_owned(),
-        step: "orders.approve".to_owned(),
-        prompt: "Approve?".to_owned(),
-        expected: "bool".to_owned(),
-        schema: None,
-        created_ms: NOW,
-        expires_ms: None,
-        state: PauseState::Open,
-    }
-}
-
-async fn started(store: &SqliteStore) -> ExecutionId {
-    let id = new_id();
-    let created = store.create(row(id), records(0..1), Vec::new(), None).await;
-    assert_eq!(created.unwrap(), Created::New);
-    id
-}
-
-async fn claimed(store: &SqliteStore) -> (ExecutionId, u64) {
-    let id = started(store).await;
-    let row = store.claim(id, Uuid::new_v4(), NOW, NOW + LEASE).await;
-    (id, row.unwrap().unwrap().fence)
 }

@@ -9,7 +9,8 @@ use flow_durable::{Store, StoreError};
 use flow_sqlite::{SqliteOptions, SqliteStore};
 use rusqlite::Connection;
 
-use crate::{Folder, number, started};
+use crate::{Folder, number};
+use flow_store::suite::fixtures::started;
 
 /// What the files of stores have as their application id: `flow`.
 const OURS: i64 = 0x666c_6f77;
