@@ -21,7 +21,7 @@ pub(super) enum Found {
 /// Reads whether there is something to take, without keeping others from writing.
 pub(super) fn look(connection: &Connection, take: &Take) -> Result<Found, StoreError> {
     let mut all_damaged = Vec::new();
-    for chosen in choose(connection, take)? {
+    for chosen in choose(connection, take, take.limit.min(1))? {
         match chosen {
             Ok(_) => return Ok(Found::Some),
             Err(damaged) => all_damaged.push(Err(damaged)),
@@ -36,7 +36,7 @@ pub(super) fn take_queued(
 ) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
     let mut taken = Vec::new();
     // They are changed when the index is no longer read.
-    for chosen in choose(connection, take)? {
+    for chosen in choose(connection, take, take.limit)? {
         let mut execution = match chosen {
             Ok(execution) => execution,
             Err(damaged) => {
@@ -54,18 +54,22 @@ pub(super) fn take_queued(
     Ok(taken)
 }
 
-/// The executions that can leave the queue, and damaged ones that may be among them.
+/// The executions that can leave the queue, at most this many, and damaged ones that may be among
+/// them.
 fn choose(
     connection: &Connection,
     take: &Take,
+    limit: usize,
 ) -> Result<Vec<Result<Execution, Damaged>>, StoreError> {
-    let sql = "SELECT id, flow, concurrency_key, concurrency_limit FROM executions INDEXED BY executions_queued \
-         WHERE status = 'queued' AND (not_before_ms IS NULL OR not_before_ms <= ?1) ORDER BY coalesce(priority, 0) DESC, id";
+    let sql = "SELECT id, flow, concurrency_key, concurrency_limit \
+         FROM executions INDEXED BY executions_queued \
+         WHERE status = 'queued' AND (not_before_ms IS NULL OR not_before_ms <= ?1) \
+         ORDER BY coalesce(priority, 0) DESC, id";
     let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
     let mut found = statement
         .query([integer(take.now_ms)])
         .map_err(store_error)?;
-    let mut places = Places::new(connection, take);
+    let mut places = Places::new(connection, take, limit);
     let mut chosen = Vec::new();
     while places.left > 0
         && let Some(row) = found.next().map_err(store_error)?
@@ -139,10 +143,10 @@ struct Places<'a> {
 }
 
 impl<'a> Places<'a> {
-    fn new(connection: &'a Connection, take: &Take) -> Self {
+    fn new(connection: &'a Connection, take: &Take, limit: usize) -> Self {
         Places {
             connection,
-            left: take.limit,
+            left: limit,
             flows: take.flows.clone(),
             under_way: HashMap::new(),
         }

@@ -13,9 +13,10 @@ use super::cells::{Cell, checksum};
 use super::errors::{Damage, store_error};
 
 /// The columns of the tables. The checksum is the last one.
-pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, input_hash, status, format, \
-     options, created_ms, updated_ms, next_seq, first_seq, snapshot_seq, copied_from, result, fence, holder, claimed_ms, \
-     claimed_until_ms, timer_ms, wake_ms, settled, unclosed, due_ms, priority, not_before_ms, concurrency_key, concurrency_limit, checksum";
+pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, input_hash, \
+     status, format, options, created_ms, updated_ms, next_seq, first_seq, snapshot_seq, copied_from, \
+     result, fence, holder, claimed_ms, claimed_until_ms, timer_ms, wake_ms, settled, unclosed, \
+     due_ms, priority, not_before_ms, concurrency_key, concurrency_limit, checksum";
 
 pub(super) const RECORD: &str = "\"offset\", execution, owner, seq, at_ms, kind, path, step, visit, item, attempt, \
      payload, checksum";
