@@ -111,6 +111,22 @@ impl Postgres {
         String::from_utf8_lossy(&printed).trim().to_owned()
     }
 
+    /// The statements that make a schema and what is in it, by the program `pg_dump`.
+    ///
+    /// # Panics
+    ///
+    /// There is no such schema.
+    pub fn dump(&self, schema: &str) -> String {
+        let mut pg_dump = self.folder.command(&self.programs.join("pg_dump"));
+        pg_dump
+            .args(["--username", "flow", "--dbname", "postgres"])
+            .args(["--port", &self.port.to_string(), "--host"])
+            .arg(self.folder.path())
+            .args(["--schema", schema]);
+        let printed = process::output(&mut pg_dump).stdout;
+        String::from_utf8_lossy(&printed).into_owned()
+    }
+
     /// Starts PgBouncer before it, in transaction mode. `None`, after a line that says so, if it is
     /// not installed.
     ///

@@ -83,7 +83,12 @@ impl Grave {
         Ok(Grave { folder, postgres })
     }
 
-    /// Whether it is a file.
+    /// The schema that it is in, if it is not a file.
+    pub(crate) fn schema(&self) -> Option<&str> {
+        self.postgres.as_ref().map(|schema| schema.name.as_str())
+    }
+
+    /// Returns true if it is a file.
     pub(crate) fn is_file(&self) -> bool {
         self.postgres.is_none()
     }
@@ -159,7 +164,7 @@ impl Grave {
         Ok(rows.collect::<Result<_, _>>()?)
     }
 
-    /// Whether anything is stored.
+    /// Returns true if anything is stored.
     pub(crate) fn has_tables(&self) -> Outcome<bool> {
         if self.postgres.is_some() {
             let sql = "SELECT FROM pg_tables WHERE tablename = 'records' AND schemaname = current_schema()";

@@ -6,4 +6,5 @@ mod kills;
 mod stops;
 mod support;
 mod sweep;
+mod verdict;
 mod wakes;
