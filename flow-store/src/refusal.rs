@@ -1,7 +1,7 @@
 //! Errors that every store returns, in the same words: for authors of stores.
 
 use crate::record::{Record, RecordKind};
-use crate::{ExecutionId, PauseRow, Status, StoreError};
+use crate::{ExecutionId, PauseRow, Row, Status, StoreError};
 
 /// The `seq` after these records, whose numbers have to start at `next`.
 ///
@@ -20,6 +20,37 @@ pub fn sequence(id: ExecutionId, next: u64, records: &[Record]) -> Result<u64, S
         expected += 1;
     }
     Ok(expected)
+}
+
+/// How many bytes each of the texts can have by which a store looks for executions. An entry of an
+/// index of Postgres has room for three of them.
+pub const LONGEST_NAME: usize = 512;
+
+/// Refuses an execution whose flow, owner, idempotency key or concurrency key is longer than
+/// [`LONGEST_NAME`].
+///
+/// # Errors
+///
+/// One of them is too long.
+pub fn names(row: &Row) -> Result<(), StoreError> {
+    let concurrency = row.concurrency.as_ref();
+    let names = [
+        ("name of the flow", Some(&row.flow)),
+        ("owner", row.owner.as_ref()),
+        ("idempotency key", row.idempotency_key.as_ref()),
+        ("concurrency key", concurrency.map(|it| &it.key)),
+    ];
+    let too_long = |(what, name): (&'static str, Option<&String>)| {
+        let bytes = name.map_or(0, String::len);
+        (bytes > LONGEST_NAME).then_some((what, bytes))
+    };
+    match names.into_iter().find_map(too_long) {
+        Some((what, bytes)) => Err(other(format!(
+            "execution {}: the {what} has {bytes} bytes, and can have {LONGEST_NAME}",
+            row.id
+        ))),
+        None => Ok(()),
+    }
 }
 
 /// The number of the newest snapshot among these records.

@@ -22,7 +22,7 @@ use crate::transaction::StoreTransaction;
 #[async_trait]
 pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// Adds an execution with its first records, without a claim (`fence` 0) or with its first
-    /// claim (`fence` 1; no claim if the execution is over). If it has an idempotency key, and
+    /// claim (`fence` 1). If it is over, it has no claim, and its questions are closed. If it has an idempotency key, and
     /// there is an execution of the same flow and owner with that key, nothing is written.
     ///
     /// Values that follow from the records and questions are not taken from the row: `next_seq` (if
@@ -31,8 +31,8 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     ///
     /// [`StoreError::Other`] if the `seq` of a record is not one more than that of the record
-    /// before, the id or a token is taken, or a question belongs to another execution; or the store
-    /// could not be written to.
+    /// before, the id or a token is taken, a question belongs to another execution, or the flow, the
+    /// owner or a key has more than 512 bytes; or the store could not be written to.
     async fn create(
         &self,
         row: Row,

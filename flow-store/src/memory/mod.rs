@@ -63,6 +63,7 @@ impl Store for MemoryStore {
         pauses: Vec<PauseRow>,
         claim: Option<Claim>,
     ) -> Result<Created, StoreError> {
+        refusal::names(&row)?;
         let mut contents = self.contents();
         let id = row.id;
         let claim = claim.filter(|_| !row.status.is_over());

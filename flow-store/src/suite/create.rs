@@ -1,6 +1,6 @@
 use super::fixtures::*;
 use crate::RecordKind;
-use crate::{Claim, Created, PauseState, Row, Status, StoreError};
+use crate::{Claim, Concurrency, Created, ListQuery, PauseState, Row, Status, StoreError};
 
 /// An execution is read back as it was stored, with its records and questions.
 pub async fn stores_what_it_is_given(store: Stored) {
@@ -238,6 +238,90 @@ pub async fn refuses_questions_of_others(store: Stored) {
     assert!(matches!(created, Err(StoreError::Other(_))), "{created:?}");
     assert_eq!(store.execution(id).await.unwrap(), None);
     assert!(store.pauses(other).await.unwrap().is_empty());
+}
+
+/// A text of the greatest length that no compression makes shorter.
+fn long_name() -> String {
+    use std::fmt::Write as _;
+    let mut name = String::new();
+    while name.len() < crate::refusal::LONGEST_NAME {
+        write!(name, "{}", uuid::Uuid::new_v4().simple()).unwrap();
+    }
+    name
+}
+
+/// An execution with four texts of the given kind.
+fn named(name: impl Fn() -> String) -> Row {
+    Row {
+        flow: name(),
+        owner: Some(name()),
+        idempotency_key: Some(name()),
+        concurrency: Some(Concurrency {
+            key: name(),
+            at_most: 1,
+        }),
+        ..row(new_id())
+    }
+}
+
+/// The texts by which executions are found can have 512 bytes.
+pub async fn keeps_long_names(store: Stored) {
+    let long = named(long_name);
+    let (id, same) = (
+        long.id,
+        Row {
+            id: new_id(),
+            ..long.clone()
+        },
+    );
+    let created = store.create(long.clone(), Vec::new(), Vec::new(), None);
+    assert_eq!(created.await.unwrap(), Created::New);
+    assert_eq!(stored(&store, id).await, long);
+    let query = ListQuery {
+        flow: Some(long.flow.clone()),
+        owner: Some(long.owner.clone()),
+        ..ListQuery::default()
+    };
+    assert_eq!(list(&store, &query).await, [long]);
+    let created = store.create(same, Vec::new(), Vec::new(), None);
+    assert_eq!(created.await.unwrap(), Created::Existing(id));
+}
+
+/// Longer ones are refused, whichever it is.
+pub async fn refuses_names_that_are_too_long(store: Stored) {
+    let long = named(|| long_name() + "x");
+    let short = row(new_id());
+    let rows = [
+        Row {
+            flow: long.flow,
+            ..short.clone()
+        },
+        Row {
+            owner: long.owner,
+            ..short.clone()
+        },
+        Row {
+            idempotency_key: long.idempotency_key,
+            ..short.clone()
+        },
+        Row {
+            concurrency: long.concurrency,
+            ..short
+        },
+    ];
+    for row in rows {
+        let id = row.id;
+        let created = store.create(row, Vec::new(), Vec::new(), None).await;
+        let Err(StoreError::Other(reason)) = created else {
+            panic!("{created:?}");
+        };
+        let reason = reason.to_string();
+        assert!(
+            reason.ends_with("has 513 bytes, and can have 512"),
+            "{reason}"
+        );
+        assert_eq!(store.execution(id).await.unwrap(), None);
+    }
 }
 
 /// A structure is found by its hash, and stays as it was put first.

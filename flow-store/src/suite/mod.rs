@@ -26,6 +26,8 @@ pub mod questions;
 pub mod queue;
 #[doc(hidden)]
 pub mod records;
+#[doc(hidden)]
+pub mod transactions;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -61,6 +63,8 @@ macro_rules! suite {
                     refuses_an_id_that_is_taken,
                     refuses_records_with_a_gap,
                     refuses_questions_of_others,
+                    keeps_long_names,
+                    refuses_names_that_are_too_long,
                     keeps_the_first_structure,
                     finds_nothing_that_was_not_created,
                 };
@@ -123,6 +127,7 @@ macro_rules! suite {
                     time_out,
                     are_not_settled_when_closed,
                     are_not_settled_when_over,
+                    are_closed_when_over_from_the_start,
                     are_unknown_if_never_asked,
                     change_when_the_first_one_expires,
                 };
@@ -175,6 +180,53 @@ macro_rules! suite {
     };
 }
 
+/// Generates a `#[test]` for each case that the transactions of a [`Store`] have to pass, if it has
+/// [any](Store::transactions).
+///
+/// Takes a function that gets an empty folder and returns a future of a
+/// [`Ledger`](crate::suite::transactions::Ledger): an empty store, and a way to write to a table of
+/// its database. `None` skips the cases.
+#[macro_export]
+macro_rules! transaction_suite {
+    ($fresh:expr) => {
+        $crate::__transaction_suite! {
+            [$fresh]
+            name_their_handle,
+            commit_the_rows_with_the_record,
+            commit_nothing_with_an_old_fence,
+            commit_nothing_with_a_gap,
+            leave_nothing_when_rolled_back,
+            leave_nothing_when_dropped,
+            commit_rows_alone,
+            commit_beside_each_other,
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __transaction_suite {
+    ([$fresh:expr] $($case:ident),+ $(,)?) => {
+        fn __fresh(
+            folder: ::std::path::PathBuf,
+        ) -> impl ::std::future::Future<
+            Output = ::std::option::Option<impl $crate::suite::transactions::Ledger>,
+        > {
+            $crate::suite::fresh($fresh, folder)
+        }
+
+        $(
+            #[test]
+            fn $case() {
+                $crate::suite::transactions::test(
+                    __fresh,
+                    $crate::suite::transactions::$case,
+                );
+            }
+        )+
+    };
+}
+
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __suite {
@@ -224,6 +276,16 @@ pub fn test<S: Store, FreshFuture, CaseFuture>(
     FreshFuture: Future<Output = S>,
     CaseFuture: Future<Output = ()>,
 {
+    run(fresh, |store| case(Arc::new(store)));
+}
+
+fn run<T, FreshFuture, CaseFuture>(
+    fresh: impl FnOnce(PathBuf) -> FreshFuture,
+    case: impl FnOnce(T) -> CaseFuture,
+) where
+    FreshFuture: Future<Output = T>,
+    CaseFuture: Future<Output = ()>,
+{
     let folder = tempfile::tempdir().expect("a folder for a test can be made");
     let tokio = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(4)
@@ -231,7 +293,6 @@ pub fn test<S: Store, FreshFuture, CaseFuture>(
         .build()
         .expect("a tokio runtime can be built");
     tokio.block_on(async {
-        let store = fresh(folder.path().to_owned()).await;
-        case(Arc::new(store)).await;
+        case(fresh(folder.path().to_owned()).await).await;
     });
 }

@@ -1,5 +1,5 @@
 use super::fixtures::*;
-use crate::{Append, PauseRow, PauseState, Settlement, Status, StoreError};
+use crate::{Append, Created, PauseRow, PauseState, Row, Settlement, Status, StoreError};
 
 fn answer(json: &str) -> Settlement {
     Settlement::Answer(json.to_owned())
@@ -137,6 +137,33 @@ pub async fn are_not_settled_when_closed(store: Stored) {
     assert_eq!(before.state, PauseState::Withdrawn);
     assert_eq!(state(&store, token).await, PauseState::Withdrawn);
     assert_eq!(stored(&store, id).await, row);
+}
+
+/// An execution that is over when it is created, such as a copy, has no open questions.
+pub async fn are_closed_when_over_from_the_start(store: Stored) {
+    for status in [Status::Completed, Status::Failed, Status::Cancelled] {
+        let over = Row {
+            status,
+            ..row(new_id())
+        };
+        let id = over.id;
+        let answered = PauseRow {
+            state: PauseState::Answered("1".to_owned()),
+            ..question(id)
+        };
+        let asked = [expiring(id, NOW + 5), answered];
+        let created = store.create(over, records(0..1), asked.to_vec(), None);
+        assert_eq!(created.await.unwrap(), Created::New);
+        assert!(store.pauses(id).await.unwrap().is_empty(), "{status}");
+        let row = stored(&store, id).await;
+        assert_eq!(row.wake_ms, None, "{status}");
+        for (pause, closed) in asked.iter().zip([PauseState::Withdrawn, PauseState::Used]) {
+            let before = store.settle(pause.token, answer("2"), NOW + 50).await;
+            assert_eq!(before.unwrap().state, closed, "{status}");
+            assert_eq!(state(&store, pause.token).await, closed, "{status}");
+        }
+        assert_eq!(stored(&store, id).await, row);
+    }
 }
 
 /// A question of an execution that is over is closed, so it cannot be settled.

@@ -22,6 +22,7 @@ pub(super) async fn create(
     pauses: &[PauseRow],
     claim: Option<Claim>,
 ) -> Result<Created, StoreError> {
+    refusal::names(row)?;
     let next_seq = match records.first() {
         Some(first) => refusal::sequence(row.id, first.seq, records)?,
         None => row.next_seq,

@@ -22,6 +22,7 @@ pub(super) fn create(
     pauses: &[PauseRow],
     claim: Option<Claim>,
 ) -> Result<Created, StoreError> {
+    refusal::names(row)?;
     if let Some(key) = &row.idempotency_key {
         let sql = format!(
             "SELECT {EXECUTION} FROM executions INDEXED BY executions_by_idempotency_key \

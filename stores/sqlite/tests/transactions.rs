@@ -116,6 +116,43 @@ fn tables(path: &Path) -> rusqlite::Result<Connection> {
     Ok(tables)
 }
 
+mod suite {
+    use std::any::Any;
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use flow_durable::Store;
+    use flow_sqlite::{SqliteStore, Transaction};
+    use flow_store::suite::transactions::Ledger;
+
+    struct Postings(PathBuf, Arc<dyn Store>);
+
+    #[async_trait::async_trait]
+    impl Ledger for Postings {
+        fn store(&self) -> Arc<dyn Store> {
+            self.1.clone()
+        }
+
+        async fn write(&self, handle: &mut (dyn Any + Send)) {
+            let tx: &mut Transaction = handle.downcast_mut().unwrap();
+            let written = tx.execute("INSERT INTO postings VALUES (?1)", (7,));
+            assert_eq!(written.await.unwrap(), 1);
+        }
+
+        async fn rows(&self) -> usize {
+            let tables = rusqlite::Connection::open(&self.0).unwrap();
+            super::rows(&tables).unwrap().try_into().unwrap()
+        }
+    }
+
+    flow_store::transaction_suite!(|folder| async move {
+        let path = folder.join("runs.db");
+        let store = SqliteStore::open(&path).await.unwrap();
+        super::tables(&path).unwrap();
+        Some(Postings(path, Arc::new(store)))
+    });
+}
+
 fn rows(tables: &Connection) -> rusqlite::Result<i64> {
     tables.query_row("SELECT count(*) FROM postings", [], |row| row.get(0))
 }

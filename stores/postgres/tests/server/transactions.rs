@@ -298,6 +298,74 @@ async fn a_plain_run_commits_each_step() -> Outcome {
     Ok(())
 }
 
+mod suite {
+    use std::any::Any;
+    use std::sync::Arc;
+
+    use flow_postgres::PostgresStore;
+    use flow_postgres::tokio_postgres::types::Type;
+    use flow_services::Postgres;
+    use flow_store::Store;
+    use flow_store::suite::transactions::Ledger;
+
+    use super::{Transaction, table};
+    use crate::servers::{options, pooler, shared};
+
+    struct Postings {
+        server: &'static Postgres,
+        store: Arc<dyn Store>,
+        table: String,
+    }
+
+    impl Postings {
+        async fn at(url: &str) -> Option<Postings> {
+            let server = shared()?;
+            // Fewer connections than cases have transactions at once.
+            let store = PostgresStore::connect_with(url, options().connections(3)).await;
+            let table = table(server);
+            server.query(&format!(
+                "ALTER TABLE {table} DROP CONSTRAINT {table}_amount_key"
+            ));
+            let store = Arc::new(store.unwrap());
+            Some(Postings {
+                server,
+                store,
+                table,
+            })
+        }
+    }
+
+    #[async_trait::async_trait]
+    impl Ledger for Postings {
+        fn store(&self) -> Arc<dyn Store> {
+            self.store.clone()
+        }
+
+        async fn write(&self, handle: &mut (dyn Any + Send)) {
+            let tx: &mut Transaction = handle.downcast_mut().unwrap();
+            let insert = format!("INSERT INTO {} VALUES ($1)", self.table);
+            let written = tx.execute(&insert, &[(&7_i64, Type::INT8)]).await;
+            assert_eq!(written.unwrap(), 1);
+        }
+
+        async fn rows(&self) -> usize {
+            super::rows(self.server, &self.table).parse().unwrap()
+        }
+    }
+
+    mod direct {
+        use super::{Postings, shared};
+
+        flow_store::transaction_suite!(|_folder| async { Postings::at(&shared()?.url()).await });
+    }
+
+    mod through_a_pooler {
+        use super::{Postings, pooler};
+
+        flow_store::transaction_suite!(|_folder| async { Postings::at(&pooler()?.url()).await });
+    }
+}
+
 /// A store whose connections go through a proxy, with one execution that is claimed.
 struct Cut {
     server: &'static Postgres,
@@ -393,37 +461,6 @@ async fn a_commit_that_does_not_come_to_the_server_is_an_error() -> Outcome {
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn who_has_lost_the_execution_commits_nothing() -> Outcome {
-    let Some(cut) = Cut::new().await? else {
-        return Ok(());
-    };
-    let later = NOW + 60_000;
-    let claimed = cut.store.claim(cut.id, Uuid::new_v4(), later, later + 1);
-    claimed.await?.unwrap();
-    let late = cut
-        .begun(1)
-        .await?
-        .append(cut.id, 1, append(records(1..2)))
-        .await;
-    assert!(matches!(late, Err(StoreError::LeaseLost(_))), "{late:?}");
-    let gap = cut
-        .begun(1)
-        .await?
-        .append(cut.id, 2, append(records(5..6)))
-        .await;
-    assert!(gap.is_err());
-    cut.begun(1).await?.roll_back().await;
-    drop(cut.begun(1).await?);
-    assert_eq!(cut.counts().await?, ("0".into(), 1));
-    cut.begun(1)
-        .await?
-        .append(cut.id, 2, append(records(1..2)))
-        .await?;
-    assert_eq!(cut.counts().await?, ("1".into(), 2));
-    Ok(())
-}
-
 /// The connection is lost before the commit, and somebody takes the execution over before the store
 /// can look: what became of the step's rows is then his.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -449,9 +486,12 @@ async fn a_commit_that_is_lost_to_who_takes_over_is_a_lost_execution() -> Outcom
         assert!(began.elapsed() < Duration::from_secs(20));
     }
     cut.proxy.lose_the_next_commit();
-    let late = begun.append(id, 1, append(records(1..2))).await;
-    assert!(matches!(late, Err(StoreError::LeaseLost(_))), "{late:?}");
+    cut.proxy.keep_ends(true);
+    let late = tokio::spawn(begun.append(id, 1, append(records(1..2))));
     assert!(claim.await??.is_some());
+    cut.proxy.keep_ends(false);
+    let late = late.await?;
+    assert!(matches!(late, Err(StoreError::LeaseLost(_))), "{late:?}");
     assert_eq!(cut.counts().await?, ("0".into(), 1));
     Ok(())
 }
