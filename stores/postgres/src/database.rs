@@ -106,21 +106,7 @@ impl Database {
         if config.get_application_name().is_none() {
             config.application_name("flow");
         }
-        if config.get_connect_timeout().is_none() {
-            config.connect_timeout(Duration::from_secs(5));
-        }
-        if config.get_tcp_user_timeout().is_none() {
-            config.tcp_user_timeout(Duration::from_secs(30));
-        }
-        if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
-            config.keepalives_idle(Duration::from_secs(5));
-        }
-        if config.get_keepalives_interval().is_none() {
-            config.keepalives_interval(Duration::from_secs(5));
-        }
-        if config.get_keepalives_retries().is_none() {
-            config.keepalives_retries(3);
-        }
+        notice_dead_connections(&mut config);
         let pool = |wait: Option<Duration>| {
             let recycling_method = RecyclingMethod::Fast;
             let manager = ManagerConfig { recycling_method };
@@ -282,6 +268,26 @@ impl Database {
     }
 }
 
+/// Sets what the address leaves open, so that a connection without an answer is noticed in seconds:
+/// by itself, TCP would wait for hours.
+fn notice_dead_connections(config: &mut Config) {
+    if config.get_connect_timeout().is_none() {
+        config.connect_timeout(Duration::from_secs(5));
+    }
+    if config.get_tcp_user_timeout().is_none() {
+        config.tcp_user_timeout(Duration::from_secs(30));
+    }
+    if config.get_keepalives_idle() == Config::new().get_keepalives_idle() {
+        config.keepalives_idle(Duration::from_secs(5));
+    }
+    if config.get_keepalives_interval().is_none() {
+        config.keepalives_interval(Duration::from_secs(5));
+    }
+    if config.get_keepalives_retries().is_none() {
+        config.keepalives_retries(3);
+    }
+}
+
 /// A quote for the bodies of functions.
 fn body(schema: &str) -> String {
     let mut quotes = (0_u32..).map(|number| format!("$body{number}$"));
@@ -297,4 +303,25 @@ fn class(schema: &str) -> i32 {
         (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193)
     });
     (hash >> 1).cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_dead_connection_is_noticed_in_seconds_unless_the_address_says_otherwise() {
+        let with = |address: &str| {
+            let mut config: Config = address.parse().unwrap();
+            notice_dead_connections(&mut config);
+            let idle = config.get_keepalives_idle();
+            (idle, config.get_tcp_user_timeout().copied())
+        };
+        let seconds = Duration::from_secs;
+        let (idle, unanswered) = with("postgres://localhost/flows");
+        assert_eq!((idle, unanswered), (seconds(5), Some(seconds(30))));
+        let (idle, unanswered) =
+            with("postgres://localhost/flows?keepalives_idle=60&tcp_user_timeout=7");
+        assert_eq!((idle, unanswered), (seconds(60), Some(seconds(7))));
+    }
 }

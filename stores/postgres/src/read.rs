@@ -173,6 +173,8 @@ pub(super) async fn log(
 pub(super) async fn last_offset(database: &Database) -> Result<u64, StoreError> {
     let sql = "SELECT {schema}.last_offset() AS last";
     let found = database.rows(sql, &[]).await?;
-    let last = found.first().map(|row| rows::offset(row, "last"));
-    Ok(last.transpose()?.unwrap_or(0))
+    let [row] = &found[..] else {
+        unreachable!("a query of a value has one row");
+    };
+    Ok(rows::offset(row, "last")?)
 }

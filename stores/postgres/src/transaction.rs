@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use async_trait::async_trait;
 use flow_store::{Append, ExecutionId, StoreError, StoreTransaction};
@@ -152,7 +153,9 @@ impl Begun {
 
     /// Undoes the transaction, and gives the connection back.
     async fn undo(self) {
-        if self.run("ROLLBACK").await.is_ok() {
+        // To close the connection undoes it as well, so a slow answer is not worth to wait for.
+        let undone = tokio::time::timeout(Duration::from_secs(1), self.run("ROLLBACK"));
+        if matches!(undone.await, Ok(Ok(()))) {
             self.transaction.client.give_back();
         }
     }

@@ -245,7 +245,10 @@ fn refused(id: ExecutionId, append: &Append, error: CallError) -> StoreError {
             Ok(token) => StoreError::UnknownToken(token),
             Err(_) => store_error(error),
         },
-        errors::NOT_A_SNAPSHOT => refusal::not_a_snapshot(id, append.prune_before.unwrap_or(0)),
+        errors::NOT_A_SNAPSHOT => match append.prune_before {
+            Some(seq) => refusal::not_a_snapshot(id, seq),
+            None => store_error(error),
+        },
         _ if errors::violated(&error) == Some("pauses_pkey") => refusal::token_taken(),
         _ => store_error(error),
     }

@@ -3,7 +3,8 @@
 -- by an advisory lock that it shares with others and holds until it has committed. A reader stops at the lowest that
 -- is announced.
 
-CREATE FUNCTION {schema}.add_records(of_execution uuid, added text) RETURNS void LANGUAGE plpgsql AS {body}
+CREATE FUNCTION {schema}.add_records(of_execution uuid, added text)
+RETURNS void LANGUAGE plpgsql AS {body}
 #variable_conflict use_column
 BEGIN
     PERFORM pg_advisory_xact_lock_shared({class}, (CASE WHEN is_called THEN last_value ELSE 0 END & 2147483647)::integer)

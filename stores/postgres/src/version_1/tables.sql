@@ -32,7 +32,8 @@ CREATE TABLE {schema}.executions (
     priority integer NOT NULL,
     not_before_ms bigint CHECK (not_before_ms >= 0),
     concurrency_key text,
-    concurrency_limit bigint CHECK (concurrency_limit BETWEEN 0 AND 4294967295), -- how many with the key may be under way
+    concurrency_limit bigint -- how many with the key may be under way
+        CHECK (concurrency_limit BETWEEN 0 AND 4294967295),
     claimed_by_call uuid, -- the call that made the claim, which finds it again if its answer was lost
     CHECK ((holder IS NULL) = (claimed_until_ms IS NULL) AND (holder IS NULL) = (lease_ms IS NULL)),
     CHECK ((concurrency_key IS NULL) = (concurrency_limit IS NULL))

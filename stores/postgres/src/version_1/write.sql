@@ -1,5 +1,5 @@
--- Each write is one statement that calls one of these functions, so it is one transaction and one message to the server.
--- Refusals are errors, which undo what was written before them.
+-- Each write is one statement that calls one of these functions, so it is one transaction and one message to the
+-- server. Refusals are errors, which undo what was written before them.
 
 CREATE FUNCTION {schema}.recount(of_execution uuid) RETURNS void LANGUAGE sql AS {body}
     UPDATE {schema}.executions AS e SET expires_ms = q.expires_ms, settled = q.settled,
