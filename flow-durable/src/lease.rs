@@ -77,13 +77,21 @@ impl Lease {
         waiting.into_iter().for_each(Waker::wake);
     }
 
+    /// Returns true if the execution belongs to this process now.
+    pub(crate) fn is_held(&self) -> bool {
+        self.is_within(self.state().term)
+    }
+
+    fn is_within(&self, Term { until_ms, until }: Term) -> bool {
+        Instant::now() < until && to_ms((self.clock)()) < until_ms
+    }
+
     /// Returns when the execution belongs to this process: at once, or when the lease has been
     /// renewed. If the lease is lost, it never returns: the driver drops the run.
     pub(crate) fn held(&self) -> impl Future<Output = ()> + Send {
         poll_fn(|cx| {
             let mut state = self.state();
-            let Term { until_ms, until } = state.term;
-            if Instant::now() < until && to_ms((self.clock)()) < until_ms {
+            if self.is_within(state.term) {
                 return Poll::Ready(());
             }
             state.waiting.push(cx.waker().clone());
@@ -98,8 +106,6 @@ mod tests {
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::UNIX_EPOCH;
 
-    use futures_util::FutureExt as _;
-
     use super::*;
 
     const LEASE: Duration = Duration::from_secs(30);
@@ -112,21 +118,17 @@ mod tests {
         (clock.clone(), Lease::new(clock, Arc::default(), term))
     }
 
-    fn is_held(lease: &Lease) -> bool {
-        lease.held().now_or_never().is_some()
-    }
-
     #[tokio::test(start_paused = true)]
     async fn a_clock_that_was_set_back_prolongs_no_lease() {
         let wall = Arc::new(AtomicU64::new(1000));
         let (clock, lease) = lease(&wall);
         tokio::time::advance(LEASE / 2).await;
         wall.store(0, Ordering::Relaxed);
-        assert!(is_held(&lease));
+        assert!(lease.is_held());
         tokio::time::advance(LEASE / 2).await;
-        assert!(!is_held(&lease));
+        assert!(!lease.is_held());
         lease.prolong(Term::begin(&clock, LEASE));
-        assert!(is_held(&lease));
+        assert!(lease.is_held());
     }
 
     /// The other clock may stand still while the machine sleeps.
@@ -135,9 +137,9 @@ mod tests {
         let wall = Arc::new(AtomicU64::new(1000));
         let (clock, lease) = lease(&wall);
         wall.store(1029, Ordering::Relaxed);
-        assert!(is_held(&lease));
+        assert!(lease.is_held());
         wall.store(1030, Ordering::Relaxed);
-        assert!(!is_held(&lease));
+        assert!(!lease.is_held());
         let (held, ()) = tokio::join!(
             tokio::time::timeout(Duration::from_secs(1), lease.held()),
             async { lease.prolong(Term::begin(&clock, LEASE)) }

@@ -14,6 +14,7 @@ use flow_store::StoreTransaction;
 use uuid::Uuid;
 
 use crate::support::Shared;
+use crate::transactions::OfMemory;
 
 /// What goes wrong.
 pub(crate) trait Fault: Debug + Send + Sync + 'static {
@@ -54,6 +55,11 @@ pub(crate) trait Fault: Debug + Send + Sync + 'static {
 
     /// For how long questions are not settled yet.
     fn settles_late(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    /// For how long transactions have not begun yet.
+    fn begins_late(&self) -> Duration {
         Duration::ZERO
     }
 
@@ -522,38 +528,7 @@ impl<F: Fault> Store for Faulty<F> {
 
     async fn begin(&self) -> Result<Box<dyn StoreTransaction>, StoreError> {
         self.fault.before("begin")?;
-        Ok(Box::new(Transaction(self.store.clone(), Rows)))
+        tokio::time::sleep(self.fault.begins_late()).await;
+        Ok(Box::new(OfMemory::new(&self.store)))
     }
-}
-
-/// What steps write with in a transaction here: nothing.
-#[derive(Debug)]
-pub(crate) struct Rows;
-
-struct Transaction(Shared, Rows);
-
-#[async_trait]
-impl StoreTransaction for Transaction {
-    fn handle(&mut self) -> &mut (dyn std::any::Any + Send) {
-        &mut self.1
-    }
-
-    async fn check(&mut self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    async fn append(
-        self: Box<Self>,
-        id: ExecutionId,
-        fence: u64,
-        append: Append,
-    ) -> Result<(), StoreError> {
-        self.0.append(id, fence, append).await
-    }
-
-    async fn commit(self: Box<Self>) -> Result<(), StoreError> {
-        Ok(())
-    }
-
-    async fn roll_back(self: Box<Self>) {}
 }

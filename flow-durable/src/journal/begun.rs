@@ -49,6 +49,11 @@ impl Journal {
         }
     }
 
+    /// Returns true if a step may go on now: [`goes_on`](Journal::goes_on) would not wait.
+    pub(super) fn may_go_on(&self) -> bool {
+        !self.begins_no_more() && self.lease.as_ref().is_none_or(|lease| lease.is_held())
+    }
+
     /// Marks that a step which has begun only waits, and need not be waited for.
     pub(crate) fn aside(&self) -> Aside<'_> {
         self.state().gate.aside += 1;

@@ -115,12 +115,11 @@ impl fmt::Debug for RunTransactions {
     }
 }
 
-impl Transactions for RunTransactions {
-    fn begin<'a>(
-        &'a self,
-        place: &'a Place,
-    ) -> BoxFuture<'a, Result<Box<dyn OpenTransaction>, BoxError>> {
-        Box::pin(async move {
+impl RunTransactions {
+    /// Begins a transaction when it is the step's turn. Both take their time, in which the lease
+    /// can run out: then the transaction is given up, since renewing the lease is a write too.
+    async fn turn_and_transaction(&self, place: &Place) -> (Turn, Box<dyn StoreTransaction>) {
+        loop {
             let turn = self.journal.turn(place).await;
             let transaction = match self.store.begin().await {
                 Ok(transaction) => transaction,
@@ -131,6 +130,23 @@ impl Transactions for RunTransactions {
                     return self.journal.halt(error).await;
                 }
             };
+            if self.journal.may_go_on() {
+                return (turn, transaction);
+            }
+            transaction.roll_back().await;
+            drop(turn);
+            self.journal.goes_on().await;
+        }
+    }
+}
+
+impl Transactions for RunTransactions {
+    fn begin<'a>(
+        &'a self,
+        place: &'a Place,
+    ) -> BoxFuture<'a, Result<Box<dyn OpenTransaction>, BoxError>> {
+        Box::pin(async move {
+            let (turn, transaction) = self.turn_and_transaction(place).await;
             let open: Box<dyn OpenTransaction> = Box::new(Open {
                 transaction,
                 type_name: self.store.transactions().unwrap_or_default(),

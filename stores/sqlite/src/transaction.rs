@@ -246,6 +246,10 @@ fn serve(
     let deadline = Instant::now() + limit;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
+        // A command that is there already would be returned even then.
+        if left.is_zero() {
+            return None;
+        }
         match commands.recv_timeout(left) {
             Ok(Command::Call(run)) => run(connection),
             Ok(Command::Commit(end, reply)) => {
