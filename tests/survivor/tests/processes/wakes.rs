@@ -19,7 +19,8 @@ use crate::support::{Outcome, can_be_written};
 use crate::sweep::{AT_ONCE, FLOWS, MODES, Undisturbed};
 
 /// How many processes are stopped while they hold a lease, unless `STOPS` says so:
-/// `STOPS=100 cargo test -p flow-survivor --test processes -- --nocapture was_stopped`.
+/// `STOPS=100 cargo test -p flow-survivor --test processes -- --nocapture was_stopped`. `SWEEP_FLOW`
+/// takes one of the flows.
 const STOPS: usize = 40;
 
 const SLEEPER: &str = "sleeper";
@@ -115,8 +116,12 @@ fn a_process_that_was_stopped_begins_nothing_when_it_goes_on() -> Outcome {
         Ok(text) => text.parse()?,
         Err(_) => STOPS,
     };
+    let only = std::env::var("SWEEP_FLOW").ok();
     let mut undisturbed = Vec::new();
     for (index, (flow, at_once)) in FLOWS.into_iter().enumerate() {
+        if only.as_ref().is_some_and(|only| only != flow) {
+            continue;
+        }
         let mode = MODES[index % MODES.len()];
         undisturbed.push(Undisturbed::run(flow, at_once, mode, None)?);
     }
