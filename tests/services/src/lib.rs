@@ -7,15 +7,17 @@
 //! set, that is a failure.
 //!
 //! `cargo run --package flow-services -- postgres` starts one by hand, and prints its address; so
-//! does `-- restate`.
+//! do `-- redis` and `-- restate`.
 
 mod pgbouncer;
 mod postgres;
 mod process;
+mod redis;
 mod restate;
 
 pub use pgbouncer::PgBouncer;
 pub use postgres::Postgres;
+pub use redis::Redis;
 pub use restate::Restate;
 
 use std::path::{Path, PathBuf};

@@ -3,13 +3,13 @@
 
 use std::process::ExitCode;
 
-use flow_services::{Postgres, Restate};
+use flow_services::{Postgres, Redis, Restate};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [service] = &arguments[..] else {
         eprintln!(
-            "say which server to start, `postgres` or `restate`: `cargo run --package flow-services -- postgres`"
+            "say which server to start, `postgres`, `redis` or `restate`: `cargo run --package flow-services -- postgres`"
         );
         return ExitCode::FAILURE;
     };
@@ -18,12 +18,16 @@ fn main() -> ExitCode {
             Some(server) => serve(&server.url()),
             None => ExitCode::FAILURE,
         },
+        "redis" => match Redis::start() {
+            Some(server) => serve(&server.url()),
+            None => ExitCode::FAILURE,
+        },
         "restate" => match Restate::start() {
             Some(server) => serve(&format!("{} (admin: {})", server.ingress(), server.admin())),
             None => ExitCode::FAILURE,
         },
         other => {
-            eprintln!("there is no server `{other}`: only `postgres` and `restate`");
+            eprintln!("there is no server `{other}`: only `postgres`, `redis` and `restate`");
             ExitCode::FAILURE
         }
     }

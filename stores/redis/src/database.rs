@@ -1,0 +1,290 @@
+//! The connection, and calls that go on when it breaks.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use flow_store::StoreError;
+use redis::aio::MultiplexedConnection;
+use redis::io::tcp::TcpSettings;
+use redis::{
+    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError,
+    ServerErrorKind, Value,
+};
+use tokio::sync::Mutex;
+use uuid::Uuid;
+
+use super::claims::Claims;
+use super::errors::{CallError, Effect, store_error};
+use super::options::{Durability, RedisOptions};
+use super::script::{Arguments, Script};
+use super::{address, settings};
+
+/// How long a new connection may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+pub(super) struct Database {
+    info: ConnectionInfo,
+    /// What all keys begin with: the name of the store in braces, which keeps them together in a
+    /// cluster.
+    prefix: String,
+    pub(super) durability: Durability,
+    patience: Duration,
+    answer_timeout: Duration,
+    line: Mutex<Line>,
+    /// How many tries to connect have failed.
+    failures: AtomicU64,
+    pub(super) claims: Claims,
+}
+
+/// The connection that all calls share: the server does one after the other anyway.
+#[derive(Default)]
+struct Line {
+    connection: Option<MultiplexedConnection>,
+    /// How many there have been.
+    number: u64,
+    /// The server of the cluster that has the keys, if it is not the one of the address.
+    moved_to: Option<(String, u16)>,
+}
+
+/// Tries of the same, with longer and longer pauses.
+struct Tries {
+    /// `None` if it is too far away for a clock.
+    until: Option<Instant>,
+    is_last: bool,
+    pause: Duration,
+}
+
+impl Tries {
+    /// Returns true, after a pause, if there is to be another try after one that failed so.
+    async fn go_on_after(&mut self, error: &CallError) -> bool {
+        if self.is_last || error.effect() == Effect::Refused {
+            return false;
+        }
+        tokio::time::sleep(self.pause).await;
+        self.pause = (self.pause * 2).min(Duration::from_millis(500));
+        self.is_last = self.until.is_some_and(|until| Instant::now() >= until);
+        true
+    }
+}
+
+impl Database {
+    pub(super) fn new(url: &str, options: RedisOptions) -> Result<Database, StoreError> {
+        let (info, options) = address::read(url, options)?;
+        Ok(Database {
+            info: info.set_tcp_settings(TcpSettings::default().set_nodelay(true)),
+            prefix: format!("{{{}}}:", options.name),
+            durability: options.durability,
+            patience: options.patience,
+            answer_timeout: options.answer_timeout,
+            line: Mutex::default(),
+            failures: AtomicU64::new(0),
+            claims: Claims::default(),
+        })
+    }
+
+    pub(super) fn key(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+
+    /// Runs a script that writes. If its answer is lost, it runs again, and is told so.
+    pub(super) async fn write(
+        &self,
+        script: &Script,
+        call: Uuid,
+        arguments: Arguments<'_>,
+    ) -> Result<Value, StoreError> {
+        let call = call.to_string();
+        let command = |again: bool| {
+            let flag: &[u8] = if again { b"1" } else { b"0" };
+            let first = [call.as_bytes(), flag];
+            self.script(script, first.into_iter().chain(arguments.iter()))
+        };
+        self.call(command).await
+    }
+
+    /// Runs a script that only reads.
+    pub(super) async fn read(
+        &self,
+        script: &Script,
+        arguments: Arguments<'_>,
+    ) -> Result<Value, StoreError> {
+        self.call(|_| self.script(script, arguments.iter())).await
+    }
+
+    /// Runs a command that can be repeated.
+    pub(super) async fn command(&self, command: Cmd) -> Result<Value, StoreError> {
+        self.call(|_| Call::Command(command.clone())).await
+    }
+
+    fn script<'a>(
+        &self,
+        script: &'a Script,
+        arguments: impl Iterator<Item = &'a [u8]>,
+    ) -> Call<'a> {
+        Call::Script {
+            script,
+            key: self.key("version"),
+            arguments: arguments.collect(),
+        }
+    }
+
+    async fn call<'a>(&'a self, call: impl Fn(bool) -> Call<'a>) -> Result<Value, StoreError> {
+        let mut tries = Tries {
+            until: Instant::now().checked_add(self.patience),
+            is_last: self.patience.is_zero(),
+            pause: Duration::from_millis(10),
+        };
+        let mut again = false;
+        loop {
+            match self.try_once(call(again)).await {
+                Err(error) if tries.go_on_after(&error).await => {
+                    again |= error.effect() == Effect::Unknown;
+                }
+                result => return result.map_err(store_error),
+            }
+        }
+    }
+
+    async fn try_once(&self, call: Call<'_>) -> Result<Value, CallError> {
+        let (number, connection) = self.connection().await?;
+        let result = self.answered(call.send(connection)).await;
+        if let Err(error) = &result
+            && error.effect() != Effect::Refused
+        {
+            self.give_up(number, error).await;
+        }
+        result
+    }
+
+    /// Waits for an answer of the server, but not for ever.
+    async fn answered<T>(
+        &self,
+        answer: impl Future<Output = Result<T, RedisError>>,
+    ) -> Result<T, CallError> {
+        match tokio::time::timeout(self.answer_timeout, answer).await {
+            Ok(result) => Ok(result?),
+            Err(_) => Err(CallError::NoAnswer(self.answer_timeout)),
+        }
+    }
+
+    /// Lets the next call make another connection: whatever came next on this one would fail too.
+    async fn give_up(&self, number: u64, error: &CallError) {
+        let mut line = self.line.lock().await;
+        if line.number != number {
+            return;
+        }
+        line.connection = None;
+        line.moved_to = error.moved_to().map(|(host, port)| (host.to_owned(), port));
+    }
+
+    /// The connection, and its number.
+    async fn connection(&self) -> Result<(u64, MultiplexedConnection), CallError> {
+        let failures = self.failures.load(Ordering::SeqCst);
+        let mut line = self.line.lock().await;
+        if let Some(connection) = &line.connection {
+            return Ok((line.number, connection.clone()));
+        }
+        if self.failures.load(Ordering::SeqCst) != failures {
+            // Another call has just tried in vain: all that wait would need longer and longer.
+            return Err(no_connection());
+        }
+        let connected = self.connect(line.moved_to.as_ref()).await;
+        if let Err(error) = &connected {
+            let moved_to = error.moved_to();
+            line.moved_to = moved_to.map(|(host, port)| (host.to_owned(), port));
+            if error.effect() != Effect::Refused {
+                self.failures.fetch_add(1, Ordering::SeqCst);
+            }
+        }
+        let connection = connected?;
+        line.number += 1;
+        line.connection = Some(connection.clone());
+        Ok((line.number, connection))
+    }
+
+    /// A new connection to a server that can keep what the store promises.
+    async fn connect(
+        &self,
+        moved_to: Option<&(String, u16)>,
+    ) -> Result<MultiplexedConnection, CallError> {
+        let mut info = self.info.clone();
+        if let Some((host, port)) = moved_to {
+            info = info.set_addr(address_of(&self.info, host, *port));
+        }
+        let client = Client::open(info).map_err(CallError::NoConnection)?;
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(CONNECT_TIMEOUT.min(self.answer_timeout)))
+            .set_response_timeout(None);
+        let connection = client.get_multiplexed_async_connection_with_config(&config);
+        let connected = tokio::time::timeout(self.answer_timeout, connection).await;
+        let mut connection = match connected {
+            Ok(connection) => connection.map_err(CallError::NoConnection)?,
+            Err(_) => return Err(no_connection()),
+        };
+        let checked = settings::check(self, &mut connection);
+        match tokio::time::timeout(self.answer_timeout, checked).await {
+            Ok(checked) => checked?,
+            Err(_) => return Err(no_connection()),
+        }
+        Ok(connection)
+    }
+}
+
+fn no_connection() -> CallError {
+    CallError::NoConnection(io::Error::from(io::ErrorKind::TimedOut).into())
+}
+
+/// The address of another server of a cluster. One that does not know its own name is told as no
+/// host.
+fn address_of(info: &ConnectionInfo, host: &str, port: u16) -> ConnectionAddr {
+    let host = match info.addr() {
+        ConnectionAddr::Tcp(known, _) if host.is_empty() => known.clone(),
+        _ => host.trim_matches(['[', ']']).to_owned(),
+    };
+    ConnectionAddr::Tcp(host, port)
+}
+
+/// What is sent to the server.
+pub(super) enum Call<'a> {
+    Command(Cmd),
+    Script {
+        script: &'a Script,
+        key: String,
+        arguments: Vec<&'a [u8]>,
+    },
+}
+
+impl Call<'_> {
+    pub(super) async fn send(self, mut to: MultiplexedConnection) -> Result<Value, RedisError> {
+        let (script, key, arguments) = match self {
+            Call::Command(command) => return command.query_async(&mut to).await,
+            Call::Script {
+                script,
+                key,
+                arguments,
+            } => (script, key, arguments),
+        };
+        let run = |name: &str, what: &str| {
+            let mut command = redis::cmd(name);
+            command.arg(what).arg(1).arg(&key);
+            for argument in &arguments {
+                command.arg(*argument);
+            }
+            command
+        };
+        let command = run("EVALSHA", &script.hash);
+        match command.query_async(&mut to).await {
+            Err(error) if is_unknown(&error) => {
+                let command = run("EVAL", script.code);
+                command.query_async(&mut to).await
+            }
+            result => result,
+        }
+    }
+}
+
+/// Returns true if the server does not know a script yet. Nothing has run then.
+fn is_unknown(error: &RedisError) -> bool {
+    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
+}

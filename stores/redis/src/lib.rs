@@ -1,0 +1,193 @@
+#![doc = include_str!("../README.md")]
+
+mod address;
+mod claims;
+mod database;
+mod errors;
+mod options;
+mod read;
+mod reply;
+mod rows;
+mod script;
+mod settings;
+mod write;
+
+pub use options::{Durability, RedisOptions};
+
+use std::fmt;
+
+use async_trait::async_trait;
+use flow_store::{
+    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
+    PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
+};
+use uuid::Uuid;
+
+use self::database::Database;
+
+/// A store on a Redis server. Any number of processes may use the same one.
+pub struct RedisStore {
+    database: Database,
+}
+
+impl RedisStore {
+    /// Opens the store at an address such as `redis://user:password@host:6379/0`, with the default
+    /// options. The parameters `name` and `durability` of the address set the options of these names:
+    /// `redis://host?name=billing&durability=every_second`.
+    ///
+    /// # Errors
+    ///
+    /// The address is not valid; the server cannot be reached; it has settings with which the store
+    /// cannot keep what it promises; or [`StoreError::TooNew`].
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn open() -> Result<(), flow_store::StoreError> {
+    /// let store = flow_redis::RedisStore::connect("redis://localhost").await?;
+    /// # Ok(()) }
+    /// ```
+    pub async fn connect(url: &str) -> Result<RedisStore, StoreError> {
+        RedisStore::connect_with(url, RedisOptions::new()).await
+    }
+
+    /// Opens the store with these options. What the address says comes before them.
+    ///
+    /// # Errors
+    ///
+    /// As [`connect`](RedisStore::connect); or the name of the store is not valid.
+    pub async fn connect_with(url: &str, options: RedisOptions) -> Result<RedisStore, StoreError> {
+        let database = Database::new(url, options)?;
+        read::last_offset(&database).await?;
+        Ok(RedisStore { database })
+    }
+}
+
+impl fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the address, which may have a password.
+        f.debug_struct("RedisStore").finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Store for RedisStore {
+    async fn create(
+        &self,
+        row: Row,
+        records: Vec<Record>,
+        pauses: Vec<PauseRow>,
+        claim: Option<Claim>,
+    ) -> Result<Created, StoreError> {
+        write::create(&self.database, &row, &records, &pauses, claim).await
+    }
+
+    async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
+        write::put_structure(&self.database, hash, structure).await
+    }
+
+    async fn structure(&self, hash: &str) -> Result<Option<String>, StoreError> {
+        read::structure(&self.database, hash).await
+    }
+
+    async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
+        read::execution(&self.database, id).await
+    }
+
+    async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
+        read::list(&self.database, query).await
+    }
+
+    async fn claim(
+        &self,
+        id: ExecutionId,
+        holder: Uuid,
+        now_ms: u64,
+        until_ms: u64,
+    ) -> Result<Option<Row>, StoreError> {
+        write::claim(&self.database, id, holder, now_ms, until_ms).await
+    }
+
+    async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
+        read::claim_of(&self.database, id).await
+    }
+
+    async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {
+        write::break_claim(&self.database, id, claim).await
+    }
+
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+        write::renew(&self.database, holder, until_ms).await
+    }
+
+    async fn take_queued(&self, take: &Take) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
+        write::take_queued(&self.database, take).await
+    }
+
+    async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {
+        write::append(&self.database, id, fence, &append).await
+    }
+
+    async fn end(
+        &self,
+        id: ExecutionId,
+        status: Status,
+        reason: &str,
+        record: Record,
+        condition: EndIf,
+    ) -> Result<Row, StoreError> {
+        write::end(&self.database, id, status, reason, &record, condition).await
+    }
+
+    async fn records(
+        &self,
+        id: ExecutionId,
+        from_seq: u64,
+        limit: usize,
+    ) -> Result<Vec<Record>, StoreError> {
+        read::records(&self.database, id, from_seq, limit).await
+    }
+
+    async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError> {
+        read::pauses(&self.database, id).await
+    }
+
+    async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError> {
+        read::pause(&self.database, token).await
+    }
+
+    async fn settle(
+        &self,
+        token: Token,
+        settlement: Settlement,
+        now_ms: u64,
+    ) -> Result<PauseRow, StoreError> {
+        write::settle(&self.database, token, settlement, now_ms).await
+    }
+
+    async fn due(
+        &self,
+        now_ms: u64,
+        after: Option<ExecutionId>,
+        limit: usize,
+    ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError> {
+        read::due(&self.database, now_ms, after, limit).await
+    }
+
+    async fn log(
+        &self,
+        execution: Option<ExecutionId>,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
+        read::log(&self.database, execution, after, limit).await
+    }
+
+    async fn last_offset(&self) -> Result<u64, StoreError> {
+        read::last_offset(&self.database).await
+    }
+
+    async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
+        write::delete(&self.database, id).await
+    }
+}

@@ -1,0 +1,25 @@
+-- Called on each new connection, with the version that the caller knows and the name of this start of the server.
+local known, server = given_number(), given()
+local version = redis.call('GET', typed('version', 'string'))
+if not version then
+    write('string', 'SET', 'version', int(known))
+elseif not string.match(version, '^%d+$') then
+    damage('the key `' .. prefix .. 'version`', 'it is ' .. version)
+elseif tonumber(version) > known then
+    return { 'too_new', version }
+end
+local before = redis.call('GET', typed('server', 'string'))
+if before ~= server then
+    -- What it wrote last may be lost. Offsets of what is lost are not given to anything else, since somebody may have
+    -- read up to there.
+    local offset = redis.call('GET', typed('offset', 'string'))
+    if before and offset then
+        if #offset > 16 or not string.match(offset, '^%d+$') then
+            damage('the key `' .. prefix .. 'offset`', 'it is ' .. offset)
+        end
+        write('string', 'SET', 'offset', int(offset + 1048576))
+    end
+    write('string', 'SET', 'server', server)
+end
+commit()
+return { 'ok' }

@@ -1,0 +1,154 @@
+//! What the server has to be like.
+
+use flow_store::StoreError;
+use redis::aio::MultiplexedConnection;
+use redis::{ErrorKind, RedisError, ServerErrorKind, Value};
+use uuid::Uuid;
+
+use super::database::{Call, Database};
+use super::errors::{CallError, Failure};
+use super::options::Durability;
+use super::reply::{self, Fields};
+use super::script::{self, Arguments};
+
+/// Checks a server on a new connection, and makes the store there, or brings it up to date.
+pub(super) async fn check(
+    database: &Database,
+    connection: &mut MultiplexedConnection,
+) -> Result<(), CallError> {
+    let is_checked = database.durability != Durability::Unchecked;
+    let info = match redis::cmd("INFO").query_async::<String>(connection).await {
+        Err(error) if is_hidden(&error) && !is_checked => String::new(),
+        Err(error) if is_hidden(&error) => return Err(Failure::Hidden("INFO").into()),
+        Err(error) => return Err(CallError::NoConnection(error)),
+        Ok(info) => info,
+    };
+    let of = |name: &str| {
+        let mut lines = info.lines();
+        lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
+    };
+    if let Some(version) = of("redis_version").filter(|version| is_too_old(version)) {
+        return Err(Failure::Version(version.to_owned()).into());
+    }
+    if let Some(policy) = of("maxmemory_policy").filter(|policy| *policy != "noeviction") {
+        return Err(Failure::Eviction(policy.to_owned()).into());
+    }
+    if is_checked {
+        if of("maxmemory_policy").is_none() {
+            return Err(Failure::Hidden("maxmemory-policy").into());
+        }
+        check_log(database.durability, of("aof_enabled"), connection).await?;
+    }
+    open(database, of("run_id"), connection).await
+}
+
+fn is_too_old(version: &str) -> bool {
+    let mut parts = version.split('.').map(|part| part.parse::<u32>().ok());
+    let first = parts.next().flatten();
+    let second = parts.next().flatten();
+    first.is_some_and(|first| (first, second.unwrap_or(0)) < (6, 2))
+}
+
+/// The user may not run the command, or it has another name.
+fn is_hidden(error: &RedisError) -> bool {
+    let is_unknown = error
+        .detail()
+        .is_some_and(|detail| detail.contains("unknown command"));
+    is_unknown || error.kind() == ErrorKind::Server(ServerErrorKind::NoPerm)
+}
+
+/// Refuses a server that can lose more than is allowed.
+async fn check_log(
+    durability: Durability,
+    is_on: Option<&str>,
+    connection: &mut MultiplexedConnection,
+) -> Result<(), CallError> {
+    let (allowed_without_log, allowed_within) = (
+        "Durability::Unchecked` (in an address, `?durability=unchecked`)",
+        "Durability::EverySecond` (in an address, `?durability=every_second`)",
+    );
+    match is_on {
+        Some("1") => {}
+        None => return Err(Failure::Hidden("aof_enabled").into()),
+        Some(_) => {
+            return Err(Failure::Loss {
+                setting: "appendonly",
+                found: "no".to_owned(),
+                needed: "yes",
+                allowed: allowed_without_log,
+            }
+            .into());
+        }
+    }
+    let mut get = redis::cmd("CONFIG");
+    get.arg("GET").arg("*appendfsync*");
+    let found = match get.query_async::<Value>(connection).await {
+        Err(error) if is_hidden(&error) => return Err(Failure::Hidden("appendfsync").into()),
+        Err(error) => return Err(CallError::NoConnection(error)),
+        Ok(found) => Fields::new(found)?,
+    };
+    let needed = match durability {
+        Durability::EveryWrite => [
+            ("appendfsync", &["always"][..], allowed_within),
+            ("no-appendfsync-on-rewrite", &["no"][..], allowed_within),
+        ],
+        Durability::EverySecond | Durability::Unchecked => [
+            (
+                "appendfsync",
+                &["everysec", "always"][..],
+                allowed_without_log,
+            ),
+            (
+                "no-appendfsync-on-rewrite",
+                &["no"][..],
+                allowed_without_log,
+            ),
+        ],
+    };
+    for (setting, needed, allowed) in needed {
+        match found.text(setting) {
+            Ok(found) if needed.contains(&found.as_str()) => {}
+            Ok(found) => {
+                return Err(Failure::Loss {
+                    setting,
+                    found,
+                    needed: needed[0],
+                    allowed,
+                }
+                .into());
+            }
+            Err(_) => return Err(Failure::Hidden("appendfsync").into()),
+        }
+    }
+    Ok(())
+}
+
+/// Makes the store if there is none.
+async fn open(
+    database: &Database,
+    server: Option<&str>,
+    connection: &mut MultiplexedConnection,
+) -> Result<(), CallError> {
+    // A server that does not say which one it is may be another one each time.
+    let server = server.map_or_else(|| Uuid::new_v4().to_string(), str::to_owned);
+    let arguments = Arguments::default().number(script::VERSION).owned(server);
+    let call = Call::Script {
+        script: &script::OPEN,
+        key: database.key("version"),
+        arguments: arguments.iter().collect(),
+    };
+    let answer = call.send(connection.clone()).await?;
+    let (tag, parts) = reply::tagged(answer)?;
+    match tag.as_str() {
+        "ok" => Ok(()),
+        "too_new" => {
+            let found = parts.into_iter().next().and_then(reply::text);
+            let found = found.and_then(|found| found.parse().ok());
+            Err(CallError::Store(StoreError::TooNew {
+                found: found.unwrap_or(u64::MAX),
+                known: script::VERSION,
+            }))
+        }
+        other => Err(reply::unknown(other).into()),
+    }
+}

@@ -1,0 +1,378 @@
+//! Writes. Each is one script. If the connection was lost before the answer came, the script runs
+//! again, and finds out whether it had its effect the first time: by the id of the call, which is
+//! stored with what it wrote.
+
+use flow_store::{
+    Append, Claim, Created, Damaged, EndIf, ExecutionId, PauseRow, PauseState, Record, Row,
+    Settlement, Status, StoreError, Take, Token, refusal,
+};
+use redis::Value;
+use uuid::Uuid;
+
+use super::database::Database;
+use super::reply::{self, Fields};
+use super::rows;
+use super::script::{self, Arguments, integer};
+
+/// The first part of an answer.
+fn first(parts: Vec<Value>) -> Value {
+    parts.into_iter().next().unwrap_or(Value::Nil)
+}
+
+/// The fields of a new execution.
+fn fields<'a>(
+    row: &'a Row,
+    records: &[Record],
+    next_seq: u64,
+    claim: Option<Claim>,
+) -> Arguments<'a> {
+    let mut all = Arguments::default();
+    let mut count = 0;
+    let mut add = |name: &'static str, value: Option<String>| {
+        let Some(value) = value else { return };
+        count += 1;
+        all = std::mem::take(&mut all).text(name).owned(value);
+    };
+    let number = |number: Option<u64>| number.map(integer);
+    let snapshot = refusal::newest_snapshot(records).or(row.snapshot_seq);
+    let concurrency = row.concurrency.as_ref();
+    add("id", Some(row.id.to_string()));
+    add("flow", Some(row.flow.clone()));
+    add("structure", Some(row.structure.clone()));
+    add("owner", row.owner.clone());
+    add("idempotency_key", row.idempotency_key.clone());
+    add("input_hash", Some(row.input_hash.clone()));
+    add("status", Some(row.status.to_string()));
+    add("format", number(Some(row.format.into())));
+    add("options", Some(row.options.clone()));
+    add("created_ms", number(Some(row.created_ms)));
+    add("updated_ms", number(Some(row.updated_ms)));
+    add("next_seq", number(Some(next_seq)));
+    add("snapshot_seq", number(snapshot));
+    add("copied_from", row.copied_from.map(|id| id.to_string()));
+    add("result", row.result.clone());
+    add("fence", number(Some(claim.is_some().into())));
+    add("holder", claim.map(|claim| claim.holder.to_string()));
+    add(
+        "claimed_until_ms",
+        number(claim.map(|claim| claim.until_ms)),
+    );
+    add("lease_ms", number(claim.map(|claim| claim.lease_ms)));
+    add("settled", number(Some(0)));
+    add("asked", number(Some(0)));
+    add("priority", Some(row.priority.to_string()));
+    add("not_before_ms", number(row.not_before_ms));
+    add("concurrency_key", concurrency.map(|it| it.key.clone()));
+    add(
+        "concurrency_limit",
+        number(concurrency.map(|it| it.at_most.into())),
+    );
+    all.counted(count)
+}
+
+pub(super) async fn create(
+    database: &Database,
+    row: &Row,
+    records: &[Record],
+    pauses: &[PauseRow],
+    claim: Option<Claim>,
+) -> Result<Created, StoreError> {
+    refusal::names(row)?;
+    let next_seq = match records.first() {
+        Some(first) => refusal::sequence(row.id, first.seq, records)?,
+        None => row.next_seq,
+    };
+    refusal::questions_of(row.id, pauses)?;
+    let claim = claim.filter(|_| !row.status.is_over());
+    let arguments = fields(row, records, next_seq, claim)
+        .records(records)
+        .questions(pauses);
+    let call = Uuid::new_v4();
+    let answer = database.write(&script::CREATE, call, arguments).await?;
+    let (tag, parts) = reply::tagged(answer)?;
+    match tag.as_str() {
+        "new" => {
+            if let Some(claim) = claim {
+                database.claims.add(row.id, 1, claim.holder, call);
+            }
+            Ok(Created::New)
+        }
+        "existing" => {
+            let id = reply::text(first(parts)).and_then(|id| id.parse().ok());
+            id.map(Created::Existing)
+                .ok_or_else(|| StoreError::Corrupt {
+                    place: "the idempotency keys".to_owned(),
+                    reason: "one has an id that is not a UUID".to_owned(),
+                })
+        }
+        "id_taken" => Err(refusal::id_taken(row.id)),
+        "token_taken" => Err(refusal::token_taken()),
+        other => Err(reply::unknown(other)),
+    }
+}
+
+pub(super) async fn put_structure(
+    database: &Database,
+    hash: &str,
+    structure: &str,
+) -> Result<(), StoreError> {
+    let mut set = redis::cmd("HSETNX");
+    set.arg(database.key("structures")).arg(hash).arg(structure);
+    database.command(set).await?;
+    Ok(())
+}
+
+pub(super) async fn claim(
+    database: &Database,
+    id: ExecutionId,
+    holder: Uuid,
+    now_ms: u64,
+    until_ms: u64,
+) -> Result<Option<Row>, StoreError> {
+    let arguments = Arguments::default()
+        .id(id.as_uuid())
+        .id(holder)
+        .number(now_ms)
+        .number(until_ms)
+        .number(Claim::new(holder, now_ms, until_ms).lease_ms);
+    let call = Uuid::new_v4();
+    let answer = database.write(&script::CLAIM, call, arguments).await?;
+    let (tag, parts) = reply::tagged(answer)?;
+    match tag.as_str() {
+        "row" => {
+            let row = execution(id, first(parts))?;
+            database.claims.add(id, row.fence, holder, call);
+            Ok(Some(row))
+        }
+        "none" => Ok(None),
+        other => Err(reply::unknown(other)),
+    }
+}
+
+fn execution(id: ExecutionId, fields: Value) -> Result<Row, StoreError> {
+    Ok(rows::execution(&id.to_string(), &Fields::new(fields)?)?)
+}
+
+/// Runs a script that answers yes or no.
+async fn decided(
+    database: &Database,
+    script: &script::Script,
+    arguments: Arguments<'_>,
+) -> Result<bool, StoreError> {
+    let answer = database.write(script, Uuid::new_v4(), arguments).await?;
+    match reply::tagged(answer)?.0.as_str() {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        other => Err(reply::unknown(other)),
+    }
+}
+
+pub(super) async fn break_claim(
+    database: &Database,
+    id: ExecutionId,
+    claim: Claim,
+) -> Result<bool, StoreError> {
+    let arguments = Arguments::default()
+        .id(id.as_uuid())
+        .id(claim.holder)
+        .number(claim.until_ms)
+        .number(claim.lease_ms);
+    decided(database, &script::BREAK_CLAIM, arguments).await
+}
+
+pub(super) async fn delete(database: &Database, id: ExecutionId) -> Result<bool, StoreError> {
+    decided(
+        database,
+        &script::DELETE,
+        Arguments::default().id(id.as_uuid()),
+    )
+    .await
+}
+
+pub(super) async fn renew(
+    database: &Database,
+    holder: Uuid,
+    until_ms: u64,
+) -> Result<Vec<ExecutionId>, StoreError> {
+    let arguments = Arguments::default().id(holder).number(until_ms);
+    let answer = database
+        .write(&script::RENEW, Uuid::new_v4(), arguments)
+        .await?;
+    let held = reply::array(answer)?.into_iter();
+    // What is not an id is nobody's execution.
+    let held = held.filter_map(|id| reply::text(id)?.parse().ok());
+    let held: Vec<ExecutionId> = held.collect();
+    database.claims.keep(holder, &held);
+    Ok(held)
+}
+
+pub(super) async fn append(
+    database: &Database,
+    id: ExecutionId,
+    fence: u64,
+    append: &Append,
+) -> Result<(), StoreError> {
+    refusal::questions_of(id, &append.opened)?;
+    let first_seq = append.records.first().map_or(0, |record| record.seq);
+    refusal::sequence(id, first_seq, &append.records)?;
+    let claim = database.claims.call_of(id, fence);
+    let arguments = Arguments::default()
+        .id(id.as_uuid())
+        .number(fence)
+        .owned(claim.map_or_else(String::new, |call| call.to_string()))
+        .number(append.now_ms)
+        .text(append.status.map_or("", Status::as_str))
+        .optional(append.result.as_deref())
+        .optional(append.structure.as_deref())
+        .optional_number(append.timer_ms)
+        .flag(append.release)
+        .optional_number(append.prune_before)
+        .optional_number(refusal::newest_snapshot(&append.records))
+        .records(&append.records)
+        .questions(&append.opened)
+        .count(append.closed.len());
+    let closed = append.closed.iter();
+    let arguments = closed.fold(arguments, |all, token| all.id(token.as_uuid()));
+    let call = Uuid::new_v4();
+    let answer = database.write(&script::APPEND, call, arguments).await?;
+    let (tag, parts) = reply::tagged(answer)?;
+    let detail = reply::text(first(parts));
+    let is_over = append.status.is_some_and(Status::is_over);
+    if tag == "lease_lost" || tag == "not_found" || tag == "ok" && (append.release || is_over) {
+        database.claims.remove(id, fence);
+    }
+    match tag.as_str() {
+        "ok" => Ok(()),
+        "not_found" => Err(StoreError::NotFound(id)),
+        "lease_lost" => Err(StoreError::LeaseLost(id)),
+        "gap" => {
+            let expected = detail.and_then(|seq| seq.parse().ok());
+            let expected = expected.ok_or_else(|| reply::unknown("gap"))?;
+            refusal::sequence(id, expected, &append.records)?;
+            Err(reply::unknown("gap"))
+        }
+        "token_taken" => Err(refusal::token_taken()),
+        "unknown_token" => {
+            let token = detail.and_then(|token| token.parse().ok());
+            Err(token.map_or_else(|| reply::unknown("unknown_token"), StoreError::UnknownToken))
+        }
+        "not_a_snapshot" => Err(refusal::not_a_snapshot(
+            id,
+            append.prune_before.unwrap_or_default(),
+        )),
+        other => Err(reply::unknown(other)),
+    }
+}
+
+pub(super) async fn end(
+    database: &Database,
+    id: ExecutionId,
+    status: Status,
+    reason: &str,
+    record: &Record,
+    condition: EndIf,
+) -> Result<Row, StoreError> {
+    refusal::is_an_end(status)?;
+    let since = match condition {
+        EndIf::NotOver => None,
+        EndIf::PausedUntouchedSince(ms) => Some(ms),
+    };
+    let arguments = Arguments::default()
+        .id(id.as_uuid())
+        .text(status.as_str())
+        .text(reason)
+        .number(record.at_ms)
+        .optional_number(since)
+        .record(record);
+    let call = Uuid::new_v4();
+    let answer = database.write(&script::END, call, arguments).await?;
+    let (tag, parts) = reply::tagged(answer)?;
+    match tag.as_str() {
+        "row" => execution(id, first(parts)),
+        "not_found" => Err(StoreError::NotFound(id)),
+        other => Err(reply::unknown(other)),
+    }
+}
+
+pub(super) async fn settle(
+    database: &Database,
+    token: Token,
+    settlement: Settlement,
+    now_ms: u64,
+) -> Result<PauseRow, StoreError> {
+    let settled = PauseState::from(settlement);
+    let (state, answer) = script::state(&settled);
+    let arguments = Arguments::default()
+        .id(token.as_uuid())
+        .text(state)
+        .optional(answer)
+        .number(now_ms);
+    let call = Uuid::new_v4();
+    let answer = database.write(&script::SETTLE, call, arguments).await?;
+    let (tag, parts) = reply::tagged(answer)?;
+    let read = || -> Result<PauseRow, StoreError> {
+        Ok(rows::question(token, &Fields::new(first(parts))?)?)
+    };
+    match tag.as_str() {
+        "question" => read(),
+        "settled" => Ok(PauseRow {
+            state: PauseState::Open,
+            ..read()?
+        }),
+        "unknown_token" => Err(StoreError::UnknownToken(token)),
+        other => Err(reply::unknown(other)),
+    }
+}
+
+pub(super) async fn take_queued(
+    database: &Database,
+    take: &Take,
+) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
+    let arguments = Arguments::default()
+        .count(take.limit)
+        .id(take.holder)
+        .number(take.now_ms)
+        .number(take.until_ms)
+        .number(Claim::new(take.holder, take.now_ms, take.until_ms).lease_ms)
+        .count(take.flows.len());
+    let arguments = take.flows.iter().fold(arguments, |all, (flow, places)| {
+        all.text(flow).count(*places)
+    });
+    let call = Uuid::new_v4();
+    let answer = database
+        .write(&script::TAKE_QUEUED, call, arguments)
+        .await?;
+    let mut taken = Vec::new();
+    for found in reply::array(answer)? {
+        let (tag, parts) = reply::tagged(found)?;
+        let row = match tag.as_str() {
+            "row" => taken_row(first(parts))?,
+            "damaged" => Err(damaged(parts)),
+            other => return Err(reply::unknown(other)),
+        };
+        if let Ok(row) = &row {
+            database.claims.add(row.id, row.fence, take.holder, call);
+        }
+        taken.push(row);
+    }
+    Ok(taken)
+}
+
+fn taken_row(fields: Value) -> Result<Result<Row, Damaged>, StoreError> {
+    let fields = Fields::new(fields)?;
+    let id = fields.text("id").unwrap_or_default();
+    Ok(rows::execution(&id, &fields))
+}
+
+/// What a script says of an execution that it cannot read: its id, the place and the reason.
+fn damaged(parts: Vec<Value>) -> Damaged {
+    let mut texts = parts
+        .into_iter()
+        .map(|part| reply::text(part).unwrap_or_default());
+    let mut next = || texts.next().unwrap_or_default();
+    Damaged {
+        execution: next().parse().ok(),
+        place: next(),
+        reason: next(),
+    }
+}
