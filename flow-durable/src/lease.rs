@@ -19,6 +19,9 @@ use super::clock::Clock;
 /// A time until which executions are claimed, determined before the store is asked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Term {
+    /// When it began, in milliseconds since 1970 (UTC). A claim for this term was made then, however
+    /// long the store takes: it is as long as the lease.
+    pub(crate) from_ms: u64,
     /// In milliseconds since 1970 (UTC).
     pub(crate) until_ms: u64,
     until: Instant,
@@ -29,8 +32,10 @@ impl Term {
     pub(crate) fn begin(clock: &Clock, lease: Duration) -> Self {
         let now = Instant::now();
         let lease_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
+        let from_ms = to_ms(clock());
         Term {
-            until_ms: to_ms(clock()).saturating_add(lease_ms),
+            from_ms,
+            until_ms: from_ms.saturating_add(lease_ms),
             // A lease without an end ends in the far future.
             until: now.checked_add(lease).unwrap_or(now + FAR),
         }
@@ -82,7 +87,12 @@ impl Lease {
         self.is_within(self.state().term)
     }
 
-    fn is_within(&self, Term { until_ms, until }: Term) -> bool {
+    fn is_within(
+        &self,
+        Term {
+            until_ms, until, ..
+        }: Term,
+    ) -> bool {
         Instant::now() < until && to_ms((self.clock)()) < until_ms
     }
 

@@ -12,6 +12,7 @@ use crate::flows::{
     Forks, ForksInput, Items, ItemsInput, Nested, NestedInput, Rounds, RoundsInput, Waits,
     WaitsInput, take_effects, work,
 };
+use crate::stores::{Faulty, SlowClaims};
 use crate::support::{Shared, minutes, options, outcomes, pass, runtime, settled, store};
 
 const fn millis(millis: u64) -> Duration {
@@ -189,6 +190,51 @@ async fn nothing_begins_while_a_process_drains() {
     assert_eq!(queued.status(), Status::Queued);
     let running = running.refreshed().await.unwrap();
     assert_eq!(running.status(), Status::Running, "another one goes on");
+}
+
+/// A process ends while the store has given it an execution and not said so yet. It is given up all
+/// the same: nobody has to wait for the end of a lease.
+async fn gives_up_what_is_being_claimed(begin: impl AsyncFn(&Shared) -> Execution) {
+    for drains in [true, false] {
+        let store = store();
+        let worker = Runtime::with_options(Faulty::new(&store, SlowClaims), options());
+        worker.register(Hours::new()).unwrap();
+        worker.recover().await.unwrap();
+        let id = begin(&store).await.id();
+        // It looks for work every ten seconds.
+        pass(millis(10_500)).await;
+        assert_ne!(store.claim_of(id).await.unwrap(), None, "it is claimed");
+        if drains {
+            assert!(drain(&worker, minutes(1)).await <= millis(500));
+        } else {
+            worker.shut_down().await;
+        }
+        assert_eq!(store.claim_of(id).await.unwrap(), None, "and given up");
+        let other = runtime(store.clone(), Hours::new());
+        assert_eq!(other.recover().await.unwrap().resumed, [id]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_being_taken_out_of_the_queue_is_given_up() {
+    let queued = async |store: &Shared| {
+        let options = options().concurrent_executions(0);
+        let front = Runtime::with_options(store.clone(), options);
+        front.register(Hours::new()).unwrap();
+        start::<Hours>(&front, HoursInput { number: 1 }).await
+    };
+    gives_up_what_is_being_claimed(queued).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_being_taken_over_is_given_up() {
+    let left = async |store: &Shared| {
+        let first = runtime(store.clone(), Hours::new());
+        let left = start::<Hours>(&first, HoursInput { number: 1 }).await;
+        first.shut_down().await;
+        left
+    };
+    gives_up_what_is_being_claimed(left).await;
 }
 
 /// Neither a wait nor the time before another attempt keeps a process.

@@ -10,7 +10,7 @@ use flow_runtime::prelude::*;
 use serde_json::json;
 
 use crate::flows::Name;
-use crate::stores::{Broken, Faulty};
+use crate::stores::{Broken, Faulty, SlowClaims};
 use crate::support::{Shared, clock, minutes, options, pass, store};
 
 #[node]
@@ -289,4 +289,51 @@ async fn what_was_taken_without_an_answer_is_given_up_and_begins() {
     pass(minutes(61)).await;
     let then = statuses(&[own, queued]).await;
     assert_eq!(then, [COMPLETED, COMPLETED]);
+}
+
+/// A store that answers slowly has made a claim of which the process does not know yet, although it
+/// renews its claims meanwhile.
+#[tokio::test(start_paused = true)]
+async fn what_is_being_taken_is_not_given_up() {
+    let store = store();
+    let slow = Faulty::new(&store, SlowClaims);
+    let worker = Runtime::with_options(slow, options().lease(Duration::from_millis(1200)));
+    worker.register(Long::new()).unwrap();
+    // The worker has something to do, so it renews its claims.
+    start(&worker, StartOptions::new()).await;
+    worker.recover().await.unwrap();
+    let front = runtime(&store, options().concurrent_executions(0));
+    let queued = start(&front, StartOptions::new()).await;
+    let is_claimed = async || store.claim_of(queued.id()).await.unwrap().is_some();
+    while !is_claimed().await {
+        pass(Duration::from_millis(10)).await;
+    }
+    for _ in 0..200 {
+        pass(Duration::from_millis(10)).await;
+        assert!(is_claimed().await);
+    }
+    let fence = store.execution(queued.id()).await.unwrap().unwrap().fence;
+    assert_eq!(fence, 1, "it was claimed once");
+    assert!(queued.journal().await.unwrap().len() > 1, "it has begun");
+}
+
+/// A claim is as long as the lease, however long its process waited for its turn: others take one
+/// that lasts for longer than it was made for to be that of a process that is gone.
+#[tokio::test(start_paused = true)]
+async fn a_claim_is_not_shorter_as_its_process_had_to_wait() {
+    let store = store();
+    let front = runtime(&store, options().concurrent_executions(0));
+    start(&front, StartOptions::new()).await;
+    let lease = Duration::from_millis(1200);
+    let worker = Runtime::with_options(Faulty::new(&store, SlowClaims), options().lease(lease));
+    worker.register(Long::new()).unwrap();
+    let later = async {
+        pass(Duration::from_millis(500)).await;
+        start(&front, StartOptions::new()).await
+    };
+    // The second one waits for its turn while the store is slow to answer the first one.
+    let (first, second, later) = tokio::join!(worker.recover(), worker.recover(), later);
+    first.and(second).unwrap();
+    let claim = store.claim_of(later.id()).await.unwrap();
+    assert_eq!(claim.map(|claim| claim.lease_ms), Some(1200));
 }

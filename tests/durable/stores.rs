@@ -63,6 +63,11 @@ pub(crate) trait Fault: Debug + Send + Sync + 'static {
         Duration::ZERO
     }
 
+    /// For how long nobody hears of what was claimed or taken out of the queue.
+    fn claims_late(&self) -> Duration {
+        Duration::ZERO
+    }
+
     /// Before claims are renewed.
     fn renew(&self) -> Result<(), StoreError> {
         Ok(())
@@ -149,6 +154,16 @@ pub(crate) struct SilentCreation;
 impl Fault for SilentCreation {
     fn reports_creation(&self) -> bool {
         false
+    }
+}
+
+/// Says only after a second what was claimed.
+#[derive(Debug)]
+pub(crate) struct SlowClaims;
+
+impl Fault for SlowClaims {
+    fn claims_late(&self) -> Duration {
+        Duration::from_secs(1)
     }
 }
 
@@ -395,6 +410,7 @@ impl<F: Fault> Store for Faulty<F> {
         self.fault.write()?;
         self.fault.before("claim")?;
         let claimed = self.store.claim(id, holder, now_ms, until_ms).await;
+        tokio::time::sleep(self.fault.claims_late()).await;
         self.fault.after("claim")?;
         claimed
     }
@@ -403,6 +419,7 @@ impl<F: Fault> Store for Faulty<F> {
         self.fault.look()?;
         self.fault.before("take_queued")?;
         let taken = self.store.take_queued(take).await;
+        tokio::time::sleep(self.fault.claims_late()).await;
         self.fault.after("take_queued")?;
         taken
     }

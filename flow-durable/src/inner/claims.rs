@@ -1,7 +1,7 @@
 //! The claims of this process, which are made, renewed and given up, and watched claims of others.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, Weak};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use flow_store::{Append, Claim, ExecutionId, Row, Store, StoreError};
@@ -30,6 +30,47 @@ impl Drop for UnusedClaim<'_> {
     }
 }
 
+/// The calls that are making claims. Until they are done, the store may have a claim of this process
+/// to an execution that does not run yet.
+#[derive(Default)]
+pub(crate) struct Claiming(Mutex<Calls>);
+
+#[derive(Default)]
+struct Calls {
+    next: u64,
+    under_way: BTreeSet<u64>,
+}
+
+/// A call that makes claims, until what it has claimed runs or was given up.
+pub(crate) struct Call<'a>(&'a Claiming, u64);
+
+impl Claiming {
+    pub(crate) fn begin(&self) -> Call<'_> {
+        let mut calls = lock(&self.0);
+        let number = calls.next;
+        calls.next += 1;
+        calls.under_way.insert(number);
+        Call(self, number)
+    }
+
+    /// The number of the next call.
+    fn next(&self) -> u64 {
+        lock(&self.0).next
+    }
+
+    /// Returns true if no call before this number is under way.
+    fn are_done_before(&self, number: u64) -> bool {
+        let calls = lock(&self.0);
+        calls.under_way.first().is_none_or(|first| *first >= number)
+    }
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        lock(&self.0.0).under_way.remove(&self.1);
+    }
+}
+
 /// A claim whose holder may be gone.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Watched {
@@ -44,8 +85,10 @@ impl Inner {
         id: ExecutionId,
         term: Term,
     ) -> Result<Option<Row>, RuntimeError> {
-        let (holder, until_ms) = (self.holder, term.until_ms);
-        let claimed = self.store.claim(id, holder, self.now_ms(), until_ms).await;
+        let Term {
+            from_ms, until_ms, ..
+        } = term;
+        let claimed = self.store.claim(id, self.holder, from_ms, until_ms).await;
         claimed.map_err(RuntimeError::of(id))
     }
 
@@ -135,22 +178,33 @@ impl Inner {
 
     /// Gives up the claims of this process to executions that it does not run. The store made them
     /// without this process learning of it, because an answer was lost, and would prolong them for
-    /// as long as the process lives. A claim that is new may be one whose execution begins just now.
+    /// as long as the process lives. A claim that is being made is none of them.
     async fn give_up_unknown(&self, held: HashSet<ExecutionId>) {
         let unknown: HashSet<ExecutionId> = {
             let active = lock(&self.active);
             let runs = |id: &ExecutionId| active.contains_key(id);
             held.into_iter().filter(|id| !runs(id)).collect()
         };
-        let before = std::mem::replace(&mut *lock(&self.unknown), unknown.clone());
-        for id in unknown.intersection(&before) {
-            let Ok(Some(row)) = self.store.execution(*id).await else {
+        let given_up: Vec<ExecutionId> = {
+            let next = self.claiming.next();
+            let mut before = lock(&self.unknown);
+            before.retain(|id, _| unknown.contains(id));
+            let known = before.iter();
+            let known = known.filter(|(_, since)| self.claiming.are_done_before(**since));
+            let given_up = known.map(|(id, _)| *id).collect();
+            for id in unknown {
+                before.entry(id).or_insert(next);
+            }
+            given_up
+        };
+        for id in given_up {
+            let Ok(Some(row)) = self.store.execution(id).await else {
                 continue;
             };
-            let claim = self.store.claim_of(*id).await;
+            let claim = self.store.claim_of(id).await;
             let is_own = claim.is_ok_and(|claim| claim.is_some_and(|it| it.holder == self.holder));
-            if is_own && !lock(&self.active).contains_key(id) {
-                self.release_one(*id, row.fence).await;
+            if is_own && !lock(&self.active).contains_key(&id) {
+                self.release_one(id, row.fence).await;
             }
         }
     }

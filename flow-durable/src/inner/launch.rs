@@ -112,7 +112,11 @@ impl Inner {
                 inner.keep_taking();
                 return Ok(false);
             };
-            let term = inner.term();
+            if inner.draining.is_cancelled() {
+                // Whoever drains may have seen that all slots are free.
+                return Err(RuntimeError::ShutDown(id));
+            }
+            let (_call, term) = (inner.claiming.begin(), inner.term());
             let Some(row) = inner.claim(id, term).await? else {
                 return Ok(false);
             };

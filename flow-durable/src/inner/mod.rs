@@ -27,7 +27,7 @@ use crate::lease::Lease;
 use crate::options::RuntimeOptions;
 use crate::registered::Registered;
 use crate::versions::Versions;
-use claims::Watched;
+use claims::{Claiming, Watched};
 
 pub(crate) use claims::{FIRST_FENCE, UnusedClaim};
 pub(crate) use load::{Loaded, check_format, loaded_visits, records_since_snapshot, without_items};
@@ -55,8 +55,10 @@ pub(crate) struct Inner {
     /// The executions that this process has claimed but does not continue, with the fence of the
     /// claim.
     pub(crate) unreleased: Mutex<HashMap<ExecutionId, u64>>,
-    /// The executions to which this process had a claim at the last renewal, and that it did not run.
-    pub(crate) unknown: Mutex<HashSet<ExecutionId>>,
+    pub(crate) claiming: Claiming,
+    /// The executions to which this process had a claim at the last renewal, and that it did not
+    /// run, with the number of the first call that began to make claims after that was seen.
+    pub(crate) unknown: Mutex<HashMap<ExecutionId, u64>>,
     /// When executions that this process has paused continue by themselves.
     pub(crate) alarm: Arc<Alarm>,
     pub(crate) waking: Once,
@@ -114,6 +116,14 @@ fn stand_in(known: &Registered, reason: &str) -> Arc<Registered> {
 impl Inner {
     pub(crate) fn now_ms(&self) -> u64 {
         to_ms((self.options.clock)())
+    }
+
+    /// Returns when none of the tasks runs any more by which executions begin and go on. What they
+    /// were claiming as the runtime began to drain is under way then, or given up.
+    pub(crate) async fn begins_nothing(&self) {
+        self.recovering.ended().await;
+        self.taking.ended().await;
+        self.waking.ended().await;
     }
 
     pub(crate) fn options(&self) -> &RuntimeOptions {

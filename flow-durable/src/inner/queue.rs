@@ -20,8 +20,8 @@ impl Inner {
     /// says why.
     pub(crate) async fn take_queued(self: &Arc<Self>) -> Result<(), RuntimeError> {
         loop {
-            let term = self.term();
-            let (taken, are_more) = self.take_some(term).await?;
+            let _call = self.claiming.begin();
+            let (taken, term, are_more) = self.take_some().await?;
             for (row, slot) in taken {
                 if row.concurrency.is_some() {
                     self.keep_taking();
@@ -34,9 +34,11 @@ impl Inner {
         }
     }
 
-    /// Claims executions for slots that are free. Returns also whether there may be more.
-    async fn take_some(&self, term: Term) -> Result<(Vec<(Row, Slot)>, bool), RuntimeError> {
+    /// Claims executions for slots that are free. Returns also the term of the claims, and whether
+    /// there may be more.
+    async fn take_some(&self) -> Result<(Vec<(Row, Slot)>, Term, bool), RuntimeError> {
         let _turn = self.slots.turn.lock().await;
+        let term = self.term();
         let limit = self.slots.free().min(BATCH);
         let names: Vec<String> = lock(&self.flows).keys().cloned().collect();
         let free = |name: String| {
@@ -47,11 +49,11 @@ impl Inner {
             flows: names.into_iter().map(free).collect(),
             limit,
             holder: self.holder,
-            now_ms: self.now_ms(),
+            now_ms: term.from_ms,
             until_ms: term.until_ms,
         };
         if limit == 0 || take.flows.is_empty() || self.draining.is_cancelled() {
-            return Ok((Vec::new(), false));
+            return Ok((Vec::new(), term, false));
         }
         let mut taken = Vec::new();
         // One that is damaged stays in the queue, and is reported to whoever lists executions.
@@ -61,7 +63,7 @@ impl Inner {
             taken.push((row, slot));
         }
         let are_more = taken.len() == limit;
-        Ok((taken, are_more))
+        Ok((taken, term, are_more))
     }
 
     async fn begin(self: &Arc<Self>, row: Row, term: Term, slot: Slot) {

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use flow_store::ExecutionId;
 use futures_util::future::{Either, select};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::lock;
@@ -25,12 +24,18 @@ impl Drop for Gone {
 
 /// A task that runs at most once at a time: it may be spawned again when it has ended, or when its
 /// tokio runtime has.
-#[derive(Default)]
-pub(crate) struct Once(Arc<AtomicBool>);
+pub(crate) struct Once(Arc<watch::Sender<bool>>);
+
+impl Default for Once {
+    fn default() -> Self {
+        Once(Arc::new(watch::Sender::new(false)))
+    }
+}
 
 impl Once {
     pub(crate) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
-        if self.0.swap(true, Ordering::AcqRel) {
+        let begins = |runs: &mut bool| !std::mem::replace(runs, true);
+        if !self.0.send_if_modified(begins) {
             return;
         }
         let ended = Ended(self.0.clone());
@@ -39,13 +44,20 @@ impl Once {
             task.await;
         });
     }
+
+    /// Returns when it does not run.
+    pub(crate) async fn ended(&self) {
+        let mut runs = self.0.subscribe();
+        // The sender lives in `self`.
+        let _ = runs.wait_for(|runs| !runs).await;
+    }
 }
 
-pub(crate) struct Ended(Arc<AtomicBool>);
+pub(crate) struct Ended(Arc<watch::Sender<bool>>);
 
 impl Drop for Ended {
     fn drop(&mut self) {
-        self.0.store(false, Ordering::Release);
+        self.0.send_replace(false);
     }
 }
 

@@ -113,6 +113,7 @@ impl Runtime {
             halted: Mutex::default(),
             watched: Mutex::default(),
             unreleased: Mutex::default(),
+            claiming: Default::default(),
             unknown: Mutex::default(),
             alarm: Arc::default(),
             waking: Once::default(),
@@ -274,9 +275,10 @@ impl Runtime {
     }
 
     /// Stops the executions of this process as soon as their running steps have ended, and gives up
-    /// its claims, so that another process can go on with them at once and repeats no step. Nothing
-    /// begins any more: no step, no execution, no recovery. What has not ended after this time is
-    /// stopped as by [`shut_down`](Runtime::shut_down). Returns when all have stopped.
+    /// its claims, also those that the store is making at this moment, so that another process can go
+    /// on with them at once and repeats no step. Nothing begins any more: no step, no execution, no
+    /// recovery. What has not ended after this time is stopped as by
+    /// [`shut_down`](Runtime::shut_down). Returns when all have stopped.
     ///
     /// Executions are not run to their end. A wait is no running step, nor is the time before another
     /// attempt: whoever goes on with the execution knows how many attempts there were.
@@ -301,8 +303,12 @@ impl Runtime {
     pub async fn drain(&self, at_most: Duration) {
         let inner = &self.owned.inner;
         inner.draining.cancel();
+        let all_stopped = async {
+            inner.begins_nothing().await;
+            inner.slots.all_free().await;
+        };
         // What has not ended in time is stopped now.
-        let _ = tokio::time::timeout(at_most, inner.slots.all_free()).await;
+        let _ = tokio::time::timeout(at_most, all_stopped).await;
         self.shut_down().await;
     }
 
@@ -311,6 +317,7 @@ impl Runtime {
     /// dropped at their next `.await`, and will run again.
     pub async fn shut_down(&self) {
         self.owned.inner.shut_down.cancel();
+        self.owned.inner.begins_nothing().await;
         let runs: Vec<_> = lock(&self.owned.inner.active).values().cloned().collect();
         for run in runs {
             let mut done = run.done.subscribe();

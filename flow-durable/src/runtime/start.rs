@@ -121,6 +121,8 @@ impl Runtime {
             return self.enqueue(row, loaded.records).await;
         }
         match self.owned.inner.slots.take(name, false).await {
+            // Whoever drains may have seen that all slots are free.
+            Some(_) if self.owned.inner.draining.is_cancelled() => Err(RuntimeError::ShutDown(id)),
             Some(slot) => self.create(row, flow, loaded, slot).await,
             None => self.enqueue(row, loaded.records).await,
         }
@@ -170,7 +172,7 @@ impl Runtime {
         slot: Slot,
     ) -> Result<Execution, RuntimeError> {
         let inner = &self.owned.inner;
-        let term = inner.term();
+        let (_call, term) = (inner.claiming.begin(), inner.term());
         let claim = inner.new_claim(term);
         let claimed = Row {
             fence: FIRST_FENCE,
