@@ -7,16 +7,20 @@ use std::error::Error;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use flow_durable::{Runtime, RuntimeOptions};
+use flow_durable::{Runtime, RuntimeOptions, Store};
+use flow_postgres::{PostgresOptions, PostgresStore};
 use flow_runtime::prelude::*;
 use flow_sqlite::{SqliteOptions, SqliteStore};
 use serde::{Deserialize, Serialize};
 
+pub mod job;
 pub mod ledger;
 pub mod mortal;
 pub mod ten;
+pub mod told;
 
 /// Waits for the file as long as a process may be stopped, or the machine may be busy with other tests.
 pub fn patient() -> SqliteOptions {
@@ -28,6 +32,38 @@ pub const LEASE: Duration = Duration::from_millis(30);
 
 /// The same for a process that dies at a call of the store.
 pub const SHORT_LEASE: Duration = Duration::from_millis(90);
+
+/// How often a worker looks for work.
+pub const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// The store in a file or, if the place is an address, in the schema of Postgres that the variable
+/// `SCHEMA` names.
+///
+/// # Errors
+///
+/// It cannot be opened.
+pub async fn store_at(place: &Path) -> Result<Arc<dyn Store>, Box<dyn Error + Send + Sync>> {
+    match place.to_str() {
+        Some(url) if url.starts_with("postgres://") => {
+            let schema = std::env::var("SCHEMA")?;
+            Ok(Arc::new(postgres_at(url, &schema).await?))
+        }
+        _ => Ok(Arc::new(SqliteStore::open_with(place, patient()).await?)),
+    }
+}
+
+/// The store in this schema of Postgres.
+///
+/// # Errors
+///
+/// It cannot be reached.
+pub async fn postgres_at(
+    url: &str,
+    schema: &str,
+) -> Result<PostgresStore, Box<dyn Error + Send + Sync>> {
+    let options = PostgresOptions::new().schema(schema);
+    Ok(PostgresStore::connect_with(url, options).await?)
+}
 
 /// What a step does: it says that it began, takes a moment, and says that it is done. If it is to be held, it says so too.
 async fn effect(cx: &Context) -> io::Result<()> {
@@ -63,12 +99,17 @@ fn effects() -> io::Result<File> {
     OpenOptions::new().append(true).create(true).open(file)
 }
 
-/// A line of its own with the time in milliseconds. A process that is killed while it writes may leave a part of it, up to
-/// the end of a page: it is whole where it ends with a semicolon.
+/// A line with the time in milliseconds.
 fn note(what: &str, step: &str) -> io::Result<()> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
     let now_ms = now.unwrap_or_default().as_millis();
-    effects()?.write_all(format!("\n{what} {now_ms} {step};").as_bytes())
+    note_whole(&format!("{what} {now_ms} {step}"))
+}
+
+/// A line of its own. A process that is killed while it writes may leave a part of it, up to the end of a page: it is
+/// whole where it ends with a semicolon.
+fn note_whole(line: &str) -> io::Result<()> {
+    effects()?.write_all(format!("\n{line};").as_bytes())
 }
 
 /// Whether there is another round.

@@ -5,7 +5,7 @@
 
 use std::error::Error;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,13 +13,10 @@ use flow_durable::{
     DurableFlow, Execution, ListOptions, Runtime, RuntimeError, RuntimeOptions, StartOptions,
     Status,
 };
-use flow_postgres::{PostgresOptions, PostgresStore};
-use flow_sqlite::SqliteStore;
-use flow_store::Store;
 use flow_survivor::ledger::{Ledger, LedgerInput, create_table};
 use flow_survivor::mortal::{Fate, Mortal};
 use flow_survivor::ten::*;
-use flow_survivor::{SHORT_LEASE, note_line, patient};
+use flow_survivor::{SHORT_LEASE, note_line, store_at};
 use serde_json::{Value, json};
 
 /// How often somebody looks whether they are asked.
@@ -33,7 +30,7 @@ async fn main() -> Outcome {
     let path = PathBuf::from(arguments.next().ok_or("no file")?);
     let flow = arguments.next().ok_or("no flow")?;
     let every: NonZeroUsize = arguments.next().ok_or("no number of records")?.parse()?;
-    let store = Arc::new(Mortal::new(open(&path).await?, Fate::from_env()?));
+    let store = Arc::new(Mortal::new(store_at(&path).await?, Fate::from_env()?));
     let mut options = RuntimeOptions::new()
         .lease(SHORT_LEASE)
         .snapshot_every(every);
@@ -83,16 +80,6 @@ async fn main() -> Outcome {
     let calls = store.calls();
     println!("{}", json!({ "calls": calls, "seen": seen }));
     Ok(())
-}
-
-async fn open(place: &Path) -> Outcome<Arc<dyn Store>> {
-    match place.to_str() {
-        Some(url) if url.starts_with("postgres://") => {
-            let options = PostgresOptions::new().schema(std::env::var("SCHEMA")?);
-            Ok(Arc::new(PostgresStore::connect_with(url, options).await?))
-        }
-        _ => Ok(Arc::new(SqliteStore::open_with(place, patient()).await?)),
-    }
 }
 
 /// Completes the execution and its copies, and says what came of them.

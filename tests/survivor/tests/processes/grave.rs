@@ -2,18 +2,21 @@
 //! leave behind.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use flow_durable::Store;
 use flow_postgres::tokio_postgres::{self, NoTls, SimpleQueryMessage, SimpleQueryRow};
 use flow_services::Postgres;
 use flow_survivor::mortal::Moment;
+use flow_survivor::{postgres_at, store_at};
 use rusqlite::Connection;
 use serde_json::{Value, json};
 
-use crate::support::Outcome;
+use crate::support::{Outcome, Process};
 
 /// No process takes so long.
 const TOO_LONG: Duration = Duration::from_secs(60);
@@ -122,23 +125,58 @@ impl Grave {
         mode: &[&str],
         fate: Option<(&str, Moment)>,
     ) -> Outcome<Child> {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_sweep"));
+        let mut command = self.command(env!("CARGO_BIN_EXE_sweep"), name);
+        command.arg(flow).args(mode).stderr(Stdio::piped());
+        if let Some((variable, moment)) = fate {
+            command.env(variable, moment.to_string());
+        }
+        Ok(command.spawn()?)
+    }
+
+    /// A process that takes executions out of the queue until its input ends.
+    pub(crate) fn worker(&self, name: &str, lease: Duration) -> Outcome<Process> {
+        let mut command = self.command(env!("CARGO_BIN_EXE_worker"), name);
+        command.arg(lease.as_millis().to_string());
+        command.stdin(Stdio::piped());
+        Ok(Process::new(command.spawn()?, self.effects(name)))
+    }
+
+    /// A program of the store, whose first argument says where that is.
+    fn command(&self, program: &str, name: &str) -> Command {
+        let mut command = Command::new(program);
         match &self.postgres {
             Some(schema) => command.arg(&schema.url).env("SCHEMA", &schema.name),
             None => command.arg(self.database()),
         };
-        command.arg(flow).args(mode);
         command
             .env("EFFECTS", self.effects(name))
             .env("RUST_BACKTRACE", "0")
             .env_remove("DIE")
             .env_remove("STOP")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        if let Some((variable, moment)) = fate {
-            command.env(variable, moment.to_string());
+            .env_remove("HOLD")
+            .stdout(Stdio::piped());
+        command
+    }
+
+    /// The store itself.
+    pub(crate) async fn store(&self) -> Outcome<Arc<dyn Store>> {
+        match &self.postgres {
+            Some(schema) => Ok(Arc::new(postgres_at(&schema.url, &schema.name).await?)),
+            None => store_at(&self.database()).await,
         }
-        Ok(command.spawn()?)
+    }
+
+    /// Keeps the database and everything that was noted.
+    pub(crate) fn keep_all(&self, to: &Path, server: Option<&Postgres>) -> Outcome {
+        fs::create_dir_all(to)?;
+        for file in fs::read_dir(self.folder.path())? {
+            let file = file?;
+            fs::copy(file.path(), to.join(file.file_name()))?;
+        }
+        if let (Some(server), Some(schema)) = (server, self.schema()) {
+            fs::write(to.join("schema.sql"), server.dump(schema))?;
+        }
+        Ok(())
     }
 
     /// The lines that processes of this name have noted. One that is being written is none yet.

@@ -8,3 +8,4 @@ mod support;
 mod sweep;
 mod verdict;
 mod wakes;
+mod workers;

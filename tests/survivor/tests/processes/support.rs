@@ -120,6 +120,20 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    pub(crate) fn new(child: Child, effects: PathBuf) -> Self {
+        Process { child, effects }
+    }
+
+    /// Ends what it reads.
+    pub(crate) fn end_input(&mut self) {
+        drop(self.child.stdin.take());
+    }
+
+    /// Whether it has succeeded, if it is over.
+    pub(crate) fn is_over(&mut self) -> Outcome<Option<bool>> {
+        Ok(self.child.try_wait()?.map(|status| status.success()))
+    }
+
     pub(crate) fn kill(&mut self) -> Outcome {
         Ok(self.child.kill()?)
     }

@@ -1,0 +1,35 @@
+//! Takes executions out of the queue and runs them: `worker STORE LEASE_MS`. When its input ends, it
+//! drains, says so, and ends.
+
+use std::error::Error;
+use std::io::Read as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use flow_durable::{Runtime, RuntimeOptions};
+use flow_survivor::job::{AT_ONCE, ERRANDS_AT_ONCE, Errand, Job};
+use flow_survivor::told::Told;
+use flow_survivor::{LOOK_EVERY, store_at};
+
+/// Longer than any step takes.
+const DRAIN: Duration = Duration::from_secs(60);
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
+    let mut arguments = std::env::args().skip(1);
+    let place = PathBuf::from(arguments.next().ok_or("no store")?);
+    let lease = Duration::from_millis(arguments.next().ok_or("no lease")?.parse()?);
+    let options = RuntimeOptions::new()
+        .lease(lease)
+        .concurrent_executions(AT_ONCE)
+        .concurrent_executions_of("Errand", ERRANDS_AT_ONCE)
+        .look_for_work(LOOK_EVERY);
+    let runtime = Runtime::with_options(Told(store_at(&place).await?), options);
+    runtime.register(Job::new())?;
+    runtime.register(Errand::new())?;
+    runtime.recover().await?;
+    tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await??;
+    runtime.drain(DRAIN).await;
+    println!("drained");
+    Ok(())
+}

@@ -1,0 +1,506 @@
+//! Four workers take executions out of one queue, while every moment one of them is killed, drained,
+//! or stopped for longer than its lease, and another one is added.
+//!
+//! What they did is judged by what they noted: each step and each call of the store, with its times.
+//! A short form is part of the tests. The whole one, with a worker that goes every second:
+//! `WORKERS=2000 cargo test -p flow-survivor --test processes -- --nocapture come_and_go`.
+//! `KEEP=folder` keeps the database (of Postgres a dump) and the notes if something is wrong.
+
+mod claims;
+mod limits;
+mod lives;
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::time::{Duration, Instant, SystemTime};
+
+use flow_durable::{
+    Execution, ListOptions, RecordKind, Runtime, RuntimeError, RuntimeOptions, StartOptions,
+    Status, Token,
+};
+use flow_services::Postgres;
+use flow_survivor::job::{Errand, ErrandInput, Job, JobInput};
+use flow_survivor::told::now_us;
+use flow_survivor::{GoOn, expected_questions, expected_total};
+
+use crate::grave::Grave;
+use crate::support::{Outcome, Process, can_be_written, check_journal};
+use claims::{Times, judge_claims, judge_drained, judge_steps, taken_over};
+use limits::{Given, KEY_AT_MOST, judge_limits, judge_order, waits};
+use lives::{End, Life, Notes, histories};
+
+const LEASE: Duration = Duration::from_millis(600);
+
+const WORKERS: usize = 4;
+
+/// How many executions there are in the short form.
+const FEW: u64 = 200;
+
+/// How many executions there are, how often a worker goes, and how long all may take.
+#[derive(Clone, Copy)]
+struct Scale {
+    executions: u64,
+    every: Duration,
+    at_most: Duration,
+}
+
+impl Scale {
+    fn from_env() -> Outcome<Scale> {
+        let (executions, every_ms) = match std::env::var("WORKERS") {
+            Ok(text) => match text.parse() {
+                Ok(executions) => (executions, 1000),
+                Err(_) => return Err(format!("WORKERS is `{text}`, and has to be a number").into()),
+            },
+            Err(_) => (FEW, 400),
+        };
+        Ok(Scale {
+            executions,
+            every: Duration::from_millis(every_ms),
+            at_most: Duration::from_secs(120 + executions / 2),
+        })
+    }
+}
+
+/// What an execution was started with, and what came of it.
+struct Started {
+    execution: Execution,
+    given: Given,
+    number: u64,
+}
+
+/// Starts executions, and answers what they ask.
+struct Front {
+    runtime: Runtime,
+    /// Answers the same questions at the same time.
+    other: Runtime,
+    began_ms: u64,
+    started: Vec<Started>,
+    /// The bonus of each answer that was accepted, and to which execution.
+    answers: BTreeMap<Token, (String, u64)>,
+    wrong: Vec<String>,
+}
+
+fn rounds_of(number: u64) -> u64 {
+    1 + number % 3
+}
+
+impl Front {
+    async fn new(grave: &Grave) -> Outcome<Front> {
+        let runtime = async || -> Outcome<Runtime> {
+            let options = RuntimeOptions::new().concurrent_executions(0);
+            let runtime = Runtime::with_options(grave.store().await?, options);
+            runtime.register(Job::new())?;
+            runtime.register(Errand::new())?;
+            Ok(runtime)
+        };
+        Ok(Front {
+            runtime: runtime().await?,
+            other: runtime().await?,
+            began_ms: now_us() / 1000,
+            started: Vec::new(),
+            answers: BTreeMap::new(),
+            wrong: Vec::new(),
+        })
+    }
+
+    /// Starts one with this number: every fourth has a key, every seventh a time.
+    async fn start(&mut self, number: u64) -> Outcome {
+        let priority = i32::try_from(fastrand::u64(..3))? - 1;
+        let mut options = StartOptions::new().priority(priority);
+        let key = number
+            .is_multiple_of(4)
+            .then(|| format!("key {}", number % 5));
+        if let Some(key) = &key {
+            options = options.concurrency_key(key, NonZeroU32::try_from(KEY_AT_MOST as u32)?);
+        }
+        let mut not_before_ms = 0;
+        if number.is_multiple_of(7) {
+            not_before_ms = self.began_ms + fastrand::u64(500..5000);
+            let time = SystemTime::UNIX_EPOCH + Duration::from_millis(not_before_ms);
+            options = options.not_before(time);
+        }
+        let (execution, flow) = if number % 5 == 3 {
+            let start = self
+                .runtime
+                .start::<Errand>(ErrandInput { number }, options);
+            (start.await?, "Errand")
+        } else {
+            let input = JobInput {
+                rounds: rounds_of(number),
+                round: 0,
+                total: 0,
+            };
+            (self.runtime.start::<Job>(input, options).await?, "Job")
+        };
+        assert_eq!(execution.status(), Status::Queued);
+        let given = Given {
+            id: execution.id().to_string(),
+            flow,
+            priority,
+            not_before_ms,
+            key,
+            stored_us: now_us(),
+        };
+        self.started.push(Started {
+            execution,
+            given,
+            number,
+        });
+        Ok(())
+    }
+
+    /// Answers what is asked, twice at the same time, of which one is accepted.
+    async fn answer(&mut self) -> Outcome {
+        let listed = self.runtime.list(ListOptions::new().status(Status::Paused));
+        for execution in listed.await? {
+            for question in execution.questions().await? {
+                let token = question.token();
+                if !question.prompt().starts_with("Go on") || self.answers.contains_key(&token) {
+                    continue;
+                }
+                let yes = |bonus| GoOn::Yes { bonus };
+                let (one, two) = tokio::join!(
+                    self.runtime.resume(token, yes(1000)),
+                    self.other.resume(token, yes(3000))
+                );
+                let bonus = match (one, two) {
+                    (
+                        Ok(_),
+                        Err(RuntimeError::AlreadyAnswered { .. } | RuntimeError::Over { .. }),
+                    ) => 1000,
+                    (
+                        Err(RuntimeError::AlreadyAnswered { .. } | RuntimeError::Over { .. }),
+                        Ok(_),
+                    ) => 3000,
+                    both => {
+                        self.wrong
+                            .push(format!("{token} was answered so: {both:?}"));
+                        continue;
+                    }
+                };
+                self.answers
+                    .insert(token, (execution.id().to_string(), bonus));
+            }
+        }
+        Ok(())
+    }
+
+    async fn are_over(&self) -> Outcome<bool> {
+        for status in [Status::Queued, Status::Running, Status::Paused] {
+            let listed = self
+                .runtime
+                .list(ListOptions::new().status(status).limit(1));
+            if !listed.await?.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Everything is completed, with the right output and each outcome once.
+    async fn judge(&mut self) -> Outcome {
+        for started in &self.started {
+            let execution = started.execution.refreshed().await?;
+            let id = &started.given.id;
+            if execution.status() != Status::Completed {
+                let status = execution.status();
+                self.wrong.push(format!("{id} is {status}"));
+                continue;
+            }
+            let journal = execution.journal().await?;
+            let (number, rounds) = (started.number, rounds_of(started.number));
+            let own = self.answers.values().filter(|(of, _)| of == id);
+            let bonus: Vec<u64> = own.map(|(_, bonus)| *bonus).collect();
+            if started.given.flow == "Errand" {
+                let output = execution.output::<Errand>()?.ok_or("no output")?;
+                assert_eq!(output.number, (number + 1) * 2, "{id}");
+                let outcomes = journal.iter().filter(|it| it.kind == RecordKind::Outcome);
+                assert_eq!(outcomes.count(), 2, "{id}: {journal:?}");
+            } else {
+                let output = execution.output::<Job>()?.ok_or("no output")?;
+                let questions = expected_questions(rounds);
+                let total = expected_total(rounds) - questions * 1000 + bonus.iter().sum::<u64>();
+                assert_eq!(output.total, total, "{id}");
+                check_journal(&journal, rounds);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A worker that has not ended.
+struct Worker {
+    name: String,
+    process: Process,
+    stops: Vec<(u64, u64)>,
+    /// When it was stopped, and when it goes on.
+    stopped: Option<(u64, Instant)>,
+    asked_us: Option<u64>,
+}
+
+/// The workers, those that have ended too.
+struct Crew<'a> {
+    grave: &'a Grave,
+    spawned: usize,
+    workers: Vec<Worker>,
+    lives: Vec<Life>,
+}
+
+impl Crew<'_> {
+    fn add(&mut self) -> Outcome {
+        let name = format!("worker {}", self.spawned);
+        self.spawned += 1;
+        let process = self.grave.worker(&name, LEASE)?;
+        self.workers.push(Worker {
+            name,
+            process,
+            stops: Vec::new(),
+            stopped: None,
+            asked_us: None,
+        });
+        Ok(())
+    }
+
+    /// A worker goes, and another one comes.
+    fn change(&mut self) -> Outcome {
+        let able = |worker: &&mut Worker| worker.stopped.is_none() && worker.asked_us.is_none();
+        let mut able: Vec<&mut Worker> = self.workers.iter_mut().filter(able).collect();
+        let index = fastrand::usize(..able.len().max(1));
+        let Some(worker) = able.get_mut(index) else {
+            return Ok(());
+        };
+        match fastrand::u8(..3) {
+            0 => {
+                worker.process.kill()?;
+                let killed = now_us();
+                let name = worker.name.clone();
+                self.ended(&name, End::Killed(killed))?;
+                self.add()
+            }
+            1 => {
+                worker.asked_us = Some(now_us());
+                worker.process.end_input();
+                self.add()
+            }
+            _ => {
+                let since = now_us();
+                worker.process.signal("STOP")?;
+                while !worker.process.is_stopped()? {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                if self.grave.is_file() && !can_be_written(&self.grave.database())? {
+                    // It was writing, and is in the way of everybody, also of who lets it go on.
+                    worker.stops.push((since, now_us()));
+                    return worker.process.signal("CONT");
+                }
+                let more = Duration::from_millis(fastrand::u64(0..200));
+                worker.stopped = Some((since, Instant::now() + LEASE + more));
+                Ok(())
+            }
+        }
+    }
+
+    /// Lets those go on whose time has come, and sees who has ended.
+    fn look(&mut self) -> Outcome {
+        let mut ended = Vec::new();
+        for worker in &mut self.workers {
+            if let Some((since, until)) = worker.stopped
+                && Instant::now() >= until
+            {
+                worker.stops.push((since, now_us()));
+                worker.process.signal("CONT")?;
+                worker.stopped = None;
+            }
+            if let Some(success) = worker.process.is_over()? {
+                let Some(asked_us) = worker.asked_us.filter(|_| success) else {
+                    return Err(format!("{} has ended: {success}", worker.name).into());
+                };
+                let ended_us = now_us();
+                ended.push((worker.name.clone(), End::Drained { asked_us, ended_us }));
+            }
+        }
+        for (name, end) in ended {
+            self.ended(&name, end)?;
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, name: &str, end: End) -> Outcome {
+        let is_it = |worker: &Worker| worker.name == name;
+        let index = self
+            .workers
+            .iter()
+            .position(is_it)
+            .ok_or("no such worker")?;
+        let mut worker = self.workers.swap_remove(index);
+        worker.process.succeeds()?;
+        self.lives.push(Life {
+            notes: Notes::read(&self.grave.effects(name))?,
+            name: worker.name,
+            end,
+            stops: worker.stops,
+        });
+        Ok(())
+    }
+
+    /// Drains all.
+    async fn end(&mut self) -> Outcome {
+        while !self.workers.is_empty() {
+            for worker in &mut self.workers {
+                if worker.stopped.is_none() && worker.asked_us.is_none() {
+                    worker.asked_us = Some(now_us());
+                    worker.process.end_input();
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+            self.look()?;
+        }
+        Ok(())
+    }
+}
+
+/// Lets workers come and go until everything is over.
+async fn work(grave: &Grave, front: &mut Front, scale: Scale) -> Outcome<Vec<Life>> {
+    let mut crew = Crew {
+        grave,
+        spawned: 0,
+        workers: Vec::new(),
+        lives: Vec::new(),
+    };
+    let half = scale.executions / 2;
+    for number in 0..half {
+        front.start(number).await?;
+    }
+    for _ in 0..WORKERS {
+        crew.add()?;
+    }
+    let mut numbers = half..scale.executions;
+    let (began, mut changed) = (Instant::now(), Instant::now());
+    loop {
+        for number in numbers.by_ref().take(5) {
+            front.start(number).await?;
+        }
+        front.answer().await?;
+        if numbers.is_empty() && front.are_over().await? {
+            break;
+        }
+        if began.elapsed() > scale.at_most {
+            front.wrong.push("somebody waits for ever".to_owned());
+            break;
+        }
+        if changed.elapsed() >= scale.every {
+            changed = Instant::now();
+            crew.change()?;
+        }
+        crew.look()?;
+        tokio::time::sleep(Duration::from_millis(15)).await;
+    }
+    crew.end().await?;
+    Ok(crew.lives)
+}
+
+fn shown(times: &[u64]) -> String {
+    let ms = |us: Option<&u64>| us.map_or("-".to_owned(), |us| format!("{} ms", us / 1000));
+    let (median, most) = (times.get(times.len() / 2), times.last());
+    format!("{}, {} at most, of {}", ms(median), ms(most), times.len())
+}
+
+/// What is wrong, after the times were printed.
+fn judge(front: &Front, lives: &[Life]) -> Vec<String> {
+    let given: Vec<Given> = front.started.iter().map(|it| it.given.clone()).collect();
+    let all = histories(lives);
+    let (mut wrong, mut times) = (Vec::new(), Times::default());
+    judge_claims(&all, lives, &mut wrong);
+    judge_steps(&all, lives, &mut times, &mut wrong);
+    judge_drained(&all, lives, &mut wrong);
+    judge_limits(&all, lives, &given, &mut wrong);
+    judge_order(&all, lives, &given, &mut wrong);
+    taken_over(&all, lives, &mut times);
+    for (priority, waits) in waits(&all, &given) {
+        println!(
+            "  waited in the queue with priority {priority}: {}",
+            shown(&waits)
+        );
+    }
+    println!("  went on after a kill: {}", shown(&times.killed));
+    println!("  went on after a drain: {}", shown(&times.drained));
+    let count = |is: fn(&Life) -> bool| lives.iter().filter(|life| is(life)).count();
+    println!(
+        "  {} workers, {} killed, {} stops; {} leases ran out in life; {} steps ran again, {} began late",
+        lives.len(),
+        count(|life| life.killed_us().is_some()),
+        lives.iter().map(|life| life.stops.len()).sum::<usize>(),
+        times.ran_out,
+        times.reruns,
+        times.late
+    );
+    wrong.extend(judge_times(&times));
+    wrong
+}
+
+/// What a worker left that was killed goes on when its lease is over; what it gave up goes on at
+/// once.
+fn judge_times(times: &Times) -> Vec<String> {
+    let mut wrong = Vec::new();
+    let median = |times: &[u64]| times.get(times.len() / 2).copied();
+    let lease = u64::try_from(LEASE.as_micros()).unwrap_or(u64::MAX);
+    if median(&times.killed).is_some_and(|median| median > lease * 2) {
+        wrong.push("it takes much longer than a lease to take over".to_owned());
+    }
+    if median(&times.drained).is_some_and(|median| median > lease / 2) {
+        wrong.push("what was given up has to wait".to_owned());
+    }
+    wrong
+}
+
+fn come_and_go(server: Option<&Postgres>) -> Outcome {
+    let grave = Grave::at(server)?;
+    let tokio = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    tokio.block_on(come_and_go_at(&grave, server))
+}
+
+async fn come_and_go_at(grave: &Grave, server: Option<&Postgres>) -> Outcome {
+    let scale = Scale::from_env()?;
+    let mut front = Front::new(grave).await?;
+    let began = Instant::now();
+    let lives = work(grave, &mut front, scale).await?;
+    let what = if grave.is_file() {
+        "SQLite"
+    } else {
+        "Postgres"
+    };
+    println!(
+        "{what}: {} executions in {:.1?}",
+        scale.executions,
+        began.elapsed()
+    );
+    let mut wrong = judge(&front, &lives);
+    front.judge().await?;
+    wrong.append(&mut front.wrong);
+    if !wrong.is_empty() {
+        if let Some(kept) = std::env::var_os("KEEP") {
+            grave.keep_all(Path::new(&kept), server)?;
+        }
+        for wrong in wrong.iter().take(50) {
+            println!("  {wrong}");
+        }
+    }
+    assert!(wrong.is_empty(), "{} violations", wrong.len());
+    Ok(())
+}
+
+#[test]
+fn workers_that_come_and_go_do_everything_once() -> Outcome {
+    come_and_go(None)
+}
+
+#[test]
+fn workers_that_come_and_go_on_postgres_do_everything_once() -> Outcome {
+    match Postgres::start() {
+        Some(server) => come_and_go(Some(&server)),
+        None => Ok(()),
+    }
+}
