@@ -118,6 +118,7 @@ impl Owned {
 
     /// A question, also if it is closed, and its execution.
     pub(crate) async fn question(&self, token: Token) -> Result<(PauseRow, Row), RuntimeError> {
+        self.inner.set_clock().await?;
         let pause = self.inner.store.pause(token).await?;
         let pause = pause.ok_or(RuntimeError::UnknownToken)?;
         match self.row(pause.execution).await {

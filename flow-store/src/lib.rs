@@ -8,6 +8,7 @@
 //! depends on this crate alone: [`refusal`] has the errors that every store returns, in the same
 //! words, and the feature `suite` has a test for each case that a store has to pass.
 
+mod changes;
 mod error;
 mod ids;
 mod memory;
@@ -19,6 +20,7 @@ mod store;
 pub mod suite;
 mod transaction;
 
+pub use changes::{Change, Changes};
 pub use error::{Damaged, DamagedRecord, StoreError};
 pub use ids::{ExecutionId, InvalidId, Token};
 pub use memory::MemoryStore;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use uuid::Uuid;
 
+use crate::changes::Changes;
 use crate::error::{Damaged, DamagedRecord, StoreError};
 use crate::ids::{ExecutionId, Token};
 use crate::record::Record;
@@ -19,11 +20,33 @@ use crate::transaction::StoreTransaction;
 /// An implementation has to pass the [suite](crate::suite!) (feature `suite`), whose cases test
 /// what these comments say. Methods may be called from many tasks at once. Each is atomic: it has
 /// its whole effect or, if it returns an error or its future is dropped, its whole effect or none.
+///
+/// # Clocks
+///
+/// A claim has to be judged by one clock, and the clocks of machines differ. A store that processes
+/// on several machines use therefore has a [clock](Store::clock_ms) of its own, by which it judges
+/// claims whatever times it is given: it reads the clock when it makes a claim, which is then valid
+/// for as long as the given `until_ms` is after the given `now_ms`, and it prolongs a claim by the
+/// length for which that was made. A store without one takes the given times.
+///
+/// Other times, such as `not_before_ms` and `wake_ms`, are compared with the given ones in every
+/// store. A runtime gives times by the clock of its store.
 #[async_trait]
 pub trait Store: fmt::Debug + Send + Sync + 'static {
+    /// The time of the [clock](Store#clocks) by which this store judges claims, in milliseconds
+    /// since 1970 (UTC). `None` if it has none, and judges them by the times that it is given.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    async fn clock_ms(&self) -> Result<Option<u64>, StoreError> {
+        Ok(None)
+    }
+
     /// Adds an execution with its first records, without a claim (`fence` 0) or with its first
-    /// claim (`fence` 1). If it is over, it has no claim, and its questions are closed. If it has an idempotency key, and
-    /// there is an execution of the same flow and owner with that key, nothing is written.
+    /// claim (`fence` 1). If it is over, it has no claim, and its questions are closed. If it has
+    /// an idempotency key, and there is an execution of the same flow and owner with that key,
+    /// nothing is written.
     ///
     /// Values that follow from the records and questions are not taken from the row: `next_seq` (if
     /// there are records), `snapshot_seq` (if one of them is a snapshot) and `wake_ms`.
@@ -251,6 +274,12 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// The store could not be written to.
     async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError>;
 
+    /// Hints of what is written from now on, so that whoever waits for it need not look often. `None`
+    /// if the store has none.
+    fn changes(&self) -> Option<Box<dyn Changes>> {
+        None
+    }
+
     /// The name of the type of the [handle](StoreTransaction::handle) of its transactions, such as
     /// `flow_sqlite::Transaction`. `None` if it has no database in which steps can write.
     fn transactions(&self) -> Option<&'static str> {
@@ -270,6 +299,10 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 /// A shared store is a store as well.
 #[async_trait]
 impl<S: Store + ?Sized> Store for Arc<S> {
+    async fn clock_ms(&self) -> Result<Option<u64>, StoreError> {
+        (**self).clock_ms().await
+    }
+
     async fn create(
         &self,
         row: Row,
@@ -387,6 +420,10 @@ impl<S: Store + ?Sized> Store for Arc<S> {
 
     async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
         (**self).delete(id).await
+    }
+
+    fn changes(&self) -> Option<Box<dyn Changes>> {
+        (**self).changes()
     }
 
     fn transactions(&self) -> Option<&'static str> {

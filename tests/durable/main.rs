@@ -16,6 +16,7 @@ mod expiry;
 mod flows;
 mod followed;
 mod gates;
+mod hinted;
 mod leases;
 mod mixed;
 mod outcomes;

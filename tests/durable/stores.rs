@@ -10,7 +10,7 @@ use flow_durable::{
     Append, Claim, Created, Damaged as DamagedRow, DamagedRecord, EndIf, ExecutionId, ListQuery,
     Logged, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
-use flow_store::StoreTransaction;
+use flow_store::{Changes, StoreTransaction};
 use uuid::Uuid;
 
 use crate::support::Shared;
@@ -21,6 +21,16 @@ pub(crate) trait Fault: Debug + Send + Sync + 'static {
     /// Before anything is written.
     fn write(&self) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    /// The clock of the store.
+    fn clock_ms(&self) -> Result<Option<u64>, StoreError> {
+        Ok(None)
+    }
+
+    /// The hints of the store.
+    fn changes(&self) -> Option<Box<dyn Changes>> {
+        None
     }
 
     /// Whether anybody hears of it when an execution was stored.
@@ -363,6 +373,10 @@ impl Fault for Broken {
 
 #[async_trait]
 impl<F: Fault> Store for Faulty<F> {
+    async fn clock_ms(&self) -> Result<Option<u64>, StoreError> {
+        self.fault.clock_ms()
+    }
+
     async fn create(
         &self,
         row: Row,
@@ -537,6 +551,10 @@ impl<F: Fault> Store for Faulty<F> {
     async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
         self.fault.write()?;
         self.store.delete(id).await
+    }
+
+    fn changes(&self) -> Option<Box<dyn Changes>> {
+        self.fault.changes()
     }
 
     fn transactions(&self) -> Option<&'static str> {

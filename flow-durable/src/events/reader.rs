@@ -28,9 +28,8 @@ const PAGE: usize = 256;
 /// How many deltas are held at most.
 const HELD: usize = 1024;
 
-/// How often the reader looks for records that another process has written, and how soon it tries
-/// again after the store has failed.
-const LOOK_AGAIN: Duration = Duration::from_millis(250);
+/// How soon the reader tries again after the store has failed.
+const TRY_AGAIN: Duration = Duration::from_millis(250);
 
 pub(super) type Item = Result<ExecutionEvent, RuntimeError>;
 
@@ -65,6 +64,9 @@ impl Reader {
         filter: EventFilter,
         missed: Arc<AtomicU64>,
     ) -> Result<Self, StoreError> {
+        if !filter.until_now {
+            owned.inner.keep_listening();
+        }
         let deltas = filter.deltas && !filter.until_now;
         let listen = || {
             owned
@@ -99,7 +101,7 @@ impl Reader {
     /// stream.
     pub(super) async fn read(&mut self) -> VecDeque<Item> {
         if std::mem::take(&mut self.has_failed) {
-            tokio::time::sleep(LOOK_AGAIN).await;
+            tokio::time::sleep(TRY_AGAIN).await;
         }
         let mut events = VecDeque::new();
         if let Err(error) = self.fill(&mut events).await {
@@ -304,7 +306,8 @@ impl Reader {
 
     /// Waits until there may be something new.
     async fn wait(&mut self, committed: impl Future<Output = ()> + Unpin) {
-        let mut later = pin!(tokio::time::sleep(LOOK_AGAIN));
+        let again = self.owned.inner.hints.look_again();
+        let mut later = pin!(tokio::time::sleep(again));
         let look = select(committed, later.as_mut());
         match &self.deltas {
             Some(listener) => drop(select(look, pin!(listener.came())).await),

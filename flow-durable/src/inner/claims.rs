@@ -159,6 +159,7 @@ impl Inner {
         if before.is_empty() {
             return;
         }
+        let _ = self.set_clock().await;
         let term = self.term();
         // If the store fails, the next attempt may still be in time; if it is not, the store
         // refuses the writes.

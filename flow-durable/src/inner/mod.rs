@@ -3,6 +3,7 @@
 
 mod claims;
 mod launch;
+mod listen;
 mod load;
 mod queue;
 mod recover;
@@ -15,11 +16,12 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use flow_spec::FlowDocument;
-use flow_store::{ExecutionId, PauseRow, PauseState, Row, Store, to_ms};
+use flow_store::{ExecutionId, PauseRow, PauseState, Row, Store, StoreError, to_ms};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use uuid::{ContextV7, Uuid};
 
+use crate::clock::SetByStore;
 use crate::driver::Signals;
 use crate::error::RuntimeError;
 use crate::events::Deltas;
@@ -30,6 +32,7 @@ use crate::versions::Versions;
 use claims::{Claiming, Watched};
 
 pub(crate) use claims::{FIRST_FENCE, UnusedClaim};
+pub(crate) use listen::Hints;
 pub(crate) use load::{Loaded, check_format, loaded_visits, records_since_snapshot, without_items};
 pub use recover::Recovered;
 pub(crate) use slots::{Slot, Slots};
@@ -41,6 +44,8 @@ pub(crate) const PAGE: usize = 1000;
 pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) options: RuntimeOptions,
+    /// What the clock in the options shows.
+    pub(crate) clock: Arc<SetByStore>,
     pub(crate) holder: Uuid,
     /// Counts the ids of the same millisecond, so that executions are listed as they were started.
     pub(crate) ids: Mutex<ContextV7>,
@@ -76,6 +81,7 @@ pub(crate) struct Inner {
     /// Cancelled when the runtime is dropped or shut down.
     pub(crate) gone: Gone,
     pub(crate) committed: Arc<Notify>,
+    pub(crate) hints: Hints,
     pub(crate) deltas: Arc<Deltas>,
     /// How often an observer has panicked.
     pub(crate) observer_failures: Arc<AtomicU64>,
@@ -124,6 +130,11 @@ impl Inner {
         self.recovering.ended().await;
         self.taking.ended().await;
         self.waking.ended().await;
+    }
+
+    /// Sets the clock by that of the store, before times are written.
+    pub(crate) async fn set_clock(&self) -> Result<(), StoreError> {
+        self.clock.set_by(&*self.store).await
     }
 
     pub(crate) fn options(&self) -> &RuntimeOptions {

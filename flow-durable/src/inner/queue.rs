@@ -6,6 +6,7 @@ use std::sync::{Arc, Weak};
 use flow_store::{Row, Store as _, Take};
 use futures_util::future::{Either, select};
 
+use super::listen::time_to_look;
 use super::slots::Slot;
 use super::{Inner, lock};
 use crate::error::RuntimeError;
@@ -19,6 +20,7 @@ impl Inner {
     /// that cannot begin here is given up, and [`Execution::settled`](crate::Execution::settled)
     /// says why.
     pub(crate) async fn take_queued(self: &Arc<Self>) -> Result<(), RuntimeError> {
+        self.set_clock().await?;
         loop {
             let _call = self.claiming.begin();
             let (taken, term, are_more) = self.take_some().await?;
@@ -90,11 +92,12 @@ impl Inner {
         let (inner, every) = (Arc::downgrade(self), self.options.look_for_work_every());
         let (slots, queued) = (self.slots.clone(), self.queued.clone());
         let (clock, gone) = (self.options.clock.clone(), self.gone.0.clone());
+        let (work, takes_often) = (self.hints.work.clone(), self.options.takes_often());
         self.taking.spawn(async move {
             loop {
                 let freed = pin!(slots.freed.notified());
                 let its_time = pin!(queued.next(&clock));
-                let again = pin!(tokio::time::sleep(every));
+                let again = pin!(time_to_look(every, &work, takes_often));
                 let ended = pin!(gone.cancelled());
                 let (sooner, later) = (select(freed, its_time), select(again, ended));
                 if let Either::Right((Either::Right(_), _)) = select(sooner, later).await {

@@ -1,10 +1,13 @@
 //! Resumes executions that other processes have left.
 
 use std::collections::HashMap;
+use std::pin::pin;
 use std::sync::{Arc, Weak};
 
 use flow_store::{Damaged, ExecutionId, Store};
+use futures_util::future::{Either, select};
 
+use super::listen::time_to_look;
 use super::{Inner, PAGE, lock};
 use crate::error::RuntimeError;
 
@@ -23,6 +26,7 @@ impl Inner {
     /// Resumes the executions that are due. If this process could not continue one for a reason
     /// other than the store, it tries again only if it is asked to.
     pub(crate) async fn recover(self: &Arc<Self>, asked: bool) -> Result<Recovered, RuntimeError> {
+        self.set_clock().await?;
         self.release().await;
         let mut recovered = Recovered::default();
         let mut watched = HashMap::new();
@@ -83,9 +87,16 @@ impl Inner {
 
     pub(crate) fn keep_recovering(self: &Arc<Self>) {
         let (inner, every) = (Arc::downgrade(self), self.options.lease / 3);
-        let gone = self.gone.0.clone();
+        let (gone, work) = (self.gone.0.clone(), self.hints.work.clone());
+        let takes_often = self.options.takes_often();
         self.recovering.spawn(async move {
-            while tokio::time::timeout(every, gone.cancelled()).await.is_err() {
+            loop {
+                // Who takes often looks for all work then.
+                let again = pin!(time_to_look(every, &work, !takes_often));
+                let ended = pin!(gone.cancelled());
+                if let Either::Right(_) = select(again, ended).await {
+                    return;
+                }
                 let Some(inner) = Weak::upgrade(&inner) else {
                     return;
                 };

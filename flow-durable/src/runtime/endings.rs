@@ -37,6 +37,7 @@ impl Runtime {
             });
         }
         let path = self.owned.inner.namespace(&row).await;
+        self.owned.inner.set_clock().await?;
         let record = Record {
             seq: 0,
             at_ms: self.owned.inner.now_ms(),

@@ -10,8 +10,9 @@ impl Runtime {
     /// The journals of the owner's executions as a stream, from now on or from any offset.
     /// Everything that happens after this has returned is in the stream, however late it is read.
     ///
-    /// The stream reads the store, including what other processes write to it (after at most 250
-    /// ms), at the pace of its reader. A slow reader, or one that does not read at all, costs the
+    /// The stream reads the store, including what other processes write to it, at the pace of its
+    /// reader. A store that gives [hints](flow_store::Store::changes) of what others write, such as
+    /// the one on Postgres, is read some milliseconds later; others at least every 250 ms. A slow reader, or one that does not read at all, costs the
     /// runs nothing, and misses no record that the store still has
     /// ([`prune_history`](crate::RuntimeOptions::prune_history) removes some). Deltas are not
     /// stored. They come only from the runs of this process, and each comes after the records that

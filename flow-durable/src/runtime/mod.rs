@@ -20,12 +20,13 @@ use flow_store::{ExecutionId, ListQuery, Store};
 use tokio_util::sync::CancellationToken;
 use uuid::{ContextV7, Uuid};
 
+use crate::clock::SetByStore;
 use crate::engine::Durable;
 use crate::error::RuntimeError;
 use crate::events::Isolated;
 use crate::execution::Execution;
 use crate::executions::Executions;
-use crate::inner::{Gone, Inner, Once, Recovered, Slots, lock, millis};
+use crate::inner::{Gone, Hints, Inner, Once, Recovered, Slots, lock, millis};
 use crate::listed::{ListOptions, Listed};
 use crate::options::RuntimeOptions;
 use crate::owned::Owned;
@@ -101,10 +102,13 @@ impl Runtime {
         for observer in &mut options.observers {
             *observer = Arc::new(Isolated::new(observer.clone(), observer_failures.clone()));
         }
+        let clock = SetByStore::new(options.clock);
+        options.clock = clock.shown();
         let inner = Inner {
             store: Arc::new(store),
             slots: Arc::new(Slots::new(&options)),
             options,
+            clock,
             holder: Uuid::new_v4(),
             ids: Mutex::new(ContextV7::new()),
             flows: Mutex::default(),
@@ -126,6 +130,7 @@ impl Runtime {
             draining,
             shut_down,
             committed: Arc::default(),
+            hints: Hints::default(),
             deltas: Arc::default(),
             observer_failures,
         };
@@ -217,6 +222,7 @@ impl Runtime {
     ///
     /// The store could not be read.
     pub async fn list(&self, options: ListOptions) -> Result<Listed, RuntimeError> {
+        self.owned.inner.set_clock().await?;
         let query = self.query(options);
         let mut listed = Listed::limited(query.limit);
         for row in self.owned.inner.store.list(&query).await? {
@@ -267,6 +273,7 @@ impl Runtime {
     /// damaged one: it is in [`Recovered::refused`], and [`Execution::settled`] says why.
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
         let recovered = self.owned.inner.recover(true).await?;
+        self.owned.inner.keep_listening();
         self.owned.inner.keep_recovering();
         if self.owned.inner.options.takes_often() {
             self.owned.inner.keep_taking();

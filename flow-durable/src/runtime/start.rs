@@ -91,6 +91,7 @@ impl Runtime {
         options: StartOptions,
     ) -> Result<Execution, RuntimeError> {
         let Start { flow, name, input } = start;
+        self.owned.inner.set_clock().await?;
         let id = ExecutionId::from(self.owned.inner.new_id(self.owned.inner.now_ms()));
         if self.owned.inner.draining.is_cancelled() {
             return Err(RuntimeError::ShutDown(id));

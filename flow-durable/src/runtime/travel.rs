@@ -115,6 +115,7 @@ impl Runtime {
         payload: Value,
         begins: Option<AtNode>,
     ) -> Result<Execution, RuntimeError> {
+        self.owned.inner.set_clock().await?;
         let now_ms = self.owned.inner.now_ms();
         let new = ExecutionId::from(self.owned.inner.new_id(now_ms));
         let flow = self.owned.inner.version_if_known(&row).await?;

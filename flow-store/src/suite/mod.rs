@@ -7,6 +7,8 @@ pub mod append;
 #[doc(hidden)]
 pub mod claim;
 #[doc(hidden)]
+pub mod clock;
+#[doc(hidden)]
 pub mod create;
 #[doc(hidden)]
 pub mod delete;
@@ -177,6 +179,47 @@ macro_rules! suite {
                     makes_writes_fail,
                 };
         }
+    };
+}
+
+/// Generates a `#[test]` for each case that a [`Store`] with a [clock](Store#clocks) of its own has
+/// to pass.
+///
+/// Takes a function that gets an empty folder and returns a future of an empty store. `None` skips
+/// the cases. [`suite!`](crate::suite!) gives times of its own: it needs a store that judges claims
+/// by given times.
+#[macro_export]
+macro_rules! clock_suite {
+    ($fresh:expr) => {
+        $crate::__clock_suite! {
+            [$fresh]
+            goes_on,
+            keeps_claims_from_all,
+            ends_claims_after_their_length,
+            prolongs_claims_by_their_length,
+            makes_first_claims,
+            makes_claims_of_the_queue,
+            keeps_claimed_ones_in_the_queue,
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __clock_suite {
+    ([$fresh:expr] $($case:ident),+ $(,)?) => {
+        fn __fresh(
+            folder: ::std::path::PathBuf,
+        ) -> impl ::std::future::Future<Output = ::std::option::Option<impl $crate::Store>> {
+            $crate::suite::fresh($fresh, folder)
+        }
+
+        $(
+            #[test]
+            fn $case() {
+                $crate::suite::clock::test(__fresh, $crate::suite::clock::$case);
+            }
+        )+
     };
 }
 

@@ -202,8 +202,8 @@ pub const IN_TEST_FUNCTIONS_OF_INTEGRATION: &[&str] = &[
 ];
 
 /// Flows of the tests of durable runs that `law!` cannot name: they are inside test functions, or in modules of
-/// their own. `Posts` needs a database.
+/// their own. `Once` and `Posts` need a database.
 pub const IN_TEST_FUNCTIONS_OF_DURABLE: &[&str] = &[
-    "Again", "Around", "Attempts", "Changing", "Clock", "Delayed", "Moved", "Parent", "Posts",
-    "Racing", "Release", "Shapes", "Three",
+    "Again", "Around", "Attempts", "Changing", "Clock", "Delayed", "Moved", "Once", "Parent",
+    "Posts", "Racing", "Release", "Shapes", "Three",
 ];

@@ -79,6 +79,10 @@ fn failed() -> StoreError {
 
 #[async_trait]
 impl Store for Fragile {
+    async fn clock_ms(&self) -> Result<Option<u64>, StoreError> {
+        self.store.clock_ms().await
+    }
+
     async fn create(
         &self,
         row: Row,

@@ -12,7 +12,7 @@ use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
     PauseRow, Record, RecordKind, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
-use flow_store::StoreTransaction;
+use flow_store::{Changes, StoreTransaction};
 use serde_json::{Value, json};
 
 use crate::note_line;
@@ -166,6 +166,11 @@ fn note(words: &[Value]) -> Result<(), StoreError> {
 
 #[async_trait]
 impl<S: Store> Store for Mortal<S> {
+    async fn clock_ms(&self) -> Result<Option<u64>, StoreError> {
+        // No step of a run: it is not counted.
+        self.store.clock_ms().await
+    }
+
     async fn create(
         &self,
         row: Row,
@@ -303,6 +308,10 @@ impl<S: Store> Store for Mortal<S> {
 
     async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
         self.call(self.store.delete(id)).await
+    }
+
+    fn changes(&self) -> Option<Box<dyn Changes>> {
+        self.store.changes()
     }
 
     fn transactions(&self) -> Option<&'static str> {

@@ -1,0 +1,95 @@
+//! Listens to the hints of the store, so that what other processes write is noticed at once.
+
+use std::future::pending;
+use std::pin::pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use flow_store::Store as _;
+use futures_util::future::{Either, select};
+use tokio::sync::Notify;
+
+use super::{Inner, Once};
+
+/// How often somebody who waits for records looks for them if there are no hints.
+const LOOK_AGAIN: Duration = Duration::from_millis(250);
+
+/// How often if there are. A hint is lost with the process that was to send it.
+const LOOK_AGAIN_WITH_HINTS: Duration = Duration::from_secs(2);
+
+/// The hints of the store.
+#[derive(Default)]
+pub(crate) struct Hints {
+    are_live: Arc<AtomicBool>,
+    listening: Once,
+    /// Notified when there may be work that another process has left.
+    pub(crate) work: Arc<Notify>,
+}
+
+/// Without a listener there are no hints.
+struct Listening(Arc<AtomicBool>);
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+impl Hints {
+    /// How long to wait before looking for records that another process has written, and that
+    /// nobody has told of.
+    pub(crate) fn look_again(&self) -> Duration {
+        if self.are_live.load(Ordering::Acquire) {
+            LOOK_AGAIN_WITH_HINTS
+        } else {
+            LOOK_AGAIN
+        }
+    }
+}
+
+/// Returns when it is time to look for work: after a while or, for whoever looks when there is a
+/// hint, then.
+pub(super) async fn time_to_look(every: Duration, work: &Notify, on_hints: bool) {
+    let hinted = async {
+        if !on_hints {
+            pending::<()>().await;
+        }
+        work.notified().await;
+    };
+    // Both are reasons to look.
+    let _ = tokio::time::timeout(every, hinted).await;
+}
+
+impl Inner {
+    /// Listens for as long as the runtime lives, if the store has hints.
+    pub(crate) fn keep_listening(self: &Arc<Self>) {
+        let (inner, gone) = (Arc::downgrade(self), self.gone.0.clone());
+        let are_live = self.hints.are_live.clone();
+        self.hints.listening.spawn(async move {
+            let changes = inner.upgrade().and_then(|inner| inner.store.changes());
+            let Some(mut changes) = changes else {
+                return;
+            };
+            let listening = Listening(are_live);
+            loop {
+                let ended = pin!(gone.cancelled());
+                let next = select(changes.next(), ended).await;
+                let Either::Left((change, _)) = next else {
+                    return;
+                };
+                let Some(inner) = Weak::upgrade(&inner) else {
+                    return;
+                };
+                let was_live = listening.0.swap(change.is_live, Ordering::AcqRel);
+                // Who waits with hints in mind has to know that there are none any more.
+                if change.records || was_live != change.is_live {
+                    inner.committed.notify_waiters();
+                }
+                if change.work {
+                    inner.hints.work.notify_one();
+                }
+            }
+        });
+    }
+}
