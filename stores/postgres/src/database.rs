@@ -1,16 +1,20 @@
 //! The connections, and calls that go on when a connection breaks.
 
 use std::ops::{Deref, DerefMut};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use deadpool_postgres::{Client, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use flow_store::StoreError;
-use tokio_postgres::config::SslMode;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Config, NoTls, Row as Found};
+use tokio_postgres::{Config, Row as Found};
 
 use super::PostgresOptions;
 use super::errors::{self, CallError, Effect, Failure};
+use super::given;
+use super::hints::{self, Hints};
+use super::tls;
+pub(super) use super::tls::Tls;
 
 /// A value of a statement, and its type.
 pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
@@ -29,6 +33,9 @@ pub(super) struct Database {
     patience: Duration,
     answer_timeout: Duration,
     prepared_statements: bool,
+    callers_clocks: bool,
+    tls: Tls,
+    pub(super) hints: Arc<Hints>,
 }
 
 /// Tries of the same, with longer and longer pauses.
@@ -95,40 +102,47 @@ impl DerefMut for Held {
 
 impl Database {
     pub(super) fn new(url: &str, options: &PostgresOptions) -> Result<Database, StoreError> {
-        let mut config: Config = url.parse().map_err(Failure::Address)?;
-        if config.get_ssl_mode() == SslMode::Require {
-            return Err(Failure::Tls.into());
-        }
+        let (config, tls) = address(url)?;
         let schema = &options.schema;
         if schema.is_empty() || schema.len() > 63 || schema.contains('\0') {
             return Err(Failure::Schema(schema.clone()).into());
         }
-        if config.get_application_name().is_none() {
-            config.application_name("flow");
-        }
-        notice_dead_connections(&mut config);
-        let pool = |wait: Option<Duration>| {
+        let pool = |connections: usize, wait: Option<Duration>| {
             let recycling_method = RecyclingMethod::Fast;
             let manager = ManagerConfig { recycling_method };
-            Pool::builder(Manager::from_config(config.clone(), NoTls, manager))
-                .max_size(options.connections)
+            Pool::builder(Manager::from_config(config.clone(), tls.clone(), manager))
+                .max_size(connections)
                 .runtime(Runtime::Tokio1)
                 .wait_timeout(wait)
                 .create_timeout(Some(options.answer_timeout))
                 .build()
                 .map_err(|error| Failure::Unreachable(Box::new(error)))
         };
+        let class = class(schema);
+        let hints = hints::Options {
+            are_on: options.hints,
+            class,
+            sender: pool(1, Some(options.answer_timeout))?,
+            listens_at: match &options.listen_at {
+                Some(url) => address(url)?,
+                None => (config.clone(), tls.clone()),
+            },
+            answer_timeout: options.answer_timeout,
+        };
         Ok(Database {
-            pool: pool(Some(options.patience))?,
+            pool: pool(options.connections, Some(options.patience))?,
             // Each waits for steps, which take as long as they take.
-            steps: pool(None)?,
+            steps: pool(options.connections, None)?,
             idle_in_transaction: options.transaction_idle_timeout,
             schema: format!("\"{}\"", schema.replace('"', "\"\"")),
             body: body(schema),
-            class: class(schema),
+            class,
             patience: options.patience,
             answer_timeout: options.answer_timeout,
             prepared_statements: options.prepared_statements,
+            callers_clocks: options.callers_clocks,
+            hints: Hints::new(hints),
+            tls,
         })
     }
 
@@ -152,6 +166,12 @@ impl Database {
             rest = after;
         }
         sql + rest
+    }
+
+    /// The time at which claims are judged, for a caller at whose clock it is this time. `None` for
+    /// that of the database.
+    pub(super) fn claims_at(&self, now_ms: u64) -> Option<i64> {
+        self.callers_clocks.then(|| given::integer(now_ms))
     }
 
     /// A statement with what belongs to this schema in it.
@@ -178,10 +198,21 @@ impl Database {
         let client = self.pool.get().await.map_err(CallError::NoConnection)?;
         let result = self.answered(self.query(&client, sql, values)).await;
         if let Err(CallError::NoAnswer(_)) = result {
+            self.cancel(&client);
             // Whatever came next on it would wait too.
             drop(Object::take(client));
         }
         result
+    }
+
+    /// Has the server stop a statement for whose answer nobody waits any more, and which would hold
+    /// its locks. If the server cannot be reached, it finds out by itself.
+    fn cancel(&self, client: &Client) {
+        let (cancel, tls) = (client.cancel_token(), self.tls.clone());
+        let at_most = self.answer_timeout;
+        tokio::spawn(async move {
+            let _ = tokio::time::timeout(at_most, cancel.cancel_query(tls)).await;
+        });
     }
 
     /// Waits for an answer of the database, but not for ever.
@@ -266,6 +297,16 @@ impl Database {
         let answer = self.call(template, values).await;
         answer.result.map_err(errors::store_error)
     }
+}
+
+/// Reads an address.
+fn address(url: &str) -> Result<(Config, Tls), Failure> {
+    let (mut config, tls) = tls::read(url)?;
+    if config.get_application_name().is_none() {
+        config.application_name("flow");
+    }
+    notice_dead_connections(&mut config);
+    Ok((config, tls))
 }
 
 /// Sets what the address leaves open, so that a connection without an answer is noticed in seconds:

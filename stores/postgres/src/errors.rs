@@ -20,11 +20,37 @@ pub(super) const NOT_A_SNAPSHOT: &str = "FW005";
 pub(super) enum Failure {
     #[error("the address of the database is not valid")]
     Address(#[source] Error),
+    #[error("`sslmode` is `disable`, `prefer`, `require` or `verify-full`, and not `{0}`")]
+    SslMode(String),
     #[error(
-        "the address of the database asks for TLS (`sslmode=require`), which this store does not have yet: \
-         leave `sslmode` out on a network that you trust"
+        "the address of the database has a `sslrootcert`, which without `sslmode=verify-full` nothing uses"
     )]
-    Tls,
+    RootWithoutTls,
+    #[cfg(not(feature = "tls"))]
+    #[error(
+        "the address of the database asks for TLS, and this program was built without it: add the feature \
+         `tls` of flow-postgres, or leave `sslmode` out on a network that you trust"
+    )]
+    NoTls,
+    #[cfg(feature = "tls")]
+    #[error("TLS cannot be set up")]
+    Roots(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[cfg(feature = "tls")]
+    #[error(
+        "the system has no certificates of authorities: name the file of yours by `sslrootcert` in the address"
+    )]
+    NoRoots,
+    #[cfg(feature = "tls")]
+    #[error("the certificates in `{file}`, which `sslrootcert` names, cannot be read")]
+    RootFile {
+        file: String,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[error(
+        "the database cannot be trusted: if it has the right certificate, name the file with that of its \
+         authority by `sslrootcert` in the address"
+    )]
+    Untrusted(#[source] Error),
     #[error("the name of a schema has from 1 to 63 bytes and no NUL, and `{0}` has not")]
     Schema(String),
     #[error("the database cannot be reached")]
@@ -160,7 +186,20 @@ fn is_lost(error: &Error) -> bool {
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
         if let Some(error) = error.downcast_ref::<io::Error>() {
-            return error.kind() != io::ErrorKind::InvalidInput;
+            // A certificate that is not trusted is data that is not valid.
+            let kinds = [io::ErrorKind::InvalidInput, io::ErrorKind::InvalidData];
+            return !kinds.contains(&error.kind());
+        }
+        cause = error.source();
+    }
+    false
+}
+
+fn has_bad_certificate(error: &Error) -> bool {
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<io::Error>() {
+            return error.kind() == io::ErrorKind::InvalidData;
         }
         cause = error.source();
     }
@@ -190,6 +229,7 @@ pub(super) fn store_error(error: impl Into<CallError>) -> StoreError {
 fn reported(error: Error, effect: Effect) -> StoreError {
     let Some(reported) = error.as_db_error() else {
         return match effect {
+            _ if has_bad_certificate(&error) => Failure::Untrusted(error).into(),
             Effect::Unknown => Failure::Lost(Box::new(error)).into(),
             Effect::Refused | Effect::Undone => StoreError::Other(Box::new(error)),
         };

@@ -12,6 +12,11 @@ pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
+/// The length of a claim, which the database adds to a time.
+pub(super) fn lease(lease_ms: u64) -> i64 {
+    integer(lease_ms.min(1 << 60))
+}
+
 pub(super) fn limit(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -117,10 +122,19 @@ struct GivenRow<'a> {
     not_before_ms: Option<i64>,
     concurrency_key: Option<Cow<'a, str>>,
     concurrency_limit: Option<u32>,
+    created_by_call: Uuid,
 }
 
-/// A new execution, whose next record has this number.
-pub(super) fn row(row: &Row, records: &[Record], next_seq: u64, claim: Option<Claim>) -> String {
+/// A new execution, whose next record has this number. Its claim is made by the database, unless
+/// claims are judged by the clocks of callers.
+pub(super) fn row(
+    row: &Row,
+    records: &[Record],
+    next_seq: u64,
+    claim: Option<Claim>,
+    claims_at: Option<i64>,
+    call: Uuid,
+) -> String {
     json(&GivenRow {
         id: row.id.as_uuid(),
         flow: text::stored(&row.flow),
@@ -139,13 +153,14 @@ pub(super) fn row(row: &Row, records: &[Record], next_seq: u64, claim: Option<Cl
         result: row.result.as_deref().map(text::stored),
         fence: i64::from(claim.is_some()),
         holder: claim.map(|claim| claim.holder),
-        claimed_until_ms: claim.map(|claim| integer(claim.until_ms)),
-        lease_ms: claim.map(|claim| integer(claim.lease_ms)),
+        claimed_until_ms: claims_at.and(claim).map(|claim| integer(claim.until_ms)),
+        lease_ms: claim.map(|claim| lease(claim.lease_ms)),
         settled: 0,
         priority: row.priority,
         not_before_ms: optional(row.not_before_ms),
         concurrency_key: row.concurrency.as_ref().map(|it| text::stored(&it.key)),
         concurrency_limit: row.concurrency.as_ref().map(|it| it.at_most),
+        created_by_call: call,
     })
 }
 

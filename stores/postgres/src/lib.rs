@@ -3,11 +3,13 @@
 mod database;
 mod errors;
 mod given;
+mod hints;
 mod migrate;
 mod options;
 mod read;
 mod rows;
 mod text;
+mod tls;
 mod transaction;
 mod write;
 
@@ -20,7 +22,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use flow_store::{
-    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
+    Append, Changes, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
     PauseRow, Record, Row, Settlement, Status, Store, StoreError, StoreTransaction, Take, Token,
 };
 use uuid::Uuid;
@@ -79,6 +81,10 @@ impl fmt::Debug for PostgresStore {
 
 #[async_trait]
 impl Store for PostgresStore {
+    async fn clock_ms(&self) -> Result<Option<u64>, StoreError> {
+        read::clock_ms(&self.database).await
+    }
+
     async fn create(
         &self,
         row: Row,
@@ -196,6 +202,10 @@ impl Store for PostgresStore {
 
     async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
         write::delete(&self.database, id).await
+    }
+
+    fn changes(&self) -> Option<Box<dyn Changes>> {
+        self.database.hints.changes()
     }
 
     fn transactions(&self) -> Option<&'static str> {

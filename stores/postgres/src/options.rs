@@ -1,5 +1,6 @@
 //! How a store is opened.
 
+use std::fmt;
 use std::time::Duration;
 
 /// How a [`PostgresStore`](crate::PostgresStore) is opened.
@@ -11,7 +12,7 @@ use std::time::Duration;
 ///
 /// let options = PostgresOptions::new().schema("billing_flows").connections(32);
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 #[must_use]
 pub struct PostgresOptions {
     pub(crate) schema: String,
@@ -20,11 +21,14 @@ pub struct PostgresOptions {
     pub(crate) answer_timeout: Duration,
     pub(crate) prepared_statements: bool,
     pub(crate) transaction_idle_timeout: Duration,
+    pub(crate) callers_clocks: bool,
+    pub(crate) hints: bool,
+    pub(crate) listen_at: Option<String>,
 }
 
 impl PostgresOptions {
     /// The schema `flow`, 8 connections, 10 seconds of patience, 30 seconds for an answer, no
-    /// prepared statements, and 60 seconds for a step in a transaction to do something there.
+    /// prepared statements, 60 seconds for a step in a transaction to do something there, and hints.
     pub fn new() -> PostgresOptions {
         PostgresOptions {
             schema: "flow".to_owned(),
@@ -33,6 +37,9 @@ impl PostgresOptions {
             answer_timeout: Duration::from_secs(30),
             prepared_statements: false,
             transaction_idle_timeout: Duration::from_secs(60),
+            callers_clocks: false,
+            hints: true,
+            listen_at: None,
         }
     }
 
@@ -72,12 +79,51 @@ impl PostgresOptions {
         self
     }
 
+    /// Whether this process tells others of what it writes, and is told by them
+    /// ([`Store::changes`](flow_store::Store::changes)): by NOTIFY, after the commit, and by two more
+    /// connections. Without this, what others write is found by looking for it.
+    pub fn hints(mut self, on: bool) -> PostgresOptions {
+        self.hints = on;
+        self
+    }
+
+    /// The address at which this process listens to what others write: that of the server itself if
+    /// the address of the store is that of a pooler, through which nothing is heard.
+    pub fn listen_at(mut self, url: impl Into<String>) -> PostgresOptions {
+        self.listen_at = Some(url.into());
+        self
+    }
+
+    /// Judges claims by the times that processes give, instead of by the clock of the database: for
+    /// tests that [set the clock](flow_store::Store#clocks). Where several machines use the store,
+    /// an execution could then begin anew on another machine while it still runs.
+    pub fn callers_clocks(mut self) -> PostgresOptions {
+        self.callers_clocks = true;
+        self
+    }
+
     /// Whether the server keeps statements prepared for each connection, which is faster. Leave
     /// this off (the default) if a pooler such as PgBouncer gives each transaction another
     /// connection to the server: a statement could be one of another program there.
     pub fn prepared_statements(mut self, keep: bool) -> PostgresOptions {
         self.prepared_statements = keep;
         self
+    }
+}
+
+impl fmt::Debug for PostgresOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Not the address, which may have a password.
+        f.debug_struct("PostgresOptions")
+            .field("schema", &self.schema)
+            .field("connections", &self.connections)
+            .field("patience", &self.patience)
+            .field("answer_timeout", &self.answer_timeout)
+            .field("prepared_statements", &self.prepared_statements)
+            .field("transaction_idle_timeout", &self.transaction_idle_timeout)
+            .field("callers_clocks", &self.callers_clocks)
+            .field("hints", &self.hints)
+            .finish_non_exhaustive()
     }
 }
 

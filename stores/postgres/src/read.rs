@@ -18,6 +18,20 @@ pub(super) fn id(found: &Found) -> Result<ExecutionId, StoreError> {
     })
 }
 
+/// The time of the database. `None` if claims are judged by the clocks of callers.
+pub(super) async fn clock_ms(database: &Database) -> Result<Option<u64>, StoreError> {
+    if database.claims_at(0).is_some() {
+        return Ok(None);
+    }
+    let sql = "SELECT {schema}.clock_ms(NULL) AS now";
+    let found = database.rows(sql, &[]).await?;
+    let [row] = &found[..] else {
+        unreachable!("a query of a value has one row");
+    };
+    let now: i64 = row.get(0);
+    Ok(Some(u64::try_from(now).unwrap_or(0)))
+}
+
 pub(super) async fn structure(
     database: &Database,
     hash: &str,
@@ -137,13 +151,14 @@ pub(super) async fn due(
              SELECT id FROM {schema}.executions WHERE status = 'running' \
              UNION SELECT id FROM {schema}.executions WHERE status = 'paused' AND settled > 0 \
              UNION SELECT id FROM {schema}.executions WHERE status = 'paused' AND wake_ms <= $1 \
-         ) AS ready ON ready.id = e.id \
-         WHERE ($2::uuid IS NULL OR e.id > $2) AND (e.holder IS NULL OR e.claimed_until_ms <= $1 \
-             OR e.claimed_until_ms - e.lease_ms > $1) ORDER BY e.id LIMIT $3";
+         ) AS ready ON ready.id = e.id CROSS JOIN {schema}.clock_ms($4) AS c (now_ms) \
+         WHERE ($2::uuid IS NULL OR e.id > $2) AND (e.holder IS NULL OR e.claimed_until_ms <= c.now_ms \
+             OR e.claimed_until_ms - e.lease_ms > c.now_ms) ORDER BY e.id LIMIT $3";
     let values: [Value<'_>; _] = [
         (&integer(now_ms), Type::INT8),
         (&after.map(|id| id.as_uuid()), Type::UUID),
         (&limit(at_most), Type::INT8),
+        (&database.claims_at(now_ms), Type::INT8),
     ];
     let found = database.rows(sql, &values).await?;
     found.iter().map(|row| Ok(Ok(id(row)?))).collect()

@@ -190,17 +190,23 @@ impl StoreTransaction for Begun {
     ) -> Result<(), StoreError> {
         // Readers of the log wait for whoever writes to it, so from here on it has to go on quickly.
         let release = format!("{RELEASE}; SET LOCAL idle_in_transaction_session_timeout = 5000");
-        let mut written = self.run(&release).await.map_err(unreleased);
-        if written.is_ok() {
-            let client = &self.transaction.client;
-            written = write::append_in(&self.database, client, id, fence, &append).await;
-        }
-        if written.is_err() {
-            self.undo().await;
-            return written;
-        }
+        let written = match self.run(&release).await {
+            Ok(()) => {
+                let client = &self.transaction.client;
+                write::append_in(&self.database, client, id, fence, &append).await
+            }
+            Err(error) => Err(unreleased(error)),
+        };
+        let told = match written {
+            Ok(told) => told,
+            Err(error) => {
+                self.undo().await;
+                return Err(error);
+            }
+        };
         match self.run("COMMIT").await {
             Ok(()) => {
+                self.database.hints.tell(told);
                 self.transaction.client.give_back();
                 Ok(())
             }
@@ -210,7 +216,9 @@ impl StoreTransaction for Begun {
                     transaction,
                 } = *self;
                 drop(transaction);
-                write::is_committed(&database, id, fence, &append).await
+                write::is_committed(&database, id, fence, &append).await?;
+                database.hints.tell(told);
+                Ok(())
             }
             Err(error) => Err(errors::store_error(error)),
         }

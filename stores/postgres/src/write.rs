@@ -7,12 +7,14 @@ use flow_store::{
     Append, Claim, Created, EndIf, ExecutionId, PauseRow, PauseState, Record, Row, Settlement,
     Status, StoreError, Take, Token, refusal,
 };
+use tokio_postgres::Row as Found;
 use tokio_postgres::types::Type;
 use uuid::Uuid;
 
 use super::database::{Answer, Database, Value};
 use super::errors::{self, CallError, Effect, Failure, store_error};
 use super::given::{self, integer};
+use super::hints::{RECORDS, WORK};
 use super::{read, rows, text};
 
 pub(super) async fn create(
@@ -29,7 +31,9 @@ pub(super) async fn create(
     };
     refusal::questions_of(row.id, pauses)?;
     let claim = claim.filter(|_| !row.status.is_over());
-    let given = given::row(row, records, next_seq, claim);
+    let claims_at = database.claims_at(0);
+    let call = Uuid::new_v4();
+    let given = given::row(row, records, next_seq, claim, claims_at, call);
     let (records, pauses) = (given::records(records), given::pauses(pauses));
     let sql = "SELECT {schema}.new_execution($1, $2, $3) AS id";
     let values: [Value<'_>; _] = [
@@ -41,19 +45,39 @@ pub(super) async fn create(
     match result {
         Ok(found) => {
             let existing = found.first().and_then(|row| row.get::<_, Option<Uuid>>(0));
-            Ok(match existing.map(ExecutionId::from) {
-                Some(id) if id != row.id || !again => Created::Existing(id),
-                _ => Created::New,
-            })
+            match existing.map(ExecutionId::from) {
+                Some(id) if again && id == row.id && is_created_by(database, id, call).await? => {
+                    Ok(Created::New)
+                }
+                Some(id) => Ok(Created::Existing(id)),
+                None => {
+                    let is_free = !row.status.is_over() && claim.is_none();
+                    let told = if is_free { RECORDS | WORK } else { RECORDS };
+                    database.hints.tell(told);
+                    Ok(Created::New)
+                }
+            }
         }
         Err(error) => match errors::violated(&error) {
-            // Nobody else has the id, so it was this call.
-            Some("executions_pkey") if again => Ok(Created::New),
+            Some("executions_pkey") if again && is_created_by(database, row.id, call).await? => {
+                Ok(Created::New)
+            }
             Some("executions_pkey") => Err(refusal::id_taken(row.id)),
             Some("pauses_pkey") => Err(refusal::token_taken()),
             _ => Err(store_error(error)),
         },
     }
+}
+
+/// Returns true if this call has created the execution, and its answer was lost.
+async fn is_created_by(
+    database: &Database,
+    id: ExecutionId,
+    call: Uuid,
+) -> Result<bool, StoreError> {
+    let sql = "SELECT FROM {schema}.executions WHERE id = $1 AND created_by_call = $2";
+    let values: [Value<'_>; _] = [(&id.as_uuid(), Type::UUID), (&call, Type::UUID)];
+    Ok(!database.rows(sql, &values).await?.is_empty())
 }
 
 pub(super) async fn put_structure(
@@ -78,17 +102,16 @@ pub(super) async fn claim(
 ) -> Result<Option<Row>, StoreError> {
     let claim = Claim::new(holder, now_ms, until_ms);
     let sql = "UPDATE {schema}.executions \
-         SET fence = fence + 1, holder = $2, claimed_until_ms = $4, lease_ms = $5, claimed_by_call = $6 \
+         SET fence = fence + 1, holder = $2, claimed_until_ms = {schema}.clock_ms($3) + $4, lease_ms = $4, \
+             claimed_by_call = $5 \
          WHERE id = $1 AND status NOT IN ('completed', 'failed', 'cancelled') \
-             AND (holder IS NULL OR claimed_until_ms <= $3) RETURNING *";
-    let (now, until, lease) = (integer(now_ms), integer(until_ms), integer(claim.lease_ms));
+             AND (holder IS NULL OR claimed_until_ms <= {schema}.clock_ms($3)) RETURNING *";
     let call = Uuid::new_v4();
     let values: [Value<'_>; _] = [
         (&id.as_uuid(), Type::UUID),
         (&holder, Type::UUID),
-        (&now, Type::INT8),
-        (&until, Type::INT8),
-        (&lease, Type::INT8),
+        (&database.claims_at(now_ms), Type::INT8),
+        (&given::lease(claim.lease_ms), Type::INT8),
         (&call, Type::UUID),
     ];
     let Answer { result, again } = database.call(sql, &values).await;
@@ -134,10 +157,14 @@ pub(super) async fn renew(
     let sql = "WITH held AS ( \
              SELECT id FROM {schema}.executions WHERE holder = $1 ORDER BY id FOR UPDATE \
          ), renewed AS ( \
-             UPDATE {schema}.executions AS e SET claimed_until_ms = greatest(claimed_until_ms, $2) \
+             UPDATE {schema}.executions AS e \
+             SET claimed_until_ms = greatest(claimed_until_ms, coalesce($2, {schema}.clock_ms(NULL) + lease_ms)) \
              FROM held WHERE e.id = held.id \
          ) SELECT id FROM held ORDER BY id";
-    let values: [Value<'_>; _] = [(&holder, Type::UUID), (&integer(until_ms), Type::INT8)];
+    let values: [Value<'_>; _] = [
+        (&holder, Type::UUID),
+        (&database.claims_at(until_ms), Type::INT8),
+    ];
     let found = database.rows(sql, &values).await?;
     found.iter().map(read::id).collect()
 }
@@ -150,27 +177,46 @@ pub(super) async fn append(
 ) -> Result<(), StoreError> {
     check(id, append)?;
     let Answer { result, again } = call_append(database, None, id, fence, append).await;
-    let Err(error) = result else {
-        return Ok(());
+    let error = match result {
+        Ok(found) => {
+            database.hints.tell(told_of(append, &found));
+            return Ok(());
+        }
+        Err(error) => error,
     };
     if again && is_written(database, id, fence, append).await? {
+        database.hints.tell(RECORDS | WORK);
         return Ok(());
     }
     Err(refused(id, append, error))
 }
 
-/// The same in a transaction that has begun on this connection.
+/// What others are told of an append with this answer.
+fn told_of(append: &Append, answer: &[Found]) -> u8 {
+    let frees_key = answer.iter().any(|row| row.get(0));
+    // Who pauses an execution goes on with it when it can.
+    let gives_up = append.release && append.status.is_none_or(|status| status == Status::Running);
+    let records = if append.records.is_empty() {
+        0
+    } else {
+        RECORDS
+    };
+    records | if frees_key || gives_up { WORK } else { 0 }
+}
+
+/// The same in a transaction that has begun on this connection. Returns what others are told of when
+/// it is committed.
 pub(super) async fn append_in(
     database: &Database,
     client: &Client,
     id: ExecutionId,
     fence: u64,
     append: &Append,
-) -> Result<(), StoreError> {
+) -> Result<u8, StoreError> {
     check(id, append)?;
     let answer = call_append(database, Some(client), id, fence, append).await;
     match answer.result {
-        Ok(_) => Ok(()),
+        Ok(found) => Ok(told_of(append, &found)),
         Err(error) if error.effect() == Effect::Unknown => Err(Failure::TransactionLost.into()),
         Err(error) => Err(refused(id, append, error)),
     }
@@ -326,7 +372,11 @@ pub(super) async fn end(
     ];
     let found = database.rows(sql, &values).await?;
     let row = found.first().ok_or(StoreError::NotFound(id))?;
-    Ok(rows::execution(row)?)
+    let row = rows::execution(row)?;
+    let frees_key = row.concurrency.is_some();
+    let told = if frees_key { RECORDS | WORK } else { RECORDS };
+    database.hints.tell(told);
+    Ok(row)
 }
 
 pub(super) async fn settle(
@@ -347,6 +397,7 @@ pub(super) async fn settle(
     ];
     let found = database.rows(sql, &values).await?;
     let before = found.first().ok_or(StoreError::UnknownToken(token))?;
+    database.hints.tell(WORK);
     Ok(rows::pause(before)?)
 }
 
@@ -377,8 +428,8 @@ pub(super) async fn take_queued(
         (&given::limit(take.limit), Type::INT8),
         (&take.holder, Type::UUID),
         (&integer(take.now_ms), Type::INT8),
-        (&integer(take.until_ms), Type::INT8),
-        (&integer(claim.lease_ms), Type::INT8),
+        (&database.claims_at(take.now_ms), Type::INT8),
+        (&given::lease(claim.lease_ms), Type::INT8),
         (&Uuid::new_v4(), Type::UUID),
     ];
     let found = database.rows(sql, &values).await?;

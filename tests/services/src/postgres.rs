@@ -17,6 +17,7 @@ pub struct Postgres {
     programs: PathBuf,
     port: u16,
     server: Child,
+    has_tls: bool,
     // The last field: its end removes the folder.
     folder: Folder,
 }
@@ -28,6 +29,20 @@ impl Postgres {
     ///
     /// The server does not start; or it is not installed, and the variable `CI` is set.
     pub fn start() -> Option<Postgres> {
+        Postgres::start_with(None)
+    }
+
+    /// Starts a server that offers TLS, with this certificate and its key as PEM. `None`, after a
+    /// line that says so, if Postgres is not installed.
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Postgres::start).
+    pub fn start_with_tls(certificate: &str, key: &str) -> Option<Postgres> {
+        Postgres::start_with(Some((certificate, key)))
+    }
+
+    fn start_with(tls: Option<(&str, &str)>) -> Option<Postgres> {
         let server = crate::installed("postgres", &of_debian(), "postgresql")?;
         let programs = server.parent().map(PathBuf::from).unwrap_or_default();
         let folder = Folder::new("postgres");
@@ -43,11 +58,16 @@ impl Postgres {
             ])
             .args(["--locale", "C", "--no-sync", "--pgdata", "data"]);
         process::output(&mut initdb);
+        if let Some((certificate, key)) = tls {
+            folder.write("server.crt", certificate);
+            folder.write("server.key", key);
+        }
+        let has_tls = tls.is_some();
         let mut started = None;
         for _ in 0..5 {
             // Somebody else may take the port before the server does.
             let port = process::free_port();
-            started = serve(&programs, &folder, port).map(|server| (port, server));
+            started = serve(&programs, &folder, port, has_tls).map(|server| (port, server));
             if started.is_some() {
                 break;
             }
@@ -59,6 +79,7 @@ impl Postgres {
             programs,
             port,
             server,
+            has_tls,
             folder,
         })
     }
@@ -86,7 +107,7 @@ impl Postgres {
     pub fn start_again(&mut self) {
         // The processes of the one that was killed may take a moment to notice.
         for _ in 0..100 {
-            if let Some(server) = serve(&self.programs, &self.folder, self.port) {
+            if let Some(server) = serve(&self.programs, &self.folder, self.port, self.has_tls) {
                 self.server = server;
                 return;
             }
@@ -169,7 +190,7 @@ fn of_debian() -> Vec<PathBuf> {
 }
 
 /// Runs the server. `None` if it ends before it answers.
-fn serve(programs: &Path, folder: &Folder, port: u16) -> Option<Child> {
+fn serve(programs: &Path, folder: &Folder, port: u16, has_tls: bool) -> Option<Child> {
     let mut postgres = folder.command(&programs.join("postgres"));
     postgres
         .args(["-D", "data", "-p", &port.to_string()])
@@ -184,6 +205,13 @@ fn serve(programs: &Path, folder: &Folder, port: u16) -> Option<Child> {
         ))
         .stdout(Stdio::null())
         .stderr(folder.log());
+    if has_tls {
+        let file = |name: &str| folder.path().join(name).display().to_string();
+        postgres
+            .args(["-c", "ssl=on"])
+            .args(["-c", &format!("ssl_cert_file={}", file("server.crt"))])
+            .args(["-c", &format!("ssl_key_file={}", file("server.key"))]);
+    }
     let mut server = postgres.spawn().expect("Postgres can be started");
     let is_ready = || {
         let mut ready = Command::new(programs.join("pg_isready"));

@@ -1,5 +1,5 @@
 -- One process after the other takes, so that each sees what the ones before it took.
-CREATE FUNCTION {schema}.take_queued(flows text, at_most bigint, new_holder uuid, now_ms bigint, until_ms bigint,
+CREATE FUNCTION {schema}.take_queued(flows text, at_most bigint, new_holder uuid, now_ms bigint, claims_at bigint,
     lease bigint, of_call uuid, again boolean) RETURNS SETOF {schema}.executions LANGUAGE plpgsql AS {body}
 #variable_conflict use_column
 DECLARE
@@ -24,7 +24,7 @@ BEGIN
     FOR next IN
         SELECT id, flow, concurrency_key, concurrency_limit FROM {schema}.executions
         WHERE status = 'queued' AND (not_before_ms IS NULL OR not_before_ms <= now_ms)
-            AND (holder IS NULL OR claimed_until_ms <= now_ms) AND (places ->> flow)::bigint > 0
+            AND (holder IS NULL OR claimed_until_ms <= {schema}.clock_ms(claims_at)) AND (places ->> flow)::bigint > 0
         ORDER BY priority DESC, id
     LOOP
         CONTINUE WHEN (places ->> next.flow)::bigint <= 0;
@@ -39,7 +39,8 @@ BEGIN
         END IF;
         -- Somebody may have claimed, ended or deleted it meanwhile, or be about to.
         PERFORM FROM {schema}.executions
-        WHERE id = next.id AND status = 'queued' AND (holder IS NULL OR claimed_until_ms <= now_ms)
+        WHERE id = next.id AND status = 'queued'
+            AND (holder IS NULL OR claimed_until_ms <= {schema}.clock_ms(claims_at))
         FOR UPDATE SKIP LOCKED;
         CONTINUE WHEN NOT FOUND;
         IF next.concurrency_key IS NOT NULL THEN
@@ -47,7 +48,7 @@ BEGIN
         END IF;
         places := places || jsonb_build_object(next.flow, (places ->> next.flow)::bigint - 1);
         RETURN QUERY UPDATE {schema}.executions SET status = 'running', fence = fence + 1, updated_ms = now_ms,
-            holder = new_holder, claimed_until_ms = until_ms, lease_ms = lease, claimed_by_call = of_call
+            holder = new_holder, claimed_until_ms = {schema}.clock_ms(claims_at) + lease, lease_ms = lease, claimed_by_call = of_call
         WHERE id = next.id RETURNING *;
         places_left := places_left - 1;
         EXIT WHEN places_left = 0;

@@ -1,5 +1,11 @@
 -- Times are in milliseconds since 1970 (UTC).
 
+-- The time at which claims are judged: that of this database, or one that is given. It is read when it is needed, not
+-- when the transaction began, which may have waited for a lock.
+CREATE FUNCTION {schema}.clock_ms(given bigint) RETURNS bigint LANGUAGE sql VOLATILE AS {body}
+    SELECT coalesce(given, (extract(epoch FROM clock_timestamp()) * 1000)::bigint)
+{body};
+
 CREATE TABLE {schema}.structures (
     hash text PRIMARY KEY,
     structure text NOT NULL -- JSON
@@ -34,6 +40,7 @@ CREATE TABLE {schema}.executions (
     concurrency_key text,
     concurrency_limit bigint -- how many with the key may be under way
         CHECK (concurrency_limit BETWEEN 0 AND 4294967295),
+    created_by_call uuid, -- the call that created it, which finds that out if its answer was lost
     claimed_by_call uuid, -- the call that made the claim, which finds it again if its answer was lost
     CHECK ((holder IS NULL) = (claimed_until_ms IS NULL) AND (holder IS NULL) = (lease_ms IS NULL)),
     CHECK ((concurrency_key IS NULL) = (concurrency_limit IS NULL))

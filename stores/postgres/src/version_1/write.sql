@@ -26,13 +26,14 @@ CREATE FUNCTION {schema}.close_pauses(of_execution uuid, tokens uuid[]) RETURNS 
         AND state IN ('open', 'answered', 'timed_out')
 {body};
 
--- Returns the execution with the same key, if there is one.
+-- Returns the execution with the same key, if there is one. The claim of the new one is made here, if none is given.
 CREATE FUNCTION {schema}.new_execution(given text, records text, pauses text) RETURNS uuid LANGUAGE plpgsql AS {body}
 #variable_conflict use_column
 DECLARE
     e {schema}.executions := json_populate_record(NULL::{schema}.executions, given::json);
     existing uuid;
 BEGIN
+    e.claimed_until_ms := coalesce(e.claimed_until_ms, {schema}.clock_ms(NULL) + e.lease_ms);
     LOOP
         INSERT INTO {schema}.executions SELECT e.*
         ON CONFLICT (flow, idempotency_key, coalesce(owner, ''), (owner IS NULL)) WHERE idempotency_key IS NOT NULL
@@ -57,9 +58,10 @@ BEGIN
     RETURN NULL;
 END {body};
 
+-- Returns true if one that is queued may begin, since this one is over and has a concurrency key.
 CREATE FUNCTION {schema}.append(of_execution uuid, with_fence bigint, at_ms bigint, first_seq bigint, count bigint,
     snapshot bigint, records text, opened text, closed uuid[], new_status text, new_result text, new_structure text,
-    timer bigint, release boolean, prune_before bigint) RETURNS void LANGUAGE plpgsql AS {body}
+    timer bigint, release boolean, prune_before bigint) RETURNS boolean LANGUAGE plpgsql AS {body}
 #variable_conflict use_column
 DECLARE
     e {schema}.executions;
@@ -120,6 +122,7 @@ BEGIN
     IF over OR opened IS NOT NULL OR closed IS NOT NULL THEN
         PERFORM {schema}.recount(of_execution);
     END IF;
+    RETURN over AND e.concurrency_key IS NOT NULL;
 END {body};
 
 CREATE FUNCTION {schema}.end_execution(of_execution uuid, new_status text, reason text, at_ms bigint, last_record text,

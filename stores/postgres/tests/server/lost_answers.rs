@@ -15,7 +15,7 @@ use flow_store::{
 use uuid::Uuid;
 
 use crate::proxy::Proxy;
-use crate::servers::{options, shared};
+use crate::servers::{options_with_given_times, shared};
 
 /// A store behind a proxy. `None` if Postgres is not installed.
 async fn behind_a_proxy(options: PostgresOptions) -> Option<(Proxy, PostgresStore)> {
@@ -26,7 +26,7 @@ async fn behind_a_proxy(options: PostgresOptions) -> Option<(Proxy, PostgresStor
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_whose_answer_is_lost_is_there_once() {
-    let Some((proxy, store)) = behind_a_proxy(options()).await else {
+    let Some((proxy, store)) = behind_a_proxy(options_with_given_times()).await else {
         return;
     };
     let given = Row {
@@ -78,7 +78,7 @@ async fn a_write_whose_answer_is_lost_is_there_once() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_claim_whose_answer_is_lost_is_given() {
-    let Some((proxy, store)) = behind_a_proxy(options()).await else {
+    let Some((proxy, store)) = behind_a_proxy(options_with_given_times()).await else {
         return;
     };
     let (id, holder) = (started(&store).await, Uuid::new_v4());
@@ -101,7 +101,7 @@ async fn a_claim_whose_answer_is_lost_is_given() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_takes_from_the_queue_gets_what_was_taken_when_the_answer_is_lost() {
-    let Some((proxy, store)) = behind_a_proxy(options()).await else {
+    let Some((proxy, store)) = behind_a_proxy(options_with_given_times()).await else {
         return;
     };
     let mut ids = Vec::new();
@@ -135,7 +135,7 @@ async fn who_takes_from_the_queue_gets_what_was_taken_when_the_answer_is_lost() 
 /// A pause, a change of the status, and a write of the time only.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_write_without_records_whose_answer_is_lost_is_done() {
-    let Some((proxy, store)) = behind_a_proxy(options()).await else {
+    let Some((proxy, store)) = behind_a_proxy(options_with_given_times()).await else {
         return;
     };
     for status in [None, Some(Status::Paused), Some(Status::Failed)] {
@@ -162,7 +162,7 @@ async fn a_write_without_records_whose_answer_is_lost_is_done() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_did_not_do_it_does_not_think_so_when_the_answer_is_lost() {
-    let Some((proxy, store)) = behind_a_proxy(options()).await else {
+    let Some((proxy, store)) = behind_a_proxy(options_with_given_times()).await else {
         return;
     };
     let (id, fence) = claimed(&store).await;
@@ -188,7 +188,7 @@ async fn who_did_not_do_it_does_not_think_so_when_the_answer_is_lost() {
 /// A process that writes with an old fence gets no further by a lost answer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_late_write_whose_answer_is_lost_stays_refused() {
-    let Some((proxy, store)) = behind_a_proxy(options()).await else {
+    let Some((proxy, store)) = behind_a_proxy(options_with_given_times()).await else {
         return;
     };
     let (id, fence) = claimed(&store).await;
@@ -206,7 +206,7 @@ async fn a_late_write_whose_answer_is_lost_stays_refused() {
 /// A network that has lost the way says nothing.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_answer_that_never_comes_is_not_waited_for() {
-    let options = options().answer_timeout(Duration::from_millis(500));
+    let options = options_with_given_times().answer_timeout(Duration::from_millis(500));
     let Some((proxy, store)) = behind_a_proxy(options).await else {
         return;
     };
@@ -231,13 +231,80 @@ async fn an_answer_that_never_comes_is_not_waited_for() {
     assert!(began.elapsed() < Duration::from_secs(20));
 }
 
+/// The id is that of another execution, which this call did not make.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_id_that_is_taken_is_not_ones_own_when_the_answer_is_lost() {
+    let Some((proxy, store)) = behind_a_proxy(options_with_given_times()).await else {
+        return;
+    };
+    for idempotency_key in [None, Some("key".to_owned())] {
+        let given = Row {
+            idempotency_key,
+            ..row(new_id())
+        };
+        let id = given.id;
+        let create = async || {
+            let created = store.create(given.clone(), records(0..1), Vec::new(), None);
+            created.await
+        };
+        proxy.lose_the_next_answer();
+        assert_eq!(create().await.unwrap(), Created::New);
+        proxy.lose_the_next_answer();
+        match (create().await, &given.idempotency_key) {
+            (Ok(Created::Existing(existing)), Some(_)) => assert_eq!(existing, id),
+            (Err(StoreError::Other(error)), None) => {
+                assert!(error.to_string().contains("already"), "{error}");
+            }
+            (created, _) => panic!("{created:?}"),
+        }
+    }
+    assert_eq!(proxy.lost(), 4);
+}
+
+/// A statement for whose answer nobody waits holds no locks.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_statement_whose_answer_is_not_waited_for_is_cancelled() {
+    let Some(server) = shared() else {
+        return;
+    };
+    let schema = format!("cancelled_{}", Uuid::new_v4().simple());
+    let options = PostgresOptions::new()
+        .schema(&schema)
+        .callers_clocks()
+        .patience(Duration::ZERO)
+        .answer_timeout(Duration::from_millis(500));
+    let store = PostgresStore::connect_with(&server.url(), options).await;
+    let store = store.unwrap();
+    let (id, fence) = claimed(&store).await;
+    let (holds, connection) =
+        flow_postgres::tokio_postgres::connect(&server.url(), flow_postgres::tokio_postgres::NoTls)
+            .await
+            .unwrap();
+    tokio::spawn(connection);
+    let lock = format!("BEGIN; SELECT FROM {schema}.executions FOR UPDATE");
+    holds.batch_execute(&lock).await.unwrap();
+    let late = store.append(id, fence, append(records(1..2))).await;
+    assert!(late.is_err());
+    let waiting = format!(
+        "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%{schema}%'"
+    );
+    let began = Instant::now();
+    while server.query(&waiting) != "0" {
+        assert!(began.elapsed() < Duration::from_secs(20));
+    }
+    holds.batch_execute("ROLLBACK").await.unwrap();
+    assert_eq!(store.records(id, 0, 9).await.unwrap().len(), 1);
+}
+
 /// A row that has to wait is passed without a lock, which would be a write.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_look_at_the_queue_writes_nothing_that_it_does_not_take() {
     let Some(server) = shared() else {
         return;
     };
-    let options = PostgresOptions::new().schema("look_at_the_queue");
+    let options = PostgresOptions::new()
+        .schema("look_at_the_queue")
+        .callers_clocks();
     let store = PostgresStore::connect_with(&server.url(), options).await;
     let store = store.unwrap();
     for flow in ["orders", "orders", "orders", "other"] {

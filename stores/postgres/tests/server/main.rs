@@ -1,10 +1,14 @@
 //! The store on a real server.
 
 mod breaks;
+mod clocks;
+mod hints;
 mod lost_answers;
 mod opening;
 mod proxy;
 mod servers;
+#[cfg(feature = "tls")]
+mod tls;
 mod transactions;
 
 mod suite {

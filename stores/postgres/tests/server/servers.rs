@@ -24,21 +24,32 @@ pub(crate) fn options() -> PostgresOptions {
     PostgresOptions::new().schema(format!("it's \"{}\"", Uuid::new_v4().simple()))
 }
 
+/// The same for a test that sets the clock.
+pub(crate) fn options_with_given_times() -> PostgresOptions {
+    options().callers_clocks()
+}
+
 /// An empty store for the suite.
 pub(crate) struct Fresh;
 
 impl Fresh {
     pub(crate) async fn direct() -> Arc<dyn Store> {
-        Fresh::at(shared().map(Postgres::url), options()).await
+        Fresh::at(shared().map(Postgres::url), options_with_given_times()).await
+    }
+
+    /// With its own clock. `None` if Postgres is not installed.
+    pub(crate) async fn with_its_clock() -> Option<PostgresStore> {
+        let url = shared()?.url();
+        Some(PostgresStore::connect_with(&url, options()).await.unwrap())
     }
 
     pub(crate) async fn with_prepared_statements() -> Arc<dyn Store> {
-        let options = options().prepared_statements(true);
+        let options = options_with_given_times().prepared_statements(true);
         Fresh::at(shared().map(Postgres::url), options).await
     }
 
     pub(crate) async fn through_a_pooler() -> Arc<dyn Store> {
-        Fresh::at(pooler().map(PgBouncer::url), options()).await
+        Fresh::at(pooler().map(PgBouncer::url), options_with_given_times()).await
     }
 
     async fn at(url: Option<String>, options: PostgresOptions) -> Arc<dyn Store> {

@@ -309,7 +309,7 @@ mod suite {
     use flow_store::suite::transactions::Ledger;
 
     use super::{Transaction, table};
-    use crate::servers::{options, pooler, shared};
+    use crate::servers::{options_with_given_times, pooler, shared};
 
     struct Postings {
         server: &'static Postgres,
@@ -321,7 +321,8 @@ mod suite {
         async fn at(url: &str) -> Option<Postings> {
             let server = shared()?;
             // Fewer connections than cases have transactions at once.
-            let store = PostgresStore::connect_with(url, options().connections(3)).await;
+            let options = options_with_given_times().connections(3);
+            let store = PostgresStore::connect_with(url, options).await;
             let table = table(server);
             server.query(&format!(
                 "ALTER TABLE {table} DROP CONSTRAINT {table}_amount_key"
@@ -384,7 +385,7 @@ impl Cut {
         let proxy = Proxy::before(server).await;
         let schema = format!("cut_{}", Uuid::new_v4().simple());
         let url = format!("{}?application_name={schema}", proxy.url());
-        let options = PostgresOptions::new().schema(&schema);
+        let options = PostgresOptions::new().schema(&schema).callers_clocks();
         let store = PostgresStore::connect_with(&url, options).await?;
         let (id, _) = claimed(&store).await;
         Ok(Some(Cut {
@@ -472,7 +473,7 @@ async fn a_commit_that_is_lost_to_who_takes_over_is_a_lost_execution() -> Outcom
     let tx: &mut Transaction = begun.handle().downcast_mut().unwrap();
     let lock = format!("SELECT FROM {}.executions FOR UPDATE", cut.schema);
     tx.execute(&lock, &[]).await?;
-    let options = PostgresOptions::new().schema(&cut.schema);
+    let options = PostgresOptions::new().schema(&cut.schema).callers_clocks();
     let other = PostgresStore::connect_with(&cut.server.url(), options).await?;
     let (id, later) = (cut.id, NOW + 2 * LEASE);
     let claim =

@@ -1,0 +1,246 @@
+//! What processes tell each other of their writes.
+
+use std::time::Duration;
+
+use flow_durable::{EventFilter, ExecutionEvent, Runtime, RuntimeOptions, StartOptions, Status};
+use flow_postgres::{PostgresOptions, PostgresStore};
+use flow_runtime::prelude::*;
+use flow_services::Postgres;
+use flow_store::suite::fixtures::{append, claimed, new_id, question, records, row, started};
+use flow_store::{Append, Change, Changes, Row, Settlement, Status as Stored, Store};
+use tokio::time::{Instant, timeout};
+use uuid::Uuid;
+
+use crate::servers::{options, pooler, shared};
+
+type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+
+/// Longer than anything takes that is told of.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The next change, which has to come.
+async fn next(changes: &mut Box<dyn Changes>) -> Change {
+    let next = timeout(PATIENCE, changes.next()).await;
+    next.expect("a change is told of")
+}
+
+/// What a store is told, from when it hears anything.
+async fn listening(store: &PostgresStore) -> Box<dyn Changes> {
+    let mut changes = store.changes().expect("it listens");
+    until(&mut changes, |it| it.is_live && it.records && it.work).await;
+    changes
+}
+
+/// Waits until a change has been told of which is like this.
+async fn until(changes: &mut Box<dyn Changes>, is_it: impl Fn(Change) -> bool) {
+    while !is_it(next(changes).await) {}
+}
+
+/// Checks that nothing is told of but what was written before.
+async fn is_quiet(changes: &mut Box<dyn Changes>) {
+    // Twice as long as hints are gathered, and more.
+    while let Ok(change) = timeout(Duration::from_millis(500), changes.next()).await {
+        assert!(change.is_live && !change.work, "{change:?}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_write_is_told_to_another_process() -> Outcome {
+    let Some(url) = shared().map(Postgres::url) else {
+        return Ok(());
+    };
+    let options = options();
+    let writer = PostgresStore::connect_with(&url, options.clone()).await?;
+    let reader = PostgresStore::connect_with(&url, options).await?;
+    let mut told = listening(&reader).await;
+
+    // One that can be claimed, a claim, and records of who has it.
+    let (id, fence) = claimed(&writer).await;
+    until(&mut told, |it| it.records && it.work).await;
+    let began = Instant::now();
+    writer.append(id, fence, append(records(1..2))).await?;
+    until(&mut told, |it| it.records).await;
+    println!("told after {:?}", began.elapsed());
+    is_quiet(&mut told).await;
+
+    // A question, its answer, and an execution that is given up.
+    let asked = question(id);
+    let ask = Append {
+        opened: vec![asked.clone()],
+        status: Some(Stored::Paused),
+        release: true,
+        ..append(records(2..3))
+    };
+    writer.append(id, fence, ask).await?;
+    is_quiet(&mut told).await;
+    let answer = Settlement::Answer("true".to_owned());
+    writer.settle(asked.token, answer, 1).await?;
+    until(&mut told, |it| it.work).await;
+    let claim = writer.claim(id, Uuid::new_v4(), 1, 9_999).await?;
+    let fence = claim.ok_or("it is free")?.fence;
+    let give_up = Append {
+        release: true,
+        ..append(Vec::new())
+    };
+    writer.append(id, fence, give_up).await?;
+    until(&mut told, |it| it.work && !it.records).await;
+
+    // One that is queued, and the end of one with a key.
+    let queued = Row {
+        status: Stored::Queued,
+        ..row(new_id())
+    };
+    let create = writer.create(queued, Vec::new(), Vec::new(), None);
+    create.await?;
+    until(&mut told, |it| it.work).await;
+    let keyed = Row {
+        concurrency: Some(flow_store::Concurrency {
+            key: "ann".to_owned(),
+            at_most: 1,
+        }),
+        ..row(new_id())
+    };
+    let id = keyed.id;
+    let claim = flow_store::Claim::new(Uuid::new_v4(), 1, 9_999);
+    let create = writer.create(keyed, Vec::new(), Vec::new(), Some(claim));
+    create.await?;
+    is_quiet(&mut told).await;
+    let end = Append {
+        status: Some(Stored::Completed),
+        ..append(records(0..1))
+    };
+    writer.append(id, 1, end).await?;
+    until(&mut told, |it| it.work).await;
+
+    // What a step has written in a transaction.
+    let (id, fence) = claimed(&writer).await;
+    is_quiet_after_work(&mut told).await;
+    let begun = writer.begin().await?;
+    begun.append(id, fence, append(records(1..2))).await?;
+    until(&mut told, |it| it.records).await;
+    Ok(())
+}
+
+/// Lets what was written before be told of.
+async fn is_quiet_after_work(changes: &mut Box<dyn Changes>) {
+    while timeout(Duration::from_millis(500), changes.next())
+        .await
+        .is_ok()
+    {}
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_listener_that_was_cut_off_says_so_and_begins_again() -> Outcome {
+    let Some(server) = shared() else {
+        return Ok(());
+    };
+    let name = format!("cut_off_{}", Uuid::new_v4().simple());
+    let url = format!("{}?application_name={name}", server.url());
+    let store = PostgresStore::connect_with(&url, options()).await?;
+    let mut told = listening(&store).await;
+    let cut = format!(
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity \
+         WHERE application_name = '{name}' AND query LIKE 'LISTEN%'"
+    );
+    assert_eq!(server.query(&cut), "1");
+    until(&mut told, |it| !it.is_live).await;
+    // What came meanwhile was not heard.
+    until(&mut told, |it| it.is_live && it.records && it.work).await;
+    started(&store).await;
+    until(&mut told, |it| it.records).await;
+    Ok(())
+}
+
+/// LISTEN succeeds there, and nothing ever arrives.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_listener_behind_a_pooler_is_not_live_unless_it_listens_elsewhere() -> Outcome {
+    let (Some(server), Some(pooler)) = (shared(), pooler()) else {
+        return Ok(());
+    };
+    let options = options();
+    let deaf = PostgresStore::connect_with(&pooler.url(), options.clone()).await?;
+    let mut nothing = deaf.changes().ok_or("it tries")?;
+    let elsewhere = options.clone().listen_at(server.url());
+    let hears = PostgresStore::connect_with(&pooler.url(), elsewhere).await?;
+    let mut told = listening(&hears).await;
+    // It is told through the pooler.
+    started(&deaf).await;
+    until(&mut told, |it| it.records).await;
+    let longer_than_a_test = Duration::from_secs(6);
+    let heard = timeout(longer_than_a_test, nothing.next()).await;
+    assert!(heard.is_err(), "{heard:?}");
+
+    let events = Runtime::new(deaf).events(EventFilter::new()).await?;
+    let mut events = Box::pin(events);
+    started(&hears).await;
+    // The fixture has no structure, which is told first.
+    timeout(PATIENCE, async {
+        while !matches!(events.next().await, Some(Ok(_))) {}
+    })
+    .await?;
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_store_without_hints_gives_none() -> Outcome {
+    let Some(url) = shared().map(Postgres::url) else {
+        return Ok(());
+    };
+    let store = PostgresStore::connect_with(&url, options().hints(false)).await?;
+    assert!(store.changes().is_none());
+    Ok(())
+}
+
+#[node]
+fn double(number: &u64) -> u64 {
+    number * 2
+}
+
+flow! {
+    Twice(number: u64) -> (double: u64) {
+        start >> double >> end;
+    }
+}
+
+async fn process(url: &str, options: PostgresOptions, at_once: Option<usize>) -> Outcome<Runtime> {
+    let store = PostgresStore::connect_with(url, options).await?;
+    // Nobody looks for work by itself as long as the test lasts.
+    let mut options = RuntimeOptions::new().lease(Duration::from_secs(3600));
+    if let Some(at_once) = at_once {
+        options = options.concurrent_executions(at_once);
+    }
+    let runtime = Runtime::with_options(store, options);
+    runtime.register(Twice::new())?;
+    Ok(runtime)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn work_begins_elsewhere_at_once_and_its_events_are_seen_with_the_same_offsets() -> Outcome {
+    let Some(url) = shared().map(Postgres::url) else {
+        return Ok(());
+    };
+    for limit in [None, Some(2)] {
+        let options = options();
+        let store = PostgresStore::connect_with(&url, options.clone()).await?;
+        let front = process(&url, options.clone(), Some(0)).await?;
+        let worker = process(&url, options, limit).await?;
+        worker.recover().await?;
+        let mut events = front.events(EventFilter::new()).await?;
+        for number in 0..3 {
+            let input = TwiceInput { number };
+            let started = front.start::<Twice>(input, StartOptions::new()).await?;
+            assert_eq!(started.status(), Status::Queued);
+            let settled = timeout(PATIENCE, started.settled()).await??;
+            assert_eq!(settled.status(), Status::Completed);
+        }
+        let log = store.log(None, 0, 99).await?;
+        for logged in log {
+            let event = timeout(PATIENCE, events.next()).await?;
+            let Some(Ok(ExecutionEvent::Recorded(event))) = event else {
+                panic!("no record: {event:?}");
+            };
+            assert_eq!(event.offset, logged.unwrap().offset);
+        }
+    }
+    Ok(())
+}
