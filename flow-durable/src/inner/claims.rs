@@ -71,6 +71,14 @@ impl Drop for Call<'_> {
     }
 }
 
+/// A claim of this process to an execution that it does not run.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unknown {
+    fence: u64,
+    /// The number of the next call that makes claims, as this was seen.
+    next_call: u64,
+}
+
 /// A claim whose holder may be gone.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Watched {
@@ -186,28 +194,29 @@ impl Inner {
             let runs = |id: &ExecutionId| active.contains_key(id);
             held.into_iter().filter(|id| !runs(id)).collect()
         };
-        let given_up: Vec<ExecutionId> = {
-            let next = self.claiming.next();
-            let mut before = lock(&self.unknown);
-            before.retain(|id, _| unknown.contains(id));
-            let known = before.iter();
-            let known = known.filter(|(_, since)| self.claiming.are_done_before(**since));
-            let given_up = known.map(|(id, _)| *id).collect();
-            for id in unknown {
-                before.entry(id).or_insert(next);
-            }
-            given_up
-        };
-        for id in given_up {
-            let Ok(Some(row)) = self.store.execution(id).await else {
+        lock(&self.unknown).retain(|id, _| unknown.contains(id));
+        for id in unknown {
+            let before = lock(&self.unknown).get(&id).copied();
+            let Some(Unknown { fence, next_call }) = before else {
+                if let Some(fence) = self.own_fence(id).await {
+                    let next_call = self.claiming.next();
+                    lock(&self.unknown).insert(id, Unknown { fence, next_call });
+                }
                 continue;
             };
-            let claim = self.store.claim_of(id).await;
-            let is_own = claim.is_ok_and(|claim| claim.is_some_and(|it| it.holder == self.holder));
-            if is_own && !lock(&self.active).contains_key(&id) {
-                self.release_one(id, row.fence).await;
+            let is_being_made = !self.claiming.are_done_before(next_call);
+            if !is_being_made && !lock(&self.active).contains_key(&id) {
+                self.release_one(id, fence).await;
             }
         }
+    }
+
+    /// The fence of the claim of this process to an execution, if it has one.
+    async fn own_fence(&self, id: ExecutionId) -> Option<u64> {
+        let row = self.store.execution(id).await.ok()??;
+        // Read after the fence: if the claim has changed meanwhile, that fence is over.
+        let claim = self.store.claim_of(id).await.ok()??;
+        (claim.holder == self.holder).then_some(row.fence)
     }
 
     /// Resumes an execution if it can be claimed. If it cannot, it is due because its claim is

@@ -29,7 +29,7 @@ use crate::lease::Lease;
 use crate::options::RuntimeOptions;
 use crate::registered::Registered;
 use crate::versions::Versions;
-use claims::{Claiming, Watched};
+use claims::{Claiming, Unknown, Watched};
 
 pub(crate) use claims::{FIRST_FENCE, UnusedClaim};
 pub(crate) use listen::Hints;
@@ -62,8 +62,8 @@ pub(crate) struct Inner {
     pub(crate) unreleased: Mutex<HashMap<ExecutionId, u64>>,
     pub(crate) claiming: Claiming,
     /// The executions to which this process had a claim at the last renewal, and that it did not
-    /// run, with the number of the first call that began to make claims after that was seen.
-    pub(crate) unknown: Mutex<HashMap<ExecutionId, u64>>,
+    /// run.
+    pub(crate) unknown: Mutex<HashMap<ExecutionId, Unknown>>,
     /// When executions that this process has paused continue by themselves.
     pub(crate) alarm: Arc<Alarm>,
     pub(crate) waking: Once,
