@@ -30,6 +30,7 @@ pub(crate) fn judge_claims(all: &Histories, lives: &[Life], wrong: &mut Vec<Stri
         let broken = life.notes.broken.iter();
         wrong.extend(broken.map(|id| format!("{} broke the claim to {id}", life.name)));
     }
+    judge_renewals(all, lives, wrong);
     for (id, history) in all {
         for pair in history.tenures.windows(2) {
             let [tenure, next] = pair else { continue };
@@ -53,6 +54,24 @@ pub(crate) fn judge_claims(all: &Histories, lives: &[Life], wrong: &mut Vec<Stri
             }
         }
         judge_writes(id, history, lives, wrong);
+    }
+}
+
+/// A worker renews its own claims only.
+fn judge_renewals(all: &Histories, lives: &[Life], wrong: &mut Vec<String>) {
+    for (number, life) in lives.iter().enumerate() {
+        for renewal in &life.notes.renewals {
+            for id in &renewal.held {
+                let had = |tenure: &Tenure| tenure.life == number && tenure.from <= renewal.to;
+                let is_own = all.get(id).is_some_and(|it| it.tenures.iter().any(had));
+                if !is_own {
+                    wrong.push(format!(
+                        "{} renewed the claim of another to {id}",
+                        life.name
+                    ));
+                }
+            }
+        }
     }
 }
 
@@ -250,4 +269,19 @@ pub(crate) fn taken_over(all: &Histories, lives: &[Life], times: &mut Times) {
     }
     times.killed.sort_unstable();
     times.drained.sort_unstable();
+}
+
+/// How long it took until somebody went on with these executions since these times.
+pub(crate) fn went_on_after<'a>(
+    all: &Histories,
+    events: impl Iterator<Item = (&'a str, u64)>,
+) -> Vec<u64> {
+    let after = events.filter_map(|(id, at)| {
+        let tenures = &all.get(id)?.tenures;
+        let next = tenures.iter().find(|tenure| tenure.to > at)?;
+        Some(next.to - at)
+    });
+    let mut after: Vec<u64> = after.collect();
+    after.sort_unstable();
+    after
 }
