@@ -462,7 +462,9 @@ fn judge(front: &Front, lives: &[Life]) -> Vec<String> {
 /// for that. A busy machine has time.
 fn judge_times(times: &Times) -> Vec<String> {
     let mut wrong = Vec::new();
-    let median = |times: &[u64]| times.get(times.len() / 2).copied();
+    // A few say nothing: each may have waited for a place.
+    let enough = |times: &&[u64]| times.len() >= 10;
+    let median = |times| Some(times).filter(enough)?.get(times.len() / 2).copied();
     let lease = u64::try_from(LEASE.as_micros()).unwrap_or(u64::MAX);
     if median(&times.killed).is_some_and(|median| median > lease * 3) {
         wrong.push("it takes much longer than a lease to take over".to_owned());
