@@ -105,7 +105,7 @@ pub(crate) fn judge_order(
                 let Some(taken) = by_id.get(&*had.id) else {
                     continue;
                 };
-                if taken.not_before_ms > taking.now_ms {
+                if taken.not_before_ms > taking.to / 1000 {
                     wrong.push(format!("{} took {} too early", life.name, had.id));
                 }
                 let later = given.iter().filter(|other| {

@@ -178,7 +178,6 @@ pub(crate) struct Tenure {
     /// The time before the claim, and after it.
     pub(crate) from: u64,
     pub(crate) to: u64,
-    pub(crate) now_ms: u64,
     /// Until when it was claimed, as far as the worker knew.
     pub(crate) until_ms: u64,
     /// Whether it came out of the queue.
@@ -232,7 +231,6 @@ pub(crate) fn histories(lives: &[Life]) -> BTreeMap<String, History> {
                     fence: had.fence,
                     from: taking.from,
                     to: taking.to,
-                    now_ms: taking.now_ms,
                     until_ms: taking.until_ms,
                     is_taken,
                     released: None,
