@@ -40,7 +40,7 @@ pub(super) enum Failure {
     Eviction(String),
     #[error(
         "the server has `{setting} {found}`, with which it can lose what the store has confirmed: set it by \
-         `CONFIG SET {setting} {needed}`, and in its configuration, or allow the loss by `{allowed}`"
+         `CONFIG SET {setting} {needed}`, and in its configuration, or allow the loss by {allowed}"
     )]
     Loss {
         setting: &'static str,

@@ -27,6 +27,13 @@ pub(super) async fn check(
         let mut lines = info.lines();
         lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
     };
+    if of("loading") == Some("1") {
+        // It says that it has no log while it reads its log.
+        return Err(CallError::NoConnection(RedisError::from((
+            ErrorKind::Server(ServerErrorKind::BusyLoading),
+            "the server starts",
+        ))));
+    }
     if let Some(version) = of("redis_version").filter(|version| is_too_old(version)) {
         return Err(Failure::Version(version.to_owned()).into());
     }
@@ -64,8 +71,8 @@ async fn check_log(
     connection: &mut MultiplexedConnection,
 ) -> Result<(), CallError> {
     let (allowed_without_log, allowed_within) = (
-        "Durability::Unchecked` (in an address, `?durability=unchecked`)",
-        "Durability::EverySecond` (in an address, `?durability=every_second`)",
+        "`Durability::Unchecked` (in an address, `?durability=unchecked`)",
+        "`Durability::EverySecond` (in an address, `?durability=every_second`)",
     );
     match is_on {
         Some("1") => {}

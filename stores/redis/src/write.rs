@@ -92,8 +92,8 @@ pub(super) async fn create(
     let (tag, parts) = reply::tagged(answer)?;
     match tag.as_str() {
         "new" => {
-            if let Some(claim) = claim {
-                database.claims.add(row.id, 1, claim.holder, call);
+            if claim.is_some() {
+                database.claims.add(row.id, 1, call);
             }
             Ok(Created::New)
         }
@@ -141,7 +141,7 @@ pub(super) async fn claim(
     match tag.as_str() {
         "row" => {
             let row = execution(id, first(parts))?;
-            database.claims.add(id, row.fence, holder, call);
+            database.claims.add(id, row.fence, call);
             Ok(Some(row))
         }
         "none" => Ok(None),
@@ -200,10 +200,9 @@ pub(super) async fn renew(
         .await?;
     let held = reply::array(answer)?.into_iter();
     // What is not an id is nobody's execution.
-    let held = held.filter_map(|id| reply::text(id)?.parse().ok());
-    let held: Vec<ExecutionId> = held.collect();
-    database.claims.keep(holder, &held);
-    Ok(held)
+    Ok(held
+        .filter_map(|id| reply::text(id)?.parse().ok())
+        .collect())
 }
 
 pub(super) async fn append(
@@ -238,7 +237,7 @@ pub(super) async fn append(
     let (tag, parts) = reply::tagged(answer)?;
     let detail = reply::text(first(parts));
     let is_over = append.status.is_some_and(Status::is_over);
-    if tag == "lease_lost" || tag == "not_found" || tag == "ok" && (append.release || is_over) {
+    if tag == "not_found" || tag == "ok" && (append.release || is_over) {
         database.claims.remove(id, fence);
     }
     match tag.as_str() {
@@ -351,7 +350,7 @@ pub(super) async fn take_queued(
             other => return Err(reply::unknown(other)),
         };
         if let Ok(row) = &row {
-            database.claims.add(row.id, row.fence, take.holder, call);
+            database.claims.add(row.id, row.fence, call);
         }
         taken.push(row);
     }

@@ -1,5 +1,6 @@
 //! Redis.
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -107,16 +108,6 @@ impl Redis {
         process::end(&mut self.server, "KILL");
     }
 
-    /// Stops the server where it is (`kill -STOP`): it keeps its connections, and does not answer.
-    pub fn stop(&self) {
-        process::signal_to(self.server.id(), "STOP");
-    }
-
-    /// Lets the server go on after [`stop`](Redis::stop).
-    pub fn go_on(&self) {
-        process::signal_to(self.server.id(), "CONT");
-    }
-
     /// Starts the server again, on the same port, after [`kill`](Redis::kill).
     ///
     /// # Panics
@@ -129,10 +120,40 @@ impl Redis {
         }
     }
 
-    /// The file, of those in its folder, to which it appends what is written.
+    /// The file to which it appends what is written, of those in its folder.
+    ///
+    /// # Panics
+    ///
+    /// There is none.
     pub fn log_file(&self) -> PathBuf {
-        let folder = self.folder.path().join("appendonlydir");
-        folder.join("appendonly.aof.1.incr.aof")
+        let files = fs::read_dir(self.folder.path().join("appendonlydir"));
+        let files = files.expect("the server has a log").flatten();
+        let numbered = files.filter_map(|file| {
+            let name = file.file_name().into_string().ok()?;
+            let number = name.strip_suffix(".incr.aof")?.rsplit_once('.')?.1;
+            Some((number.parse::<u32>().ok()?, file.path()))
+        });
+        numbered.max().expect("the log has a file").1
+    }
+
+    /// Lets the server write its log anew, and waits until that is done.
+    ///
+    /// # Panics
+    ///
+    /// It fails, or takes too long.
+    pub fn rewrite_log(&self) {
+        self.command(&["BGREWRITEAOF"]);
+        let began = Instant::now();
+        loop {
+            let info = self.command(&["INFO", "persistence"]);
+            let ends = ["aof_rewrite_in_progress:0", "aof_rewrite_scheduled:0"];
+            if ends.iter().all(|end| info.contains(end)) {
+                assert!(info.contains("aof_last_bgrewrite_status:ok"), "{info}");
+                return;
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "{info}");
+            thread::sleep(Duration::from_millis(5));
+        }
     }
 
     /// Runs a command by the program `redis-cli`, and returns what it prints.
@@ -164,14 +185,7 @@ fn serve(program: &Path, settings: &[String], folder: &Folder, port: u16) -> Opt
     let mut redis = folder.command(program);
     redis
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1"])
-        .args([
-            "--save",
-            "",
-            "--daemonize",
-            "no",
-            "--enable-debug-command",
-            "local",
-        ])
+        .args(["--save", "", "--daemonize", "no"])
         .args(settings)
         .stdout(folder.log())
         .stderr(folder.log());

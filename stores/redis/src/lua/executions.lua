@@ -10,7 +10,7 @@ local FIELDS = { 'status', 'flow', 'fence', 'next_seq', 'updated_ms', 'settled',
 local NUMBERS = { 'fence', 'next_seq', 'updated_ms', 'settled', 'asked', 'priority' }
 local OPTIONAL_NUMBERS = { 'claimed_until_ms', 'lease_ms', 'timer_ms', 'expires_ms', 'wake_ms', 'not_before_ms',
     'concurrency_limit' }
-local TEXTS = { 'structure', 'input_hash', 'options', 'format', 'created_ms' }
+local OTHERS = { 'id', 'structure', 'input_hash', 'options', 'format', 'created_ms', 'snapshot_seq', 'copied_from' }
 
 local function number(row, field)
     local text = row[field]
@@ -72,11 +72,23 @@ end
 local function load_whole(id)
     local row = load(id)
     if row then
-        local values = redis.call('HMGET', prefix .. 'execution:' .. id, unpack(TEXTS))
-        for place, field in ipairs(TEXTS) do
-            if not values[place] then
+        local values, others = redis.call('HMGET', prefix .. 'execution:' .. id, unpack(OTHERS)), { id = id }
+        for place, field in ipairs(OTHERS) do
+            others[field] = values[place] or nil
+            if not values[place] and field ~= 'snapshot_seq' and field ~= 'copied_from' then
                 damage('execution ' .. id, 'it has no `' .. field .. '`')
             end
+        end
+        for _, field in ipairs({ 'format', 'created_ms', 'snapshot_seq' }) do
+            if others[field] then
+                number(others, field)
+            end
+        end
+        if others.id ~= id then
+            damage('execution ' .. id, 'its `id` is ' .. others.id)
+        end
+        if others.copied_from and not string.match(others.copied_from, '^%x+%-%x+%-%x+%-%x+%-%x+$') then
+            damage('execution ' .. id, '`copied_from` is ' .. others.copied_from)
         end
     end
     return row

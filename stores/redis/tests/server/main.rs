@@ -1,6 +1,12 @@
 //! The store on a real server.
 
+mod crashes;
+mod damage;
+mod lost_answers;
+mod opening;
+mod proxy;
 mod servers;
+mod transactions;
 
 mod suite {
     mod direct {
