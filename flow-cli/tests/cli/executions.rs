@@ -117,6 +117,8 @@ fn what_is_wrong_is_said() {
     for address in [
         "POSTGRES://me:secret@127.0.0.1:1/flows?connect_timeout=1",
         "postgres://me:secret@127.0.0.1:1/flows?connect_timeout=1&password=a@secret",
+        "redis://:secret@127.0.0.1:1/0?naem=a",
+        "REDISS://me:secret@127.0.0.1:1/0",
         "mysql://me:secret@host/flows",
         "me:secret@host/flows",
     ] {

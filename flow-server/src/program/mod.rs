@@ -33,7 +33,8 @@ use shared::Shared;
 ///
 /// Executions are in the store that `--store` names: `sqlite:runs.db` if nothing is said. With the
 /// feature `postgres`, it may be a database for several machines, such as
-/// `postgres://user@host/database`. The exit code is 0 if what was asked for was done, 1 if a flow
+/// `postgres://user@host/database`, and with the feature `redis` a server such as
+/// `redis://user@host:port`. The exit code is 0 if what was asked for was done, 1 if a flow
 /// failed or a check found something, and 2 if nothing was done.
 ///
 /// # Examples

@@ -340,6 +340,38 @@ fn executions_in_postgres_are_started_answered_and_worked_on() {
     assert!(!error.contains("secret"), "{error}");
 }
 
+/// With a Redis server as the store: one process starts, another answers, a third works.
+#[test]
+fn executions_in_redis_are_started_answered_and_worked_on() {
+    let Some(server) = flow_services::Redis::start() else {
+        return;
+    };
+    server.command(&["ACL", "SETUSER", "me", "on", ">secret", "~*", "+@all"]);
+    let folder = Folder::new();
+    let url = server.url().replace("//", "//me:secret@");
+    let call = |arguments: &[&str]| folder.call(&[arguments, &["--store", &url]].concat());
+    let asking = call(&["start", "Claim", "employee=Ann", "amount=950"]).json();
+    assert_eq!(asking["status"], "paused");
+    let id = asking["execution"].as_str().unwrap();
+    assert!(call(&["list", "--status", "paused"]).fine().starts_with(id));
+    call(&["answer", id, r#"{"Approve": {"comment": "fun"}}"#]).fine();
+    let mut work = folder
+        .command(&["worker", "--store", &url])
+        .spawn()
+        .unwrap();
+    let events = call(&["events", id, "--follow"]);
+    work.kill().unwrap();
+    work.wait().unwrap();
+    assert!(events.fine().contains("run_completed"), "{}", events.output);
+    let shown = call(&["show", "--json", id]).json();
+    assert_eq!(shown["output"]["receipt"], "950 EUR to Ann");
+    drop(server);
+    let refused = call(&["list"]);
+    let error = refused.refused();
+    assert!(error.contains("the server cannot be reached"), "{error}");
+    assert!(!error.contains("secret"), "{error}");
+}
+
 /// A process that serves.
 struct Serving(Child, String);
 

@@ -59,7 +59,8 @@ fn is_harmless(parameter: &str) -> bool {
     let has_key = parameter
         .split_once('=')
         .is_some_and(|(key, _)| is_key(key));
-    parameter.is_empty() || (has_key && !parameter.to_ascii_lowercase().contains("password"))
+    // A socket of Redis has `pass`.
+    parameter.is_empty() || (has_key && !parameter.to_ascii_lowercase().contains("pass"))
 }
 
 #[cfg(test)]
@@ -94,6 +95,11 @@ mod tests {
             ("postgresql://me:secret@host?", "postgresql://me@host?"),
             ("POSTGRES://me:secret@host/a", "POSTGRES://me@host/a"),
             ("mysql://me:secret@host/a", "mysql://me@host/a"),
+            (
+                "redis://:secret@host:1/0?name=a",
+                "redis://@host:1/0?name=a",
+            ),
+            ("redis+unix:///a?pass=secret&db=1", "redis+unix:///a?db=1"),
             ("postgres://me:secret", "postgres://me…"),
             ("postgres://me:secret/a", "postgres://me…"),
             ("postgres:me:secret@host", "postgres…"),

@@ -8,12 +8,15 @@ use std::str::FromStr;
 use flow_durable::{Runtime, RuntimeOptions, StoreError};
 #[cfg(feature = "postgres")]
 use flow_postgres::PostgresStore;
+#[cfg(feature = "redis")]
+use flow_redis::RedisStore;
 use flow_sqlite::SqliteStore;
 
 use super::shown::shown;
 
 /// Where executions are stored, as on a command line: `sqlite:runs.db`, or with the feature
-/// `postgres` also `postgres://user@host/database`.
+/// `postgres` also `postgres://user@host/database`, and with the feature `redis` also
+/// `redis://user@host:port`.
 ///
 /// When it is shown, a password in it is left out. So each text is taken, and one that is not the
 /// address of a store is refused only when it is opened: a command line that refuses a text prints
@@ -44,6 +47,8 @@ enum Place {
     File(PathBuf),
     #[cfg(feature = "postgres")]
     Postgres(String),
+    #[cfg(feature = "redis")]
+    Redis(String),
     None(InvalidStore),
 }
 
@@ -54,22 +59,44 @@ pub struct InvalidStore {
     text: String,
 }
 
-/// What follows the scheme of a Postgres database, whose letters may be capitals.
-fn postgres(text: &str) -> Option<&str> {
-    let (scheme, rest) = text.split_once("://")?;
-    let is_postgres = ["postgres", "postgresql"]
-        .iter()
-        .any(|known| scheme.eq_ignore_ascii_case(known));
-    is_postgres.then_some(rest)
+/// The servers that have a store if a program is built with the feature of that name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Server {
+    Postgres,
+    Redis,
+}
+
+impl Server {
+    /// The server whose address this is, and what follows the scheme, whose letters may be capitals.
+    fn of(text: &str) -> Option<(Server, &str)> {
+        let (scheme, rest) = text.split_once("://")?;
+        let is_one_of = |known: &[&str]| known.iter().any(|it| scheme.eq_ignore_ascii_case(it));
+        if is_one_of(&["postgres", "postgresql"]) {
+            Some((Server::Postgres, rest))
+        } else if is_one_of(&["redis", "rediss", "valkey", "valkeys"]) {
+            Some((Server::Redis, rest))
+        } else {
+            None
+        }
+    }
+
+    /// What it is, and the feature that a program needs for it.
+    const fn names(self) -> (&'static str, &'static str) {
+        match self {
+            Server::Postgres => ("a Postgres database", "postgres"),
+            Server::Redis => ("a Redis server", "redis"),
+        }
+    }
 }
 
 impl fmt::Display for InvalidStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = shown(&self.text);
-        if postgres(&self.text).is_some() {
+        if let Some((server, _)) = Server::of(&self.text) {
+            let (what, feature) = server.names();
             return write!(
                 f,
-                "`{text}` is a Postgres database, and this program was built without the feature `postgres`"
+                "`{text}` is {what}, and this program was built without the feature `{feature}`"
             );
         }
         let or_postgres = if cfg!(feature = "postgres") {
@@ -77,9 +104,14 @@ impl fmt::Display for InvalidStore {
         } else {
             ""
         };
+        let or_redis = if cfg!(feature = "redis") {
+            ", or `redis://user@host:port`"
+        } else {
+            ""
+        };
         write!(
             f,
-            "`{text}` is not a store: write `sqlite:` and the path of a file, such as `sqlite:runs.db`{or_postgres}"
+            "`{text}` is not a store: write `sqlite:` and the path of a file, such as `sqlite:runs.db`{or_postgres}{or_redis}"
         )
     }
 }
@@ -96,10 +128,19 @@ impl std::error::Error for InvalidStore {}
 
 impl From<&str> for StoreAddress {
     fn from(text: &str) -> Self {
-        #[cfg(feature = "postgres")]
-        if let Some(rest) = postgres(text) {
-            let place = Place::Postgres(format!("postgres://{rest}"));
-            return StoreAddress { place };
+        match Server::of(text) {
+            #[cfg(feature = "postgres")]
+            Some((Server::Postgres, rest)) => {
+                let place = Place::Postgres(format!("postgres://{rest}"));
+                return StoreAddress { place };
+            }
+            #[cfg(feature = "redis")]
+            Some((Server::Redis, rest)) => {
+                let scheme = text[..text.len() - rest.len()].to_ascii_lowercase();
+                let place = Place::Redis(format!("{scheme}{rest}"));
+                return StoreAddress { place };
+            }
+            _ => {}
         }
         let place = match text.split_once(':') {
             Some((scheme, file)) if scheme.eq_ignore_ascii_case("sqlite") && !file.is_empty() => {
@@ -127,6 +168,8 @@ impl fmt::Display for StoreAddress {
             Place::File(file) => write!(f, "sqlite:{}", file.display()),
             #[cfg(feature = "postgres")]
             Place::Postgres(url) => f.write_str(&shown(url)),
+            #[cfg(feature = "redis")]
+            Place::Redis(url) => f.write_str(&shown(url)),
             Place::None(invalid) => f.write_str(&shown(&invalid.text)),
         }
     }
@@ -147,6 +190,8 @@ impl StoreAddress {
             Place::File(file) => Some(file),
             #[cfg(feature = "postgres")]
             Place::Postgres(_) => None,
+            #[cfg(feature = "redis")]
+            Place::Redis(_) => None,
             Place::None(_) => None,
         }
     }
@@ -177,6 +222,11 @@ impl StoreAddress {
             #[cfg(feature = "postgres")]
             Place::Postgres(url) => {
                 let store = PostgresStore::connect(url).await?;
+                Ok(Runtime::with_options(store, options))
+            }
+            #[cfg(feature = "redis")]
+            Place::Redis(url) => {
+                let store = RedisStore::connect(url).await?;
                 Ok(Runtime::with_options(store, options))
             }
             Place::None(invalid) => Err(StoreError::Other(Box::new(invalid.clone()))),
@@ -253,6 +303,40 @@ mod tests {
         let error = store.open().await.map(drop).unwrap_err();
         let told = format!("{} {error:?}", store.explain(&error));
         assert!(told.contains("the feature `postgres`"), "{told}");
+        assert!(!told.contains("secret"), "{told}");
+    }
+
+    #[cfg(feature = "redis")]
+    #[tokio::test]
+    async fn an_address_of_a_redis_server_says_why_it_cannot_be_opened() {
+        for (address, words) in [
+            (
+                "redis://127.0.0.1:1?durability=some",
+                "the durability `some`",
+            ),
+            (
+                "REDIS://me:secret@127.0.0.1:1?naem=a",
+                "the parameter `naem`",
+            ),
+            ("rediss://:secret@127.0.0.1:1/0", "TLS"),
+        ] {
+            let store = StoreAddress::from(address);
+            assert_eq!(store.file(), None);
+            let error = store.open().await.map(drop).unwrap_err();
+            let told = store.explain(&error);
+            assert!(told.starts_with("redis") && told.contains(words), "{told}");
+            let all = format!("{told} {error:?} {store} {store:?}");
+            assert!(!all.contains("secret"), "{all}");
+        }
+    }
+
+    #[cfg(not(feature = "redis"))]
+    #[tokio::test]
+    async fn a_redis_server_needs_the_feature() {
+        let store = StoreAddress::from("redis://:secret@host:6379/0");
+        let error = store.open().await.map(drop).unwrap_err();
+        let told = format!("{} {error:?}", store.explain(&error));
+        assert!(told.contains("the feature `redis`"), "{told}");
         assert!(!told.contains("secret"), "{told}");
     }
 }
