@@ -2,6 +2,8 @@
 
 use flow_runtime::prelude::*;
 use futures_util::StreamExt as _;
+use tracing::Instrument as _;
+use tracing::field::Empty;
 
 use crate::error::ModelError;
 use crate::messages::Messages;
@@ -14,6 +16,13 @@ use crate::reply_builder::ReplyBuilder;
 /// The text of the answer is [emitted](Context::emit) as it comes. Only an answer that is complete
 /// is written: that it was [cut off](ModelError::CutOff), [reached the limit of
 /// tokens](ModelError::TooLong) or was [held back](ModelError::Filtered) is an error.
+///
+/// # Tracing
+/// Each request is a span of `tracing`, `chat`, with the names that OpenTelemetry has for generative
+/// AI: `gen_ai.operation.name`, `gen_ai.request.temperature` and `gen_ai.request.max_tokens` if they
+/// are set, and, once the answer has come, `gen_ai.usage.input_tokens` and
+/// `gen_ai.usage.output_tokens`. With the feature `tracing` of `flow-runtime`, it is in the span of
+/// the node.
 ///
 /// # Retries
 /// With `retry(attempts = …)` where a flow declares the node, the model is asked again after an
@@ -75,6 +84,24 @@ impl<M: Model> Chat<M> {
         self.max_tokens = Some(max_tokens);
         self
     }
+
+    /// The answer, whether it is complete or not.
+    async fn answer(&self, cx: &Context, request: &Request) -> Result<Reply, ModelError> {
+        let mut chunks = self.model.stream(request).await?;
+        let mut reply = ReplyBuilder::new();
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk?;
+            if let Chunk::Text(text) = &chunk {
+                cx.emit(text);
+            }
+            let is_end = matches!(chunk, Chunk::End { .. });
+            reply.push(chunk);
+            if is_end {
+                break; // what a connection does behind the answer does not matter to it
+            }
+        }
+        reply.finish()
+    }
 }
 
 #[node(writes(messages, reply))]
@@ -89,20 +116,18 @@ impl<M: Model> Chat<M> {
             max_tokens: self.max_tokens,
             ..Request::new(messages)
         };
-        let mut chunks = self.model.stream(&request).await?;
-        let mut reply = ReplyBuilder::new();
-        while let Some(chunk) = chunks.next().await {
-            let chunk = chunk?;
-            if let Chunk::Text(text) = &chunk {
-                cx.emit(text);
-            }
-            let is_end = matches!(chunk, Chunk::End { .. });
-            reply.push(chunk);
-            if is_end {
-                break; // what a connection does behind the answer does not matter to it
-            }
-        }
-        let reply = reply.finish()?.into_complete()?;
+        let span = tracing::info_span!(
+            "chat",
+            "gen_ai.operation.name" = "chat",
+            "gen_ai.request.temperature" = self.temperature,
+            "gen_ai.request.max_tokens" = self.max_tokens,
+            "gen_ai.usage.input_tokens" = Empty,
+            "gen_ai.usage.output_tokens" = Empty,
+        );
+        let reply = self.answer(cx, &request).instrument(span.clone()).await?;
+        span.record("gen_ai.usage.input_tokens", reply.usage.input_tokens);
+        span.record("gen_ai.usage.output_tokens", reply.usage.output_tokens);
+        let reply = reply.into_complete()?;
         let mut messages = messages.clone();
         messages.push(reply.message());
         Ok((messages, reply))

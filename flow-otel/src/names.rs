@@ -72,8 +72,10 @@ pub const QUESTIONS_OPEN: &str = "flow.questions.open";
 /// The path of a node without the indices of items, as an attribute of metrics.
 pub const NODE: &str = "flow.node";
 
-/// Names for agents, from the semantic conventions of OpenTelemetry for generative AI. Nodes that
-/// call models use them, so that their spans look like those of any other program.
+/// Names for agents, from the semantic conventions of OpenTelemetry for generative AI. The spans of
+/// `tracing` that `flow_agents::Chat` opens have them; nodes that call models otherwise do the same,
+/// so that their spans look like those of any other program. The spans of this crate do not have
+/// them: what a model used is known to its node alone.
 pub mod gen_ai {
     /// The version of the semantic conventions.
     pub const CONVENTIONS: &str = "1.37.0";
@@ -83,6 +85,10 @@ pub mod gen_ai {
     pub const PROVIDER_NAME: &str = "gen_ai.provider.name";
     /// The model that was asked for.
     pub const REQUEST_MODEL: &str = "gen_ai.request.model";
+    /// How much chance there is in the answer.
+    pub const REQUEST_TEMPERATURE: &str = "gen_ai.request.temperature";
+    /// The most tokens that the answer may have.
+    pub const REQUEST_MAX_TOKENS: &str = "gen_ai.request.max_tokens";
     /// The model that answered.
     pub const RESPONSE_MODEL: &str = "gen_ai.response.model";
     /// The number of tokens of the prompt.

@@ -4,7 +4,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use flow_agents::{Message, Messages, Model, ModelError, Request, Retrying, ScriptedModel};
+use flow_agents::{
+    Chat, Message, Messages, Model, ModelError, Reply, Request, Retrying, ScriptedModel, Stop,
+    Usage,
+};
+use flow_otel::names::gen_ai;
+use flow_runtime::prelude::*;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -69,6 +74,66 @@ async fn each_pause_is_a_warning() {
         [
             format!("{again} attempt=1 {limit}, and asks to wait 7s: too many requests wait=7s"),
             format!("{again} attempt=2 {limit}: too many requests wait=2s"),
+        ]
+    );
+}
+
+flow! {
+    Answer(messages: Messages) -> (messages: Messages) {
+        node chat: Chat<ScriptedModel>;
+        start >> chat >> end;
+    }
+}
+
+/// Writes down the spans of models, with what is known of them at first and later.
+#[derive(Default, Clone)]
+struct Spans(Arc<Mutex<Vec<String>>>);
+
+impl Subscriber for Spans {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.is_span() && metadata.target().starts_with("flow_agents")
+    }
+
+    fn event(&self, _: &Event<'_>) {}
+
+    fn new_span(&self, attributes: &Attributes<'_>) -> Id {
+        let mut fields = Fields(vec![attributes.metadata().name().to_owned()]);
+        attributes.record(&mut fields);
+        self.0.lock().unwrap().extend(fields.0);
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, record: &Record<'_>) {
+        let mut fields = Fields(Vec::new());
+        record.record(&mut fields);
+        self.0.lock().unwrap().extend(fields.0);
+    }
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// The names are those of the table, which has a version.
+#[tokio::test]
+async fn each_request_is_a_span_with_what_it_used() {
+    let spans = Spans::default();
+    let _guard = tracing::subscriber::set_default(spans.clone());
+    let reply = Reply::new("It rains.", Vec::new(), Usage::new(12, 3), Stop::Done);
+    let chat = Chat::new(ScriptedModel::new().reply(reply)).max_tokens(100);
+    let flow = Answer::builder().chat(chat).build();
+    let messages = Messages::from_iter([Message::user("What is the weather?")]);
+    flow.run(AnswerInput { messages }).await.unwrap();
+    assert_eq!(
+        *spans.0.lock().unwrap(),
+        [
+            "chat".to_owned(),
+            format!("{}=\"chat\"", gen_ai::OPERATION_NAME),
+            format!("{}=100", gen_ai::REQUEST_MAX_TOKENS),
+            format!("{}=12", gen_ai::USAGE_INPUT_TOKENS),
+            format!("{}=3", gen_ai::USAGE_OUTPUT_TOKENS),
         ]
     );
 }
