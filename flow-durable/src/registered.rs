@@ -1,20 +1,23 @@
 //! The flows that a runtime knows, whatever their types.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
 
 use flow_runtime::Flow;
 use flow_runtime::engine::{
     AnyFlow, Drive, Json, QuestionType, RefusedInput, RunError, Saved, StoredFlow, Unstorable,
     accepted_input,
 };
+use flow_spec::FlowDocument;
 use flow_store::ExecutionId;
-use serde_json::Value;
+use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
 use super::driver::{Ended, Work};
 use super::engine::Durable;
 use super::error::RuntimeError;
+use super::values::params_at;
 
 /// A flow that can be run durably: what it is given, keeps and returns can be stored as JSON. Every
 /// flow is one whose values are `Serialize` and `Deserialize`; a plain [`run`](Flow::run) does not
@@ -37,6 +40,8 @@ pub(crate) struct Registered {
     save_input: Option<SaveInput>,
     /// Why this stands in for the version on which an execution started.
     stands_in: Option<String>,
+    /// The structure with the settings. They are found out when somebody asks for them first.
+    settings: OnceLock<Option<FlowDocument>>,
 }
 
 /// Turns the inputs of a flow into JSON. `None` if they are those of another flow.
@@ -49,6 +54,7 @@ impl Registered {
             flow: Arc::new(flow),
             save_input: Some(save_input::<F>),
             stands_in: None,
+            settings: OnceLock::new(),
         }
     }
 
@@ -58,6 +64,7 @@ impl Registered {
             flow,
             save_input: None,
             stands_in: None,
+            settings: OnceLock::new(),
         }
     }
 
@@ -76,6 +83,7 @@ impl Registered {
             hash: self.hash.clone(),
             save_input: self.save_input,
             stands_in: Some(reason),
+            settings: self.settings.clone(),
         }
     }
 
@@ -120,6 +128,14 @@ impl Registered {
     /// The hash of the structure.
     pub(crate) fn hash(&self) -> &str {
         &self.hash
+    }
+
+    /// The settings of the node at a path. `None` if they are only in the structure, or cannot be
+    /// told: because the program was built without that, or `Serialize` of one of them panics.
+    pub(crate) fn settings(&self, path: &str) -> Option<Map<String, Value>> {
+        let told = || catch_unwind(AssertUnwindSafe(|| self.flow.with_settings()));
+        let settings = self.settings.get_or_init(|| told().ok().flatten());
+        settings.as_ref().map(|flow| params_at(flow, path))
     }
 
     /// The question at a path.

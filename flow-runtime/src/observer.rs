@@ -15,6 +15,11 @@ use crate::node_error::NodeError;
 /// An observer is called within the run, so it should be quick. If an observer panics, the run and
 /// the other observers continue: see [`observer_failures`].
 ///
+/// It is told where a run is and what its nodes emit, but not which values they read and write: to
+/// look at these would cost every run. To see them, run the flow with `flow-durable` on a store in
+/// memory, and ask its events for them (`EventFilter::values`): `docs/recipes.md` in the repository
+/// has the whole program.
+///
 /// # Examples
 ///
 /// ```
@@ -99,7 +104,7 @@ pub struct Event<'a> {
     pub(crate) kind: EventKind<'a>,
 }
 
-/// What happened.
+/// What happened. What a node read and wrote is not part of it: see [`Observer`].
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum EventKind<'a> {

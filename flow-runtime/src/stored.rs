@@ -19,7 +19,7 @@ pub trait StoredState<K>: Sized {
 }
 
 /// A flow whose inputs and outputs `K` can store.
-pub trait StoredFlow<K>: Flow {
+pub trait StoredFlow<K>: Flow + TellsSettings {
     /// The names of the inputs.
     const INPUTS: &'static [&'static str];
     /// The inputs as JSON.
@@ -33,6 +33,20 @@ pub trait StoredFlow<K>: Flow {
     /// The question at this path, which begins with the name of a node of this flow.
     fn question(path: &str) -> Option<QuestionType>;
 }
+
+/// A flow that can tell its settings if the feature `json` is on: every flow.
+#[cfg(feature = "json")]
+pub trait TellsSettings: crate::export::Export {}
+
+#[cfg(feature = "json")]
+impl<F: crate::export::Export + ?Sized> TellsSettings for F {}
+
+/// A flow that can tell its settings if the feature `json` is on: every flow.
+#[cfg(not(feature = "json"))]
+pub trait TellsSettings {}
+
+#[cfg(not(feature = "json"))]
+impl<F: ?Sized> TellsSettings for F {}
 
 /// Splits a path into its first segment, without the index of an item, and the rest.
 pub fn first_segment(path: &str) -> (&str, &str) {

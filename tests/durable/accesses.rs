@@ -53,7 +53,7 @@ flow! {
     }
 }
 
-async fn told(runtime: &Runtime, filter: EventFilter) -> Vec<ExecutionEvent> {
+pub(crate) async fn told(runtime: &Runtime, filter: EventFilter) -> Vec<ExecutionEvent> {
     let mut events = runtime.events(filter.until_now()).await.unwrap();
     let mut told = Vec::new();
     while let Some(event) = events.next().await {
@@ -63,7 +63,7 @@ async fn told(runtime: &Runtime, filter: EventFilter) -> Vec<ExecutionEvent> {
 }
 
 /// `path params reads` or `path = writes`, for the events with any of them.
-fn lines(told: &[ExecutionEvent]) -> Vec<String> {
+pub(crate) fn lines(told: &[ExecutionEvent]) -> Vec<String> {
     let values = |event: &ExecutionEvent| -> Option<NodeValues> {
         let ExecutionEvent::Recorded(event) = event else {
             return None;

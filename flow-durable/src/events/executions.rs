@@ -11,6 +11,7 @@ use flow_store::{Damaged, ExecutionId, Logged, Record, RecordKind, Store, StoreE
 
 use super::structure::Structure;
 use super::values::Followed;
+use crate::inner::Inner;
 use crate::steps::{is_within, without_retry};
 use crate::values::NodeValues;
 use flow_runtime::NodeError;
@@ -176,7 +177,7 @@ impl Executions {
                     })
                 });
                 let text = self.readable(id, text)?;
-                let parsed = Arc::new(Structure::parse(&text.unwrap_or_default()));
+                let parsed = Arc::new(Structure::parse(&row.structure, &text.unwrap_or_default()));
                 if self.structures.len() >= STRUCTURES {
                     self.structures.clear();
                 }
@@ -241,10 +242,10 @@ impl Executions {
     /// its flow or the records before it cannot be read.
     pub(super) async fn values(
         &mut self,
-        store: &dyn Store,
+        inner: &Inner,
         logged: &Logged,
     ) -> Result<Option<NodeValues>, StoreError> {
-        let (id, record) = (logged.execution, &logged.record);
+        let (id, record, store) = (logged.execution, &logged.record, &*inner.store);
         let Some(structure) = self.look_up(store, id).await? else {
             return Ok(None);
         };
@@ -253,11 +254,18 @@ impl Executions {
         };
         let followed = std::mem::take(&mut self.known(id).followed);
         let added = followed.add(store, id, document, record).await;
-        let Some((values, followed)) = self.readable(id, added)? else {
+        let Some((mut values, followed)) = self.readable(id, added)? else {
             self.known(id).followed = Followed::Unreadable;
             return Ok(None);
         };
         self.known(id).followed = followed;
+        if let (Some(values), RecordKind::NodeStarted) = (&mut values, record.kind) {
+            let version = inner.version_with(&document.name, structure.hash());
+            let settings = version.and_then(|version| version.settings(&record.path));
+            if let Some(settings) = settings {
+                values.params = settings;
+            }
+        }
         Ok(values)
     }
 

@@ -92,9 +92,9 @@ impl EventFilter {
         self
     }
 
-    /// Also says of each node its settings, as far as they are stored, and what it reads when it is
-    /// reached, how many items a loop has, and what a node wrote when it took an action, in short:
-    /// [`RecordedEvent::values`](super::RecordedEvent::values). They are derived from the journal and
+    /// Also says of each node its settings ([`NodeValues::params`](crate::NodeValues::params)) and what
+    /// it reads when it is reached, how many items a loop has, and what a node wrote when it took an
+    /// action, in short: [`RecordedEvent::values`](super::RecordedEvent::values). They are derived from the journal and
     /// the structure of the flow, so it takes a look at the records of an execution from its newest
     /// snapshot on, and no work of the run. Values can be secret: show them only to those who may see
     /// them.

@@ -204,7 +204,7 @@ impl Reader {
             None
         };
         let values = if self.filter.values {
-            self.executions.values(&*inner.store, logged).await?
+            self.executions.values(&inner, logged).await?
         } else {
             None
         };

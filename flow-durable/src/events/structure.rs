@@ -11,20 +11,30 @@ use super::pattern::{node_id, split_item};
 /// `…[]`.
 #[derive(Debug, Default)]
 pub(super) struct Structure {
+    hash: String,
     types: HashMap<String, Arc<str>>,
     document: Option<FlowDocument>,
 }
 
 impl Structure {
-    /// Reads a structure. A text that is not a structure gives no facts.
-    pub(super) fn parse(text: &str) -> Structure {
+    /// Reads a structure with this hash. A text that is not a structure gives no facts.
+    pub(super) fn parse(hash: &str, text: &str) -> Structure {
         let mut types = HashMap::new();
         let document = FlowDocument::parse_spec(text).ok();
         if let Some(flow) = &document {
             types.insert(flow.namespace.clone(), flow.title().into());
             add(flow, &flow.namespace, &mut types);
         }
-        Structure { types, document }
+        Structure {
+            hash: hash.to_owned(),
+            types,
+            document,
+        }
+    }
+
+    /// The hash of its text.
+    pub(super) fn hash(&self) -> &str {
+        &self.hash
     }
 
     /// The structure itself, if it was one.
@@ -75,7 +85,7 @@ mod tests {
 
     #[test]
     fn what_is_no_structure_says_nothing() {
-        let structure = Structure::parse("{");
+        let structure = Structure::parse("", "{");
         assert_eq!(&*structure.type_at("orders.lines[2]"), "lines");
     }
 }

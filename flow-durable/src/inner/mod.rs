@@ -171,6 +171,13 @@ impl Inner {
         Some(versions.closest(&row.structure).clone())
     }
 
+    /// The version of a flow whose structure has this hash. `None` if it is not registered.
+    pub(crate) fn version_with(&self, flow: &str, structure: &str) -> Option<Arc<Registered>> {
+        let flows = lock(&self.flows);
+        let version = flows.get(flow)?.closest(structure);
+        (version.hash() == structure).then(|| version.clone())
+    }
+
     /// The version with which an execution goes on: the one on which it started, loaded from its
     /// stored structure if necessary and possible; or else the newest one, if that
     /// [fits](Self::load).

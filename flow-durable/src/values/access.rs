@@ -15,9 +15,11 @@ const CUT: &str = "... (truncated)";
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct NodeValues {
-    /// The values of the node's own settings, when it is reached: those that the stored structure of
-    /// the flow has. That of a loaded flow has those of its document. That of a compiled flow has
-    /// none, because they are known only to its program, which can export them.
+    /// The values of the node's own settings, when it is reached, without secrets. Those of a loaded
+    /// flow are in the stored structure of the flow. Those of a compiled flow are not stored: they
+    /// are told by a runtime that has registered the flow with the same structure, with the values
+    /// that the settings have there, if `flow-runtime` has the feature `json`. Which of them are
+    /// secret says `#[derive(Params)]`; without it, none is told.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub params: Map<String, Value>,
     /// What it reads, when it is reached.

@@ -29,6 +29,12 @@ use frame::{Branch, FlowValues, Frame, Known};
 use items::Items;
 use layout::{Layout, NodeIn, key_of_input, key_of_output, written};
 
+/// The settings of the node at a path, as a document has them.
+pub(crate) fn params_at(flow: &FlowDocument, path: &str) -> Map<String, Value> {
+    let at = Layout::new(flow).at(path);
+    at.map(|at| access::params(at.node)).unwrap_or_default()
+}
+
 /// The action of a node that failed, and the key of its error.
 const ERROR: &str = "error";
 

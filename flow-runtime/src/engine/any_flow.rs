@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 
+use flow_spec::FlowDocument;
 use serde_json::Value;
 
 use crate::engine::{
@@ -56,6 +57,18 @@ pub trait AnyFlow<E>: Send + Sync {
 
     /// Its structure as JSON: see [`Flow::SPEC`].
     fn structure(&self) -> &str;
+
+    /// Its structure with the values of its nodes' settings, as far as they are not secret: what
+    /// [`Export::export`](crate::Export::export) writes, without the defaults of inputs and the
+    /// schemas of types. `None` if there are no others than those in the [structure](Self::structure),
+    /// or if they cannot be told: those of a compiled flow only with the feature `json`.
+    ///
+    /// # Panics
+    ///
+    /// `Serialize` of a setting panics.
+    fn with_settings(&self) -> Option<FlowDocument> {
+        None
+    }
 
     /// The question at a path, such as `orders.approval`. `None` if nothing is asked there.
     fn question(&self, path: &str) -> Option<QuestionType>;
@@ -152,6 +165,11 @@ where
 
     fn structure(&self) -> &str {
         F::SPEC
+    }
+
+    #[cfg(feature = "json")]
+    fn with_settings(&self) -> Option<FlowDocument> {
+        Some(crate::export::with_settings(self))
     }
 
     fn question(&self, path: &str) -> Option<QuestionType> {

@@ -131,13 +131,7 @@ pub trait Export: Flow {
     fn export(&self, options: ExportOptions) -> FlowDocument {
         let mut values = Values::new(options.include_sensitive);
         self.__collect(&mut values);
-        let mut document = match FlowDocument::parse_spec(Self::SPEC) {
-            Ok(document) => document,
-            Err(problems) => {
-                let first = problems.first().map(ToString::to_string);
-                unreachable!("the macro wrote a document that cannot be read: {first:?}")
-            }
-        };
+        let mut document = structure::<Self>();
         document.cut(options.depth);
         values.apply(&mut document);
         document
@@ -146,4 +140,26 @@ pub trait Export: Flow {
     /// Collects the values of the settings.
     #[doc(hidden)]
     fn __collect(&self, values: &mut Values);
+}
+
+/// The structure of a flow.
+fn structure<F: Flow + ?Sized>() -> FlowDocument {
+    match FlowDocument::parse_spec(F::SPEC) {
+        Ok(document) => document,
+        Err(problems) => {
+            let first = problems.first().map(ToString::to_string);
+            unreachable!("the macro wrote a document that cannot be read: {first:?}")
+        }
+    }
+}
+
+/// The structure of a flow with the settings that are not secret. No default of an input is
+/// evaluated.
+#[cfg(feature = "stored")]
+pub(crate) fn with_settings<F: Export + ?Sized>(flow: &F) -> FlowDocument {
+    let mut values = Values::settings();
+    flow.__collect(&mut values);
+    let mut document = structure::<F>();
+    values.apply(&mut document);
+    document
 }

@@ -11,6 +11,8 @@ use super::params::{Param, Params, ParamsWriter, to_param};
 #[derive(Debug)]
 pub struct Values {
     pub(super) include_sensitive: bool,
+    /// True if defaults and schemas are left out: a default is an expression of the user's.
+    settings_only: bool,
     pub(super) nodes: Vec<(&'static str, NodeParams)>,
     pub(super) flows: Vec<(&'static str, Values)>,
     pub(super) schemas: Vec<(&'static str, Map<String, Value>)>,
@@ -28,10 +30,19 @@ impl Values {
     pub(super) fn new(include_sensitive: bool) -> Self {
         Values {
             include_sensitive,
+            settings_only: false,
             nodes: Vec::new(),
             flows: Vec::new(),
             schemas: Vec::new(),
             defaults: Vec::new(),
+        }
+    }
+
+    /// Values of which only the settings that are not secret are wanted.
+    pub(super) fn settings() -> Self {
+        Values {
+            settings_only: true,
+            ..Values::new(false)
         }
     }
 
@@ -42,21 +53,34 @@ impl Values {
 
     /// Adds the settings of a flow that is a node.
     pub fn flow<F: Export>(&mut self, id: &'static str, flow: &F) {
-        let mut values = Values::new(self.include_sensitive);
+        let mut values = Values {
+            settings_only: self.settings_only,
+            ..Values::new(self.include_sensitive)
+        };
         flow.__collect(&mut values);
         self.flows.push((id, values));
     }
 
     /// Adds the default of an input, if it is JSON.
-    pub fn default(&mut self, input: &'static str, default: Option<Value>) {
+    pub fn default(&mut self, input: &'static str, default: impl FnOnce() -> Option<Value>) {
+        if self.settings_only {
+            return;
+        }
         self.defaults
-            .extend(default.map(|default| (input, default)));
+            .extend(default().map(|default| (input, default)));
     }
 
     /// Adds the schema of the values of a key, if its type has one.
     #[cfg(feature = "schemars")]
-    pub fn schema(&mut self, key: &'static str, schema: Option<Map<String, Value>>) {
-        self.schemas.extend(schema.map(|schema| (key, schema)));
+    pub fn schema(
+        &mut self,
+        key: &'static str,
+        schema: impl FnOnce() -> Option<Map<String, Value>>,
+    ) {
+        if self.settings_only {
+            return;
+        }
+        self.schemas.extend(schema().map(|schema| (key, schema)));
     }
 }
 

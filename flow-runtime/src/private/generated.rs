@@ -97,7 +97,7 @@ macro_rules! __flow_values {
             use $crate::__private::export_values::*;
             $($crate::__flow_value!(values $kind $id $value);)*
             $crate::__flow_schemas!(values $($key $type,)*);
-            $(values.default($input, (&&DefaultOf(&$default)).__default());)*
+            $(values.default($input, || (&&DefaultOf(&$default)).__default());)*
         }
     };
 }
@@ -139,7 +139,7 @@ macro_rules! __flow_value {
 #[macro_export]
 macro_rules! __flow_schemas {
     ($values:ident $($key:literal $type:ty,)*) => {
-        $($values.schema($key, (&&SchemaOf::<$type>(::core::marker::PhantomData)).__schema());)*
+        $($values.schema($key, || (&&SchemaOf::<$type>(::core::marker::PhantomData)).__schema());)*
     };
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use flow_runtime::engine::QuestionType;
 use flow_runtime::engine::{AnyFlow, RefusedInput, RunError, Saved};
+use flow_runtime::flow_spec::FlowDocument;
 
 /// A flow that is run with and without a store.
 pub(super) struct Shared<F>(Arc<F>);
@@ -33,6 +34,10 @@ impl<E, F: AnyFlow<E>> AnyFlow<E> for Shared<F> {
 
     fn structure(&self) -> &str {
         self.0.structure()
+    }
+
+    fn with_settings(&self) -> Option<FlowDocument> {
+        self.0.with_settings()
     }
 
     fn question(&self, path: &str) -> Option<QuestionType> {

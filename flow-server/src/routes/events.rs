@@ -44,9 +44,9 @@ pub(super) struct EventsParams {
     /// With `true`, also what nodes emit while they run.
     #[serde(default)]
     deltas: bool,
-    /// With `true`, also the settings of each node as far as they are stored, what it reads when it
-    /// is reached, and what it wrote when it took an action: `params`, `reads` and `writes` of the
-    /// payload, and `items`, how many a loop has.
+    /// With `true`, also the settings of each node without secrets, what it reads when it is reached,
+    /// and what it wrote when it took an action: `params`, `reads` and `writes` of the payload, and
+    /// `items`, how many a loop has.
     #[serde(default)]
     values: bool,
     /// Without a stream: for how many seconds to wait for the first event.

@@ -3,6 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use flow_durable::{MemoryStore, Runtime};
+use flow_runtime::Params;
+use flow_runtime::prelude::*;
 use flow_server::Server;
 use serde_json::{Value, json};
 
@@ -234,6 +237,50 @@ async fn values_come_only_if_asked_for() {
         let values = |it: &Value| it["name"] == "values" && it["in"] == "query";
         assert!(parameters.unwrap().iter().any(values), "{route}");
     }
+}
+
+/// Multiplies, and has a secret.
+#[derive(Params)]
+struct Times {
+    factor: u64,
+    #[param(secret)]
+    key: &'static str,
+}
+
+#[node(writes = product)]
+impl Times {
+    fn exec(&self, number: u64) -> u64 {
+        number * self.factor * self.key.len() as u64
+    }
+}
+
+flow! {
+    Product(number: u64) -> (product: u64) {
+        node times: Times;
+        start >> times >> end;
+    }
+}
+
+/// The settings of a compiled flow are told with the values, without secrets (B-073).
+#[tokio::test]
+async fn settings_come_with_the_values() {
+    let runtime = Runtime::new(MemoryStore::new());
+    let times = Times {
+        factor: 2,
+        key: "k",
+    };
+    let flow = Product::builder().times(times).build();
+    runtime.register(flow).unwrap();
+    let server = Server::new(runtime).authentication(tokens());
+    let client = Client::new(server.router()).with_token("ann's token");
+    let id = client.started("Product", json!({ "number": 7 })).await;
+    let path = format!("/executions/{id}/events?values=true");
+    let events = client.get(&path).await.expect(200);
+    let reached = &events["events"][1]["payload"];
+    assert_eq!(reached["params"], json!({ "factor": 2, "key": "***" }));
+    let without = client.get(&format!("/executions/{id}/events")).await;
+    let without = without.expect(200);
+    assert_eq!(without["events"][1]["payload"].get("params"), None);
 }
 
 /// For those who cannot have a stream.

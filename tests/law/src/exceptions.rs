@@ -81,6 +81,8 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
     (
         "its document does not say a default",
         &[
+            ("tests/durable/settings.rs", "Product"),
+            ("tests/durable/settings.rs", "Products"),
             ("tests/integration/defaults.rs", "Pauses"),
             ("tests/integration/defaults.rs", "PausesInside"),
         ],
@@ -107,6 +109,10 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
     (
         "its threads end in any order",
         &[("tests/integration/blocking.rs", "Explodes")],
+    ),
+    (
+        "its settings cannot be written",
+        &[("tests/durable/settings.rs", "Unwritten")],
     ),
     (
         "the node has another value in the flow that is compiled again",
