@@ -10,7 +10,9 @@ use axum::extract::Request;
 use axum::http::request::Parts;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
-use flow_durable::{EventFilter, Execution, RecordKind, StartOptions, Status};
+use flow_durable::{
+    DeltaContent, EventFilter, Execution, ExecutionEvent, RecordKind, StartOptions, Status,
+};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
@@ -142,20 +144,30 @@ async fn report_progress(
         RecordKind::RunFailed,
         RecordKind::RunCancelled,
     ];
-    let Ok(mut events) = execution.events(EventFilter::new().kinds(kinds)).await else {
+    let filter = EventFilter::new().kinds(kinds).deltas();
+    let Ok(mut events) = execution.events(filter).await else {
         return;
     };
-    let mut finished = 0.0;
+    // The protocol wants a number that grows with each notification.
+    let mut told = 0.0;
     while let Some(Ok(event)) = events.next().await {
-        let (Some(record), Some(path)) = (event.record(), event.path()) else {
-            continue;
+        let message = match &event {
+            ExecutionEvent::Recorded(event) if event.record.kind == RecordKind::NodeFinished => {
+                event.record.path.clone()
+            }
+            ExecutionEvent::Recorded(_) => return,
+            ExecutionEvent::Delta(delta) => match delta.content {
+                DeltaContent::Progress { done, of: Some(of) } => {
+                    format!("{}: {done} of {of}", delta.path)
+                }
+                DeltaContent::Progress { done, of: None } => format!("{}: {done}", delta.path),
+                _ => continue,
+            },
+            _ => continue,
         };
-        if record.kind != RecordKind::NodeFinished {
-            return;
-        }
-        finished += 1.0;
-        let mut progress = ProgressNotificationParam::new(token.clone(), finished);
-        progress.message = Some(path.to_owned());
+        told += 1.0;
+        let mut progress = ProgressNotificationParam::new(token.clone(), told);
+        progress.message = Some(message);
         // A client that has gone does not stop the execution.
         let _ = context.peer.notify_progress(progress).await;
     }

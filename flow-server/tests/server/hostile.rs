@@ -24,6 +24,12 @@ async fn paths_lead_nowhere_else() {
         "/flows/Claim%2f..",
         "/executions/..%2fflows",
         "/studio/../../Cargo.toml",
+        "/studio/..%2f..%2fCargo.toml",
+        "/studio/%2e%2e%2fmod.rs",
+        "/studio/mod.rs",
+        "/studio/app.js%00",
+        "/studio/%2fetc%2fpasswd",
+        "/studio//etc/passwd",
         "//etc/passwd",
     ] {
         let answer = client.get(path).await;
@@ -56,22 +62,81 @@ async fn markup_of_users_is_never_a_page() {
     }
 }
 
+/// A route with what a request can have there, from the OpenAPI document, so that none is forgotten.
+struct Route {
+    method: Method,
+    path: String,
+    queries: Vec<String>,
+    headers: Vec<String>,
+}
+
+fn routes() -> Vec<Route> {
+    let api = flow_server::open_api();
+    let mut routes = Vec::new();
+    for (path, methods) in api["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let parameters = operation["parameters"].as_array().into_iter().flatten();
+            let named = |place: &str| {
+                let at = parameters.clone().filter(|it| it["in"] == place);
+                at.map(|it| it["name"].as_str().unwrap().to_owned())
+                    .collect()
+            };
+            routes.push(Route {
+                method: method.to_uppercase().parse().unwrap(),
+                path: path.clone(),
+                queries: named("query"),
+                headers: named("header"),
+            });
+        }
+    }
+    let undescribed = [
+        (Method::GET, "/"),
+        (Method::GET, "/openapi.json"),
+        (Method::GET, "/studio/{name}"),
+        (Method::POST, "/mcp"),
+    ];
+    routes.extend(undescribed.map(|(method, path)| Route {
+        method,
+        path: path.to_owned(),
+        queries: Vec::new(),
+        headers: Vec::new(),
+    }));
+    routes
+}
+
+/// A body that some route takes, with random content.
+fn random_body(random: &mut fastrand::Rng, words: &[String]) -> String {
+    let number = random.u64(..) >> random.u32(..64);
+    let mut word = || random.choice(words).unwrap().clone();
+    let (first, second) = (word(), word());
+    let body = match random.u8(..9) {
+        0 => return String::new(),
+        1 => return first,
+        2 => return "[".repeat(random.usize(..5000)),
+        3 => json!({ "reason": first }),
+        4 => json!({ "seq": number, "values": { "amount": first, second: null } }),
+        5 => json!({ "seq": number % 8, "values": { "amount": number } }),
+        6 => json!({ "expiresInSeconds": number, "step": first }),
+        7 => json!({ "Approve": { "comment": first } }),
+        _ => json!({ "employee": first, "amount": number }),
+    };
+    body.to_string()
+}
+
 /// Random requests: none makes the server panic or say that it is its own fault.
 #[tokio::test]
 async fn random_requests_are_never_the_servers_fault() {
-    let (runtime, _) = runtime(&Default::default());
+    let (runtime, gate) = runtime(&Default::default());
+    gate.add_permits(10_000);
     let router = Server::new(runtime).authentication(tokens()).router();
+    let client = crate::support::Client::new(router.clone()).with_token("ann's token");
     let mut random = fastrand::Rng::with_seed(7);
-    let paths: Vec<String> = flow_server::open_api()["paths"]
-        .as_object()
-        .unwrap()
-        .keys()
-        .cloned()
-        .collect();
-    let words = [
+    let routes = routes();
+    let mut words: Vec<String> = [
         "",
         "0",
         "-1",
+        "18446744073709551615",
         "18446744073709551616",
         "null",
         "{}",
@@ -87,75 +152,124 @@ async fn random_requests_are_never_the_servers_fault() {
         "💥",
         "'; drop table",
         "running",
-    ];
-    for _ in 0..3000 {
-        let mut path = random.choice(&paths).unwrap().clone();
-        for part in ["{id}", "{name}", "{token}"] {
-            let word = random.choice(words).unwrap();
-            path = path.replace(part, &encoded(word));
+        "outcome",
+        "claim.decision",
+    ]
+    .map(str::to_owned)
+    .into();
+    words.push("x".repeat(600));
+    let mut statuses = std::collections::BTreeSet::new();
+    let mut asking = (String::new(), String::new());
+    for round in 0..4000 {
+        // Some of the requests remove it.
+        if round % 40 == 0 {
+            asking = client.asking().await;
         }
-        for (index, key) in [
-            "wait", "limit", "from", "seq", "after", "kind", "path", "status", "link", "x",
-        ]
-        .iter()
-        .enumerate()
-        {
-            if random.u8(..) < 40 {
+        let route = random.choice(&routes).unwrap();
+        let mut word = |real: &str| {
+            if random.bool() {
+                real.to_owned()
+            } else {
+                encoded(random.choice(&words).unwrap())
+            }
+        };
+        let path = route.path.replace("{id}", &word(&asking.0));
+        let path = path.replace("{token}", &word(&asking.1));
+        let mut path = path.replace("{name}", &word("Claim"));
+        for key in route.queries.iter().map(String::as_str).chain(["x"]) {
+            if random.u8(..) < 20 {
                 let mark = if path.contains('?') { '&' } else { '?' };
                 // Waiting would take its time.
-                let word = if index == 0 {
-                    "0"
-                } else {
-                    random.choice(words).unwrap()
+                let word = match key {
+                    "wait" => "0",
+                    _ => random.choice(&words).unwrap(),
                 };
                 path = format!("{path}{mark}{key}={}", encoded(word));
             }
         }
-        let method = random
-            .choice([Method::GET, Method::POST, Method::DELETE, Method::PUT])
-            .unwrap();
-        let body = match random.u8(..4) {
-            0 => String::new(),
-            1 => (*random.choice(words).unwrap()).to_owned(),
-            2 => "[".repeat(random.usize(..5000)),
-            _ => json!({ "employee": random.choice(words).unwrap(), "amount": random.i64(..) })
-                .to_string(),
+        let any = [Method::GET, Method::POST, Method::DELETE, Method::PUT];
+        let method = match random.u8(..4) {
+            0 => random.choice(any).unwrap(),
+            _ => route.method.clone(),
         };
         let Ok(mut request) = Request::builder()
             .method(method.clone())
             .uri(&path)
-            .body(Body::from(body))
+            .body(Body::from(random_body(&mut random, &words)))
         else {
             continue;
         };
-        let token = HeaderValue::from_static("Bearer ann's token");
+        let token = random.choice(["Bearer ann's token", "Bearer operator's token"]);
+        let token = HeaderValue::from_static(token.unwrap());
         request.headers_mut().insert(header::AUTHORIZATION, token);
-        for name in ["content-type", "last-event-id", "idempotency-key", "accept"] {
-            if random.u8(..) < 60 {
+        let json = HeaderValue::from_static("application/json");
+        request.headers_mut().insert(header::CONTENT_TYPE, json);
+        let common = ["content-type", "accept", "host", "if-none-match", "origin"];
+        let headers = route.headers.iter().map(String::as_str).chain(common);
+        for name in headers {
+            if random.u8(..) < 20 {
                 let bytes: Vec<u8> = (0..random.usize(..20)).map(|_| random.u8(32..)).collect();
-                if let Ok(value) = HeaderValue::from_bytes(&bytes) {
-                    request
-                        .headers_mut()
-                        .insert(HeaderName::from_static(name), value);
-                }
+                let Ok(value) = HeaderValue::from_bytes(&bytes) else {
+                    continue;
+                };
+                let name = HeaderName::from_bytes(name.as_bytes()).unwrap();
+                request.headers_mut().insert(name, value);
             }
+        }
+        if random.u8(..) < 60 {
+            let stream = HeaderValue::from_static("text/event-stream, application/json");
+            request.headers_mut().insert(header::ACCEPT, stream);
         }
         let peer: std::net::SocketAddr = ([127, 0, 0, 1], 5000).into();
         request.extensions_mut().insert(ConnectInfo(peer));
         let response = router.clone().oneshot(request).await.unwrap();
         let status = response.status();
         assert!(!status.is_server_error(), "{method} {path}: {status}");
-        if response
-            .headers()
-            .get(header::CONTENT_TYPE)
-            .is_some_and(|it| it == "text/event-stream")
-        {
+        statuses.insert(status.as_u16());
+        let content_type = response.headers().get(header::CONTENT_TYPE);
+        if content_type.is_some_and(|it| it == "text/event-stream") {
             continue;
         }
+        let is_problem = content_type.is_some_and(|it| it == "application/problem+json");
         let body = response.into_body().collect().await.unwrap().to_bytes();
-        if status.is_client_error() {
+        // The protocol of tools has errors of its own.
+        if status.is_client_error() && (is_problem || !path.starts_with("/mcp")) {
             let problem: serde_json::Value = serde_json::from_slice(&body).unwrap();
             assert_eq!(problem["status"], status.as_u16());
+        }
+    }
+    // It came far enough to be taken at its word.
+    for status in [200, 201, 204, 400, 404, 405, 409, 422] {
+        assert!(statuses.contains(&status), "{statuses:?}");
+    }
+}
+
+/// The same of the routes of the agent framework, whose errors are sentences.
+#[tokio::test]
+async fn random_requests_to_the_agent_framework_do_no_harm() {
+    let (runtime, _) = runtime(&Default::default());
+    let server = Server::new(runtime).authentication(tokens());
+    let client =
+        crate::support::Client::new(server.agent_framework_router()).with_token("ann's token");
+    let mut random = fastrand::Rng::with_seed(7);
+    let words = [
+        "", "x", "%00", "%ff", "..%2f", "claim", "Claim", "decision", "%3Cb%3E",
+    ];
+    for _ in 0..500 {
+        let mut word = || random.choice(words).unwrap();
+        let path = match word() {
+            "x" => format!("/api/flows/{}/resume", word()),
+            key => format!("/api/flows/{}?executionId={key}&{key}={}", word(), word()),
+        };
+        let body = json!({ "prompt": word(), "nodeId": word(), "userInput": word() });
+        let method = random.choice([Method::GET, Method::POST]).unwrap();
+        let answer = client.send(method.clone(), &path, Some(body)).await;
+        let reason = answer.text;
+        match answer.status.as_u16() {
+            200 | 400 | 404 | 405 => {}
+            // The framework says this of everything that a flow refuses.
+            500 => assert!(reason.starts_with("Error: "), "{method} {path}: {reason}"),
+            other => panic!("{method} {path}: {other} {reason}"),
         }
     }
 }

@@ -101,14 +101,55 @@ async fn a_slow_head_is_cut_off() {
         ..Limits::default()
     };
     let address = listening(limits).await;
+    let slow = TcpStream::connect(address).await.unwrap();
+    let (mut read, mut write) = slow.into_split();
+    let trickle = tokio::spawn(async move {
+        for byte in b"GET /health HTTP/1.1\r\nHost: x\r\nX: "
+            .iter()
+            .chain(&[b'x'; 1000])
+        {
+            if write.write_all(&[*byte]).await.is_err() {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        panic!("the server has read it to its end");
+    });
+    let silent = TcpStream::connect(address).await.unwrap();
+    let (mut silence, _open) = silent.into_split();
+    for stream in [&mut read, &mut silence] {
+        let mut all = Vec::new();
+        let cut_off = tokio::time::timeout(Duration::from_secs(5), stream.read_to_end(&mut all));
+        // Whether it is reset or closed does not matter.
+        let _ = cut_off.await.expect("it is cut off");
+        assert!(!String::from_utf8_lossy(&all).contains("200 OK"));
+    }
+    trickle.await.unwrap();
+}
+
+/// The same of a body.
+#[tokio::test]
+async fn a_slow_body_is_cut_off() {
+    let limits = Limits {
+        request_time: Duration::from_millis(300),
+        ..Limits::default()
+    };
+    let address = listening(limits).await;
     let mut slow = TcpStream::connect(address).await.unwrap();
-    slow.write_all(b"GET /health HTTP/1.1\r\nHost: x\r\n")
-        .await
-        .unwrap();
-    let mut read = Vec::new();
-    let cut_off = tokio::time::timeout(Duration::from_secs(5), slow.read_to_end(&mut read)).await;
-    cut_off.expect("it is cut off").unwrap();
-    assert!(!String::from_utf8_lossy(&read).contains("200 OK"));
+    let head = "POST /flows/Claim/executions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ann's token\r\n\
+                Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n";
+    slow.write_all(head.as_bytes()).await.unwrap();
+    let (mut read, mut write) = slow.into_split();
+    let trickle = tokio::spawn(async move {
+        while write.write_all(b" ").await.is_ok() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    });
+    let mut answer = vec![0; 12];
+    let answered = tokio::time::timeout(Duration::from_secs(5), read.read_exact(&mut answer));
+    answered.await.expect("it is answered").unwrap();
+    assert_eq!(answer, b"HTTP/1.1 408");
+    trickle.abort();
 }
 
 /// Further connections wait until one is closed.

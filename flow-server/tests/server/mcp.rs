@@ -149,6 +149,34 @@ async fn progress_is_reported_if_it_is_asked_for() {
     );
 }
 
+/// A node says how far it has come.
+#[tokio::test]
+async fn progress_within_a_node_is_reported_too() {
+    let served = served();
+    let client = &served.client;
+    let params = json!({
+        "name": "Pass",
+        "arguments": { "number": 7 },
+        "_meta": { "progressToken": 1 },
+    });
+    let goes_on = async {
+        while client.get("/executions").await.expect(200)["executions"] == json!([]) {
+            tokio::task::yield_now().await;
+        }
+        // What a node emits before somebody listens is lost.
+        tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+        served.gate.add_permits(1);
+    };
+    let (answer, ()) = tokio::join!(call(client, "tools/call", params), goes_on);
+    let messages = messages(&answer);
+    let told: Vec<&Value> = messages
+        .iter()
+        .filter(|message| message["method"] == "notifications/progress")
+        .map(|message| &message["params"]["message"])
+        .collect();
+    assert_eq!(told, ["pass.gate: 1 of 2", "pass.gate"]);
+}
+
 #[tokio::test]
 async fn tools_need_a_token_too() {
     let client = served().client;

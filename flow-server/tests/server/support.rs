@@ -66,6 +66,7 @@ impl Gate {
         cx.emit("waits");
         let permit = self.0.acquire().await.map_err(|error| error.to_string())?;
         permit.forget();
+        cx.progress(1, Some(2));
         Ok(*number)
     }
 }
@@ -276,6 +277,17 @@ impl Client {
             body: response.into_body(),
             text: String::new(),
         }
+    }
+
+    /// What an open stream sends, until nothing comes for a while.
+    pub(crate) async fn streamed(&self, path: &str) -> Vec<SentEvent> {
+        let mut stream = self.stream(path).await;
+        let mut events = Vec::new();
+        let pause = Duration::from_millis(100);
+        while let Ok(Some(event)) = tokio::time::timeout(pause, stream.next()).await {
+            events.push(event);
+        }
+        events
     }
 
     /// Starts an execution, and returns its id when it has settled.

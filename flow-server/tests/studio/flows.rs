@@ -7,6 +7,7 @@ use std::time::Duration;
 use flow_durable::{Runtime, RuntimeOptions, Store};
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tokio::sync::Semaphore;
 
 static GATES: LazyLock<Mutex<HashMap<String, Arc<Semaphore>>>> = LazyLock::new(Mutex::default);
@@ -223,6 +224,25 @@ flow! {
     }
 }
 
+/// Shows any value, and writes it.
+#[node(writes = shown)]
+fn show(cx: &Context, value: &Value) -> Result<Value, serde_json::Error> {
+    cx.emit_json(value)?;
+    Ok(value.clone())
+}
+
+/// What somebody says.
+#[node(human = "What of {shown}?")]
+#[derive(Serialize, Deserialize)]
+struct Opinion(String);
+
+flow! {
+    /// Takes any value.
+    Anything(value: Value) -> (shown: Value, opinion: Opinion) {
+        start >> show >> Opinion >> end;
+    }
+}
+
 pub(crate) fn runtime(store: impl Store, options: RuntimeOptions) -> Runtime {
     let runtime = Runtime::with_options(store, options);
     runtime.register(Claim::new()).unwrap();
@@ -232,5 +252,6 @@ pub(crate) fn runtime(store: impl Store, options: RuntimeOptions) -> Runtime {
     runtime.register(Nested::new()).unwrap();
     runtime.register(Held::new()).unwrap();
     runtime.register(Tolerant::new()).unwrap();
+    runtime.register(Anything::new()).unwrap();
     runtime
 }

@@ -1,5 +1,7 @@
 //! Whatever comes from users is text.
 
+use std::num::NonZeroU32;
+
 use flow_durable::StartOptions;
 use serde_json::json;
 
@@ -78,6 +80,75 @@ fn markup_of_users_is_text_in_each_view() {
     assert_eq!(page.eval(SHOWN), json!({ "text": true, "elements": 0 }));
     // Nothing was refused by the policy either: it never came so far.
     page.has_no_problems();
+}
+
+/// Keys of objects, parts of JSON, answers, places in the queue, and what a dialog offers to change.
+#[test]
+fn markup_inside_values_is_text() {
+    let served = Served::new();
+    let owned = served.runtime.owned_by(MARKUP);
+    let value = json!({ MARKUP: [MARKUP, { MARKUP: MARKUP }] });
+    let options = StartOptions::new()
+        .priority(3)
+        .concurrency_key(MARKUP, NonZeroU32::MIN);
+    let asked = owned.start_any("Anything", json!({ "value": value }), options);
+    let asked = served.block_on(asked).unwrap();
+    let asked = served.block_on(asked.settled()).unwrap();
+    let question = served.block_on(asked.questions()).unwrap().remove(0);
+    let at = served.at(&format!("executions/{}", asked.id()));
+    let Some(page) = Page::open(&at) else {
+        return;
+    };
+    let is_text = |what: &str, ready: &str| {
+        page.wait(ready);
+        assert_eq!(
+            page.eval(SHOWN),
+            json!({ "text": true, "elements": 0 }),
+            "{what}"
+        );
+    };
+    is_text("values", "find('[data-key=shown]')");
+    let key =
+        "all('dt').find((one) => one.textContent === 'Concurrency key').nextSibling.textContent";
+    let shown = page.eval(key);
+    assert_eq!(shown, format!("{MARKUP} (at most 1 at once)"));
+    page.click("named('button', 'Copy from here …')");
+    is_text("the dialog", "find('dialog textarea')");
+    page.click("named('dialog button', 'Close')");
+    // It is executed neither where it is written nor where it is read.
+    page.fill("Your answer", MARKUP);
+    page.click("named('button', 'Answer')");
+    is_text(
+        "the answer",
+        "find('h1 .status').textContent === 'completed' && find('[data-key=opinion]')",
+    );
+    page.go(&served.at("questions"));
+    assert!(served.block_on(owned.question(question.token())).is_err());
+    page.has_no_problems();
+}
+
+/// An address is somebody else's text too: that of a link that one follows.
+#[test]
+fn markup_in_addresses_is_text() {
+    let served = Served::new();
+    let Some(page) = Page::open(&served.address) else {
+        return;
+    };
+    let markup: String = MARKUP.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    for view in [
+        markup.clone(),
+        format!("flows/{markup}"),
+        format!("executions/{markup}"),
+        format!("questions/{markup}"),
+        format!("executions?flow={markup}&status={markup}&id={markup}&from={markup}"),
+        format!("executions/01a00000-0000-7000-8000-000000000000?link={markup}"),
+        format!("questions/{markup}?link={markup}"),
+        format!("javascript:alert(1)//{MARKUP}"),
+    ] {
+        page.go(&served.at(&view));
+        assert_eq!(page.eval(SHOWN)["elements"], 0, "{view}");
+    }
+    page.opened_no_dialog();
 }
 
 #[test]
