@@ -27,6 +27,7 @@ mod questions;
 mod queue;
 mod recovery;
 mod retries;
+mod schedules;
 mod settings;
 mod simulated;
 mod snapshots;

@@ -1,0 +1,272 @@
+//! Waits for ticks, and starts their executions.
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use flow_durable::{Execution, Runtime, RuntimeError};
+use futures_util::future::join_all;
+
+use crate::error::ScheduleError;
+use crate::schedule::Schedule;
+use crate::tick::Tick;
+
+/// For how long it sleeps at most, before it looks at the clock again: the clock may be set, and
+/// the machine may sleep.
+const LONGEST_SLEEP: Duration = Duration::from_secs(20);
+
+/// A tick for which this process has waited is not missed because it was slow to wake.
+const SLOW: Duration = Duration::from_secs(60);
+
+/// After what time a start is tried again.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+
+/// The schedules of a process.
+///
+/// Any number of processes run the same schedules on one store. Each tick is started once: its name
+/// and time are the idempotency key of the execution. So the store remembers the ticks for as long
+/// as it has their executions. Do not delete them within the time that a schedule
+/// [catches up](Schedule::catch_up).
+#[derive(Clone)]
+#[must_use = "nothing is started unless it runs"]
+pub struct Schedules {
+    schedules: Vec<Schedule>,
+    clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+    tell: Arc<dyn Fn(&ScheduleEvent<'_>) + Send + Sync>,
+}
+
+/// What [`Schedules`] have done.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum ScheduleEvent<'a> {
+    /// A tick has its execution: it was started here, or by another process before.
+    Started {
+        /// The schedule.
+        schedule: &'a Schedule,
+        /// The tick.
+        tick: &'a Tick,
+        /// The execution.
+        execution: &'a Execution,
+    },
+    /// The execution of a tick could not be started. If the store failed, it is tried again.
+    Failed {
+        /// The schedule.
+        schedule: &'a Schedule,
+        /// The tick.
+        tick: &'a Tick,
+        /// Why.
+        error: &'a RuntimeError,
+        /// Whether it is tried again.
+        is_tried_again: bool,
+    },
+    /// It is too late for a tick, and perhaps for more after it: the machine slept, the clock was
+    /// set, or the store could not be reached.
+    Missed {
+        /// The schedule.
+        schedule: &'a Schedule,
+        /// The first tick for which it is too late.
+        tick: &'a Tick,
+    },
+}
+
+impl fmt::Display for ScheduleEvent<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ScheduleEvent::Started {
+                schedule,
+                tick,
+                execution,
+            } => {
+                let (name, id) = (schedule.name(), execution.id());
+                write!(f, "the tick {tick} of `{name}` is the execution {id}")
+            }
+            ScheduleEvent::Failed {
+                schedule,
+                tick,
+                error,
+                is_tried_again,
+            } => {
+                let name = schedule.name();
+                let then = if *is_tried_again {
+                    ", and is tried again"
+                } else {
+                    ""
+                };
+                write!(
+                    f,
+                    "the tick {tick} of `{name}` could not be started{then}: {error}"
+                )
+            }
+            ScheduleEvent::Missed { schedule, tick } => {
+                let (name, late) = (schedule.name(), schedule.lateness());
+                write!(
+                    f,
+                    "`{name}` missed {tick}, and what else came due until {late:?} ago"
+                )
+            }
+        }
+    }
+}
+
+impl Default for Schedules {
+    fn default() -> Self {
+        Schedules::new()
+    }
+}
+
+impl Schedules {
+    /// No schedules.
+    pub fn new() -> Self {
+        Schedules {
+            schedules: Vec::new(),
+            clock: Arc::new(SystemTime::now),
+            tell: Arc::new(|_| ()),
+        }
+    }
+
+    /// Adds a schedule.
+    pub fn with(mut self, schedule: Schedule) -> Self {
+        self.schedules.push(schedule);
+        self
+    }
+
+    /// Calls this function for everything that is done, to log it.
+    pub fn observer(mut self, tell: impl Fn(&ScheduleEvent<'_>) + Send + Sync + 'static) -> Self {
+        self.tell = Arc::new(tell);
+        self
+    }
+
+    /// The clock that says which time it is, for tests. The sleep until then is tokio's.
+    pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        self.clock = Arc::new(clock);
+        self
+    }
+
+    /// All of them, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = &Schedule> {
+        self.schedules.iter()
+    }
+
+    /// Checks that each has a name of its own, and that its flow is registered.
+    ///
+    /// # Errors
+    ///
+    /// [`ScheduleError::Twice`] and [`ScheduleError::NotRegistered`].
+    pub fn check(&self, runtime: &Runtime) -> Result<(), ScheduleError> {
+        let flows = runtime.flows();
+        let mut names = BTreeSet::new();
+        for schedule in &self.schedules {
+            let name = || schedule.name().to_owned();
+            if !names.insert(schedule.name()) {
+                return Err(ScheduleError::Twice { schedule: name() });
+            }
+            if !flows.iter().any(|flow| flow.name() == schedule.flow()) {
+                return Err(ScheduleError::NotRegistered {
+                    schedule: name(),
+                    flow: schedule.flow().to_owned(),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts the execution of each tick, for as long as it is polled.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`](Schedules::check), at once. Later, nothing ends it: errors of the store are
+    /// told to the [observer](Schedules::observer).
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the execution of a tick has been started or not. Another process,
+    /// or this one when it runs the schedules again, starts it if not.
+    pub async fn run(&self, runtime: &Runtime) -> Result<Infallible, ScheduleError> {
+        self.check(runtime)?;
+        join_all(self.schedules.iter().map(|one| self.run_one(one, runtime))).await;
+        std::future::pending().await
+    }
+
+    /// Returns when there are no further ticks.
+    async fn run_one(&self, schedule: &Schedule, runtime: &Runtime) {
+        // Up to there, all is done. A tick at that time itself is not.
+        let mut done = just_before(self.ago(schedule.lateness()));
+        while let Some(tick) = schedule.next_after(done) {
+            self.sleep_until(tick.at()).await;
+            if tick.at() < self.oldest(schedule) {
+                (self.tell)(&ScheduleEvent::Missed {
+                    schedule,
+                    tick: &tick,
+                });
+                done = just_before(self.oldest(schedule));
+                continue;
+            }
+            self.start(schedule, &tick, runtime).await;
+            done = tick.at();
+        }
+    }
+
+    /// The oldest time for which it is not too late.
+    fn oldest(&self, schedule: &Schedule) -> SystemTime {
+        self.ago(schedule.lateness().max(SLOW))
+    }
+
+    fn ago(&self, time: Duration) -> SystemTime {
+        let now = (self.clock)();
+        let ago = now.checked_sub(time);
+        ago.map_or(SystemTime::UNIX_EPOCH, |ago| {
+            ago.max(SystemTime::UNIX_EPOCH)
+        })
+    }
+
+    async fn sleep_until(&self, time: SystemTime) {
+        while let Ok(left) = time.duration_since((self.clock)())
+            && !left.is_zero()
+        {
+            tokio::time::sleep(left.min(LONGEST_SLEEP)).await;
+        }
+    }
+
+    /// Starts the execution of a tick, and tries it again until it is too late.
+    async fn start(&self, schedule: &Schedule, tick: &Tick, runtime: &Runtime) {
+        loop {
+            let started = schedule.start(runtime, tick).await;
+            let error = match &started {
+                Ok(execution) => {
+                    return (self.tell)(&ScheduleEvent::Started {
+                        schedule,
+                        tick,
+                        execution,
+                    });
+                }
+                // Another version of this program has started it.
+                Err(RuntimeError::OtherInput { .. }) => return,
+                Err(error) => error,
+            };
+            let is_tried_again =
+                matches!(error, RuntimeError::Store(_)) && tick.at() >= self.oldest(schedule);
+            (self.tell)(&ScheduleEvent::Failed {
+                schedule,
+                tick,
+                error,
+                is_tried_again,
+            });
+            if !is_tried_again {
+                return;
+            }
+            tokio::time::sleep(RETRY_AFTER).await;
+        }
+    }
+}
+
+fn just_before(time: SystemTime) -> SystemTime {
+    time - Duration::from_nanos(1)
+}
+
+impl fmt::Debug for Schedules {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Schedules").field(&self.schedules).finish()
+    }
+}
