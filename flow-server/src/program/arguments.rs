@@ -15,6 +15,9 @@ pub(super) enum Command {
     Serve(Serve),
     /// Work on executions that were started elsewhere, until the process is interrupted.
     Worker(Work),
+    /// List what is started on schedules, and when next.
+    #[cfg(feature = "schedule")]
+    Schedules(Schedules),
     /// Print completions for a shell.
     Completions(Completions),
 }
@@ -106,6 +109,14 @@ fn key_and_number(text: &str) -> Result<(String, NonZeroU32), String> {
 fn time(text: &str) -> Result<SystemTime, String> {
     let wrong = |_| "write a time as `2026-12-24T18:00:00Z`".to_owned();
     humantime::parse_rfc3339_weak(text).map_err(wrong)
+}
+
+#[cfg(feature = "schedule")]
+#[derive(Debug, Args)]
+pub(super) struct Schedules {
+    /// Print JSON.
+    #[arg(long)]
+    pub(super) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! A command line of flows whose runs are stored, served and worked on.
 
 mod arguments;
+mod scheduled;
 mod shared;
 mod start;
 mod work;
@@ -17,6 +18,7 @@ use flow_runtime::engine::{AnyFlow, Observed};
 use flow_terminal::{ExecutionCommands, Outcome, StoreAddress, exit_code};
 
 use arguments::Command;
+use scheduled::Scheduled;
 use shared::Shared;
 
 /// Makes a command line of flows, so that a program with flows is a tool and a server.
@@ -28,6 +30,7 @@ use shared::Shared;
 /// | `list`, `show`, `events`, `answer`, `cancel`, `copy`, `delete` | the executions of the store: see [`ExecutionCommands`] |
 /// | `serve --listen 127.0.0.1:7878` | serves them over HTTP, with the studio, and works on them |
 /// | `worker --concurrent 8` | works on executions that were started elsewhere, this many at once |
+/// | `schedules` | lists what is started on schedules, with the feature `schedule` |
 /// | `check flow.yaml`, `flows` | checks documents; lists what there is |
 /// | `completions bash` | prints completions for a shell |
 ///
@@ -72,6 +75,7 @@ pub struct Program {
     terminal: flow_terminal::Program,
     flows: Vec<Arc<dyn AnyFlow<Durable>>>,
     nodes: Registry,
+    scheduled: Scheduled,
 }
 
 impl fmt::Debug for Program {
@@ -93,6 +97,7 @@ impl Program {
             terminal: flow_terminal::Program::new(),
             flows: Vec::new(),
             nodes: Registry::new(),
+            scheduled: Scheduled::default(),
         }
     }
 
@@ -113,6 +118,14 @@ impl Program {
     pub fn nodes(mut self, nodes: Registry) -> Self {
         self.nodes = self.nodes.with(nodes.clone());
         self.terminal = self.terminal.nodes(nodes);
+        self
+    }
+
+    /// Flows that are started at certain times, by `serve` and by `worker`. What fails is printed on
+    /// the standard error, whatever the observer of the schedules does. `schedules` lists them.
+    #[cfg(feature = "schedule")]
+    pub fn schedules(mut self, schedules: flow_schedule::Schedules) -> Self {
+        self.scheduled = Scheduled::new(schedules);
         self
     }
 
@@ -175,7 +188,8 @@ impl Program {
             }
             Command::Serve(arguments) => {
                 let options = self.options(&arguments.work)?;
-                work::serve(arguments, self.open(matches, options).await?).await
+                let runtime = self.open(matches, options).await?;
+                work::serve(arguments, runtime, &self.scheduled).await
             }
             Command::Worker(arguments) => {
                 if arguments.concurrent == Some(0) {
@@ -185,8 +199,11 @@ impl Program {
                     ));
                 }
                 let options = self.options(arguments)?;
-                work::work(arguments, self.open(matches, options).await?).await
+                let runtime = self.open(matches, options).await?;
+                work::work(arguments, runtime, &self.scheduled).await
             }
+            #[cfg(feature = "schedule")]
+            Command::Schedules(arguments) => self.scheduled.list(arguments),
             Command::Completions(arguments) => {
                 let mut command = self.command();
                 let name = command.get_name().to_owned();

@@ -1,5 +1,7 @@
 //! `serve` and `worker`: what goes on until the process is interrupted.
 
+use std::convert::Infallible;
+use std::future::pending;
 use std::time::Duration;
 
 use flow_durable::{Runtime, RuntimeOptions};
@@ -7,6 +9,7 @@ use flow_spec::did_you_mean;
 use flow_terminal::Outcome;
 use tokio::net::TcpListener;
 
+use super::scheduled::Scheduled;
 use super::{Program, arguments};
 use crate::access::BearerTokens;
 use crate::limits::Limits;
@@ -38,8 +41,9 @@ impl Program {
 pub(super) async fn serve(
     arguments: &arguments::Serve,
     runtime: Runtime,
+    scheduled: &Scheduled,
 ) -> Result<Outcome, String> {
-    let served = serve_until_interrupted(arguments, &runtime).await;
+    let served = serve_until_interrupted(arguments, &runtime, scheduled).await;
     // Also after an error nothing may go on: it would keep its claim.
     runtime.shut_down().await;
     served
@@ -48,6 +52,7 @@ pub(super) async fn serve(
 async fn serve_until_interrupted(
     arguments: &arguments::Serve,
     runtime: &Runtime,
+    scheduled: &Scheduled,
 ) -> Result<Outcome, String> {
     let limits = Limits {
         drain: arguments.work.drain(),
@@ -78,21 +83,47 @@ async fn serve_until_interrupted(
             served.map_err(|error| error.to_string())?;
         }
         () = interrupted_twice => {}
+        never = starting_until_interrupted(runtime, scheduled) => match never? {},
     }
     Ok(Outcome::Fine)
 }
 
-pub(super) async fn work(arguments: &arguments::Work, runtime: Runtime) -> Result<Outcome, String> {
-    let recovered = recover(&runtime).await;
-    if recovered.is_ok() {
-        interrupted().await;
-        tokio::select! {
-            () = runtime.drain(arguments.drain()) => {}
-            () = interrupted() => {}
-        }
+/// Starts what comes due, until the process is asked to end.
+async fn starting_until_interrupted(
+    runtime: &Runtime,
+    scheduled: &Scheduled,
+) -> Result<Infallible, String> {
+    tokio::select! {
+        never = scheduled.run(runtime) => never,
+        () = interrupted() => pending().await,
     }
+}
+
+pub(super) async fn work(
+    arguments: &arguments::Work,
+    runtime: Runtime,
+    scheduled: &Scheduled,
+) -> Result<Outcome, String> {
+    let worked = work_until_interrupted(arguments, &runtime, scheduled).await;
     runtime.shut_down().await;
-    recovered.map(|()| Outcome::Fine)
+    worked.map(|()| Outcome::Fine)
+}
+
+async fn work_until_interrupted(
+    arguments: &arguments::Work,
+    runtime: &Runtime,
+    scheduled: &Scheduled,
+) -> Result<(), String> {
+    recover(runtime).await?;
+    tokio::select! {
+        never = scheduled.run(runtime) => match never? {},
+        () = interrupted() => {}
+    }
+    tokio::select! {
+        () = runtime.drain(arguments.drain()) => {}
+        () = interrupted() => {}
+    }
+    Ok(())
 }
 
 /// Goes on with what waits, and says what cannot go on.

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use flow_runtime::prelude::*;
+use flow_schedule::{Schedule, Schedules};
 use flow_server::Program;
 use serde::{Deserialize, Serialize};
 
@@ -41,8 +42,19 @@ flow! {
     }
 }
 
+/// Each second, if the environment variable `TICKS` is there.
+fn ticks() -> Schedules {
+    if std::env::var_os("TICKS").is_none() {
+        return Schedules::new();
+    }
+    let each_second = Schedule::new::<Effect>("ticks", "* * * * * *", |tick| EffectInput {
+        name: tick.to_string(),
+    });
+    Schedules::new().with(each_second.unwrap())
+}
+
 #[tokio::main]
 async fn main() -> ExitCode {
     let program = Program::new().flow(Effect::new()).flow(Asking::new());
-    program.run().await
+    program.schedules(ticks()).run().await
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::LazyLock;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use crate::{Folder, built};
 
@@ -165,4 +167,55 @@ fn the_password_of_an_address_is_not_printed() {
             assert!(!error.contains("secret"), "{error}");
         }
     }
+}
+
+#[test]
+fn each_tick_is_run_once_by_whichever_worker() {
+    let folder = Folder::of(&COUNTING);
+    let worker = || {
+        folder
+            .command(&["worker"])
+            .env("TICKS", "1")
+            .spawn()
+            .unwrap()
+    };
+    let mut workers = [worker(), worker(), worker()];
+    let began = Instant::now();
+    while folder.effects().len() < 4 {
+        assert!(
+            began.elapsed() < Duration::from_secs(60),
+            "{:?}",
+            folder.effects()
+        );
+        sleep(Duration::from_millis(50));
+    }
+    for worker in &mut workers {
+        worker.kill().unwrap();
+        worker.wait().unwrap();
+    }
+    let mut ticks = folder.effects();
+    let count = ticks.len();
+    ticks.sort();
+    ticks.dedup();
+    assert_eq!(ticks.len(), count, "{ticks:?}");
+}
+
+#[test]
+fn schedules_are_listed() {
+    let folder = Folder::of(&COUNTING);
+    assert_eq!(folder.call(&["schedules"]).fine(), "");
+    let list = |more: &[&str]| {
+        let listed = folder
+            .command(&[&["schedules"], more].concat())
+            .env("TICKS", "1")
+            .output();
+        String::from_utf8(listed.unwrap().stdout).unwrap()
+    };
+    let text = list(&[]);
+    assert!(
+        text.starts_with("ticks: Effect at `* * * * * *`, next 20"),
+        "{text}"
+    );
+    let json: serde_json::Value = serde_json::from_str(&list(&["--json"])).unwrap();
+    assert_eq!(json[0]["expression"], "* * * * * *");
 }

@@ -1,0 +1,80 @@
+//! The schedules of a program. Without the feature `schedule`, there are none.
+
+use std::convert::Infallible;
+
+use flow_durable::Runtime;
+
+#[cfg(feature = "schedule")]
+#[derive(Debug, Default)]
+pub(super) struct Scheduled(flow_schedule::Schedules);
+
+#[cfg(not(feature = "schedule"))]
+#[derive(Debug, Default)]
+pub(super) struct Scheduled;
+
+#[cfg(not(feature = "schedule"))]
+impl Scheduled {
+    pub(super) async fn run(&self, _: &Runtime) -> Result<Infallible, String> {
+        std::future::pending().await
+    }
+}
+
+#[cfg(feature = "schedule")]
+impl Scheduled {
+    pub(super) fn new(schedules: flow_schedule::Schedules) -> Self {
+        Scheduled(schedules)
+    }
+
+    /// Starts what comes due, for as long as it is polled.
+    pub(super) async fn run(&self, runtime: &Runtime) -> Result<Infallible, String> {
+        self.0.run(runtime).await.map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(feature = "schedule")]
+mod list {
+    use std::time::SystemTime;
+
+    use flow_schedule::Schedule;
+    use flow_spec::{visible, visible_json};
+    use flow_terminal::Outcome;
+    use serde_json::{Value, json};
+
+    use super::super::arguments;
+    use super::Scheduled;
+
+    impl Scheduled {
+        /// Prints each schedule, and when it comes due next.
+        pub(in super::super) fn list(
+            &self,
+            arguments: &arguments::Schedules,
+        ) -> Result<Outcome, String> {
+            let now = SystemTime::now();
+            if arguments.json {
+                let schedules: Value = self.0.iter().map(|one| to_json(one, now)).collect();
+                println!("{}", visible_json(format!("{schedules:#}")));
+            } else {
+                for schedule in self.0.iter() {
+                    println!("{}", visible(&line(schedule, now)));
+                }
+            }
+            Ok(Outcome::Fine)
+        }
+    }
+
+    fn line(schedule: &Schedule, now: SystemTime) -> String {
+        let next = schedule.next_after(now);
+        let next = next.map_or_else(|| "never".to_owned(), |tick| tick.to_string());
+        let (name, flow) = (schedule.name(), schedule.flow());
+        format!("{name}: {flow} at `{}`, next {next}", schedule.expression())
+    }
+
+    fn to_json(schedule: &Schedule, now: SystemTime) -> Value {
+        json!({
+            "name": schedule.name(),
+            "flow": schedule.flow(),
+            "expression": schedule.expression(),
+            "next": schedule.next_after(now).map(|tick| tick.to_string()),
+        })
+    }
+}
