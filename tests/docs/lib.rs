@@ -5,6 +5,11 @@
 #[doc = include_str!("../../docs/recipes.md")]
 struct Recipes;
 
+/// `docs/choosing.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/choosing.md")]
+struct Choosing;
+
 /// `docs/workers.md`
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/workers.md")]
