@@ -34,8 +34,10 @@ const RETRY_AFTER: Duration = Duration::from_secs(1);
 pub struct Schedules {
     schedules: Vec<Schedule>,
     clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
-    tell: Arc<dyn Fn(&ScheduleEvent<'_>) + Send + Sync>,
+    observers: Vec<Observer>,
 }
+
+type Observer = Arc<dyn Fn(&ScheduleEvent<'_>) + Send + Sync>;
 
 /// What [`Schedules`] have done.
 #[derive(Debug, Clone)]
@@ -122,7 +124,7 @@ impl Schedules {
         Schedules {
             schedules: Vec::new(),
             clock: Arc::new(SystemTime::now),
-            tell: Arc::new(|_| ()),
+            observers: Vec::new(),
         }
     }
 
@@ -132,9 +134,12 @@ impl Schedules {
         self
     }
 
-    /// Calls this function for everything that is done, to log it.
-    pub fn observer(mut self, tell: impl Fn(&ScheduleEvent<'_>) + Send + Sync + 'static) -> Self {
-        self.tell = Arc::new(tell);
+    /// Calls this function, too, for everything that is done, to log it.
+    pub fn observer(
+        mut self,
+        observer: impl Fn(&ScheduleEvent<'_>) + Send + Sync + 'static,
+    ) -> Self {
+        self.observers.push(Arc::new(observer));
         self
     }
 
@@ -196,7 +201,7 @@ impl Schedules {
         while let Some(tick) = schedule.next_after(done) {
             self.sleep_until(tick.at()).await;
             if tick.at() < self.oldest(schedule) {
-                (self.tell)(&ScheduleEvent::Missed {
+                self.tell(&ScheduleEvent::Missed {
                     schedule,
                     tick: &tick,
                 });
@@ -205,6 +210,12 @@ impl Schedules {
             }
             self.start(schedule, &tick, runtime).await;
             done = tick.at();
+        }
+    }
+
+    fn tell(&self, event: &ScheduleEvent<'_>) {
+        for observer in &self.observers {
+            observer(event);
         }
     }
 
@@ -235,7 +246,7 @@ impl Schedules {
             let started = schedule.start(runtime, tick).await;
             let error = match &started {
                 Ok(execution) => {
-                    return (self.tell)(&ScheduleEvent::Started {
+                    return self.tell(&ScheduleEvent::Started {
                         schedule,
                         tick,
                         execution,
@@ -247,7 +258,7 @@ impl Schedules {
             };
             let is_tried_again =
                 matches!(error, RuntimeError::Store(_)) && tick.at() >= self.oldest(schedule);
-            (self.tell)(&ScheduleEvent::Failed {
+            self.tell(&ScheduleEvent::Failed {
                 schedule,
                 tick,
                 error,

@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
-use flow_durable::{Execution, Runtime, RuntimeError, StartOptions};
+use flow_durable::{DurableFlow, Execution, Runtime, RuntimeError, StartOptions};
+use flow_runtime::engine::{Saved, Unstorable};
 use flow_runtime::{BoxFuture, Flow};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -85,14 +86,18 @@ impl Schedule {
     /// assert!(error.unwrap_err().to_string().contains("0 25 * * *"));
     /// # Ok(()) }
     /// ```
-    pub fn new<F: Flow>(
+    pub fn new<F: DurableFlow>(
         name: impl Into<String>,
         expression: impl Into<String>,
         input: impl Fn(&Tick) -> F::Input + Send + Sync + 'static,
     ) -> Result<Self, ScheduleError> {
         let start = move |runtime: &Runtime, tick: &Tick, options| -> Starting {
-            let (runtime, input) = (runtime.clone(), input(tick));
-            Box::pin(async move { runtime.start::<F>(input, options).await })
+            let (runtime, input) = (runtime.clone(), F::save_input(&input(tick)));
+            // As JSON, since the flow may be registered as one of any type.
+            Box::pin(async move {
+                let Saved(input) = input.map_err(unstorable::<F>)?;
+                runtime.start_any(F::NAME, input.into(), options).await
+            })
         };
         Schedule::with(name.into(), expression.into(), F::NAME, Arc::new(start))
     }
@@ -230,6 +235,14 @@ impl Schedule {
         let key = format!("schedule/{}/{}", self.name, tick.id());
         let options = self.options.clone().idempotency_key(key);
         (self.start)(runtime, tick, options).await
+    }
+}
+
+fn unstorable<F: Flow>(Unstorable { key, reason }: Unstorable) -> RuntimeError {
+    RuntimeError::Unstorable {
+        execution: None,
+        path: F::NAMESPACE.to_owned(),
+        reason: format!("input `{key}`: {reason}"),
     }
 }
 

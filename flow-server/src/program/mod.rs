@@ -121,8 +121,8 @@ impl Program {
         self
     }
 
-    /// Flows that are started at certain times, by `serve` and by `worker`. What fails is printed on
-    /// the standard error, whatever the observer of the schedules does. `schedules` lists them.
+    /// Flows that are started at certain times, by `serve` and by `worker`. What fails or is missed is
+    /// printed on the standard error. `schedules` lists them.
     #[cfg(feature = "schedule")]
     pub fn schedules(mut self, schedules: flow_schedule::Schedules) -> Self {
         self.scheduled = Scheduled::new(schedules);

@@ -3,6 +3,8 @@
 use std::convert::Infallible;
 
 use flow_durable::Runtime;
+#[cfg(feature = "schedule")]
+use flow_schedule::ScheduleEvent;
 
 #[cfg(feature = "schedule")]
 #[derive(Debug, Default)]
@@ -22,7 +24,11 @@ impl Scheduled {
 #[cfg(feature = "schedule")]
 impl Scheduled {
     pub(super) fn new(schedules: flow_schedule::Schedules) -> Self {
-        Scheduled(schedules)
+        Scheduled(schedules.observer(|event| {
+            if !matches!(event, ScheduleEvent::Started { .. }) {
+                eprintln!("{}", flow_spec::visible(&event.to_string()));
+            }
+        }))
     }
 
     /// Starts what comes due, for as long as it is polled.
