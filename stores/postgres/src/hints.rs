@@ -115,7 +115,7 @@ impl Hints {
             config,
             tls,
             answer_timeout: options.answer_timeout,
-            heard: watch::Sender::default(),
+            heard: watch::Sender::new(Heard::default()),
             listener: Mutex::default(),
         })
     }
