@@ -39,6 +39,7 @@ impl Values {
     }
 
     /// Values of which only the settings that are not secret are wanted.
+    #[cfg(feature = "stored")]
     pub(super) fn settings() -> Self {
         Values {
             settings_only: true,
