@@ -20,8 +20,8 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(20);
 /// A tick for which this process has waited is not missed because it was slow to wake.
 const SLOW: Duration = Duration::from_secs(60);
 
-/// After what time a start is tried again.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// After what time a start is tried again, at first and at last.
+const RETRY_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 
 /// The schedules of a process.
 ///
@@ -52,7 +52,9 @@ pub enum ScheduleEvent<'a> {
         /// The execution.
         execution: &'a Execution,
     },
-    /// The execution of a tick could not be started. If the store failed, it is tried again.
+    /// The execution of a tick could not be started. If the store failed, it is tried again. If a
+    /// process has started it with another input, the tick is done: that is another version of the
+    /// program, or the input depends on more than the tick.
     Failed {
         /// The schedule.
         schedule: &'a Schedule,
@@ -70,6 +72,11 @@ pub enum ScheduleEvent<'a> {
         schedule: &'a Schedule,
         /// The first tick for which it is too late.
         tick: &'a Tick,
+    },
+    /// The schedule has no further tick that can be expressed.
+    Over {
+        /// The schedule.
+        schedule: &'a Schedule,
     },
 }
 
@@ -107,6 +114,9 @@ impl fmt::Display for ScheduleEvent<'_> {
                     f,
                     "`{name}` missed {tick}, and what else came due until {late:?} ago"
                 )
+            }
+            ScheduleEvent::Over { schedule } => {
+                write!(f, "`{}` never comes due again", schedule.name())
             }
         }
     }
@@ -211,6 +221,7 @@ impl Schedules {
             self.start(schedule, &tick, runtime).await;
             done = tick.at();
         }
+        self.tell(&ScheduleEvent::Over { schedule });
     }
 
     fn tell(&self, event: &ScheduleEvent<'_>) {
@@ -242,6 +253,7 @@ impl Schedules {
 
     /// Starts the execution of a tick, and tries it again until it is too late.
     async fn start(&self, schedule: &Schedule, tick: &Tick, runtime: &Runtime) {
+        let [mut pause, longest] = RETRY_AFTER;
         loop {
             let started = schedule.start(runtime, tick).await;
             let error = match &started {
@@ -252,8 +264,6 @@ impl Schedules {
                         execution,
                     });
                 }
-                // Another version of this program has started it.
-                Err(RuntimeError::OtherInput { .. }) => return,
                 Err(error) => error,
             };
             let is_tried_again =
@@ -267,7 +277,8 @@ impl Schedules {
             if !is_tried_again {
                 return;
             }
-            tokio::time::sleep(RETRY_AFTER).await;
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(longest);
         }
     }
 }

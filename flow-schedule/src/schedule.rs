@@ -9,8 +9,9 @@ use croner::parser::{CronParser, Seconds, Year};
 use flow_durable::{DurableFlow, Execution, Runtime, RuntimeError, StartOptions};
 use flow_runtime::engine::{Saved, Unstorable};
 use flow_runtime::{BoxFuture, Flow};
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::civil::DateTime;
+use jiff::tz::{AmbiguousOffset, TimeZone};
+use jiff::{Timestamp, Zoned};
 use serde_json::Value;
 
 use crate::error::ScheduleError;
@@ -32,8 +33,9 @@ type Start = dyn Fn(&Runtime, &Tick, StartOptions) -> Starting + Send + Sync;
 /// The crate [croner](https://docs.rs/croner) reads it.
 ///
 /// In the night in which clocks are set forward, a time that does not exist comes due when they have
-/// been; where they are set back, one that exists twice comes due the first time only. If the hours
-/// or minutes are `*`, it comes due in each hour that there is.
+/// been, and two such times together; where they are set back, one that exists twice comes due the
+/// first time only. But if the field of the hour has a `*`, as in `*/2`, the expression is about the
+/// hours that there are: those that are left out are left out, and those that exist twice count twice.
 #[derive(Clone)]
 #[must_use = "nothing is started unless `Schedules` runs it"]
 pub struct Schedule {
@@ -41,6 +43,7 @@ pub struct Schedule {
     expression: String,
     times: Cron,
     time_zone: TimeZone,
+    is_of_each_hour: bool,
     flow: String,
     start: Arc<Start>,
     options: StartOptions,
@@ -51,8 +54,8 @@ impl Schedule {
     /// Starts this flow, with an input that depends on nothing but the tick: each process makes it,
     /// and whichever is first starts the execution.
     ///
-    /// The name distinguishes the schedule from others on the same store. Under another name, ticks
-    /// that have been started are started again.
+    /// The name distinguishes the schedule from others on the same store. Under another name, or with
+    /// another flow, ticks that have been started are started again.
     ///
     /// # Errors
     ///
@@ -141,11 +144,21 @@ impl Schedule {
                 });
             }
         };
+        let fields: Vec<&str> = expression.split_whitespace().collect();
+        let hour = fields
+            .len()
+            .checked_sub(4)
+            .and_then(|place| fields.get(place));
+        let is_of_each_hour = match hour {
+            Some(hour) => hour.contains('*'),
+            None => expression.trim().eq_ignore_ascii_case("@hourly"),
+        };
         let schedule = Schedule {
             name,
             expression,
             times,
             time_zone: TimeZone::UTC,
+            is_of_each_hour,
             flow: flow.to_owned(),
             start,
             options: StartOptions::new(),
@@ -216,10 +229,34 @@ impl Schedule {
 
     /// The first tick after a time. `None` if there is none that can be expressed.
     pub fn next_after(&self, time: SystemTime) -> Option<Tick> {
-        let after = Timestamp::try_from(time).ok()?;
-        let after = after.to_zoned(self.time_zone.clone());
-        let next = self.times.find_next_occurrence(&after, false);
-        next.ok().map(Tick::new)
+        let time = Timestamp::try_from(time).ok()?;
+        let after = time.to_zoned(self.time_zone.clone());
+        if self.is_of_each_hour {
+            let next = self.times.find_next_occurrence(&after, false);
+            return next.ok().map(Tick::new);
+        }
+        let mut local = after.datetime();
+        loop {
+            local = self.times.find_next_occurrence(&local, false).ok()?;
+            let next = self.when_it_is(local)?;
+            // Where clocks are set back, it was that time before.
+            if next.timestamp() > time {
+                return Some(Tick::new(next));
+            }
+        }
+    }
+
+    /// When a local time comes due: the first time that it is so late, or when clocks have been set
+    /// beyond it.
+    fn when_it_is(&self, local: DateTime) -> Option<Zoned> {
+        let ambiguous = self.time_zone.to_ambiguous_zoned(local);
+        let is_left_out = matches!(ambiguous.offset(), AmbiguousOffset::Gap { .. });
+        let first = ambiguous.earlier().ok()?;
+        if !is_left_out {
+            return Some(first);
+        }
+        let set = self.time_zone.following(first.timestamp()).next()?;
+        Some(set.timestamp().to_zoned(self.time_zone.clone()))
     }
 
     pub(crate) fn lateness(&self) -> Duration {

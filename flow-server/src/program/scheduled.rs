@@ -16,6 +16,10 @@ pub(super) struct Scheduled;
 
 #[cfg(not(feature = "schedule"))]
 impl Scheduled {
+    pub(super) fn check(&self, _: &Runtime) -> Result<(), String> {
+        Ok(())
+    }
+
     pub(super) async fn run(&self, _: &Runtime) -> Result<Infallible, String> {
         std::future::pending().await
     }
@@ -29,6 +33,11 @@ impl Scheduled {
                 eprintln!("{}", flow_spec::visible(&event.to_string()));
             }
         }))
+    }
+
+    /// Checks that they can be run.
+    pub(super) fn check(&self, runtime: &Runtime) -> Result<(), String> {
+        self.0.check(runtime).map_err(|error| error.to_string())
     }
 
     /// Starts what comes due, for as long as it is polled.

@@ -69,6 +69,7 @@ async fn serve_until_interrupted(
     let listener = listener.map_err(|error| format!("cannot listen on {address}: {error}"))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     // Before it is known whether it may serve, no work begins.
+    scheduled.check(runtime)?;
     server
         .check_address(address)
         .map_err(|error| error.to_string())?;
@@ -114,6 +115,7 @@ async fn work_until_interrupted(
     runtime: &Runtime,
     scheduled: &Scheduled,
 ) -> Result<(), String> {
+    scheduled.check(runtime)?;
     recover(runtime).await?;
     tokio::select! {
         never = scheduled.run(runtime) => match never? {},
