@@ -7,7 +7,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Attribute;
 
-use crate::flow::instances::{Instance, Instances};
+use crate::flow::instances::{Instance, InstanceKind, Instances};
 use crate::flow::syntax::{FlowSyntax, NodeSource};
 use crate::flow::types::{aliases, named_type, node_type};
 use crate::names::{here, hidden, is_type_name, located, plain};
@@ -258,11 +258,23 @@ fn refuse_without_value(flow: &FlowSyntax, instance: &Instance) -> Option<TokenS
         let rt = runtime_at(site);
         quote_spanned!(site=> use #rt::NoDefault as _;)
     };
-    let message = format!(
-        "the node `{shown}` needs a value\n\
-         help: declare it, as in `node {name}: {shown} = value;`, leave out `= value` to make it a setting of the flow, or \
-         implement `Default` for `{shown}`"
-    );
+    let message = match &instance.kind {
+        InstanceKind::Node(path) if instance.hidden => {
+            let ty = path.segments.last().map(|last| plain(&last.ident));
+            let ty = ty.unwrap_or_else(|| shown.clone());
+            let name = flow_spec::snake_case(&ty);
+            format!(
+                "the node `{ty}` needs a value\n\
+                 help: declare it, as in `node {name}: {ty} = value;`, and write `{name}` between the braces; leave out \
+                 `= value` to make it a setting of the flow, or implement `Default` for `{ty}`"
+            )
+        }
+        _ => format!(
+            "the node `{shown}` needs a value\n\
+             help: declare it, as in `node {name}: {shown} = value;`, leave out `= value` to make it a setting of the flow, or \
+             implement `Default` for `{shown}`"
+        ),
+    };
     Some(quote_spanned! {instance.span=>
         const _: () = {
             #import
