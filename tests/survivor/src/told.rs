@@ -11,7 +11,7 @@ use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
     PauseRow, Record, RecordKind, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
-use flow_store::StoreTransaction;
+use flow_store::{Changes, StoreTransaction};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -49,6 +49,10 @@ fn told(id: ExecutionId, fence: u64, append: &Append) -> Value {
 
 #[async_trait]
 impl<S: Store> Store for Told<S> {
+    async fn clock_ms(&self) -> Result<Option<u64>, StoreError> {
+        self.0.clock_ms().await
+    }
+
     async fn create(
         &self,
         row: Row,
@@ -209,6 +213,10 @@ impl<S: Store> Store for Told<S> {
 
     async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
         self.0.delete(id).await
+    }
+
+    fn changes(&self) -> Option<Box<dyn Changes>> {
+        self.0.changes()
     }
 
     fn transactions(&self) -> Option<&'static str> {
