@@ -31,6 +31,8 @@ pub(super) struct Database {
     pub(super) durability: Durability,
     patience: Duration,
     answer_timeout: Duration,
+    /// Whether claims are judged by the times that callers give.
+    pub(super) callers_clocks: bool,
     line: Mutex<Line>,
     /// How many tries to connect have failed.
     failures: AtomicU64,
@@ -77,6 +79,7 @@ impl Database {
             durability: options.durability,
             patience: options.patience,
             answer_timeout: options.answer_timeout,
+            callers_clocks: options.callers_clocks,
             line: Mutex::default(),
             failures: AtomicU64::new(0),
             claims: Claims::default(),

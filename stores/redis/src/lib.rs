@@ -72,6 +72,10 @@ impl fmt::Debug for RedisStore {
 
 #[async_trait]
 impl Store for RedisStore {
+    async fn clock_ms(&self) -> Result<Option<u64>, StoreError> {
+        read::clock_ms(&self.database).await
+    }
+
     async fn create(
         &self,
         row: Row,

@@ -20,6 +20,7 @@ pub struct RedisOptions {
     pub(crate) durability: Durability,
     pub(crate) patience: Duration,
     pub(crate) answer_timeout: Duration,
+    pub(crate) callers_clocks: bool,
 }
 
 /// How much of what the store has confirmed may be lost when the server crashes. A server whose
@@ -37,14 +38,15 @@ pub enum Durability {
 }
 
 impl RedisOptions {
-    /// The name `flow`, no loss ([`Durability::EveryWrite`]), 10 seconds of patience, and 30 seconds
-    /// for an answer.
+    /// The name `flow`, no loss ([`Durability::EveryWrite`]), 10 seconds of patience, 30 seconds for
+    /// an answer, and the clock of the server.
     pub fn new() -> RedisOptions {
         RedisOptions {
             name: "flow".to_owned(),
             durability: Durability::EveryWrite,
             patience: Duration::from_secs(10),
             answer_timeout: Duration::from_secs(30),
+            callers_clocks: false,
         }
     }
 
@@ -73,6 +75,14 @@ impl RedisOptions {
     /// lasts, but at least once.
     pub fn answer_timeout(mut self, timeout: Duration) -> RedisOptions {
         self.answer_timeout = timeout;
+        self
+    }
+
+    /// Judges claims by the times that processes give, instead of by the clock of the server: for
+    /// tests that [set the clock](flow_store::Store#clocks). Where several machines use the store,
+    /// an execution could then begin anew on another machine while it still runs.
+    pub fn callers_clocks(mut self) -> RedisOptions {
+        self.callers_clocks = true;
         self
     }
 }

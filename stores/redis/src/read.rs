@@ -21,6 +21,18 @@ fn command(name: &str, key: &str) -> Cmd {
     command
 }
 
+/// The time of the server that has the keys. `None` if claims are judged by the clocks of callers.
+pub(super) async fn clock_ms(database: &Database) -> Result<Option<u64>, StoreError> {
+    if database.callers_clocks {
+        return Ok(None);
+    }
+    // A script, with a key: in a cluster, each server has a clock.
+    let found = database.read(&script::CLOCK, Arguments::default()).await?;
+    let now = reply::text(found).and_then(|now| now.parse().ok());
+    let now = now.ok_or_else(|| not_understood("a time that is not a number"))?;
+    Ok(Some(now))
+}
+
 pub(super) async fn structure(
     database: &Database,
     hash: &str,
@@ -183,6 +195,7 @@ pub(super) async fn due(
 ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError> {
     let after = after.map_or_else(String::new, |id| id.to_string());
     let arguments = Arguments::default()
+        .flag(database.callers_clocks)
         .number(now_ms)
         .owned(after)
         .count(limit);

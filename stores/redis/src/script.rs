@@ -40,6 +40,7 @@ scripts! {
     APPEND = "append",
     BREAK_CLAIM = "break_claim",
     CLAIM = "claim",
+    CLOCK = "clock",
     CREATE = "create",
     DELETE = "delete",
     DUE = "due",
@@ -88,6 +89,11 @@ impl<'a> Arguments<'a> {
         self.owned(integer(number))
     }
 
+    /// How long a claim is valid.
+    pub(super) fn lease(self, lease_ms: u64) -> Self {
+        self.number(lease(lease_ms))
+    }
+
     pub(super) fn count(self, number: usize) -> Self {
         self.number(u64::try_from(number).unwrap_or(u64::MAX))
     }
@@ -102,6 +108,12 @@ impl<'a> Arguments<'a> {
     /// The same, with this number before them.
     pub(super) fn counted(mut self, number: u64) -> Self {
         self.0.insert(0, Cow::Owned(integer(number).into_bytes()));
+        self
+    }
+
+    /// The same, with those after them.
+    pub(super) fn and(mut self, others: Arguments<'a>) -> Self {
+        self.0.extend(others.0);
         self
     }
 
@@ -144,6 +156,12 @@ impl<'a> Arguments<'a> {
             .text(state)
             .optional(answer)
     }
+}
+
+/// The length of a claim as stored: 34 years at most. Sums with a time are then numbers of which Lua
+/// knows every one, and a claim that is broken, which counts as made in 1970, has run out.
+pub(super) fn lease(lease_ms: u64) -> u64 {
+    lease_ms.min(1 << 40)
 }
 
 /// A number as stored.

@@ -53,11 +53,8 @@ fn fields<'a>(
     add("result", row.result.clone());
     add("fence", number(Some(claim.is_some().into())));
     add("holder", claim.map(|claim| claim.holder.to_string()));
-    add(
-        "claimed_until_ms",
-        number(claim.map(|claim| claim.until_ms)),
-    );
-    add("lease_ms", number(claim.map(|claim| claim.lease_ms)));
+    let lease_ms = claim.map(|claim| script::lease(claim.lease_ms));
+    add("lease_ms", number(lease_ms));
     add("settled", number(Some(0)));
     add("asked", number(Some(0)));
     add("priority", Some(row.priority.to_string()));
@@ -84,7 +81,11 @@ pub(super) async fn create(
     };
     refusal::questions_of(row.id, pauses)?;
     let claim = claim.filter(|_| !row.status.is_over());
-    let arguments = fields(row, records, next_seq, claim)
+    let claimed_ms = claim.map(|claim| claim.until_ms.saturating_sub(claim.lease_ms));
+    let arguments = Arguments::default()
+        .flag(database.callers_clocks)
+        .optional_number(claimed_ms)
+        .and(fields(row, records, next_seq, claim))
         .records(records)
         .questions(pauses);
     let call = Uuid::new_v4();
@@ -132,9 +133,9 @@ pub(super) async fn claim(
     let arguments = Arguments::default()
         .id(id.as_uuid())
         .id(holder)
+        .flag(database.callers_clocks)
         .number(now_ms)
-        .number(until_ms)
-        .number(Claim::new(holder, now_ms, until_ms).lease_ms);
+        .lease(Claim::new(holder, now_ms, until_ms).lease_ms);
     let call = Uuid::new_v4();
     let answer = database.write(&script::CLAIM, call, arguments).await?;
     let (tag, parts) = reply::tagged(answer)?;
@@ -176,7 +177,7 @@ pub(super) async fn break_claim(
         .id(id.as_uuid())
         .id(claim.holder)
         .number(claim.until_ms)
-        .number(claim.lease_ms);
+        .lease(claim.lease_ms);
     decided(database, &script::BREAK_CLAIM, arguments).await
 }
 
@@ -194,7 +195,10 @@ pub(super) async fn renew(
     holder: Uuid,
     until_ms: u64,
 ) -> Result<Vec<ExecutionId>, StoreError> {
-    let arguments = Arguments::default().id(holder).number(until_ms);
+    let arguments = Arguments::default()
+        .id(holder)
+        .flag(database.callers_clocks)
+        .number(until_ms);
     let answer = database
         .write(&script::RENEW, Uuid::new_v4(), arguments)
         .await?;
@@ -330,9 +334,9 @@ pub(super) async fn take_queued(
     let arguments = Arguments::default()
         .count(take.limit)
         .id(take.holder)
+        .flag(database.callers_clocks)
         .number(take.now_ms)
-        .number(take.until_ms)
-        .number(Claim::new(take.holder, take.now_ms, take.until_ms).lease_ms)
+        .lease(Claim::new(take.holder, take.now_ms, take.until_ms).lease_ms)
         .count(take.flows.len());
     let arguments = take.flows.iter().fold(arguments, |all, (flow, places)| {
         all.text(flow).count(*places)

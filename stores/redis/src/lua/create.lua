@@ -1,4 +1,5 @@
 local again = is_repeated()
+local callers, now_ms = given(), given_time()
 local row, fields = {}, {}
 for place = 1, given_number() do
     local field, value = given(), given()
@@ -31,6 +32,9 @@ if is_taken(questions) then
     return { 'token_taken' }
 end
 
+if row.holder then
+    row.claimed_until_ms = int(claimed_until(claims_at(callers, now_ms), tonumber(row.lease_ms)))
+end
 checked(row)
 local first_record = records[1]
 if first_record then
@@ -45,7 +49,7 @@ if OVER[row.status] then
 end
 recount(row, questions)
 wake(row)
-for _, field in ipairs({ 'next_seq', 'asked', 'settled', 'expires_ms', 'wake_ms' }) do
+for _, field in ipairs({ 'next_seq', 'asked', 'settled', 'expires_ms', 'wake_ms', 'claimed_until_ms' }) do
     if row[field] then
         fields[#fields + 1] = field
         fields[#fields + 1] = int(row[field])

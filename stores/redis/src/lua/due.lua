@@ -1,12 +1,22 @@
-local now_ms, after, limit = given_number(), given(), given_number()
+local callers, now_ms, after, limit = given(), given_number(), given(), given_number()
+-- They wait for a time by the clock of the caller, or for the end of a claim by that of the server.
+local at = claims_at(callers, now_ms)
+local earlier, later = math.min(now_ms, at), math.max(now_ms, at)
 local ids = {}
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', typed('due', 'zset'), '-inf', int(now_ms))) do
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', typed('due', 'zset'), '-inf', int(earlier))) do
     if id > after then
         ids[#ids + 1] = id
     end
 end
--- Those with a claim from a clock that is ahead.
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', typed('claims', 'zset'), '(' .. int(now_ms), '+inf')) do
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', typed('due', 'zset'), '(' .. int(earlier), int(later))) do
+    local is_sound, row = pcall(load, id)
+    local ready = is_sound and row and ready_ms(row)
+    if id > after and (not is_sound or not row or ready and ready <= now_ms and is_free(row, at)) then
+        ids[#ids + 1] = id
+    end
+end
+-- Those with a claim from a time when the clock was ahead.
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', typed('claims', 'zset'), '(' .. int(at), '+inf')) do
     local is_sound, row = pcall(load, id)
     local ready = is_sound and row and ready_ms(row)
     if id > after and (not is_sound or ready and ready <= now_ms) then

@@ -188,16 +188,31 @@ local function give_up_claim(row)
     row.holder, row.claimed_until_ms, row.lease_ms = nil, nil, nil
 end
 
-local function is_free(row, now_ms)
-    return not row.holder or row.claimed_until_ms <= now_ms
+-- The time by which claims are judged: that of the server, since the clocks of callers differ. With `callers`, the time
+-- that is given.
+local function claims_at(callers, now_ms)
+    if callers == '1' then
+        return now_ms
+    end
+    local time = redis.call('TIME')
+    return 1000 * tonumber(time[1]) + math.floor(tonumber(time[2]) / 1000)
+end
+
+-- Until when a claim is valid: a number of which Lua knows every one.
+local function claimed_until(at, lease_ms)
+    return math.min(at + lease_ms, 9007199254740991)
+end
+
+local function is_free(row, at)
+    return not row.holder or row.claimed_until_ms <= at
 end
 
 local function is_claimed_by(row, holder)
     return row.holder == holder and row.claimed_by_call == call
 end
 
-local function claim_for(row, holder, until_ms, lease_ms)
+local function claim_for(row, holder, at, lease_ms)
     row.fence = row.fence + 1
-    row.holder, row.claimed_until_ms, row.lease_ms = holder, until_ms, lease_ms
+    row.holder, row.claimed_until_ms, row.lease_ms = holder, claimed_until(at, lease_ms), lease_ms
     row.claimed_by_call = call
 end

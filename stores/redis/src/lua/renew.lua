@@ -1,5 +1,6 @@
 is_repeated()
-local holder, until_ms = given(), given_number()
+local holder, callers, given_until_ms = given(), given(), given_number()
+local at = claims_at(callers, 0)
 local held = {}
 for _, id in ipairs(redis.call('ZRANGE', typed('held:' .. holder, 'zset'), 0, -1)) do
     -- One that is damaged does not cost the others their claims.
@@ -8,6 +9,7 @@ for _, id in ipairs(redis.call('ZRANGE', typed('held:' .. holder, 'zset'), 0, -1
         damage_in(row)
     elseif row and row.holder == holder then
         held[#held + 1] = id
+        local until_ms = callers == '1' and given_until_ms or claimed_until(at, row.lease_ms)
         if row.claimed_until_ms < until_ms then
             local before = copy_of(row)
             row.claimed_until_ms = until_ms

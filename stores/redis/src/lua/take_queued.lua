@@ -1,6 +1,7 @@
 local again = is_repeated()
-local limit, holder, now_ms = given_number(), given(), given_number()
-local until_ms, lease_ms = given_number(), given_number()
+local limit, holder, callers = given_number(), given(), given()
+local now_ms, lease_ms = given_number(), given_number()
+local at = claims_at(callers, now_ms)
 
 if again then
     local mine = {}
@@ -98,10 +99,10 @@ while count < limit do
         taken[#taken + 1] = { 'damaged', id, damage_in(row) }
     elseif not row or row.status ~= 'queued' then
         taken[#taken + 1] = { 'damaged', id, 'the queue', 'execution ' .. id .. ' does not wait there' }
-    elseif is_free(row, now_ms) and (not row.not_before_ms or row.not_before_ms <= now_ms) and has_room(row) then
+    elseif is_free(row, at) and (not row.not_before_ms or row.not_before_ms <= now_ms) and has_room(row) then
         local before = copy_of(row)
         row.status, row.updated_ms = 'running', now_ms
-        claim_for(row, holder, until_ms, lease_ms)
+        claim_for(row, holder, at, lease_ms)
         store(before, row)
         if row.concurrency_key then
             under_way[row.concurrency_key] = under_way[row.concurrency_key] + 1

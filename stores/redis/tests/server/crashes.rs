@@ -20,7 +20,8 @@ fn rounds() -> usize {
 }
 
 fn patient() -> RedisOptions {
-    RedisOptions::new().patience(Duration::from_secs(60))
+    let options = RedisOptions::new().callers_clocks();
+    options.patience(Duration::from_secs(60))
 }
 
 /// Waits until so much more has been written.

@@ -12,7 +12,7 @@ use crate::servers::shared;
 
 /// A store with this name, and an execution in it that is claimed and has asked a question.
 async fn store(name: &str) -> Option<(RedisStore, ExecutionId)> {
-    let options = RedisOptions::new().name(name);
+    let options = RedisOptions::new().callers_clocks().name(name);
     let store = RedisStore::connect_with(&shared()?.url(), options).await;
     let store = store.unwrap();
     let (id, fence) = claimed(&store).await;

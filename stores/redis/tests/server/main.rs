@@ -1,5 +1,6 @@
 //! The store on a real server.
 
+mod clocks;
 mod crashes;
 mod damage;
 mod lost_answers;
@@ -19,5 +20,17 @@ mod suite {
         use crate::servers::Fresh;
 
         flow_store::suite!(|_folder| Fresh::in_a_cluster());
+    }
+
+    mod by_its_clock {
+        use crate::servers::Fresh;
+
+        flow_store::clock_suite!(|_folder| Fresh::with_its_clock());
+    }
+
+    mod by_its_clock_in_a_cluster {
+        use crate::servers::Fresh;
+
+        flow_store::clock_suite!(|_folder| Fresh::with_its_clock_in_a_cluster());
     }
 }

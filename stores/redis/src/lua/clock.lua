@@ -1,0 +1,1 @@
+return int(claims_at('0'))
