@@ -13,6 +13,8 @@ use flow_store::suite::fixtures::{HOUR, LEASE, NOW, append, claimed, records, st
 use flow_store::{ExecutionId, Logged, Store as _, StoreError};
 use uuid::Uuid;
 
+use crate::servers::shared;
+
 /// How often a server is killed.
 fn rounds() -> usize {
     let rounds = std::env::var("FLOW_REDIS_KILLS").ok();
@@ -229,6 +231,41 @@ async fn what_is_lost_is_the_end_of_all() {
         assert_eq!(seen, Some(&(logged.execution, logged.record.seq)));
     }
     println!("{setbacks} setbacks, {} losses", rounds());
+}
+
+/// What the store writes about a start can be lost too, when the server crashes again soon: the next
+/// start begins from the same, and gives no offset again.
+#[tokio::test]
+async fn losses_in_a_row_give_no_offset_twice() {
+    let Some(server) = shared() else {
+        return;
+    };
+    let name = "losses";
+    let key = |key: &str| format!("{{{name}}}:{key}");
+    let options = RedisOptions::new().name(name);
+    let open = async || {
+        RedisStore::connect_with(&server.url(), options.clone())
+            .await
+            .unwrap()
+    };
+    started(&open().await).await;
+    let offset = server.command(&["GET", &key("offset")]);
+    let mut given = Vec::new();
+    for _ in 0..3 {
+        // As the server found it in its file: it was another start that had written it.
+        server.command(&["DEL", &key("log")]);
+        server.command(&["SET", &key("offset"), offset.trim()]);
+        server.command(&["SET", &key("server"), "the start before"]);
+        let store = open().await;
+        started(&store).await;
+        let log = store.log(None, 0, 99).await.unwrap();
+        assert!(!log.is_empty());
+        given.extend(log.into_iter().map(|logged| logged.unwrap().offset));
+        let now = store.clock_ms().await.unwrap();
+        while store.clock_ms().await.unwrap() == now {}
+    }
+    let is_in_order = given.is_sorted_by(|one, next| one < next);
+    assert!(is_in_order, "{given:?}");
 }
 
 /// A claim that was lost is given again with the same fence. Who had it before cannot write.
