@@ -23,6 +23,10 @@ use super::{address, settings};
 /// How long a new connection may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// After how many servers of a cluster that send a call elsewhere it counts as a try: they may be at
+/// odds.
+const REDIRECTS: usize = 5;
+
 pub(super) struct Database {
     info: ConnectionInfo,
     /// What all keys begin with: the name of the store in braces, which keeps them together in a
@@ -47,6 +51,8 @@ struct Line {
     number: u64,
     /// The server of the cluster that has the keys, if it is not the one of the address.
     moved_to: Option<(String, u16)>,
+    /// What the last try to connect has failed with.
+    failure: String,
 }
 
 /// Tries of the same, with longer and longer pauses.
@@ -55,11 +61,19 @@ struct Tries {
     until: Option<Instant>,
     is_last: bool,
     pause: Duration,
+    /// How many in a row were sent to another server.
+    redirects: usize,
 }
 
 impl Tries {
     /// Returns true, after a pause, if there is to be another try after one that failed so.
     async fn go_on_after(&mut self, error: &CallError) -> bool {
+        if error.moved_to().is_some() && self.redirects < REDIRECTS {
+            // Nothing was tried: it was the wrong server.
+            self.redirects += 1;
+            return true;
+        }
+        self.redirects = 0;
         if self.is_last || error.effect() == Effect::Refused {
             return false;
         }
@@ -137,6 +151,7 @@ impl Database {
             until: Instant::now().checked_add(self.patience),
             is_last: self.patience.is_zero(),
             pause: Duration::from_millis(10),
+            redirects: 0,
         };
         let mut again = false;
         loop {
@@ -153,7 +168,7 @@ impl Database {
         let (number, connection) = self.connection().await?;
         let result = self.answered(call.send(connection)).await;
         if let Err(error) = &result
-            && error.effect() != Effect::Refused
+            && !error.leaves_the_connection()
         {
             self.give_up(number, error).await;
         }
@@ -190,13 +205,16 @@ impl Database {
         }
         if self.failures.load(Ordering::SeqCst) != failures {
             // Another call has just tried in vain: all that wait would need longer and longer.
-            return Err(no_connection());
+            return Err(CallError::NoConnection(
+                io::Error::other(line.failure.clone()).into(),
+            ));
         }
         let connected = self.connect(line.moved_to.as_ref()).await;
         if let Err(error) = &connected {
             let moved_to = error.moved_to();
             line.moved_to = moved_to.map(|(host, port)| (host.to_owned(), port));
-            if error.effect() != Effect::Refused {
+            if error.effect() != Effect::Refused && moved_to.is_none() {
+                line.failure = error.text();
                 self.failures.fetch_add(1, Ordering::SeqCst);
             }
         }

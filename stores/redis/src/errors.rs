@@ -110,6 +110,20 @@ impl CallError {
         }
     }
 
+    /// What it says, without what is said elsewhere.
+    pub(super) fn text(&self) -> String {
+        match self {
+            CallError::NoConnection(error) => error.to_string(),
+            other => other.to_string(),
+        }
+    }
+
+    /// Returns true if the connection is as good as before.
+    pub(super) fn leaves_the_connection(&self) -> bool {
+        let is_busy = matches!(self, CallError::Redis(error) if is_busy(error));
+        is_busy || self.effect() == Effect::Refused
+    }
+
     /// The server that has the keys of the store, if another one was asked.
     pub(super) fn moved_to(&self) -> Option<(&str, u16)> {
         let (CallError::Redis(error) | CallError::NoConnection(error)) = self else {
@@ -134,10 +148,28 @@ fn effect(error: &RedisError) -> Effect {
             | ServerErrorKind::Ask
             | ServerErrorKind::ReadOnly,
         ) => Effect::Undone,
-        // A script of somebody else runs.
-        _ if error.code() == Some("BUSY") => Effect::Undone,
+        _ if is_busy(error) || is_elsewhere(error) => Effect::Undone,
         _ => Effect::Refused,
     }
+}
+
+/// Returns true if a script of somebody else runs.
+fn is_busy(error: &RedisError) -> bool {
+    error.code() == Some("BUSY")
+}
+
+/// Returns true if a script has begun on a server that has not, or not yet, the keys, or may not
+/// write to them. Before it writes, a script asks for every key to which it will write.
+fn is_elsewhere(error: &RedisError) -> bool {
+    let texts = [
+        // Before Redis 7.0, the errors of commands are within that of the script.
+        "-READONLY ",
+        "non local key",
+        "undeclared keys were accessed during rehashing",
+        "slot not served",
+    ];
+    let detail = error.detail().unwrap_or_default();
+    texts.iter().any(|text| detail.contains(text))
 }
 
 pub(super) fn store_error(error: CallError) -> StoreError {
@@ -198,4 +230,63 @@ fn damaged(text: &str) -> Option<StoreError> {
 /// The error if an answer does not have the form that the scripts give it.
 pub(super) fn not_understood(what: impl Into<String>) -> StoreError {
     Failure::Answer(what.into()).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use redis::Value;
+
+    use super::*;
+
+    /// The error that the library makes of an answer.
+    fn answered(text: &str) -> CallError {
+        let answer = format!("-{text}\r\n");
+        let value = redis::parse_redis_value(answer.as_bytes()).unwrap();
+        let result: Result<Value, RedisError> = value.extract_error();
+        CallError::Redis(result.unwrap_err())
+    }
+
+    #[test]
+    fn a_call_is_made_again_if_the_server_can_do_it_later_or_another_one_can() {
+        for text in [
+            "ERR Error running script (call to f_12): @user_script:63: @user_script: 63: -READONLY You can't write \
+             against a read only replica.",
+            "READONLY You can't write against a read only replica. script: 12, on @user_script:63.",
+            "ERR Error running script (call to f_12): @user_script:49: @user_script: 49: Script attempted to access a \
+             non local key in a cluster node",
+            "ERR Script attempted to access a non local key in a cluster node script: 12, on @user_script:49.",
+            "ERR Error running script: Script attempted to access keys that do not hash to the same slot, undeclared \
+             keys were accessed during rehashing of the slot",
+            "ERR Script attempted to access a slot not served script: 12, on @user_script:49.",
+            "MOVED 866 127.0.0.1:7001",
+            "TRYAGAIN Multiple keys request during rehashing of slot",
+        ] {
+            let error = answered(text);
+            assert_eq!(error.effect(), Effect::Undone, "{text}");
+            assert!(!error.leaves_the_connection(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_script_of_somebody_else_is_waited_for_on_the_same_connection() {
+        let text = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
+        let error = answered(text);
+        assert_eq!(error.effect(), Effect::Undone);
+        assert!(error.leaves_the_connection());
+    }
+
+    #[test]
+    fn a_call_that_would_fail_again_is_refused() {
+        for text in [
+            "ERR Error running script (call to f_12): @user_script:49: @user_script: 49: this call was repeated \
+             before it came",
+            "ERR this call was repeated before it came script: 12, on @user_script:49.",
+            "OOM command not allowed when used memory > 'maxmemory'.",
+            "NOPERM this user has no permissions to run the 'eval' command",
+        ] {
+            let error = answered(text);
+            assert_eq!(error.effect(), Effect::Refused, "{text}");
+            assert!(error.leaves_the_connection(), "{text}");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use flow_services::Redis;
 use flow_store::suite::fixtures::{append, claimed, records};
 use flow_store::{Append, Store as _, StoreError};
 
-use crate::servers::{options, shared};
+use crate::servers::{cluster, options, shared};
 
 pub(crate) fn told(error: &dyn std::error::Error) -> String {
     let mut told = error.to_string();
@@ -164,6 +164,80 @@ async fn an_address_that_leads_nowhere_is_told() {
         "{error}"
     );
     assert!(!error.contains("secret"), "{error}");
+}
+
+/// A server of a cluster that has not the store says which one has: that is no try that failed.
+#[tokio::test]
+async fn a_store_on_another_server_of_a_cluster_needs_no_patience() {
+    let Some([one, other]) = cluster() else {
+        return;
+    };
+    for server in [one, other] {
+        // Some of these are on each of them.
+        for _ in 0..8 {
+            let options = options().patience(Duration::ZERO);
+            let store = RedisStore::connect_with(&server.url(), options).await;
+            claimed(&store.unwrap()).await;
+        }
+    }
+}
+
+/// Calls that wait for the same connection fail together, and each says why.
+#[tokio::test]
+async fn a_call_that_waited_for_a_connection_says_why_there_is_none() {
+    let Some(mut server) = Redis::start() else {
+        return;
+    };
+    let options = options().patience(Duration::ZERO);
+    let store = RedisStore::connect_with(&server.url(), options).await;
+    let store = store.unwrap();
+    server.kill();
+    let lost = store.last_offset().await.unwrap_err();
+    assert!(told(&lost).contains("was lost"), "{}", told(&lost));
+    let call = || store.last_offset();
+    let (one, two, three) = tokio::join!(call(), call(), call());
+    for failed in [one, two, three] {
+        let failed = told(&failed.unwrap_err());
+        assert!(failed.contains("the server cannot be reached"), "{failed}");
+        assert!(failed.contains("refused"), "{failed}");
+    }
+}
+
+/// A script of somebody else keeps everybody waiting, and the connection is as good as before.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_server_that_is_busy_is_waited_for_on_the_same_connection() {
+    let Some(server) = Redis::start() else {
+        return;
+    };
+    let store = RedisStore::connect_with(&server.url(), options()).await;
+    let store = store.unwrap();
+    let (id, fence) = claimed(&store).await;
+    server.command(&["CONFIG", "SET", "lua-time-limit", "1"]);
+    let clients = || {
+        let clients = server.command(&["CLIENT", "LIST"]);
+        let others = clients.lines().filter(|line| !line.contains("cmd=client"));
+        let ids = others.filter_map(|line| line.split(' ').next());
+        ids.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let before = clients();
+    assert_eq!(before.len(), 1);
+    let long = "local sum = 0 for i = 1, 200000000 do sum = sum + i end return sum";
+    std::thread::scope(|threads| {
+        let script = threads.spawn(|| server.command(&["EVAL", long, "0"]));
+        let calls = async {
+            let mut seq = 1;
+            while !script.is_finished() {
+                let write = append(records(seq..seq + 1));
+                store.append(id, fence, write).await.unwrap();
+                seq += 1;
+            }
+        };
+        let handle = tokio::runtime::Handle::current();
+        tokio::task::block_in_place(|| handle.block_on(calls));
+    });
+    let errors = server.command(&["INFO", "errorstats"]);
+    assert!(errors.contains("errorstat_BUSY"), "{errors}");
+    assert_eq!(clients(), before);
 }
 
 #[tokio::test]
