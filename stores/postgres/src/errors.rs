@@ -26,6 +26,11 @@ pub(super) enum Failure {
         "the address of the database has a `sslrootcert`, which without `sslmode=verify-full` nothing uses"
     )]
     RootWithoutTls,
+    #[error(
+        "the address of the database has an `@` after its parameters about TLS, so they would be read as a part of \
+         the password: write `%40` for an `@` in a parameter, and `%3F` and `%26` for `?` and `&` in a password"
+    )]
+    AtInParameters,
     #[cfg(not(feature = "tls"))]
     #[error(
         "the address of the database asks for TLS, and this program was built without it: add the feature \

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use deadpool_postgres::Pool;
+use deadpool_postgres::{Object, Pool};
 use flow_store::{Change, Changes};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
@@ -137,14 +137,21 @@ impl Hints {
     }
 
     async fn send(&self, text: &str) {
-        let send = async {
-            let client = self.sender.get().await.ok()?;
-            let sql = "SELECT pg_notify($1, $2)";
-            let values: [super::database::Value<'_>; 2] =
-                [(&self.channel, Type::TEXT), (&text, Type::TEXT)];
-            client.query_typed(sql, &values).await.ok()
+        let client = tokio::time::timeout(self.answer_timeout, self.sender.get()).await;
+        let Ok(Ok(client)) = client else {
+            return;
         };
-        let _ = tokio::time::timeout(self.answer_timeout, send).await;
+        let sql = "SELECT pg_notify($1, $2)";
+        let values: [super::database::Value<'_>; 2] =
+            [(&self.channel, Type::TEXT), (&text, Type::TEXT)];
+        let sent = client.query_typed(sql, &values);
+        if tokio::time::timeout(self.answer_timeout, sent)
+            .await
+            .is_err()
+        {
+            // Whatever came next on it would wait too.
+            drop(Object::take(client));
+        }
     }
 
     /// The hints from now on. `None` if there are none.

@@ -13,14 +13,17 @@ pub(super) type Tls = tokio_postgres::NoTls;
 
 /// Reads an address. What it says about TLS is read here: the driver does not know all of it.
 pub(super) fn read(address: &str) -> Result<(Config, Tls), Failure> {
-    let (address, said) = if address.contains("://") {
-        without_url_parameters(address)
+    let (address, said) = if let Some(beginning) = url_beginning(address) {
+        without_url_parameters(address, beginning)?
     } else {
         without_settings(address)
     };
     let mut config: Config = address.parse().map_err(Failure::Address)?;
     let is_encrypted = match said.mode.as_deref() {
-        None | Some("disable" | "prefer") => false,
+        // What was left for the driver may ask for it too, in a way that is not known here.
+        None | Some("disable" | "prefer") => {
+            !matches!(config.get_ssl_mode(), SslMode::Disable | SslMode::Prefer)
+        }
         Some("require" | "verify-full") => true,
         Some(other) => return Err(Failure::SslMode(other.to_owned())),
     };
@@ -56,12 +59,28 @@ impl Said {
     }
 }
 
+/// What a URL begins with. `None` if the driver reads the address as settings.
+fn url_beginning(address: &str) -> Option<&'static str> {
+    let mut beginnings = ["postgres://", "postgresql://"].into_iter();
+    beginnings.find(|beginning| address.starts_with(beginning))
+}
+
 /// `postgres://user@host/database?name=value&…`
-fn without_url_parameters(address: &str) -> (String, Said) {
+fn without_url_parameters(address: &str, beginning: &str) -> Result<(String, Said), Failure> {
     let mut said = Said::default();
-    let Some((before, parameters)) = address.split_once('?') else {
-        return (address.to_owned(), said);
+    // As for the driver, everything before the first `@` is the user and the password.
+    let host = address.find('@').map_or(beginning.len(), |at| at + 1);
+    let credentials = &address[..host];
+    let is_about_tls =
+        |part: &str| part.starts_with("sslmode=") || part.starts_with("sslrootcert=");
+    if credentials.split(['?', '&']).any(is_about_tls) {
+        return Err(Failure::AtInParameters);
+    }
+    let Some(parameters) = address[host..].find('?') else {
+        return Ok((address.to_owned(), said));
     };
+    let (before, parameters) = address.split_at(host + parameters);
+    let parameters = &parameters[1..];
     let others: Vec<&str> = parameters
         .split('&')
         .filter(|parameter| {
@@ -70,11 +89,12 @@ fn without_url_parameters(address: &str) -> (String, Said) {
             !said.takes(name, || value().into_owned())
         })
         .collect();
-    if others.is_empty() {
-        (before.to_owned(), said)
+    let rest = if others.is_empty() {
+        before.to_owned()
     } else {
-        (format!("{before}?{}", others.join("&")), said)
-    }
+        format!("{before}?{}", others.join("&"))
+    };
+    Ok((rest, said))
 }
 
 /// `host=… user=… name='a value'`
@@ -188,8 +208,9 @@ mod tests {
                 said("require", "/my ca.pem"),
             ),
         ] {
+            let beginning = url_beginning(address).unwrap();
             assert_eq!(
-                without_url_parameters(address),
+                without_url_parameters(address, beginning).unwrap(),
                 (rest.to_owned(), expected),
                 "{address}"
             );
@@ -213,5 +234,49 @@ mod tests {
                 "{address}"
             );
         }
+    }
+    /// Whether connections to this address are encrypted. Without the feature, that it is refused
+    /// says so.
+    fn is_encrypted(address: &str) -> bool {
+        match read(address) {
+            #[cfg(not(feature = "tls"))]
+            Err(Failure::NoTls) => true,
+            Ok((config, _)) => match config.get_ssl_mode() {
+                SslMode::Require => true,
+                SslMode::Disable => false,
+                mode => panic!("{address}: {mode:?}"),
+            },
+            Err(error) => panic!("{address}: {error:?}"),
+        }
+    }
+
+    #[test]
+    fn an_address_that_asks_for_tls_is_never_used_without() {
+        for address in [
+            "postgres://u:p?w@h/d?sslmode=require",
+            "postgresql://u:p?w@h/d?sslmode=require",
+            "postgres://h?sslmode=require",
+            "postgres://h/d?ssl%6Dode=require",
+            "postgres://h/d?sslmode=disable&ssl%6Dode=require",
+            "host=h password=a://b sslmode=require",
+            "host=h password=a://b?c=d sslmode=require",
+            "host=h password=it's sslmode=require",
+            "host=h password=postgres:// sslmode=verify-full",
+        ] {
+            assert!(is_encrypted(address), "{address}");
+        }
+        for address in [
+            "postgres://u:p?w@h/d",
+            "postgres://u:p?w@h/d?sslmode=prefer",
+            "postgres://u:p@h/d?application_name=sslmode%3Drequire",
+            "host=h password=a://b?sslmode=require",
+            "host=h password='x sslmode=require'",
+        ] {
+            assert!(!is_encrypted(address), "{address}");
+        }
+        // The driver takes what is before the last sign for a password.
+        let address = "postgres://h/d?sslmode=require&application_name=a@b";
+        let refused = read(address);
+        assert!(matches!(refused, Err(Failure::AtInParameters)));
     }
 }

@@ -11,6 +11,7 @@ use flow_store::{Append, Change, Changes, Row, Settlement, Status as Stored, Sto
 use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
+use crate::proxy::Proxy;
 use crate::servers::{options, pooler, shared};
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -149,6 +150,43 @@ async fn a_listener_that_was_cut_off_says_so_and_begins_again() -> Outcome {
     started(&store).await;
     until(&mut told, |it| it.records).await;
     Ok(())
+}
+
+/// What was sent on it next would wait as long, and be lost too.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_whose_answer_never_comes_sends_no_other_hint() -> Outcome {
+    let Some(server) = shared() else {
+        return Ok(());
+    };
+    let proxy = Proxy::before(server).await;
+    let name = format!("sends_{}", Uuid::new_v4().simple());
+    let url = format!("{}?application_name={name}", proxy.url());
+    let options = options().answer_timeout(Duration::from_millis(500));
+    let store = PostgresStore::connect_with(&url, options).await?;
+    let sender = format!(
+        "SELECT coalesce(min(pid), 0) FROM pg_stat_activity \
+         WHERE application_name = '{name}' AND query LIKE '%pg_notify%'"
+    );
+    started(&store).await;
+    let began = Instant::now();
+    let first = loop {
+        let pid = server.query(&sender);
+        if pid != "0" {
+            break pid;
+        }
+        assert!(began.elapsed() < PATIENCE, "nothing is sent");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    };
+    // The answer to another message may be the one that is lost.
+    for _ in 0..20 {
+        started(&store).await;
+        proxy.swallow_the_next_answer();
+        tokio::time::sleep(Duration::from_millis(700)).await;
+        if server.query(&sender) != first {
+            return Ok(());
+        }
+    }
+    panic!("the connection is still there");
 }
 
 /// LISTEN succeeds there, and nothing ever arrives.
