@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use flow_durable::{
-    DurableFlow, Execution, RecordKind, Runtime, RuntimeError, StartOptions, Status, Store,
+    DurableFlow, Execution, ListOptions, RecordKind, Runtime, RuntimeError, StartOptions, Status,
+    Store,
 };
 use flow_runtime::prelude::*;
 
@@ -235,6 +236,76 @@ async fn what_is_being_taken_over_is_given_up() {
         left
     };
     gives_up_what_is_being_claimed(left).await;
+}
+
+/// Executions of a process that has ended.
+async fn left_over(store: &Shared, count: u64) {
+    let first = runtime(store.clone(), Hours::new());
+    for number in 0..count {
+        start::<Hours>(&first, HoursInput { number }).await;
+    }
+    first.shut_down().await;
+}
+
+/// The program itself asks for what others have left, or have queued.
+#[tokio::test(start_paused = true)]
+async fn what_a_call_of_the_program_is_claiming_is_given_up() {
+    for (drains, is_queued) in [(true, true), (true, false), (false, true), (false, false)] {
+        let store = store();
+        if is_queued {
+            let options = options().concurrent_executions(0);
+            let front = Runtime::with_options(store.clone(), options);
+            front.register(Hours::new()).unwrap();
+            start::<Hours>(&front, HoursInput { number: 1 }).await;
+        } else {
+            left_over(&store, 1).await;
+        }
+        let worker = Runtime::with_options(Faulty::new(&store, SlowClaims), options());
+        worker.register(Hours::new()).unwrap();
+        let recovering = worker.clone();
+        let recovering = tokio::spawn(async move { recovering.recover().await });
+        pass(millis(500)).await;
+        let id = worker.list(ListOptions::new()).await.unwrap()[0].id();
+        assert_ne!(store.claim_of(id).await.unwrap(), None, "it is claimed");
+        if drains {
+            assert!(drain(&worker, minutes(1)).await <= millis(500));
+        } else {
+            worker.shut_down().await;
+        }
+        assert_eq!(store.claim_of(id).await.unwrap(), None, "and given up");
+        recovering.await.unwrap().unwrap();
+    }
+}
+
+/// Nobody can wait for a call that does not go on.
+#[tokio::test(start_paused = true)]
+async fn a_call_that_nobody_polls_does_not_keep_a_process_for_ever() {
+    let store = store();
+    left_over(&store, 1).await;
+    let options = options().lease(minutes(1));
+    let worker = Runtime::with_options(Faulty::new(&store, SlowClaims), options);
+    worker.register(Hours::new()).unwrap();
+    let mut recovering = std::pin::pin!(worker.recover());
+    let early = tokio::time::timeout(millis(500), &mut recovering).await;
+    assert!(early.is_err(), "the claim takes a second");
+    let began = tokio::time::Instant::now();
+    worker.shut_down().await;
+    assert_eq!(began.elapsed(), minutes(1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_process_that_drains_does_not_go_through_all_that_is_due() {
+    let store = store();
+    left_over(&store, 20).await;
+    let worker = Runtime::with_options(Faulty::new(&store, SlowClaims), options());
+    worker.register(Hours::new()).unwrap();
+    let recovering = worker.clone();
+    let recovering = tokio::spawn(async move { recovering.recover().await });
+    pass(millis(2500)).await;
+    drain(&worker, millis(1)).await;
+    let recovered = recovering.await.unwrap().unwrap();
+    assert_eq!(recovered.resumed.len(), 3);
+    assert!(recovered.refused.is_empty(), "{recovered:?}");
 }
 
 /// Neither a wait nor the time before another attempt keeps a process.

@@ -1,11 +1,13 @@
 //! Stores that tell of what other processes write, and that have a clock of their own.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use flow_durable::{EventFilter, RecordKind, Runtime, RuntimeOptions, StartOptions, Status};
+use flow_durable::{
+    Append, EventFilter, RecordKind, Runtime, RuntimeOptions, StartOptions, Status,
+};
 use flow_runtime::prelude::*;
 use flow_store::{Change, Changes, StoreError, from_ms, to_ms};
 use tokio::sync::mpsc;
@@ -166,11 +168,129 @@ async fn work_that_is_told_of_begins_at_once() {
     }
 }
 
+/// A store that gives these hints and counts who looks for work.
+#[derive(Debug)]
+struct Looked {
+    hints: Hinting,
+    looks: AtomicUsize,
+}
+
+impl Fault for Looked {
+    fn changes(&self) -> Option<Box<dyn Changes>> {
+        self.hints.changes()
+    }
+
+    fn before(&self, method: &'static str) -> Result<(), StoreError> {
+        self.looks
+            .fetch_add(usize::from(method == "due"), Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_look_follows_many_hints() {
+    for options in [options(), options().concurrent_executions(4)] {
+        let (hints, receiver) = mpsc::unbounded_channel();
+        let shared: Shared = store();
+        let looked = Faulty::new(
+            &shared,
+            Looked {
+                hints: Hinting(Mutex::new(Some(receiver))),
+                looks: AtomicUsize::new(0),
+            },
+        );
+        let told = crate::support::runtime(shared, Twice::new());
+        let worker = Runtime::with_options(looked.clone(), options);
+        worker.register(Twice::new()).unwrap();
+        worker.recover().await.unwrap();
+        pass(Duration::from_secs(1)).await;
+        let before = looked.fault.looks.load(Ordering::SeqCst);
+        for _ in 0..1_000 {
+            hints.send(WORK).unwrap();
+            pass(Duration::from_millis(1)).await;
+        }
+        let looks = looked.fault.looks.load(Ordering::SeqCst) - before;
+        // Each of them reads until there is nothing more.
+        assert!((20..=25).contains(&looks), "{looks}");
+
+        // What is queued meanwhile begins all the same.
+        let later = StartOptions::new().not_before(from_ms(to_ms(clock()()) + 1));
+        let execution = told.start::<Twice>(INPUT, later).await.unwrap();
+        told.shut_down().await;
+        let began = Instant::now();
+        while execution.refreshed().await.unwrap().status() == Status::Queued {
+            hints.send(WORK).unwrap();
+            pass(Duration::from_millis(1)).await;
+        }
+        assert!(began.elapsed() <= Duration::from_millis(60));
+    }
+}
+
+/// A store that refuses the outcomes of steps, and tells of what is given up as Postgres does.
+#[derive(Debug)]
+struct Full {
+    hints: Hinting,
+    sender: mpsc::UnboundedSender<Change>,
+    is_full: AtomicBool,
+    refused: AtomicUsize,
+}
+
+impl Fault for Full {
+    fn changes(&self) -> Option<Box<dyn Changes>> {
+        self.hints.changes()
+    }
+
+    fn append(&self, append: &Append) -> Result<(), StoreError> {
+        let is_outcome = |record: &flow_durable::Record| record.kind == RecordKind::Outcome;
+        if append.records.iter().any(is_outcome) && self.is_full.load(Ordering::SeqCst) {
+            self.refused.fetch_add(1, Ordering::SeqCst);
+            return Err(StoreError::Other("the disk is full".into()));
+        }
+        if append.release {
+            let sender = self.sender.clone();
+            tokio::spawn(async move {
+                pass(Duration::from_millis(10)).await;
+                let _ = sender.send(WORK);
+            });
+        }
+        Ok(())
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_step_whose_outcome_is_refused_runs_again_only_after_a_pause() {
+    let lease = Duration::from_secs(30);
+    for options in [options(), options().concurrent_executions(4)] {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let full = Full {
+            hints: Hinting(Mutex::new(Some(receiver))),
+            sender: sender.clone(),
+            is_full: AtomicBool::new(true),
+            refused: AtomicUsize::new(0),
+        };
+        let full = Faulty::new(&store(), full);
+        let runtime = Runtime::with_options(full.clone(), options.lease(lease));
+        runtime.register(Twice::new()).unwrap();
+        runtime.recover().await.unwrap();
+        let started = runtime.start::<Twice>(INPUT, StartOptions::new());
+        let execution = started.await.unwrap();
+        pass(lease * 2).await;
+        let refused = full.fault.refused.load(Ordering::SeqCst);
+        // At first, and once in a third of the lease, which two tasks may look at.
+        assert!((5..=14).contains(&refused), "{refused}");
+
+        full.fault.is_full.store(false, Ordering::SeqCst);
+        pass(lease / 3 + Duration::from_millis(100)).await;
+        let now = execution.refreshed().await.unwrap();
+        assert_eq!(now.status(), Status::Completed);
+    }
+}
+
 /// A store whose clock is an hour ahead.
 #[derive(Debug, Default)]
 struct Ahead {
     asked: AtomicU64,
-    fails: std::sync::atomic::AtomicBool,
+    fails: AtomicBool,
 }
 
 const HOUR: Duration = Duration::from_secs(3600);

@@ -1,10 +1,12 @@
 //! The claims of this process, which are made, renewed and given up, and watched claims of others.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use flow_store::{Append, Claim, ExecutionId, Row, Store, StoreError};
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::{Inner, lock, millis};
@@ -33,7 +35,11 @@ impl Drop for UnusedClaim<'_> {
 /// The calls that are making claims. Until they are done, the store may have a claim of this process
 /// to an execution that does not run yet.
 #[derive(Default)]
-pub(crate) struct Claiming(Mutex<Calls>);
+pub(crate) struct Claiming {
+    calls: Mutex<Calls>,
+    /// Notified when the last call is done.
+    done: Notify,
+}
 
 #[derive(Default)]
 struct Calls {
@@ -46,7 +52,7 @@ pub(crate) struct Call<'a>(&'a Claiming, u64);
 
 impl Claiming {
     pub(crate) fn begin(&self) -> Call<'_> {
-        let mut calls = lock(&self.0);
+        let mut calls = lock(&self.calls);
         let number = calls.next;
         calls.next += 1;
         calls.under_way.insert(number);
@@ -55,19 +61,35 @@ impl Claiming {
 
     /// The number of the next call.
     fn next(&self) -> u64 {
-        lock(&self.0).next
+        lock(&self.calls).next
     }
 
     /// Returns true if no call before this number is under way.
     fn are_done_before(&self, number: u64) -> bool {
-        let calls = lock(&self.0);
+        let calls = lock(&self.calls);
         calls.under_way.first().is_none_or(|first| *first >= number)
+    }
+
+    /// Returns when no call is under way.
+    pub(crate) async fn all_done(&self) {
+        loop {
+            let mut done = pin!(self.done.notified());
+            done.as_mut().enable();
+            if lock(&self.calls).under_way.is_empty() {
+                return;
+            }
+            done.await;
+        }
     }
 }
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        lock(&self.0.0).under_way.remove(&self.1);
+        let mut calls = lock(&self.0.calls);
+        calls.under_way.remove(&self.1);
+        if calls.under_way.is_empty() {
+            self.0.done.notify_waiters();
+        }
     }
 }
 

@@ -9,14 +9,18 @@ use std::time::Duration;
 use flow_store::Store as _;
 use futures_util::future::{Either, select};
 use tokio::sync::Notify;
+use tokio::time::Instant;
 
-use super::{Inner, Once};
+use super::{Inner, Look, Once};
 
 /// How often somebody who waits for records looks for them if there are no hints.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
 /// How often if there are. A hint is lost with the process that was to send it.
 const LOOK_AGAIN_WITH_HINTS: Duration = Duration::from_secs(2);
+
+/// How long after a look the next hint is followed: if many come, one look finds what all tell of.
+const AFTER_LOOK: Duration = Duration::from_millis(50);
 
 /// The hints of the store.
 #[derive(Default)]
@@ -49,16 +53,24 @@ impl Hints {
 }
 
 /// Returns when it is time to look for work: after a while or, for whoever looks when there is a
-/// hint, then.
-pub(super) async fn time_to_look(every: Duration, work: &Notify, on_hints: bool) {
+/// hint, then, but not at once after the last look.
+pub(super) async fn time_to_look(
+    every: Duration,
+    work: &Notify,
+    on_hints: bool,
+    last: Instant,
+) -> Look {
     let hinted = async {
         if !on_hints {
             pending::<()>().await;
         }
         work.notified().await;
+        tokio::time::sleep_until(last + AFTER_LOOK).await;
     };
-    // Both are reasons to look.
-    let _ = tokio::time::timeout(every, hinted).await;
+    match tokio::time::timeout(every, hinted).await {
+        Ok(()) => Look::Hinted,
+        Err(_) => Look::Timed,
+    }
 }
 
 impl Inner {

@@ -2,6 +2,7 @@
 //! of a process.
 
 mod claims;
+mod halts;
 mod launch;
 mod listen;
 mod load;
@@ -30,8 +31,10 @@ use crate::options::RuntimeOptions;
 use crate::registered::Registered;
 use crate::versions::Versions;
 use claims::{Claiming, Unknown, Watched};
+use halts::Halts;
 
 pub(crate) use claims::{FIRST_FENCE, UnusedClaim};
+pub(crate) use halts::Look;
 pub(crate) use listen::Hints;
 pub(crate) use load::{Loaded, check_format, loaded_visits, records_since_snapshot, without_items};
 pub use recover::Recovered;
@@ -54,7 +57,7 @@ pub(crate) struct Inner {
     pub(crate) structures: Mutex<HashSet<String>>,
     pub(crate) active: Mutex<HashMap<ExecutionId, Arc<ActiveRun>>>,
     /// Why executions could not continue here.
-    pub(crate) halted: Mutex<HashMap<ExecutionId, RuntimeError>>,
+    pub(crate) halted: Mutex<Halts>,
     /// The claims that are ahead of this clock.
     pub(crate) watched: Mutex<HashMap<ExecutionId, Watched>>,
     /// The executions that this process has claimed but does not continue, with the fence of the
@@ -130,6 +133,14 @@ impl Inner {
         self.recovering.ended().await;
         self.taking.ended().await;
         self.waking.ended().await;
+    }
+
+    /// Returns when no claim is being made and nothing runs, also of what the program asks for. The
+    /// tasks do not begin anything any more.
+    pub(crate) async fn nothing_is_left(&self) {
+        self.claiming.all_done().await;
+        // One that saw in time that the runtime drains has a slot and no claim.
+        self.slots.all_free().await;
     }
 
     /// Sets the clock by that of the store, before times are written.

@@ -5,10 +5,11 @@ use std::sync::{Arc, Weak};
 
 use flow_store::{Row, Store as _, Take};
 use futures_util::future::{Either, select};
+use tokio::time::Instant;
 
 use super::listen::time_to_look;
 use super::slots::Slot;
-use super::{Inner, lock};
+use super::{Inner, Look, lock};
 use crate::error::RuntimeError;
 use crate::lease::Term;
 
@@ -95,14 +96,17 @@ impl Inner {
         let (work, takes_often) = (self.hints.work.clone(), self.options.takes_often());
         self.taking.spawn(async move {
             loop {
+                let last = Instant::now();
                 let freed = pin!(slots.freed.notified());
                 let its_time = pin!(queued.next(&clock));
-                let again = pin!(time_to_look(every, &work, takes_often));
+                let again = pin!(time_to_look(every, &work, takes_often, last));
                 let ended = pin!(gone.cancelled());
                 let (sooner, later) = (select(freed, its_time), select(again, ended));
-                if let Either::Right((Either::Right(_), _)) = select(sooner, later).await {
-                    return;
-                }
+                let look = match select(sooner, later).await {
+                    Either::Right((Either::Right(_), _)) => return,
+                    Either::Right((Either::Left((look, _)), _)) => look,
+                    Either::Left(_) => Look::Hinted,
+                };
                 let Some(inner) = Weak::upgrade(&inner) else {
                     return;
                 };
@@ -113,7 +117,7 @@ impl Inner {
                 if inner.options.takes_often() {
                     // There may be some that have begun and found no slot to go on, or that
                     // another process has given up.
-                    let _ = inner.recover(false).await;
+                    let _ = inner.recover(look).await;
                 } else {
                     let _ = inner.take_queued().await;
                 }

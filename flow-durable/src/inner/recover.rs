@@ -6,9 +6,10 @@ use std::sync::{Arc, Weak};
 
 use flow_store::{Damaged, ExecutionId, Store};
 use futures_util::future::{Either, select};
+use tokio::time::Instant;
 
 use super::listen::time_to_look;
-use super::{Inner, PAGE, lock};
+use super::{Inner, Look, PAGE, lock};
 use crate::error::RuntimeError;
 
 /// The result of [`Runtime::recover`](crate::Runtime::recover).
@@ -23,16 +24,17 @@ pub struct Recovered {
 }
 
 impl Inner {
-    /// Resumes the executions that are due. If this process could not continue one for a reason
-    /// other than the store, it tries again only if it is asked to.
-    pub(crate) async fn recover(self: &Arc<Self>, asked: bool) -> Result<Recovered, RuntimeError> {
+    /// Resumes the executions that are due, but for those that could not continue here and
+    /// that it is too early, or no use, to try again. Ends early if the runtime drains.
+    pub(crate) async fn recover(self: &Arc<Self>, why: Look) -> Result<Recovered, RuntimeError> {
         self.set_clock().await?;
         self.release().await;
         let mut recovered = Recovered::default();
         let mut watched = HashMap::new();
+        let pause = self.options.look_for_work_every();
         let mut after = None;
         loop {
-            if self.slots.free() == 0 {
+            if self.slots.free() == 0 || self.draining.is_cancelled() {
                 return Ok(recovered);
             }
             let due = self.store.due(self.now_ms(), after, PAGE).await?;
@@ -53,15 +55,11 @@ impl Inner {
                     },
                 };
                 last = last.max(Some(id));
-                let hopeless = lock(&self.halted)
-                    .get(&id)
-                    .is_some_and(|error| match error {
-                        RuntimeError::Store { .. } => error.damaged().is_some(),
-                        RuntimeError::TakenOver(_) => false,
-                        _ => true,
-                    });
-                if hopeless && !asked {
+                if lock(&self.halted).keeps_out(&id, why, pause) {
                     continue;
+                }
+                if self.draining.is_cancelled() {
+                    return Ok(recovered);
                 }
                 let launched = match damaged {
                     None => self.launch_or_watch(id, &mut watched).await,
@@ -91,17 +89,18 @@ impl Inner {
         let takes_often = self.options.takes_often();
         self.recovering.spawn(async move {
             loop {
+                let last = Instant::now();
                 // Who takes often looks for all work then.
-                let again = pin!(time_to_look(every, &work, !takes_often));
+                let again = pin!(time_to_look(every, &work, !takes_often, last));
                 let ended = pin!(gone.cancelled());
-                if let Either::Right(_) = select(again, ended).await {
+                let Either::Left((look, _)) = select(again, ended).await else {
                     return;
-                }
+                };
                 let Some(inner) = Weak::upgrade(&inner) else {
                     return;
                 };
                 // What fails now is tried again the next time.
-                let _ = inner.recover(false).await;
+                let _ = inner.recover(look).await;
             }
         });
     }

@@ -26,7 +26,7 @@ use crate::error::RuntimeError;
 use crate::events::Isolated;
 use crate::execution::Execution;
 use crate::executions::Executions;
-use crate::inner::{Gone, Hints, Inner, Once, Recovered, Slots, lock, millis};
+use crate::inner::{Gone, Hints, Inner, Look, Once, Recovered, Slots, lock, millis};
 use crate::listed::{ListOptions, Listed};
 use crate::options::RuntimeOptions;
 use crate::owned::Owned;
@@ -272,7 +272,7 @@ impl Runtime {
     /// The store could not be read. An execution that cannot continue is not an error, nor is a
     /// damaged one: it is in [`Recovered::refused`], and [`Execution::settled`] says why.
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
-        let recovered = self.owned.inner.recover(true).await?;
+        let recovered = self.owned.inner.recover(Look::Asked).await?;
         self.owned.inner.keep_listening();
         self.owned.inner.keep_recovering();
         if self.owned.inner.options.takes_often() {
@@ -312,7 +312,7 @@ impl Runtime {
         inner.draining.cancel();
         let all_stopped = async {
             inner.begins_nothing().await;
-            inner.slots.all_free().await;
+            inner.nothing_is_left().await;
         };
         // What has not ended in time is stopped now.
         let _ = tokio::time::timeout(at_most, all_stopped).await;
@@ -320,16 +320,21 @@ impl Runtime {
     }
 
     /// Stops the executions of this process where they are, and gives up its claims, so that
-    /// another process can resume them at once. Returns when all have stopped. Running steps are
-    /// dropped at their next `.await`, and will run again.
+    /// another process can resume them at once. Returns when all have stopped, and when what other
+    /// calls are claiming at this moment is given up. A call that does not go on meanwhile, because
+    /// nobody polls it, is waited for as long as a [`lease`](RuntimeOptions::lease). Running steps
+    /// are dropped at their next `.await`, and will run again.
     pub async fn shut_down(&self) {
-        self.owned.inner.shut_down.cancel();
-        self.owned.inner.begins_nothing().await;
-        let runs: Vec<_> = lock(&self.owned.inner.active).values().cloned().collect();
+        let inner = &self.owned.inner;
+        inner.shut_down.cancel();
+        inner.begins_nothing().await;
+        let runs: Vec<_> = lock(&inner.active).values().cloned().collect();
         for run in runs {
             let mut done = run.done.subscribe();
             // The sender lives in `run`.
             let _ = done.wait_for(|done| *done).await;
         }
+        // By then the claim of a call that nobody polls has run out.
+        let _ = tokio::time::timeout(inner.options.lease, inner.nothing_is_left()).await;
     }
 }

@@ -268,7 +268,7 @@ impl Runtime {
         }
         drop(flows);
         // What could not continue without this version is tried again.
-        lock(&self.owned.inner.halted).retain(|_, error| match error {
+        lock(&self.owned.inner.halted).retain(|error| match error {
             RuntimeError::NotRegistered { flow } | RuntimeError::FlowChanged { flow, .. } => {
                 flow != name
             }
