@@ -10,9 +10,10 @@ use flow_runtime::prelude::*;
 use flow_schedule::jiff::Timestamp;
 use flow_schedule::{Schedule, ScheduleError, ScheduleEvent, Schedules, Tick};
 use serde_json::{Value, json};
+use tokio::task::JoinHandle;
 
 use crate::stores::{Broken, Faulty};
-use crate::support::{Shared, clock, minutes, options, pass, store};
+use crate::support::{Shared, minutes, options, pass, store};
 
 #[node]
 async fn file_report(day: &str) -> String {
@@ -41,17 +42,32 @@ fn filed(name: &str, expression: &str) -> Schedule {
 
 type Told = Arc<Mutex<Vec<String>>>;
 
-/// Runs this schedule as a task of its own, and notes what it tells: `started`, `failed`, `retried`
-/// or `missed`, and the time of day.
-fn run(schedule: &Schedule, runtime: &Runtime, told: &Told) -> tokio::task::JoinHandle<()> {
-    run_by(schedule, runtime, told, clock())
-}
+/// A morning that begins with the test, one minute and one second after 08:00.
+#[derive(Clone, Copy)]
+struct Morning(tokio::time::Instant);
 
-/// Lets time go by until this many minutes and seconds after 08:00.
-async fn until(minute: u64, second: u64) {
-    let eight = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
-    let then = eight + Duration::from_secs(60 * minute + second);
-    pass(then.duration_since(clock()()).unwrap()).await;
+impl Morning {
+    fn begins() -> Self {
+        Morning(tokio::time::Instant::now())
+    }
+
+    fn now(self) -> SystemTime {
+        // 08:00 on 2027-01-15, in UTC.
+        let eight = UNIX_EPOCH + Duration::from_secs(1_800_000_000);
+        eight + Duration::from_secs(61) + self.0.elapsed()
+    }
+
+    /// Runs this schedule as a task of its own, and notes what it tells: `started`, `failed`,
+    /// `retried` or `missed`, and the time of day.
+    fn run(self, schedule: &Schedule, runtime: &Runtime, told: &Told) -> JoinHandle<()> {
+        run_by(schedule, runtime, told, move || self.now())
+    }
+
+    /// Lets time go by until this many minutes and seconds after 08:00.
+    async fn until(self, minute: u64, second: u64) {
+        let then = Duration::from_secs(60 * minute + second - 61);
+        pass(then.checked_sub(self.0.elapsed()).unwrap()).await;
+    }
 }
 
 fn run_by(
@@ -59,7 +75,7 @@ fn run_by(
     runtime: &Runtime,
     told: &Told,
     clock: impl Fn() -> SystemTime + Send + Sync + 'static,
-) -> tokio::task::JoinHandle<()> {
+) -> JoinHandle<()> {
     let (told, runtime) = (told.clone(), runtime.clone());
     let tell = move |event: &ScheduleEvent<'_>| {
         let (word, tick) = match event {
@@ -101,9 +117,9 @@ async fn days(store: &Shared) -> Vec<String> {
     days
 }
 
-/// 1,800,000,000 s, when the tests' clock begins, is 08:00 on 2027-01-15, in UTC.
 #[tokio::test(start_paused = true)]
 async fn each_tick_is_one_execution_over_all_processes() {
+    let morning = Morning::begins();
     let (store, told) = (store(), Told::default());
     let schedule = filed("often", "*/10 * * * *")
         .time_zone("Europe/Vienna")
@@ -111,15 +127,15 @@ async fn each_tick_is_one_execution_over_all_processes() {
     let processes: Vec<_> = (0..4).map(|_| process(store.clone())).collect();
     let running: Vec<_> = processes
         .iter()
-        .map(|process| run(&schedule, process, &told))
+        .map(|process| morning.run(&schedule, process, &told))
         .collect();
     // One of them ends, and begins again.
-    until(25, 0).await;
+    morning.until(25, 0).await;
     running[0].abort();
     processes[0].shut_down().await;
-    until(45, 0).await;
-    run(&schedule, &process(store.clone()), &told);
-    until(65, 0).await;
+    morning.until(45, 0).await;
+    morning.run(&schedule, &process(store.clone()), &told);
+    morning.until(65, 0).await;
 
     let days = days(&store).await;
     let ticks: Vec<_> = (1..=6).map(|ten| (ten / 6 + 9, ten * 10 % 60)).collect();
@@ -137,20 +153,21 @@ async fn each_tick_is_one_execution_over_all_processes() {
 
 #[tokio::test(start_paused = true)]
 async fn what_came_due_while_nobody_ran_is_started_if_it_is_not_too_late() {
+    let morning = Morning::begins();
     let (store, told) = (store(), Told::default());
     let schedule = filed("often", "*/10 * * * *").catch_up(minutes(15));
-    let running = run(&schedule, &process(store.clone()), &told);
-    until(11, 0).await;
+    let running = morning.run(&schedule, &process(store.clone()), &told);
+    morning.until(11, 0).await;
     running.abort();
     assert_eq!(
         lines(&told),
         ["started 07:50", "started 08:00", "started 08:10"]
     );
 
-    until(43, 0).await;
+    morning.until(43, 0).await;
     told.lock().unwrap().clear();
-    run(&schedule, &process(store.clone()), &told);
-    until(52, 0).await;
+    morning.run(&schedule, &process(store.clone()), &told);
+    morning.until(52, 0).await;
     assert_eq!(
         lines(&told),
         ["started 08:30", "started 08:40", "started 08:50"]
@@ -160,24 +177,26 @@ async fn what_came_due_while_nobody_ran_is_started_if_it_is_not_too_late() {
 
 #[tokio::test(start_paused = true)]
 async fn a_new_schedule_that_catches_up_with_nothing_begins_with_what_comes() {
+    let morning = Morning::begins();
     let (store, told) = (store(), Told::default());
     let schedule = filed("often", "*/10 * * * *").catch_up(Duration::ZERO);
-    until(2, 0).await;
-    run(&schedule, &process(store.clone()), &told);
-    until(25, 0).await;
+    morning.until(2, 0).await;
+    morning.run(&schedule, &process(store.clone()), &told);
+    morning.until(25, 0).await;
     assert_eq!(lines(&told), ["started 08:10", "started 08:20"]);
 }
 
 /// The machine sleeps: time goes by on the clock, and not for timers.
 #[tokio::test(start_paused = true)]
 async fn what_a_process_slept_through_is_told() {
+    let morning = Morning::begins();
     let (store, told) = (store(), Told::default());
     let slept = Arc::new(Mutex::new(Duration::ZERO));
-    let (clock, by) = (clock(), slept.clone());
+    let by = slept.clone();
     let schedule = filed("often", "*/10 * * * *").catch_up(minutes(5));
-    let clock = move || clock() + *by.lock().unwrap();
+    let clock = move || morning.now() + *by.lock().unwrap();
     run_by(&schedule, &process(store.clone()), &told, clock);
-    until(12, 0).await;
+    morning.until(12, 0).await;
     *slept.lock().unwrap() = minutes(60);
     pass(Duration::from_secs(30)).await;
     // It is 09:12:30.
@@ -194,17 +213,18 @@ async fn what_a_process_slept_through_is_told() {
 
 #[tokio::test(start_paused = true)]
 async fn a_store_that_fails_is_asked_again_until_it_is_too_late() {
+    let morning = Morning::begins();
     let (store, told) = (store(), Told::default());
     let broken = Faulty::new(&store, Broken::default());
     let schedule = filed("often", "*/10 * * * *").catch_up(minutes(2));
-    until(2, 30).await;
-    run(&schedule, &process(broken.clone()), &told);
-    until(9, 0).await;
+    morning.until(2, 30).await;
+    morning.run(&schedule, &process(broken.clone()), &told);
+    morning.until(9, 0).await;
     told.lock().unwrap().clear();
     broken.fault.fail("create");
-    until(10, 30).await;
+    morning.until(10, 30).await;
     broken.fault.mend();
-    until(11, 0).await;
+    morning.until(11, 0).await;
     let told_now = lines(&told);
     assert!(
         told_now.iter().any(|line| line == "retried 08:10"),
@@ -221,9 +241,9 @@ async fn a_store_that_fails_is_asked_again_until_it_is_too_late() {
     );
 
     broken.fault.fail("create");
-    until(26, 0).await;
+    morning.until(26, 0).await;
     broken.fault.mend();
-    until(31, 0).await;
+    morning.until(31, 0).await;
     let told_now = lines(&told);
     assert!(
         told_now.iter().any(|line| line == "failed 08:20"),
@@ -235,15 +255,16 @@ async fn a_store_that_fails_is_asked_again_until_it_is_too_late() {
 
 #[tokio::test(start_paused = true)]
 async fn a_key_lets_a_tick_wait_for_the_execution_of_the_last_one() {
+    let morning = Morning::begins();
     let (store, told) = (store(), Told::default());
     let one = StartOptions::new().concurrency_key("filed", NonZeroU32::MIN);
     let schedule = filed("often", "* * * * *")
         .options(one)
         .catch_up(Duration::ZERO);
     let runtime = process(store.clone());
-    until(1, 30).await;
-    run(&schedule, &runtime, &told);
-    until(4, 45).await;
+    morning.until(1, 30).await;
+    morning.run(&schedule, &runtime, &told);
+    morning.until(4, 45).await;
     let mut statuses = BTreeMap::<String, usize>::new();
     for execution in &runtime.list(ListOptions::new()).await.unwrap() {
         *statuses.entry(execution.status().to_string()).or_default() += 1;
@@ -256,8 +277,9 @@ async fn a_key_lets_a_tick_wait_for_the_execution_of_the_last_one() {
 /// Another version of the program makes another input of a tick that is started already.
 #[tokio::test(start_paused = true)]
 async fn a_tick_that_another_version_has_started_is_done() {
+    let morning = Morning::begins();
     let (store, told) = (store(), Told::default());
-    run(
+    morning.run(
         &filed("often", "*/10 * * * *"),
         &process(store.clone()),
         &told,
@@ -269,9 +291,9 @@ async fn a_tick_that_another_version_has_started_is_done() {
         |_| json!({ "day": "other" }),
     );
     let newer_told = Told::default();
-    until(2, 0).await;
-    run(&newer.unwrap(), &process(store.clone()), &newer_told);
-    until(25, 0).await;
+    morning.until(2, 0).await;
+    morning.run(&newer.unwrap(), &process(store.clone()), &newer_told);
+    morning.until(25, 0).await;
     assert_eq!(days(&store).await.len(), 2);
     let mut all = lines(&told);
     all.extend(lines(&newer_told));
@@ -287,10 +309,11 @@ async fn a_tick_that_another_version_has_started_is_done() {
 
 #[tokio::test(start_paused = true)]
 async fn an_input_that_does_not_fit_is_told_and_not_tried_again() {
+    let morning = Morning::begins();
     let (store, told) = (store(), Told::default());
     let wrong = Schedule::by_name("wrong", "*/10 * * * *", "Filed", |_| json!({ "dya": 1 }));
-    run(&wrong.unwrap(), &process(store.clone()), &told);
-    until(21, 0).await;
+    morning.run(&wrong.unwrap(), &process(store.clone()), &told);
+    morning.until(21, 0).await;
     assert_eq!(lines(&told), ["failed 08:10", "failed 08:20"]);
     assert!(days(&store).await.is_empty());
 }
@@ -423,13 +446,14 @@ fn clocks_that_are_set_forward_and_back() {
 /// The error of a start is one of the runtime.
 #[tokio::test(start_paused = true)]
 async fn a_runtime_that_is_shut_down_starts_no_tick() {
+    let morning = Morning::begins();
     let (store, told) = (store(), Told::default());
     let runtime = process(store.clone());
     let schedule = filed("often", "*/10 * * * *").catch_up(Duration::ZERO);
-    run(&schedule, &runtime, &told);
-    until(2, 0).await;
+    morning.run(&schedule, &runtime, &told);
+    morning.until(2, 0).await;
     runtime.shut_down().await;
-    until(11, 0).await;
+    morning.until(11, 0).await;
     assert_eq!(lines(&told), ["failed 08:10"]);
     let input = FiledInput { day: "now".into() };
     let refused = runtime.start::<Filed>(input, StartOptions::new()).await;
