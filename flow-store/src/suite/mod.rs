@@ -23,6 +23,8 @@ pub mod list;
 #[doc(hidden)]
 pub mod log;
 #[doc(hidden)]
+pub mod lost_answers;
+#[doc(hidden)]
 pub mod questions;
 #[doc(hidden)]
 pub mod queue;
@@ -264,6 +266,52 @@ macro_rules! __transaction_suite {
                 $crate::suite::transactions::test(
                     __fresh,
                     $crate::suite::transactions::$case,
+                );
+            }
+        )+
+    };
+}
+
+/// Generates a `#[test]` for each case that a [`Store`] at the end of a connection has to pass, when
+/// the answer to a write is lost: the store repeats the write, and nothing is written twice.
+///
+/// Takes a function that gets an empty folder and returns a future of a
+/// [`Line`](crate::suite::lost_answers::Line): an empty store, and a way to lose an answer. `None`
+/// skips the cases.
+#[macro_export]
+macro_rules! lost_answer_suite {
+    ($fresh:expr) => {
+        $crate::__lost_answer_suite! {
+            [$fresh]
+            of_writes_double_nothing,
+            of_claims_leave_them_with_who_asked,
+            of_the_queue_take_no_more,
+            of_writes_without_records_do_them_once,
+            of_settlements_tell_who_was_first,
+            of_an_id_that_is_taken_do_not_make_it_ones_own,
+            of_late_writes_leave_them_refused,
+        }
+    };
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __lost_answer_suite {
+    ([$fresh:expr] $($case:ident),+ $(,)?) => {
+        fn __fresh(
+            folder: ::std::path::PathBuf,
+        ) -> impl ::std::future::Future<
+            Output = ::std::option::Option<impl $crate::suite::lost_answers::Line>,
+        > {
+            $crate::suite::fresh($fresh, folder)
+        }
+
+        $(
+            #[test]
+            fn $case() {
+                $crate::suite::lost_answers::test(
+                    __fresh,
+                    $crate::suite::lost_answers::$case,
                 );
             }
         )+
