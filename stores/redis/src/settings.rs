@@ -64,16 +64,31 @@ fn is_hidden(error: &RedisError) -> bool {
     is_unknown || error.kind() == ErrorKind::Server(ServerErrorKind::NoPerm)
 }
 
+const WITHOUT_LOG: &str = "`Durability::Unchecked` (in an address, `?durability=unchecked`)";
+const WITHIN_SECONDS: &str =
+    "`Durability::EverySecond` (in an address, `?durability=every_second`)";
+
+/// A setting, the values that are needed, and what allows others.
+type Needed = (&'static str, &'static [&'static str], &'static str);
+
+/// What the log needs that a server writes.
+fn needed(durability: Durability) -> [Needed; 2] {
+    let (often_enough, allowed): (&[_], _) = match durability {
+        Durability::EveryWrite => (&["always"], WITHIN_SECONDS),
+        Durability::EverySecond | Durability::Unchecked => (&["everysec", "always"], WITHOUT_LOG),
+    };
+    [
+        ("appendfsync", often_enough, allowed),
+        ("no-appendfsync-on-rewrite", &["no"], allowed),
+    ]
+}
+
 /// Refuses a server that can lose more than is allowed.
 async fn check_log(
     durability: Durability,
     is_on: Option<&str>,
     connection: &mut MultiplexedConnection,
 ) -> Result<(), CallError> {
-    let (allowed_without_log, allowed_within) = (
-        "`Durability::Unchecked` (in an address, `?durability=unchecked`)",
-        "`Durability::EverySecond` (in an address, `?durability=every_second`)",
-    );
     match is_on {
         Some("1") => {}
         None => return Err(Failure::Hidden("aof_enabled").into()),
@@ -82,7 +97,7 @@ async fn check_log(
                 setting: "appendonly",
                 found: "no".to_owned(),
                 needed: "yes",
-                allowed: allowed_without_log,
+                allowed: WITHOUT_LOG,
             }
             .into());
         }
@@ -94,25 +109,7 @@ async fn check_log(
         Err(error) => return Err(CallError::NoConnection(error)),
         Ok(found) => Fields::new(found)?,
     };
-    let needed = match durability {
-        Durability::EveryWrite => [
-            ("appendfsync", &["always"][..], allowed_within),
-            ("no-appendfsync-on-rewrite", &["no"][..], allowed_within),
-        ],
-        Durability::EverySecond | Durability::Unchecked => [
-            (
-                "appendfsync",
-                &["everysec", "always"][..],
-                allowed_without_log,
-            ),
-            (
-                "no-appendfsync-on-rewrite",
-                &["no"][..],
-                allowed_without_log,
-            ),
-        ],
-    };
-    for (setting, needed, allowed) in needed {
+    for (setting, needed, allowed) in needed(durability) {
         match found.text(setting) {
             Ok(found) if needed.contains(&found.as_str()) => {}
             Ok(found) => {
