@@ -109,7 +109,7 @@ impl fmt::Display for ScheduleEvent<'_> {
                 )
             }
             ScheduleEvent::Missed { schedule, tick } => {
-                let (name, late) = (schedule.name(), schedule.lateness());
+                let (name, late) = (schedule.name(), schedule.lateness().max(SLOW));
                 write!(
                     f,
                     "`{name}` missed {tick}, and what else came due until {late:?} ago"

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use flow_durable::{
-    Append, EventFilter, RecordKind, Runtime, RuntimeOptions, StartOptions, Status,
+    Append, EventFilter, ListOptions, RecordKind, Runtime, RuntimeError, RuntimeOptions,
+    StartOptions, Status,
 };
 use flow_runtime::prelude::*;
 use flow_store::{Change, Changes, StoreError, from_ms, to_ms};
@@ -342,8 +343,13 @@ async fn nothing_starts_at_an_unknown_time() {
     faulty.fault.fails.store(true, Ordering::SeqCst);
     let runtime = crate::support::runtime(faulty.clone(), Twice::new());
     let started = runtime.start::<Twice>(INPUT, StartOptions::new()).await;
-    assert!(started.is_err());
+    assert!(
+        matches!(started, Err(RuntimeError::Store(_))),
+        "{started:?}"
+    );
     faulty.fault.fails.store(false, Ordering::SeqCst);
+    let listed = runtime.list(ListOptions::new()).await.unwrap();
+    assert!(listed.is_empty());
     let execution = settled::<Twice>(&runtime, INPUT).await;
     assert_eq!(execution.status(), Status::Completed);
 }

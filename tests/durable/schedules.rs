@@ -351,7 +351,6 @@ async fn what_is_wrong_with_schedules_is_said_before_they_run() {
             matches!(error, ScheduleError::Expression { .. }),
             "{expression}: {error}"
         );
-        println!("{error}");
     }
     let error = filed("c", "* * * * *")
         .time_zone("Europe/Wien")

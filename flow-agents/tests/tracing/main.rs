@@ -122,7 +122,9 @@ async fn each_request_is_a_span_with_what_it_used() {
     let spans = Spans::default();
     let _guard = tracing::subscriber::set_default(spans.clone());
     let reply = Reply::new("It rains.", Vec::new(), Usage::new(12, 3), Stop::Done);
-    let chat = Chat::new(ScriptedModel::new().reply(reply)).max_tokens(100);
+    let chat = Chat::new(ScriptedModel::new().reply(reply))
+        .max_tokens(100)
+        .temperature(0.5);
     let flow = Answer::builder().chat(chat).build();
     let messages = Messages::from_iter([Message::user("What is the weather?")]);
     flow.run(AnswerInput { messages }).await.unwrap();
@@ -131,6 +133,7 @@ async fn each_request_is_a_span_with_what_it_used() {
         [
             "chat".to_owned(),
             format!("{}=\"chat\"", gen_ai::OPERATION_NAME),
+            format!("{}=0.5", gen_ai::REQUEST_TEMPERATURE),
             format!("{}=100", gen_ai::REQUEST_MAX_TOKENS),
             format!("{}=12", gen_ai::USAGE_INPUT_TOKENS),
             format!("{}=3", gen_ai::USAGE_OUTPUT_TOKENS),

@@ -228,3 +228,14 @@ where
     }
     outcomes
 }
+
+/// What an error says, with its causes.
+pub fn told(error: &dyn std::error::Error) -> String {
+    let mut told = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        told += &format!(": {error}");
+        source = error.source();
+    }
+    told
+}

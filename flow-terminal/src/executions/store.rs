@@ -66,6 +66,16 @@ enum Server {
     Redis,
 }
 
+/// The schemes of Redis. Those with `unix` have the path of a socket.
+const REDIS: [&str; 6] = [
+    "redis",
+    "rediss",
+    "valkey",
+    "valkeys",
+    "redis+unix",
+    "valkey+unix",
+];
+
 impl Server {
     /// The server whose address this is, and what follows the scheme, whose letters may be capitals.
     fn of(text: &str) -> Option<(Server, &str)> {
@@ -73,7 +83,7 @@ impl Server {
         let is_one_of = |known: &[&str]| known.iter().any(|it| scheme.eq_ignore_ascii_case(it));
         if is_one_of(&["postgres", "postgresql"]) {
             Some((Server::Postgres, rest))
-        } else if is_one_of(&["redis", "rediss", "valkey", "valkeys"]) {
+        } else if is_one_of(&REDIS) {
             Some((Server::Redis, rest))
         } else {
             None
@@ -319,6 +329,10 @@ mod tests {
                 "the parameter `naem`",
             ),
             ("rediss://:secret@127.0.0.1:1/0", "TLS"),
+            (
+                "redis+unix:///nowhere?pass=secret&naem=a",
+                "the parameter `naem`",
+            ),
         ] {
             let store = StoreAddress::from(address);
             assert_eq!(store.file(), None);

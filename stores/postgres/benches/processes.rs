@@ -207,7 +207,9 @@ async fn measure_delay(server: &Postgres, hints: bool) -> Outcome {
         let committed = committed.get(id).ok_or("it was started here")?;
         delays.push(seen.parse::<u128>()?.saturating_sub(*committed));
     }
-    watcher.wait()?;
+    if !watcher.wait()?.success() || delays.is_empty() {
+        return Err("the process that watches has failed".into());
+    }
     delays.sort_unstable();
     let at = |share: usize| delays[(delays.len() - 1) * share / 100] as f64 / 1000.0;
     println!(

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use deadpool_postgres::{Client, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use flow_store::StoreError;
+use tokio_postgres::config::SslMode;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Config, Row as Found};
 
@@ -100,6 +101,16 @@ impl DerefMut for Held {
     }
 }
 
+/// Where to listen. What is sent there is as secret as what is sent to the store.
+fn listening(url: &str, store: &Config) -> Result<(Config, Tls), StoreError> {
+    let (config, tls) = address(url)?;
+    let is_encrypted = |config: &Config| config.get_ssl_mode() == SslMode::Require;
+    if is_encrypted(store) && !is_encrypted(&config) {
+        return Err(Failure::ListensWithoutTls.into());
+    }
+    Ok((config, tls))
+}
+
 impl Database {
     pub(super) fn new(url: &str, options: &PostgresOptions) -> Result<Database, StoreError> {
         let (config, tls) = address(url)?;
@@ -124,7 +135,7 @@ impl Database {
             class,
             sender: pool(1, Some(options.answer_timeout))?,
             listens_at: match &options.listen_at {
-                Some(url) => address(url)?,
+                Some(url) => listening(url, &config)?,
                 None => (config.clone(), tls.clone()),
             },
             answer_timeout: options.answer_timeout,

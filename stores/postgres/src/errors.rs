@@ -27,6 +27,10 @@ pub(super) enum Failure {
     )]
     RootWithoutTls,
     #[error(
+        "the address at which to listen has no TLS, and that of the store has: write `sslmode=verify-full` there, too"
+    )]
+    ListensWithoutTls,
+    #[error(
         "the address of the database has an `@` after its parameters about TLS, so they would be read as a part of \
          the password: write `%40` for an `@` in a parameter, and `%3F` and `%26` for `?` and `&` in a password"
     )]

@@ -27,10 +27,11 @@ pub struct RedisOptions {
 /// settings allow more is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// Nothing: the server has `appendonly yes` and `appendfsync always`.
+    /// Nothing: the server has `appendonly yes`, `appendfsync always` and `no-appendfsync-on-rewrite
+    /// no`.
     EveryWrite,
-    /// What was written in the last second or two: the server has `appendonly yes`. If an execution
-    /// loses its last records so, the steps that they are about run again.
+    /// What was written in the last second or two: the server has `appendonly yes`, `appendfsync
+    /// everysec` or `always`, and `no-appendfsync-on-rewrite no`. If an execution loses its last records so, the steps that they are about run again.
     EverySecond,
     /// Whatever the server loses, which may be everything. Its settings need not be visible: a server
     /// that removes keys when its memory is full is refused nevertheless, if it shows that.

@@ -115,7 +115,7 @@ async fn each_write_is_told_to_another_process() -> Outcome {
 
     // What a step has written in a transaction.
     let (id, fence) = claimed(&writer).await;
-    is_quiet_after_work(&mut told).await;
+    hear_of_all(&mut told).await;
     let begun = writer.begin().await?;
     begun.append(id, fence, append(records(1..2))).await?;
     until(&mut told, |it| it.records).await;
@@ -123,7 +123,7 @@ async fn each_write_is_told_to_another_process() -> Outcome {
 }
 
 /// Lets what was written before be told of.
-async fn is_quiet_after_work(changes: &mut Box<dyn Changes>) {
+async fn hear_of_all(changes: &mut Box<dyn Changes>) {
     while timeout(Duration::from_millis(500), changes.next())
         .await
         .is_ok()

@@ -1,21 +1,11 @@
 //! What a store accepts when it is opened.
 
 use flow_postgres::{PostgresOptions, PostgresStore};
-use flow_store::suite::fixtures::{append, claimed, question, records};
+use flow_store::suite::fixtures::{append, claimed, question, records, told};
 use flow_store::{Append, Store as _, StoreError};
 use std::time::Duration;
 
 use crate::servers::{options, shared};
-
-pub(crate) fn told(error: &dyn std::error::Error) -> String {
-    let mut told = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        told += &format!(": {error}");
-        source = error.source();
-    }
-    told
-}
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn many_open_a_new_one_at_once() {

@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 use flow_postgres::{PostgresOptions, PostgresStore};
 use flow_services::Postgres;
 use flow_store::Store as _;
-use flow_store::suite::fixtures::{append, claimed, records};
+use flow_store::suite::fixtures::{append, claimed, records, told};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 use tempfile::TempDir;
 
-use crate::opening::told;
 use crate::servers::{options, shared};
 
 type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
@@ -111,9 +110,8 @@ async fn a_server_that_cannot_be_trusted_is_refused() -> Outcome {
         format!("{address}?sslmode=verify-full&{}", authority.root()),
     ] {
         let error = refused(&url).await;
-        // Some systems have no certificates at all.
-        let says = ["by `sslrootcert` in the address"];
-        assert!(says.iter().any(|it| error.contains(it)), "{url}: {error}");
+        let says = "by `sslrootcert` in the address";
+        assert!(error.contains(says), "{url}: {error}");
     }
     Ok(())
 }
@@ -151,4 +149,19 @@ async fn what_is_wrong_with_an_address_is_told() -> Outcome {
         assert!(error.contains(expected), "{parameters}: {error}");
     }
     Ok(())
+}
+
+/// The password would be sent as it is.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_asks_for_tls_does_not_listen_without_it() {
+    for listen_at in [
+        "postgres://localhost/d",
+        "postgres://localhost/d?sslmode=disable",
+    ] {
+        let options = PostgresOptions::new().listen_at(listen_at);
+        let url = "postgres://localhost/d?sslmode=require";
+        let error = PostgresStore::connect_with(url, options).await.unwrap_err();
+        let says = "the address at which to listen has no TLS, and that of the store has";
+        assert!(told(&error).contains(says), "{}", told(&error));
+    }
 }

@@ -4,20 +4,10 @@ use std::time::Duration;
 
 use flow_redis::{Durability, RedisOptions, RedisStore};
 use flow_services::Redis;
-use flow_store::suite::fixtures::{append, claimed, records};
+use flow_store::suite::fixtures::{append, claimed, records, told};
 use flow_store::{Append, Store as _, StoreError};
 
 use crate::servers::{cluster, options, shared};
-
-pub(crate) fn told(error: &dyn std::error::Error) -> String {
-    let mut told = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        told += &format!(": {error}");
-        source = error.source();
-    }
-    told
-}
 
 /// Why a store cannot be opened.
 async fn refused(url: &str, options: RedisOptions) -> String {

@@ -9,6 +9,9 @@ use super::lives::{End, Life, Notes};
 use crate::grave::Grave;
 use crate::support::{Outcome, Process, can_be_written};
 
+/// How long a worker may take to stop or to end.
+const TOO_LONG: Duration = Duration::from_secs(60);
+
 /// A worker that has not ended.
 struct Worker {
     name: String,
@@ -75,7 +78,11 @@ impl<'a> Crew<'a> {
             _ => {
                 let since = now_us();
                 worker.process.signal("STOP")?;
+                let began = Instant::now();
                 while !worker.process.is_stopped()? {
+                    if began.elapsed() > TOO_LONG {
+                        return Err(format!("{} does not stop", worker.name).into());
+                    }
                     std::thread::sleep(Duration::from_millis(1));
                 }
                 if self.grave.is_file() && !can_be_written(&self.grave.database())? {
@@ -135,7 +142,11 @@ impl<'a> Crew<'a> {
 
     /// Drains all.
     pub(super) async fn end(&mut self) -> Outcome {
+        let began = Instant::now();
         while !self.workers.is_empty() {
+            if began.elapsed() > TOO_LONG {
+                return Err(format!("{} workers do not end", self.workers.len()).into());
+            }
             for worker in &mut self.workers {
                 if worker.stopped.is_none() && worker.asked_us.is_none() {
                     worker.asked_us = Some(now_us());

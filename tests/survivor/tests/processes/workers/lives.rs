@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io;
 use std::path::Path;
 
 use serde::Deserialize;
@@ -131,7 +132,10 @@ impl Notes {
     pub(crate) fn read(file: &Path) -> Outcome<Notes> {
         let mut notes = Notes::default();
         // It is there as soon as there is a note.
-        let text = fs::read_to_string(file).unwrap_or_default();
+        let text = match fs::read_to_string(file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
+            text => text?,
+        };
         for line in text.lines().filter_map(|line| line.strip_suffix(';')) {
             if line.starts_with('{') {
                 notes.add(serde_json::from_str(line)?);

@@ -30,7 +30,7 @@ use crate::support::{Outcome, check_journal};
 use claims::{Times, judge_claims, judge_drained, judge_steps, taken_over, went_on_after};
 use crew::Crew;
 use limits::{Given, KEY_AT_MOST, judge_limits, judge_order, waits};
-use lives::{Life, histories};
+use lives::{History, Life, histories};
 
 const LEASE: Duration = Duration::from_millis(600);
 
@@ -288,6 +288,7 @@ fn judge(front: &Front, lives: &[Life]) -> Vec<String> {
     let given: Vec<Given> = front.started.iter().map(|it| it.given.clone()).collect();
     let all = histories(lives);
     let (mut wrong, mut times) = (Vec::new(), Times::default());
+    judge_notes(&all, lives, &given, &mut wrong);
     judge_claims(&all, lives, &mut wrong);
     judge_steps(&all, lives, &mut times, &mut wrong);
     judge_drained(&all, lives, &mut wrong);
@@ -322,6 +323,27 @@ fn judge(front: &Front, lives: &[Life]) -> Vec<String> {
         wrong.push("who was answered waits for longer than anybody in the queue".to_owned());
     }
     wrong
+}
+
+/// There is something to be judged: workers went, and what they did with each execution is known.
+fn judge_notes(
+    all: &BTreeMap<String, History>,
+    lives: &[Life],
+    given: &[Given],
+    wrong: &mut Vec<String>,
+) {
+    if lives.len() <= WORKERS {
+        wrong.push("no worker has gone before the end".to_owned());
+    }
+    for one in given {
+        let history = all.get(&one.id);
+        if history.is_none_or(|history| history.tenures.is_empty() || history.writes.is_empty()) {
+            wrong.push(format!("nobody has noted what was done with {}", one.id));
+        }
+    }
+    if lives.iter().all(|life| life.notes.began.is_empty()) {
+        wrong.push("nobody has noted a step".to_owned());
+    }
 }
 
 /// What a worker left that was killed goes on when its lease is over; what it gave up does not wait
