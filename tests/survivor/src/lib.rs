@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use flow_durable::{Runtime, RuntimeOptions, Store};
 use flow_postgres::{PostgresOptions, PostgresStore};
+use flow_redis::RedisStore;
 use flow_runtime::prelude::*;
 use flow_sqlite::{SqliteOptions, SqliteStore};
 use serde::{Deserialize, Serialize};
@@ -36,33 +37,28 @@ pub const SHORT_LEASE: Duration = Duration::from_millis(90);
 /// How often a worker looks for work.
 pub const LOOK_EVERY: Duration = Duration::from_millis(50);
 
-/// The store in a file or, if the place is an address, in the schema of Postgres that the variable
-/// `SCHEMA` names.
+/// The store at a place: the address of a Redis server, with the name of the store as its parameter
+/// `name`; that of a Postgres database, with a parameter `schema`; or the name of a file of SQLite.
 ///
 /// # Errors
 ///
 /// It cannot be opened.
-pub async fn store_at(place: &Path) -> Result<Arc<dyn Store>, Box<dyn Error + Send + Sync>> {
-    match place.to_str() {
-        Some(url) if url.starts_with("postgres://") => {
-            let schema = std::env::var("SCHEMA")?;
-            Ok(Arc::new(postgres_at(url, &schema).await?))
-        }
-        _ => Ok(Arc::new(SqliteStore::open_with(place, patient()).await?)),
+pub async fn store_at(place: &str) -> Result<Arc<dyn Store>, Box<dyn Error + Send + Sync>> {
+    if place.starts_with("redis://") {
+        return Ok(Arc::new(RedisStore::connect(place).await?));
     }
+    Ok(match postgres_and_schema(place) {
+        Some((url, schema)) => {
+            let options = PostgresOptions::new().schema(schema);
+            Arc::new(PostgresStore::connect_with(url, options).await?)
+        }
+        None => Arc::new(SqliteStore::open_with(place, patient()).await?),
+    })
 }
 
-/// The store in this schema of Postgres.
-///
-/// # Errors
-///
-/// It cannot be reached.
-pub async fn postgres_at(
-    url: &str,
-    schema: &str,
-) -> Result<PostgresStore, Box<dyn Error + Send + Sync>> {
-    let options = PostgresOptions::new().schema(schema);
-    Ok(PostgresStore::connect_with(url, options).await?)
+/// The address of the database and the schema of a place, if it is in Postgres.
+pub fn postgres_and_schema(place: &str) -> Option<(&str, &str)> {
+    place.split_once("?schema=")
 }
 
 /// What a step does: it says that it began, takes a moment, and says that it is done. If it is to be held, it says so too.
@@ -248,20 +244,19 @@ pub fn expected_questions(rounds: u64) -> u64 {
     rounds.saturating_sub(1) / 2
 }
 
-/// A runtime with the store in this file, and a snapshot now and then.
+/// A runtime with the store at this place, and a snapshot now and then.
 ///
 /// # Errors
 ///
-/// The file cannot be opened.
+/// The store cannot be opened.
 pub async fn runtime(
-    file: &Path,
+    place: &str,
     lease: Duration,
 ) -> Result<Runtime, Box<dyn Error + Send + Sync>> {
-    let store = SqliteStore::open_with(file, patient()).await?;
     let options = RuntimeOptions::new()
         .lease(lease)
         .snapshot_every(std::num::NonZeroUsize::new(64).ok_or("zero")?);
-    let runtime = Runtime::with_options(store, options);
+    let runtime = Runtime::with_options(store_at(place).await?, options);
     runtime.register(Survivor::new())?;
     Ok(runtime)
 }

@@ -1,8 +1,7 @@
-//! Runs executions of the survivor until they are completed: `survivor FILE LEASE_MS ROUNDS KEY…`.
+//! Runs executions of the survivor until they are completed: `survivor STORE LEASE_MS ROUNDS KEY…`.
 //! Where one asks, it answers, unless the variable `ANSWERS` is `no`.
 
 use std::error::Error;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use flow_durable::{Execution, Runtime, RuntimeError, StartOptions, Status};
@@ -13,10 +12,10 @@ type Outcome = Result<(), Box<dyn Error + Send + Sync>>;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Outcome {
     let mut arguments = std::env::args().skip(1);
-    let file = PathBuf::from(arguments.next().ok_or("no file")?);
+    let place = arguments.next().ok_or("no store")?;
     let lease = Duration::from_millis(arguments.next().ok_or("no lease")?.parse()?);
     let rounds = arguments.next().ok_or("no rounds")?.parse()?;
-    let runtime = runtime(&file, lease).await?;
+    let runtime = runtime(&place, lease).await?;
     runtime.recover().await?;
     let mut executions = Vec::new();
     for key in arguments {

@@ -10,11 +10,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
-    PauseRow, Record, RecordKind, Row, Settlement, Status, Store, StoreError, Take, Token,
+    PauseRow, PauseState, Record, RecordKind, Row, Settlement, Status, Store, StoreError, Take,
+    Token,
 };
 use flow_store::{Changes, StoreTransaction};
 use serde_json::{Value, json};
 
+use crate::ledger::Transaction;
 use crate::note_line;
 
 /// A call of the store, counted from 1: `before 7` or `after 7` as text.
@@ -50,7 +52,8 @@ impl std::fmt::Display for Moment {
     }
 }
 
-/// The store, whose calls are counted. It notes beside the effects of the steps which of them are recorded.
+/// The store, whose calls are counted. It notes beside the effects of the steps which of them are recorded,
+/// and which answers are stored.
 #[derive(Debug)]
 pub struct Mortal<S> {
     store: S,
@@ -280,8 +283,19 @@ impl<S: Store> Store for Mortal<S> {
         settlement: Settlement,
         now_ms: u64,
     ) -> Result<PauseRow, StoreError> {
-        self.call(self.store.settle(token, settlement, now_ms))
-            .await
+        let answer = match &settlement {
+            Settlement::Answer(answer) => Some(answer.clone()),
+            Settlement::TimedOut => None,
+        };
+        self.call(async {
+            let question = self.store.settle(token, settlement, now_ms).await?;
+            if let (Some(answer), PauseState::Open) = (answer, &question.state) {
+                let step = format!("{}/{}", question.execution, question.step);
+                note(&[json!({ "answered": step, "answer": answer })])?;
+            }
+            Ok(question)
+        })
+        .await
     }
 
     async fn due(
@@ -315,13 +329,13 @@ impl<S: Store> Store for Mortal<S> {
     }
 
     fn transactions(&self) -> Option<&'static str> {
-        self.store.transactions()
+        self.store.transactions().map(|_| "Transaction")
     }
 
     async fn begin(&self) -> Result<Box<dyn StoreTransaction>, StoreError> {
         let transaction = self.call(self.store.begin()).await?;
         Ok(Box::new(MortalTransaction {
-            transaction,
+            transaction: Transaction(transaction),
             counter: self.counter.clone(),
         }))
     }
@@ -329,18 +343,19 @@ impl<S: Store> Store for Mortal<S> {
 
 /// A transaction, whose calls are counted too.
 struct MortalTransaction {
-    transaction: Box<dyn StoreTransaction>,
+    /// What the steps write with, too.
+    transaction: Transaction,
     counter: Counter,
 }
 
 #[async_trait]
 impl StoreTransaction for MortalTransaction {
     fn handle(&mut self) -> &mut (dyn Any + Send) {
-        self.transaction.handle()
+        &mut self.transaction
     }
 
     async fn check(&mut self) -> Result<(), StoreError> {
-        self.counter.call(self.transaction.check()).await
+        self.counter.call(self.transaction.0.check()).await
     }
 
     async fn append(
@@ -355,17 +370,17 @@ impl StoreTransaction for MortalTransaction {
             counter,
         } = *self;
         let written = async {
-            transaction.append(id, fence, append).await?;
+            transaction.0.append(id, fence, append).await?;
             note(&words)
         };
         counter.call(written).await
     }
 
     async fn commit(self: Box<Self>) -> Result<(), StoreError> {
-        self.counter.call(self.transaction.commit()).await
+        self.counter.call(self.transaction.0.commit()).await
     }
 
     async fn roll_back(self: Box<Self>) {
-        self.counter.call(self.transaction.roll_back()).await
+        self.counter.call(self.transaction.0.roll_back()).await
     }
 }

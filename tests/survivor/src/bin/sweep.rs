@@ -1,11 +1,9 @@
-//! Runs one of the eleven flows until it is over, and looks back at it: `sweep FILE FLOW
-//! SNAPSHOT_EVERY [prune]`. Instead of the file, it may be the address of a Postgres database, with
-//! the schema in `SCHEMA`. It dies, or is stopped, at the call of the store that `DIE` or `STOP`
+//! Runs one of the eleven flows until it is over, and looks back at it: `sweep STORE FLOW
+//! SNAPSHOT_EVERY [prune]`. It dies, or is stopped, at the call of the store that `DIE` or `STOP`
 //! says, such as `before 7`. Prints what came of it, and how many calls there were.
 
 use std::error::Error;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,10 +25,10 @@ type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Outcome {
     let mut arguments = std::env::args().skip(1);
-    let path = PathBuf::from(arguments.next().ok_or("no file")?);
+    let place = arguments.next().ok_or("no store")?;
     let flow = arguments.next().ok_or("no flow")?;
     let every: NonZeroUsize = arguments.next().ok_or("no number of records")?.parse()?;
-    let store = Arc::new(Mortal::new(store_at(&path).await?, Fate::from_env()?));
+    let store = Arc::new(Mortal::new(store_at(&place).await?, Fate::from_env()?));
     let mut options = RuntimeOptions::new()
         .lease(SHORT_LEASE)
         .snapshot_every(every);
@@ -72,7 +70,7 @@ async fn main() -> Outcome {
         }
         "interview" => live(&runtime, Interview::new(), InterviewInput { number: 1 }).await?,
         "ledger" => {
-            create_table(&path)?;
+            create_table(&place).await?;
             live(&runtime, Ledger::new(), LedgerInput { number: 0 }).await?
         }
         other => return Err(format!("there is no flow `{other}`").into()),

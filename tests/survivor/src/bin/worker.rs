@@ -3,7 +3,6 @@
 
 use std::error::Error;
 use std::io::Read as _;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use flow_durable::{Runtime, RuntimeOptions};
@@ -17,7 +16,7 @@ const DRAIN: Duration = Duration::from_secs(60);
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let mut arguments = std::env::args().skip(1);
-    let place = PathBuf::from(arguments.next().ok_or("no store")?);
+    let place = arguments.next().ok_or("no store")?;
     let lease = Duration::from_millis(arguments.next().ok_or("no lease")?.parse()?);
     let options = RuntimeOptions::new()
         .lease(lease)

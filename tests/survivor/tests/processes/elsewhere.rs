@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use flow_durable::{Execution, ListOptions, Runtime, RuntimeError, Status};
-use flow_sqlite::SqliteStore;
-use flow_survivor::{LEASE, expected_questions, patient};
+use flow_survivor::{LEASE, expected_questions};
 use serde_json::json;
 
+use crate::database::{Server, block_on};
 use crate::support::{Outcome, Place, check_journal};
 
 /// For how long the other process may be busy.
@@ -51,19 +51,22 @@ async fn answer_all(runtime: &Runtime) -> Outcome<u64> {
 
 #[test]
 fn answers_come_from_a_process_that_has_none_of_the_flows() -> Outcome {
-    let place = Place::new()?;
+    for server in [Some(Server::Sqlite), Server::postgres(), Server::redis()] {
+        server.map_or(Ok(()), answered_from_elsewhere)?;
+    }
+    Ok(())
+}
+
+fn answered_from_elsewhere(server: Server) -> Outcome {
+    let place = Place::new(server)?;
     let keys = ["asked".to_owned()];
     let mut process = place.spawn_with("asks", LEASE, ROUNDS, &keys, "no")?;
-    let tokio = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let journal = tokio.block_on(async {
-        let store = SqliteStore::open_with(place.database(), patient()).await?;
-        let runtime = Runtime::new(store);
+    let journal = block_on(async {
+        let runtime = Runtime::new(place.database().store().await?);
         assert_eq!(answer_all(&runtime).await?, expected_questions(ROUNDS));
         let execution = only(&runtime).await?.ok_or("it is gone")?;
         assert_eq!(execution.status(), Status::Completed, "{execution:?}");
-        Outcome::Ok(execution.journal().await?)
+        Ok(execution.journal().await?)
     })?;
     assert!(process.succeeds()?);
     check_journal(&journal, ROUNDS);

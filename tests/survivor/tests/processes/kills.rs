@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use flow_durable::{Execution, Record, RecordKind, Status};
 use flow_survivor::{LEASE, Survivor, expected_total};
 
+use crate::database::Server;
 use crate::support::{Outcome, Place, Process, check_journal};
 
 /// How long a line is that a step writes, about, in bytes.
@@ -23,14 +24,14 @@ fn shape(journal: &[Record]) -> BTreeSet<String> {
         .collect()
 }
 
-/// How often the process is killed.
-fn kills() -> Outcome<u64> {
+/// How often the process is killed: so often, unless `KILLS` says otherwise.
+fn kills(otherwise: u64) -> Outcome<u64> {
     match std::env::var("KILLS") {
         Ok(text) => match text.parse() {
             Ok(kills) => Ok(kills),
             Err(_) => Err(format!("KILLS is `{text}`, and has to be a number").into()),
         },
-        Err(VarError::NotPresent) => Ok(200),
+        Err(VarError::NotPresent) => Ok(otherwise),
         Err(error) => Err(format!("KILLS: {error}").into()),
     }
 }
@@ -45,18 +46,32 @@ fn let_live(process: &Process) {
     sleep(Duration::from_micros(fastrand::u64(0..1500)));
 }
 
-/// Kills a process at random moments, 200 times, and lets it complete its execution then. For 1,000 of them:
-/// `KILLS=1000 cargo test -p flow-survivor --test processes -- --nocapture kills_change_nothing`.
 #[test]
 fn kills_change_nothing() -> Outcome {
-    let kills = kills()?;
+    kill(Server::Sqlite, 200)
+}
+
+#[test]
+fn kills_change_nothing_on_postgres() -> Outcome {
+    Server::postgres().map_or(Ok(()), |server| kill(server, 40))
+}
+
+#[test]
+fn kills_change_nothing_on_redis() -> Outcome {
+    Server::redis().map_or(Ok(()), |server| kill(server, 40))
+}
+
+/// Kills a process at random moments, so many times, and lets it complete its execution then. For 1,000 of them:
+/// `KILLS=1000 cargo test -p flow-survivor --test processes -- --nocapture kills_change_nothing`.
+fn kill(server: Server, kills: u64) -> Outcome {
+    let kills = self::kills(kills)?;
     // A life is much shorter than half a round, so that a run of this length is not over before.
     let rounds = kills / 2 + 5;
     let keys = ["killed".to_owned()];
-    let calm = Place::new()?;
+    let calm = Place::new(server)?;
     let mut left_alone = calm.spawn("left alone", LEASE, rounds, &keys)?;
 
-    let place = Place::new()?;
+    let place = Place::new(server)?;
     for killed in 0..kills {
         let mut process = place.spawn("killed", LEASE, rounds, &keys)?;
         let_live(&process);
@@ -92,7 +107,8 @@ fn kills_change_nothing() -> Outcome {
     };
     assert_eq!(shape(journal), shape(undisturbed));
     println!(
-        "{kills} kills, {} records, {rerun} steps under way ran again",
+        "{}: {kills} kills, {} records, {rerun} steps under way ran again",
+        server.name(),
         journal.len()
     );
     Ok(())

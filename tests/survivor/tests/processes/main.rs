@@ -1,5 +1,6 @@
 //! Processes that are killed or stopped again and again come to the same as one that is left alone.
 
+mod database;
 mod elsewhere;
 mod grave;
 mod kills;

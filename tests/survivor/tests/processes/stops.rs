@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use flow_survivor::{Survivor, expected_total};
 
+use crate::database::Server;
 use crate::support::{Outcome, Place, Process, check_journal};
 
 const LEASE: Duration = Duration::from_millis(200);
@@ -40,7 +41,7 @@ fn stop(place: &Place, stopped: &Process, other: &Process) -> Outcome<usize> {
     until("it is stopped outside of a transaction", || {
         stopped.signal("STOP")?;
         until("all of its threads stop", || stopped.is_stopped())?;
-        let outside = place.can_be_written()?;
+        let outside = place.database().can_be_written()?;
         if !outside {
             stopped.signal("CONT")?;
         }
@@ -56,9 +57,23 @@ fn stop(place: &Place, stopped: &Process, other: &Process) -> Outcome<usize> {
 
 #[test]
 fn two_processes_fight_for_a_hundred_executions() -> Outcome {
-    let place = Place::new()?;
+    fight(Server::Sqlite, 100)
+}
+
+#[test]
+fn two_processes_fight_for_executions_on_postgres() -> Outcome {
+    Server::postgres().map_or(Ok(()), |server| fight(server, 50))
+}
+
+#[test]
+fn two_processes_fight_for_executions_on_redis() -> Outcome {
+    Server::redis().map_or(Ok(()), |server| fight(server, 50))
+}
+
+fn fight(server: Server, executions: usize) -> Outcome {
+    let place = Place::new(server)?;
     let rounds = 3;
-    let keys: Vec<String> = (0..100)
+    let keys: Vec<String> = (0..executions)
         .map(|number| format!("execution-{number}"))
         .collect();
     place.hold_steps()?;
@@ -73,10 +88,13 @@ fn two_processes_fight_for_a_hundred_executions() -> Outcome {
             _ => stop(&place, &other, &one)?,
         };
         assert!(taken > 0, "stop {turn} was not in the middle of a step");
-        println!("stop {turn}: {taken} steps began in the other process too");
+        println!(
+            "{}, stop {turn}: {taken} steps began in the other process too",
+            server.name()
+        );
         let done =
             || -> Outcome<usize> { Ok(one.steps("done")?.len() + other.steps("done")?.len()) };
-        let enough = done()? + 100;
+        let enough = done()? + executions;
         until("they go on", || {
             let is_held = !held(&one, &other)?.is_empty() || !held(&other, &one)?.is_empty();
             Ok(!is_held && done()? >= enough)
@@ -95,7 +113,8 @@ fn two_processes_fight_for_a_hundred_executions() -> Outcome {
     let began = &one.steps("began")? & &other.steps("began")?;
     let done = &one.steps("done")? & &other.steps("done")?;
     println!(
-        "{} steps began in both processes, {} were done by both, and each was recorded by one",
+        "{}: {} steps began in both processes, {} were done by both, and each was recorded by one",
+        server.name(),
         began.len(),
         done.len()
     );

@@ -3,34 +3,35 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
+use std::process::{Child, Command};
 use std::time::Duration;
 
 use flow_durable::{Execution, ListOptions, Record, RecordKind};
 use flow_survivor::{LEASE, expected_questions, runtime};
-use rusqlite::{Connection, ErrorCode};
+
+use crate::database::{Database, Server, block_on};
 
 pub(crate) type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// The folder of a database.
+/// A database, and the processes that have it.
 pub(crate) struct Place {
-    folder: tempfile::TempDir,
+    database: Database,
 }
 
 impl Place {
-    pub(crate) fn new() -> Outcome<Self> {
+    pub(crate) fn new(server: Server) -> Outcome<Self> {
         Ok(Place {
-            folder: tempfile::tempdir()?,
+            database: Database::new(server)?,
         })
     }
 
-    pub(crate) fn database(&self) -> PathBuf {
-        self.folder.path().join("survivor.db")
+    pub(crate) fn database(&self) -> &Database {
+        &self.database
     }
 
     fn hold(&self) -> PathBuf {
-        self.folder.path().join("hold")
+        self.database.file("hold")
     }
 
     /// Lets no step end that begins from now on, in any process.
@@ -62,36 +63,20 @@ impl Place {
         keys: &[String],
         answers: &str,
     ) -> Outcome<Process> {
-        let effects = self.folder.path().join(name);
-        let mut command = Command::new(env!("CARGO_BIN_EXE_flow-survivor"));
+        let program = env!("CARGO_BIN_EXE_flow-survivor");
+        let mut command = self.database.command(program, name);
         command
-            .arg(self.database())
             .arg(lease.as_millis().to_string())
             .arg(rounds.to_string())
             .args(keys);
-        command
-            .env("EFFECTS", &effects)
-            .env("HOLD", self.hold())
-            .env("ANSWERS", answers)
-            .stdout(Stdio::piped());
-        Ok(Process {
-            child: command.spawn()?,
-            effects,
-        })
-    }
-
-    /// Whether nobody has the database to themselves for longer than a transaction takes.
-    pub(crate) fn can_be_written(&self) -> Outcome<bool> {
-        can_be_written(&self.database())
+        command.env("HOLD", self.hold()).env("ANSWERS", answers);
+        Ok(Process::new(command.spawn()?, self.database.file(name)))
     }
 
     /// The executions, with their journals.
     pub(crate) fn executions(&self) -> Outcome<Vec<(Execution, Vec<Record>)>> {
-        let tokio = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()?;
-        tokio.block_on(async {
-            let runtime = runtime(&self.database(), LEASE).await?;
+        block_on(async {
+            let runtime = runtime(&self.database.place(), LEASE).await?;
             let mut found = Vec::new();
             for execution in runtime.list(ListOptions::new()).await? {
                 let journal = execution.journal().await?;
@@ -99,17 +84,6 @@ impl Place {
             }
             Ok(found)
         })
-    }
-}
-
-/// Whether nobody has a database to themselves for longer than a transaction takes.
-pub(crate) fn can_be_written(file: &Path) -> Outcome<bool> {
-    let database = Connection::open(file)?;
-    database.busy_timeout(Duration::from_millis(200))?;
-    match database.execute_batch("BEGIN IMMEDIATE; ROLLBACK") {
-        Ok(()) => Ok(true),
-        Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => Ok(false),
-        Err(error) => Err(error.into()),
     }
 }
 
@@ -153,23 +127,9 @@ impl Process {
         Ok(())
     }
 
-    /// Returns true once none of its threads runs after a stop. On a busy machine one can still be
-    /// in a call of the system, such as one that takes a lock. Where that cannot be known, they are
-    /// taken to be stopped.
+    /// Whether it has stopped, as [`is_stopped`].
     pub(crate) fn is_stopped(&self) -> Outcome<bool> {
-        let Ok(threads) = fs::read_dir(format!("/proc/{}/task", self.child.id())) else {
-            return Ok(true);
-        };
-        for thread in threads {
-            // A thread that has just ended has no state.
-            let state = fs::read_to_string(thread?.path().join("stat")).unwrap_or_default();
-            // The state follows the name, which is in parentheses and may hold any sign.
-            let state = state.rsplit(')').next().unwrap_or_default().trim_start();
-            if !state.is_empty() && !state.starts_with(['T', 'Z', 'X']) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        is_stopped(&self.child)
     }
 
     /// How many bytes its steps have written until now.
@@ -199,6 +159,25 @@ impl Process {
     pub(crate) fn steps(&self, what: &str) -> Outcome<BTreeSet<String>> {
         Ok(self.times(what)?.into_keys().collect())
     }
+}
+
+/// Returns true once none of the threads of a process runs after a stop. On a busy machine one can
+/// still be in a call of the system, such as one that takes a lock. Where that cannot be known, they
+/// are taken to be stopped.
+pub(crate) fn is_stopped(process: &Child) -> Outcome<bool> {
+    let Ok(threads) = fs::read_dir(format!("/proc/{}/task", process.id())) else {
+        return Ok(true);
+    };
+    for thread in threads {
+        // A thread that has just ended has no state.
+        let state = fs::read_to_string(thread?.path().join("stat")).unwrap_or_default();
+        // The state follows the name, which is in parentheses and may hold any sign.
+        let state = state.rsplit(')').next().unwrap_or_default().trim_start();
+        if !state.is_empty() && !state.starts_with(['T', 'Z', 'X']) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 impl Drop for Process {

@@ -3,25 +3,25 @@
 //! A sample of the points is part of the tests. All of them, with snapshots seldom, often, and with
 //! a pruned history, and with a second death after each first one: `SWEEP=all cargo test -p
 //! flow-survivor --test processes -- --nocapture a_death_at_a_call`, which takes a quarter of an
-//! hour. `SWEEP_FLOW=forks` takes one of the flows, and `KEEP=folder` keeps the database (of
-//! Postgres a dump) and the effects of points where something is wrong.
+//! hour for each store (`..._of_the_store`, `..._of_postgres`, `..._of_redis`). `SWEEP_FLOW=forks`
+//! takes one of the flows, and `KEEP=folder` keeps the database (of Postgres a dump) and the effects
+//! of points where something is wrong.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock};
 use std::thread::scope;
 
-use flow_services::Postgres;
 use flow_survivor::mortal::Moment;
 use serde_json::Value;
 
-use crate::grave::{Grave, texts};
+use crate::database::Server;
+use crate::grave::{Grave, recorded, texts};
 use crate::support::Outcome;
-use crate::verdict::{Found, judge_answers, judge_database, judge_ledger};
+use crate::verdict::{Found, judge_answers, judge_contents, judge_ledger};
 
 /// The flows, and how many of their steps can be under way at once.
 pub(crate) const FLOWS: [(&str, usize); 11] = [
@@ -54,7 +54,7 @@ pub(crate) struct Undisturbed {
     pub(crate) mode: &'static [&'static str],
     pub(crate) calls: u64,
     pub(crate) seen: Value,
-    server: Option<&'static Postgres>,
+    pub(crate) server: Server,
 }
 
 /// Where processes die, one after the other. The last one lives.
@@ -78,9 +78,9 @@ impl Undisturbed {
         flow: &'static str,
         at_once: usize,
         mode: &'static [&'static str],
-        server: Option<&'static Postgres>,
+        server: Server,
     ) -> Outcome<Self> {
-        let grave = Grave::at(server)?;
+        let grave = Grave::new(server)?;
         let output = grave.live(ALL, flow, mode, None)?;
         if !output.status.success() {
             return Err(format!("{flow} {mode:?} undisturbed: {}", texts(&output)).into());
@@ -101,13 +101,18 @@ impl Point<'_> {
     /// Lets processes die and the last one live, and adds what is wrong then.
     fn visit(&self, found: &mut Found) -> Outcome {
         let Undisturbed { flow, mode, .. } = self.undisturbed;
-        let grave = Grave::at(self.undisturbed.server)?;
+        let grave = Grave::new(self.undisturbed.server)?;
         let mut wrong = Vec::new();
         let mut lives = Vec::new();
         let mut lines = 0;
         for death in self.deaths.iter().copied().map(Some).chain([None]) {
-            let recorded = grave.recorded()?;
-            grave.until_free()?;
+            // Whoever comes first finds nothing, not even the tables.
+            let contents = if lives.is_empty() {
+                Vec::new()
+            } else {
+                grave.stored_when_free()?
+            };
+            let recorded = recorded(&contents);
             let output = grave.live(ALL, flow, mode, death)?;
             let all = grave.lines(ALL)?;
             lives.push([recorded, all[lines..].to_vec()].concat());
@@ -128,33 +133,23 @@ impl Point<'_> {
             }
         }
         self.judge(&lives, found, &mut wrong);
+        let contents = grave.database().contents()?;
         if *flow == "ledger" {
             let is_pruned = mode.contains(&"prune");
-            judge_ledger(&grave, &lives, is_pruned, found, &mut wrong)?;
+            judge_ledger(&grave, &contents, &lives, is_pruned, found, &mut wrong)?;
         }
-        judge_database(&grave, &mut wrong)?;
-        judge_answers(&grave, &lives, found, &mut wrong)?;
+        judge_contents(&contents, &mut wrong);
+        wrong.extend(grave.database().damage()?);
+        judge_answers(&lives, found, &mut wrong)?;
         found.points += 1;
         if !wrong.is_empty() {
             let text = format!("{self}:\n  {}", wrong.join("\n  "));
             println!("{text}");
             if let Some(kept) = std::env::var_os("KEEP") {
-                self.keep(&grave, Path::new(&kept))?;
+                let name = self.to_string().replace([' ', ','], "-");
+                grave.keep(&Path::new(&kept).join(name))?;
             }
             found.violations.push(text);
-        }
-        Ok(())
-    }
-
-    /// Keeps the database and the effects.
-    fn keep(&self, grave: &Grave, folder: &Path) -> Outcome {
-        let to = folder.join(self.to_string().replace([' ', ','], "-"));
-        fs::create_dir_all(&to)?;
-        fs::copy(grave.effects(ALL), to.join("effects"))?;
-        if let (Some(server), Some(schema)) = (self.undisturbed.server, grave.schema()) {
-            fs::write(to.join("sweep.sql"), server.dump(schema))?;
-        } else {
-            fs::copy(grave.database(), to.join("sweep.db"))?;
         }
         Ok(())
     }
@@ -223,22 +218,21 @@ fn points(undisturbed: &Undisturbed, twice: bool) -> Vec<Point<'_>> {
 
 #[test]
 fn a_death_at_a_call_of_the_store_changes_nothing() -> Outcome {
-    sweep(None, 24)
+    sweep(Server::Sqlite, 24)
 }
 
-/// The same on a server. The flow `ledger` writes in the transactions of SQLite, and the timeouts of
-/// `impatient` are shorter than a busy server may take.
 #[test]
 fn a_death_at_a_call_of_postgres_changes_nothing() -> Outcome {
-    static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
-    match SERVER.get_or_init(Postgres::start) {
-        Some(server) => sweep(Some(server), 5),
-        None => Ok(()),
-    }
+    Server::postgres().map_or(Ok(()), |server| sweep(server, 5))
+}
+
+#[test]
+fn a_death_at_a_call_of_redis_changes_nothing() -> Outcome {
+    Server::redis().map_or(Ok(()), |server| sweep(server, 5))
 }
 
 /// Visits so many points of each flow, or all.
-fn sweep(server: Option<&'static Postgres>, sample: usize) -> Outcome {
+fn sweep(server: Server, sample: usize) -> Outcome {
     let all = std::env::var("SWEEP").is_ok_and(|sweep| sweep == "all");
     let only = std::env::var("SWEEP_FLOW").ok();
     let undisturbed = undisturbed(server, all, only.as_deref())?;
@@ -259,7 +253,8 @@ fn sweep(server: Option<&'static Postgres>, sample: usize) -> Outcome {
     let sum = |of: fn(&Found) -> usize| found.iter().map(of).sum::<usize>();
     let violations: Vec<&String> = found.iter().flat_map(|found| &found.violations).collect();
     println!(
-        "{} points, {} deaths, {} steps under way ran again, {} answers, {} rows, {} violations",
+        "{}: {} points, {} deaths, {} steps under way ran again, {} answers, {} rows, {} violations",
+        server.name(),
         sum(|found| found.points),
         sum(|found| found.deaths),
         sum(|found| found.reruns),
@@ -270,7 +265,7 @@ fn sweep(server: Option<&'static Postgres>, sample: usize) -> Outcome {
     assert!(violations.is_empty(), "{} violations", violations.len());
     assert!(sum(|found| found.reruns) > 0, "no death hit a step");
     assert!(sum(|found| found.deaths) > points.len() / 2, "few died");
-    let ledger = server.is_none() && only.as_deref().is_none_or(|only| only == "ledger");
+    let ledger = server.has_transactions() && only.as_deref().is_none_or(|only| only == "ledger");
     assert!(
         !ledger || sum(|found| found.postings) > 0,
         "nothing was posted"
@@ -279,16 +274,12 @@ fn sweep(server: Option<&'static Postgres>, sample: usize) -> Outcome {
 }
 
 /// What the flows come to if nothing dies: each in one of the modes, or in all of them.
-fn undisturbed(
-    server: Option<&'static Postgres>,
-    all: bool,
-    only: Option<&str>,
-) -> Outcome<Vec<Undisturbed>> {
+fn undisturbed(server: Server, all: bool, only: Option<&str>) -> Outcome<Vec<Undisturbed>> {
     let mut undisturbed = Vec::new();
     for (index, (flow, at_once)) in FLOWS.into_iter().enumerate() {
         for (number, mode) in MODES.into_iter().enumerate() {
             let wanted = only.is_none_or(|only| only == flow)
-                && (server.is_none() || !["impatient", "ledger"].contains(&flow));
+                && (flow != "ledger" || server.has_transactions());
             if wanted && (all || number == index % MODES.len()) {
                 undisturbed.push(Undisturbed::run(flow, at_once, mode, server)?);
             }

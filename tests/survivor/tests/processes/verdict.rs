@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use flow_durable::{Record, RecordKind, Status};
 use serde_json::Value;
 
+use crate::database::Stored;
 use crate::grave::Grave;
 use crate::support::Outcome;
 
@@ -18,48 +20,13 @@ pub(crate) struct Found {
     pub(crate) violations: Vec<String>,
 }
 
-/// What is wrong if a query finds a row, and the query.
-const CASES: [(&str, &str); 7] = [
-    (
-        "an execution is not over",
-        "SELECT id || ' ' || status FROM executions WHERE status NOT IN ('completed', 'failed') OR holder IS NOT NULL",
-    ),
-    (
-        "a question is open",
-        "SELECT token || ' ' || step FROM pauses WHERE state IN ('open', 'answered', 'timed_out')",
-    ),
-    (
-        "a step is recorded twice",
-        "SELECT execution || '/' || step FROM records WHERE kind IN ('outcome', 'node_failed', 'resumed') \
-         GROUP BY execution, step HAVING count(*) > 1",
-    ),
-    (
-        "a replay is recorded",
-        "SELECT execution || '/' || step || ' ' || kind FROM records \
-         WHERE kind NOT IN ('attempt_failed', 'snapshot') GROUP BY execution, step, kind HAVING count(*) > 1",
-    ),
-    (
-        "the failure of a flow is recorded twice",
-        "SELECT a.execution || '/' || a.step || ' ' || a.attempt FROM records a WHERE a.kind = 'attempt_failed' \
-         AND EXISTS (SELECT 1 FROM records f WHERE f.execution = a.execution AND f.kind IN ('flow_failed', 'timed_out') \
-         AND f.step = a.step || CASE WHEN a.attempt = 0 THEN '' ELSE '~' || a.attempt END) \
-         GROUP BY a.execution, a.step, a.attempt HAVING count(*) > 1",
-    ),
-    (
-        "a record is missing",
-        "SELECT e.id || ' ' || e.next_seq FROM executions e JOIN records r ON r.execution = e.id \
-         GROUP BY e.id HAVING max(r.seq) + 1 <> e.next_seq OR max(r.seq) - min(r.seq) + 1 <> count(*)",
-    ),
-    (
-        "a run does not end with its end",
-        "SELECT r.execution || ' ' || r.kind FROM records r JOIN executions e ON e.id = r.execution \
-         WHERE r.seq = e.next_seq - 1 AND r.kind NOT IN ('run_completed', 'run_failed')",
-    ),
-];
+/// How many rows an execution of `ledger` comes to.
+const POSTINGS: i64 = 7;
 
 /// What the steps have written to the table of their own, in the transactions of their outcomes.
 pub(crate) fn judge_ledger(
     grave: &Grave,
+    contents: &[Stored],
     lives: &[Vec<Value>],
     is_pruned: bool,
     found: &mut Found,
@@ -72,58 +39,103 @@ pub(crate) fn judge_ledger(
     };
     let (posts, recorded) = (steps("posts"), steps("recorded"));
     let in_vain = |step: &str| step.contains("post_in_vain");
-    let mut rows = BTreeMap::new();
-    for row in grave.query("SELECT step, CAST(count(*) AS TEXT) FROM postings GROUP BY step")? {
-        let [Some(step), Some(count)] = &row[..] else {
-            return Err(format!("{row:?} is no row").into());
-        };
-        rows.insert(step.clone(), count.clone());
-    }
+    let rows: BTreeMap<String, i64> = grave.database().postings()?.into_iter().collect();
     for step in posts.intersection(&recorded) {
-        let count = rows.get(step).map_or("0", String::as_str);
-        let expected = if in_vain(step) { "0" } else { "1" };
-        if count != expected {
+        let count = rows.get(step).copied().unwrap_or(0);
+        if count != i64::from(!in_vain(step)) {
             wrong.push(format!(
                 "{step} is recorded, and in the table {count} times"
             ));
         }
         found.postings += usize::from(!in_vain(step));
     }
-    let doubled = rows.iter().filter(|(_, count)| *count != "1");
+    let doubled = rows.iter().filter(|(_, count)| **count != 1);
     wrong.extend(doubled.map(|(step, count)| format!("{step} is in the table {count} times")));
     // A record that is pruned by the write that adds it is nowhere if its process dies then.
     if !is_pruned {
         let lost = rows.keys().filter(|step| !recorded.contains(*step));
         wrong.extend(lost.map(|step| format!("{step} is in the table, and not recorded")));
     }
-    let all = "SELECT e.id || ' has ' || count(p.step) FROM executions e LEFT JOIN postings p ON p.step LIKE e.id || '/%' \
-         WHERE e.copied_from IS NULL GROUP BY e.id HAVING count(p.step) <> 7";
-    for row in grave.query(all)? {
-        wrong.push(format!("rows are missing: {row:?}"));
+    for Stored { row, .. } in contents {
+        let own = format!("{}/", row.id);
+        let own = rows.iter().filter(|(step, _)| step.starts_with(&own));
+        let count: i64 = own.map(|(_, count)| count).sum();
+        if row.copied_from.is_none() && count != POSTINGS {
+            wrong.push(format!("{} has {count} rows", row.id));
+        }
     }
     Ok(())
 }
 
 /// What the database says in the end.
-pub(crate) fn judge_database(grave: &Grave, wrong: &mut Vec<String>) -> Outcome {
-    if grave.is_file() {
-        let sound = grave.query("PRAGMA quick_check")?;
-        if sound != [[Some("ok".to_owned())]] {
-            wrong.push(format!("the file is damaged: {sound:?}"));
+pub(crate) fn judge_contents(contents: &[Stored], wrong: &mut Vec<String>) {
+    for stored in contents {
+        let Stored {
+            row,
+            claim,
+            questions,
+            records,
+        } = stored;
+        let mut violated = |what: String| wrong.push(format!("{}: {what}", row.id));
+        let is_over = matches!(row.status, Status::Completed | Status::Failed);
+        if !is_over || claim.is_some() {
+            violated(format!("it is not over: {}, {claim:?}", row.status));
+        }
+        for question in questions {
+            violated(format!("a question is open: {question:?}"));
+        }
+        // Of a history that is pruned, the beginning is missing.
+        let first = records.first().map_or(0, |first| first.seq);
+        let numbers = records.iter().map(|record| record.seq);
+        if records.is_empty() || !numbers.eq(first..row.next_seq) {
+            violated(format!("a record is missing before {}", row.next_seq));
+        }
+        let last = records.last().map(|last| last.kind);
+        if !matches!(last, Some(RecordKind::RunCompleted | RecordKind::RunFailed)) {
+            violated(format!("its last record is {last:?}"));
+        }
+        for what in recorded_twice(records) {
+            violated(format!("recorded twice: {what}"));
         }
     }
-    for (what, sql) in CASES {
-        for row in grave.query(sql)? {
-            wrong.push(format!("{what}: {row:?}"));
-        }
-    }
-    Ok(())
 }
 
-/// An answer that was accepted is what a step saw, unless the flow that asked took too long
+/// The records that can be there only once, and are not.
+fn recorded_twice(records: &[Record]) -> BTreeSet<String> {
+    use RecordKind::{AttemptFailed, FlowFailed, NodeFailed, Outcome, Resumed, Snapshot, TimedOut};
+    let ended: BTreeSet<&str> = records
+        .iter()
+        .filter(|record| matches!(record.kind, FlowFailed | TimedOut))
+        .map(|record| record.step.as_str())
+        .collect();
+    let words = records.iter().flat_map(|record| {
+        let Record {
+            step,
+            kind,
+            attempt,
+            ..
+        } = record;
+        let ends = matches!(kind, Outcome | NodeFailed | Resumed);
+        let of_flow = match attempt {
+            0 => step.clone(),
+            _ => format!("{step}~{attempt}"),
+        };
+        let failed = *kind == AttemptFailed && ended.contains(&*of_flow);
+        let replayed = !matches!(kind, AttemptFailed | Snapshot);
+        [
+            ends.then(|| format!("the end of {step}")),
+            failed.then(|| format!("the failure of attempt {attempt} of {step}")),
+            replayed.then(|| format!("{kind} of {step}")),
+        ]
+    });
+    let mut seen = BTreeSet::new();
+    let words = words.flatten();
+    words.filter(|word| !seen.insert(word.clone())).collect()
+}
+
+/// An answer that was stored is what a step saw, unless the flow that asked took too long
 /// meanwhile.
 pub(crate) fn judge_answers(
-    grave: &Grave,
     lives: &[Vec<Value>],
     found: &mut Found,
     wrong: &mut Vec<String>,
@@ -145,12 +157,11 @@ pub(crate) fn judge_answers(
         };
         timed_out.iter().any(inside)
     };
-    let answers = grave
-        .query("SELECT answer, execution || '/' || step FROM pauses WHERE answer IS NOT NULL")?;
     let mut given = BTreeSet::new();
-    for row in answers {
-        let [Some(answer), Some(step)] = &row[..] else {
-            return Err(format!("{row:?} is no answer").into());
+    for line in &lines {
+        let (Some(step), Some(answer)) = (line["answered"].as_str(), line["answer"].as_str())
+        else {
+            continue;
         };
         found.answers += 1;
         let by = signature(&serde_json::from_str(answer)?).ok_or("an answer is not signed")?;

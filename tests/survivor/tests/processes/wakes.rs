@@ -14,8 +14,9 @@ use std::time::Duration;
 use flow_survivor::mortal::Moment;
 use serde_json::Value;
 
+use crate::database::Server;
 use crate::grave::{Grave, ended, texts};
-use crate::support::{Outcome, can_be_written};
+use crate::support::{Outcome, is_stopped};
 use crate::sweep::{AT_ONCE, FLOWS, MODES, Undisturbed};
 
 /// How many processes are stopped while they hold a lease, unless `STOPS` says so:
@@ -25,21 +26,6 @@ const STOPS: usize = 40;
 
 const SLEEPER: &str = "sleeper";
 const SUCCESSOR: &str = "successor";
-
-/// What there is in the database. The first column is the execution.
-fn contents(grave: &Grave) -> Outcome<Vec<Vec<Option<String>>>> {
-    let tables = [
-        "SELECT id, status, CAST(fence AS TEXT), holder, CAST(next_seq AS TEXT), CAST(updated_ms AS TEXT), result \
-         FROM executions ORDER BY id",
-        "SELECT execution, CAST(seq AS TEXT), kind, step, payload FROM records ORDER BY execution, seq",
-        "SELECT execution, token, state, answer FROM pauses ORDER BY token",
-    ];
-    let mut contents = Vec::new();
-    for sql in tables {
-        contents.extend(grave.query(sql)?);
-    }
-    Ok(contents)
-}
 
 /// Lets a process go on that may not have been stopped yet.
 fn wake(mut child: Child) -> Outcome<std::process::Output> {
@@ -55,30 +41,28 @@ fn wake(mut child: Child) -> Outcome<std::process::Output> {
 /// Stops a process there. Whether it had a lease then; what is wrong with what it does when it goes on.
 fn stop(undisturbed: &Undisturbed, moment: Moment) -> Outcome<(bool, Vec<String>)> {
     let Undisturbed { flow, mode, .. } = undisturbed;
-    let grave = Grave::new()?;
+    let grave = Grave::new(undisturbed.server)?;
     let mut sleeper = grave.spawn(SLEEPER, flow, mode, Some(("STOP", moment)))?;
     let stops = |line: &Value| line["stops"] == true;
-    while !grave.lines(SLEEPER)?.iter().any(stops) {
+    while !grave.lines(SLEEPER)?.iter().any(stops) || !is_stopped(&sleeper)? {
         if sleeper.try_wait()?.is_some() {
             // This time there were fewer calls.
             return Ok((false, Vec::new()));
         }
         sleep(Duration::from_millis(1));
     }
-    let had_lease = grave.has_tables()?
-        && !grave
-            .query("SELECT id FROM executions WHERE holder IS NOT NULL")?
-            .is_empty();
-    grave.until_free()?;
-    if !can_be_written(&grave.database())? {
+    if !grave.database().can_be_written()? {
         // It was writing something else, and is in the way of everybody.
         wake(sleeper)?;
         return Ok((false, Vec::new()));
     }
+    let stored = grave.database().contents()?;
+    let had_lease = stored.iter().any(|stored| stored.claim.is_some());
+    grave.stored_when_free()?;
     let successor = grave.live(SUCCESSOR, flow, mode, None)?;
-    let before = contents(&grave)?;
+    let before = grave.database().contents()?;
     let sleeper = wake(sleeper)?;
-    let after = contents(&grave)?;
+    let after = grave.database().contents()?;
 
     let mut wrong = Vec::new();
     for (who, output) in [("successor", successor), ("sleeper", sleeper)] {
@@ -93,11 +77,11 @@ fn stop(undisturbed: &Undisturbed, moment: Moment) -> Outcome<(bool, Vec<String>
         }
     }
     // What it starts itself is another matter.
-    let known: BTreeSet<&str> = before.iter().filter_map(|row| row[0].as_deref()).collect();
-    let mut kept = after.clone();
-    kept.retain(|row| row[0].as_deref().is_some_and(|id| known.contains(id)));
+    let known: BTreeSet<String> = before.iter().map(|it| it.row.id.to_string()).collect();
+    let mut kept = after;
+    kept.retain(|stored| known.contains(&stored.row.id.to_string()));
     if before != kept {
-        let late: Vec<_> = kept.iter().filter(|row| !before.contains(row)).collect();
+        let late: Vec<_> = kept.iter().filter(|it| !before.contains(it)).collect();
         wrong.push(format!("it wrote: {late:?}"));
     }
     let lines = grave.lines(SLEEPER)?;
@@ -112,18 +96,34 @@ fn stop(undisturbed: &Undisturbed, moment: Moment) -> Outcome<(bool, Vec<String>
 
 #[test]
 fn a_process_that_was_stopped_begins_nothing_when_it_goes_on() -> Outcome {
+    stop_and_wake(Server::Sqlite, STOPS)
+}
+
+#[test]
+fn a_process_that_was_stopped_begins_nothing_on_postgres_when_it_goes_on() -> Outcome {
+    Server::postgres().map_or(Ok(()), |server| stop_and_wake(server, STOPS / 2))
+}
+
+#[test]
+fn a_process_that_was_stopped_begins_nothing_on_redis_when_it_goes_on() -> Outcome {
+    Server::redis().map_or(Ok(()), |server| stop_and_wake(server, STOPS / 2))
+}
+
+/// Stops so many processes that hold a lease.
+fn stop_and_wake(server: Server, stops: usize) -> Outcome {
     let stops = match std::env::var("STOPS") {
         Ok(text) => text.parse()?,
-        Err(_) => STOPS,
+        Err(_) => stops,
     };
     let only = std::env::var("SWEEP_FLOW").ok();
     let mut undisturbed = Vec::new();
     for (index, (flow, at_once)) in FLOWS.into_iter().enumerate() {
-        if only.as_ref().is_some_and(|only| only != flow) {
+        let is_other = only.as_ref().is_some_and(|only| only != flow);
+        if is_other || flow == "ledger" && !server.has_transactions() {
             continue;
         }
         let mode = MODES[index % MODES.len()];
-        undisturbed.push(Undisturbed::run(flow, at_once, mode, None)?);
+        undisturbed.push(Undisturbed::run(flow, at_once, mode, server)?);
     }
     let (stopped, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     scope(|threads| -> Outcome {
@@ -155,7 +155,8 @@ fn a_process_that_was_stopped_begins_nothing_when_it_goes_on() -> Outcome {
     })?;
     let (stopped, wrong) = (stopped.into_inner(), wrong.into_inner()?);
     println!(
-        "{stopped} processes that held a lease were stopped, {} violations",
+        "{}: {stopped} processes that held a lease were stopped, {} violations",
+        server.name(),
         wrong.len()
     );
     assert!(wrong.is_empty(), "{} violations", wrong.len());

@@ -7,7 +7,7 @@ use flow_survivor::told::now_us;
 use super::LEASE;
 use super::lives::{End, Life, Notes};
 use crate::grave::Grave;
-use crate::support::{Outcome, Process, can_be_written};
+use crate::support::{Outcome, Process};
 
 /// How long a worker may take to stop or to end.
 const TOO_LONG: Duration = Duration::from_secs(60);
@@ -85,7 +85,7 @@ impl<'a> Crew<'a> {
                     }
                     std::thread::sleep(Duration::from_millis(1));
                 }
-                if self.grave.is_file() && !can_be_written(&self.grave.database())? {
+                if !self.grave.database().can_be_written()? {
                     // It was writing, and is in the way of everybody, also of who lets it go on.
                     worker.stops.push((since, now_us()));
                     return worker.process.signal("CONT");

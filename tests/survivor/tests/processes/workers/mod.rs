@@ -20,11 +20,11 @@ use flow_durable::{
     Execution, ListOptions, RecordKind, Runtime, RuntimeError, RuntimeOptions, StartOptions,
     Status, Token,
 };
-use flow_services::Postgres;
 use flow_survivor::job::{Errand, ErrandInput, Job, JobInput};
 use flow_survivor::told::now_us;
 use flow_survivor::{GoOn, expected_questions, expected_total};
 
+use crate::database::{Server, block_on};
 use crate::grave::Grave;
 use crate::support::{Outcome, check_journal};
 use claims::{Times, judge_claims, judge_drained, judge_steps, taken_over, went_on_after};
@@ -98,7 +98,7 @@ impl Front {
     async fn new(grave: &Grave) -> Outcome<Front> {
         let runtime = async || -> Outcome<Runtime> {
             let options = RuntimeOptions::new().concurrent_executions(0);
-            let runtime = Runtime::with_options(grave.store().await?, options);
+            let runtime = Runtime::with_options(grave.database().store().await?, options);
             runtime.register(Job::new())?;
             runtime.register(Errand::new())?;
             Ok(runtime)
@@ -363,26 +363,14 @@ fn judge_times(times: &Times) -> Vec<String> {
     wrong
 }
 
-fn come_and_go(server: Option<&Postgres>) -> Outcome {
-    let grave = Grave::at(server)?;
-    let tokio = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    tokio.block_on(come_and_go_at(&grave, server))
-}
-
-async fn come_and_go_at(grave: &Grave, server: Option<&Postgres>) -> Outcome {
+async fn come_and_go(grave: &Grave) -> Outcome {
     let scale = Scale::from_env()?;
     let mut front = Front::new(grave).await?;
     let began = Instant::now();
     let lives = work(grave, &mut front, scale).await?;
-    let what = if grave.is_file() {
-        "SQLite"
-    } else {
-        "Postgres"
-    };
     println!(
-        "{what}: {} executions in {:.1?}",
+        "{}: {} executions in {:.1?}",
+        grave.database().server().name(),
         scale.executions,
         began.elapsed()
     );
@@ -391,7 +379,7 @@ async fn come_and_go_at(grave: &Grave, server: Option<&Postgres>) -> Outcome {
     wrong.append(&mut front.wrong);
     if !wrong.is_empty() {
         if let Some(kept) = std::env::var_os("KEEP") {
-            grave.keep_all(Path::new(&kept), server)?;
+            grave.keep(Path::new(&kept))?;
         }
         for wrong in wrong.iter().take(50) {
             println!("  {wrong}");
@@ -401,15 +389,22 @@ async fn come_and_go_at(grave: &Grave, server: Option<&Postgres>) -> Outcome {
     Ok(())
 }
 
+fn come_and_go_on(server: Server) -> Outcome {
+    let grave = Grave::new(server)?;
+    block_on(come_and_go(&grave))
+}
+
 #[test]
 fn workers_that_come_and_go_do_everything_once() -> Outcome {
-    come_and_go(None)
+    come_and_go_on(Server::Sqlite)
 }
 
 #[test]
 fn workers_that_come_and_go_on_postgres_do_everything_once() -> Outcome {
-    match Postgres::start() {
-        Some(server) => come_and_go(Some(&server)),
-        None => Ok(()),
-    }
+    Server::postgres().map_or(Ok(()), come_and_go_on)
+}
+
+#[test]
+fn workers_that_come_and_go_on_redis_do_everything_once() -> Outcome {
+    Server::redis().map_or(Ok(()), come_and_go_on)
 }
