@@ -376,10 +376,11 @@ flow! {
 
 flow! {
     /// Flows with a timeout and a retry, whose first attempts take too long, and questions after them and in them.
+    /// On a busy machine other attempts take too long as well.
     pub Impatient(number: u64) -> (number: u64) {
-        node at_once: Moody = Moody::new() with timeout = "30ms", retry(attempts = 9);
-        node later: Moody = Moody::new() with timeout = "40ms", retry(attempts = 9, wait = "3ms");
-        node asking: Asking = Asking::new() with timeout = "150ms", retry(attempts = 9);
+        node at_once: Moody = Moody::new() with timeout = "60ms", retry(attempts = 30);
+        node later: Moody = Moody::new() with timeout = "80ms", retry(attempts = 30, wait = "3ms");
+        node asking: Asking = Asking::new() with timeout = "300ms", retry(attempts = 30);
         start >> at_once >> GoOn;
         GoOn - "yes" >> rewarded >> later >> asking;
         GoOn - "no" >> declined >> end("no");
