@@ -1,7 +1,6 @@
 //! The store on a real server.
 
 mod breaks;
-mod clocks;
 mod hints;
 mod lost_answers;
 mod opening;
@@ -28,5 +27,11 @@ mod suite {
         use crate::servers::Fresh;
 
         flow_store::suite!(|_folder| Fresh::through_a_pooler());
+    }
+
+    mod by_its_clock {
+        use crate::servers::Fresh;
+
+        flow_store::clock_suite!(|_folder| Fresh::with_its_clock());
     }
 }

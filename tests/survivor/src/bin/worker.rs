@@ -1,9 +1,9 @@
-//! Takes executions out of the queue and runs them: `worker STORE LEASE_MS`. When its input ends, it
-//! drains, says so, and ends.
+//! Takes executions out of the queue and runs them: `worker STORE LEASE_MS CLOCK_MS`, by a clock
+//! that shows so much more or less than it is. When its input ends, it drains, says so, and ends.
 
 use std::error::Error;
 use std::io::Read as _;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use flow_durable::{Runtime, RuntimeOptions};
 use flow_survivor::job::{AT_ONCE, ERRANDS_AT_ONCE, Errand, Job};
@@ -18,7 +18,17 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let mut arguments = std::env::args().skip(1);
     let place = arguments.next().ok_or("no store")?;
     let lease = Duration::from_millis(arguments.next().ok_or("no lease")?.parse()?);
+    let clock_ms: i64 = arguments.next().ok_or("no clock")?.parse()?;
+    let wrong_by = Duration::from_millis(clock_ms.unsigned_abs());
+    let clock = move || {
+        let now = SystemTime::now();
+        match clock_ms {
+            0.. => now + wrong_by,
+            _ => now - wrong_by,
+        }
+    };
     let options = RuntimeOptions::new()
+        .clock(clock)
         .lease(lease)
         .concurrent_executions(AT_ONCE)
         .concurrent_executions_of("Errand", ERRANDS_AT_ONCE)

@@ -66,10 +66,12 @@ impl Grave {
         Ok(command.spawn()?)
     }
 
-    /// A process that takes executions out of the queue until its input ends.
-    pub(crate) fn worker(&self, name: &str, lease: Duration) -> Outcome<Process> {
+    /// A process that takes executions out of the queue until its input ends, by a clock that is
+    /// wrong by so much.
+    pub(crate) fn worker(&self, name: &str, lease: Duration, clock_ms: i64) -> Outcome<Process> {
         let mut command = self.database.command(env!("CARGO_BIN_EXE_worker"), name);
         command.arg(lease.as_millis().to_string());
+        command.arg(clock_ms.to_string());
         command.stdin(Stdio::piped());
         Ok(Process::new(command.spawn()?, self.effects(name)))
     }

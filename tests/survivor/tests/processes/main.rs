@@ -1,5 +1,6 @@
 //! Processes that are killed or stopped again and again come to the same as one that is left alone.
 
+mod clocks;
 mod database;
 mod elsewhere;
 mod grave;

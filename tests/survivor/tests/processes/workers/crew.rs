@@ -6,11 +6,15 @@ use flow_survivor::told::now_us;
 
 use super::LEASE;
 use super::lives::{End, Life, Notes};
+use crate::database::Server;
 use crate::grave::Grave;
 use crate::support::{Outcome, Process};
 
 /// How long a worker may take to stop or to end.
 const TOO_LONG: Duration = Duration::from_secs(60);
+
+/// By how much the clock of a worker may be wrong where the store has its own.
+const WRONG_BY_MS: i64 = 60 * 60 * 1000;
 
 /// A worker that has not ended.
 struct Worker {
@@ -43,7 +47,12 @@ impl<'a> Crew<'a> {
     pub(super) fn add(&mut self) -> Outcome {
         let name = format!("worker {}", self.spawned);
         self.spawned += 1;
-        let process = self.grave.worker(&name, LEASE)?;
+        let clock_ms = match self.grave.database().server() {
+            // There the clocks of the processes are the ones that count.
+            Server::Sqlite => 0,
+            Server::Postgres(_) | Server::Redis(_) => fastrand::i64(-WRONG_BY_MS..=WRONG_BY_MS),
+        };
+        let process = self.grave.worker(&name, LEASE, clock_ms)?;
         self.workers.push(Worker {
             name,
             process,

@@ -1,5 +1,6 @@
 //! Four workers take executions out of one queue, while every moment one of them is killed, drained,
-//! or stopped for longer than its lease, and another one is added.
+//! or stopped for longer than its lease, and another one is added. On Postgres and on Redis, their
+//! clocks differ by up to two hours.
 //!
 //! What they did is judged by what they noted: each step and each call of the store, with its times.
 //! A short form is part of the tests. The whole one, with a worker that goes every second:

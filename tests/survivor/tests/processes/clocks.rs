@@ -1,26 +1,20 @@
-//! Processes whose clocks differ: the clock of the database is the one that counts.
+//! Processes whose clocks differ by hours: the clock of the server is the one that counts, on
+//! Postgres and on Redis.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
 use flow_durable::{Runtime, RuntimeOptions, StartOptions, Status};
-use flow_postgres::{PostgresOptions, PostgresStore};
 use flow_runtime::prelude::*;
-use flow_store::{Store as _, from_ms};
+use flow_store::from_ms;
+use flow_survivor::store_at;
 use tokio::sync::Notify;
 
-use crate::servers::{options, shared};
-
-type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
+use crate::database::{Database, Server};
+use crate::support::Outcome;
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
-
-mod suite {
-    use crate::servers::Fresh;
-
-    flow_store::clock_suite!(|_folder| Fresh::with_its_clock());
-}
 
 /// By how much a clock is wrong.
 #[derive(Debug, Clone, Copy)]
@@ -66,26 +60,30 @@ flow! {
 }
 
 /// A process with this clock.
-async fn process(
-    url: &str,
-    options: PostgresOptions,
-    clock: Clock,
-    hold: &Hold,
-) -> Outcome<Runtime> {
-    let store = PostgresStore::connect_with(url, options).await?;
+async fn process(place: &str, clock: Clock, hold: &Hold) -> Outcome<Runtime> {
     let options = RuntimeOptions::new()
         .lease(Duration::from_secs(2))
         .clock(move || clock.now());
-    let runtime = Runtime::with_options(store, options);
+    let runtime = Runtime::with_options(store_at(place).await?, options);
     runtime.register(Holding::builder().hold(hold.clone()).build())?;
     Ok(runtime)
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_execution_stays_with_a_living_process_whatever_the_clocks_show() -> Outcome {
-    let Some(url) = shared().map(|server| server.url()) else {
-        return Ok(());
-    };
+/// Whether it holds on every server.
+fn on_servers(holds: impl AsyncFn(&str) -> Outcome) -> Outcome {
+    let tokio = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    for server in [Server::postgres(), Server::redis()].into_iter().flatten() {
+        let database = Database::new(server)?;
+        let holds = tokio.block_on(holds(&database.place()));
+        holds.map_err(|error| format!("{}: {error}", server.name()))?;
+    }
+    Ok(())
+}
+
+async fn stays_with_a_living_process(place: &str) -> Outcome {
     use Clock::{Ahead, Behind, Right};
     for (one, other) in [
         (Right, Ahead),
@@ -93,9 +91,9 @@ async fn an_execution_stays_with_a_living_process_whatever_the_clocks_show() -> 
         (Behind, Ahead),
         (Ahead, Behind),
     ] {
-        let (options, hold) = (options(), Hold::default());
-        let one = process(&url, options.clone(), one, &hold).await?;
-        let other = process(&url, options, other, &hold).await?;
+        let hold = Hold::default();
+        let one = process(place, one, &hold).await?;
+        let other = process(place, other, &hold).await?;
         let execution = one.start::<Holding>(HoldingInput {}, StartOptions::new());
         let execution = execution.await?;
         hold.has_begun.notified().await;
@@ -111,21 +109,17 @@ async fn an_execution_stays_with_a_living_process_whatever_the_clocks_show() -> 
 }
 
 /// The tokio runtime of a process ends as the process does: nothing is given up.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_execution_of_a_dead_process_is_taken_over_whatever_the_clocks_show() -> Outcome {
-    let Some(url) = shared().map(|server| server.url()) else {
-        return Ok(());
-    };
+async fn is_taken_over_from_a_dead_process(place: &str) -> Outcome {
     use Clock::{Ahead, Behind};
     for (one, other) in [(Ahead, Behind), (Behind, Ahead)] {
-        let (options, hold) = (options(), Hold::default());
+        let hold = Hold::default();
         let dies = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()?;
-        let (to, of, its) = (url.clone(), options.clone(), hold.clone());
+        let (at, its) = (place.to_owned(), hold.clone());
         let started = dies.spawn(async move {
-            let runtime = process(&to, of, one, &its).await.unwrap();
+            let runtime = process(&at, one, &its).await.unwrap();
             let start = runtime.start::<Holding>(HoldingInput {}, StartOptions::new());
             let id = start.await.unwrap().id();
             its.has_begun.notified().await;
@@ -135,7 +129,7 @@ async fn an_execution_of_a_dead_process_is_taken_over_whatever_the_clocks_show()
         dies.shutdown_background();
         drop(runtime);
         let began = Instant::now();
-        let other = process(&url, options, other, &hold).await?;
+        let other = process(place, other, &hold).await?;
         while other.recover().await?.resumed != [id] {
             assert!(began.elapsed() < Duration::from_secs(20));
             tokio::task::yield_now().await;
@@ -148,15 +142,11 @@ async fn an_execution_of_a_dead_process_is_taken_over_whatever_the_clocks_show()
     Ok(())
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn times_are_those_of_the_database() -> Outcome {
-    let Some(url) = shared().map(|server| server.url()) else {
-        return Ok(());
-    };
+async fn has_the_times_of_the_database(place: &str) -> Outcome {
     for clock in [Clock::Behind, Clock::Ahead] {
-        let (options, hold) = (options(), Hold::default());
-        let store = PostgresStore::connect_with(&url, options.clone()).await?;
-        let runtime = process(&url, options, clock, &hold).await?;
+        let hold = Hold::default();
+        let store = store_at(place).await?;
+        let runtime = process(place, clock, &hold).await?;
         let database = async || Outcome::Ok(store.clock_ms().await?.ok_or("it has a clock")?);
         let not_before = from_ms(database().await? + 300);
         hold.go_on.notify_one();
@@ -173,4 +163,19 @@ async fn times_are_those_of_the_database() -> Outcome {
         assert!(from_ms(after) + Duration::from_secs(1) >= not_before);
     }
     Ok(())
+}
+
+#[test]
+fn an_execution_stays_with_a_living_process_whatever_the_clocks_show() -> Outcome {
+    on_servers(stays_with_a_living_process)
+}
+
+#[test]
+fn an_execution_of_a_dead_process_is_taken_over_whatever_the_clocks_show() -> Outcome {
+    on_servers(is_taken_over_from_a_dead_process)
+}
+
+#[test]
+fn times_are_those_of_the_database() -> Outcome {
+    on_servers(has_the_times_of_the_database)
 }
