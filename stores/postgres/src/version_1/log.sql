@@ -3,9 +3,12 @@
 -- by an advisory lock that it shares with others and holds until it has committed. A reader stops at the lowest that
 -- is announced.
 
+-- Returns how many they are: a caller that assigns this saves the plan that PERFORM would run.
 CREATE FUNCTION {schema}.add_records(of_execution uuid, added text)
-RETURNS void LANGUAGE plpgsql AS {body}
+RETURNS bigint LANGUAGE plpgsql AS {body}
 #variable_conflict use_column
+DECLARE
+    how_many bigint;
 BEGIN
     PERFORM pg_advisory_xact_lock_shared({class}, (CASE WHEN is_called THEN last_value ELSE 0 END & 2147483647)::integer)
     FROM {schema}.offsets;
@@ -13,6 +16,8 @@ BEGIN
         ("offset", execution, seq, at_ms, kind, path, step, visit, item, attempt, payload)
     SELECT nextval('{schema}.offsets'), of_execution, seq, at_ms, kind, path, step, visit, item, attempt, payload
     FROM json_populate_recordset(NULL::{schema}.records, added::json);
+    GET DIAGNOSTICS how_many = ROW_COUNT;
+    RETURN how_many;
 END {body};
 
 -- Up to this offset, no record appears any more.

@@ -1,7 +1,10 @@
 -- Each write is one statement that calls one of these functions, so it is one transaction and one message to the
--- server. Refusals are errors, which undo what was written before them.
+-- server. Refusals are errors, which undo what was written before them. All are in PL/pgSQL, which keeps the plans of
+-- its statements; functions in SQL are planned at each call.
 
-CREATE FUNCTION {schema}.recount(of_execution uuid) RETURNS void LANGUAGE sql AS {body}
+CREATE FUNCTION {schema}.recount(of_execution uuid) RETURNS void LANGUAGE plpgsql AS {body}
+#variable_conflict use_column
+BEGIN
     UPDATE {schema}.executions AS e SET expires_ms = q.expires_ms, settled = q.settled,
         wake_ms = least(q.expires_ms, e.timer_ms)
     FROM (
@@ -9,22 +12,26 @@ CREATE FUNCTION {schema}.recount(of_execution uuid) RETURNS void LANGUAGE sql AS
             count(*) FILTER (WHERE state IN ('answered', 'timed_out')) AS settled
         FROM {schema}.pauses WHERE execution = of_execution
     ) AS q
-    WHERE e.id = of_execution
-{body};
+    WHERE e.id = of_execution;
+END {body};
 
-CREATE FUNCTION {schema}.add_pauses(added text) RETURNS void LANGUAGE sql AS {body}
+CREATE FUNCTION {schema}.add_pauses(added text) RETURNS void LANGUAGE plpgsql AS {body}
+#variable_conflict use_column
+BEGIN
     INSERT INTO {schema}.pauses
         (token, execution, path, step, prompt, expected, "schema", created_ms, expires_ms, state, answer)
     SELECT token, execution, path, step, prompt, expected, "schema", created_ms, expires_ms, state, answer
-    FROM json_populate_recordset(NULL::{schema}.pauses, added::json)
-{body};
+    FROM json_populate_recordset(NULL::{schema}.pauses, added::json);
+END {body};
 
-CREATE FUNCTION {schema}.close_pauses(of_execution uuid, tokens uuid[]) RETURNS void LANGUAGE sql AS {body}
+CREATE FUNCTION {schema}.close_pauses(of_execution uuid, tokens uuid[]) RETURNS void LANGUAGE plpgsql AS {body}
+#variable_conflict use_column
+BEGIN
     UPDATE {schema}.pauses
     SET state = CASE state WHEN 'open' THEN 'withdrawn' WHEN 'answered' THEN 'used' WHEN 'timed_out' THEN 'expired' END
     WHERE execution = of_execution AND (tokens IS NULL OR token = ANY (tokens))
-        AND state IN ('open', 'answered', 'timed_out')
-{body};
+        AND state IN ('open', 'answered', 'timed_out');
+END {body};
 
 -- Returns the execution with the same key, if there is one. The claim of the new one is made here, if none is given.
 CREATE FUNCTION {schema}.new_execution(given text, records text, pauses text) RETURNS uuid LANGUAGE plpgsql AS {body}
@@ -32,6 +39,7 @@ CREATE FUNCTION {schema}.new_execution(given text, records text, pauses text) RE
 DECLARE
     e {schema}.executions := json_populate_record(NULL::{schema}.executions, given::json);
     existing uuid;
+    added bigint;
 BEGIN
     e.claimed_until_ms := coalesce(e.claimed_until_ms, {schema}.clock_ms(NULL) + e.lease_ms);
     LOOP
@@ -46,7 +54,7 @@ BEGIN
         END IF; -- it was deleted meanwhile
     END LOOP;
     IF records IS NOT NULL THEN
-        PERFORM {schema}.add_records(e.id, records);
+        added := {schema}.add_records(e.id, records);
     END IF;
     IF pauses IS NOT NULL THEN
         PERFORM {schema}.add_pauses(pauses);
@@ -66,20 +74,44 @@ CREATE FUNCTION {schema}.append(of_execution uuid, with_fence bigint, at_ms bigi
 DECLARE
     e {schema}.executions;
     over boolean := coalesce(new_status IN ('completed', 'failed', 'cancelled'), false);
+    has_key boolean;
     unknown uuid;
+    added bigint;
 BEGIN
-    SELECT * INTO e FROM {schema}.executions WHERE id = of_execution FOR UPDATE;
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'not found' USING ERRCODE = 'FW001';
+    IF over THEN
+        release := true;
+        timer := NULL;
     END IF;
-    IF e.fence <> with_fence OR e.holder IS NULL THEN
-        RAISE EXCEPTION 'lease lost' USING ERRCODE = 'FW002';
-    END IF;
-    IF count > 0 THEN
-        IF first_seq <> e.next_seq THEN
+    -- This locks the execution, checks the claim and writes in one statement: most appends are this one and the records.
+    LOOP
+        UPDATE {schema}.executions SET
+            updated_ms = append.at_ms,
+            next_seq = next_seq + count,
+            snapshot_seq = coalesce(snapshot, snapshot_seq),
+            status = coalesce(new_status, status),
+            result = coalesce(new_result, result),
+            structure = coalesce(new_structure, structure),
+            timer_ms = timer,
+            wake_ms = least(timer, expires_ms),
+            holder = CASE WHEN NOT release THEN holder END,
+            claimed_until_ms = CASE WHEN NOT release THEN claimed_until_ms END,
+            lease_ms = CASE WHEN NOT release THEN lease_ms END
+        WHERE id = of_execution AND fence = with_fence AND holder IS NOT NULL AND (count = 0 OR next_seq = first_seq)
+        RETURNING concurrency_key IS NOT NULL INTO has_key;
+        EXIT WHEN FOUND;
+        SELECT * INTO e FROM {schema}.executions WHERE id = of_execution;
+        IF NOT FOUND THEN
+            RAISE EXCEPTION 'not found' USING ERRCODE = 'FW001';
+        END IF;
+        IF e.fence <> with_fence OR e.holder IS NULL THEN
+            RAISE EXCEPTION 'lease lost' USING ERRCODE = 'FW002';
+        END IF;
+        IF count > 0 AND e.next_seq <> first_seq THEN
             RAISE EXCEPTION 'gap' USING ERRCODE = 'FW003', DETAIL = e.next_seq::text;
         END IF;
-        PERFORM {schema}.add_records(of_execution, records);
+    END LOOP; -- it was written to meanwhile
+    IF count > 0 THEN
+        added := {schema}.add_records(of_execution, records);
     END IF;
     IF opened IS NOT NULL THEN
         PERFORM {schema}.add_pauses(opened);
@@ -91,8 +123,17 @@ BEGIN
             RAISE EXCEPTION 'unknown token' USING ERRCODE = 'FW004', DETAIL = unknown::text;
         END IF;
     END IF;
-    IF over OR closed IS NOT NULL THEN
-        PERFORM {schema}.close_pauses(of_execution, CASE WHEN NOT over THEN closed END);
+    IF over THEN
+        PERFORM FROM {schema}.pauses WHERE execution = of_execution LIMIT 1;
+        IF FOUND THEN
+            PERFORM {schema}.close_pauses(of_execution, NULL);
+            PERFORM {schema}.recount(of_execution);
+        END IF;
+    ELSIF opened IS NOT NULL OR closed IS NOT NULL THEN
+        IF closed IS NOT NULL THEN
+            PERFORM {schema}.close_pauses(of_execution, closed);
+        END IF;
+        PERFORM {schema}.recount(of_execution);
     END IF;
     IF prune_before IS NOT NULL THEN
         PERFORM FROM {schema}.records
@@ -102,27 +143,7 @@ BEGIN
         END IF;
         DELETE FROM {schema}.records WHERE execution = of_execution AND seq < prune_before;
     END IF;
-    IF over THEN
-        release := true;
-        timer := NULL;
-    END IF;
-    UPDATE {schema}.executions SET
-        updated_ms = append.at_ms,
-        next_seq = next_seq + count,
-        snapshot_seq = coalesce(snapshot, snapshot_seq),
-        status = coalesce(new_status, status),
-        result = coalesce(new_result, result),
-        structure = coalesce(new_structure, structure),
-        timer_ms = timer,
-        wake_ms = least(timer, expires_ms),
-        holder = CASE WHEN NOT release THEN holder END,
-        claimed_until_ms = CASE WHEN NOT release THEN claimed_until_ms END,
-        lease_ms = CASE WHEN NOT release THEN lease_ms END
-    WHERE id = of_execution;
-    IF over OR opened IS NOT NULL OR closed IS NOT NULL THEN
-        PERFORM {schema}.recount(of_execution);
-    END IF;
-    RETURN over AND e.concurrency_key IS NOT NULL;
+    RETURN over AND has_key;
 END {body};
 
 CREATE FUNCTION {schema}.end_execution(of_execution uuid, new_status text, reason text, at_ms bigint, last_record text,
