@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from compile.generate import case_name
 from compile.measure import CAP_SECONDS, ROUNDS, SIZED, SLOW_SECONDS, SPREAD, TIMED
 from python.harness import SLOW_SECONDS as SINGLE_RUN_SECONDS
-from report import plot, results, server, targets
+from report import plot, results, server, stores, targets
 from report.contenders import BENCHES, LABELS, is_own
 from report.workloads import WORKLOADS
 
@@ -88,6 +88,7 @@ def write():
         *(section for workload in WORKLOADS if (section := of_workload(figures, workload))),
         durable(figures),
         served(newest["server"]),
+        stored(newest["stores"]),
         compiled(figures),
         reproduced(),
         HOW,
@@ -283,6 +284,18 @@ def served(run):
     text += server.STARTING
     if started:
         text += "\n" + table(["", "started", *delays, "all done", "memory after"], started)
+    return text + bullets(reasons)
+
+
+def stored(run):
+    if run is None:
+        return ""
+    each, scaled, on_postgres, reasons = stores.rows(run)
+    text = stores.STORES + "\n"
+    text += table(["", "one at once", "eight at once", "executions per second"], each)
+    text += stores.SCALED_TEXT + "\n" + table(["", "one process", "two", "four"], scaled)
+    head = ["", "one at once", "/ ours", "eight at once", "/ ours", "transactions a step"]
+    text += stores.POSTGRES_TEXT + "\n" + table(head, on_postgres)
     return text + bullets(reasons)
 
 

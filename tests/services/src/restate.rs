@@ -95,13 +95,15 @@ impl Drop for Restate {
     }
 }
 
-/// The program itself, in the folder `restate` of the target folder: npm's is a script that starts
-/// it, and would not end it.
+/// The program itself, in the folder `restate` of the target folder, or, for the programs of
+/// `benches`, of the target folder of the project: npm's is a script that starts it, and would not
+/// end it.
 fn installed() -> Option<PathBuf> {
     let test = std::env::current_exe().ok()?;
     let packages = test
         .ancestors()
-        .map(|folder| folder.join("restate/node_modules/@restatedev"))
+        .flat_map(|folder| [folder.join("restate"), folder.join("target/restate")])
+        .map(|restate| restate.join("node_modules/@restatedev"))
         .find(|packages| packages.is_dir())?;
     fs::read_dir(packages)
         .ok()?
