@@ -246,8 +246,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError>;
 
     /// The records after this offset, of one execution or of all, in the order of their offsets, at
-    /// most this many. A record never appears before one that was already returned. A record that
-    /// cannot be read is included as damaged; if it is not known whose it is, in the log of each
+    /// most this many. A record never appears before one that was already returned. So while others
+    /// write, the log may end before records that [`records`](Store::records) has already. A record
+    /// that cannot be read is included as damaged; if it is not known whose it is, in the log of each
     /// execution.
     ///
     /// # Errors

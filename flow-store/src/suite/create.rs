@@ -205,6 +205,28 @@ pub async fn stores_one_of_many_with_the_same_key(store: Stored) {
     assert_eq!(log(&store, 0, 100).await.len(), 1);
 }
 
+/// The same key counts for more than the same id, also if neither was there a moment ago.
+pub async fn stores_one_of_many_that_are_the_same(store: Stored) {
+    for _ in 0..20 {
+        let given = Row {
+            idempotency_key: Some(new_id().to_string()),
+            ..row(new_id())
+        };
+        let created = at_once(8, |_| {
+            let (store, given) = (store.clone(), given.clone());
+            async move {
+                let created = store.create(given, records(0..1), Vec::new(), None);
+                created.await.unwrap()
+            }
+        })
+        .await;
+        let is_new = |created: &&Created| **created == Created::New;
+        assert_eq!(created.iter().filter(is_new).count(), 1);
+        let existing = Created::Existing(given.id);
+        assert_eq!(created.iter().filter(|it| **it == existing).count(), 7);
+    }
+}
+
 /// An id that is taken is refused, and the existing execution stays.
 pub async fn refuses_an_id_that_is_taken(store: Stored) {
     let id = started(&store).await;

@@ -64,6 +64,7 @@ macro_rules! suite {
                     returns_the_execution_with_the_same_key,
                     keeps_keys_of_flows_and_owners_apart,
                     stores_one_of_many_with_the_same_key,
+                    stores_one_of_many_that_are_the_same,
                     refuses_an_id_that_is_taken,
                     refuses_records_with_a_gap,
                     refuses_questions_of_others,

@@ -41,7 +41,17 @@ pub(super) async fn create(
         (&records, Type::TEXT),
         (&pauses, Type::TEXT),
     ];
-    let Answer { result, again } = database.call(sql, &values).await;
+    let Answer {
+        mut result,
+        mut again,
+    } = database.call(sql, &values).await;
+    let is_taken = |error| errors::violated(error) == Some("executions_pkey");
+    if row.idempotency_key.is_some() && result.as_ref().is_err_and(is_taken) {
+        // One that was created at the same time has the id, and perhaps the key as well: whoever
+        // comes after it is told so.
+        let answer = database.call(sql, &values).await;
+        (result, again) = (answer.result, again | answer.again);
+    }
     match result {
         Ok(found) => {
             let existing = found.first().and_then(|row| row.get::<_, Option<Uuid>>(0));
