@@ -1,12 +1,46 @@
 //! What is asked of a store, small enough to be written down, made at random, and asked of another
 //! store again.
 
+mod caller;
+
+pub use caller::{Asks, Caller};
+
+use std::sync::Arc;
+
+use flow_postgres::{PostgresOptions, PostgresStore};
+use flow_redis::{RedisOptions, RedisStore};
+use flow_sqlite::{Durability, SqliteOptions, SqliteStore};
 use flow_store::{
     Append, Claim, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseRow, PauseState, Record,
     RecordKind, Row, Settlement, Status, Store, StoreError, Token,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
+
+/// The store at a place: the address of a Redis server, with the name of the store as its parameter
+/// `name`; that of a Postgres database, with a parameter `schema`; or the name of a file of SQLite.
+///
+/// The callers have made up the time, so all of these judge claims by the times that they are given.
+///
+/// # Errors
+///
+/// It cannot be opened.
+pub async fn store_at(place: &str) -> Result<Arc<dyn Store>, StoreError> {
+    if place.starts_with("redis://") {
+        let options = RedisOptions::new().callers_clocks();
+        return Ok(Arc::new(RedisStore::connect_with(place, options).await?));
+    }
+    Ok(match place.split_once("?schema=") {
+        Some((url, schema)) => {
+            let options = PostgresOptions::new().schema(schema).callers_clocks();
+            Arc::new(PostgresStore::connect_with(url, options).await?)
+        }
+        None => {
+            let options = SqliteOptions::new().durability(Durability::Normal);
+            Arc::new(SqliteStore::open_with(place, options).await?)
+        }
+    })
+}
 
 /// How many executions there are in a world.
 pub const EXECUTIONS: u8 = 2;
@@ -362,121 +396,6 @@ impl Call {
                 text(&seqs.collect::<Vec<_>>())
             }
         })
-    }
-}
-
-/// A process that asks at random, with a clock of its own, and with what it has learned from the answers. So some of what it
-/// asks is sensible and some is out of date.
-#[derive(Debug)]
-pub struct Caller {
-    random: fastrand::Rng,
-    number: u8,
-    now_ms: u64,
-    /// Of each execution the fence of the last claim, and the next record as far as known.
-    known: [(u64, u64); EXECUTIONS as usize],
-    /// When it last claimed each, or renewed its claims.
-    claimed_ms: [u64; EXECUTIONS as usize],
-}
-
-impl Caller {
-    /// One of several, whose clocks do not agree.
-    pub fn new(number: u8, seed: u64) -> Self {
-        let mut random = fastrand::Rng::with_seed(seed ^ (u64::from(number) << 56));
-        Caller {
-            now_ms: 1000 + random.u64(0..80),
-            random,
-            number,
-            known: [(1, 1); EXECUTIONS as usize],
-            claimed_ms: [0; EXECUTIONS as usize],
-        }
-    }
-
-    /// What it asks next.
-    pub fn next_call(&mut self) -> Call {
-        self.now_ms += self.random.u64(0..30);
-        let (now_ms, holder) = (self.now_ms, self.number);
-        let random = &mut self.random;
-        let execution = random.u8(0..EXECUTIONS);
-        let question = random.u8(0..TOKENS);
-        let (fence, next) = self.known[usize::from(execution)];
-        match random.u8(0..100) {
-            0..14 => Call::Create {
-                execution,
-                key: random.bool().then_some(0),
-                question: (random.u8(0..3) == 0).then_some(question),
-                holder: random.bool().then_some(holder),
-                now_ms,
-            },
-            14..29 => Call::Claim {
-                execution,
-                holder,
-                now_ms,
-            },
-            29..30 => Call::ClaimOf { execution },
-            30..33 => Call::BreakClaim {
-                execution,
-                holder,
-                claimed_ms: self.claimed_ms[usize::from(execution)],
-            },
-            33..38 => Call::Renew { holder, now_ms },
-            38..65 => Call::Append {
-                execution,
-                fence,
-                seq: (random.u8(0..4) > 0).then_some(next),
-                opened: (random.u8(0..4) == 0).then_some(question),
-                closed: (random.u8(0..6) == 0).then_some(question),
-                status: (random.u8(0..3) == 0).then(|| random.u8(1..4)),
-                release: random.u8(0..6) == 0,
-                now_ms,
-            },
-            65..69 => Call::End { execution, now_ms },
-            69..76 => Call::Settle {
-                question,
-                answer: random.bool().then_some(holder),
-                now_ms,
-            },
-            76..79 => Call::Delete { execution },
-            79..86 => Call::Execution { execution },
-            86..89 => Call::Records { execution },
-            89..92 => Call::Pauses { execution },
-            92..94 => Call::Pause { question },
-            94..96 => Call::Due { now_ms },
-            96..98 => Call::List,
-            _ => Call::Log,
-        }
-    }
-
-    /// What it has learned.
-    pub fn learn(&mut self, call: &Call, answer: &Answer) {
-        match *call {
-            Call::Claim {
-                execution, now_ms, ..
-            } if answer.row.is_some() => self.claimed_ms[usize::from(execution)] = now_ms,
-            Call::Renew { now_ms, .. } => self.claimed_ms = [now_ms; EXECUTIONS as usize],
-            _ => {}
-        }
-        match *call {
-            Call::Claim { execution, .. } | Call::Execution { execution } => {
-                if let Some(row) = &answer.row {
-                    let known = &mut self.known[usize::from(execution)];
-                    *known = match call {
-                        Call::Claim { .. } => (row.fence, row.next_seq),
-                        _ => (known.0, row.next_seq),
-                    };
-                }
-            }
-            Call::Append {
-                execution,
-                seq: Some(seq),
-                ..
-            } if answer.text == "()" => self.known[usize::from(execution)].1 = seq + 1,
-            _ => {}
-        }
-    }
-
-    /// Whether it gives this call up before it has an answer.
-    pub fn gives_up(&mut self) -> bool {
-        self.random.u8(0..25) == 0
     }
 }
 

@@ -1,18 +1,12 @@
-//! One of several processes that ask a store at random: `flow-histories FILE NUMBER SEED WORLDS
-//! CALLS BEGIN_NS`. In each of the worlds they begin together. Prints what it asked, and what it
-//! was answered.
+//! One of several processes that ask a store at random: `flow-histories STORE NUMBER SEED WORLDS
+//! CALLS BEGIN_NS TURN_MS`. In each of the worlds, which last for a turn, they begin together. Prints
+//! what it asked, and what it was answered.
 
-use flow_sqlite::{Durability, SqliteOptions, SqliteStore};
 use std::error::Error;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use flow_histories::{Caller, Line, World};
-
-use futures_executor::block_on;
-
-/// How long a world lasts.
-const TURN: Duration = Duration::from_millis(15);
+use flow_histories::{Asks, Caller, Line, World, store_at};
 
 fn now_ns() -> u64 {
     let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -21,22 +15,25 @@ fn now_ns() -> u64 {
 
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [file, number, seed, worlds, calls, begin_ns] = &arguments[..] else {
-        return Err("FILE NUMBER SEED WORLDS CALLS BEGIN_NS".into());
+    let [place, number, seed, worlds, calls, begin_ns, turn_ms] = &arguments[..] else {
+        return Err("STORE NUMBER SEED WORLDS CALLS BEGIN_NS TURN_MS".into());
     };
     let (number, seed, calls): (u8, u64, usize) = (number.parse()?, seed.parse()?, calls.parse()?);
-    let options = SqliteOptions::new().durability(Durability::Normal);
-    let store = block_on(SqliteStore::open_with(file, options))?;
+    let turn = Duration::from_millis(turn_ms.parse()?);
+    let tokio = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let store = tokio.block_on(store_at(place))?;
     let mut lines = Vec::new();
     let mut begin = Duration::from_nanos(begin_ns.parse()?);
     for world in 0..worlds.parse()? {
-        begin += TURN;
+        begin += turn;
         sleep(begin.saturating_sub(Duration::from_nanos(now_ns())));
-        let mut caller = Caller::new(number, seed + world);
+        let mut caller = Caller::new(number, seed + world, Asks::of(place));
         for _ in 0..calls {
             let call = caller.next_call();
             let asked_ns = now_ns();
-            let answer = block_on(call.ask(&store, World::alone(world)));
+            let answer = tokio.block_on(call.ask(&store, World::alone(world)));
             let answered_ns = now_ns();
             caller.learn(&call, &answer);
             lines.push(Line {

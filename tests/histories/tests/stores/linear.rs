@@ -1,5 +1,5 @@
-//! Histories of threads and of processes, each with its own connections to one file, whose clocks
-//! do not agree.
+//! Histories of threads and of processes, each with its own connections to one store, whose clocks
+//! do not agree: of SQLite, of Postgres and of Redis.
 //!
 //! A history that no order of its calls explains is printed with its seed. The order in which the
 //! calls come is not made from the seed, so a failure may take several runs: `HISTORIES=20000
@@ -7,18 +7,19 @@
 
 use std::collections::BTreeMap;
 use std::error::Error;
-use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::sync::{Barrier, Mutex};
-use std::task::{Context, Poll, Waker};
+use std::sync::{Barrier, Mutex, OnceLock};
 use std::thread::scope;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use flow_histories::{Call, Caller, Line, World};
-use flow_sqlite::{Durability, SqliteOptions, SqliteStore};
+use flow_histories::{Asks, Call, Caller, Line, World, store_at};
+use flow_services::{Postgres, Redis};
 use flow_store::{MemoryStore, Store};
 use futures_executor::block_on;
 use stateright::semantics::{ConsistencyTester as _, LinearizabilityTester};
+use tokio::runtime::Runtime;
+use tokio::time::timeout;
+use uuid::Uuid;
 
 use crate::spec::Spec;
 
@@ -82,31 +83,85 @@ impl History {
     }
 }
 
+/// A store of its own.
+struct Place {
+    name: &'static str,
+    /// As [`store_at`] takes it.
+    at: String,
+    /// How long a call that is given up is waited for at most: where it is a file, it has been asked
+    /// at once.
+    patience_ms: u64,
+    /// How long a few calls take.
+    turn_ms: u64,
+    /// Of a file.
+    _folder: Option<tempfile::TempDir>,
+}
+
+impl Place {
+    fn file() -> Outcome<Place> {
+        let folder = tempfile::tempdir()?;
+        let file = folder.path().join("histories.db");
+        Ok(Place {
+            name: "SQLite",
+            at: file.to_string_lossy().into_owned(),
+            patience_ms: 0,
+            turn_ms: 15,
+            _folder: Some(folder),
+        })
+    }
+
+    /// `None` if it is not installed.
+    fn postgres() -> Option<Place> {
+        static SERVER: OnceLock<Option<Postgres>> = OnceLock::new();
+        let server = SERVER.get_or_init(Postgres::start).as_ref()?;
+        let schema = Uuid::new_v4().simple();
+        let at = format!("{}?schema=histories_{schema}", server.url());
+        Some(Place::on_server("Postgres", at))
+    }
+
+    /// `None` if it is not installed.
+    fn redis() -> Option<Place> {
+        static SERVER: OnceLock<Option<Redis>> = OnceLock::new();
+        let server = SERVER.get_or_init(Redis::start).as_ref()?;
+        let at = format!("{}?name={}", server.url(), Uuid::new_v4());
+        Some(Place::on_server("Redis", at))
+    }
+
+    fn on_server(name: &'static str, at: String) -> Place {
+        Place {
+            name,
+            at,
+            patience_ms: 4,
+            turn_ms: 40,
+            _folder: None,
+        }
+    }
+}
+
 /// Asks a store at random. What is given up goes on without its caller, who then is another one.
 fn ask(
-    store: &dyn Store,
+    (store, tokio, place): (&dyn Store, &Runtime, &Place),
     history: &Mutex<History>,
     number: u8,
     world: World,
     seed: u64,
 ) -> Outcome {
     let lock = || history.lock().map_err(|_| "a thread panicked");
-    let mut caller = Caller::new(number, seed);
+    let mut caller = Caller::new(number, seed, Asks::of(&place.at));
     let mut name = u16::from(number);
     for _ in 0..CALLS {
         let call = caller.next_call();
-        let gives_up = caller.gives_up();
+        let patience = Duration::from_millis(if caller.gives_up() {
+            fastrand::u64(..=place.patience_ms)
+        } else {
+            u64::MAX
+        });
         lock()?.asked(name, &call)?;
-        let mut asking = Box::pin(call.ask(store, world));
-        let mut cx = Context::from_waker(Waker::noop());
-        let answer = match asking.as_mut().poll(&mut cx) {
-            Poll::Ready(answer) => answer,
-            // It has been asked. Nobody knows whether it is done.
-            Poll::Pending if gives_up => {
-                name += 100;
-                continue;
-            }
-            Poll::Pending => block_on(asking),
+        let asking = call.ask(store, world);
+        let Ok(answer) = tokio.block_on(async { timeout(patience, asking).await }) else {
+            // It may have been asked. Nobody knows whether it is done.
+            name += 100;
+            continue;
         };
         lock()?.answered(name, &answer.text)?;
         caller.learn(&call, &answer);
@@ -114,28 +169,41 @@ fn ask(
     Ok(())
 }
 
-fn options() -> SqliteOptions {
-    SqliteOptions::new().durability(Durability::Normal)
-}
-
-/// Each thread has connections of its own to the file, or they share them: then several writes are put together.
 #[test]
 fn what_threads_see_of_one_file_is_what_one_after_the_other_could_see() -> Outcome {
-    let histories = number("HISTORIES", 1500)?;
+    threads(&Place::file()?, 1500)
+}
+
+#[test]
+fn what_threads_see_of_postgres_is_what_one_after_the_other_could_see() -> Outcome {
+    Place::postgres().map_or(Ok(()), |place| threads(&place, 150))
+}
+
+#[test]
+fn what_threads_see_of_redis_is_what_one_after_the_other_could_see() -> Outcome {
+    Place::redis().map_or(Ok(()), |place| threads(&place, 150))
+}
+
+/// Each thread has connections of its own to the store, or they share them: then several writes to a file are put
+/// together.
+fn threads(place: &Place, histories: u64) -> Outcome {
+    let histories = number("HISTORIES", histories)?;
     let first = number("SEED", fastrand::u64(..1 << 40))?;
-    let folder = tempfile::tempdir()?;
-    let file = folder.path().join("histories.db");
     let all: Vec<Mutex<History>> = (0..histories)
         .map(|number| Mutex::new(History::new(number)))
         .collect();
-    let shared = block_on(SqliteStore::open_with(&file, options()))?;
+    let tokio = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    let shared = tokio.block_on(store_at(&place.at))?;
     let together = Barrier::new(usize::from(CALLERS));
     scope(|threads| -> Outcome {
         let work = |caller: u8| -> Outcome {
-            let own = block_on(SqliteStore::open_with(&file, options()));
+            let own = tokio.block_on(store_at(&place.at));
             let mut outcome = own.as_ref().map(drop).map_err(ToString::to_string);
             for (history, number) in all.iter().zip(0..) {
-                let after = block_on(shared.last_offset());
+                let after = tokio.block_on(shared.last_offset());
                 // Nobody is left alone at the barrier.
                 together.wait();
                 let (Ok(()), Ok(own)) = (&outcome, &own) else {
@@ -147,7 +215,8 @@ fn what_threads_see_of_one_file_is_what_one_after_the_other_could_see() -> Outco
                 };
                 let after = after.unwrap_or(0);
                 let world = World { number, after };
-                outcome = ask(store, history, caller, world, first + number)
+                let of = (&**store, &tokio, place);
+                outcome = ask(of, history, caller, world, first + number)
                     .map_err(|error| error.to_string());
             }
             Ok(outcome?)
@@ -169,7 +238,8 @@ fn what_threads_see_of_one_file_is_what_one_after_the_other_could_see() -> Outco
             .count();
         history.check(seed);
     }
-    println!("{histories} histories, {concurrent} calls made while another was under way");
+    let name = place.name;
+    println!("{name}: {histories} histories, {concurrent} calls made while another was under way");
     assert!(
         concurrent as u64 > histories,
         "hardly anything happened at the same time"
@@ -188,26 +258,47 @@ impl Drop for Process {
     }
 }
 
-fn process(file: &Path, arguments: [u64; 5]) -> Outcome<Process> {
+fn process(place: &Place, arguments: [u64; 6]) -> Outcome<Process> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_flow-histories"));
     command
-        .arg(file)
+        .arg(&place.at)
         .args(arguments.map(|argument| argument.to_string()));
     Ok(Process(command.stdout(Stdio::piped()).spawn()?))
 }
 
 #[test]
 fn what_processes_see_of_one_file_is_what_one_after_the_other_could_see() -> Outcome {
-    let worlds = number("WORLDS", 200)?;
+    processes(&Place::file()?, 200)
+}
+
+#[test]
+fn what_processes_see_of_postgres_is_what_one_after_the_other_could_see() -> Outcome {
+    Place::postgres().map_or(Ok(()), |place| processes(&place, 60))
+}
+
+#[test]
+fn what_processes_see_of_redis_is_what_one_after_the_other_could_see() -> Outcome {
+    Place::redis().map_or(Ok(()), |place| processes(&place, 60))
+}
+
+fn processes(place: &Place, worlds: u64) -> Outcome {
+    let worlds = number("WORLDS", worlds)?;
     let seed = number("SEED", fastrand::u64(..1 << 40))?;
-    let folder = tempfile::tempdir()?;
-    let file = folder.path().join("histories.db");
     // The tables are there before anybody begins.
-    drop(block_on(SqliteStore::open(&file))?);
+    let tokio = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    drop(tokio.block_on(store_at(&place.at))?);
     let begin = SystemTime::now() + Duration::from_millis(300);
     let begin_ns = u64::try_from(begin.duration_since(UNIX_EPOCH)?.as_nanos())?;
     let processes: Vec<Process> = (0..u64::from(CALLERS))
-        .map(|number| process(&file, [number, seed, worlds, CALLS as u64, begin_ns]))
+        .map(|number| {
+            let calls = CALLS as u64;
+            process(
+                place,
+                [number, seed, worlds, calls, begin_ns, place.turn_ms],
+            )
+        })
         .collect::<Outcome<_>>()?;
 
     // By world and time; at the same time, what is asked comes first: then fewer orders are ruled
@@ -252,7 +343,8 @@ fn what_processes_see_of_one_file_is_what_one_after_the_other_could_see() -> Out
         history.check(seed + world);
     }
     println!(
-        "{} histories of processes, {concurrent} calls made while another was under way",
+        "{}: {} histories of processes, {concurrent} calls made while another was under way",
+        place.name,
         histories.len()
     );
     assert_eq!(histories.len() as u64, worlds);
