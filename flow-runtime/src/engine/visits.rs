@@ -1,6 +1,6 @@
 //! How often nodes are visited.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
 use crate::frame::Frame;
@@ -39,5 +39,54 @@ impl Visits {
     pub fn end(&self, frame: &Frame<'_>) {
         let mut flows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         flows.remove(&frame.flow_step());
+    }
+
+    /// How often each node of the frame's flow has been visited, by its name: what an engine stores
+    /// that goes on with the flow elsewhere.
+    pub fn of_flow(&self, frame: &Frame<'_>) -> BTreeMap<String, u32> {
+        let flows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let nodes = flows.get(&frame.flow_step()).into_iter().flatten();
+        nodes
+            .filter_map(|(node, count)| {
+                let name = frame.flow().node(usize::from(*node))?;
+                Some((name.to_owned(), *count))
+            })
+            .collect()
+    }
+
+    /// Goes on counting the visits to the nodes of the frame's flow from [these](Self::of_flow). A
+    /// name that no node of it has is left out.
+    pub fn go_on(&self, frame: &Frame<'_>, visits: &BTreeMap<String, u32>) {
+        let nodes = visits.iter().filter_map(|(name, count)| {
+            let node = frame.flow().node_named(name)?;
+            Some((u16::try_from(node).ok()?, *count))
+        });
+        let nodes = nodes.collect();
+        let mut flows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        flows.insert(frame.flow_step(), nodes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::FlowInfo;
+
+    #[test]
+    fn visits_go_on_where_they_were() {
+        let nodes = ["a", "b", "c"].map(str::to_owned).to_vec();
+        let flow = FlowInfo::new("flow".to_owned(), nodes);
+        let frame = Frame::root(&flow);
+        let visits = Visits::new();
+        for node in [0, 1, 0] {
+            visits.begin(&frame, node);
+        }
+        let stored = visits.of_flow(&frame);
+        let elsewhere = Visits::new();
+        elsewhere.go_on(&frame, &stored);
+        for (node, visit) in [(0, 3), (1, 2), (2, 1)] {
+            elsewhere.begin(&frame, node);
+            assert_eq!(frame.visit(), visit);
+        }
     }
 }
