@@ -9,9 +9,9 @@ use serde::Deserialize;
 
 use crate::connection::Connection;
 use crate::engine::OnRestate;
-use crate::operations::{Refused, Stopped};
 use crate::question::{Asked, Settled, asked};
 use crate::size::{LARGEST, within_limit};
+use crate::stopped::{Refused, Stopped};
 
 /// What the call contains.
 #[derive(Debug, Deserialize)]
@@ -29,15 +29,8 @@ pub(crate) async fn answer(
     mut connection: Connection,
     input: &[u8],
 ) {
-    let value = match settle(flow, &mut vm, &mut connection, input).await {
-        Ok(()) => NonEmptyValue::Success(Bytes::from_static(b"{}")),
-        Err(Stopped::Refused(refused)) => NonEmptyValue::Failure(refused.into()),
-        Err(Stopped::Again) => return connection.flush(&mut vm),
-    };
-    let written = vm.sys_write_output(value, PayloadOptions::stable_serialization());
-    // The journal has told the server of an error.
-    let _ = written.and_then(|()| vm.sys_end());
-    connection.flush(&mut vm);
+    let settled = settle(flow, &mut vm, &mut connection, input).await;
+    connection.end(&mut vm, settled.map(|()| Bytes::from_static(b"{}")));
 }
 
 async fn settle(

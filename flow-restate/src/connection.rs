@@ -6,10 +6,12 @@ use std::task::Poll;
 
 use bytes::Bytes;
 use hyper::body::{Body as _, Incoming};
-use restate_sdk_shared_core::{AwaitResponse, CoreVM, Error, NotificationHandle, VM, Value};
+use restate_sdk_shared_core::{
+    AwaitResponse, CoreVM, Error, NonEmptyValue, NotificationHandle, PayloadOptions, VM, Value,
+};
 use tokio::sync::mpsc::UnboundedSender;
 
-use crate::operations::{Refused, Stopped};
+use crate::stopped::{Refused, Stopped};
 
 /// What came of waiting for the server.
 #[derive(Debug)]
@@ -93,6 +95,22 @@ impl Connection {
             // Nobody receives it if the server is gone, which `receive` notices.
             let _ = self.output.send(bytes);
         }
+    }
+
+    /// Ends the call with what came of it, unless the server calls again.
+    pub(crate) fn end(&self, vm: &mut CoreVM, output: Result<Bytes, Stopped>) {
+        let value = match output {
+            Ok(output) => NonEmptyValue::Success(output),
+            Err(Stopped::Refused(refused)) => NonEmptyValue::Failure(refused.into()),
+            Err(Stopped::Again) => return self.flush(vm),
+        };
+        // The order of what is in a set may differ when the flow runs again; the first one counts.
+        let options = PayloadOptions::unstable_serialization();
+        // The journal tells the server of an error.
+        let _ = vm
+            .sys_write_output(value, options)
+            .and_then(|()| vm.sys_end());
+        self.flush(vm);
     }
 
     /// Waits for this entry of the journal alone. `execute` does the work of a step.

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use flow_runtime::Observer;
 use flow_runtime::engine::AnyFlow;
-use flow_runtime::{Observer, RunOptions};
 use futures_util::stream::unfold;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, StreamBody};
@@ -26,10 +26,12 @@ use tokio::time::Instant;
 
 use crate::answer::answer;
 use crate::connection::Connection;
+use crate::continued::HANDLER;
 use crate::engine::OnRestate;
-use crate::invocation::run;
 use crate::manifest::{MEDIA_TYPE, manifest};
+use crate::options::Options;
 use crate::refusal::{EndpointError, check};
+use crate::run::Invocation;
 use crate::unacknowledged::Unacknowledged;
 
 /// How often a connection on which nothing comes is asked whether the server is still there, and how
@@ -48,7 +50,7 @@ type SharedFlow = Arc<dyn AnyFlow<OnRestate>>;
 const WINDOW: u32 = 64 * 1024 * 1024;
 
 /// The flows that a Restate server can run here: each is a workflow of its name, with a handler
-/// `run` and a handler `answer`.
+/// `run` and a handler `answer`, and a handler `continue` that only handlers can call.
 ///
 /// # Examples
 ///
@@ -76,8 +78,7 @@ const WINDOW: u32 = 64 * 1024 * 1024;
 pub struct Endpoint {
     flows: BTreeMap<String, SharedFlow>,
     mistake: Option<EndpointError>,
-    step_budget: Option<u64>,
-    observers: Vec<Arc<dyn Observer>>,
+    options: Options,
     unacknowledged: Unacknowledged,
 }
 
@@ -113,10 +114,10 @@ impl Endpoint {
     }
 
     /// How many steps a run may take, including those of nested flows, as
-    /// [`RunOptions::step_budget`] says.
+    /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget) says.
     #[must_use]
     pub fn step_budget(mut self, steps: u64) -> Self {
-        self.step_budget = Some(steps);
+        self.options.step_budget = Some(steps);
         self
     }
 
@@ -126,19 +127,20 @@ impl Endpoint {
     /// What is replayed is not told again. An event around a crash may be told twice, or not at all.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
-        self.observers.push(observer);
+        self.options.observers.push(observer);
         self
     }
 
-    fn options(&self) -> RunOptions {
-        let options = match self.step_budget {
-            Some(steps) => RunOptions::new().step_budget(steps),
-            None => RunOptions::new(),
-        };
-        self.observers
-            .iter()
-            .cloned()
-            .fold(options, RunOptions::observer)
+    /// After how many entries of its journal a run goes on in a new invocation, 4,000 unless this is
+    /// called: steps, waits, and three for each question. It does so between two nodes of its own
+    /// flow, and not within a flow that is a node of it. A run keeps the number with which it began.
+    ///
+    /// A smaller number means that less is replayed after a crash, and that the values of the flow
+    /// are sent to the server more often.
+    #[must_use]
+    pub fn entries_per_invocation(mut self, entries: u64) -> Self {
+        self.options.entries = entries;
+        self
     }
 
     /// Serves the flows, until the future is dropped.
@@ -205,9 +207,10 @@ impl Endpoint {
         let segments: Vec<_> = path.split('/').skip(1).collect();
         Ok(match segments[..] {
             ["discover"] => self.discover(&request),
-            ["invoke", flow, handler @ ("run" | "answer")] => match self.flows.get(flow) {
-                Some(flow) => self.invoke(flow.clone(), handler == "answer", request),
-                None => plain(StatusCode::NOT_FOUND, "no flow of this name is served here"),
+            ["invoke", flow, handler] => match (self.flows.get(flow), Handler::named(handler)) {
+                (Some(flow), Some(handler)) => self.invoke(flow.clone(), handler, request),
+                (None, _) => plain(StatusCode::NOT_FOUND, "no flow of this name is served here"),
+                (_, None) => plain(StatusCode::NOT_FOUND, "flows have no handler of this name"),
             },
             _ => plain(StatusCode::NOT_FOUND, "nothing is served at this path"),
         })
@@ -230,7 +233,7 @@ impl Endpoint {
     fn invoke(
         &self,
         flow: SharedFlow,
-        is_answer: bool,
+        handler: Handler,
         request: Request<Incoming>,
     ) -> Response<Body> {
         let (parts, body) = request.into_parts();
@@ -242,8 +245,8 @@ impl Endpoint {
         let (sender, receiver) = mpsc::unbounded_channel();
         let call = Call {
             flow,
-            is_answer,
-            options: self.options(),
+            handler,
+            options: self.options.clone(),
             unacknowledged: self.unacknowledged.clone(),
         };
         let connection = Connection::new(body, sender);
@@ -264,11 +267,29 @@ impl Endpoint {
     }
 }
 
+#[derive(Debug, Clone, Copy)]
+enum Handler {
+    Run,
+    Answer,
+    Continue,
+}
+
+impl Handler {
+    fn named(name: &str) -> Option<Handler> {
+        match name {
+            "run" => Some(Handler::Run),
+            "answer" => Some(Handler::Answer),
+            HANDLER => Some(Handler::Continue),
+            _ => None,
+        }
+    }
+}
+
 /// A call of a handler.
 struct Call {
     flow: SharedFlow,
-    is_answer: bool,
-    options: RunOptions,
+    handler: Handler,
+    options: Options,
     unacknowledged: Unacknowledged,
 }
 
@@ -283,11 +304,21 @@ impl Call {
             // The journal tells the server why.
             return connection.flush(&mut vm);
         };
-        if self.is_answer {
-            answer(&*self.flow, vm, connection, &input.input).await;
-        } else {
-            let (options, unacknowledged) = (self.options, self.unacknowledged);
-            run(&*self.flow, options, vm, connection, input, unacknowledged).await;
+        let invocation = Invocation {
+            flow: &*self.flow,
+            options: self.options,
+            unacknowledged: self.unacknowledged,
+            vm,
+            connection,
+            key: input.key.clone(),
+        };
+        match self.handler {
+            Handler::Run => invocation.run(input).await,
+            Handler::Answer => {
+                let Invocation { vm, connection, .. } = invocation;
+                answer(&*self.flow, vm, connection, &input.input).await;
+            }
+            Handler::Continue => invocation.go_on(&input.input).await,
         }
     }
 }

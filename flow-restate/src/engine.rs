@@ -2,21 +2,25 @@
 
 use std::future::Future;
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use flow_runtime::engine::{
-    Engine, Failed, Failure, Hooks, Json, Place, QuestionType, Run, Scope, StateHooks, Step,
-    Stored, StoredState, Visit, Visits, carry_out,
+    Engine, Failed, Failure, Frame, Hooks, Json, Place, QuestionType, Run, Saved, Scope,
+    StateHooks, Step, Stored, StoredState, Visit, Visits, carry_out,
 };
 use flow_runtime::{EventKind, FlowError, NodeError, TimedOut};
 use futures_util::future::{Either, select};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::operations::{Handle, Operations, Refused, Request, Said};
+use crate::continued::Between;
+use crate::operations::{Handle, Left, Operations, Request, Said};
 use crate::question::{Asked, Settled, asked};
 use crate::size::within_limit;
+use crate::stopped::Refused;
 
 /// The outcome of a step in the journal.
 #[derive(Debug, Serialize, Deserialize)]
@@ -36,15 +40,24 @@ pub struct OnRestate {
     run: Run,
     visits: Visits,
     operations: Operations,
+    /// Where the flow goes on, unless it begins at its start.
+    from: Mutex<Option<Between>>,
+    /// True while nothing has come of the state with which it goes on.
+    restoring: AtomicBool,
 }
 
 impl OnRestate {
-    pub(crate) fn new(run: Run, operations: Operations) -> Self {
+    pub(crate) fn new(run: Run, operations: Operations, from: Option<Between>) -> Self {
+        if let Some(between) = &from {
+            run.take_steps(between.steps);
+        }
         let visits = Visits::new();
         OnRestate {
             run,
             visits,
             operations,
+            restoring: AtomicBool::new(from.is_some()),
+            from: Mutex::new(from),
         }
     }
 
@@ -146,6 +159,7 @@ impl Hooks for OnRestate {
 
     fn node_started(&self, scope: &Scope<'_>, node: u16) -> Result<(), Failed> {
         let frame = scope.frame();
+        self.restoring.store(false, Ordering::Relaxed);
         self.visits.begin(frame, node);
         self.run.count_step(frame)?;
         self.tell(frame.path(), EventKind::NodeStarted);
@@ -241,6 +255,10 @@ impl Hooks for OnRestate {
     }
 
     async fn unreadable(&self, scope: &Scope<'_>, reason: String) -> Failed {
+        if self.restoring.load(Ordering::Relaxed) {
+            self.operations.leave(Left::Unreadable(reason));
+            return std::future::pending().await;
+        }
         let step = scope.frame().place().step;
         self.fail(format!(
             "the recorded outcome of `{step}` cannot be read: {reason}"
@@ -304,4 +322,76 @@ impl OnRestate {
     }
 }
 
-impl<S: StoredState<Json>> StateHooks<S> for OnRestate {}
+impl OnRestate {
+    /// The flow between two of its nodes.
+    ///
+    /// # Errors
+    ///
+    /// Why its values cannot be stored.
+    fn between(
+        &self,
+        frame: &Frame<'_>,
+        node: u16,
+        state: &impl StoredState<Json>,
+    ) -> Result<Between, String> {
+        let Some(name) = frame.flow().node(node.into()) else {
+            unreachable!("a flow enters its own nodes")
+        };
+        let Saved(state) = state.save().map_err(|unstorable| {
+            format!("the run cannot go on in a new invocation before `{name}`: {unstorable}")
+        })?;
+        Ok(Between {
+            node: name.to_owned(),
+            state,
+            visits: self.visits.of_flow(frame),
+            steps: self.run.steps_taken(),
+        })
+    }
+}
+
+/// What leaves the flow at once. Whoever drives it sees why it was left, and not this.
+fn leave<T>(frame: &Frame<'_>) -> Result<T, Failed> {
+    let path = frame.flow_path().to_string();
+    Err(Box::new(FlowError::Cancelled { path }))
+}
+
+impl<S: StoredState<Json>> StateHooks<S> for OnRestate {
+    fn before_node(&self, scope: &Scope<'_>, node: u16, state: &S) -> Result<(), Failed> {
+        let frame = scope.frame();
+        if frame.around_flow().is_some() || !self.operations.is_full() {
+            return self.node_started(scope, node);
+        }
+        match self.between(frame, node, state) {
+            Ok(between) => self.operations.leave(Left::Between(between)),
+            Err(message) => self.operations.fail(Refused { code: 500, message }),
+        }
+        leave(frame)
+    }
+
+    fn resume_from(&self, scope: &Scope<'_>) -> Result<Option<(usize, S)>, Failed> {
+        let frame = scope.frame();
+        if frame.around_flow().is_some() {
+            return Ok(None);
+        }
+        let mut from = self.from.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(Between {
+            node,
+            state,
+            visits,
+            ..
+        }) = from.take()
+        else {
+            return Ok(None);
+        };
+        let reason = match (frame.flow().node_named(&node), S::load(Saved(state))) {
+            (Some(at), Ok(state)) => {
+                self.visits.go_on(frame, &visits);
+                return Ok(Some((at, state)));
+            }
+            (None, _) => format!("the flow has no node `{node}`"),
+            (_, Err(unstorable)) => unstorable.to_string(),
+        };
+        self.operations.leave(Left::Unreadable(reason));
+        leave(frame)
+    }
+}

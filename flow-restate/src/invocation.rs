@@ -1,11 +1,10 @@
-//! One attempt at an invocation: drives a flow by the journal that the server sends.
+//! One attempt at a part of a run: drives a flow by the journal that the server sends.
 //!
 //! The order of the journal's entries has to be the same each time. The flow is polled until
 //! nothing wakes it; then all that it wants is opened, sorted; then one completion is delivered.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::{Future, poll_fn};
-use std::hash::{BuildHasher as _, RandomState};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,63 +12,29 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use flow_runtime::engine::{AnyFlow, Run, RunError, Saved, accepted_input};
-use flow_runtime::{RunId, RunOptions};
+use flow_runtime::engine::{AnyFlow, RunError, Saved};
 use restate_sdk_shared_core::{
-    AwaitResponse, CoreVM, Error, Input, NonEmptyValue, NotificationHandle, PayloadOptions,
-    RetryPolicy, RunExitResult, State, UnresolvedFuture, VM, Value,
+    AwaitResponse, CoreVM, Error, NonEmptyValue, NotificationHandle, PayloadOptions, RetryPolicy,
+    RunExitResult, State, UnresolvedFuture, VM, Value,
 };
 
 use crate::connection::Connection;
+use crate::continued::RunFacts;
 use crate::engine::OnRestate;
-use crate::history::RunHistory;
-use crate::operations::{Kind, Operations, Refused, Request, Said, Stopped};
+use crate::operations::{Kind, Left, Operations, Request, Said};
 use crate::question::Settled;
-use crate::size::within_limit;
+use crate::stopped::{Refused, Stopped};
 use crate::unacknowledged::Unacknowledged;
+
+/// After so many bytes of outcomes and answers, a run goes on in a new invocation: all of them are
+/// in memory while it is replayed.
+const BYTES: usize = 64 * 1024 * 1024;
 
 /// After so many rounds, other tasks of the thread get their turn.
 const ROUNDS: u32 = 64;
 
 /// The work of the flow.
 type Work<'a> = Pin<Box<dyn Future<Output = Result<Saved, RunError>> + Send + 'a>>;
-
-/// Runs the flow as far as it gets: to its end, until the invocation is suspended, or until the
-/// connection is gone.
-pub(crate) async fn run(
-    flow: &dyn AnyFlow<OnRestate>,
-    options: RunOptions,
-    vm: CoreVM,
-    connection: Connection,
-    input: Input,
-    unacknowledged: Unacknowledged,
-) {
-    let mut attempt = Attempt {
-        vm,
-        connection,
-        operations: Operations::default(),
-        run: Arc::from(input.invocation_id),
-        unacknowledged,
-        open: BTreeMap::new(),
-        handles: HashMap::new(),
-    };
-    let output = match attempt.run(flow, options, &input.input).await {
-        Ok(output) => Ok(output),
-        Err(Stopped::Refused(refused)) => Err(refused),
-        Err(Stopped::Again) => return attempt.connection.flush(&mut attempt.vm),
-    };
-    // The journal tells the server of an error.
-    let _ = attempt.end(output);
-    attempt.connection.flush(&mut attempt.vm);
-}
-
-/// The input of the flow.
-fn read(flow: &dyn AnyFlow<OnRestate>, input: &[u8]) -> Result<Saved, Refused> {
-    let refused = |message| Refused { code: 400, message };
-    let value = serde_json::from_slice(input)
-        .map_err(|error| refused(format!("the input is not JSON: {error}")))?;
-    accepted_input(flow, value).map_err(|error| refused(format!("the input does not fit: {error}")))
-}
 
 /// Notes that something has woken the flow, and wakes the task.
 struct Woken {
@@ -84,18 +49,30 @@ impl Wake for Woken {
     }
 }
 
-/// An attempt at an invocation.
-struct Attempt {
-    vm: CoreVM,
-    connection: Connection,
+/// How a flow was left.
+pub(crate) enum Ended {
+    Output(Saved),
+    Left(Left),
+}
+
+/// An attempt at a part of a run.
+pub(crate) struct Attempt<'a> {
+    pub(crate) vm: &'a mut CoreVM,
+    pub(crate) connection: &'a mut Connection,
     operations: Operations,
-    /// The id of the invocation, and then the random number of the run.
+    /// The id of the run.
     run: Arc<str>,
     unacknowledged: Unacknowledged,
     /// The open operations by the handle that the journal has for them.
     open: BTreeMap<NotificationHandle, Open>,
     /// Their handles.
     handles: HashMap<u64, NotificationHandle>,
+    /// After more entries than these, the flow is left where nothing is under way.
+    limit: u64,
+    /// The entries made here.
+    entries: u64,
+    /// What the journal has given.
+    bytes: usize,
 }
 
 /// An operation that is open.
@@ -105,45 +82,46 @@ struct Open {
     name: Arc<str>,
 }
 
-impl Attempt {
-    async fn run(
+impl<'a> Attempt<'a> {
+    pub(crate) fn new(
+        vm: &'a mut CoreVM,
+        connection: &'a mut Connection,
+        operations: Operations,
+        run: &RunFacts,
+        unacknowledged: Unacknowledged,
+    ) -> Self {
+        Attempt {
+            vm,
+            connection,
+            operations,
+            run: Arc::from(&*run.id),
+            unacknowledged,
+            open: BTreeMap::new(),
+            handles: HashMap::new(),
+            limit: run.entries,
+            entries: 0,
+            bytes: 0,
+        }
+    }
+
+    /// Drives the flow until it is left, until the invocation is suspended, or until the connection
+    /// is gone.
+    pub(crate) async fn run(
         &mut self,
         flow: &dyn AnyFlow<OnRestate>,
-        options: RunOptions,
-        input: &[u8],
-    ) -> Result<Saved, Stopped> {
-        let input = read(flow, input)?;
-        let number = self.number().await?;
-        self.run = Arc::from(format!("{}-{number:016x}", self.run));
-        let history = Arc::new(RunHistory {
-            id: self.run.clone(),
-            operations: self.operations.clone(),
-        });
-        let run = Run::with_history(RunId::new(number), options, history);
-        let engine = OnRestate::new(run, self.operations.clone());
-        let mut work: Work<'_> = Box::pin(flow_runtime::engine::run_any(flow, &engine, input));
-        self.drive(&mut work).await
-    }
-
-    /// The random number of the run, the first entry of its journal. The id of the invocation is
-    /// made of the flow and the key, so a later run with the same key has it as well.
-    async fn number(&mut self) -> Result<u64, Stopped> {
-        let handle = self.vm.sys_run("run".to_owned())?.handle;
-        let random = |vm: &mut CoreVM, handle| {
-            let number = RandomState::new().hash_one(SystemTime::now());
-            propose(vm, handle, Bytes::copy_from_slice(&number.to_be_bytes()))
-        };
-        let number = self.connection.completed(&mut self.vm, handle, random);
-        if let Value::Success(number) = number.await?
-            && let Ok(number) = <[u8; 8]>::try_from(&*number)
-        {
-            return Ok(u64::from_be_bytes(number));
+        engine: &OnRestate,
+        input: Saved,
+    ) -> Result<Ended, Stopped> {
+        let mut work: Work<'_> = Box::pin(flow_runtime::engine::run_any(flow, engine, input));
+        let ended = self.drive(&mut work).await;
+        drop(work);
+        if !matches!(ended, Err(Stopped::Again)) {
+            self.withdraw_unasked()?;
         }
-        let message = "the first entry of the journal is not the number of a run".to_owned();
-        Err(Refused { code: 500, message }.into())
+        ended
     }
 
-    async fn drive(&mut self, work: &mut Work<'_>) -> Result<Saved, Stopped> {
+    async fn drive(&mut self, work: &mut Work<'_>) -> Result<Ended, Stopped> {
         let task = poll_fn(|cx| Poll::Ready(cx.waker().clone())).await;
         self.operations.set_task(task.clone());
         let is_woken = AtomicBool::new(true);
@@ -152,16 +130,22 @@ impl Attempt {
         loop {
             self.operations
                 .set_replaying(self.vm.state() == State::Replaying);
+            let is_full = self.entries > self.limit || self.bytes > BYTES;
+            self.operations.set_full(is_full);
             self.operations.wake_deferred();
-            if let Some(output) = poll_until_quiet(work, &woken) {
+            let output = poll_until_quiet(work, &woken);
+            if let Some(refused) = self.operations.failure() {
+                return Err(refused.into());
+            }
+            if let Some(left) = self.operations.take_left() {
+                return Ok(Ended::Left(left));
+            }
+            if let Some(output) = output {
                 let failed = |error: RunError| {
                     let (code, message) = (500, format!("{error:#}"));
                     Refused { code, message }.into()
                 };
-                return output.map_err(failed);
-            }
-            if let Some(refused) = self.operations.failure() {
-                return Err(refused.into());
+                return output.map(Ended::Output).map_err(failed);
             }
             self.open_wanted()?;
             self.propose()?;
@@ -172,10 +156,10 @@ impl Attempt {
             if self.deliver()? {
                 continue;
             }
-            self.connection.flush(&mut self.vm);
+            self.connection.flush(self.vm);
             let operations = &self.operations;
             let can_go_on = || woken.is_woken.load(Ordering::Acquire) || operations.has_deferred();
-            if !self.connection.feed(&mut self.vm, can_go_on).await {
+            if !self.connection.feed(self.vm, can_go_on).await {
                 return Err(Stopped::Again);
             }
         }
@@ -198,6 +182,7 @@ impl Attempt {
                 Request::Promise => self.vm.sys_get_promise(name)?,
                 Request::Settle(value) => self.settle(name, value)?,
             };
+            self.entries += 1;
             self.handles.insert(id, handle);
             self.open.insert(handle, open);
         }
@@ -208,6 +193,7 @@ impl Attempt {
     fn withdraw_unasked(&mut self) -> Result<(), Error> {
         for name in self.operations.take_unasked() {
             // Whether it is settled already does not matter.
+            self.entries += 1;
             self.settle(name, Bytes::from_static(Settled::WITHDRAWN))?;
         }
         Ok(())
@@ -227,7 +213,7 @@ impl Attempt {
             {
                 self.unacknowledged
                     .keep(&self.run, &step.name, outcome.clone());
-                propose(&mut self.vm, *handle, outcome)?;
+                propose(self.vm, *handle, outcome)?;
             }
         }
         Ok(())
@@ -267,7 +253,7 @@ impl Attempt {
             return Ok(());
         };
         match self.unacknowledged.get(&self.run, &step.name) {
-            Some(outcome) => propose(&mut self.vm, handle, outcome)?,
+            Some(outcome) => propose(self.vm, handle, outcome)?,
             None => self.operations.say(step.id, Said::Run),
         }
         Ok(())
@@ -292,23 +278,14 @@ impl Attempt {
                 self.unacknowledged.forget(&self.run, &open.name);
             }
             match said(&open, value) {
-                Ok(value) => self.operations.say(open.id, Said::Done(value)),
+                Ok(value) => {
+                    self.bytes = self.bytes.saturating_add(value.len());
+                    self.operations.say(open.id, Said::Done(value));
+                }
                 Err(refused) => self.operations.fail(refused),
             }
         }
         Ok(true)
-    }
-
-    /// Ends the invocation. All that is left of the flow has been dropped.
-    fn end(&mut self, output: Result<Saved, Refused>) -> Result<(), Error> {
-        self.withdraw_unasked()?;
-        let value = match output.and_then(written) {
-            Ok(text) => NonEmptyValue::Success(text),
-            Err(refused) => NonEmptyValue::Failure(refused.into()),
-        };
-        self.vm
-            .sys_write_output(value, PayloadOptions::stable_serialization())?;
-        self.vm.sys_end()
     }
 }
 
@@ -338,14 +315,11 @@ fn said(open: &Open, value: Value) -> Result<Bytes, Refused> {
     }
 }
 
-fn written(output: Saved) -> Result<Bytes, Refused> {
-    serde_json::to_vec(&output.into_json())
-        .map_err(|error| format!("the output is not JSON: {error}"))
-        .and_then(|text| within_limit("the output", text))
-        .map_err(|message| Refused { code: 500, message })
-}
-
-fn propose(vm: &mut CoreVM, handle: NotificationHandle, outcome: Bytes) -> Result<(), Error> {
+pub(crate) fn propose(
+    vm: &mut CoreVM,
+    handle: NotificationHandle,
+    outcome: Bytes,
+) -> Result<(), Error> {
     let result = RunExitResult::Success(outcome);
     vm.propose_run_completion(handle, result, RetryPolicy::Infinite)
 }

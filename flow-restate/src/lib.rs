@@ -2,15 +2,19 @@
 
 mod answer;
 mod connection;
+mod continued;
 mod endpoint;
 mod engine;
 mod history;
 mod invocation;
 mod manifest;
 mod operations;
+mod options;
 mod question;
 mod refusal;
+mod run;
 mod size;
+mod stopped;
 mod unacknowledged;
 
 pub use endpoint::Endpoint;

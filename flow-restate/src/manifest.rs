@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::continued::HANDLER;
+
 /// The media type of the manifest.
 pub(crate) const MEDIA_TYPE: &str = "application/vnd.restate.endpointmanifest.v4+json";
 
@@ -36,6 +38,9 @@ fn service(name: &str) -> Value {
         "handlers": [
             { "name": "run", "ty": "WORKFLOW", "input": input, "output": output },
             { "name": "answer", "ty": "SHARED", "input": input, "output": output },
+            // The server keeps nothing of it once its caller has what it returns.
+            { "name": HANDLER, "ty": "SHARED", "input": input, "output": output,
+                "ingressPrivate": true, "journalRetention": 0 },
         ],
     })
 }

@@ -11,57 +11,9 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
-use restate_sdk_shared_core::{Error, TerminalFailure};
 
-use crate::size::cut;
-
-/// The end of a call that fails for good.
-#[derive(Debug, Clone)]
-pub(crate) struct Refused {
-    /// The status in HTTP.
-    pub(crate) code: u16,
-    pub(crate) message: String,
-}
-
-impl Refused {
-    pub(crate) fn cancelled() -> Self {
-        let (code, message) = (409, "the run was cancelled".to_owned());
-        Refused { code, message }
-    }
-}
-
-impl From<Refused> for TerminalFailure {
-    fn from(Refused { code, message }: Refused) -> Self {
-        let metadata = Vec::new();
-        TerminalFailure {
-            code,
-            message: cut(message),
-            metadata,
-        }
-    }
-}
-
-/// Why there is no output yet, or none at all.
-#[derive(Debug)]
-pub(crate) enum Stopped {
-    /// The call fails, for good.
-    Refused(Refused),
-    /// The server calls again: it has been told why, or is gone.
-    Again,
-}
-
-impl From<Refused> for Stopped {
-    fn from(refused: Refused) -> Self {
-        Stopped::Refused(refused)
-    }
-}
-
-impl From<Error> for Stopped {
-    fn from(_: Error) -> Self {
-        // The journal tells the server.
-        Stopped::Again
-    }
-}
+use crate::continued::Between;
+use crate::stopped::Refused;
 
 /// What is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,6 +58,15 @@ pub(crate) enum Said {
     Done(Bytes),
 }
 
+/// Why the flow is left before its end, apart from a failure.
+#[derive(Debug)]
+pub(crate) enum Left {
+    /// It goes on from here, in a new invocation.
+    Between(Between),
+    /// It cannot go on from the state that it was given, for this reason.
+    Unreadable(String),
+}
+
 #[derive(Debug, Default)]
 struct Operation {
     said: Option<Said>,
@@ -122,6 +83,8 @@ struct Table {
     proposed: Vec<(u64, Bytes)>,
     replaying: bool,
     failed: Option<Refused>,
+    full: bool,
+    left: Option<Left>,
     deferred: Vec<Waker>,
     task: Option<Waker>,
 }
@@ -246,6 +209,30 @@ impl Operations {
     /// Why the invocation has to end.
     pub(crate) fn failure(&self) -> Option<Refused> {
         self.table().failed.clone()
+    }
+
+    /// Leaves the flow. The first reason counts.
+    pub(crate) fn leave(&self, left: Left) {
+        self.table().left.get_or_insert(left);
+    }
+
+    pub(crate) fn take_left(&self) -> Option<Left> {
+        self.table().left.take()
+    }
+
+    /// Whether the flow is to be left, or the invocation to end, whatever the flow returns.
+    pub(crate) fn is_left(&self) -> bool {
+        let table = self.table();
+        table.left.is_some() || table.failed.is_some()
+    }
+
+    /// Whether the flow is to be left where nothing is under way.
+    pub(crate) fn is_full(&self) -> bool {
+        self.table().full
+    }
+
+    pub(crate) fn set_full(&self, full: bool) {
+        self.table().full = full;
     }
 
     /// The task that drives the invocation.

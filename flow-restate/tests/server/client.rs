@@ -24,20 +24,61 @@ const PATIENCE: u32 = 600;
 /// killed.
 pub(crate) struct Worker {
     pub(crate) port: u16,
-    steps: u64,
+    endpoint: fn(Settings) -> Endpoint,
+    settings: Settings,
     runtime: Option<Runtime>,
 }
 
+/// What a worker does with its runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Settings {
+    /// How many steps they may take.
+    pub(crate) steps: u64,
+    /// After how many entries they go on in a new invocation.
+    pub(crate) entries: Option<u64>,
+}
+
+/// Runs that end with the invocation with which they begin.
+pub(crate) const WHOLE: Settings = Settings {
+    steps: 100_000,
+    entries: None,
+};
+
+/// Runs that go on in a new invocation as soon as there is an entry in the journal.
+pub(crate) const IN_PARTS: Settings = Settings {
+    steps: 100_000,
+    entries: Some(0),
+};
+
 impl Worker {
-    pub(crate) fn start(steps: u64) -> Worker {
+    pub(crate) fn start(settings: Settings) -> Worker {
+        Worker::of(endpoint, settings)
+    }
+
+    pub(crate) fn of(endpoint: fn(Settings) -> Endpoint, settings: Settings) -> Worker {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let runtime = Some(serve(listener, steps));
+        let runtime = Some(serve(listener, endpoint(settings)));
         Worker {
             port,
-            steps,
+            endpoint,
+            settings,
             runtime,
         }
+    }
+
+    /// Tells a server of the worker.
+    pub(crate) async fn register(&self, server: &Restate) {
+        let (status, said) = self.try_to_register(server).await;
+        assert_eq!(status, 201, "{said}");
+    }
+
+    /// Tells a server of the worker: the status, and what is said.
+    pub(crate) async fn try_to_register(&self, server: &Restate) -> (u16, String) {
+        let address = json!({ "uri": format!("http://127.0.0.1:{}", self.port) });
+        let admin = server.admin();
+        let said = call(&admin, "POST", "/deployments", &address).await;
+        said.unwrap()
     }
 
     /// Drops everything where it is.
@@ -47,9 +88,15 @@ impl Worker {
         }
     }
 
+    /// Starts again with other flows, or as another endpoint of the same ones.
+    pub(crate) fn start_again_as(&mut self, endpoint: fn(Settings) -> Endpoint) {
+        self.endpoint = endpoint;
+        self.start_again();
+    }
+
     pub(crate) fn start_again(&mut self) {
         let listener = std::net::TcpListener::bind(("127.0.0.1", self.port)).unwrap();
-        self.runtime = Some(serve(listener, self.steps));
+        self.runtime = Some(serve(listener, (self.endpoint)(self.settings)));
     }
 }
 
@@ -61,21 +108,32 @@ impl Drop for Worker {
     }
 }
 
-fn serve(listener: std::net::TcpListener, steps: u64) -> Runtime {
+fn serve(listener: std::net::TcpListener, endpoint: Endpoint) -> Runtime {
     listener.set_nonblocking(true).unwrap();
     let runtime = Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
         .build()
         .unwrap();
+    runtime.spawn(async {
+        let listener = TcpListener::from_std(listener).unwrap();
+        endpoint.serve(listener).await.unwrap();
+    });
+    runtime
+}
+
+/// The flows of the tests.
+fn endpoint(settings: Settings) -> Endpoint {
     let endpoint = Endpoint::new()
         .flow(Asking::new())
         .flow(Batch::new())
         .flow(Chain::new())
+        .flow(Climb::new())
         .flow(Count::new())
         .flow(Excused::new())
         .flow(Failing::new())
         .flow(Hasty::new())
+        .flow(Heavy::new())
         .flow(Impatient::new())
         .flow(Long::new())
         .flow(Loud::new())
@@ -87,32 +145,28 @@ fn serve(listener: std::net::TcpListener, steps: u64) -> Runtime {
         .flow(Told::new())
         .flow(Torn::new())
         .flow(Waiting::new())
+        .flow(Watched::new())
         .flow(Wide::new())
-        .step_budget(steps)
+        .step_budget(settings.steps)
         .observer(Arc::new(|event: &Event<'_>| {
             EVENTS.lock().unwrap().push(event.to_string());
         }));
-    runtime.spawn(async {
-        let listener = TcpListener::from_std(listener).unwrap();
-        endpoint.serve(listener).await.unwrap();
-    });
-    runtime
+    match settings.entries {
+        Some(entries) => endpoint.entries_per_invocation(entries),
+        None => endpoint,
+    }
 }
 
 /// Starts a server and a worker that it knows. `None` if the server is not installed.
 pub(crate) async fn server_and_worker() -> Option<(Restate, Worker)> {
-    server_and_worker_of(100_000).await
+    server_and_worker_with(WHOLE).await
 }
 
-/// The same, with a worker whose runs may take so many steps.
-pub(crate) async fn server_and_worker_of(steps: u64) -> Option<(Restate, Worker)> {
+/// The same, with a worker that has these settings.
+pub(crate) async fn server_and_worker_with(settings: Settings) -> Option<(Restate, Worker)> {
     let server = Restate::start()?;
-    let worker = Worker::start(steps);
-    let address = json!({ "uri": format!("http://127.0.0.1:{}", worker.port) });
-    let (status, said) = call(&server.admin(), "POST", "/deployments", &address)
-        .await
-        .unwrap();
-    assert_eq!(status, 201, "{said}");
+    let worker = Worker::start(settings);
+    worker.register(&server).await;
     Some((server, worker))
 }
 

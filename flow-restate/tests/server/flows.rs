@@ -270,3 +270,33 @@ flow! {
         Verdict - "wrong" >> end("wrong");
     }
 }
+
+flow! {
+    /// A loop, and then a question, in one flow.
+    pub(crate) Climb(number: u64, limit: u64) -> (by: Option<String>) {
+        branch is_enough(number, limit) { number >= limit => "yes", else => "no" }
+        start >> add >> is_enough;
+        is_enough - "no" >> add;
+        is_enough - "yes" >> Verdict;
+        Verdict - "fine" >> end;
+        Verdict - "wrong" >> end("wrong");
+    }
+}
+
+flow! {
+    /// Two texts of as many characters, and then a step.
+    pub(crate) Heavy(number: u64) -> () {
+        node more: repeat { text -> more };
+        start >> repeat >> more >> square >> end;
+    }
+}
+
+flow! {
+    /// A loop, whose events one test looks at.
+    pub(crate) Watched(number: u64, limit: u64) -> (number: u64) {
+        branch is_enough(number, limit) { number >= limit => "yes", else => "no" }
+        start >> add >> is_enough;
+        is_enough - "no" >> add;
+        is_enough - "yes" >> end;
+    }
+}

@@ -5,16 +5,23 @@ use std::time::Duration;
 use flow_services::Restate;
 use serde_json::{Value, json};
 
-use crate::client::{attach, call, query, run, server_and_worker, start};
+use crate::client::{
+    IN_PARTS, WHOLE, attach, call, query, run, server_and_worker, server_and_worker_with, start,
+};
 use crate::flows::EVENTS;
 
 /// An answer that fits.
-fn good() -> Value {
+pub(crate) fn good() -> Value {
     json!({ "Fine": { "by": "Ann" } })
 }
 
 /// Answers a question of a run: the status, and what is said.
-async fn answer(server: &Restate, run: &str, question: &str, answer: &Value) -> (u16, String) {
+pub(crate) async fn answer(
+    server: &Restate,
+    run: &str,
+    question: &str,
+    answer: &Value,
+) -> (u16, String) {
     let body = json!({ "question": question, "answer": answer });
     let path = format!("/{run}/answer");
     let answered = call(&server.ingress(), "POST", &path, &body).await;
@@ -29,7 +36,7 @@ fn query_of_readme() -> &'static str {
 }
 
 /// The names of the questions that are asked, and what is told of them.
-async fn asked(server: &Restate) -> Vec<(String, Value)> {
+pub(crate) async fn asked(server: &Restate) -> Vec<(String, Value)> {
     let rows = query(server, query_of_readme()).await;
     rows.iter()
         .map(|row| {
@@ -56,7 +63,7 @@ async fn asked_ever(server: &Restate) -> Vec<String> {
 }
 
 /// Waits until exactly this question is asked.
-async fn until_asked(server: &Restate, question: &str) {
+pub(crate) async fn until_asked(server: &Restate, question: &str) {
     let mut found = Vec::new();
     for _ in 0..1200 {
         found = asked(server).await;
@@ -70,84 +77,92 @@ async fn until_asked(server: &Restate, question: &str) {
 
 #[tokio::test]
 async fn is_answered_only_where_it_asks() {
-    let Some((server, _worker)) = server_and_worker().await else {
-        return;
-    };
-    let run = "Asking/a";
-    start(&server, "Asking", "a", &json!({ "number": 7 })).await;
-    let (status, said) = answer(&server, run, "asking.verdct", &good()).await;
-    assert_eq!(status, 404, "{said}");
-    assert!(said.contains("`asking.verdct`"), "{said}");
-    until_asked(&server, "asking.verdict").await;
-    let told = &asked(&server).await[0].1;
-    assert_eq!(told["prompt"], "Is 7 all right?");
-    assert_eq!(told["path"], "asking.verdict");
-    let bad = json!({ "Fine": {} });
-    let (status, said) = answer(&server, run, "asking.verdict", &bad).await;
-    assert_eq!(status, 400, "{said}");
-    let answered = answer(&server, run, "asking.verdict", &good()).await;
-    assert_eq!(answered.0, 200);
-    let answered = answer(&server, run, "asking.verdict", &good()).await;
-    assert_eq!(answered.0, 409);
-    let output = attach(&server.ingress(), "Asking", "a").await;
-    assert_eq!(output, Ok(json!({ "by": "Ann", "end": "late" })));
-    // Too late, and to a run that is over.
-    let answered = answer(&server, run, "asking.hurried", &good()).await;
-    assert_eq!(answered.0, 409);
-    assert_eq!(asked(&server).await, []);
+    for settings in [WHOLE, IN_PARTS] {
+        let Some((server, _worker)) = server_and_worker_with(settings).await else {
+            return;
+        };
+        let run = "Asking/a";
+        start(&server, "Asking", "a", &json!({ "number": 7 })).await;
+        let (status, said) = answer(&server, run, "asking.verdct", &good()).await;
+        assert_eq!(status, 404, "{said}");
+        assert!(said.contains("`asking.verdct`"), "{said}");
+        until_asked(&server, "asking.verdict").await;
+        let told = &asked(&server).await[0].1;
+        assert_eq!(told["prompt"], "Is 7 all right?");
+        assert_eq!(told["path"], "asking.verdict");
+        let bad = json!({ "Fine": {} });
+        let (status, said) = answer(&server, run, "asking.verdict", &bad).await;
+        assert_eq!(status, 400, "{said}");
+        let answered = answer(&server, run, "asking.verdict", &good()).await;
+        assert_eq!(answered.0, 200);
+        let answered = answer(&server, run, "asking.verdict", &good()).await;
+        assert_eq!(answered.0, 409);
+        let output = attach(&server.ingress(), "Asking", "a").await;
+        assert_eq!(output, Ok(json!({ "by": "Ann", "end": "late" })));
+        // Too late, and to a run that is over.
+        let answered = answer(&server, run, "asking.hurried", &good()).await;
+        assert_eq!(answered.0, 409);
+        assert_eq!(asked(&server).await, []);
+    }
 }
 
 #[tokio::test]
 async fn no_answer_is_taken_after_a_cancel() {
-    let Some((server, _worker)) = server_and_worker().await else {
-        return;
-    };
-    let id = start(&server, "Asking", "a", &json!({ "number": 7 })).await;
-    until_asked(&server, "asking.verdict").await;
-    let path = format!("/invocations/{id}/cancel");
-    let cancelled = call(&server.admin(), "PATCH", &path, &Value::Null).await;
-    assert_eq!(cancelled.unwrap().0, 202);
-    let (status, said) = attach(&server.ingress(), "Asking", "a").await.unwrap_err();
-    assert_eq!(status, 409, "{said}");
-    assert!(said.contains("the run was cancelled"), "{said}");
-    let (status, said) = answer(&server, "Asking/a", "asking.verdict", &good()).await;
-    assert_eq!(status, 409, "{said}");
-    assert_eq!(asked(&server).await, []);
+    for settings in [WHOLE, IN_PARTS] {
+        let Some((server, _worker)) = server_and_worker_with(settings).await else {
+            return;
+        };
+        let id = start(&server, "Asking", "a", &json!({ "number": 7 })).await;
+        until_asked(&server, "asking.verdict").await;
+        let path = format!("/invocations/{id}/cancel");
+        let cancelled = call(&server.admin(), "PATCH", &path, &Value::Null).await;
+        assert_eq!(cancelled.unwrap().0, 202);
+        let (status, said) = attach(&server.ingress(), "Asking", "a").await.unwrap_err();
+        assert_eq!(status, 409, "{said}");
+        assert!(said.contains("the run was cancelled"), "{said}");
+        let (status, said) = answer(&server, "Asking/a", "asking.verdict", &good()).await;
+        assert_eq!(status, 409, "{said}");
+        assert_eq!(asked(&server).await, []);
+    }
 }
 
 #[tokio::test]
 async fn no_answer_is_taken_when_the_flow_around_has_timed_out() {
-    let Some((server, _worker)) = server_and_worker().await else {
-        return;
-    };
-    start(&server, "Hasty", "a", &json!({ "number": 7 })).await;
-    until_asked(&server, "hasty.verdict").await;
-    let mut earlier = asked_ever(&server).await;
-    earlier.retain(|question| question != "hasty.verdict");
-    assert_eq!(earlier.len(), 2, "{earlier:?}");
-    for question in earlier {
-        let (status, said) = answer(&server, "Hasty/a", &question, &good()).await;
-        assert_eq!(status, 409, "{question}: {said}");
+    for settings in [WHOLE, IN_PARTS] {
+        let Some((server, _worker)) = server_and_worker_with(settings).await else {
+            return;
+        };
+        start(&server, "Hasty", "a", &json!({ "number": 7 })).await;
+        until_asked(&server, "hasty.verdict").await;
+        let mut earlier = asked_ever(&server).await;
+        earlier.retain(|question| question != "hasty.verdict");
+        assert_eq!(earlier.len(), 2, "{earlier:?}");
+        for question in earlier {
+            let (status, said) = answer(&server, "Hasty/a", &question, &good()).await;
+            assert_eq!(status, 409, "{question}: {said}");
+        }
+        let answered = answer(&server, "Hasty/a", "hasty.verdict", &good()).await;
+        assert_eq!(answered.0, 200);
+        let output = attach(&server.ingress(), "Hasty", "a").await;
+        assert_eq!(output, Ok(json!({ "by": "Ann", "end": "default" })));
     }
-    let answered = answer(&server, "Hasty/a", "hasty.verdict", &good()).await;
-    assert_eq!(answered.0, 200);
-    let output = attach(&server.ingress(), "Hasty", "a").await;
-    assert_eq!(output, Ok(json!({ "by": "Ann", "end": "default" })));
 }
 
 #[tokio::test]
 async fn no_answer_is_taken_when_another_branch_has_failed() {
-    let Some((server, _worker)) = server_and_worker().await else {
-        return;
-    };
-    let failed = run(&server, "Torn", "a", &json!({ "number": 7 })).await;
-    let (status, said) = failed.unwrap_err();
-    assert_eq!(status, 500);
-    assert!(said.contains("7 is too much"), "{said}");
-    let earlier = asked_ever(&server).await;
-    assert_eq!(earlier.len(), 1, "{earlier:?}");
-    let (status, said) = answer(&server, "Torn/a", &earlier[0], &good()).await;
-    assert_eq!(status, 409, "{said}");
+    for settings in [WHOLE, IN_PARTS] {
+        let Some((server, _worker)) = server_and_worker_with(settings).await else {
+            return;
+        };
+        let failed = run(&server, "Torn", "a", &json!({ "number": 7 })).await;
+        let (status, said) = failed.unwrap_err();
+        assert_eq!(status, 500);
+        assert!(said.contains("7 is too much"), "{said}");
+        let earlier = asked_ever(&server).await;
+        assert_eq!(earlier.len(), 1, "{earlier:?}");
+        let (status, said) = answer(&server, "Torn/a", &earlier[0], &good()).await;
+        assert_eq!(status, 409, "{said}");
+    }
 }
 
 #[tokio::test]

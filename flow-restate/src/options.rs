@@ -1,0 +1,67 @@
+//! What an endpoint does with each of its runs.
+
+use std::sync::Arc;
+
+use flow_runtime::engine::Path;
+use flow_runtime::{Event, EventKind, Observer, RunId, RunOptions};
+
+use crate::operations::Operations;
+
+/// After so many entries of its journal, a run goes on in a new invocation.
+pub(crate) const ENTRIES: u64 = 4000;
+
+#[derive(Clone)]
+pub(crate) struct Options {
+    pub(crate) step_budget: Option<u64>,
+    pub(crate) entries: u64,
+    pub(crate) observers: Vec<Arc<dyn Observer>>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            step_budget: None,
+            entries: ENTRIES,
+            observers: Vec::new(),
+        }
+    }
+}
+
+impl Options {
+    /// The options of a run with these operations.
+    pub(crate) fn of_run(&self, operations: &Operations) -> RunOptions {
+        let options = match self.step_budget {
+            Some(steps) => RunOptions::new().step_budget(steps),
+            None => RunOptions::new(),
+        };
+        let told = |observer: &Arc<dyn Observer>| -> Arc<dyn Observer> {
+            Arc::new(Told {
+                observer: observer.clone(),
+                operations: operations.clone(),
+            })
+        };
+        self.observers
+            .iter()
+            .map(told)
+            .fold(options, RunOptions::observer)
+    }
+}
+
+/// An observer that is not told of the error by which a flow is left that goes on elsewhere.
+struct Told {
+    observer: Arc<dyn Observer>,
+    operations: Operations,
+}
+
+impl Observer for Told {
+    fn on_event(&self, event: &Event<'_>) {
+        let failed = matches!(event.kind(), EventKind::RunFailed { .. });
+        if !(failed && self.operations.is_left()) {
+            self.observer.on_event(event);
+        }
+    }
+
+    fn on_loop(&self, run: RunId, path: Path<'_>, items: usize) {
+        self.observer.on_loop(run, path, items);
+    }
+}

@@ -1,0 +1,62 @@
+//! Why a call has no result.
+
+use restate_sdk_shared_core::{Error, TerminalFailure};
+
+use crate::size::cut;
+
+/// The end of a call that fails for good.
+#[derive(Debug, Clone)]
+pub(crate) struct Refused {
+    /// The status in HTTP.
+    pub(crate) code: u16,
+    pub(crate) message: String,
+}
+
+impl Refused {
+    pub(crate) fn cancelled() -> Self {
+        let (code, message) = (409, "the run was cancelled".to_owned());
+        Refused { code, message }
+    }
+}
+
+impl From<Refused> for TerminalFailure {
+    fn from(Refused { code, message }: Refused) -> Self {
+        let metadata = Vec::new();
+        TerminalFailure {
+            code,
+            message: cut(message),
+            metadata,
+        }
+    }
+}
+
+/// Why there is no output yet, or none at all.
+#[derive(Debug)]
+pub(crate) enum Stopped {
+    /// The call fails, for good.
+    Refused(Refused),
+    /// The server calls again: it has been told why, or is gone.
+    Again,
+}
+
+impl From<Refused> for Stopped {
+    fn from(refused: Refused) -> Self {
+        Stopped::Refused(refused)
+    }
+}
+
+impl From<Error> for Stopped {
+    fn from(_: Error) -> Self {
+        // The journal tells the server.
+        Stopped::Again
+    }
+}
+
+impl From<TerminalFailure> for Refused {
+    fn from(failure: TerminalFailure) -> Self {
+        Refused {
+            code: failure.code,
+            message: failure.message,
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Runs that go on in new invocations.
+
+use std::pin::pin;
+use std::time::Duration;
+
+use flow_restate::Endpoint;
+use flow_services::Restate;
+use serde_json::{Value, json};
+
+use crate::client::{
+    IN_PARTS, Settings, WHOLE, Worker, attach, call, query, run, server_and_worker_with, start,
+};
+use crate::flows::EVENTS;
+use crate::questions::{answer, asked, good, until_asked};
+use crate::visits_of;
+
+/// The largest number of entries that a journal has at this moment.
+async fn longest(server: &Restate) -> u64 {
+    let rows = query(
+        server,
+        "SELECT id, COUNT(*) AS entries FROM sys_journal GROUP BY id",
+    )
+    .await;
+    let entries = rows.iter().filter_map(|row| row["entries"].as_u64());
+    entries.max().unwrap_or_default()
+}
+
+/// How many invocations of a handler there are.
+async fn invocations(server: &Restate, handler: &str) -> usize {
+    let sql = format!("SELECT id FROM sys_invocation WHERE target_handler_name = '{handler}'");
+    query(server, &sql).await.len()
+}
+
+/// A loop of many steps: more of them if the variable `FLOW_RESTATE_STEPS` says so, and then with
+/// the invocations that there are without a setting.
+#[tokio::test]
+async fn no_journal_of_a_long_run_is_long() {
+    let (steps, entries) = match std::env::var("FLOW_RESTATE_STEPS") {
+        Ok(steps) => (steps.parse().unwrap(), None),
+        Err(_) => (3000, Some(8)),
+    };
+    let settings = Settings { entries, ..WHOLE };
+    let Some((server, _worker)) = server_and_worker_with(settings).await else {
+        return;
+    };
+    let input = json!({ "number": 0, "limit": steps });
+    let invocation = start(&server, "Count", "no-long-journal", &input).await;
+    let ingress = server.ingress();
+    let mut ended = pin!(attach(&ingress, "Count", "no-long-journal"));
+    let (mut most, mut looks) = (0, 0);
+    let output = loop {
+        tokio::select! {
+            output = &mut ended => break output,
+            entries = longest(&server) => {
+                most = entries.max(most);
+                looks += 1;
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        }
+    };
+    assert_eq!(output, Ok(json!({ "number": steps, "end": "default" })));
+    let each_once: Vec<u32> = (1..=steps).collect();
+    assert_eq!(visits_of(&invocation), each_once);
+    println!("a journal has {most} entries at most, seen {looks} times");
+    // A step has two, and each of 200 calls has three. One more node is on its way.
+    let wanted = entries.map_or(8100, |_| 640);
+    assert!((20..wanted).contains(&most), "{most}");
+    // The server keeps none of those that are over, apart from the first.
+    assert_eq!(invocations(&server, "continue").await, 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_question_is_answered_in_a_later_invocation() {
+    let Some((server, mut worker)) = server_and_worker_with(IN_PARTS).await else {
+        return;
+    };
+    start(&server, "Climb", "a", &json!({ "number": 0, "limit": 5 })).await;
+    until_asked(&server, "climb.verdict").await;
+    assert_eq!(invocations(&server, "continue").await, 2);
+    tokio::task::block_in_place(|| worker.kill());
+    worker.start_again();
+    assert_eq!(asked(&server).await[0].1["prompt"], "Is 5 all right?");
+    let answered = answer(&server, "Climb/a", "climb.verdict", &good()).await;
+    assert_eq!(answered.0, 200, "{answered:?}");
+    let output = attach(&server.ingress(), "Climb", "a").await;
+    assert_eq!(output, Ok(json!({ "by": "Ann", "end": "default" })));
+}
+
+#[tokio::test]
+async fn a_cancel_reaches_the_invocation_that_goes_on() {
+    let Some((server, _worker)) = server_and_worker_with(IN_PARTS).await else {
+        return;
+    };
+    let id = start(&server, "Climb", "a", &json!({ "number": 0, "limit": 5 })).await;
+    until_asked(&server, "climb.verdict").await;
+    let path = format!("/invocations/{id}/cancel");
+    let cancelled = call(&server.admin(), "PATCH", &path, &Value::Null).await;
+    assert_eq!(cancelled.unwrap().0, 202);
+    let (status, said) = attach(&server.ingress(), "Climb", "a").await.unwrap_err();
+    assert_eq!(status, 409, "{said}");
+    assert!(said.contains("the run was cancelled"), "{said}");
+    let (status, said) = answer(&server, "Climb/a", "climb.verdict", &good()).await;
+    assert_eq!(status, 409, "{said}");
+    assert_eq!(asked(&server).await, []);
+    assert_eq!(invocations(&server, "continue").await, 0);
+}
+
+#[tokio::test]
+async fn nobody_outside_goes_on_with_a_run() {
+    let Some((server, _worker)) = server_and_worker_with(IN_PARTS).await else {
+        return;
+    };
+    start(&server, "Climb", "a", &json!({ "number": 0, "limit": 1 })).await;
+    until_asked(&server, "climb.verdict").await;
+    for path in ["/Climb/a/continue", "/Climb/a/continue/send"] {
+        let called = call(&server.ingress(), "POST", path, &json!({})).await;
+        let (status, said) = called.unwrap();
+        assert_eq!(status, 400, "{said}");
+        assert!(said.contains("is not public"), "{said}");
+    }
+}
+
+#[tokio::test]
+async fn a_failure_is_the_same_in_a_later_invocation() {
+    for settings in [WHOLE, IN_PARTS] {
+        let Some((server, _worker)) = server_and_worker_with(settings).await else {
+            return;
+        };
+        let failed = run(&server, "Failing", "a", &json!({ "number": 1 })).await;
+        let (status, said) = failed.unwrap_err();
+        assert_eq!(status, 500);
+        let said: Value = serde_json::from_str(&said).unwrap();
+        let wanted = "node `failing.fail` failed after 1 attempt: 2 is too much";
+        assert_eq!(said["message"], wanted);
+    }
+}
+
+#[tokio::test]
+async fn a_state_that_is_too_large_fails_the_run() {
+    let Some((server, _worker)) = server_and_worker_with(IN_PARTS).await else {
+        return;
+    };
+    let input = json!({ "number": 16_000_000 });
+    let (status, said) = run(&server, "Heavy", "a", &input).await.unwrap_err();
+    assert_eq!(status, 500);
+    let reason = "the state of the flow before `square`, with which it goes on in a new \
+                  invocation, has 32000118 bytes";
+    assert!(said.contains(reason), "{said}");
+}
+
+#[tokio::test]
+async fn observers_are_told_of_each_step_once() {
+    let Some((server, _worker)) = server_and_worker_with(IN_PARTS).await else {
+        return;
+    };
+    let input = json!({ "number": 0, "limit": 2 });
+    run(&server, "Watched", "a", &input).await.unwrap();
+    let events = EVENTS.lock().unwrap();
+    let told: Vec<_> = events
+        .iter()
+        .filter(|event| event.contains("watched"))
+        .collect();
+    let wanted = [
+        "watched.add started",
+        "watched.add finished: default",
+        "watched.is_enough started",
+        "watched.is_enough finished: no",
+        "watched.add started",
+        "watched.add finished: default",
+        "watched.is_enough started",
+        "watched.is_enough finished: yes",
+        "watched ended: default",
+    ];
+    assert_eq!(told, wanted);
+}
+
+/// A flow whose next version has another structure.
+mod next {
+    use flow_runtime::prelude::*;
+
+    #[node(writes = number)]
+    fn add_ten(number: u64) -> u64 {
+        number + 10
+    }
+
+    flow! {
+        pub(crate) SlowCount(number: u64, limit: u64) -> (number: u64) {
+            branch is_enough(number, limit) { number >= limit => "yes", else => "no" }
+            start >> add_ten >> is_enough;
+            is_enough - "no" >> add_ten;
+            is_enough - "yes" >> end;
+        }
+    }
+
+    pub(super) fn endpoint(settings: super::Settings) -> super::Endpoint {
+        super::Endpoint::new()
+            .flow(SlowCount::new())
+            .step_budget(settings.steps)
+    }
+}
+
+#[tokio::test]
+async fn a_run_ends_with_the_version_with_which_it_began() {
+    let settings = Settings {
+        entries: Some(3),
+        ..WHOLE
+    };
+    let Some((server, _worker)) = server_and_worker_with(settings).await else {
+        return;
+    };
+    let input = json!({ "number": 0, "limit": 101 });
+    let invocation = start(&server, "SlowCount", "older", &input).await;
+    while visits_of(&invocation).len() < 10 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let newer = Worker::of(next::endpoint, WHOLE);
+    newer.register(&server).await;
+    let begun = visits_of(&invocation).len();
+    assert!(begun < 90, "the run is at its end already");
+    let output = run(&server, "SlowCount", "newer", &input).await;
+    assert_eq!(output, Ok(json!({ "number": 110, "end": "default" })));
+    let output = attach(&server.ingress(), "SlowCount", "older").await;
+    assert_eq!(output, Ok(json!({ "number": 101, "end": "default" })));
+    let each_once: Vec<u32> = (1..=101).collect();
+    assert_eq!(visits_of(&invocation), each_once);
+}
