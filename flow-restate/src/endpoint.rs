@@ -5,6 +5,8 @@ use std::convert::Infallible;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+#[cfg(feature = "identity")]
+use std::time::SystemTime;
 
 use bytes::Bytes;
 use flow_runtime::Observer;
@@ -28,6 +30,8 @@ use crate::answer::answer;
 use crate::connection::Connection;
 use crate::continued::HANDLER;
 use crate::engine::OnRestate;
+#[cfg(feature = "identity")]
+use crate::identity::Keys;
 use crate::manifest::{MEDIA_TYPE, manifest};
 use crate::options::Options;
 use crate::refusal::{EndpointError, check};
@@ -79,6 +83,8 @@ pub struct Endpoint {
     flows: BTreeMap<String, SharedFlow>,
     mistake: Option<EndpointError>,
     options: Options,
+    #[cfg(feature = "identity")]
+    keys: Keys,
     unacknowledged: Unacknowledged,
 }
 
@@ -143,9 +149,39 @@ impl Endpoint {
         self
     }
 
+    /// Takes only requests that the server with this key has signed, or a server with another key
+    /// that was added so. All others get the status 401. [`serve`](Endpoint::serve) reports what is
+    /// no key. Needs the feature `identity`.
+    ///
+    /// The server writes the key to its log when it starts with the setting
+    /// `request-identity-private-key-pem-file`, as `publickeyv1_…`. A signature is for the path of a
+    /// request, and valid for a minute or two, by the clocks of both machines. It does not cover what
+    /// the request contains: where others can read or change that, put TLS in front of the endpoint.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_restate::Endpoint;
+    ///
+    /// let endpoint =
+    ///     Endpoint::new().identity_key("publickeyv1_ChjENKeMvCtRnqG2mrBK1HmPKufgFUc98K8B3ononQvp");
+    /// # let _ = endpoint;
+    /// ```
+    #[cfg(feature = "identity")]
+    #[must_use]
+    pub fn identity_key(mut self, key: &str) -> Self {
+        if let Err(reason) = self.keys.add(key) {
+            let key = key.to_owned();
+            self.mistake
+                .get_or_insert(EndpointError::IdentityKey { key, reason });
+        }
+        self
+    }
+
     /// Serves the flows, until the future is dropped.
     ///
-    /// Whoever can connect to the listener can run the flows: let only the Restate server.
+    /// Whoever can connect to the listener can run the flows, unless there is an `identity_key`: let
+    /// only the Restate server.
     ///
     /// # Errors
     ///
@@ -204,6 +240,10 @@ impl Endpoint {
 
     fn answer(&self, request: Request<Incoming>) -> Result<Response<Body>, Infallible> {
         let path = request.uri().path().to_owned();
+        #[cfg(feature = "identity")]
+        if let Err(reason) = self.keys.check(request.headers(), &path, SystemTime::now()) {
+            return Ok(plain(StatusCode::UNAUTHORIZED, reason));
+        }
         let segments: Vec<_> = path.split('/').skip(1).collect();
         Ok(match segments[..] {
             ["discover"] => self.discover(&request),

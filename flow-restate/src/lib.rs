@@ -6,6 +6,8 @@ mod continued;
 mod endpoint;
 mod engine;
 mod history;
+#[cfg(feature = "identity")]
+mod identity;
 mod invocation;
 mod manifest;
 mod operations;

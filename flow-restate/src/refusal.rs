@@ -24,6 +24,13 @@ pub enum EndpointError {
         /// The path of the node, or the name of the flow.
         node: String,
     },
+    /// What `Endpoint::identity_key` was given is not the key of a server.
+    IdentityKey {
+        /// What was given.
+        key: String,
+        /// Why it is no key.
+        reason: String,
+    },
     /// There is no flow.
     Empty,
     /// The listener has failed for a minute, last for this reason.
@@ -44,6 +51,11 @@ impl fmt::Display for EndpointError {
                 "`{node}` in the flow `{flow}` writes in a transaction, which Restate cannot commit \
                  together with its outcome: run the flow with `flow_durable::Runtime`, or let the \
                  node write in a way that may happen twice"
+            ),
+            EndpointError::IdentityKey { key, reason } => write!(
+                f,
+                "`{key}` is not the key of a server: {reason}. The server writes its key to its log \
+                 when it starts with `request-identity-private-key-pem-file`, as `publickeyv1_…`"
             ),
             EndpointError::Empty => f.write_str("there is no flow: add one by `.flow(…)`"),
             EndpointError::Listener(_) => f.write_str("no connections can be accepted"),

@@ -3,6 +3,8 @@
 mod client;
 mod continued;
 mod flows;
+#[cfg(feature = "identity")]
+mod identity;
 mod kills;
 mod questions;
 mod wide;

@@ -14,6 +14,8 @@ use crate::process::{self, Folder};
 pub struct Restate {
     program: PathBuf,
     ports: Ports,
+    /// The file with the key by which it signs.
+    key: Option<PathBuf>,
     server: Child,
     // The last field: its end removes the folder.
     folder: Folder,
@@ -33,6 +35,20 @@ impl Restate {
     ///
     /// The server does not start; or it is not installed, and the variable `CI` is set.
     pub fn start() -> Option<Restate> {
+        Restate::start_with(None)
+    }
+
+    /// The same, with a server that signs what it sends to services by this private key (Ed25519, in
+    /// PEM).
+    ///
+    /// # Panics
+    ///
+    /// As [`start`](Restate::start).
+    pub fn start_signing(key: &str) -> Option<Restate> {
+        Restate::start_with(Some(key))
+    }
+
+    fn start_with(key: Option<&str>) -> Option<Restate> {
         let Some(program) = installed() else {
             crate::missing(
                 "restate-server",
@@ -41,6 +57,7 @@ impl Restate {
             return None;
         };
         let folder = Folder::of_this_user();
+        let key = key.map(|key| folder.write("identity.pem", key));
         // Somebody else may take a port before the server does.
         let started = (0..5).find_map(|_| {
             let ports = Ports {
@@ -48,7 +65,7 @@ impl Restate {
                 admin: process::free_port(),
                 node: process::free_port(),
             };
-            Some((ports, serve(&program, &folder, ports)?))
+            Some((ports, serve(&program, &folder, ports, key.as_deref())?))
         });
         let Some((ports, server)) = started else {
             panic!("Restate does not start: {}", folder.logged());
@@ -56,6 +73,7 @@ impl Restate {
         Some(Restate {
             program,
             ports,
+            key,
             server,
             folder,
         })
@@ -82,7 +100,7 @@ impl Restate {
     ///
     /// It does not start.
     pub fn start_again(&mut self) {
-        match serve(&self.program, &self.folder, self.ports) {
+        match serve(&self.program, &self.folder, self.ports, self.key.as_deref()) {
             Some(server) => self.server = server,
             None => panic!("Restate does not start again: {}", self.folder.logged()),
         }
@@ -119,7 +137,7 @@ fn is_script(program: &Path) -> bool {
 }
 
 /// Runs the server. `None` if it ends before it answers.
-fn serve(program: &Path, folder: &Folder, ports: Ports) -> Option<Child> {
+fn serve(program: &Path, folder: &Folder, ports: Ports, key: Option<&Path>) -> Option<Child> {
     let address = |port: u16| format!("127.0.0.1:{port}");
     let mut restate = folder.command(program);
     restate
@@ -131,6 +149,9 @@ fn serve(program: &Path, folder: &Folder, ports: Ports) -> Option<Child> {
         .env("RESTATE_LOG_DISABLE_ANSI_CODES", "true")
         .stdout(folder.log())
         .stderr(folder.log());
+    if let Some(key) = key {
+        restate.env("RESTATE_REQUEST_IDENTITY_PRIVATE_KEY_PEM_FILE", key);
+    }
     let mut server = restate.spawn().expect("Restate can be started");
     folder.write("restate.pid", &server.id().to_string());
 
