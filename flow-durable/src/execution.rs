@@ -3,11 +3,12 @@
 use std::fmt;
 use std::time::SystemTime;
 
-use flow_store::{ExecutionId, PauseRow, Record, Row, Status, Token, from_ms};
+use flow_store::{ExecutionId, PauseRow, Record, Row, Status, Token, from_ms, is_blob_marker};
 use serde_json::Value;
 
 use super::error::RuntimeError;
 use super::events::{EventFilter, Events};
+use super::inner::WITHOUT_BLOBS;
 use super::owned::Owned;
 use super::registered::DurableFlow;
 use flow_runtime::engine::{Saved, Unstorable};
@@ -116,6 +117,9 @@ impl Execution {
         let (Status::Completed, Some(text)) = (self.row.status, &self.row.result) else {
             return Ok(None);
         };
+        if is_blob_marker(text) {
+            return Err(self.unreadable(format!("the stored output {WITHOUT_BLOBS}")));
+        }
         let unreadable = |error: serde_json::Error| {
             self.unreadable(format!("the stored output is damaged: {error}"))
         };

@@ -7,7 +7,11 @@
 //! Programs that run flows use these types through `flow_durable`. A store for another database
 //! depends on this crate alone: [`refusal`] has the errors that every store returns, in the same
 //! words, and the feature `suite` has a test for each case that a store has to pass.
+//!
+//! With the feature `blobs`, a `BlobStore` keeps large values outside of any store: in a folder, or
+//! in an object store such as S3 (crate `flow-blobs`).
 
+mod blobs;
 mod changes;
 mod error;
 mod ids;
@@ -20,6 +24,9 @@ mod store;
 pub mod suite;
 mod transaction;
 
+pub use blobs::is_blob_marker;
+#[cfg(feature = "blobs")]
+pub use blobs::{BlobStore, Blobs, MemoryBlobs, check_blob_name};
 pub use changes::{Change, Changes};
 pub use error::{Damaged, DamagedRecord, StoreError};
 pub use ids::{ExecutionId, InvalidId, Token};

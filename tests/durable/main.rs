@@ -2,6 +2,7 @@
 
 mod accesses;
 mod asking;
+mod blobs;
 mod changed;
 mod copied;
 mod damaged;

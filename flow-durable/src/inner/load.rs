@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use flow_runtime::engine::Saved;
 use flow_spec::diff::{Change, Effect};
 use flow_store::{
-    ExecutionId, JOURNAL_FORMAT, PauseRow, Record, RecordKind, Row, Store, StoreError,
+    ExecutionId, JOURNAL_FORMAT, PauseRow, PauseState, Record, RecordKind, Row, Store, StoreError,
+    is_blob_marker,
 };
 use serde_json::{Map, Value};
 
@@ -203,6 +204,9 @@ impl Inner {
             .pauses(row.id)
             .await
             .map_err(RuntimeError::of(row.id))?;
+        if let Some(error) = pauses.iter().find_map(answered_elsewhere) {
+            return Err(error);
+        }
         let reached = Reached::new(&records, snapshot.as_ref());
         let changes = self.changes(row, flow, &reached).await?;
         let options = serde_json::from_str(&row.options).map_err(|error| {
@@ -281,6 +285,9 @@ fn journaled(
     mut records: Vec<Record>,
     end: u64,
 ) -> Result<Journaled, RuntimeError> {
+    if let Some(error) = kept_elsewhere(id, &records) {
+        return Err(error);
+    }
     let gap = missing(&records, end).map(|seq| {
         let after = records.iter().find(|record| record.seq > seq);
         let path = after.map_or(flow.namespace(), |record| &record.path);
@@ -345,6 +352,40 @@ fn damaged(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
         Some(unreadable(id, path, reason))
     })
 }
+
+/// The error for a record of which the store has only a marker. Payloads that are not JSON are the
+/// texts of errors and of people, which may begin like one.
+fn kept_elsewhere(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
+    let is_json = |record: &&Record| {
+        !matches!(
+            record.kind,
+            RecordKind::NodeFinished
+                | RecordKind::FlowEnded
+                | RecordKind::FlowFailed
+                | RecordKind::RunFailed
+                | RecordKind::RunCancelled
+        )
+    };
+    let mut records = records.iter().filter(is_json);
+    let record = records.find(|record| is_blob_marker(&record.payload))?;
+    let reason = format!("record {} {WITHOUT_BLOBS}", record.seq);
+    Some(unreadable(id, &record.path, reason))
+}
+
+/// The error for an answer of which the store has only a marker.
+fn answered_elsewhere(pause: &PauseRow) -> Option<RuntimeError> {
+    match &pause.state {
+        PauseState::Answered(answer) if is_blob_marker(answer) => {
+            let reason = format!("an answer {WITHOUT_BLOBS}");
+            Some(unreadable(pause.execution, &pause.path, reason))
+        }
+        _ => None,
+    }
+}
+
+/// Why a value is not in the store.
+pub(crate) const WITHOUT_BLOBS: &str = "is kept as a blob, and this process has opened the store \
+     without its blobs: open it as the process that wrote it, with a `BlobStore`";
 
 fn unreadable(execution: ExecutionId, path: &str, reason: String) -> RuntimeError {
     RuntimeError::Unreadable {

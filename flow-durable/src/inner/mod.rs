@@ -36,7 +36,9 @@ use halts::Halts;
 pub(crate) use claims::{FIRST_FENCE, UnusedClaim};
 pub(crate) use halts::Look;
 pub(crate) use listen::Hints;
-pub(crate) use load::{Loaded, check_format, loaded_visits, records_since_snapshot, without_items};
+pub(crate) use load::{
+    Loaded, WITHOUT_BLOBS, check_format, loaded_visits, records_since_snapshot, without_items,
+};
 pub use recover::Recovered;
 pub(crate) use slots::{Slot, Slots};
 pub(crate) use tasks::{Alarm, Gone, Once};

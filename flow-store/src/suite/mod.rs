@@ -4,6 +4,9 @@
 
 #[doc(hidden)]
 pub mod append;
+#[cfg(feature = "blobs")]
+#[doc(hidden)]
+pub mod blobs;
 #[doc(hidden)]
 pub mod claim;
 #[doc(hidden)]

@@ -151,6 +151,21 @@ mod suite {
         super::tables(&path).unwrap();
         Some(Postings(path, Arc::new(store)))
     });
+
+    /// All values are beside the file.
+    mod with_blobs {
+        use flow_store::{BlobStore, MemoryBlobs};
+
+        use super::*;
+
+        flow_store::transaction_suite!(|folder| async move {
+            let path = folder.join("runs.db");
+            let store = SqliteStore::open(&path).await.unwrap();
+            crate::tables(&path).unwrap();
+            let store = BlobStore::new(store, MemoryBlobs::new()).above(0);
+            Some(Postings(path, Arc::new(store)))
+        });
+    }
 }
 
 fn rows(tables: &Connection) -> rusqlite::Result<i64> {

@@ -7,18 +7,21 @@
 //! set, that is a failure.
 //!
 //! `cargo run --package flow-services -- postgres` starts one by hand, and prints its address; so
-//! do `-- redis` and `-- restate`.
+//! do `-- redis`, `-- restate` and `-- s3`.
 
+mod http;
 mod pgbouncer;
 mod postgres;
 mod process;
 mod redis;
 mod restate;
+mod s3;
 
 pub use pgbouncer::PgBouncer;
 pub use postgres::Postgres;
 pub use redis::Redis;
 pub use restate::Restate;
+pub use s3::S3;
 
 use std::path::{Path, PathBuf};
 

@@ -3,13 +3,13 @@
 
 use std::process::ExitCode;
 
-use flow_services::{Postgres, Redis, Restate};
+use flow_services::{Postgres, Redis, Restate, S3};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [service] = &arguments[..] else {
         eprintln!(
-            "say which server to start, `postgres`, `redis` or `restate`: `cargo run --package flow-services -- postgres`"
+            "say which server to start, `postgres`, `redis`, `restate` or `s3`: `cargo run --package flow-services -- postgres`"
         );
         return ExitCode::FAILURE;
     };
@@ -26,8 +26,16 @@ fn main() -> ExitCode {
             Some(server) => serve(&format!("{} (admin: {})", server.ingress(), server.admin())),
             None => ExitCode::FAILURE,
         },
+        "s3" => match S3::start() {
+            Some(server) => serve(&format!(
+                "{} (bucket: {})",
+                server.endpoint(),
+                server.bucket()
+            )),
+            None => ExitCode::FAILURE,
+        },
         other => {
-            eprintln!("there is no server `{other}`: only `postgres`, `redis` and `restate`");
+            eprintln!("there is no server `{other}`: only `postgres`, `redis`, `restate` and `s3`");
             ExitCode::FAILURE
         }
     }

@@ -1,12 +1,11 @@
 //! Restate.
 
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::Child;
-use std::time::Duration;
 
+use crate::http::is_well;
 use crate::process::{self, Folder};
 
 /// A Restate server without services, for this process alone.
@@ -161,34 +160,9 @@ fn serve(program: &Path, folder: &Folder, ports: Ports, key: Option<&Path>) -> O
     .then_some(server)
 }
 
-/// Whether a service answers 200 at a path.
-fn is_well(port: u16, path: &str) -> bool {
-    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
-        return false;
-    };
-    // A server that has not started yet may accept a connection, and never answer on it.
-    let patience = Some(Duration::from_secs(2));
-    if stream.set_read_timeout(patience).is_err() || stream.set_write_timeout(patience).is_err() {
-        return false;
-    }
-    let request = format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
-    let mut answer = String::new();
-    stream.write_all(request.as_bytes()).is_ok()
-        && stream.read_to_string(&mut answer).is_ok()
-        && answer.starts_with("HTTP/1.1 200")
-}
-
 #[cfg(test)]
 mod tests {
-    use std::net::TcpListener;
-
     use super::*;
-
-    #[test]
-    fn a_server_that_never_answers_is_not_well() {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
-        assert!(!is_well(listener.local_addr().unwrap().port(), "/health"));
-    }
 
     #[test]
     fn a_script_is_known_by_its_beginning() {

@@ -15,7 +15,7 @@ use crate::proxy::Proxy;
 use crate::servers::{options_with_given_times, shared};
 
 /// A store, and the proxy before its server.
-struct Behind(Proxy, Arc<PostgresStore>);
+pub(crate) struct Behind(pub(crate) Proxy, pub(crate) Arc<dyn Store>);
 
 impl Line for Behind {
     fn store(&self) -> Arc<dyn Store> {
@@ -43,7 +43,7 @@ mod suite {
 }
 
 /// A store behind a proxy. `None` if Postgres is not installed.
-async fn behind_a_proxy(options: PostgresOptions) -> Option<(Proxy, PostgresStore)> {
+pub(crate) async fn behind_a_proxy(options: PostgresOptions) -> Option<(Proxy, PostgresStore)> {
     let proxy = Proxy::before(shared()?).await;
     let store = PostgresStore::connect_with(&proxy.url(), options).await;
     Some((proxy, store.unwrap()))

@@ -1,5 +1,6 @@
 //! The store on a real server.
 
+mod blobs;
 mod breaks;
 mod hints;
 mod lost_answers;

@@ -360,6 +360,24 @@ mod suite {
         flow_store::transaction_suite!(|_folder| async { Postings::at(&shared()?.url()).await });
     }
 
+    /// All values are beside the database.
+    mod with_blobs {
+        use std::sync::Arc;
+
+        use flow_store::{BlobStore, MemoryBlobs};
+
+        use super::{Postings, shared};
+
+        flow_store::transaction_suite!(|_folder| async {
+            let postings = Postings::at(&shared()?.url()).await?;
+            let store = BlobStore::new(postings.store, MemoryBlobs::new()).above(0);
+            Some(Postings {
+                store: Arc::new(store),
+                ..postings
+            })
+        });
+    }
+
     mod through_a_pooler {
         use super::{Postings, pooler};
 

@@ -14,7 +14,7 @@ use crate::proxy::Proxy;
 use crate::servers::{options, shared};
 
 /// A store, and the proxy before its server.
-struct Behind(Proxy, Arc<RedisStore>);
+pub(crate) struct Behind(pub(crate) Proxy, pub(crate) Arc<dyn Store>);
 
 impl Line for Behind {
     fn store(&self) -> Arc<dyn Store> {
@@ -42,7 +42,7 @@ mod suite {
 }
 
 /// A store behind a proxy. `None` if Redis is not installed.
-async fn behind_a_proxy(options: RedisOptions) -> Option<(Proxy, RedisStore)> {
+pub(crate) async fn behind_a_proxy(options: RedisOptions) -> Option<(Proxy, RedisStore)> {
     let proxy = Proxy::before(shared()?).await;
     let store = RedisStore::connect_with(&proxy.url(), options).await;
     Some((proxy, store.unwrap()))

@@ -1,5 +1,6 @@
 //! The store on a real server.
 
+mod blobs;
 mod clocks;
 mod crashes;
 mod damage;

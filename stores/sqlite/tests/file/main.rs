@@ -26,6 +26,18 @@ mod suite {
     flow_store::suite!(|folder| async move {
         SqliteStore::open(folder.join("store.db")).await.unwrap()
     });
+
+    /// All values are beside the file.
+    mod with_blobs {
+        use flow_store::{BlobStore, MemoryBlobs};
+
+        use super::SqliteStore;
+
+        flow_store::suite!(|folder| async move {
+            let store = SqliteStore::open(folder.join("store.db")).await.unwrap();
+            BlobStore::new(store, MemoryBlobs::new()).above(0)
+        });
+    }
 }
 
 #[tokio::test]

@@ -1,0 +1,247 @@
+//! Puts large values away before a row is written, and gets them again after one was read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
+
+use super::entry::Entry;
+use super::is_blob_marker;
+use super::marker::{Marker, first_name};
+use super::place::Blobs;
+use crate::{Append, Damaged, ExecutionId, PauseRow, PauseState, Record, Row, Status, StoreError};
+
+/// How many blobs one call puts or gets at once.
+const AT_ONCE: usize = 8;
+
+/// Where values are kept, and which ones.
+#[derive(Debug, Clone)]
+pub(super) struct Values {
+    pub(super) blobs: Arc<dyn Blobs>,
+    /// Values with more bytes than this are kept as blobs.
+    pub(super) above: usize,
+}
+
+/// Something wrong with a value.
+pub(super) struct Flaw {
+    /// The name of the blob, if there is none with this name.
+    missing: Option<String>,
+    pub(super) damaged: Damaged,
+}
+
+/// What was read, each with what is wrong with it.
+pub(super) type Filled<T> = Vec<(T, Option<Flaw>)>;
+
+/// A marker among what was read.
+struct Wanted {
+    index: usize,
+    execution: ExecutionId,
+    place: String,
+    marker: String,
+}
+
+/// Values to put away, by the names of the blobs.
+pub(super) struct Away<'a> {
+    values: &'a Values,
+    execution: ExecutionId,
+    pub(super) blobs: BTreeMap<String, Vec<u8>>,
+}
+
+impl Away<'_> {
+    /// Takes a text that is to be kept as a blob, and leaves a marker in its place. A text that
+    /// looks like a marker is taken as well, whatever its size, so that no text can pass for one.
+    pub(super) fn take(&mut self, seq: Option<u64>, text: &mut String) {
+        if !self.values.are_to_keep(text) {
+            return;
+        }
+        let value = std::mem::take(text).into_bytes();
+        let marker = Marker::of(seq, &value);
+        *text = marker.to_string();
+        self.blobs.insert(marker.name(self.execution), value);
+    }
+
+    pub(super) fn take_answers(&mut self, pauses: &mut [PauseRow]) {
+        for pause in pauses {
+            if let PauseState::Answered(answer) = &mut pause.state {
+                self.take(None, answer);
+            }
+        }
+    }
+
+    /// Takes payloads and a result. The result of an execution that is over is most often the payload
+    /// of a record as well, and then the same blob: nothing of such an execution is ever pruned.
+    fn take_records(&mut self, records: &mut [Record], result: Option<&mut String>, is_over: bool) {
+        let result = result.filter(|result| self.values.are_to_keep(result));
+        let same = result.as_ref().filter(|_| is_over).and_then(|result| {
+            let mut payloads = records.iter().map(|record| &record.payload);
+            payloads.position(|payload| payload == *result)
+        });
+        for record in &mut *records {
+            self.take(Some(record.seq), &mut record.payload);
+        }
+        match (result, same) {
+            (Some(result), Some(index)) => result.clone_from(&records[index].payload),
+            (Some(result), None) => self.take(None, result),
+            (None, _) => {}
+        }
+    }
+
+    /// Puts the values away.
+    pub(super) async fn put(self) -> Result<(), StoreError> {
+        let blobs = &self.values.blobs;
+        stream::iter(self.blobs)
+            .map(|(name, value)| async move { blobs.put(&name, value).await })
+            .buffer_unordered(AT_ONCE)
+            .try_collect()
+            .await
+    }
+}
+
+impl Values {
+    pub(super) fn away(&self, execution: ExecutionId) -> Away<'_> {
+        let blobs = BTreeMap::new();
+        Away {
+            values: self,
+            execution,
+            blobs,
+        }
+    }
+
+    pub(super) fn are_to_keep(&self, text: &str) -> bool {
+        text.len() > self.above || is_blob_marker(text)
+    }
+
+    /// What is to be put away of a new execution.
+    pub(super) fn of_new(
+        &self,
+        row: &mut Row,
+        records: &mut [Record],
+        pauses: &mut [PauseRow],
+    ) -> Away<'_> {
+        let mut away = self.away(row.id);
+        away.take_records(records, row.result.as_mut(), row.status.is_over());
+        away.take_answers(pauses);
+        away
+    }
+
+    /// Puts away what is large in a write.
+    pub(super) async fn put_away(
+        &self,
+        id: ExecutionId,
+        append: &mut Append,
+    ) -> Result<(), StoreError> {
+        let mut away = self.away(id);
+        let is_over = append.status.is_some_and(Status::is_over);
+        away.take_records(&mut append.records, append.result.as_mut(), is_over);
+        away.take_answers(&mut append.opened);
+        away.put().await
+    }
+
+    /// Removes the blobs of records that were pruned. What is left when this fails is removed with
+    /// the next ones, or with the execution.
+    pub(super) async fn prune(&self, id: ExecutionId, before: Option<u64>) {
+        let Some(before) = before else {
+            return;
+        };
+        if let Ok(mut names) = self.blobs.names(&id.to_string()).await {
+            let first = first_name(id, before);
+            names.retain(|name| *name < first);
+            let _ = self.delete(names).await;
+        }
+    }
+
+    /// Removes these blobs.
+    pub(super) async fn delete(&self, names: Vec<String>) -> Result<(), StoreError> {
+        stream::iter(names)
+            .map(|name| async move { self.blobs.delete(&name).await })
+            .buffer_unordered(AT_ONCE)
+            .try_collect()
+            .await
+    }
+
+    /// Reads, and puts whole values in the place of markers. A blob that is missing may have been
+    /// pruned or deleted with its row since that was read: it counts as missing if the row is still
+    /// there when it is read again.
+    pub(super) async fn read<T: Entry, Read>(
+        &self,
+        read: impl Fn() -> Read,
+    ) -> Result<Filled<T>, StoreError>
+    where
+        Read: Future<Output = Result<Vec<T>, StoreError>>,
+    {
+        let mut known = BTreeSet::new();
+        loop {
+            let filled = self.fill(read().await?).await?;
+            let flaws = filled.iter().filter_map(|(_, flaw)| flaw.as_ref());
+            let missing: Vec<&String> = flaws.filter_map(|flaw| flaw.missing.as_ref()).collect();
+            if missing.iter().all(|name| known.contains(*name)) {
+                return Ok(filled);
+            }
+            known.extend(missing.into_iter().cloned());
+        }
+    }
+
+    /// Puts whole values in the place of markers.
+    pub(super) async fn fill<T: Entry>(&self, entries: Vec<T>) -> Result<Filled<T>, StoreError> {
+        let mut filled: Filled<T> = entries.into_iter().map(|entry| (entry, None)).collect();
+        let wanted = filled.iter().enumerate().filter_map(|(index, (entry, _))| {
+            let (execution, text) = entry.text()?;
+            is_blob_marker(text).then(|| Wanted {
+                index,
+                execution,
+                place: entry.place(),
+                marker: text.to_owned(),
+            })
+        });
+        let wanted: Vec<Wanted> = wanted.collect();
+        let mut found = stream::iter(wanted)
+            .map(|wanted| self.get(wanted))
+            .buffer_unordered(AT_ONCE);
+        while let Some((index, value)) = found.try_next().await? {
+            let (entry, flaw) = &mut filled[index];
+            match value {
+                Ok(text) => entry.set_text(text),
+                Err(found) => *flaw = Some(found),
+            }
+        }
+        Ok(filled)
+    }
+
+    /// The value for which a marker stands, or what is wrong with it.
+    async fn get(&self, wanted: Wanted) -> Result<(usize, Result<String, Flaw>), StoreError> {
+        let flaw = |missing, reason| Flaw {
+            missing,
+            damaged: Damaged {
+                execution: Some(wanted.execution),
+                place: format!("execution {}, {}", wanted.execution, wanted.place),
+                reason,
+            },
+        };
+        let Some(marker) = Marker::read(&wanted.marker) else {
+            let reason = "it begins like the marker of a blob, and is not one".to_owned();
+            return Ok((wanted.index, Err(flaw(None, reason))));
+        };
+        let name = marker.name(wanted.execution);
+        let Some(value) = self.blobs.get(&name).await? else {
+            let reason = format!("the blob `{name}` is missing");
+            return Ok((wanted.index, Err(flaw(Some(name), reason))));
+        };
+        let fault = marker.fault_of(&value);
+        let text = String::from_utf8(value).map_err(|_| "is not a text".to_owned());
+        let value = match fault {
+            Some(fault) => Err(fault),
+            None => text,
+        };
+        let value = value.map_err(|fault| flaw(None, format!("the blob `{name}` {fault}")));
+        Ok((wanted.index, value))
+    }
+}
+
+/// What was read, if nothing is wrong with any of it.
+pub(super) fn all<T>(filled: Filled<T>) -> Result<Vec<T>, StoreError> {
+    let whole = filled.into_iter().map(|(entry, flaw)| match flaw {
+        None => Ok(entry),
+        Some(flaw) => Err(flaw.damaged.into()),
+    });
+    whole.collect()
+}
