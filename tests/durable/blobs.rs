@@ -199,8 +199,8 @@ async fn nothing_is_lost_or_doubled(
     let kept = Kept::default();
     let (calls, undisturbed) = kept.crashing(usize::MAX, options());
     let done = over(&undisturbed).await.unwrap();
-    let journal = done.journal().await;
     let calls = calls.made.load(Ordering::SeqCst);
+    let journal = done.journal().await;
 
     let mut crashes = 0;
     for at in 0..calls {
