@@ -5,6 +5,7 @@ use std::fmt;
 use fastrand::Rng;
 use flow_durable::{Execution, ExecutionId, Record, Status, Store as _};
 
+use crate::backend::Backend;
 use crate::flows;
 use crate::laws;
 use crate::process::{Machine, Work};
@@ -27,6 +28,8 @@ pub struct Case {
     pub copies: usize,
     /// Which processes have the flow as a document.
     pub loaded: Loaded,
+    /// Which store outlives them.
+    pub backend: Backend,
 }
 
 /// Which processes have the flow as a document, and not as it was compiled.
@@ -136,6 +139,7 @@ impl Case {
             stops,
             copies: usize::from(rng.u8(..4) == 0) * 2,
             loaded: Loaded::ALL[rng.usize(..3)].0,
+            backend: Backend::Memory,
         }
     }
 
@@ -172,7 +176,7 @@ impl Case {
             .collect()
     }
 
-    /// How it ends without a stop.
+    /// How it ends without a stop, in memory.
     fn undisturbed(&self) -> Case {
         Case {
             snapshot_every: 0,
@@ -180,6 +184,7 @@ impl Case {
             stops: Vec::new(),
             copies: 0,
             loaded: Loaded::Never,
+            backend: Backend::Memory,
             ..self.clone()
         }
     }
@@ -205,6 +210,10 @@ impl fmt::Display for Case {
         }
         if self.prune {
             f.write_str(" --prune")?;
+        }
+        let name = Backend::ALL.iter().find(|(it, _)| *it == self.backend);
+        if let Some((_, name)) = name.filter(|_| self.backend != Backend::Memory) {
+            write!(f, " --store {name}")?;
         }
         Ok(())
     }
@@ -252,9 +261,13 @@ pub enum Compared {
 ///
 /// # Errors
 ///
-/// A law was violated: with the smallest case found in which one is.
+/// A law was violated: in memory, with the smallest case found in which one is. On a server that would
+/// take too long.
 pub fn check(case: &Case) -> Result<Compared, Box<Failure>> {
-    check_as_it_is(case).map_err(shrunk)
+    check_as_it_is(case).map_err(|failure| match case.backend {
+        Backend::Memory => shrunk(failure),
+        Backend::Postgres | Backend::Redis => failure,
+    })
 }
 
 impl Ending {
@@ -364,7 +377,7 @@ fn run(case: &Case) -> Result<Ending, Box<Failure>> {
         };
     });
     let flow = flows::all()[case.flow % flows::all().len()];
-    let mut machine = Machine::new();
+    let mut machine = Machine::new(case.backend);
     let mut before = Vec::new();
     let mut stops = case.stops.iter().copied();
     let input = Work::Start(case.world % 100);
@@ -386,6 +399,7 @@ fn run(case: &Case) -> Result<Ending, Box<Failure>> {
         }
     };
     laws::journal(&before);
+    laws::ended(&before);
     if !case.prune {
         laws::answers(execution.id(), &machine.accepted, &before);
     }
@@ -449,14 +463,13 @@ fn copy(
 
 /// The only execution, with its records.
 fn stored(machine: &Machine) -> Option<(ExecutionId, Vec<Record>)> {
-    let tokio = tokio::runtime::Builder::new_current_thread().build().ok()?;
-    let rows = tokio.block_on(machine.store.list(&Default::default()));
+    let Machine { stored, .. } = machine;
+    let rows = stored.look(stored.store.list(&Default::default()));
     let row = rows.ok()?.into_iter().next_back()?.ok()?;
     Some((row.id, records(machine, row.id)?))
 }
 
 fn records(machine: &Machine, id: ExecutionId) -> Option<Vec<Record>> {
-    let tokio = tokio::runtime::Builder::new_current_thread().build().ok()?;
-    let records = machine.store.records(id, 0, usize::MAX);
-    tokio.block_on(records).ok()
+    let Machine { stored, .. } = machine;
+    stored.look(stored.store.records(id, 0, usize::MAX)).ok()
 }

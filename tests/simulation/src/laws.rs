@@ -62,6 +62,19 @@ pub(crate) fn journal(records: &[Record]) {
     }
 }
 
+/// The journal of an execution that is over has its end.
+pub(crate) fn ended(records: &[Record]) {
+    let last = records.last().map(|last| last.kind);
+    let ends = [
+        RecordKind::RunCompleted,
+        RecordKind::RunFailed,
+        RecordKind::RunCancelled,
+    ];
+    if last.is_none_or(|last| !ends.contains(&last)) {
+        violated(format!("it is over, and its last record is {last:?}"));
+    }
+}
+
 /// Whether a record is of something that had ended by another one.
 fn is_over(end: &Record, record: &Record) -> bool {
     let Some(rest) = record.step.strip_prefix(&end.step) else {

@@ -2,10 +2,11 @@
 //!
 //! Everything follows from one seed: the flow, what its steps do, when the process dies or the
 //! store fails. Time is tokio's paused clock, a process is a tokio runtime that is dropped with all
-//! its tasks, and the store survives in memory. In some cases, all or some of the processes have the
+//! its tasks, and the store survives in memory, or on a server. In some cases, all or some of the processes have the
 //! flow as a document, which has to make no difference. A case that violates a law prints the one command
 //! that repeats it, with as few stops as do.
 
+mod backend;
 mod case;
 mod laws;
 pub mod nodes;
@@ -13,6 +14,7 @@ mod process;
 mod store;
 mod world;
 
+pub use backend::Backend;
 pub use case::{Case, Compared, Failure, Loaded, Stop, StopKind, check};
 
 use std::collections::BTreeMap;

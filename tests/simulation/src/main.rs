@@ -1,12 +1,13 @@
 //! `cargo run --release -p flow-simulation -- --cases 100000` checks so many cases, on all cores,
-//! and stops after five failures (`--failures`); with the options that a failure prints, it checks
+//! and stops after five failures (`--failures`), with the store in memory or, with `--store postgres`
+//! or `--store redis`, on such a server, which it starts; with the options that a failure prints, it checks
 //! that case.
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use flow_simulation::{Case, Compared, Loaded, check};
+use flow_simulation::{Backend, Case, Compared, Loaded, check};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -36,6 +37,10 @@ fn number(arguments: &[String], name: &str, default: u64) -> Result<u64, String>
 
 fn run(arguments: &[String]) -> Result<bool, String> {
     let first = number(arguments, "--seed", 0)?;
+    let backend = Backend::parse(option(arguments, "--store").unwrap_or("memory"))?;
+    if !backend.starts() {
+        return Err("the server of this store is not installed".to_owned());
+    }
     if option(arguments, "--flow").is_some() {
         let size = |name, default| number(arguments, name, default).map(|it| it as usize);
         let case = Case {
@@ -46,6 +51,7 @@ fn run(arguments: &[String]) -> Result<bool, String> {
             stops: Case::parse_stops(option(arguments, "--stops").unwrap_or_default())?,
             copies: size("--copies", 0)?,
             loaded: Loaded::parse(option(arguments, "--loaded").unwrap_or("never"))?,
+            backend,
         };
         return Ok(report(&case).is_some());
     }
@@ -63,7 +69,11 @@ fn run(arguments: &[String]) -> Result<bool, String> {
                     if seed >= first + cases || failed.load(Ordering::Relaxed) >= most {
                         return;
                     }
-                    match report(&Case::of_seed(seed)) {
+                    let case = Case {
+                        backend,
+                        ..Case::of_seed(seed)
+                    };
+                    match report(&case) {
                         Some(Compared::Same) => {}
                         Some(Compared::OtherTimeouts) => {
                             other_timeouts.fetch_add(1, Ordering::Relaxed);

@@ -8,14 +8,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, UNIX_EPOCH};
 
 use flow_durable::{
-    Execution, ExecutionId, MemoryStore, OpenQuestion, Runtime, RuntimeError, RuntimeOptions,
-    StartOptions,
+    Execution, ExecutionId, OpenQuestion, Runtime, RuntimeError, RuntimeOptions, StartOptions,
 };
 use futures_util::future::{Either, select};
 use serde_json::json;
 use tokio::time::Instant;
 
 use crate::Simulated;
+use crate::backend::{Backend, Stored};
 use crate::case::{Case, Stop, StopKind};
 use crate::store::Fragile;
 use crate::world::{hashed, world};
@@ -40,7 +40,7 @@ pub(crate) struct Accepted {
 
 /// What outlives the processes of a case.
 pub(crate) struct Machine {
-    pub(crate) store: Arc<MemoryStore>,
+    pub(crate) stored: Stored,
     /// The clock on the wall, when the process began, in milliseconds.
     now_ms: Arc<AtomicU64>,
     pub(crate) accepted: Vec<Accepted>,
@@ -49,9 +49,9 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub(crate) fn new() -> Self {
+    pub(crate) fn new(backend: Backend) -> Self {
         Machine {
-            store: Arc::default(),
+            stored: Stored::new(backend),
             now_ms: Arc::new(AtomicU64::new(1_800_000_000_000)),
             accepted: Vec::new(),
             processes: 0,
@@ -77,7 +77,7 @@ impl Machine {
             Ok(tokio) => tokio,
             Err(error) => unreachable!("a tokio runtime without I/O can be built: {error}"),
         };
-        let store = Arc::new(Fragile::new(self.store.clone(), stop));
+        let store = Arc::new(Fragile::new(self.stored.clone(), stop));
         let done = tokio.block_on(async {
             let began = Instant::now();
             let wall = self.now_ms.clone();

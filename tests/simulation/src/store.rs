@@ -7,17 +7,19 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use async_trait::async_trait;
 use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
-    MemoryStore, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
+    PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 use tokio::sync::Notify;
 use uuid::Uuid;
 
+use crate::backend::Stored;
 use crate::case::{Stop, StopKind};
 
 /// The store as one process sees it.
 #[derive(Debug)]
 pub(crate) struct Fragile {
-    store: Arc<MemoryStore>,
+    store: Arc<dyn Store>,
+    stored: Stored,
     stop: Option<Stop>,
     calls: AtomicU64,
     dead: AtomicBool,
@@ -26,9 +28,10 @@ pub(crate) struct Fragile {
 }
 
 impl Fragile {
-    pub(crate) fn new(store: Arc<MemoryStore>, stop: Option<Stop>) -> Self {
+    pub(crate) fn new(stored: Stored, stop: Option<Stop>) -> Self {
         Fragile {
-            store,
+            store: stored.store.clone(),
+            stored,
             stop,
             calls: AtomicU64::new(0),
             dead: AtomicBool::new(false),
@@ -54,7 +57,7 @@ impl Fragile {
             Some(StopKind::FailBefore) => return Err(failed()),
             _ => {}
         }
-        let result = call.await;
+        let result = self.stored.ask(call).await;
         match stop.map(|stop| stop.kind) {
             Some(StopKind::DieAfter) => self.die().await,
             Some(StopKind::FailAfter) => Err(failed()),
@@ -80,7 +83,7 @@ fn failed() -> StoreError {
 #[async_trait]
 impl Store for Fragile {
     async fn clock_ms(&self) -> Result<Option<u64>, StoreError> {
-        self.store.clock_ms().await
+        self.stored.ask(self.store.clock_ms()).await
     }
 
     async fn create(
