@@ -293,7 +293,7 @@ def stored(run):
     each, scaled, on_postgres, reasons = stores.rows(run)
     text = stores.STORES + "\n"
     text += table(["", "one at once", "eight at once", "executions per second"], each)
-    text += stores.SCALED_TEXT + "\n" + table(["", "one process", "two", "four"], scaled)
+    text += stores.SCALED_TEXT + "\n" + table(["", "one process", "two", "four", "seen elsewhere after"], scaled)
     head = ["", "one at once", "/ ours", "eight at once", "/ ours", "transactions a step"]
     text += stores.POSTGRES_TEXT + "\n" + table(head, on_postgres)
     return text + bullets(reasons)

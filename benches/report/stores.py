@@ -117,6 +117,13 @@ def measured(found, say):
                         cell[case] = {"wrong": str(error)}
                         say(f"{contender.label} fails, {case}: {error}")
             say(f"round {round_ + 1} of {ROUNDS}")
+        for name in SCALED:
+            try:
+                median, p99 = run([program, "delay", addresses.get(name, postgres)]).split()
+                figures[name]["delay"] = {"median_ms": float(median), "p99_ms": float(p99)}
+            except Failed as error:
+                figures[name]["delay"] = {"wrong": str(error)}
+        say("delays")
     for (name, case), taken in samples.items():
         if case in figures[name]:
             continue
@@ -192,7 +199,10 @@ def rows(measured_run):
     scaled = []
     for name in SCALED:
         one, *more = (cell(measured_run, name, case) for case in ("eight", "two_processes", "four_processes"))
-        scaled.append([labels[name], speed(one), *(f"{speed(found)} ({ratio(found, one)})" for found in more)])
+        delay = cell(measured_run, name, "delay")
+        delay = "–" if "wrong" in delay else f"{delay['median_ms']:.1f} and {delay['p99_ms']:.1f} ms"
+        more = [f"{speed(found)} ({ratio(found, one)})" for found in more]
+        scaled.append([labels[name], speed(one), *more, delay])
     on_postgres = []
     for name in ON_POSTGRES:
         cells = []
@@ -219,7 +229,8 @@ the median of three rounds in which each has its turn. Measured only by `benches
 
 SCALED_TEXT = """
 **Processes** that share a store, each with eight executions at once, and how many times as many steps they do. Two cores
-are all that they and the server have.
+are all that they and the server have. The last column is how soon a process sees the start of an execution that another
+one has stored: the median and the 99th percentile of 200.
 """
 
 POSTGRES_TEXT = """

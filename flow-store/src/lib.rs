@@ -6,7 +6,8 @@
 //!
 //! Programs that run flows use these types through `flow_durable`. A store for another database
 //! depends on this crate alone: [`refusal`] has the errors that every store returns, in the same
-//! words, and the feature `suite` has a test for each case that a store has to pass.
+//! words, the feature `hints` has what tells other processes of writes, and the feature `suite` has a
+//! test for each case that a store has to pass.
 //!
 //! With the feature `blobs`, a `BlobStore` keeps large values outside of any store: in a folder, or
 //! in an object store such as S3 (crate `flow-blobs`).
@@ -14,6 +15,8 @@
 mod blobs;
 mod changes;
 mod error;
+#[cfg(feature = "hints")]
+pub mod hints;
 mod ids;
 mod memory;
 mod record;

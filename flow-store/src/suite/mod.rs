@@ -22,6 +22,8 @@ pub mod end;
 #[doc(hidden)]
 pub mod fixtures;
 #[doc(hidden)]
+pub mod hints;
+#[doc(hidden)]
 pub mod list;
 #[doc(hidden)]
 pub mod log;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use deadpool_postgres::{Client, Manager, ManagerConfig, Object, Pool, RecyclingMethod, Runtime};
 use flow_store::StoreError;
+use flow_store::hints::{Hints, Written};
 use tokio_postgres::config::SslMode;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Config, Row as Found};
@@ -13,7 +14,7 @@ use tokio_postgres::{Config, Row as Found};
 use super::PostgresOptions;
 use super::errors::{self, CallError, Effect, Failure};
 use super::given;
-use super::hints::{self, Hints};
+use super::hints::Notifications;
 use super::tls;
 pub(super) use super::tls::Tls;
 
@@ -36,7 +37,8 @@ pub(super) struct Database {
     prepared_statements: bool,
     callers_clocks: bool,
     tls: Tls,
-    pub(super) hints: Arc<Hints>,
+    /// `None` if there are none.
+    pub(super) hints: Option<Arc<Hints<Notifications>>>,
 }
 
 /// Tries of the same, with longer and longer pauses.
@@ -130,16 +132,12 @@ impl Database {
                 .map_err(|error| Failure::Unreachable(Box::new(error)))
         };
         let class = class(schema);
-        let hints = hints::Options {
-            are_on: options.hints,
-            class,
-            sender: pool(1, Some(options.answer_timeout))?,
-            listens_at: match &options.listen_at {
-                Some(url) => listening(url, &config)?,
-                None => (config.clone(), tls.clone()),
-            },
-            answer_timeout: options.answer_timeout,
+        let listens_at = match &options.listen_at {
+            Some(url) => listening(url, &config)?,
+            None => (config.clone(), tls.clone()),
         };
+        let sender = pool(1, Some(options.answer_timeout))?;
+        let channel = Notifications::new(class, sender, listens_at, options.answer_timeout);
         Ok(Database {
             pool: pool(options.connections, Some(options.patience))?,
             // Each waits for steps, which take as long as they take.
@@ -152,9 +150,16 @@ impl Database {
             answer_timeout: options.answer_timeout,
             prepared_statements: options.prepared_statements,
             callers_clocks: options.callers_clocks,
-            hints: Hints::new(hints),
+            hints: options.hints.then(|| Hints::new(channel)),
             tls,
         })
+    }
+
+    /// Tells other processes what was written, if there are hints.
+    pub(super) fn tell(&self, written: Written) {
+        if let Some(hints) = &self.hints {
+            hints.tell(written);
+        }
     }
 
     /// A statement with what belongs to this schema in it. `{again}` is true if it is not known of an

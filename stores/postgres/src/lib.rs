@@ -21,6 +21,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use flow_store::hints::Hints;
 use flow_store::{
     Append, Changes, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
     PauseRow, Record, Row, Settlement, Status, Store, StoreError, StoreTransaction, Take, Token,
@@ -205,7 +206,7 @@ impl Store for PostgresStore {
     }
 
     fn changes(&self) -> Option<Box<dyn Changes>> {
-        self.database.hints.changes()
+        self.database.hints.as_ref().map(Hints::changes)
     }
 
     fn transactions(&self) -> Option<&'static str> {

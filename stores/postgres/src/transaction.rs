@@ -206,7 +206,7 @@ impl StoreTransaction for Begun {
         };
         match self.run("COMMIT").await {
             Ok(()) => {
-                self.database.hints.tell(told);
+                self.database.tell(told);
                 self.transaction.client.give_back();
                 Ok(())
             }
@@ -217,7 +217,7 @@ impl StoreTransaction for Begun {
                 } = *self;
                 drop(transaction);
                 write::is_committed(&database, id, fence, &append).await?;
-                database.hints.tell(told);
+                database.tell(told);
                 Ok(())
             }
             Err(error) => Err(errors::store_error(error)),

@@ -3,6 +3,7 @@
 //! records, or by the id of the call, which is stored with what it wrote.
 
 use deadpool_postgres::Client;
+use flow_store::hints::Written;
 use flow_store::{
     Append, Claim, Created, EndIf, ExecutionId, PauseRow, PauseState, Record, Row, Settlement,
     Status, StoreError, Take, Token, refusal,
@@ -14,7 +15,6 @@ use uuid::Uuid;
 use super::database::{Answer, Database, Value};
 use super::errors::{self, CallError, Effect, Failure, store_error};
 use super::given::{self, integer};
-use super::hints::{RECORDS, WORK};
 use super::{read, rows, text};
 
 pub(super) async fn create(
@@ -61,9 +61,10 @@ pub(super) async fn create(
                 }
                 Some(id) => Ok(Created::Existing(id)),
                 None => {
-                    let is_free = !row.status.is_over() && claim.is_none();
-                    let told = if is_free { RECORDS | WORK } else { RECORDS };
-                    database.hints.tell(told);
+                    database.tell(Written {
+                        records: true,
+                        work: !row.status.is_over() && claim.is_none(),
+                    });
                     Ok(Created::New)
                 }
             }
@@ -189,29 +190,30 @@ pub(super) async fn append(
     let Answer { result, again } = call_append(database, None, id, fence, append).await;
     let error = match result {
         Ok(found) => {
-            database.hints.tell(told_of(append, &found));
+            database.tell(told_of(append, &found));
             return Ok(());
         }
         Err(error) => error,
     };
     if again && is_written(database, id, fence, append).await? {
-        database.hints.tell(RECORDS | WORK);
+        database.tell(Written {
+            records: true,
+            work: true,
+        });
         return Ok(());
     }
     Err(refused(id, append, error))
 }
 
 /// What others are told of an append with this answer.
-fn told_of(append: &Append, answer: &[Found]) -> u8 {
+fn told_of(append: &Append, answer: &[Found]) -> Written {
     let frees_key = answer.iter().any(|row| row.get(0));
     // Who pauses an execution goes on with it when it can.
     let gives_up = append.release && append.status.is_none_or(|status| status == Status::Running);
-    let records = if append.records.is_empty() {
-        0
-    } else {
-        RECORDS
-    };
-    records | if frees_key || gives_up { WORK } else { 0 }
+    Written {
+        records: !append.records.is_empty(),
+        work: frees_key || gives_up,
+    }
 }
 
 /// The same in a transaction that has begun on this connection. Returns what others are told of when
@@ -222,7 +224,7 @@ pub(super) async fn append_in(
     id: ExecutionId,
     fence: u64,
     append: &Append,
-) -> Result<u8, StoreError> {
+) -> Result<Written, StoreError> {
     check(id, append)?;
     let answer = call_append(database, Some(client), id, fence, append).await;
     match answer.result {
@@ -383,9 +385,10 @@ pub(super) async fn end(
     let found = database.rows(sql, &values).await?;
     let row = found.first().ok_or(StoreError::NotFound(id))?;
     let row = rows::execution(row)?;
-    let frees_key = row.concurrency.is_some();
-    let told = if frees_key { RECORDS | WORK } else { RECORDS };
-    database.hints.tell(told);
+    database.tell(Written {
+        records: true,
+        work: row.concurrency.is_some(),
+    });
     Ok(row)
 }
 
@@ -407,7 +410,10 @@ pub(super) async fn settle(
     ];
     let found = database.rows(sql, &values).await?;
     let before = found.first().ok_or(StoreError::UnknownToken(token))?;
-    database.hints.tell(WORK);
+    database.tell(Written {
+        records: false,
+        work: true,
+    });
     Ok(rows::pause(before)?)
 }
 

@@ -1,21 +1,24 @@
 //! The connection, and calls that go on when it breaks.
 
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use flow_store::StoreError;
-use redis::aio::MultiplexedConnection;
+use flow_store::hints::{Hints, Written};
+use redis::aio::{AsyncPushSender, MultiplexedConnection};
 use redis::io::tcp::TcpSettings;
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, RedisError,
-    ServerErrorKind, Value,
+    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, ProtocolVersion,
+    RedisError, ServerErrorKind, Value,
 };
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
 use super::claims::Claims;
 use super::errors::{CallError, Effect, store_error};
+use super::hints::Messages;
 use super::options::{Durability, RedisOptions};
 use super::script::{Arguments, Script};
 use super::{address, settings};
@@ -41,6 +44,8 @@ pub(super) struct Database {
     /// How many tries to connect have failed.
     failures: AtomicU64,
     pub(super) claims: Claims,
+    /// `None` if there are none.
+    pub(super) hints: Option<Arc<Hints<Messages>>>,
 }
 
 /// The connection that all calls share: the server does one after the other anyway.
@@ -85,9 +90,10 @@ impl Tries {
 }
 
 impl Database {
-    pub(super) fn new(url: &str, options: RedisOptions) -> Result<Database, StoreError> {
+    pub(super) fn new(url: &str, options: RedisOptions) -> Result<Arc<Database>, StoreError> {
         let (info, options) = address::read(url, options)?;
-        Ok(Database {
+        let channel = format!("{{{}}}:hints", options.name);
+        Ok(Arc::new_cyclic(|this| Database {
             info: info.set_tcp_settings(TcpSettings::default().set_nodelay(true)),
             prefix: format!("{{{}}}:", options.name),
             durability: options.durability,
@@ -97,7 +103,17 @@ impl Database {
             line: Mutex::default(),
             failures: AtomicU64::new(0),
             claims: Claims::default(),
-        })
+            hints: options
+                .hints
+                .then(|| Hints::new(Messages::new(channel, this.clone()))),
+        }))
+    }
+
+    /// Tells other processes what was written, if there are hints.
+    pub(super) fn tell(&self, written: Written) {
+        if let Some(hints) = &self.hints {
+            hints.tell(written);
+        }
     }
 
     pub(super) fn key(&self, name: &str) -> String {
@@ -164,7 +180,7 @@ impl Database {
         }
     }
 
-    async fn try_once(&self, call: Call<'_>) -> Result<Value, CallError> {
+    pub(super) async fn try_once(&self, call: Call<'_>) -> Result<Value, CallError> {
         let (number, connection) = self.connection().await?;
         let result = self.answered(call.send(connection)).await;
         if let Err(error) = &result
@@ -176,7 +192,7 @@ impl Database {
     }
 
     /// Waits for an answer of the server, but not for ever.
-    async fn answered<T>(
+    pub(super) async fn answered<T>(
         &self,
         answer: impl Future<Output = Result<T, RedisError>>,
     ) -> Result<T, CallError> {
@@ -233,22 +249,44 @@ impl Database {
         if let Some((host, port)) = moved_to {
             info = info.set_addr(address_of(&self.info, host, *port));
         }
-        let client = Client::open(info).map_err(CallError::NoConnection)?;
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(CONNECT_TIMEOUT.min(self.answer_timeout)))
-            .set_response_timeout(None);
-        let connection = client.get_multiplexed_async_connection_with_config(&config);
-        let connected = tokio::time::timeout(self.answer_timeout, connection).await;
-        let mut connection = match connected {
-            Ok(connection) => connection.map_err(CallError::NoConnection)?,
-            Err(_) => return Err(no_connection()),
-        };
+        let mut connection = self.connect_to(info, self.config()).await?;
         let checked = settings::check(self, &mut connection);
         match tokio::time::timeout(self.answer_timeout, checked).await {
             Ok(checked) => checked?,
             Err(_) => return Err(no_connection()),
         }
         Ok(connection)
+    }
+
+    /// A new connection on which it can be listened, and where what comes goes.
+    pub(super) async fn connect_to_listen(
+        &self,
+        to: impl AsyncPushSender,
+    ) -> Result<MultiplexedConnection, CallError> {
+        let settings = self.info.redis_settings().clone();
+        let settings = settings.set_protocol(ProtocolVersion::RESP3);
+        let info = self.info.clone().set_redis_settings(settings);
+        let config = self.config().set_push_sender(to);
+        self.connect_to(info, config).await
+    }
+
+    fn config(&self) -> AsyncConnectionConfig {
+        AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(CONNECT_TIMEOUT.min(self.answer_timeout)))
+            .set_response_timeout(None)
+    }
+
+    async fn connect_to(
+        &self,
+        info: ConnectionInfo,
+        config: AsyncConnectionConfig,
+    ) -> Result<MultiplexedConnection, CallError> {
+        let client = Client::open(info).map_err(CallError::NoConnection)?;
+        let connection = client.get_multiplexed_async_connection_with_config(&config);
+        match tokio::time::timeout(self.answer_timeout, connection).await {
+            Ok(connection) => connection.map_err(CallError::NoConnection),
+            Err(_) => Err(no_connection()),
+        }
     }
 }
 

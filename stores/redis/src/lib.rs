@@ -4,6 +4,7 @@ mod address;
 mod claims;
 mod database;
 mod errors;
+mod hints;
 mod options;
 mod read;
 mod reply;
@@ -15,10 +16,12 @@ mod write;
 pub use options::{Durability, RedisOptions};
 
 use std::fmt;
+use std::sync::Arc;
 
 use async_trait::async_trait;
+use flow_store::hints::Hints;
 use flow_store::{
-    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
+    Append, Changes, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
     PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 use uuid::Uuid;
@@ -27,7 +30,7 @@ use self::database::Database;
 
 /// A store on a Redis server. Any number of processes may use the same one.
 pub struct RedisStore {
-    database: Database,
+    database: Arc<Database>,
 }
 
 impl RedisStore {
@@ -193,5 +196,9 @@ impl Store for RedisStore {
 
     async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
         write::delete(&self.database, id).await
+    }
+
+    fn changes(&self) -> Option<Box<dyn Changes>> {
+        self.database.hints.as_ref().map(Hints::changes)
     }
 }

@@ -21,6 +21,7 @@ pub struct RedisOptions {
     pub(crate) patience: Duration,
     pub(crate) answer_timeout: Duration,
     pub(crate) callers_clocks: bool,
+    pub(crate) hints: bool,
 }
 
 /// How much of what the store has confirmed may be lost when the server crashes. A server whose
@@ -40,7 +41,7 @@ pub enum Durability {
 
 impl RedisOptions {
     /// The name `flow`, no loss ([`Durability::EveryWrite`]), 10 seconds of patience, 30 seconds for
-    /// an answer, and the clock of the server.
+    /// an answer, the clock of the server, and hints.
     pub fn new() -> RedisOptions {
         RedisOptions {
             name: "flow".to_owned(),
@@ -48,6 +49,7 @@ impl RedisOptions {
             patience: Duration::from_secs(10),
             answer_timeout: Duration::from_secs(30),
             callers_clocks: false,
+            hints: true,
         }
     }
 
@@ -76,6 +78,14 @@ impl RedisOptions {
     /// lasts, but at least once.
     pub fn answer_timeout(mut self, timeout: Duration) -> RedisOptions {
         self.answer_timeout = timeout;
+        self
+    }
+
+    /// Whether this process tells others of what it writes, and is told by them
+    /// ([`Store::changes`](flow_store::Store::changes)): by PUBLISH, after the write, and by one more
+    /// connection. Without this, what others write is found by looking for it.
+    pub fn hints(mut self, on: bool) -> RedisOptions {
+        self.hints = on;
         self
     }
 

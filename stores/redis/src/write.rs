@@ -2,6 +2,7 @@
 //! again, and finds out whether it had its effect the first time: by the id of the call, which is
 //! stored with what it wrote.
 
+use flow_store::hints::Written;
 use flow_store::{
     Append, Claim, Created, Damaged, EndIf, ExecutionId, PauseRow, PauseState, Record, Row,
     Settlement, Status, StoreError, Take, Token, refusal,
@@ -96,6 +97,10 @@ pub(super) async fn create(
             if claim.is_some() {
                 database.claims.add(row.id, 1, call);
             }
+            database.tell(Written {
+                records: true,
+                work: !row.status.is_over() && claim.is_none(),
+            });
             Ok(Created::New)
         }
         "existing" => {
@@ -245,7 +250,16 @@ pub(super) async fn append(
         database.claims.remove(id, fence);
     }
     match tag.as_str() {
-        "ok" => Ok(()),
+        "ok" => {
+            // Who pauses an execution goes on with it when it can.
+            let gives_up =
+                append.release && append.status.is_none_or(|status| status == Status::Running);
+            database.tell(Written {
+                records: !append.records.is_empty(),
+                work: gives_up || detail.as_deref() == Some("frees_key"),
+            });
+            Ok(())
+        }
         "not_found" => Err(StoreError::NotFound(id)),
         "lease_lost" => Err(StoreError::LeaseLost(id)),
         "gap" => {
@@ -291,7 +305,14 @@ pub(super) async fn end(
     let answer = database.write(&script::END, call, arguments).await?;
     let (tag, parts) = reply::tagged(answer)?;
     match tag.as_str() {
-        "row" => execution(id, first(parts)),
+        "row" => {
+            let row = execution(id, first(parts))?;
+            database.tell(Written {
+                records: true,
+                work: row.concurrency.is_some(),
+            });
+            Ok(row)
+        }
         "not_found" => Err(StoreError::NotFound(id)),
         other => Err(reply::unknown(other)),
     }
@@ -313,6 +334,12 @@ pub(super) async fn settle(
     let call = Uuid::new_v4();
     let answer = database.write(&script::SETTLE, call, arguments).await?;
     let (tag, parts) = reply::tagged(answer)?;
+    if tag != "unknown_token" {
+        database.tell(Written {
+            records: false,
+            work: true,
+        });
+    }
     let read = || -> Result<PauseRow, StoreError> {
         Ok(rows::question(token, &Fields::new(first(parts))?)?)
     };

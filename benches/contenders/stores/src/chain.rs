@@ -29,7 +29,7 @@ flow! {
     }
 }
 
-async fn open(address: &str, at_once: usize) -> Outcome<Arc<dyn Store>> {
+pub(crate) async fn open(address: &str, at_once: usize) -> Outcome<Arc<dyn Store>> {
     Ok(match address.split_once(':') {
         Some(("sqlite", file)) => Arc::new(SqliteStore::open(file).await?),
         Some(("redis", _)) => Arc::new(RedisStore::connect(address).await?),

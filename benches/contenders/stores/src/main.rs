@@ -6,12 +6,14 @@
 //! stores run ADDRESS AT_ONCE SECONDS      # how many executions end, so many at once, and the seconds that it took
 //! stores by_hand ADDRESS AT_ONCE SECONDS  # how many rows are inserted into Postgres, each in a transaction of its own
 //! stores commits ADDRESS           # how many transactions Postgres has committed
+//! stores delay ADDRESS             # how soon another process sees what was started: the median and the 99th percentile, in ms
 //! ```
 //!
 //! An address is `sqlite:FILE`, `postgres://…`, `redis://…`, or `restate:INGRESS ADMIN`.
 
 mod by_hand;
 mod chain;
+mod delay;
 mod restate;
 
 use std::error::Error;
@@ -90,7 +92,11 @@ async fn measure(arguments: &[&str]) -> Outcome {
             by_hand::insert(address, at_once.parse()?, seconds.parse()?).await
         }
         ["commits", address] => by_hand::commits(address).await,
-        _ => Err("stores server NAME | run ADDRESS AT_ONCE SECONDS | by_hand ADDRESS AT_ONCE SECONDS | commits ADDRESS".into()),
+        ["delay", address] => delay::measure(address).await,
+        ["watch", address] => delay::watch(address).await,
+        _ => Err("stores server NAME | run ADDRESS AT_ONCE SECONDS | by_hand ADDRESS AT_ONCE SECONDS | commits ADDRESS \
+            | delay ADDRESS"
+            .into()),
     }
 }
 

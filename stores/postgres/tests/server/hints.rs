@@ -1,13 +1,15 @@
 //! What processes tell each other of their writes.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use flow_durable::{EventFilter, ExecutionEvent, Runtime, RuntimeOptions, StartOptions, Status};
 use flow_postgres::{PostgresOptions, PostgresStore};
 use flow_runtime::prelude::*;
 use flow_services::Postgres;
-use flow_store::suite::fixtures::{append, claimed, new_id, question, records, row, started};
-use flow_store::{Append, Change, Changes, Row, Settlement, Status as Stored, Store};
+use flow_store::Store;
+use flow_store::suite::fixtures::started;
+use flow_store::suite::hints::{each_write_is_told, listening, until};
 use tokio::time::{Instant, timeout};
 use uuid::Uuid;
 
@@ -19,115 +21,18 @@ type Outcome<T = ()> = Result<T, Box<dyn std::error::Error>>;
 /// Longer than anything takes that is told of.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The next change, which has to come.
-async fn next(changes: &mut Box<dyn Changes>) -> Change {
-    let next = timeout(PATIENCE, changes.next()).await;
-    next.expect("a change is told of")
-}
-
-/// What a store is told, from when it hears anything.
-async fn listening(store: &PostgresStore) -> Box<dyn Changes> {
-    let mut changes = store.changes().expect("it listens");
-    until(&mut changes, |it| it.is_live && it.records && it.work).await;
-    changes
-}
-
-/// Waits until a change has been told of which is like this.
-async fn until(changes: &mut Box<dyn Changes>, is_it: impl Fn(Change) -> bool) {
-    while !is_it(next(changes).await) {}
-}
-
-/// Checks that nothing is told of but what was written before.
-async fn is_quiet(changes: &mut Box<dyn Changes>) {
-    // Twice as long as hints are gathered, and more.
-    while let Ok(change) = timeout(Duration::from_millis(500), changes.next()).await {
-        assert!(change.is_live && !change.work, "{change:?}");
-    }
-}
-
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_write_is_told_to_another_process() -> Outcome {
     let Some(url) = shared().map(Postgres::url) else {
         return Ok(());
     };
     let options = options();
-    let writer = PostgresStore::connect_with(&url, options.clone()).await?;
-    let reader = PostgresStore::connect_with(&url, options).await?;
-    let mut told = listening(&reader).await;
+    let writer: Arc<dyn Store> =
+        Arc::new(PostgresStore::connect_with(&url, options.clone()).await?);
+    let reader: Arc<dyn Store> = Arc::new(PostgresStore::connect_with(&url, options).await?);
+    each_write_is_told(&writer, &reader).await;
 
-    // One that can be claimed, a claim, and records of who has it.
-    let (id, fence) = claimed(&writer).await;
-    until(&mut told, |it| it.records && it.work).await;
-    let began = Instant::now();
-    writer.append(id, fence, append(records(1..2))).await?;
-    until(&mut told, |it| it.records).await;
-    println!("told after {:?}", began.elapsed());
-    is_quiet(&mut told).await;
-
-    // A question, its answer, and an execution that is given up.
-    let asked = question(id);
-    let ask = Append {
-        opened: vec![asked.clone()],
-        status: Some(Stored::Paused),
-        release: true,
-        ..append(records(2..3))
-    };
-    writer.append(id, fence, ask).await?;
-    is_quiet(&mut told).await;
-    let answer = Settlement::Answer("true".to_owned());
-    writer.settle(asked.token, answer, 1).await?;
-    until(&mut told, |it| it.work).await;
-    let claim = writer.claim(id, Uuid::new_v4(), 1, 9_999).await?;
-    let fence = claim.ok_or("it is free")?.fence;
-    let give_up = Append {
-        release: true,
-        ..append(Vec::new())
-    };
-    writer.append(id, fence, give_up).await?;
-    until(&mut told, |it| it.work && !it.records).await;
-
-    // One that is queued, and the end of one with a key.
-    let queued = Row {
-        status: Stored::Queued,
-        ..row(new_id())
-    };
-    let create = writer.create(queued, Vec::new(), Vec::new(), None);
-    create.await?;
-    until(&mut told, |it| it.work).await;
-    let keyed = Row {
-        concurrency: Some(flow_store::Concurrency {
-            key: "ann".to_owned(),
-            at_most: 1,
-        }),
-        ..row(new_id())
-    };
-    let id = keyed.id;
-    let claim = flow_store::Claim::new(Uuid::new_v4(), 1, 9_999);
-    let create = writer.create(keyed, Vec::new(), Vec::new(), Some(claim));
-    create.await?;
-    is_quiet(&mut told).await;
-    let end = Append {
-        status: Some(Stored::Completed),
-        ..append(records(0..1))
-    };
-    writer.append(id, 1, end).await?;
-    until(&mut told, |it| it.work).await;
-
-    // What a step has written in a transaction.
-    let (id, fence) = claimed(&writer).await;
-    hear_of_all(&mut told).await;
-    let begun = writer.begin().await?;
-    begun.append(id, fence, append(records(1..2))).await?;
-    until(&mut told, |it| it.records).await;
     Ok(())
-}
-
-/// Lets what was written before be told of.
-async fn hear_of_all(changes: &mut Box<dyn Changes>) {
-    while timeout(Duration::from_millis(500), changes.next())
-        .await
-        .is_ok()
-    {}
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -14,8 +14,12 @@ local row = load(id)
 if not row then
     return { 'not_found' }
 end
+-- The second part says if one that is queued may begin, since this one is over and has a concurrency key.
+local function done(is_over)
+    return { 'ok', is_over and row.concurrency_key and 'frees_key' or '' }
+end
 if again and row.written_by_call == call then
-    return { 'ok' }
+    return done(OVER[row.status])
 end
 -- A server that has lost its last writes can give the same fence twice.
 local is_another = claim ~= '' and row.claimed_by_call ~= claim
@@ -93,4 +97,4 @@ end
 row.written_by_call = call
 store(before, row)
 commit()
-return { 'ok' }
+return done(is_over)

@@ -4,6 +4,7 @@ mod blobs;
 mod clocks;
 mod crashes;
 mod damage;
+mod hints;
 mod lost_answers;
 mod opening;
 mod proxy;

@@ -1,0 +1,320 @@
+//! Hints to other processes of what was written to a store (feature `hints`), for stores of which the
+//! server can pass on texts: [`Store::changes`](crate::Store::changes).
+//!
+//! What was written within some milliseconds is told by one text, after it was written. A listener
+//! may be able to listen and never hear anything, as behind a pooler. So it sends something to itself
+//! now and then, and says that there are hints only while that arrives.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+use uuid::Uuid;
+
+use crate::{Change, Changes};
+
+const RECORDS: u8 = 1;
+const WORK: u8 = 2;
+
+/// How long hints are gathered before they are sent.
+const GATHER: Duration = Duration::from_millis(10);
+
+/// How long one takes at most to come back.
+const ARRIVES: Duration = Duration::from_secs(5);
+
+/// How often it is tested that they arrive.
+const TEST_EVERY: Duration = Duration::from_secs(30);
+
+/// How long after a lost connection there is another one.
+const AGAIN_IF_LOST: Duration = Duration::from_secs(1);
+
+/// The same where nothing arrives, or nobody may listen.
+const AGAIN_IF_DEAF: Duration = Duration::from_secs(60);
+
+/// A server that passes texts on to every process that listens.
+#[async_trait]
+pub trait Channel: Send + Sync + 'static {
+    /// Sends a text to all that listen, this process included. What cannot be sent is lost. Returns
+    /// when it was sent or is given up, which must not take for ever.
+    async fn send(&self, text: &str);
+
+    /// Begins to listen.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be listened now, or not here.
+    async fn listen(&self) -> Result<Heard, Unheard>;
+}
+
+/// What is heard from now on.
+pub struct Heard {
+    texts: mpsc::UnboundedReceiver<String>,
+    _while_listening: Box<dyn Any + Send>,
+}
+
+impl Heard {
+    /// The texts, which end when the connection does. The other value is dropped when nobody listens
+    /// any more.
+    pub fn new(texts: mpsc::UnboundedReceiver<String>, while_listening: impl Any + Send) -> Heard {
+        Heard {
+            texts,
+            _while_listening: Box::new(while_listening),
+        }
+    }
+}
+
+impl fmt::Debug for Heard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Heard").finish_non_exhaustive()
+    }
+}
+
+/// Why nothing is heard.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unheard {
+    /// There is no connection: another one is tried in a second.
+    Lost,
+    /// It was refused, or nothing arrives: it is tried again in a minute.
+    Deaf,
+}
+
+/// What was written.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Written {
+    /// [`Change::records`].
+    pub records: bool,
+    /// [`Change::work`].
+    pub work: bool,
+}
+
+impl Written {
+    fn bits(self) -> u8 {
+        let mut bits = 0;
+        if self.records {
+            bits |= RECORDS;
+        }
+        if self.work {
+            bits |= WORK;
+        }
+        bits
+    }
+}
+
+/// Sends hints over a channel, and listens to those of all processes while somebody wants to hear
+/// them.
+pub struct Hints<C> {
+    channel: C,
+    /// What is to be told.
+    pending: AtomicU8,
+    counts: watch::Sender<Counts>,
+    listener: Mutex<Option<JoinHandle<()>>>,
+}
+
+/// How often was heard of what.
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts {
+    records: u64,
+    work: u64,
+    is_live: bool,
+}
+
+impl Counts {
+    fn add(&mut self, what: u8) {
+        self.records += u64::from(what & RECORDS != 0);
+        self.work += u64::from(what & WORK != 0);
+    }
+}
+
+/// Lets the next write send again, also if the task of this one has not come to its end.
+struct Pending<'a>(&'a AtomicU8);
+
+impl Pending<'_> {
+    fn take(&self) -> u8 {
+        self.0.swap(0, Ordering::AcqRel)
+    }
+}
+
+impl Drop for Pending<'_> {
+    fn drop(&mut self) {
+        self.take();
+    }
+}
+
+impl<C> fmt::Debug for Hints<C> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hints").finish_non_exhaustive()
+    }
+}
+
+impl<C: Channel> Hints<C> {
+    /// Hints over this channel.
+    pub fn new(channel: C) -> Arc<Hints<C>> {
+        Arc::new(Hints {
+            channel,
+            pending: AtomicU8::new(0),
+            counts: watch::Sender::new(Counts::default()),
+            listener: Mutex::default(),
+        })
+    }
+
+    /// Tells other processes soon that this was written. What is lost on the way is found by those
+    /// who look for it.
+    ///
+    /// # Panics
+    ///
+    /// It is not called within a tokio runtime.
+    pub fn tell(self: &Arc<Self>, written: Written) {
+        let what = written.bits();
+        if what == 0 || self.pending.fetch_or(what, Ordering::AcqRel) != 0 {
+            return;
+        }
+        let this = self.clone();
+        tokio::spawn(async move {
+            let pending = Pending(&this.pending);
+            tokio::time::sleep(GATHER).await;
+            let what = pending.take();
+            std::mem::forget(pending);
+            this.channel.send(&what.to_string()).await;
+        });
+    }
+
+    /// The hints from now on.
+    pub fn changes(self: &Arc<Self>) -> Box<dyn Changes> {
+        Box::new(Listened {
+            hints: self.clone(),
+            receiver: self.counts.subscribe(),
+            seen: None,
+        })
+    }
+
+    /// Begins to listen, unless somebody does.
+    fn keep_listening(self: &Arc<Self>) {
+        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
+        // It also ends with its tokio runtime.
+        if listener.as_ref().is_none_or(JoinHandle::is_finished) {
+            let this = self.clone();
+            *listener = Some(tokio::spawn(async move {
+                let _not_live = NotLive(&this.counts);
+                while !this.ends() {
+                    tokio::select! {
+                        () = this.counts.closed() => {}
+                        () = this.listen_again_and_again() => {}
+                    }
+                }
+            }));
+        }
+    }
+
+    /// Returns true if nobody wants to hear anything: who does later begins to listen anew.
+    fn ends(&self) -> bool {
+        let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
+        let ends = self.counts.receiver_count() == 0;
+        if ends {
+            *listener = None;
+        }
+        ends
+    }
+
+    async fn listen_again_and_again(&self) {
+        loop {
+            let unheard = match self.channel.listen().await {
+                Ok(heard) => self.hear(heard).await,
+                Err(unheard) => unheard,
+            };
+            set_deaf(&self.counts);
+            let pause = match unheard {
+                Unheard::Lost => AGAIN_IF_LOST,
+                Unheard::Deaf => AGAIN_IF_DEAF,
+            };
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// Listens until the connection is lost, or nothing arrives.
+    async fn hear(&self, mut heard: Heard) -> Unheard {
+        let mut is_known = false;
+        let mut awaited = None;
+        let mut at = Instant::now();
+        loop {
+            match tokio::time::timeout_at(at, heard.texts.recv()).await {
+                Ok(None) => return Unheard::Lost,
+                Ok(Some(text)) if awaited.as_ref() == Some(&text) => {
+                    awaited = None;
+                    at = Instant::now() + TEST_EVERY;
+                    if !is_known {
+                        is_known = true;
+                        self.counts.send_modify(|counts| {
+                            // What came before was not heard.
+                            counts.add(RECORDS | WORK);
+                            counts.is_live = true;
+                        });
+                    }
+                }
+                Ok(Some(text)) => {
+                    // The tests of other processes are no numbers.
+                    if let Ok(what) = text.parse() {
+                        self.counts.send_modify(|counts| counts.add(what));
+                    }
+                }
+                Err(_) if awaited.is_some() => return Unheard::Deaf,
+                Err(_) => {
+                    let test = format!("test {}", Uuid::new_v4());
+                    self.channel.send(&test).await;
+                    awaited = Some(test);
+                    at = Instant::now() + ARRIVES;
+                }
+            }
+        }
+    }
+}
+
+fn set_deaf(counts: &watch::Sender<Counts>) {
+    counts.send_if_modified(|counts| std::mem::take(&mut counts.is_live));
+}
+
+struct NotLive<'a>(&'a watch::Sender<Counts>);
+
+impl Drop for NotLive<'_> {
+    fn drop(&mut self) {
+        set_deaf(self.0);
+    }
+}
+
+/// What somebody has heard.
+struct Listened<C> {
+    hints: Arc<Hints<C>>,
+    receiver: watch::Receiver<Counts>,
+    /// What was returned last. `None` if nothing was.
+    seen: Option<Counts>,
+}
+
+#[async_trait]
+impl<C: Channel> Changes for Listened<C> {
+    async fn next(&mut self) -> Change {
+        loop {
+            self.hints.keep_listening();
+            let heard = *self.receiver.borrow_and_update();
+            let seen = self.seen.unwrap_or(Counts {
+                is_live: false,
+                ..heard
+            });
+            let change = Change {
+                records: heard.records != seen.records,
+                work: heard.work != seen.work,
+                is_live: heard.is_live,
+            };
+            self.seen = Some(heard);
+            if change.records || change.work || heard.is_live != seen.is_live {
+                return change;
+            }
+            // The sender is in `hints`.
+            let _ = self.receiver.changed().await;
+        }
+    }
+}
