@@ -141,11 +141,7 @@ impl<'a> Attempt<'a> {
                 return Ok(Ended::Left(left));
             }
             if let Some(output) = output {
-                let failed = |error: RunError| {
-                    let (code, message) = (500, format!("{error:#}"));
-                    Refused { code, message }.into()
-                };
-                return output.map(Ended::Output).map_err(failed);
+                return ended(output);
             }
             self.open_wanted()?;
             self.propose()?;
@@ -286,6 +282,18 @@ impl<'a> Attempt<'a> {
             }
         }
         Ok(true)
+    }
+}
+
+fn ended(output: Result<Saved, RunError>) -> Result<Ended, Stopped> {
+    match output {
+        Ok(output) => Ok(Ended::Output(output)),
+        // It did fit the version of the flow with which the run began.
+        Err(RunError::Input(error)) => Ok(Ended::Left(Left::Unreadable(error.to_string()))),
+        Err(error) => {
+            let (code, message) = (500, format!("{error:#}"));
+            Err(Refused { code, message }.into())
+        }
     }
 }
 

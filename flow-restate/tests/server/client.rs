@@ -140,6 +140,7 @@ fn endpoint(settings: Settings) -> Endpoint {
         .flow(Outer::new())
         .flow(Retried::new())
         .flow(SlowCount::new())
+        .flow(SlowTally::new())
         .flow(Stubborn::new())
         .flow(Talking::new())
         .flow(Told::new())

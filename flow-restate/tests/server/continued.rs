@@ -3,7 +3,7 @@
 use std::pin::pin;
 use std::time::Duration;
 
-use flow_restate::Endpoint;
+use flow_runtime::Flow;
 use flow_services::Restate;
 use serde_json::{Value, json};
 
@@ -174,9 +174,33 @@ async fn observers_are_told_of_each_step_once() {
     assert_eq!(told, wanted);
 }
 
-/// A flow whose next version has another structure.
+#[tokio::test]
+async fn a_kill_reaches_the_invocation_that_goes_on() {
+    let Some((server, _worker)) = server_and_worker_with(IN_PARTS).await else {
+        return;
+    };
+    let input = json!({ "number": 0, "limit": 100_000 });
+    let invocation = start(&server, "SlowCount", "killed", &input).await;
+    while visits_of(&invocation).len() < 5 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let path = format!("/invocations/{invocation}/kill");
+    let killed = call(&server.admin(), "PATCH", &path, &Value::Null).await;
+    assert!(matches!(killed, Some((200 | 202, _))), "{killed:?}");
+    let failed = attach(&server.ingress(), "SlowCount", "killed").await;
+    assert!(failed.is_err(), "{failed:?}");
+    while invocations(&server, "continue").await > 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+}
+
+/// Later versions of flows: one has another structure, one has a value of another type.
 mod next {
+    use flow_restate::Endpoint;
     use flow_runtime::prelude::*;
+    use serde::{Deserialize, Serialize};
+
+    use crate::client::Settings;
 
     #[node(writes = number)]
     fn add_ten(number: u64) -> u64 {
@@ -192,15 +216,55 @@ mod next {
         }
     }
 
-    pub(super) fn endpoint(settings: super::Settings) -> super::Endpoint {
-        super::Endpoint::new()
+    #[derive(Debug, Clone, Serialize, Deserialize)]
+    pub(crate) struct Tally {
+        total: u64,
+    }
+
+    impl Tally {
+        fn has(&self, limit: u64) -> bool {
+            self.total >= limit
+        }
+    }
+
+    #[node(writes = tally)]
+    async fn tally_slowly(cx: &Context, tally: Tally) -> Tally {
+        let _ = cx.step_id();
+        Tally {
+            total: tally.total + 10,
+        }
+    }
+
+    flow! {
+        /// A loop with a value of a type that may change.
+        pub(crate) SlowTally(tally: Tally, limit: u64) -> (tally: Tally) {
+            branch is_enough(tally, limit) { tally.has(*limit) => "yes", else => "no" }
+            start >> tally_slowly >> is_enough;
+            is_enough - "no" >> tally_slowly;
+            is_enough - "yes" >> end;
+        }
+    }
+
+    pub(super) fn endpoint(settings: Settings) -> Endpoint {
+        Endpoint::new()
             .flow(SlowCount::new())
+            .flow(SlowTally::new())
             .step_budget(settings.steps)
     }
 }
 
-#[tokio::test]
-async fn a_run_ends_with_the_version_with_which_it_began() {
+/// A flow of which there is a newer version while a run of it is under way.
+struct Changed {
+    flow: &'static str,
+    older: Value,
+    newer: Value,
+    outputs: [Value; 2],
+}
+
+async fn change(changed: Changed) {
+    let Changed {
+        flow, older, newer, ..
+    } = changed;
     let settings = Settings {
         entries: Some(3),
         ..WHOLE
@@ -208,19 +272,48 @@ async fn a_run_ends_with_the_version_with_which_it_began() {
     let Some((server, _worker)) = server_and_worker_with(settings).await else {
         return;
     };
-    let input = json!({ "number": 0, "limit": 101 });
-    let invocation = start(&server, "SlowCount", "older", &input).await;
+    let invocation = start(&server, flow, "older", &older).await;
     while visits_of(&invocation).len() < 10 {
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
-    let newer = Worker::of(next::endpoint, WHOLE);
-    newer.register(&server).await;
+    let worker = Worker::of(next::endpoint, WHOLE);
+    worker.register(&server).await;
     let begun = visits_of(&invocation).len();
     assert!(begun < 90, "the run is at its end already");
-    let output = run(&server, "SlowCount", "newer", &input).await;
-    assert_eq!(output, Ok(json!({ "number": 110, "end": "default" })));
-    let output = attach(&server.ingress(), "SlowCount", "older").await;
-    assert_eq!(output, Ok(json!({ "number": 101, "end": "default" })));
+    let output = run(&server, flow, "newer", &newer).await;
+    assert_eq!(output.as_ref(), Ok(&changed.outputs[1]));
+    let output = attach(&server.ingress(), flow, "older").await;
+    assert_eq!(output.as_ref(), Ok(&changed.outputs[0]));
     let each_once: Vec<u32> = (1..=101).collect();
     assert_eq!(visits_of(&invocation), each_once);
+}
+
+#[tokio::test]
+async fn a_run_ends_with_the_version_with_which_it_began() {
+    let input = json!({ "number": 0, "limit": 101 });
+    let outputs = [101, 110].map(|number| json!({ "number": number, "end": "default" }));
+    change(Changed {
+        flow: "SlowCount",
+        older: input.clone(),
+        newer: input,
+        outputs,
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_run_ends_with_the_types_with_which_it_began() {
+    assert_eq!(
+        <next::SlowTally as Flow>::SPEC,
+        <crate::flows::SlowTally as Flow>::SPEC
+    );
+    let of = |name: &str, number: u32| json!({ name: number });
+    change(Changed {
+        flow: "SlowTally",
+        older: json!({ "tally": of("count", 0), "limit": 101 }),
+        newer: json!({ "tally": of("total", 0), "limit": 101 }),
+        outputs: [of("count", 101), of("total", 110)]
+            .map(|tally| json!({ "tally": tally, "end": "default" })),
+    })
+    .await;
 }

@@ -300,3 +300,33 @@ flow! {
         is_enough - "yes" >> end;
     }
 }
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Tally {
+    count: u64,
+}
+
+impl Tally {
+    fn has(&self, limit: u64) -> bool {
+        self.count >= limit
+    }
+}
+
+#[node(writes = tally)]
+async fn tally_slowly(cx: &Context, tally: Tally) -> Tally {
+    begin(cx);
+    tokio::time::sleep(Duration::from_millis(10)).await;
+    Tally {
+        count: tally.count + 1,
+    }
+}
+
+flow! {
+    /// A loop with a value of a type that may change.
+    pub(crate) SlowTally(tally: Tally, limit: u64) -> (tally: Tally) {
+        branch is_enough(tally, limit) { tally.has(*limit) => "yes", else => "no" }
+        start >> tally_slowly >> is_enough;
+        is_enough - "no" >> tally_slowly;
+        is_enough - "yes" >> end;
+    }
+}
