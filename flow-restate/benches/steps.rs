@@ -1,5 +1,6 @@
-//! Steps per second on a real Restate server: one flow and eight at once, in one invocation and in
-//! new ones after so many entries. `cargo bench --package flow-restate`
+//! Milliseconds a step on a real Restate server, with runs that stay in one invocation and with runs
+//! that go on in new ones. The servers take turns, so that what else the machine does slows all.
+//! `cargo bench --package flow-restate`
 
 #[path = "../tests/server/client.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]
@@ -11,44 +12,58 @@ mod wide;
 
 use std::time::Instant;
 
+use flow_services::Restate;
 use serde_json::json;
 
 use client::{Settings, WHOLE, attach, server_and_worker_with, start};
 
-/// The steps of one run.
-const STEPS: u32 = 20_000;
+/// After how many entries runs go on in a new invocation. The second one is what is set otherwise.
+const ENTRIES: [u64; 3] = [u64::MAX, 4000, 100];
+
+/// So many runs at once, of so many steps.
+const RUNS: [(u32, u32); 3] = [(1, 1000), (8, 1000), (1, 10_000)];
+
+const ROUNDS: usize = 5;
 
 #[tokio::main]
 async fn main() {
-    for entries in [u64::MAX, 500, 1000, 2000, 4000, 8000] {
-        let settings = Settings {
-            entries: Some(entries),
-            ..WHOLE
-        };
-        for runs in [1, 8] {
-            measure(settings, runs).await;
+    let mut servers = Vec::new();
+    for entries in ENTRIES.map(Some) {
+        let settings = Settings { entries, ..WHOLE };
+        match server_and_worker_with(settings).await {
+            Some(server) => servers.push(server),
+            None => return,
+        }
+    }
+    for (runs, steps) in RUNS {
+        let mut times = [const { Vec::new() }; ENTRIES.len()];
+        for round in 0..ROUNDS {
+            for ((server, _), times) in servers.iter().zip(&mut times) {
+                let name = format!("{runs}-{steps}-{round}");
+                times.push(measure(server, &name, runs, steps).await);
+            }
+        }
+        for (times, entries) in times.iter_mut().zip(ENTRIES) {
+            times.sort_by(f64::total_cmp);
+            let (median, least) = (times[ROUNDS / 2], times[0]);
+            println!(
+                "{runs} runs of {steps} steps, {entries} entries an invocation: {median:.3} ms a \
+                 step, {least:.3} at least"
+            );
         }
     }
 }
 
-/// Runs so many flows at once.
-async fn measure(settings: Settings, runs: u32) {
-    // A server becomes slower with what it keeps of earlier runs.
-    let Some((server, _worker)) = server_and_worker_with(settings).await else {
-        return;
-    };
+/// Runs so many flows at once: milliseconds a step.
+async fn measure(server: &Restate, name: &str, runs: u32, steps: u32) -> f64 {
     let began = Instant::now();
-    let input = json!({ "number": 0, "limit": STEPS / runs });
-    let keys: Vec<_> = (0..runs).map(|run| format!("{runs}-{run}")).collect();
+    let input = json!({ "number": 0, "limit": steps });
+    let keys: Vec<_> = (0..runs).map(|run| format!("{name}-{run}")).collect();
     for key in &keys {
-        start(&server, "Count", key, &input).await;
+        start(server, "Count", key, &input).await;
     }
     for key in &keys {
         attach(&server.ingress(), "Count", key).await.unwrap();
     }
-    let steps = f64::from(STEPS) / began.elapsed().as_secs_f64();
-    println!(
-        "{steps:.0} steps/s over {runs} flows at once: {:?}",
-        settings.entries
-    );
+    began.elapsed().as_secs_f64() * 1000.0 / f64::from(runs * steps)
 }
