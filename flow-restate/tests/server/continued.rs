@@ -12,7 +12,7 @@ use crate::client::{
 };
 use crate::flows::EVENTS;
 use crate::questions::{answer, asked, good, until_asked};
-use crate::visits_of;
+use crate::{until_begun, visits_of};
 
 /// The largest number of entries that a journal has at this moment.
 async fn longest(server: &Restate) -> u64 {
@@ -181,9 +181,7 @@ async fn a_kill_reaches_the_invocation_that_goes_on() {
     };
     let input = json!({ "number": 0, "limit": 100_000 });
     let invocation = start(&server, "SlowCount", "killed", &input).await;
-    while visits_of(&invocation).len() < 5 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until_begun(&invocation, 5).await;
     let path = format!("/invocations/{invocation}/kill");
     let killed = call(&server.admin(), "PATCH", &path, &Value::Null).await;
     assert!(matches!(killed, Some((200 | 202, _))), "{killed:?}");
@@ -273,9 +271,7 @@ async fn change(changed: Changed) {
         return;
     };
     let invocation = start(&server, flow, "older", &older).await;
-    while visits_of(&invocation).len() < 10 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
+    until_begun(&invocation, 10).await;
     let worker = Worker::of(next::endpoint, WHOLE);
     worker.register(&server).await;
     let begun = visits_of(&invocation).len();

@@ -13,7 +13,7 @@ pub(crate) static BEGAN: Mutex<Vec<String>> = Mutex::new(Vec::new());
 pub(crate) static EVENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Notes that a step begins. A plain run has no ids.
-fn begin(cx: &Context) {
+pub(crate) fn begin(cx: &Context) {
     BEGAN.lock().unwrap().extend(cx.step_id());
 }
 

@@ -6,8 +6,11 @@ mod flows;
 #[cfg(feature = "identity")]
 mod identity;
 mod kills;
+mod loaded;
 mod questions;
 mod wide;
+
+use std::time::Duration;
 
 use flow_runtime::engine::{AnyFlow, Direct, Saved};
 use serde_json::{Value, json};
@@ -159,6 +162,17 @@ fn visits_of(invocation: &str) -> Vec<u32> {
             None => 1,
         })
         .collect()
+}
+
+/// Waits until an invocation has begun so many steps.
+async fn until_begun(invocation: &str, steps: usize) {
+    for _ in 0..2000 {
+        if visits_of(invocation).len() >= steps {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("{invocation} does not begin {steps} steps");
 }
 
 #[tokio::test]
