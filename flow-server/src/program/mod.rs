@@ -1,6 +1,8 @@
 //! A command line of flows whose runs are stored, served and worked on.
 
 mod arguments;
+#[cfg(feature = "blobs")]
+mod beside;
 mod scheduled;
 mod shared;
 mod start;
@@ -37,7 +39,9 @@ use shared::Shared;
 /// Executions are in the store that `--store` names: `sqlite:runs.db` if nothing is said. With the
 /// feature `postgres`, it may be a database for several machines, such as
 /// `postgres://user@host/database`, and with the feature `redis` a server such as
-/// `redis://user@host:port`. The exit code is 0 if what was asked for was done, 1 if a flow
+/// `redis://user@host:port`. With the feature `blobs`, `--blobs FOLDER` keeps values of more than
+/// `--blobs-above` bytes beside the store, and with the feature `s3`, in `--blobs
+/// s3://bucket/prefix`: each process on the store needs it. The exit code is 0 if what was asked for was done, 1 if a flow
 /// failed or a check found something, and 2 if nothing was done.
 ///
 /// # Examples
@@ -139,9 +143,12 @@ impl Program {
             .value_parser(|text: &str| Ok::<_, Infallible>(StoreAddress::from(text)))
             .help("Where executions are stored");
         let command = Command::augment_subcommands(self.terminal.command());
-        ExecutionCommands::add_to(command)
+        let command = ExecutionCommands::add_to(command)
             .about("Runs flows, and looks after their executions")
-            .arg(store)
+            .arg(store);
+        #[cfg(feature = "blobs")]
+        let command = beside::add_to(command);
+        command
     }
 
     /// Carries out what the command line says, and returns the exit code. For a command that is not
@@ -229,10 +236,11 @@ impl Program {
     async fn open(&self, matches: &ArgMatches, options: RuntimeOptions) -> Result<Runtime, String> {
         let store = matches.get_one::<StoreAddress>("store");
         let store = store.ok_or("no store is named: `--store sqlite:runs.db`")?;
-        let runtime = store
-            .open_with(options)
-            .await
-            .map_err(|error| store.explain(&error))?;
+        let opened = store.store().await;
+        let store = opened.map_err(|error| store.explain(&error))?;
+        #[cfg(feature = "blobs")]
+        let store = beside::with_blobs(matches, store).await?;
+        let runtime = Runtime::with_options(store, options);
         for flow in &self.flows {
             let registered = runtime.register_any(flow.clone());
             registered.map_err(|error| error.to_string())?;

@@ -1,5 +1,7 @@
 //! Tests the command line of the example `desk`, call by call.
 
+#[cfg(feature = "blobs")]
+mod blobs;
 mod work;
 
 use std::env;

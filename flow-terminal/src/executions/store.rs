@@ -4,8 +4,9 @@ use std::convert::Infallible;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 
-use flow_durable::{Runtime, RuntimeOptions, StoreError};
+use flow_durable::{Runtime, RuntimeOptions, Store, StoreError};
 #[cfg(feature = "postgres")]
 use flow_postgres::PostgresStore;
 #[cfg(feature = "redis")]
@@ -224,21 +225,21 @@ impl StoreAddress {
     ///
     /// As [`open`](Self::open).
     pub async fn open_with(&self, options: RuntimeOptions) -> Result<Runtime, StoreError> {
+        Ok(Runtime::with_options(self.store().await?, options))
+    }
+
+    /// The store by itself, for a program that puts something around it.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Self::open).
+    pub async fn store(&self) -> Result<Arc<dyn Store>, StoreError> {
         match &self.place {
-            Place::File(file) => {
-                let store = SqliteStore::open(file).await?;
-                Ok(Runtime::with_options(store, options))
-            }
+            Place::File(file) => Ok(Arc::new(SqliteStore::open(file).await?)),
             #[cfg(feature = "postgres")]
-            Place::Postgres(url) => {
-                let store = PostgresStore::connect(url).await?;
-                Ok(Runtime::with_options(store, options))
-            }
+            Place::Postgres(url) => Ok(Arc::new(PostgresStore::connect(url).await?)),
             #[cfg(feature = "redis")]
-            Place::Redis(url) => {
-                let store = RedisStore::connect(url).await?;
-                Ok(Runtime::with_options(store, options))
-            }
+            Place::Redis(url) => Ok(Arc::new(RedisStore::connect(url).await?)),
             Place::None(invalid) => Err(StoreError::Other(Box::new(invalid.clone()))),
         }
     }
