@@ -45,8 +45,9 @@ use crate::Store;
 
 /// Generates a `#[test]` for each case that a [`Store`] has to pass, in modules by topic.
 ///
-/// Takes a function that gets a folder and returns a future of an empty store. The folder is empty,
-/// and is removed after the test.
+/// Takes a function that gets a folder and returns a future of an empty store, or of an `Option` of
+/// one: `None` skips the cases, such as where a server is not installed. The folder is empty, and is
+/// removed after the test.
 ///
 /// ```
 /// mod in_memory {
@@ -332,7 +333,7 @@ macro_rules! __suite {
         // written.
         fn __fresh(
             folder: ::std::path::PathBuf,
-        ) -> impl ::std::future::Future<Output = impl $crate::Store> {
+        ) -> impl ::std::future::Future<Output = impl $crate::suite::Fresh> {
             $crate::suite::fresh($fresh, folder)
         }
 
@@ -359,6 +360,30 @@ pub fn fresh<FreshFuture>(
     fresh(folder)
 }
 
+/// A store for a case, if there is one.
+#[doc(hidden)]
+pub trait Fresh {
+    type Store: Store;
+
+    fn store(self) -> Option<Self::Store>;
+}
+
+impl<S: Store> Fresh for S {
+    type Store = S;
+
+    fn store(self) -> Option<S> {
+        Some(self)
+    }
+}
+
+impl<S: Store> Fresh for Option<S> {
+    type Store = S;
+
+    fn store(self) -> Option<S> {
+        self
+    }
+}
+
 /// Runs a case on a store of its own, with several threads, because some cases have tasks that do
 /// the same thing at once.
 ///
@@ -366,14 +391,18 @@ pub fn fresh<FreshFuture>(
 ///
 /// The case fails.
 #[doc(hidden)]
-pub fn test<S: Store, FreshFuture, CaseFuture>(
+pub fn test<F: Fresh, FreshFuture, CaseFuture>(
     fresh: impl FnOnce(PathBuf) -> FreshFuture,
     case: impl FnOnce(Arc<dyn Store>) -> CaseFuture,
 ) where
-    FreshFuture: Future<Output = S>,
+    FreshFuture: Future<Output = F>,
     CaseFuture: Future<Output = ()>,
 {
-    run(fresh, |store| case(Arc::new(store)));
+    run(fresh, async |fresh: F| {
+        if let Some(store) = fresh.store() {
+            case(Arc::new(store)).await;
+        }
+    });
 }
 
 fn run<T, FreshFuture, CaseFuture>(

@@ -123,18 +123,22 @@ impl Database {
         let pool = |connections: usize, wait: Option<Duration>| {
             let recycling_method = RecyclingMethod::Fast;
             let manager = ManagerConfig { recycling_method };
-            Pool::builder(Manager::from_config(config.clone(), tls.clone(), manager))
-                .max_size(connections)
-                .runtime(Runtime::Tokio1)
-                .wait_timeout(wait)
-                .create_timeout(Some(options.answer_timeout))
-                .build()
-                .map_err(|error| Failure::Unreachable(Box::new(error)))
+            Pool::builder(Manager::from_config(
+                config.clone(),
+                Tls::clone(&tls),
+                manager,
+            ))
+            .max_size(connections)
+            .runtime(Runtime::Tokio1)
+            .wait_timeout(wait)
+            .create_timeout(Some(options.answer_timeout))
+            .build()
+            .map_err(|error| Failure::Unreachable(Box::new(error)))
         };
         let class = class(schema);
         let listens_at = match &options.listen_at {
             Some(url) => listening(url, &config)?,
-            None => (config.clone(), tls.clone()),
+            None => (config.clone(), Tls::clone(&tls)),
         };
         let sender = pool(1, Some(options.answer_timeout))?;
         let channel = Notifications::new(class, sender, listens_at, options.answer_timeout);
@@ -224,7 +228,7 @@ impl Database {
     /// Has the server stop a statement for whose answer nobody waits any more, and which would hold
     /// its locks. If the server cannot be reached, it finds out by itself.
     fn cancel(&self, client: &Client) {
-        let (cancel, tls) = (client.cancel_token(), self.tls.clone());
+        let (cancel, tls) = (client.cancel_token(), Tls::clone(&self.tls));
         let at_most = self.answer_timeout;
         tokio::spawn(async move {
             let _ = tokio::time::timeout(at_most, cancel.cancel_query(tls)).await;

@@ -65,7 +65,7 @@ impl Channel for Notifications {
     }
 
     async fn listen(&self) -> Result<Heard, Unheard> {
-        let connect = self.config.connect(self.tls.clone());
+        let connect = self.config.connect(Tls::clone(&self.tls));
         let connected = tokio::time::timeout(self.answer_timeout, connect).await;
         let Ok(Ok((client, mut connection))) = connected else {
             return Err(Unheard::Lost);

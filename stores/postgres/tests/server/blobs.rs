@@ -5,7 +5,8 @@ use flow_store::{BlobStore, MemoryBlobs};
 use crate::servers::Fresh;
 
 flow_store::suite!(|_folder| async {
-    BlobStore::new(Fresh::direct().await, MemoryBlobs::new()).above(0)
+    let store = Fresh::direct().await?;
+    Some(BlobStore::new(store, MemoryBlobs::new()).above(0))
 });
 
 mod by_its_clock {

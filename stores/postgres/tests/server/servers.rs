@@ -1,10 +1,9 @@
 //! The server that the tests share, and stores that are empty.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use flow_postgres::{PostgresOptions, PostgresStore};
 use flow_services::{PgBouncer, Postgres};
-use flow_store::{MemoryStore, Store};
 use uuid::Uuid;
 
 /// The server, which ends with this process. `None` if Postgres is not installed.
@@ -29,34 +28,29 @@ pub(crate) fn options_with_given_times() -> PostgresOptions {
     options().callers_clocks()
 }
 
-/// An empty store for the suite.
+/// An empty store for the suite. `None` if a server is not installed.
 pub(crate) struct Fresh;
 
 impl Fresh {
-    pub(crate) async fn direct() -> Arc<dyn Store> {
-        Fresh::at(shared().map(Postgres::url), options_with_given_times()).await
+    pub(crate) async fn direct() -> Option<PostgresStore> {
+        Fresh::at(shared()?.url(), options_with_given_times()).await
     }
 
-    /// With its own clock. `None` if Postgres is not installed.
+    /// With its own clock.
     pub(crate) async fn with_its_clock() -> Option<PostgresStore> {
-        let url = shared()?.url();
-        Some(PostgresStore::connect_with(&url, options()).await.unwrap())
+        Fresh::at(shared()?.url(), options()).await
     }
 
-    pub(crate) async fn with_prepared_statements() -> Arc<dyn Store> {
+    pub(crate) async fn with_prepared_statements() -> Option<PostgresStore> {
         let options = options_with_given_times().prepared_statements(true);
-        Fresh::at(shared().map(Postgres::url), options).await
+        Fresh::at(shared()?.url(), options).await
     }
 
-    pub(crate) async fn through_a_pooler() -> Arc<dyn Store> {
-        Fresh::at(pooler().map(PgBouncer::url), options_with_given_times()).await
+    pub(crate) async fn through_a_pooler() -> Option<PostgresStore> {
+        Fresh::at(pooler()?.url(), options_with_given_times()).await
     }
 
-    async fn at(url: Option<String>, options: PostgresOptions) -> Arc<dyn Store> {
-        match url {
-            Some(url) => Arc::new(PostgresStore::connect_with(&url, options).await.unwrap()),
-            // It was said that this is skipped; the suite needs some store.
-            None => Arc::new(MemoryStore::new()),
-        }
+    async fn at(url: String, options: PostgresOptions) -> Option<PostgresStore> {
+        Some(PostgresStore::connect_with(&url, options).await.unwrap())
     }
 }

@@ -1,10 +1,9 @@
 //! The servers that the tests share, and stores that are empty.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use flow_redis::{RedisOptions, RedisStore};
 use flow_services::Redis;
-use flow_store::{MemoryStore, Store};
 use uuid::Uuid;
 
 /// The server, which ends with this process. `None` if Redis is not installed.
@@ -29,38 +28,29 @@ pub(crate) fn with_its_clock() -> RedisOptions {
     RedisOptions::new().name(format!("it's \"{}\"", Uuid::new_v4().simple()))
 }
 
-/// An empty store for the suite.
+/// An empty store for the suite. `None` if Redis is not installed.
 pub(crate) struct Fresh;
 
 impl Fresh {
-    pub(crate) async fn direct() -> Arc<dyn Store> {
-        Fresh::at(shared().map(Redis::url)).await
+    pub(crate) async fn direct() -> Option<RedisStore> {
+        Fresh::at(shared()?.url(), options()).await
     }
 
     /// Half of these are on the other server.
-    pub(crate) async fn in_a_cluster() -> Arc<dyn Store> {
-        Fresh::at(cluster().map(|[one, _]| one.url())).await
+    pub(crate) async fn in_a_cluster() -> Option<RedisStore> {
+        Fresh::at(cluster()?[0].url(), options()).await
     }
 
-    /// Which judges claims by its clock. `None` if Redis is not installed.
-    pub(crate) async fn with_its_clock() -> Option<Arc<dyn Store>> {
-        Fresh::with_the_clock_at(shared()?.url()).await
+    /// Which judges claims by its clock.
+    pub(crate) async fn with_its_clock() -> Option<RedisStore> {
+        Fresh::at(shared()?.url(), with_its_clock()).await
     }
 
-    pub(crate) async fn with_its_clock_in_a_cluster() -> Option<Arc<dyn Store>> {
-        Fresh::with_the_clock_at(cluster()?[0].url()).await
+    pub(crate) async fn with_its_clock_in_a_cluster() -> Option<RedisStore> {
+        Fresh::at(cluster()?[0].url(), with_its_clock()).await
     }
 
-    async fn with_the_clock_at(url: String) -> Option<Arc<dyn Store>> {
-        let store = RedisStore::connect_with(&url, with_its_clock()).await;
-        Some(Arc::new(store.unwrap()))
-    }
-
-    async fn at(url: Option<String>) -> Arc<dyn Store> {
-        match url {
-            Some(url) => Arc::new(RedisStore::connect_with(&url, options()).await.unwrap()),
-            // It was said that this is skipped; the suite needs some store.
-            None => Arc::new(MemoryStore::new()),
-        }
+    async fn at(url: String, options: RedisOptions) -> Option<RedisStore> {
+        Some(RedisStore::connect_with(&url, options).await.unwrap())
     }
 }
