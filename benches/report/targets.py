@@ -66,6 +66,7 @@ def all_of(figures):
         *others(figures),
         *compile_times(figures),
         durable(figures),
+        *on_postgres(figures),
     ]
 
 
@@ -217,6 +218,19 @@ def compile_times(figures):
         "",
         lambda value: value <= 1,
     )
+
+
+def on_postgres(figures):
+    """With one execution at once, and with eight."""
+    for case, title in (("one", "one at once"), ("eight", "eight at once")):
+        ours, dbos, by_hand = (
+            figures.of("stores").get(name, {}).get(case, {}).get("steps")
+            for name in ("ours_postgres", "dbos", "by_hand")
+        )
+        what = f"Postgres, {title}: steps per second, against DBOS"
+        yield judged(what, "at least 3", quotient(ours, dbos), "", lambda value: value >= 3)
+        what = f"Postgres, {title}: times slower than one insert a step by hand"
+        yield judged(what, "at most 1.5", quotient(by_hand, ours), "", lambda value: value <= 1.5)
 
 
 def durable(figures):
