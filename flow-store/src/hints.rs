@@ -131,18 +131,25 @@ impl Counts {
     }
 }
 
-/// Lets the next write send again, also if the task of this one has not come to its end.
-struct Pending<'a>(&'a AtomicU8);
+/// Lets the next write send again, also if the task of this one does not come to its end.
+struct Pending<C> {
+    hints: Arc<Hints<C>>,
+    is_taken: bool,
+}
 
-impl Pending<'_> {
-    fn take(&self) -> u8 {
-        self.0.swap(0, Ordering::AcqRel)
+impl<C> Pending<C> {
+    fn take(&mut self) -> u8 {
+        self.is_taken = true;
+        self.hints.pending.swap(0, Ordering::AcqRel)
     }
 }
 
-impl Drop for Pending<'_> {
+impl<C> Drop for Pending<C> {
     fn drop(&mut self) {
-        self.take();
+        // What has come since it was taken is another one's.
+        if !self.is_taken {
+            self.take();
+        }
     }
 }
 
@@ -174,13 +181,14 @@ impl<C: Channel> Hints<C> {
         if what == 0 || self.pending.fetch_or(what, Ordering::AcqRel) != 0 {
             return;
         }
-        let this = self.clone();
+        let mut pending = Pending {
+            hints: self.clone(),
+            is_taken: false,
+        };
         tokio::spawn(async move {
-            let pending = Pending(&this.pending);
             tokio::time::sleep(GATHER).await;
             let what = pending.take();
-            std::mem::forget(pending);
-            this.channel.send(&what.to_string()).await;
+            pending.hints.channel.send(&what.to_string()).await;
         });
     }
 
