@@ -6,7 +6,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::size::within_limit;
+use crate::size::{is_within_limit, within_limit};
 use crate::stopped::Refused;
 
 /// The handler that goes on with a run. Only handlers can call it.
@@ -23,6 +23,19 @@ pub(crate) struct RunFacts {
     /// After so many entries of a journal, it goes on in a new invocation.
     pub(crate) entries: u64,
     pub(crate) input: Map<String, Value>,
+}
+
+impl RunFacts {
+    /// Whether the server takes what a new invocation is given to go on from here.
+    pub(crate) fn can_go_on_from(&self, between: &Between) -> bool {
+        // What is returned is a part of that.
+        is_within_limit(&Continued {
+            structure: u64::MAX,
+            run: self,
+            relays: false,
+            between,
+        })
+    }
 }
 
 /// A flow between two of its nodes, with nothing else under way.
@@ -42,15 +55,15 @@ pub(crate) struct Between {
 /// What the handler is called with.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Continued {
+pub(crate) struct Continued<R = RunFacts, B = Between> {
     /// The hash of the structure of the flow.
     pub(crate) structure: u64,
-    pub(crate) run: RunFacts,
+    pub(crate) run: R,
     /// Whether it calls the handler in turn, again and again, instead of running the flow. Otherwise
     /// the journal of `run` would have an entry for each part of the run, and `run` would be replayed
     /// after each part.
     pub(crate) relays: bool,
-    pub(crate) between: Between,
+    pub(crate) between: B,
 }
 
 /// What the handler returns.

@@ -142,7 +142,10 @@ impl Endpoint {
     /// flow, and not within a flow that is a node of it. A run keeps the number with which it began.
     ///
     /// A smaller number means that less is replayed after a crash, and that the values of the flow
-    /// are sent to the server more often.
+    /// are sent to the server more often. If they are too large for that, or have an integer of more
+    /// than 64 bits, the run stays in its invocation, and tries again after as many entries. It also
+    /// goes on in a new invocation after 64 MiB of outcomes and answers. With `u64::MAX` it stays in
+    /// the invocation in which it began, whatever there is in its journal.
     #[must_use]
     pub fn entries_per_invocation(mut self, entries: u64) -> Self {
         self.options.entries = entries;

@@ -16,7 +16,7 @@ use futures_util::future::{Either, select};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::continued::Between;
+use crate::continued::{Between, RunFacts};
 use crate::operations::{Handle, Left, Operations, Request, Said};
 use crate::question::{Asked, Settled, asked};
 use crate::size::within_limit;
@@ -40,6 +40,7 @@ pub struct OnRestate {
     run: Run,
     visits: Visits,
     operations: Operations,
+    facts: RunFacts,
     /// Where the flow goes on, unless it begins at its start.
     from: Mutex<Option<Between>>,
     /// True while nothing has come of the state with which it goes on.
@@ -47,7 +48,12 @@ pub struct OnRestate {
 }
 
 impl OnRestate {
-    pub(crate) fn new(run: Run, operations: Operations, from: Option<Between>) -> Self {
+    pub(crate) fn new(
+        run: Run,
+        operations: Operations,
+        facts: RunFacts,
+        from: Option<Between>,
+    ) -> Self {
         if let Some(between) = &from {
             run.take_steps(between.steps);
         }
@@ -56,6 +62,7 @@ impl OnRestate {
             run,
             visits,
             operations,
+            facts,
             restoring: AtomicBool::new(from.is_some()),
             from: Mutex::new(from),
         }
@@ -323,29 +330,24 @@ impl OnRestate {
 }
 
 impl OnRestate {
-    /// The flow between two of its nodes.
-    ///
-    /// # Errors
-    ///
-    /// Why its values cannot be stored.
+    /// The flow between two of its nodes. `None` if no other invocation can be given its values.
     fn between(
         &self,
         frame: &Frame<'_>,
         node: u16,
         state: &impl StoredState<Json>,
-    ) -> Result<Between, String> {
+    ) -> Option<Between> {
         let Some(name) = frame.flow().node(node.into()) else {
             unreachable!("a flow enters its own nodes")
         };
-        let Saved(state) = state.save().map_err(|unstorable| {
-            format!("the run cannot go on in a new invocation before `{name}`: {unstorable}")
-        })?;
-        Ok(Between {
+        let Saved(state) = state.save().ok()?;
+        let between = Between {
             node: name.to_owned(),
             state,
             visits: self.visits.of_flow(frame),
             steps: self.run.steps_taken(),
-        })
+        };
+        self.facts.can_go_on_from(&between).then_some(between)
     }
 }
 
@@ -361,10 +363,11 @@ impl<S: StoredState<Json>> StateHooks<S> for OnRestate {
         if frame.around_flow().is_some() || !self.operations.is_full() {
             return self.node_started(scope, node);
         }
-        match self.between(frame, node, state) {
-            Ok(between) => self.operations.leave(Left::Between(between)),
-            Err(message) => self.operations.fail(Refused { code: 500, message }),
-        }
+        let Some(between) = self.between(frame, node, state) else {
+            self.operations.stay();
+            return self.node_started(scope, node);
+        };
+        self.operations.leave(Left::Between(between));
         leave(frame)
     }
 

@@ -28,7 +28,43 @@ use crate::unacknowledged::Unacknowledged;
 
 /// After so many bytes of outcomes and answers, a run goes on in a new invocation: all of them are
 /// in memory while it is replayed.
-const BYTES: usize = 64 * 1024 * 1024;
+const BYTES: u64 = 64 * 1024 * 1024;
+
+/// When the journal of an invocation is long. Each replay has to see it so at the same entry.
+#[derive(Debug)]
+struct Length {
+    /// After so many entries. With the largest number, no journal is long.
+    limit: u64,
+    entries: u64,
+    /// What the journal has given.
+    bytes: u64,
+    /// The entries and bytes after which it is long.
+    long_after: (u64, u64),
+}
+
+impl Length {
+    fn new(limit: u64) -> Self {
+        let mut length = Length {
+            limit,
+            entries: 0,
+            bytes: 0,
+            long_after: (0, 0),
+        };
+        length.stay();
+        length
+    }
+
+    fn is_long(&self) -> bool {
+        let (entries, bytes) = self.long_after;
+        self.limit < u64::MAX && (self.entries > entries || self.bytes > bytes)
+    }
+
+    /// The journal is not long again before there is as much in it once more.
+    fn stay(&mut self) {
+        let entries = self.entries.saturating_add(self.limit);
+        self.long_after = (entries, self.bytes.saturating_add(BYTES));
+    }
+}
 
 /// After so many rounds, other tasks of the thread get their turn.
 const ROUNDS: u32 = 64;
@@ -67,12 +103,8 @@ pub(crate) struct Attempt<'a> {
     open: BTreeMap<NotificationHandle, Open>,
     /// Their handles.
     handles: HashMap<u64, NotificationHandle>,
-    /// After more entries than these, the flow is left where nothing is under way.
-    limit: u64,
-    /// The entries made here.
-    entries: u64,
-    /// What the journal has given.
-    bytes: usize,
+    /// Once it is long, the flow is left where nothing is under way.
+    length: Length,
 }
 
 /// An operation that is open.
@@ -98,9 +130,7 @@ impl<'a> Attempt<'a> {
             unacknowledged,
             open: BTreeMap::new(),
             handles: HashMap::new(),
-            limit: run.entries,
-            entries: 0,
-            bytes: 0,
+            length: Length::new(run.entries),
         }
     }
 
@@ -130,10 +160,12 @@ impl<'a> Attempt<'a> {
         loop {
             self.operations
                 .set_replaying(self.vm.state() == State::Replaying);
-            let is_full = self.entries > self.limit || self.bytes > BYTES;
-            self.operations.set_full(is_full);
+            self.operations.set_full(self.length.is_long());
             self.operations.wake_deferred();
             let output = poll_until_quiet(work, &woken);
+            if self.operations.take_stays() {
+                self.length.stay();
+            }
             if let Some(refused) = self.operations.failure() {
                 return Err(refused.into());
             }
@@ -178,7 +210,7 @@ impl<'a> Attempt<'a> {
                 Request::Promise => self.vm.sys_get_promise(name)?,
                 Request::Settle(value) => self.settle(name, value)?,
             };
-            self.entries += 1;
+            self.length.entries += 1;
             self.handles.insert(id, handle);
             self.open.insert(handle, open);
         }
@@ -189,7 +221,7 @@ impl<'a> Attempt<'a> {
     fn withdraw_unasked(&mut self) -> Result<(), Error> {
         for name in self.operations.take_unasked() {
             // Whether it is settled already does not matter.
-            self.entries += 1;
+            self.length.entries += 1;
             self.settle(name, Bytes::from_static(Settled::WITHDRAWN))?;
         }
         Ok(())
@@ -275,7 +307,7 @@ impl<'a> Attempt<'a> {
             }
             match said(&open, value) {
                 Ok(value) => {
-                    self.bytes = self.bytes.saturating_add(value.len());
+                    self.length.bytes += value.len() as u64;
                     self.operations.say(open.id, Said::Done(value));
                 }
                 Err(refused) => self.operations.fail(refused),
@@ -361,6 +393,31 @@ mod tests {
             message: "it is too late".to_owned(),
             metadata: Vec::new(),
         })
+    }
+
+    #[test]
+    fn a_journal_is_long_again_after_as_much_once_more() {
+        let mut length = Length::new(2);
+        length.entries = 2;
+        assert!(!length.is_long());
+        length.entries = 3;
+        assert!(length.is_long());
+        length.stay();
+        length.entries = 5;
+        assert!(!length.is_long());
+        length.bytes = BYTES + 1;
+        assert!(length.is_long());
+        length.stay();
+        assert!(!length.is_long());
+        length.entries = 8;
+        assert!(length.is_long());
+    }
+
+    #[test]
+    fn no_journal_is_long_without_a_limit() {
+        let mut length = Length::new(u64::MAX);
+        (length.entries, length.bytes) = (u64::MAX, u64::MAX);
+        assert!(!length.is_long());
     }
 
     #[test]

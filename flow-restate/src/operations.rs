@@ -84,6 +84,7 @@ struct Table {
     replaying: bool,
     failed: Option<Refused>,
     full: bool,
+    stays: bool,
     left: Option<Left>,
     deferred: Vec<Waker>,
     task: Option<Waker>,
@@ -233,6 +234,18 @@ impl Operations {
 
     pub(crate) fn set_full(&self, full: bool) {
         self.table().full = full;
+    }
+
+    /// Goes on in this invocation, although its journal is long: what the flow has cannot be sent.
+    pub(crate) fn stay(&self) {
+        let mut table = self.table();
+        table.full = false;
+        table.stays = true;
+    }
+
+    /// Whether the flow has stayed since the last call.
+    pub(crate) fn take_stays(&self) -> bool {
+        std::mem::take(&mut self.table().stays)
     }
 
     /// The task that drives the invocation.

@@ -142,6 +142,7 @@ impl Invocation<'_> {
         let engine = OnRestate::new(
             Run::with_history(RunId::new(run.number), options, history),
             operations.clone(),
+            run.clone(),
             from,
         );
         let (vm, connection) = (&mut self.vm, &mut self.connection);

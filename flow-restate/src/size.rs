@@ -1,6 +1,9 @@
 //! What Restate takes at most: it tries a message of 32 MiB or more again, for ever.
 
+use std::io::{self, Write};
+
 use bytes::Bytes;
+use serde::Serialize;
 
 /// The largest value, in bytes.
 pub(crate) const LARGEST: usize = 31_000_000;
@@ -22,6 +25,26 @@ pub(crate) fn within_limit(what: &str, text: Vec<u8>) -> Result<Bytes, String> {
          pass where they are",
         text.len()
     ))
+}
+
+/// Whether Restate takes this value, as JSON.
+pub(crate) fn is_within_limit(value: &impl Serialize) -> bool {
+    serde_json::to_writer(Room(LARGEST), value).is_ok()
+}
+
+/// Takes as many bytes as there is room for, and keeps none of them.
+struct Room(usize);
+
+impl Write for Room {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let left = self.0.checked_sub(bytes.len());
+        self.0 = left.ok_or(io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// The beginning of the text of a failure, if it is too long.
@@ -46,6 +69,14 @@ mod tests {
             "{refused}"
         );
         assert!(within_limit("the outcome of `a`", vec![0; LARGEST]).is_ok());
+    }
+
+    #[test]
+    fn a_value_is_measured_as_it_is_written() {
+        // With its quotes.
+        assert!(is_within_limit(&"a".repeat(LARGEST - 2)));
+        assert!(!is_within_limit(&"a".repeat(LARGEST - 1)));
+        assert!(!is_within_limit(&"\n".repeat(LARGEST / 2)));
     }
 
     #[test]

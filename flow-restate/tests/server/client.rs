@@ -41,7 +41,7 @@ pub(crate) struct Settings {
 /// Runs that end with the invocation with which they begin.
 pub(crate) const WHOLE: Settings = Settings {
     steps: 100_000,
-    entries: None,
+    entries: Some(u64::MAX),
 };
 
 /// Runs that go on in a new invocation as soon as there is an entry in the journal.
@@ -127,6 +127,7 @@ fn endpoint(settings: Settings) -> Endpoint {
     let endpoint = Endpoint::new()
         .flow(Asking::new())
         .flow(Batch::new())
+        .flow(Bulky::new())
         .flow(Chain::new())
         .flow(Climb::new())
         .flow(Count::new())
@@ -148,6 +149,7 @@ fn endpoint(settings: Settings) -> Endpoint {
         .flow(Waiting::new())
         .flow(Watched::new())
         .flow(Wide::new())
+        .flow(Wild::new())
         .step_budget(settings.steps)
         .observer(Arc::new(|event: &Event<'_>| {
             EVENTS.lock().unwrap().push(event.to_string());

@@ -135,17 +135,54 @@ async fn a_failure_is_the_same_in_a_later_invocation() {
     }
 }
 
+/// The invocations that there are without a setting.
+const AS_IT_IS: Settings = Settings {
+    entries: None,
+    ..WHOLE
+};
+
 #[tokio::test]
-async fn a_state_that_is_too_large_fails_the_run() {
-    let Some((server, _worker)) = server_and_worker_with(IN_PARTS).await else {
-        return;
-    };
-    let input = json!({ "number": 16_000_000 });
-    let (status, said) = run(&server, "Heavy", "a", &input).await.unwrap_err();
-    assert_eq!(status, 500);
-    let reason = "the state of the flow before `square`, with which it goes on in a new \
-                  invocation, has 32000118 bytes";
-    assert!(said.contains(reason), "{said}");
+async fn a_run_stays_where_it_is_if_its_values_cannot_be_sent() {
+    for (settings, flow, number, output) in [
+        // Two of the three texts are too much, and three are so many bytes that the journal is long.
+        (
+            IN_PARTS,
+            "Heavy",
+            16_000_000,
+            json!({ "length": 48_000_000, "end": "default" }),
+        ),
+        (
+            AS_IT_IS,
+            "Heavy",
+            25_000_000,
+            json!({ "length": 75_000_000, "end": "default" }),
+        ),
+        (
+            IN_PARTS,
+            "Wild",
+            7,
+            json!({ "number": 8, "end": "default" }),
+        ),
+    ] {
+        let Some((server, _worker)) = server_and_worker_with(settings).await else {
+            return;
+        };
+        let input = json!({ "number": number });
+        assert_eq!(run(&server, flow, "a", &input).await, Ok(output));
+    }
+}
+
+/// With the largest number of entries, a run stays where it began, whatever its journal has.
+#[tokio::test]
+async fn a_run_goes_on_elsewhere_after_many_bytes_unless_it_is_to_stay() {
+    for (settings, elsewhere) in [(AS_IT_IS, 2), (WHOLE, 0)] {
+        let Some((server, _worker)) = server_and_worker_with(settings).await else {
+            return;
+        };
+        start(&server, "Bulky", "a", &json!({ "number": 25_000_000 })).await;
+        until_asked(&server, "bulky.verdict").await;
+        assert_eq!(invocations(&server, "continue").await, elsewhere);
+    }
 }
 
 #[tokio::test]

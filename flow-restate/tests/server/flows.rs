@@ -284,10 +284,44 @@ flow! {
 }
 
 flow! {
-    /// Two texts of as many characters, and then a step.
-    pub(crate) Heavy(number: u64) -> () {
+    /// Three texts of as many characters, and then a step that has all of them.
+    pub(crate) Heavy(number: u64) -> (length: usize) {
         node more: repeat { text -> more };
-        start >> repeat >> more >> square >> end;
+        node most: repeat { text -> most };
+        start >> repeat >> more >> most >> length >> end;
+    }
+}
+
+#[node]
+fn length(text: &str, more: &str, most: &str) -> usize {
+    text.len() + more.len() + most.len()
+}
+
+flow! {
+    /// A text of as many characters, three times, and then a question.
+    pub(crate) Bulky(number: u64) -> (by: Option<String>) {
+        node more: repeat;
+        node most: repeat;
+        start >> repeat >> more >> most >> Verdict;
+        Verdict - "fine" >> end;
+        Verdict - "wrong" >> end("wrong");
+    }
+}
+
+#[node]
+fn grow(number: u64) -> u128 {
+    u128::from(number) << 64
+}
+
+#[node(writes = number)]
+fn shrink(grow: u128) -> u64 {
+    u64::try_from(grow >> 64).unwrap_or_default()
+}
+
+flow! {
+    /// A number of more than 64 bits, for a while.
+    pub(crate) Wild(number: u64) -> (number: u64) {
+        start >> grow >> square >> shrink >> add >> end;
     }
 }
 
