@@ -31,7 +31,7 @@ use crate::connection::Connection;
 use crate::continued::HANDLER;
 use crate::engine::OnRestate;
 #[cfg(feature = "identity")]
-use crate::identity::Keys;
+use crate::identity::{Keys, PREFIX};
 use crate::manifest::{MEDIA_TYPE, manifest};
 use crate::options::Options;
 use crate::refusal::{EndpointError, check};
@@ -174,7 +174,8 @@ impl Endpoint {
     #[must_use]
     pub fn identity_key(mut self, key: &str) -> Self {
         if let Err(reason) = self.keys.add(key) {
-            let key = key.to_owned();
+            // A private key, given by mistake, is shown to nobody.
+            let key = key.starts_with(PREFIX).then(|| key.to_owned());
             self.mistake
                 .get_or_insert(EndpointError::IdentityKey { key, reason });
         }
@@ -450,6 +451,23 @@ mod tests {
         );
         let refused = Endpoint::new().serve(listener().await).await.unwrap_err();
         assert!(matches!(refused, EndpointError::Empty));
+    }
+
+    #[cfg(feature = "identity")]
+    #[tokio::test]
+    async fn shows_no_private_key() {
+        let private = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIA\n";
+        for (key, is_shown) in [(private, false), ("publickeyv1_2g", true)] {
+            let endpoint = Endpoint::new().flow(Doubled::new()).identity_key(key);
+            let shown = format!("{endpoint:?}");
+            assert_eq!(shown.contains("2g"), is_shown, "{shown}");
+            assert!(!shown.contains("MC4C"), "{shown}");
+            let refused = endpoint.serve(listener().await).await.unwrap_err();
+            let texts = format!("{refused} {refused:?}");
+            assert_eq!(texts.contains("2g"), is_shown, "{texts}");
+            assert!(!texts.contains("MC4C"), "{texts}");
+            assert!(texts.contains("is not the key of a server"), "{texts}");
+        }
     }
 
     #[tokio::test(start_paused = true)]

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 /// How a key begins.
-const PREFIX: &str = "publickeyv1_";
+pub(crate) const PREFIX: &str = "publickeyv1_";
 
 const SCHEME: &str = "x-restate-signature-scheme";
 const TOKEN: &str = "x-restate-jwt-v1";

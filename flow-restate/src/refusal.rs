@@ -26,8 +26,8 @@ pub enum EndpointError {
     },
     /// What `Endpoint::identity_key` was given is not the key of a server.
     IdentityKey {
-        /// What was given.
-        key: String,
+        /// What was given, if it begins as a key does. Otherwise it may be a secret, and is not kept.
+        key: Option<String>,
         /// Why it is no key.
         reason: String,
     },
@@ -52,11 +52,17 @@ impl fmt::Display for EndpointError {
                  together with its outcome: run the flow with `flow_durable::Runtime`, or let the \
                  node write in a way that may happen twice"
             ),
-            EndpointError::IdentityKey { key, reason } => write!(
-                f,
-                "`{key}` is not the key of a server: {reason}. The server writes its key to its log \
-                 when it starts with `request-identity-private-key-pem-file`, as `publickeyv1_…`"
-            ),
+            EndpointError::IdentityKey { key, reason } => {
+                match key {
+                    Some(key) => write!(f, "`{key}`")?,
+                    None => f.write_str("what `identity_key` was given")?,
+                }
+                write!(
+                    f,
+                    " is not the key of a server: {reason}. The server writes its key to its log \
+                     when it starts with `request-identity-private-key-pem-file`, as `publickeyv1_…`"
+                )
+            }
             EndpointError::Empty => f.write_str("there is no flow: add one by `.flow(…)`"),
             EndpointError::Listener(_) => f.write_str("no connections can be accepted"),
         }
