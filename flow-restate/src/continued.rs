@@ -22,6 +22,8 @@ pub(crate) struct RunFacts {
     pub(crate) number: u64,
     /// After so many entries of a journal, it goes on in a new invocation.
     pub(crate) entries: u64,
+    /// How many steps it may take.
+    pub(crate) steps: u64,
     pub(crate) input: Map<String, Value>,
 }
 

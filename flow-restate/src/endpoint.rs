@@ -120,10 +120,11 @@ impl Endpoint {
     }
 
     /// How many steps a run may take, including those of nested flows, as
-    /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget) says.
+    /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget) says. A run keeps the number
+    /// with which it began.
     #[must_use]
     pub fn step_budget(mut self, steps: u64) -> Self {
-        self.options.step_budget = Some(steps);
+        self.options.step_budget = steps;
         self
     }
 

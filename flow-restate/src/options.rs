@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use flow_runtime::engine::Path;
-use flow_runtime::{Event, EventKind, Observer, RunId, RunOptions};
+use flow_runtime::{DEFAULT_STEP_BUDGET, Event, EventKind, Observer, RunId, RunOptions};
 
 use crate::operations::Operations;
 
@@ -12,7 +12,7 @@ pub(crate) const ENTRIES: u64 = 4000;
 
 #[derive(Clone)]
 pub(crate) struct Options {
-    pub(crate) step_budget: Option<u64>,
+    pub(crate) step_budget: u64,
     pub(crate) entries: u64,
     pub(crate) observers: Vec<Arc<dyn Observer>>,
 }
@@ -20,7 +20,7 @@ pub(crate) struct Options {
 impl Default for Options {
     fn default() -> Self {
         Options {
-            step_budget: None,
+            step_budget: DEFAULT_STEP_BUDGET,
             entries: ENTRIES,
             observers: Vec::new(),
         }
@@ -28,12 +28,9 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options of a run with these operations.
-    pub(crate) fn of_run(&self, operations: &Operations) -> RunOptions {
-        let options = match self.step_budget {
-            Some(steps) => RunOptions::new().step_budget(steps),
-            None => RunOptions::new(),
-        };
+    /// The options of a run with this budget of steps and these operations.
+    pub(crate) fn of_run(&self, steps: u64, operations: &Operations) -> RunOptions {
+        let options = RunOptions::new().step_budget(steps);
         let told = |observer: &Arc<dyn Observer>| -> Arc<dyn Observer> {
             Arc::new(Told {
                 observer: observer.clone(),

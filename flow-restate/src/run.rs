@@ -107,23 +107,24 @@ impl Invocation<'_> {
     async fn begin(&mut self, input: &Input) -> Result<RunFacts, Stopped> {
         let Saved(values) = read(self.flow, &input.input)?;
         let handle = self.vm.sys_run("run".to_owned())?.handle;
-        let limit = self.options.entries;
+        let (entries, steps) = (self.options.entries, self.options.step_budget);
         let random = |vm: &mut CoreVM, handle| {
             let number = RandomState::new().hash_one(SystemTime::now());
-            // All attempts have to make the same entries, so that they need the same limit.
-            let facts = [number.to_be_bytes(), limit.to_be_bytes()].concat();
+            // All attempts have to make the same entries, so that they need the same limits.
+            let facts = [number, entries, steps].map(u64::to_be_bytes).concat();
             propose(vm, handle, Bytes::from(facts))
         };
         let facts = self.connection.completed(&mut self.vm, handle, random);
         if let Value::Success(facts) = facts.await?
-            && let Some((number, entries)) = facts.split_first_chunk()
-            && let Ok(entries) = entries.try_into()
+            && let (facts, []) = facts.as_chunks()
+            && let [number, entries, steps] = *facts
         {
-            let number = u64::from_be_bytes(*number);
+            let [number, entries, steps] = [number, entries, steps].map(u64::from_be_bytes);
             return Ok(RunFacts {
                 id: format!("{}-{number:016x}", input.invocation_id),
                 number,
-                entries: u64::from_be_bytes(entries),
+                entries,
+                steps,
                 input: values,
             });
         }
@@ -138,7 +139,7 @@ impl Invocation<'_> {
             id: Arc::from(&*run.id),
             operations: operations.clone(),
         });
-        let options = self.options.of_run(&operations);
+        let options = self.options.of_run(run.steps, &operations);
         let engine = OnRestate::new(
             Run::with_history(RunId::new(run.number), options, history),
             operations.clone(),

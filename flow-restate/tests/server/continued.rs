@@ -229,6 +229,29 @@ async fn a_kill_reaches_the_invocation_that_goes_on() {
     }
 }
 
+/// Another deployment may allow more steps, and goes on with the runs of the one before.
+#[tokio::test]
+async fn a_run_keeps_the_budget_with_which_it_began() {
+    let settings = Settings {
+        steps: 200,
+        ..IN_PARTS
+    };
+    let Some((server, _worker)) = server_and_worker_with(settings).await else {
+        return;
+    };
+    let input = json!({ "number": 0, "limit": 150 });
+    let invocation = start(&server, "SlowCount", "budget", &input).await;
+    until_begun(&invocation, 10).await;
+    let worker = Worker::start(IN_PARTS);
+    worker.register(&server).await;
+    let begun = visits_of(&invocation).len();
+    assert!(begun < 90, "the run is at its end already");
+    let failed = attach(&server.ingress(), "SlowCount", "budget").await;
+    let (status, said) = failed.unwrap_err();
+    assert_eq!(status, 500);
+    assert!(said.contains("used up its 200 steps"), "{said}");
+}
+
 /// Later versions of flows: one has another structure, one has a value of another type.
 mod next {
     use flow_restate::Endpoint;
