@@ -121,9 +121,13 @@ async fn kill_the_server(settings: Settings, name: &str) {
     for round in 0..kills().div_ceil(2) {
         // The server takes a moment until it goes on with its runs.
         let before = begun();
-        while begun() == before {
+        for _ in 0..3000 {
+            if begun() > before {
+                break;
+            }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
+        assert!(begun() > before, "the server does not go on with its runs");
         tokio::time::sleep(Duration::from_millis(waits.u64(50..400))).await;
         assert_eq!(under_way(&server, "Count").await, 16, "kill {round}");
         tokio::task::block_in_place(|| {
