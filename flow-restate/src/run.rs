@@ -28,7 +28,8 @@ use crate::unacknowledged::Unacknowledged;
 /// So many calls one invocation of `continue` makes at most: as many entries its journal has.
 const CALLS: u32 = 200;
 
-/// After so many bytes of states, it makes no further call: all of them are in its journal.
+/// After so many bytes that it has sent and been told, it makes no further call: all of them are in
+/// its journal.
 const BYTES: usize = 16 * 1024 * 1024;
 
 /// An attempt at an invocation of `run` or `continue`.
@@ -173,7 +174,7 @@ impl Invocation<'_> {
         Ok(Said::Between(told.between))
     }
 
-    /// Calls `continue`: what it says, and its size in bytes.
+    /// Calls `continue`: what it says, and how many bytes the journal has of the call.
     async fn call(&mut self, told: &Continued) -> Result<(Said, usize), Stopped> {
         let target = Target {
             service: self.flow.name().to_owned(),
@@ -186,7 +187,9 @@ impl Invocation<'_> {
         };
         // The order of what is in a set may differ when the flow runs again; the first one counts.
         let options = PayloadOptions::unstable_serialization();
-        let call = self.vm.sys_call(target, told.written()?, None, options)?;
+        let sent = told.written()?;
+        let size = sent.len();
+        let call = self.vm.sys_call(target, sent, None, options)?;
         let handle = call.call_notification_handle;
         let said = match self.wait_for(handle).await {
             Err(Stopped::Refused(cancelled)) => {
@@ -207,7 +210,7 @@ impl Invocation<'_> {
             }
         };
         match serde_json::from_slice(&text) {
-            Ok(said) => Ok((said, text.len())),
+            Ok(said) => Ok((said, size + text.len())),
             Err(error) => {
                 let message = format!("what `{HANDLER}` returns cannot be read: {error}");
                 Err(Refused { code: 500, message }.into())

@@ -136,6 +136,7 @@ fn endpoint(settings: Settings) -> Endpoint {
         .flow(Hasty::new())
         .flow(Heavy::new())
         .flow(Impatient::new())
+        .flow(Laden::new())
         .flow(Long::new())
         .flow(Loud::new())
         .flow(Outer::new())

@@ -69,6 +69,23 @@ async fn no_journal_of_a_long_run_is_long() {
     assert_eq!(invocations(&server, "continue").await, 0);
 }
 
+/// A call has the input, and the values of the flow before and after: 3 MB, of which 16 MiB are
+/// exceeded by the sixth.
+#[tokio::test]
+async fn a_journal_of_calls_with_much_in_them_is_short() {
+    let Some((server, _worker)) = server_and_worker_with(IN_PARTS).await else {
+        return;
+    };
+    let input = json!({ "number": 0, "limit": 25, "text": "a".repeat(1_000_000) });
+    let invocation = start(&server, "Laden", "a", &input).await;
+    let output = attach(&server.ingress(), "Laden", "a").await;
+    assert_eq!(output, Ok(json!({ "number": 25, "end": "default" })));
+    let sql = format!(
+        "SELECT id FROM sys_journal WHERE id = '{invocation}' AND entry_type = 'Command: Call'"
+    );
+    assert_eq!(query(&server, &sql).await.len(), 5);
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn a_question_is_answered_in_a_later_invocation() {
     let Some((server, mut worker)) = server_and_worker_with(IN_PARTS).await else {

@@ -54,6 +54,21 @@ flow! {
     }
 }
 
+#[node(writes = number)]
+fn add_to(number: u64, text: &str) -> u64 {
+    number + u64::from(!text.is_empty())
+}
+
+flow! {
+    /// A loop that takes a text along.
+    pub(crate) Laden(number: u64, limit: u64, text: String) -> (number: u64) {
+        branch is_enough(number, limit) { number >= limit => "yes", else => "no" }
+        start >> add_to >> is_enough;
+        is_enough - "no" >> add_to;
+        is_enough - "yes" >> end;
+    }
+}
+
 /// Ends after a moment, so that something can happen in the middle.
 #[node(writes = number)]
 async fn add_slowly(cx: &Context, number: u64) -> u64 {
