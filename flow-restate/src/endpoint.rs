@@ -139,8 +139,11 @@ impl Endpoint {
     }
 
     /// After how many entries of its journal a run goes on in a new invocation, 4,000 unless this is
-    /// called: steps, waits, and three for each question. It does so between two nodes of its own
-    /// flow, and not within a flow that is a node of it. A run keeps the number with which it began.
+    /// called. A step and a wait are one each, a question is two: a third if it has a time, and a
+    /// fourth if that passes. Of a question that is asked no more, the end is one. Only these
+    /// commands count: the server's table `sys_journal` also has an entry for each that is done. It
+    /// goes on between two nodes of its own flow, and not within a flow that is a node of it. A run
+    /// keeps the number with which it began.
     ///
     /// A smaller number means that less is replayed after a crash, and that the values of the flow
     /// are sent to the server more often. If they are too large for that, or have an integer of more
