@@ -2,12 +2,10 @@
 
 use bytes::Bytes;
 use flow_runtime::engine::AnyFlow;
-use restate_sdk_shared_core::{
-    CoreVM, Error, NonEmptyValue, NotificationHandle, PayloadOptions, VM, Value,
-};
+use restate_sdk_shared_core::{CoreVM, NonEmptyValue, PayloadOptions, VM, Value};
 use serde::Deserialize;
 
-use crate::connection::Connection;
+use crate::connection::{Connection, no_step};
 use crate::engine::OnRestate;
 use crate::question::{Asked, Settled, asked};
 use crate::size::{LARGEST, within_limit};
@@ -91,9 +89,4 @@ async fn settle(
         }
         _ => Ok(()),
     }
-}
-
-/// There are no steps in the call.
-fn no_step(_: &mut CoreVM, _: NotificationHandle) -> Result<(), Error> {
-    Ok(())
 }

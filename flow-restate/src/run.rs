@@ -12,10 +12,10 @@ use bytes::Bytes;
 use flow_runtime::RunId;
 use flow_runtime::engine::{AnyFlow, Run, Saved, accepted_input};
 use restate_sdk_shared_core::{
-    CoreVM, Error, Input, NotificationHandle, PayloadOptions, Target, VM, Value,
+    CoreVM, Input, NotificationHandle, PayloadOptions, Target, VM, Value,
 };
 
-use crate::connection::Connection;
+use crate::connection::{Connection, no_step};
 use crate::continued::{Between, Continued, HANDLER, RunFacts, Said, hash_of, written};
 use crate::engine::OnRestate;
 use crate::history::RunHistory;
@@ -223,11 +223,6 @@ impl Invocation<'_> {
             .completed(&mut self.vm, handle, no_step)
             .await
     }
-}
-
-/// There is no step under way.
-fn no_step(_: &mut CoreVM, _: NotificationHandle) -> Result<(), Error> {
-    Ok(())
 }
 
 fn saved(output: serde_json::Value) -> Result<Saved, Stopped> {
