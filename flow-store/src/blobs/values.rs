@@ -69,12 +69,20 @@ impl Away<'_> {
     }
 
     /// Takes payloads and a result. The result of an execution that is over is most often the payload
-    /// of a record as well, and then the same blob: nothing of such an execution is ever pruned.
-    fn take_records(&mut self, records: &mut [Record], result: Option<&mut String>, is_over: bool) {
+    /// of a record as well, and then the same blob: nothing of such an execution is pruned later. The
+    /// records before `pruned` go in this very write.
+    fn take_records(
+        &mut self,
+        records: &mut [Record],
+        result: Option<&mut String>,
+        is_over: bool,
+        pruned: Option<u64>,
+    ) {
         let result = result.filter(|result| self.values.are_to_keep(result));
+        let stays = |record: &Record| pruned.is_none_or(|before| record.seq >= before);
         let same = result.as_ref().filter(|_| is_over).and_then(|result| {
-            let mut payloads = records.iter().map(|record| &record.payload);
-            payloads.position(|payload| payload == *result)
+            let mut records = records.iter();
+            records.position(|record| stays(record) && record.payload == **result)
         });
         for record in &mut *records {
             self.take(Some(record.seq), &mut record.payload);
@@ -119,7 +127,7 @@ impl Values {
         pauses: &mut [PauseRow],
     ) -> Away<'_> {
         let mut away = self.away(row.id);
-        away.take_records(records, row.result.as_mut(), row.status.is_over());
+        away.take_records(records, row.result.as_mut(), row.status.is_over(), None);
         away.take_answers(pauses);
         away
     }
@@ -132,7 +140,8 @@ impl Values {
     ) -> Result<(), StoreError> {
         let mut away = self.away(id);
         let is_over = append.status.is_some_and(Status::is_over);
-        away.take_records(&mut append.records, append.result.as_mut(), is_over);
+        let (result, pruned) = (append.result.as_mut(), append.prune_before);
+        away.take_records(&mut append.records, result, is_over, pruned);
         away.take_answers(&mut append.opened);
         away.put().await
     }

@@ -123,6 +123,28 @@ async fn a_result_of_what_goes_on_is_not_pruned_with_a_record() {
     assert_eq!(kept.names(id).await.len(), 1);
 }
 
+/// The result does not share the blob of a record that goes in the same write.
+#[tokio::test]
+async fn a_result_is_not_pruned_in_the_write_that_stores_it() {
+    for last in [large('a'), "2".to_owned()] {
+        let kept = Kept::new();
+        let (id, fence) = claimed(&kept.store).await;
+        let end = Append {
+            status: Some(Status::Completed),
+            result: Some(large('a')),
+            prune_before: Some(2),
+            ..append(vec![
+                with_payload(1, large('a')),
+                record(2, RecordKind::Snapshot),
+                with_payload(3, last),
+            ])
+        };
+        kept.store.append(id, fence, end).await.unwrap();
+        assert_eq!(stored(&kept.store, id).await.result, Some(large('a')));
+        assert_eq!(kept.names(id).await.len(), 1);
+    }
+}
+
 /// Nobody can make the store fetch what was never put, or show one value in the place of another.
 #[tokio::test]
 async fn what_looks_like_a_marker_is_kept_as_a_blob() {
