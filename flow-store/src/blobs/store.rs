@@ -263,13 +263,19 @@ impl<S: Store> Store for BlobStore<S> {
         condition: EndIf,
     ) -> Result<Row, StoreError> {
         let mut away = self.values.away(id);
-        let mut reason = reason.to_owned();
-        away.take(None, &mut reason);
+        let mut marker = reason.to_owned();
+        away.take(None, &mut marker);
         // The number of the record is not known yet.
         away.take(None, &mut record.payload);
         away.put().await?;
-        let ended = self.store.end(id, status, &reason, record, condition);
-        let mut filled = self.values.fill(vec![ended.await?]).await?;
+        let ended = self.store.end(id, status, &marker, record, condition);
+        let mut row = ended.await?;
+        if row.result.as_ref() == Some(&marker) {
+            // It has ended, whether or not the reason can be fetched again now.
+            row.result = Some(reason.to_owned());
+            return Ok(row);
+        }
+        let mut filled = self.values.fill(vec![row]).await?;
         match filled.pop() {
             Some((row, None)) => Ok(row),
             // It may have been deleted since.

@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flow_store::suite::fixtures::{append, claimed, list, new_id, record, records, told};
 use flow_store::{
-    Append, BlobStore, Blobs, ExecutionId, ListQuery, MemoryBlobs, MemoryStore, RecordKind, Status,
-    Store, StoreError,
+    Append, BlobStore, Blobs, EndIf, ExecutionId, ListQuery, MemoryBlobs, MemoryStore, Record,
+    RecordKind, Status, Store, StoreError,
 };
 
 use crate::{ABOVE, Kept, large, with_payload};
@@ -133,6 +133,23 @@ async fn a_place_that_fails_is_an_error_and_no_damage() {
         .await
         .unwrap();
     assert_eq!(store.records(id, 2, 9).await.unwrap(), records(2..3));
+}
+
+/// An execution that has ended is not reported as one that could not be ended.
+#[tokio::test]
+async fn an_end_does_not_fetch_its_own_reason() {
+    let (kept, id, _, store) = watched("get").await;
+    let last = Record {
+        kind: RecordKind::RunCancelled,
+        ..with_payload(0, large('e'))
+    };
+    let reason = large('e');
+    let ended = store.end(id, Status::Cancelled, &reason, last, EndIf::NotOver);
+    let ended = ended.await.unwrap();
+    assert_eq!(ended.status, Status::Cancelled);
+    assert_eq!(ended.result, Some(reason));
+    let read = kept.store.execution(id).await.unwrap().unwrap();
+    assert_eq!(read, ended);
 }
 
 #[tokio::test]
