@@ -41,8 +41,8 @@ use shared::Shared;
 /// `postgres://user@host/database`, and with the feature `redis` a server such as
 /// `redis://user@host:port`. With the feature `blobs`, `--blobs FOLDER` keeps values of more than
 /// `--blobs-above` bytes beside the store, and with the feature `s3`, in `--blobs
-/// s3://bucket/prefix`: each process on the store needs it. The exit code is 0 if what was asked for was done, 1 if a flow
-/// failed or a check found something, and 2 if nothing was done.
+/// s3://bucket/prefix`: each process on the store needs it. The exit code is 0 if what was asked for
+/// was done, 1 if a flow failed or a check found something, and 2 if nothing was done.
 ///
 /// # Examples
 ///

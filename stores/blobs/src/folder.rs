@@ -137,9 +137,15 @@ fn prepare(given: &Path) -> io::Result<PathBuf> {
         Some(_) => {}
         None => make(&root)?,
     }
+    // If somebody else has just made the folder, that may not be on the disk yet. Who may not read
+    // what is around it has not made it.
+    match root.parent().map_or(Ok(()), sync) {
+        Err(error) if error.kind() != ErrorKind::PermissionDenied => return Err(error),
+        _ => {}
+    }
     let new = root.join(NEW);
     make(&new)?;
-    sweep(&new)?;
+    sweep(&new);
     Ok(root)
 }
 
@@ -160,20 +166,17 @@ fn make(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the files that processes have left behind which crashed while they wrote them.
-fn sweep(new: &Path) -> io::Result<()> {
+/// Removes the files that processes have left behind which crashed while they wrote them. What
+/// cannot be removed stays: blobs can be kept beside it.
+fn sweep(new: &Path) {
     let now = SystemTime::now();
-    for file in fs::read_dir(new)? {
-        let file = file?;
-        let Some(found) = if_there(file.metadata())? else {
-            continue;
-        };
-        let age = now.duration_since(found.modified()?).unwrap_or_default();
-        if age > LEFT_BEHIND {
-            if_there(fs::remove_file(file.path()))?;
+    for file in fs::read_dir(new).into_iter().flatten().flatten() {
+        let modified = file.metadata().and_then(|found| found.modified());
+        let age = modified.map(|modified| now.duration_since(modified).unwrap_or_default());
+        if age.is_ok_and(|age| age > LEFT_BEHIND) {
+            let _ = fs::remove_file(file.path());
         }
     }
-    Ok(())
 }
 
 /// Writes a file whole or not at all, and returns when it is on the disk.

@@ -76,6 +76,22 @@ async fn what_was_not_written_to_its_end_is_no_blob() {
     assert_eq!(names(&new), ["young"]);
 }
 
+/// Nothing depends on whether it is removed.
+#[cfg(unix)]
+#[tokio::test]
+async fn what_cannot_be_removed_keeps_nobody_from_the_blobs() {
+    let folder = folder();
+    FolderBlobs::open(folder.path()).await.unwrap();
+    // A folder is not removed like a file.
+    let old = folder.path().join(".new/old");
+    fs::create_dir(&old).unwrap();
+    let age = Duration::from_secs(25 * 3600);
+    let opened = File::open(&old).unwrap();
+    opened.set_modified(SystemTime::now() - age).unwrap();
+    let blobs = FolderBlobs::open(folder.path()).await.unwrap();
+    blobs.put("a/b", Vec::new()).await.unwrap();
+}
+
 /// What somebody else put there is no blob either.
 #[tokio::test]
 async fn files_of_others_are_left_alone() {
