@@ -19,8 +19,9 @@ use crate::error::Failure;
 /// | `https://host/prefix` | a server with WebDAV | `http` |
 ///
 /// Keys and settings of an object store are read from the environment, by the names that
-/// `object_store` documents: `AWS_ACCESS_KEY_ID`, `AWS_REGION`, `AWS_ENDPOINT` and so on. It is asked
-/// for a listing, so that what is wrong with them is found at once.
+/// `object_store` documents and that begin with `AWS_`, `GOOGLE_` or `AZURE_`: `AWS_ACCESS_KEY_ID`,
+/// `AWS_REGION`, `AWS_ENDPOINT` and so on. It is asked for a listing, so that what is wrong with them
+/// is found at once.
 ///
 /// # Errors
 ///
@@ -101,6 +102,11 @@ impl Kind {
     }
 }
 
+/// How the names of settings in the environment begin. `object_store` would take `TOKEN`, `TIMEOUT`
+/// or `PROXY_URL` as well, which may be meant for something else.
+#[cfg(feature = "objects")]
+const PREFIXES: [&str; 3] = ["AWS_", "GOOGLE_", "AZURE_"];
+
 #[cfg(feature = "objects")]
 async fn at_url(address: &str) -> Result<Arc<dyn Blobs>, StoreError> {
     use object_store::parse_url_opts;
@@ -111,7 +117,8 @@ async fn at_url(address: &str) -> Result<Arc<dyn Blobs>, StoreError> {
     };
     let url = url::Url::parse(address).map_err(|_| not_a_place(address))?;
     let settings = std::env::vars_os()
-        .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)));
+        .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)))
+        .filter(|(key, _)| PREFIXES.iter().any(|prefix| key.starts_with(prefix)));
     let (objects, prefix) =
         parse_url_opts(&url, settings).map_err(|error| unreachable(error.into()))?;
     let blobs = crate::ObjectBlobs::new(objects.into(), prefix);

@@ -1,5 +1,6 @@
 //! Blobs on a server that speaks the language of S3.
 
+use std::process::Command;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -69,6 +70,41 @@ async fn many_names_are_listed() {
     let names = blobs.names("a").await.unwrap();
     assert_eq!(names.len(), 1100);
     assert_eq!(names.last().unwrap(), "a/1099");
+}
+
+/// Is set in the process that opens an address, since settings are in its environment.
+const OPENS: &str = "FLOW_BLOBS_TEST_OPENS";
+
+/// Settings by bare names are meant for something else.
+#[tokio::test]
+async fn an_address_is_opened_with_the_settings_of_its_environment() {
+    if let Ok(address) = std::env::var(OPENS) {
+        let blobs = flow_blobs::open(&address).await.unwrap();
+        blobs.put("a/b", b"value".to_vec()).await.unwrap();
+        return;
+    }
+    let Some(server) = shared() else {
+        return;
+    };
+    let prefix = format!("flows/{}", Uuid::new_v4());
+    let name = "s3::an_address_is_opened_with_the_settings_of_its_environment";
+    let mut child = Command::new(std::env::current_exe().unwrap());
+    child.args(["--exact", name, "--nocapture"]).envs([
+        (OPENS, &*format!("s3://{}/{prefix}", server.bucket())),
+        ("AWS_ENDPOINT", &server.endpoint()),
+        ("AWS_ALLOW_HTTP", "true"),
+        ("AWS_REGION", "us-east-1"),
+        ("AWS_ACCESS_KEY_ID", "key"),
+        ("AWS_SECRET_ACCESS_KEY", "very secret"),
+        ("TIMEOUT", "that of another program"),
+        ("PROXY_URL", "that of another program"),
+    ]);
+    let output = child.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    let blobs = ObjectBlobs::new(Arc::new(bucket(server)), prefix);
+    let put = blobs.get("a/b").await.unwrap();
+    assert_eq!(put, Some(b"value".to_vec()));
 }
 
 #[tokio::test]
