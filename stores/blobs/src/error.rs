@@ -30,6 +30,13 @@ pub(crate) enum Failure {
     )]
     NotAPlace { address: String },
     #[error(
+        "`{address}` was given with a user or a password, which errors would show: the keys of an \
+         object store belong in the environment, and those of a server with WebDAV in a header of an \
+         `HttpStore` for `ObjectBlobs::new`"
+    )]
+    #[cfg(feature = "objects")]
+    WithUser { address: String },
+    #[error(
         "`{address}` needs the feature `{feature}` of flow-blobs, without which this program was built"
     )]
     NoFeature {

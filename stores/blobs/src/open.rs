@@ -25,7 +25,8 @@ use crate::error::Failure;
 ///
 /// # Errors
 ///
-/// The text is not such an address, the feature is missing, or the place cannot be reached.
+/// The text is not such an address, a user or a password is in it, the feature is missing, or the
+/// place cannot be reached.
 ///
 /// # Examples
 ///
@@ -116,6 +117,13 @@ async fn at_url(address: &str) -> Result<Arc<dyn Blobs>, StoreError> {
         source,
     };
     let url = url::Url::parse(address).map_err(|_| not_a_place(address))?;
+    // Azure has addresses such as `abfss://container@account.dfs.core.windows.net`.
+    let is_container = url.scheme().starts_with("abfs") && url.password().is_none();
+    let has_user = !url.username().is_empty() || url.password().is_some();
+    if has_user && !is_container {
+        let address = shown(address);
+        return Err(Failure::WithUser { address }.into());
+    }
     let settings = std::env::vars_os()
         .filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)))
         .filter(|(key, _)| PREFIXES.iter().any(|prefix| key.starts_with(prefix)));

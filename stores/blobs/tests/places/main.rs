@@ -33,3 +33,20 @@ async fn a_place_whose_feature_is_missing_says_so() {
     assert!(told.contains(expected), "{told}");
     assert!(!told.contains("secret"), "{told}");
 }
+
+/// The errors of object stores and of HTTP show whole addresses.
+#[cfg(all(feature = "aws", feature = "azure", feature = "http"))]
+#[tokio::test]
+async fn an_address_with_a_password_is_refused() {
+    for address in [
+        "https://me:secret@127.0.0.1:1/blobs",
+        "http://secret@127.0.0.1:1/blobs",
+        "s3://me:secret@bucket/blobs",
+        "abfss://me:secret@account.dfs.core.windows.net/blobs",
+    ] {
+        let told = refused(address).await;
+        let expected = "was given with a user or a password, which errors would show";
+        assert!(told.contains(expected), "{told}");
+        assert!(!told.contains("secret"), "{told}");
+    }
+}
