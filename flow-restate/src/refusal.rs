@@ -121,6 +121,24 @@ fn is_name(name: &str) -> bool {
 mod tests {
     use super::*;
 
+    #[cfg(feature = "identity")]
+    #[tokio::test]
+    async fn shows_no_private_key() {
+        let private = "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIA\n";
+        for (key, is_shown) in [(private, false), ("publickeyv1_2g", true)] {
+            let endpoint = crate::Endpoint::new().identity_key(key);
+            let shown = format!("{endpoint:?}");
+            assert_eq!(shown.contains("2g"), is_shown, "{shown}");
+            assert!(!shown.contains("MC4C"), "{shown}");
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let refused = endpoint.serve(listener).await.unwrap_err();
+            let texts = format!("{refused} {refused:?}");
+            assert_eq!(texts.contains("2g"), is_shown, "{texts}");
+            assert!(!texts.contains("MC4C"), "{texts}");
+            assert!(texts.contains("is not the key of a server"), "{texts}");
+        }
+    }
+
     #[test]
     fn takes_the_names_that_the_server_takes() {
         for name in ["Good", "_a", "_1", "a.b", "a-b", "a_", "a.", "Openapi2"] {
