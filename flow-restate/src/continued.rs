@@ -76,8 +76,9 @@ pub(crate) enum Said {
     Output(Value),
     /// It is here, and is to go on in a new invocation.
     Between(Between),
-    /// The worker has another version of the flow: whoever calls has to go on itself.
-    OtherVersion,
+    /// The worker has another version of the flow: whoever calls has to go on itself. The reason is
+    /// for people.
+    OtherVersion(String),
 }
 
 impl Continued {
@@ -104,7 +105,7 @@ impl Said {
     pub(crate) fn written(&self) -> Result<Bytes, Refused> {
         let what = match self {
             Said::Between(between) => of_state(&between.node),
-            Said::Output(_) | Said::OtherVersion => "the output".to_owned(),
+            Said::Output(_) | Said::OtherVersion(_) => "the output".to_owned(),
         };
         written(&what, self)
     }

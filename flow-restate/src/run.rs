@@ -32,6 +32,9 @@ const CALLS: u32 = 200;
 /// its journal.
 const BYTES: usize = 16 * 1024 * 1024;
 
+/// So many characters the name of an entry has at most that is there for people.
+const LONGEST_NAME: usize = 300;
+
 /// An attempt at an invocation of `run` or `continue`.
 pub(crate) struct Invocation<'a> {
     pub(crate) flow: &'a dyn AnyFlow<OnRestate>,
@@ -57,8 +60,13 @@ impl Invocation<'_> {
             Ok(told) if told.structure == hash_of(self.flow.structure()) => {
                 self.go_on_from(told).await
             }
+            Ok(_) => Ok(Said::OtherVersion(
+                "the newest deployment has another structure of the flow".to_owned(),
+            )),
             // Another version of this library may write something else.
-            Ok(_) | Err(_) => Ok(Said::OtherVersion),
+            Err(error) => Ok(Said::OtherVersion(format!(
+                "the newest deployment cannot read the call: {error}"
+            ))),
         };
         let said = said.and_then(|said| Ok(said.written()?));
         self.connection.end(&mut self.vm, said);
@@ -71,7 +79,9 @@ impl Invocation<'_> {
         match self.part(&told.run, Some(told.between)).await? {
             Ended::Output(output) => Ok(Said::Output(output.into_json())),
             Ended::Left(Left::Between(between)) => Ok(Said::Between(between)),
-            Ended::Left(Left::Unreadable(_)) => Ok(Said::OtherVersion),
+            Ended::Left(Left::Unreadable(reason)) => Ok(Said::OtherVersion(format!(
+                "the newest deployment cannot read the values of the run: {reason}"
+            ))),
         }
     }
 
@@ -95,7 +105,10 @@ impl Invocation<'_> {
                 match self.call(&told).await?.0 {
                     Said::Output(output) => return saved(output),
                     Said::Between(between) => told.between = between,
-                    Said::OtherVersion => break,
+                    Said::OtherVersion(reason) => {
+                        self.note(format!("goes on here: {reason}")).await?;
+                        break;
+                    }
                 }
             }
             // What is called has the newest version of the flow. The run ends with its own.
@@ -167,7 +180,7 @@ impl Invocation<'_> {
                         break;
                     }
                 }
-                (Said::OtherVersion, _) if call > 0 => break,
+                (Said::OtherVersion(_), _) if call > 0 => break,
                 (said, _) => return Ok(said),
             }
         }
@@ -216,6 +229,16 @@ impl Invocation<'_> {
                 Err(Refused { code: 500, message }.into())
             }
         }
+    }
+
+    /// Makes an entry of this name, for people who look at the journal.
+    async fn note(&mut self, name: String) -> Result<(), Stopped> {
+        // The error of a value may show all of it.
+        let name = name.chars().take(LONGEST_NAME).collect();
+        let handle = self.vm.sys_run(name)?.handle;
+        let nothing = |vm: &mut CoreVM, handle| propose(vm, handle, Bytes::from_static(b"{}"));
+        let noted = self.connection.completed(&mut self.vm, handle, nothing);
+        noted.await.map(drop)
     }
 
     async fn wait_for(&mut self, handle: NotificationHandle) -> Result<Value, Stopped> {

@@ -338,6 +338,8 @@ struct Changed {
     older: Value,
     newer: Value,
     outputs: [Value; 2],
+    /// What the journal says.
+    reason: &'static str,
 }
 
 async fn change(changed: Changed) {
@@ -363,6 +365,15 @@ async fn change(changed: Changed) {
     assert_eq!(output.as_ref(), Ok(&changed.outputs[0]));
     let each_once: Vec<u32> = (1..=101).collect();
     assert_eq!(visits_of(&invocation), each_once);
+    let sql = format!(
+        "SELECT name FROM sys_journal WHERE id = '{invocation}' AND name LIKE 'goes on here: %'"
+    );
+    let rows = query(&server, &sql).await;
+    assert!(!rows.is_empty());
+    for row in rows {
+        let name = row["name"].as_str().unwrap();
+        assert!(name.contains(changed.reason), "{name}");
+    }
 }
 
 #[tokio::test]
@@ -374,6 +385,7 @@ async fn a_run_ends_with_the_version_with_which_it_began() {
         older: input.clone(),
         newer: input,
         outputs,
+        reason: "the newest deployment has another structure of the flow",
     })
     .await;
 }
@@ -391,6 +403,7 @@ async fn a_run_ends_with_the_types_with_which_it_began() {
         newer: json!({ "tally": of("total", 0), "limit": 101 }),
         outputs: [of("count", 101), of("total", 110)]
             .map(|tally| json!({ "tally": tally, "end": "default" })),
+        reason: "missing field `total`",
     })
     .await;
 }
