@@ -3,12 +3,12 @@
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use flow_runtime::engine::{
-    Engine, Failed, Failure, Frame, Hooks, Json, Place, QuestionType, Run, Saved, Scope,
+    Engine, Failed, Failure, Frame, Hooks, Json, Path, Place, QuestionType, Run, Saved, Scope,
     StateHooks, Step, Stored, StoredState, Visit, Visits, carry_out,
 };
 use flow_runtime::{EventKind, FlowError, NodeError, TimedOut};
@@ -43,6 +43,8 @@ pub struct OnRestate {
     facts: RunFacts,
     /// Where the flow goes on, unless it begins at its start.
     from: Mutex<Option<Between>>,
+    /// The path of its own flow.
+    root: OnceLock<String>,
     /// True while nothing has come of the state with which it goes on.
     restoring: AtomicBool,
 }
@@ -63,12 +65,27 @@ impl OnRestate {
             visits,
             operations,
             facts,
+            root: OnceLock::new(),
             restoring: AtomicBool::new(from.is_some()),
             from: Mutex::new(from),
         }
     }
 
-    fn tell(&self, path: flow_runtime::engine::Path<'_>, kind: EventKind<'_>) {
+    /// Tells of the end of a run that failed outside of its flow.
+    pub(crate) fn tell_failed(&self, refused: &Refused) {
+        let path = self.root.get().cloned().unwrap_or_default();
+        let error = if *refused == Refused::cancelled() {
+            FlowError::Cancelled { path: path.clone() }
+        } else {
+            let failure = Failure::Returned(refused.message.clone().into());
+            FlowError::Node(NodeError::new(path.clone(), 1, failure))
+        };
+        let error = &error;
+        self.run
+            .emit(Path::of_text(&path), EventKind::RunFailed { error });
+    }
+
+    fn tell(&self, path: Path<'_>, kind: EventKind<'_>) {
         if !self.operations.is_replaying() {
             self.run.emit(path, kind);
         }
@@ -376,6 +393,7 @@ impl<S: StoredState<Json>> StateHooks<S> for OnRestate {
         if frame.around_flow().is_some() {
             return Ok(None);
         }
+        self.root.get_or_init(|| frame.flow_path().to_string());
         let mut from = self.from.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(Between {
             node,

@@ -145,6 +145,11 @@ impl<'a> Attempt<'a> {
         let mut work: Work<'_> = Box::pin(flow_runtime::engine::run_any(flow, engine, input));
         let ended = self.drive(&mut work).await;
         drop(work);
+        if let Err(Stopped::Refused(refused)) = &ended
+            && self.operations.take_failure()
+        {
+            engine.tell_failed(refused);
+        }
         if !matches!(ended, Err(Stopped::Again)) {
             self.withdraw_unasked()?;
         }

@@ -212,6 +212,13 @@ impl Operations {
         self.table().failed.clone()
     }
 
+    /// Notes that nothing is left but to say why the invocation ends. False if it has not failed.
+    pub(crate) fn take_failure(&self) -> bool {
+        let mut table = self.table();
+        table.left = None;
+        table.failed.take().is_some()
+    }
+
     /// Leaves the flow. The first reason counts.
     pub(crate) fn leave(&self, left: Left) {
         self.table().left.get_or_insert(left);

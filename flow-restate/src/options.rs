@@ -44,7 +44,8 @@ impl Options {
     }
 }
 
-/// An observer that is not told of the error by which a flow is left that goes on elsewhere.
+/// An observer that is not told of the error by which a flow is left that goes on elsewhere, nor of
+/// one that another failure has caused.
 struct Told {
     observer: Arc<dyn Observer>,
     operations: Operations,

@@ -5,7 +5,7 @@ use restate_sdk_shared_core::{Error, TerminalFailure};
 use crate::size::cut;
 
 /// The end of a call that fails for good.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refused {
     /// The status in HTTP.
     pub(crate) code: u16,

@@ -228,6 +228,41 @@ async fn observers_are_told_of_each_step_once() {
     assert_eq!(told, wanted);
 }
 
+/// The events that say of a run, by the path of its flow, that it has failed.
+fn failures(flow: &str) -> Vec<String> {
+    let events = EVENTS.lock().unwrap();
+    let begin = format!("{flow} failed: ");
+    let failed = events.iter().filter(|event| event.starts_with(&begin));
+    failed.cloned().collect()
+}
+
+#[tokio::test]
+async fn observers_are_told_once_of_a_run_that_fails_outside_of_its_flow() {
+    let Some((server, _worker)) = server_and_worker_with(IN_PARTS).await else {
+        return;
+    };
+    let input = json!({ "number": 31_000_000 });
+    let (status, _) = run(&server, "Doomed", "a", &input).await.unwrap_err();
+    assert_eq!(status, 500);
+    let told = failures("doomed");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(
+        told[0].contains("the outcome of `doomed.repeat` has"),
+        "{told:?}"
+    );
+
+    let id = start(&server, "Halted", "a", &json!({ "number": 1 })).await;
+    until_asked(&server, "halted.verdict").await;
+    let path = format!("/invocations/{id}/cancel");
+    let cancelled = call(&server.admin(), "PATCH", &path, &Value::Null).await;
+    assert_eq!(cancelled.unwrap().0, 202);
+    let (status, _) = attach(&server.ingress(), "Halted", "a").await.unwrap_err();
+    assert_eq!(status, 409);
+    let told = failures("halted");
+    assert_eq!(told.len(), 1, "{told:?}");
+    assert!(told[0].contains("the run was cancelled"), "{told:?}");
+}
+
 #[tokio::test]
 async fn a_kill_reaches_the_invocation_that_goes_on() {
     let Some((server, _worker)) = server_and_worker_with(IN_PARTS).await else {

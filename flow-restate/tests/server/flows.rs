@@ -265,6 +265,22 @@ flow! {
     }
 }
 
+flow! {
+    /// A text of as many characters, which may be too much for an outcome.
+    pub(crate) Doomed(number: u64) -> (text: String) {
+        start >> add >> repeat >> end;
+    }
+}
+
+flow! {
+    /// A step and a question, to be cancelled.
+    pub(crate) Halted(number: u64) -> (by: Option<String>) {
+        start >> add >> Verdict;
+        Verdict - "fine" >> end;
+        Verdict - "wrong" >> end("wrong");
+    }
+}
+
 #[node]
 fn scream(text: String) -> Result<(), String> {
     Err(text)
