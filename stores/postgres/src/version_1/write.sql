@@ -153,6 +153,9 @@ DECLARE
     e {schema}.executions;
 BEGIN
     SELECT * INTO e FROM {schema}.executions WHERE id = of_execution FOR UPDATE;
+    IF NOT FOUND THEN
+        RETURN; -- the next statement might see one that was created meanwhile
+    END IF;
     IF e.status NOT IN ('completed', 'failed', 'cancelled') AND (untouched_since IS NULL
         OR e.status = 'paused' AND e.updated_ms < untouched_since AND e.settled = 0) THEN
         PERFORM {schema}.add_records(of_execution,
