@@ -59,6 +59,16 @@ impl Owned {
         self.own(row.ok_or(RuntimeError::NotFound(id))?)
     }
 
+    /// Whether the store has such an execution, whatever has become of its result. One of another
+    /// owner is an error, as if there were none.
+    pub(crate) async fn is_there(&self, id: ExecutionId) -> Result<bool, RuntimeError> {
+        let row = self.inner.store.without_result(id).await;
+        match row.map_err(RuntimeError::of(id))? {
+            Some(row) => self.own(row).map(|_| true),
+            None => Ok(false),
+        }
+    }
+
     pub(crate) fn own(&self, row: Row) -> Result<Row, RuntimeError> {
         if self.owners.include(row.owner.as_deref()) {
             Ok(row)

@@ -86,6 +86,21 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// The store could not be read, or the row is damaged.
     async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError>;
 
+    /// The execution with this id, without its [`result`](Row::result): for callers that do not need
+    /// it. A store that keeps results in another place does not look there, so that an execution can
+    /// be deleted whose result is lost.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or the row is damaged.
+    async fn without_result(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
+        let row = self.execution(id).await?;
+        Ok(row.map(|row| Row {
+            result: None,
+            ..row
+        }))
+    }
+
     /// The executions that the query allows, the newest first. An execution that cannot be read is
     /// included as damaged, because it is not known whether the query allows it; it does not count
     /// towards the limit.
@@ -324,6 +339,10 @@ impl<S: Store + ?Sized> Store for Arc<S> {
 
     async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
         (**self).execution(id).await
+    }
+
+    async fn without_result(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
+        (**self).without_result(id).await
     }
 
     async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError> {

@@ -104,21 +104,24 @@ impl Runtime {
 
     /// Removes an execution with its journal. A running execution is cancelled.
     ///
+    /// A store may keep large values in another place (`BlobStore`), and say that it could not remove
+    /// them there although the execution is gone. To call this again removes them; then there is no
+    /// such execution ([`RuntimeError::NotFound`]).
+    ///
     /// # Errors
     ///
-    /// [`RuntimeError::NotFound`], or the store failed.
+    /// [`RuntimeError::NotFound`], or the store failed. It may be removed all the same.
     pub async fn delete(&self, id: ExecutionId) -> Result<(), RuntimeError> {
-        self.owned.row(id).await?;
-        let deleted = self
-            .owned
-            .inner
-            .store
-            .delete(id)
-            .await
-            .map_err(RuntimeError::of(id))?;
-        self.owned.inner.drop_run(id);
-        lock(&self.owned.inner.halted).remove(&id);
-        if deleted {
+        let inner = &self.owned.inner;
+        self.owned.is_there(id).await?;
+        // Also if it is not there, since something of it may have been left behind. Nobody else can
+        // have it: an id is new when an execution starts.
+        let deleted = inner.store.delete(id).await;
+        if deleted.is_ok() || matches!(self.owned.is_there(id).await, Ok(false)) {
+            inner.drop_run(id);
+            lock(&inner.halted).remove(&id);
+        }
+        if deleted.map_err(RuntimeError::of(id))? {
             Ok(())
         } else {
             Err(RuntimeError::NotFound(id))

@@ -144,7 +144,8 @@ fn damaged_among(filled: Filled<Result<Row, Damaged>>) -> Vec<Result<Row, Damage
 /// An execution is deleted, and some of its blobs are not.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "execution {id} is deleted, but not all of its blobs: `BlobStore::delete_orphans` removes them"
+    "execution {id} is deleted, but not all of its blobs: deleting it again removes them, and so does \
+     `BlobStore::delete_orphans`"
 )]
 struct LeftBehind {
     id: ExecutionId,
@@ -206,6 +207,10 @@ impl<S: Store> Store for BlobStore<S> {
 
     async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
         self.one(|| self.store.execution(id)).await
+    }
+
+    async fn without_result(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
+        self.store.without_result(id).await
     }
 
     async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
