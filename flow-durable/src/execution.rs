@@ -13,6 +13,10 @@ use super::owned::Owned;
 use super::registered::DurableFlow;
 use flow_runtime::engine::{Saved, Unstorable};
 
+/// What is said in the place of a reason that is not in the store.
+const REASON_WITHOUT_BLOBS: &str = "the reason is kept as a blob, and this process has opened the \
+     store without its blobs: open it as the process that wrote it, with a `BlobStore`";
+
 /// An execution, as it was when it was read. [`refreshed`](Execution::refreshed) reads it again;
 /// [`settled`](Execution::settled) waits until it is over or waits for people.
 #[derive(Clone)]
@@ -99,12 +103,19 @@ impl Execution {
         self.row.next_seq
     }
 
-    /// Why it failed or was cancelled. `None` if it did not.
+    /// Why it failed or was cancelled. `None` if it did not. If the reason is kept as a blob, and this
+    /// process has opened the store without its blobs, a text says so.
     pub fn reason(&self) -> Option<&str> {
-        match self.row.status {
-            Status::Failed | Status::Cancelled => self.row.result.as_deref(),
-            _ => None,
-        }
+        let (Status::Failed | Status::Cancelled) = self.row.status else {
+            return None;
+        };
+        let reason = self.row.result.as_deref()?;
+        let is_elsewhere = is_blob_marker(reason);
+        Some(if is_elsewhere {
+            REASON_WITHOUT_BLOBS
+        } else {
+            reason
+        })
     }
 
     /// The output as JSON: the outputs by name, and the label of the end as `end`. `None` if it is

@@ -1,13 +1,14 @@
 //! Executions whose large values are beside the store.
 
+use std::error::Error;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use flow_durable::{
-    Execution, ExecutionId, ListQuery, Record, Runtime, RuntimeError, RuntimeOptions, StartOptions,
-    Status, Store, StoreError,
+    Execution, ExecutionId, ListQuery, Record, RecordKind, Runtime, RuntimeError, RuntimeOptions,
+    StartOptions, Status, Store, StoreError,
 };
 use flow_runtime::prelude::*;
 use flow_store::{BlobStore, Blobs, MemoryBlobs, is_blob_marker};
@@ -69,11 +70,38 @@ flow! {
     }
 }
 
+/// How many steps wait for ever.
+static STUCK: AtomicUsize = AtomicUsize::new(0);
+
+struct Waits;
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        STUCK.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[node(writes = book)]
+async fn linger(page: &str) -> String {
+    STUCK.fetch_add(1, Ordering::SeqCst);
+    let _waits = Waits;
+    std::future::pending::<()>().await;
+    page.to_owned()
+}
+
+flow! {
+    Stuck(number: u64) -> (book: String) {
+        start >> write >> linger >> end;
+    }
+}
+
 /// Crashes the process before or after one of the calls that it makes of its store and its blobs.
 #[derive(Debug)]
 struct Crash {
     at: usize,
     made: AtomicUsize,
+    /// Blobs cannot be listed.
+    unlisted: AtomicBool,
 }
 
 impl Crash {
@@ -122,6 +150,9 @@ impl Blobs for CrashingBlobs {
 
     async fn names(&self, folder: &str) -> Result<Vec<String>, StoreError> {
         self.1.pass()?;
+        if self.1.unlisted.load(Ordering::SeqCst) {
+            return Err(StoreError::Other("no connection".into()));
+        }
         self.0.names(folder).await
     }
 
@@ -145,8 +176,11 @@ impl Kept {
 
     /// A process that crashes at a call.
     fn crashing(&self, at: usize, options: RuntimeOptions) -> (Arc<Crash>, Runtime) {
-        let made = AtomicUsize::new(0);
-        let crash = Arc::new(Crash { at, made });
+        let crash = Arc::new(Crash {
+            at,
+            made: AtomicUsize::new(0),
+            unlisted: AtomicBool::new(false),
+        });
         let store = Faulty::new(&self.store, Crashing(crash.clone()));
         let blobs = CrashingBlobs(self.blobs.clone(), crash.clone());
         let store = BlobStore::new(store, blobs).above(ABOVE);
@@ -185,7 +219,7 @@ fn expected() -> String {
 fn payloads(journal: &[Record]) -> Vec<(String, String)> {
     let outcomes = journal
         .iter()
-        .filter(|record| record.kind == flow_durable::RecordKind::Outcome);
+        .filter(|record| record.kind == RecordKind::Outcome);
     outcomes
         .map(|record| (record.step.clone(), record.payload.clone()))
         .collect()
@@ -332,8 +366,141 @@ async fn a_process_without_the_blobs_says_so() {
     );
 }
 
+/// Nothing is done with what is only a marker, whether the flow is registered or not.
+#[tokio::test(start_paused = true)]
+async fn a_copy_of_markers_is_refused() {
+    let kept = Kept::default();
+    let first = Runtime::with_options(kept.whole(), options());
+    first.register(Book::new()).unwrap();
+    let done = over(&first).await.unwrap();
+    let last = done.record_count() - 1;
+    first.shut_down().await;
+    for without in [
+        Runtime::with_options(kept.store.clone(), options()),
+        runtime(kept.store.clone(), Book::new()),
+    ] {
+        for refused in [
+            without.copy(done.id(), last).await.map(drop),
+            without.state(done.id(), last).await.map(drop),
+            without.writes(done.id(), last).await.map(drop),
+        ] {
+            let told = refused.unwrap_err().to_string();
+            assert!(told.contains("is kept as a blob"), "{told}");
+        }
+    }
+    let listed = kept.store.list(&ListQuery::default()).await.unwrap();
+    assert_eq!(listed.len(), 1);
+}
+
+/// Shows a marker in the place of the payloads of records of a kind.
+#[derive(Debug)]
+struct Marked(RecordKind);
+
+impl Fault for Marked {
+    fn read(&self, mut records: Vec<Record>) -> Vec<Record> {
+        for record in &mut records {
+            if record.kind == self.0 {
+                record.payload = format!("flow-blob:{}:{}:9000", record.seq, "0".repeat(64));
+            }
+        }
+        records
+    }
+}
+
+/// Texts are not taken for what they are not either.
+#[tokio::test(start_paused = true)]
+async fn a_marker_in_a_record_of_any_kind_is_refused() {
+    let kept = Kept::default();
+    let first = runtime(kept.store.clone(), Book::new());
+    let done = over(&first).await.unwrap();
+    let last = done.record_count() - 1;
+    first.shut_down().await;
+    for kind in [RecordKind::NodeFinished, RecordKind::FlowEnded] {
+        let store = Faulty::new(&kept.store, Marked(kind));
+        for without in [
+            Runtime::with_options(store.clone(), options()),
+            runtime(store.clone(), Book::new()),
+        ] {
+            let refused = without.copy(done.id(), last).await;
+            let told = refused.unwrap_err().to_string();
+            assert!(told.contains("is kept as a blob"), "{kind}: {told}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reason_without_the_blobs_is_no_marker() {
+    let kept = Kept::default();
+    let first = Runtime::with_options(kept.whole(), options());
+    first.register(Book::new()).unwrap();
+    let asking = settled::<Book>(&first, BookInput { number: 3 }).await;
+    let cancelled = first.cancel(asking.id(), &large("no")).await.unwrap();
+    assert_eq!(cancelled.reason(), Some(&*large("no")));
+    let without = Runtime::with_options(kept.store.clone(), options());
+    let cancelled = without.get(asking.id()).await.unwrap();
+    let told = cancelled.reason().unwrap();
+    assert!(told.starts_with("the reason is kept as a blob"), "{told}");
+}
+
+/// An execution whose output is lost can be removed, by its owner.
+#[tokio::test(start_paused = true)]
+async fn an_execution_whose_output_is_lost_can_be_deleted() {
+    let kept = Kept::default();
+    let runtime = Runtime::with_options(kept.whole(), options());
+    runtime.register(Book::new()).unwrap();
+    let done = over(&runtime).await.unwrap();
+    let id = done.id();
+    for name in kept.blobs_of(id).await {
+        kept.blobs.delete(&name).await.unwrap();
+    }
+    let error = runtime.get(id).await.unwrap_err().to_string();
+    assert!(error.contains("the store is damaged"), "{error}");
+    let foreign = runtime.owned_by("ann").delete(id).await;
+    assert!(
+        matches!(foreign, Err(RuntimeError::NotFound(_))),
+        "{foreign:?}"
+    );
+    assert!(kept.store.execution(id).await.unwrap().is_some());
+    runtime.delete(id).await.unwrap();
+    assert!(kept.store.execution(id).await.unwrap().is_none());
+}
+
+/// What a deletion left behind goes with the next one, and the run ends with the first.
+#[tokio::test(start_paused = true)]
+async fn what_a_deletion_left_behind_goes_with_the_next_one() {
+    let kept = Kept::default();
+    let (crash, runtime) = kept.crashing(usize::MAX, options());
+    runtime.register(Stuck::new()).unwrap();
+    let started = runtime.start::<Stuck>(StuckInput { number: 3 }, StartOptions::new());
+    let id = started.await.unwrap().id();
+    while kept.store.records(id, 0, 99).await.unwrap().len() < 3 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    assert_eq!(STUCK.load(Ordering::SeqCst), 1);
+    assert!(!kept.blobs_of(id).await.is_empty());
+
+    crash.unlisted.store(true, Ordering::SeqCst);
+    let error = runtime.delete(id).await.unwrap_err();
+    let mut told = String::new();
+    let mut cause: Option<&dyn Error> = Some(&error);
+    while let Some(error) = cause {
+        told.push_str(&error.to_string());
+        cause = error.source();
+    }
+    let expected = "is deleted, but not all of its blobs: deleting it again removes them";
+    assert!(told.contains(expected), "{told}");
+    assert!(kept.store.execution(id).await.unwrap().is_none());
+    tokio::time::sleep(Duration::from_millis(1)).await;
+    assert_eq!(STUCK.load(Ordering::SeqCst), 0, "its step goes on");
+    crash.unlisted.store(false, Ordering::SeqCst);
+
+    let again = runtime.delete(id).await;
+    assert!(matches!(again, Err(RuntimeError::NotFound(_))), "{again:?}");
+    assert!(kept.blobs_of(id).await.is_empty());
+}
+
 flow_law::law! {
-    nodes: [write, look, turn, Comment, bind],
-    flows: [Book],
+    nodes: [write, look, turn, Comment, bind, linger],
+    flows: [Book, Stuck],
     types: [Comment],
 }

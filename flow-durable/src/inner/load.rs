@@ -353,20 +353,9 @@ fn damaged(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
     })
 }
 
-/// The error for a record of which the store has only a marker. Payloads that are not JSON are the
-/// texts of errors and of people, which may begin like one.
-fn kept_elsewhere(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
-    let is_json = |record: &&Record| {
-        !matches!(
-            record.kind,
-            RecordKind::NodeFinished
-                | RecordKind::FlowEnded
-                | RecordKind::FlowFailed
-                | RecordKind::RunFailed
-                | RecordKind::RunCancelled
-        )
-    };
-    let mut records = records.iter().filter(is_json);
+/// The error for a record of which the store has only a marker.
+pub(crate) fn kept_elsewhere(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
+    let mut records = records.iter();
     let record = records.find(|record| is_blob_marker(&record.payload))?;
     let reason = format!("record {} {WITHOUT_BLOBS}", record.seq);
     Some(unreadable(id, &record.path, reason))

@@ -8,7 +8,7 @@ use flow_store::{ExecutionId, Record, RecordKind, Row, Store as _};
 use super::Runtime;
 use crate::error::RuntimeError;
 use crate::execution_state::{ExecutionState, StateSource};
-use crate::inner::check_format;
+use crate::inner::{check_format, kept_elsewhere};
 use crate::steps::{is_inside, is_within};
 use crate::values::{State, Values};
 
@@ -146,7 +146,10 @@ impl Runtime {
             // Some have been pruned meanwhile, or one is missing.
             records = self.history(row.id, seq).await?;
         }
-        Ok(records)
+        match kept_elsewhere(row.id, &records) {
+            Some(error) => Err(error),
+            None => Ok(records),
+        }
     }
 }
 

@@ -20,7 +20,7 @@ use crate::driver::{Driver, Signals, Work};
 use crate::engine::{Asked, AtNode, Captured, Durable, Relay, Snapshots};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
-use crate::inner::{Loaded, check_format, loaded_visits, lock};
+use crate::inner::{Loaded, check_format, kept_elsewhere, loaded_visits, lock};
 use crate::journal::Journal;
 use crate::registered::Registered;
 use crate::runtime::Runtime;
@@ -200,6 +200,9 @@ impl Runtime {
             let Some(first) = records.first().map(|first| first.seq) else {
                 return Err(RuntimeError::NoRecord { execution: id, seq });
             };
+            if let Some(error) = kept_elsewhere(id, &records) {
+                return Err(error);
+            }
             let Some(gap) = missing(&records, seq + 1) else {
                 return Ok(records);
             };

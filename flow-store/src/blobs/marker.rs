@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 
 use sha2::{Digest as _, Sha256};
 
-use super::MARKER;
+use super::{MARKER, parts};
 use crate::ExecutionId;
 
 /// A marker, from which the name of the blob follows.
@@ -31,20 +31,9 @@ impl Marker {
 
     /// Reads a marker. `None` if the text is not one.
     pub(super) fn read(text: &str) -> Option<Marker> {
-        let mut parts = text.strip_prefix(MARKER)?.split(':');
-        let (seq, sha256, bytes) = (parts.next()?, parts.next()?, parts.next()?);
-        let seq = match seq {
-            "" => None,
-            seq => Some(seq.parse().ok()?),
-        };
-        let marker = Marker {
-            seq,
-            sha256: sha256.to_owned(),
-            bytes: bytes.parse().ok()?,
-        };
-        let is_digit = |byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
-        let is_hash = sha256.len() == 64 && sha256.bytes().all(is_digit);
-        (is_hash && marker.to_string() == text).then_some(marker)
+        let (seq, sha256, bytes) = parts(text)?;
+        let sha256 = sha256.to_owned();
+        Some(Marker { seq, sha256, bytes })
     }
 
     /// The name of the blob. Those of records are in the order of their numbers, and before the

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 
+use super::begins_like_marker;
 use super::entry::Entry;
-use super::is_blob_marker;
 use super::marker::{Marker, first_name};
 use super::place::Blobs;
 use crate::{Append, Damaged, ExecutionId, PauseRow, PauseState, Record, Row, Status, StoreError};
@@ -116,7 +116,7 @@ impl Values {
     }
 
     pub(super) fn are_to_keep(&self, text: &str) -> bool {
-        text.len() > self.above || is_blob_marker(text)
+        text.len() > self.above || begins_like_marker(text)
     }
 
     /// What is to be put away of a new execution.
@@ -195,7 +195,7 @@ impl Values {
         let mut filled: Filled<T> = entries.into_iter().map(|entry| (entry, None)).collect();
         let wanted = filled.iter().enumerate().filter_map(|(index, (entry, _))| {
             let (execution, text) = entry.text()?;
-            is_blob_marker(text).then(|| Wanted {
+            begins_like_marker(text).then(|| Wanted {
                 index,
                 execution,
                 place: entry.place(),
