@@ -89,6 +89,7 @@ impl Worker {
     }
 
     /// Starts again with other flows, or as another endpoint of the same ones.
+    #[cfg(feature = "identity")]
     pub(crate) fn start_again_as(&mut self, endpoint: fn(Settings) -> Endpoint) {
         self.endpoint = endpoint;
         self.start_again();
