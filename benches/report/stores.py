@@ -23,7 +23,7 @@ from report.contenders import (
 
 SCRIPTS = BENCHES / "python" / "stores"
 ROUNDS = 3
-SECONDS = 4
+SECONDS = 3
 STEPS = 10
 # Processes, and executions at once in each.
 CASES = {"one": (1, 1), "eight": (1, 8), "two_processes": (2, 8), "four_processes": (4, 8)}
