@@ -10,12 +10,13 @@ use flow_store::hints::{Hints, Written};
 use redis::aio::{AsyncPushSender, MultiplexedConnection};
 use redis::io::tcp::TcpSettings;
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, ErrorKind, ProtocolVersion,
-    RedisError, ServerErrorKind, Value,
+    AsyncConnectionConfig, Client, Cmd, ConnectionAddr, ConnectionInfo, ProtocolVersion,
+    RedisError, Value,
 };
 use tokio::sync::Mutex;
 use uuid::Uuid;
 
+use super::call::Call;
 use super::claims::Claims;
 use super::errors::{CallError, Effect, store_error};
 use super::hints::Messages;
@@ -35,7 +36,7 @@ pub(super) struct Database {
     /// What all keys begin with: the name of the store in braces, which keeps them together in a
     /// cluster.
     prefix: String,
-    pub(super) durability: Durability,
+    durability: Durability,
     patience: Duration,
     answer_timeout: Duration,
     /// Whether claims are judged by the times that callers give.
@@ -250,7 +251,7 @@ impl Database {
             info = info.set_addr(address_of(&self.info, host, *port));
         }
         let mut connection = self.connect_to(info, self.config()).await?;
-        let checked = settings::check(self, &mut connection);
+        let checked = settings::check(self.durability, self.key("version"), &mut connection);
         match tokio::time::timeout(self.answer_timeout, checked).await {
             Ok(checked) => checked?,
             Err(_) => return Err(no_connection()),
@@ -302,48 +303,4 @@ fn address_of(info: &ConnectionInfo, host: &str, port: u16) -> ConnectionAddr {
         _ => host.trim_matches(['[', ']']).to_owned(),
     };
     ConnectionAddr::Tcp(host, port)
-}
-
-/// What is sent to the server.
-pub(super) enum Call<'a> {
-    Command(Cmd),
-    Script {
-        script: &'a Script,
-        key: String,
-        arguments: Vec<&'a [u8]>,
-    },
-}
-
-impl Call<'_> {
-    pub(super) async fn send(self, mut to: MultiplexedConnection) -> Result<Value, RedisError> {
-        let (script, key, arguments) = match self {
-            Call::Command(command) => return command.query_async(&mut to).await,
-            Call::Script {
-                script,
-                key,
-                arguments,
-            } => (script, key, arguments),
-        };
-        let run = |name: &str, what: &str| {
-            let mut command = redis::cmd(name);
-            command.arg(what).arg(1).arg(&key);
-            for argument in &arguments {
-                command.arg(*argument);
-            }
-            command
-        };
-        let command = run("EVALSHA", &script.hash);
-        match command.query_async(&mut to).await {
-            Err(error) if is_unknown(&error) => {
-                let command = run("EVAL", script.code);
-                command.query_async(&mut to).await
-            }
-            result => result,
-        }
-    }
-}
-
-/// Returns true if the server does not know a script yet. Nothing has run then.
-fn is_unknown(error: &RedisError) -> bool {
-    error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
 }

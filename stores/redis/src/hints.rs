@@ -10,7 +10,8 @@ use flow_store::hints::{Channel, Heard, Unheard};
 use redis::{PushInfo, PushKind};
 use tokio::sync::mpsc;
 
-use super::database::{Call, Database};
+use super::call::Call;
+use super::database::Database;
 use super::errors::Effect;
 use super::reply;
 

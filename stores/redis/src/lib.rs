@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod address;
+mod call;
 mod claims;
 mod database;
 mod errors;

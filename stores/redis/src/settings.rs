@@ -5,18 +5,20 @@ use redis::aio::MultiplexedConnection;
 use redis::{ErrorKind, RedisError, ServerErrorKind, Value};
 use uuid::Uuid;
 
-use super::database::{Call, Database};
+use super::call::Call;
 use super::errors::{CallError, Failure};
 use super::options::Durability;
 use super::reply::{self, Fields};
 use super::script::{self, Arguments};
 
-/// Checks a server on a new connection, and makes the store there, or brings it up to date.
+/// Checks a server on a new connection, and makes the store there, or brings it up to date. Its
+/// version is under this key.
 pub(super) async fn check(
-    database: &Database,
+    durability: Durability,
+    key: String,
     connection: &mut MultiplexedConnection,
 ) -> Result<(), CallError> {
-    let is_checked = database.durability != Durability::Unchecked;
+    let is_checked = durability != Durability::Unchecked;
     let info = match redis::cmd("INFO").query_async::<String>(connection).await {
         Err(error) if is_hidden(&error) && !is_checked => String::new(),
         Err(error) if is_hidden(&error) => return Err(Failure::Hidden("INFO").into()),
@@ -44,9 +46,9 @@ pub(super) async fn check(
         if of("maxmemory_policy").is_none() {
             return Err(Failure::Hidden("maxmemory-policy").into());
         }
-        check_log(database.durability, of("aof_enabled"), connection).await?;
+        check_log(durability, of("aof_enabled"), connection).await?;
     }
-    open(database, of("run_id"), connection).await
+    open(key, of("run_id"), connection).await
 }
 
 fn is_too_old(version: &str) -> bool {
@@ -129,7 +131,7 @@ async fn check_log(
 
 /// Makes the store if there is none.
 async fn open(
-    database: &Database,
+    key: String,
     server: Option<&str>,
     connection: &mut MultiplexedConnection,
 ) -> Result<(), CallError> {
@@ -138,7 +140,7 @@ async fn open(
     let arguments = Arguments::default().number(script::VERSION).owned(server);
     let call = Call::Script {
         script: &script::OPEN,
-        key: database.key("version"),
+        key,
         arguments: arguments.iter().collect(),
     };
     let answer = call.send(connection.clone()).await?;
