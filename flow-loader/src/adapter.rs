@@ -126,6 +126,8 @@ pub struct ReadType {
     pub mode: Mode,
     /// The type as written, without the reference and the `Option`.
     pub rust_type: &'static str,
+    /// Its doc comment.
+    pub description: Option<&'static str>,
     /// The type that the flow has. `None` if it is any type that can be shown.
     pub ty: Option<&'static ValueType>,
     /// Whether it can be read from a value of this type.

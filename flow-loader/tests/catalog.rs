@@ -20,7 +20,13 @@ struct Page {
 ///
 /// About a topic.
 #[node(title = "Search", icon = "🔍", group = "web", tags("slow", "paid"), writes = pages, retry(attempts = 3))]
-async fn search(topic: &str, limit: Option<u32>, near: Option<&Page>) -> Result<Vec<Page>, String> {
+async fn search(
+    /// What the pages are about.
+    topic: &str,
+    limit: Option<u32>,
+    /// A page that is like them.
+    near: Option<&Page>,
+) -> Result<Vec<Page>, String> {
     let limit = limit.unwrap_or_default() as usize;
     Ok(vec![near.cloned().ok_or(topic)?; limit])
 }
@@ -250,7 +256,10 @@ fn schemas_of_types() {
     let search = node("search");
     let near = &search.inputs.properties["near"];
     assert_eq!(near["rustType"], "Page");
-    assert_eq!(near["description"], "A page that was found.");
+    // What the parameter says comes before what its type says.
+    assert_eq!(near["description"], "A page that is like them.");
+    let pages = &search.outputs.properties["pages"]["items"];
+    assert_eq!(pages["description"], "A page that was found.");
     // It refers to itself.
     assert_eq!(near["$id"], "rust:Page");
     assert_eq!(search.outputs.properties["pages"]["type"], "array");

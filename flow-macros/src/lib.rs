@@ -6,6 +6,8 @@
 mod action;
 mod contract;
 mod editor;
+#[cfg(any(feature = "registry", feature = "tools"))]
+mod entries;
 mod flow;
 mod names;
 mod node;
@@ -19,6 +21,8 @@ mod settings;
 #[cfg(test)]
 mod tests;
 mod text;
+#[cfg(feature = "tools")]
+mod tools;
 mod twice;
 
 use proc_macro::TokenStream;
@@ -51,7 +55,14 @@ pub fn derive_params(item: TokenStream) -> TokenStream {
 #[cfg(feature = "registry")]
 #[proc_macro]
 pub fn registry(input: TokenStream) -> TokenStream {
-    registry::expand(input.into()).into()
+    registry::REGISTRY.expand(input.into()).into()
+}
+
+/// The tools of a language model. See `flow_agents::tools`.
+#[cfg(feature = "tools")]
+#[proc_macro]
+pub fn tools(input: TokenStream) -> TokenStream {
+    tools::TOOLS.expand(input.into()).into()
 }
 
 /// The second half of `#[node(actions = …)]`: called by the contract macro of the enum.

@@ -97,4 +97,6 @@ pub mod gen_ai {
     pub const USAGE_OUTPUT_TOKENS: &str = "gen_ai.usage.output_tokens";
     /// The name of a tool that a model called.
     pub const TOOL_NAME: &str = "gen_ai.tool.name";
+    /// The id of a call of a tool.
+    pub const TOOL_CALL_ID: &str = "gen_ai.tool.call.id";
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::pending;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use tokio_util::sync::CancellationToken;
@@ -10,6 +11,7 @@ use crate::frame::{OwnedPath, Path, Place};
 use crate::history::History;
 use crate::lifecycle::Lifecycle;
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
+use crate::options::RunSettings;
 use crate::scope::Scope;
 
 /// What a node may know about its run.
@@ -52,6 +54,43 @@ pub struct Context {
     lifecycle: Option<Lifecycle>,
     /// Whether anybody still waits for the work, if it can outlive its attempt.
     awaited: Option<Arc<Mutex<bool>>>,
+    /// How many runs have begun within this step.
+    runs_within: AtomicU32,
+}
+
+/// What a run within a step gets from it.
+pub(crate) struct RunWithin {
+    pub(crate) id: RunId,
+    pub(crate) settings: RunSettings,
+    /// The history of the execution, and the place of the step.
+    pub(crate) step: Option<(Arc<dyn History>, Place)>,
+    /// Which of the runs within the step it is, from 1.
+    pub(crate) number: u32,
+}
+
+/// The observer of a run within a step. For the outer run that is one step: what it passes on is told as
+/// a part of the result of the step, and nothing is told of nodes that the outer run does not have.
+struct TellsOfStep {
+    observer: Arc<dyn Observer>,
+    step: Option<Place>,
+    path: String,
+}
+
+impl Observer for TellsOfStep {
+    fn on_event(&self, event: &Event<'_>) {
+        let kind = match event.kind() {
+            EventKind::Delta(delta) => EventKind::Delta(delta),
+            EventKind::DeltaJson(delta) => EventKind::DeltaJson(delta),
+            EventKind::Progress { done, of } => EventKind::Progress { done, of },
+            _ => return,
+        };
+        let path = match &self.step {
+            Some(place) => Path::of_step(place),
+            None => Path::of_text(&self.path),
+        };
+        let run = event.run;
+        tell(&*self.observer, &Event { run, path, kind });
+    }
 }
 
 /// Waits for work that may go on after it has been dropped. From then on the work's context passes
@@ -82,6 +121,7 @@ impl Context {
             observer: with.and_then(|with| with.options.observer.clone()),
             lifecycle: with.map(|with| with.lifecycle().clone()),
             awaited: None,
+            runs_within: AtomicU32::new(0),
         }
     }
 
@@ -89,6 +129,29 @@ impl Context {
     /// ([`Flow::run`](crate::Flow::run)): there, clean up in the node itself.
     pub fn lifecycle(&self) -> Option<&Lifecycle> {
         self.lifecycle.as_ref()
+    }
+
+    /// What a run within this step gets from it: see [`Run::within`](crate::engine::Run::within).
+    pub(crate) fn run_within(&self) -> RunWithin {
+        let observer = self.observer.as_ref().map(|observer| TellsOfStep {
+            observer: Arc::clone(observer),
+            step: self.step.as_ref().map(|(_, place)| place.clone()),
+            path: self.namespace().to_owned(),
+        });
+        RunWithin {
+            id: self.run,
+            settings: RunSettings {
+                cancellation: self.cancellation.clone(),
+                observer: observer.map(|observer| Arc::new(observer) as Arc<dyn Observer>),
+                lifecycle: self.lifecycle.clone(),
+                ..RunSettings::new()
+            },
+            step: self.step.clone(),
+            number: self
+                .runs_within
+                .fetch_add(1, Ordering::Relaxed)
+                .saturating_add(1),
+        }
     }
 
     /// Makes this the context of work that can outlive its attempt.

@@ -158,6 +158,7 @@ mod supervise;
 pub mod testing;
 mod transaction;
 mod visit;
+mod within;
 
 pub mod language;
 pub mod prelude;

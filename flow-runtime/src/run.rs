@@ -132,6 +132,17 @@ impl Run {
         })
     }
 
+    pub(crate) fn with_own_history(
+        id: RunId,
+        settings: RunSettings,
+        history: Option<Arc<dyn History>>,
+    ) -> Self {
+        Run::with_options(RunWith {
+            history,
+            ..RunWith::new(id, settings)
+        })
+    }
+
     fn with_options(with: RunWith) -> Self {
         Run {
             steps_left: AtomicI64::new(signed(with.options.step_budget)),

@@ -178,6 +178,11 @@ impl Runtime {
     /// A process that is to finish the executions of an earlier version adds that version first,
     /// and the newest one last.
     ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::NoTransactions`]: a node writes in a transaction, and the store has no database
+    /// for it. Nothing has changed.
+    ///
     /// # Examples
     ///
     /// ```
@@ -199,18 +204,16 @@ impl Runtime {
     ///     flow! { pub Release(channel: String) -> (choose: usize) { start >> choose >> end; } }
     /// }
     ///
-    /// # fn main() {
+    /// # fn main() -> Result<(), flow_durable::RuntimeError> {
     /// let runtime = Runtime::new(MemoryStore::new());
-    /// runtime.add_version_any(Arc::new(v1::Release::new()));
+    /// runtime.add_version_any(Arc::new(v1::Release::new()))?;
     /// assert!(runtime.replace_any(Arc::new(v2::Release::new())).is_err());
-    /// runtime.add_version_any(Arc::new(v2::Release::new()));
-    /// # }
+    /// runtime.add_version_any(Arc::new(v2::Release::new()))?;
+    /// # Ok(()) }
     /// ```
-    pub fn add_version_any(&self, flow: Arc<dyn AnyFlow<Durable>>) {
-        match self.put_version(flow, |_, _| Ok::<(), std::convert::Infallible>(())) {
-            Ok(()) => {}
-            Err(never) => match never {},
-        }
+    pub fn add_version_any(&self, flow: Arc<dyn AnyFlow<Durable>>) -> Result<(), RuntimeError> {
+        self.check_transactions(flow.name(), flow.structure())?;
+        self.put_version(flow, |_, _| Ok(()))
     }
 
     /// Puts a version in the place of the current one, if the check allows it.

@@ -227,7 +227,7 @@ impl Loader<'_> {
             }
             None => {
                 for read in &adapter.reads {
-                    let property = property(known(read.rust_type), None);
+                    let property = property(known(read.rust_type), read.description);
                     inputs.insert(read.name, property, !read.mode.optional());
                 }
             }

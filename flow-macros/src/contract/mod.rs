@@ -108,6 +108,8 @@ pub(crate) struct ReadPort {
     pub(crate) mode: Mode,
     /// The type as written, without the reference and the `Option`.
     pub(crate) rust_type: String,
+    /// Its doc comment.
+    pub(crate) description: Option<String>,
 }
 
 /// How a parameter is passed.
@@ -284,6 +286,7 @@ impl ReadPort {
             name: name.clone(),
             mode: Mode::Borrow,
             rust_type: String::new(),
+            description: None,
         }
     }
 }

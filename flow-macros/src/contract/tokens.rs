@@ -83,10 +83,14 @@ pub(crate) fn actions_tokens(actions: &[ActionPort]) -> TokenStream {
 impl ToTokens for ReadPort {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let ReadPort {
-            name, rust_type, ..
+            name,
+            mode,
+            rust_type,
+            description,
         } = self;
-        let mode = word(&MODES, self.mode);
-        tokens.extend(quote!(#mode #name #rust_type,));
+        let mode = word(&MODES, *mode);
+        let description = description.iter();
+        tokens.extend(quote!(#mode #name #rust_type #(#description)*,));
     }
 }
 
@@ -162,6 +166,7 @@ impl Parse for ReadPort {
             mode,
             name: input.parse()?,
             rust_type: input.parse::<LitStr>()?.value(),
+            description: input.parse::<Option<LitStr>>()?.map(|text| text.value()),
         };
         input.parse::<Token![,]>()?;
         Ok(port)

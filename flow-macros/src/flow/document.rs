@@ -233,10 +233,15 @@ fn settings(plan: &Plan<'_>, instance: &Instance, contract: &Contract) -> Settin
 
 /// The schema of a value. Only rustc knows the type of a generic node's value.
 fn value(rust_type: &str) -> Property {
+    described(rust_type, None)
+}
+
+/// The schema of a value with a doc comment.
+fn described(rust_type: &str, description: Option<&str>) -> Property {
     let known = !rust_type
         .split(|letter: char| !letter.is_alphanumeric() && letter != '_')
         .any(|word| word == "_");
-    property(if known { rust_type } else { "" }, None)
+    property(if known { rust_type } else { "" }, description)
 }
 
 fn inputs(plan: &Plan<'_>, mapping: &[Mapping], contract: &Contract) -> Schema {
@@ -248,7 +253,8 @@ fn inputs(plan: &Plan<'_>, mapping: &[Mapping], contract: &Contract) -> Schema {
             "" => key_type(plan, &plain(key_of(mapping, &port.name, true))).unwrap_or_default(),
             rust_type => rust_type.to_owned(),
         };
-        schema.insert(&name, value(&rust_type), !port.mode.optional());
+        let value = described(&rust_type, port.description.as_deref());
+        schema.insert(&name, value, !port.mode.optional());
     }
     schema
 }

@@ -3,6 +3,7 @@
 
 mod attribute;
 mod contract;
+mod documented;
 mod function;
 mod human;
 mod outcome;
@@ -67,7 +68,8 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report)
     };
     let item = match kind {
         Some("enum" | "struct") => human::item(attribute, item),
-        _ => item,
+        Some("impl") => documented::of_block(item),
+        _ => documented::of_function(item),
     };
     let (of_settings, of_item) = (of_settings.into_tokens(), report.into_tokens());
     let errors = quote!(#of_settings #of_item);

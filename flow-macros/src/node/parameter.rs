@@ -6,7 +6,7 @@ use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
 use syn::{FnArg, Pat, Type};
 
-use crate::contract::{Mode, ReadPort};
+use crate::contract::{Mode, ReadPort, documentation};
 use crate::names::{ident, plain};
 use crate::report::Report;
 
@@ -18,6 +18,8 @@ pub(super) struct Parameter {
     pub(super) name: Ident,
     pub(super) ty: Type,
     pub(super) kind: ParameterKind,
+    /// Its doc comment.
+    pub(super) description: Option<String>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,6 +49,7 @@ impl Parameter {
                 name: self.key(),
                 mode,
                 rust_type: type_text(value_type(&self.ty, mode)),
+                description: self.description.clone(),
             }),
         }
     }
@@ -137,6 +140,7 @@ pub(super) fn parameters<'a>(
             name,
             ty: (*typed.ty).clone(),
             kind,
+            description: documentation(&typed.attrs),
         });
     }
     parameters

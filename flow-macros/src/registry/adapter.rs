@@ -3,11 +3,12 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Expr, Path, PathSegment};
+use syn::{Expr, Path};
 
 use crate::contract::{
     About, ActionPort, Contract, Failure, Kind, Mode, ReadPort, WritePort, settings_text,
 };
+use crate::entries::named_once;
 use crate::names::{here, ident, plain};
 
 /// A value of the type `Adapter` of `flow-loader`.
@@ -86,22 +87,15 @@ fn schema(path: &TokenStream, kind: Kind, loader: &TokenStream) -> TokenStream {
 /// The name of the function that decides whether another attempt follows.
 fn retry_if(contract: &Contract) -> TokenStream {
     let retry = contract.about.settings.retry.as_ref();
-    match retry.and_then(|retry| retry.only_if.as_deref()) {
-        Some(function) => quote!(::core::option::Option::Some(#function)),
-        None => quote!(::core::option::Option::None),
-    }
+    maybe(retry.and_then(|retry| retry.only_if.as_deref()))
 }
 
-/// A name for the type of a node, and its definition. So a type whose generic arguments are missing is
-/// one error. A type with arguments is named as it is: they may be those of the function around it,
-/// which a definition cannot use.
-fn named_once(path: &Path) -> (TokenStream, TokenStream) {
-    let has_arguments = |segment: &PathSegment| !segment.arguments.is_none();
-    if path.segments.iter().any(has_arguments) {
-        return (TokenStream::new(), path.to_token_stream());
+/// A text, if there is one, as an `Option`.
+fn maybe(text: Option<&str>) -> TokenStream {
+    match text {
+        Some(text) => quote!(::core::option::Option::Some(#text)),
+        None => quote!(::core::option::Option::None),
     }
-    let alias = format_ident!("__Node", span = here(path.span()));
-    (quote!(type #alias = #path;), quote!(#alias))
 }
 
 /// What the author of the node says about it.
@@ -167,6 +161,7 @@ fn read(port: &ReadPort, key: &Ident, kind: Kind, loader: &TokenStream) -> Token
         return shown(&plain(&port.name), loader);
     }
     let (name, text) = (plain(&port.name), &port.rust_type);
+    let description = maybe(port.description.as_deref());
     let mode = Ident::new(
         match port.mode {
             Mode::Borrow => "Borrow",
@@ -181,6 +176,7 @@ fn read(port: &ReadPort, key: &Ident, kind: Kind, loader: &TokenStream) -> Token
             name: #name,
             mode: #loader::Mode::#mode,
             rust_type: #text,
+            description: #description,
             ty: ::core::option::Option::Some(#loader::value_type!(#key.probe())),
             accepts: #key.accepts(),
         }
@@ -194,6 +190,7 @@ fn shown(name: &str, loader: &TokenStream) -> TokenStream {
             name: #name,
             mode: #loader::Mode::Show,
             rust_type: "",
+            description: ::core::option::Option::None,
             ty: ::core::option::Option::None,
             accepts: |_| true,
         }

@@ -167,6 +167,44 @@ fn with_end(mut flow: FlowDocument, last: &str) -> FlowDocument {
     flow
 }
 
+/// CB-17: two loops back, one of them from a node to itself, and the way on.
+#[test]
+fn each_arrow_of_a_loop_is_drawn_once_with_its_action() {
+    let mut flow = FlowDocument::new("Payment", "payment");
+    flow.nodes = vec![
+        node_with("validate", &[], &[]),
+        node_with("process", &[], &[]),
+        node_with("confirm", &[], &[]),
+    ];
+    flow.edges = vec![
+        edge("validate", "out_of_stock", "validate"),
+        edge("validate", "default", "process"),
+        edge("process", "something_fail", "validate"),
+        edge("process", "pass", "confirm"),
+    ];
+    let flow = with_end(flow, "confirm");
+    let arrows = |picture: &str, arrow: &str| {
+        let lines = picture.lines().filter(|line| line.contains(arrow));
+        lines.map(str::trim).collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(arrows(&render::mermaid(&flow), "-->"), @r#"
+    n_start --> n_validate
+    n_validate -->|"out_of_stock"| n_validate
+    n_validate --> n_process
+    n_process -->|"something_fail"| n_validate
+    n_process -->|"pass"| n_confirm
+    n_confirm --> n_end_default
+    "#);
+    insta::assert_snapshot!(arrows(&render::dot(&flow), "->"), @r#"
+    "/start" -> "validate"
+    "validate" -> "validate" [label="out_of_stock"]
+    "validate" -> "process"
+    "process" -> "validate" [label="something_fail"]
+    "process" -> "confirm" [label="pass"]
+    "confirm" -> "/end/default"
+    "#);
+}
+
 /// Each node has two arrows on and one back, so that indenting all of them would need a line that is
 /// as long as the flow.
 #[test]

@@ -2,6 +2,7 @@
 
 use std::future::Future;
 
+use crate::context::Context;
 use crate::engine::{Engine, Hooks, StateHooks, Step};
 use crate::error::Failed;
 use crate::run::Run;
@@ -17,6 +18,11 @@ impl Direct {
     #[inline]
     pub fn new() -> Self {
         Direct(Run::new())
+    }
+
+    /// An engine for a run within a step of another one: see [`Run::within`].
+    pub fn within(context: &Context) -> Self {
+        Direct(Run::within(context))
     }
 }
 

@@ -107,6 +107,7 @@ fn contract_with(flow: &FlowSyntax, written: &[Action], broken: bool) -> TokenSt
             Mode::Take
         },
         rust_type: type_text(&parameter.ty),
+        description: documentation(&parameter.attributes),
     });
     let port = |index: usize, parameter: &Parameter, optional: bool| WritePort {
         name: parameter.name.clone(),

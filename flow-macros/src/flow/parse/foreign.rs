@@ -234,6 +234,7 @@ pub(super) fn word(word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
                 "did you mean `{lower}`? A node type `{name}` takes another name here: `node name: {name};`"
             )
         }
+        "None" => "where nothing follows, write `end`".to_owned(),
         "sleep" | "delay" if input.peek(token::Paren) => {
             let content = input.fork();
             let length = match content.parse::<TokenTree>()? {

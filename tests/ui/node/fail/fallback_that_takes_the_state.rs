@@ -11,3 +11,5 @@ impl Pay {
 }
 
 fn main() {}
+
+// CB-18 (a)

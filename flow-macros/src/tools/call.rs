@@ -1,0 +1,123 @@
+//! The call of a node with arguments in JSON.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+use crate::contract::{ActionPort, Contract, Kind, Mode, ReadPort};
+use crate::names::{ident, plain};
+
+/// A future that reads the `arguments`, calls the node with them, and makes its result of what the node
+/// returns.
+pub(super) fn call(
+    node: &TokenStream,
+    contract: &Contract,
+    keys: &[Ident],
+    private: &TokenStream,
+    site: Span,
+) -> TokenStream {
+    let given = (0..keys.len()).map(|read| format_ident!("given_{read}", span = site));
+    let given: Vec<Ident> = given.collect();
+    let reads = contract.reads.iter().zip(keys);
+    let reads = reads.map(|(port, key)| read(port, key, private));
+    let arguments = contract.reads.iter().zip(keys).zip(&given).map(argument);
+    let receiver = (contract.kind == Kind::Type).then(|| quote!(receiver,));
+    let visit = contract.attempts.has_visit().then(|| quote!(visit,));
+    let result = result(node, contract, private, site);
+    quote_spanned! {site=> async move {
+        #(let #given = #reads;)*
+        let (true, #(::core::option::Option::Some(#given),)*) = (arguments.are_right(), #(#given,)*) else {
+            return ::core::result::Result::Err(arguments.refused());
+        };
+        let returned = <#node>::__step(#receiver #visit #(#arguments),*).await?;
+        #result
+    }}
+}
+
+/// Reads an argument. `None` if it is wrong.
+fn read(port: &ReadPort, key: &Ident, private: &TokenStream) -> TokenStream {
+    let name = plain(&port.name);
+    let function = if port.mode.optional() {
+        "optional_argument"
+    } else {
+        "required_argument"
+    };
+    let function = Ident::new(function, key.span());
+    quote_spanned!(key.span()=> #private::#function(&mut arguments, #name, #key))
+}
+
+/// An argument as the node reads it.
+fn argument(((port, key), given): ((&ReadPort, &Ident), &Ident)) -> TokenStream {
+    let method = match port.mode {
+        Mode::Borrow => "lend",
+        Mode::Take => "give",
+        Mode::MaybeBorrow | Mode::MaybeDeref => "maybe_lend",
+        Mode::MaybeTake => "maybe_give",
+    };
+    let method = Ident::new(method, key.span());
+    let lent = (!port.mode.takes()).then(|| quote!(&));
+    quote_spanned!(key.span()=> #key.#method(#lent #given))
+}
+
+/// The result: the value that the node writes, or an object of its action and the values.
+fn result(
+    node: &TokenStream,
+    contract: &Contract,
+    private: &TokenStream,
+    site: Span,
+) -> TokenStream {
+    if contract.writes_its_outcome() {
+        return quote_spanned!(site=> #private::result_of(&returned));
+    }
+    let places = (0..contract.writes.len()).map(|index| format_ident!("written_{index}"));
+    let places: Vec<Ident> = places.collect();
+    let names = contract.writes.iter().map(|port| plain(&port.name));
+    let writes = quote_spanned!(site=> #(#private::write(&mut result, #names, &#places)?;)*);
+    if contract.actions.is_empty() {
+        return match &places[..] {
+            [] => quote!({ let _ = returned; #private::nothing_returned() }),
+            places => quote!({
+                let (#(#places),*) = returned;
+                let mut result = #private::Written::new();
+                #writes
+                result.finish()
+            }),
+        };
+    }
+    let apart = match &places[..] {
+        [] => quote!(let action = returned;),
+        places => quote!(let (#(#places,)* action) = returned;),
+    };
+    let actions = contract.actions.iter();
+    let arms = actions.map(|action| arm(action, private, site));
+    quote!({
+        #apart
+        let mut result = #private::Written::new();
+        type __Action = <#node as #private::Step>::Actions;
+        match action { #(#arms)* }
+        #writes
+        result.finish()
+    })
+}
+
+/// Writes the action and the fields of its variant.
+fn arm(action: &ActionPort, private: &TokenStream, site: Span) -> TokenStream {
+    let ActionPort {
+        name,
+        variant,
+        writes,
+    } = action;
+    let variant = ident(&plain(variant), variant.span());
+    let names: Vec<String> = writes.iter().map(|port| plain(&port.name)).collect();
+    let fields = writes
+        .iter()
+        .map(|port| ident(&plain(&port.name), port.name.span()));
+    let places: Vec<Ident> = (0..writes.len())
+        .map(|field| format_ident!("field_{field}"))
+        .collect();
+    quote_spanned! {site=>
+        __Action::#variant { #(#fields: #places),* } => {
+            result.action(#name);
+            #(#private::write(&mut result, #names, &#places)?;)*
+        }
+    }
+}
