@@ -329,7 +329,11 @@ mod tests {
                 "REDIS://me:secret@127.0.0.1:1?naem=a",
                 "the parameter `naem`",
             ),
-            ("rediss://:secret@127.0.0.1:1/0", "TLS"),
+            ("rediss://:secret@127.0.0.1:1/0", "cannot be reached"),
+            (
+                "rediss://:secret@127.0.0.1:1/0?cacert=/nowhere.pem",
+                "/nowhere.pem",
+            ),
             (
                 "redis+unix:///nowhere?pass=secret&naem=a",
                 "the parameter `naem`",

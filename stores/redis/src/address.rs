@@ -1,26 +1,26 @@
 //! The address of a server, with what belongs to the store in it.
 
 use flow_store::StoreError;
-use redis::{ConnectionInfo, IntoConnectionInfo as _, RedisError};
+use redis::{ConnectionInfo, ErrorKind, IntoConnectionInfo as _, RedisError};
 
 use super::errors::Failure;
 use super::options::{Durability, RedisOptions};
+use super::tls::Tls;
 
-/// Where to connect, and the options as the address changes them.
+/// Where to connect, how connections are encrypted if they are, and the options as the address changes
+/// them.
 pub(super) fn read(
     url: &str,
     mut options: RedisOptions,
-) -> Result<(ConnectionInfo, RedisOptions), StoreError> {
-    let mut address = redis::parse_redis_url(url).ok_or_else(|| {
-        let reason = "it has no scheme, or one that is not `redis`";
-        Failure::Address(RedisError::from((
-            redis::ErrorKind::InvalidClientConfig,
-            reason,
-        )))
-    })?;
-    if ["rediss", "valkeys"].contains(&address.scheme()) {
-        return Err(Failure::Tls(address.scheme().to_owned()).into());
+) -> Result<(ConnectionInfo, Option<Tls>, RedisOptions), StoreError> {
+    let mut address = redis::parse_redis_url(url)
+        .ok_or_else(|| not_valid("it has no scheme, or one that is not `redis` or `rediss`"))?;
+    let is_encrypted = ["rediss", "valkeys"].contains(&address.scheme());
+    // Such as `#insecure`, with which other programs trust every server.
+    if let Some(fragment) = address.fragment() {
+        return Err(Failure::Fragment(fragment.to_owned()).into());
     }
+    let mut certificates = None;
     // On the path of a socket, the number of the database and the user stand among the parameters.
     let is_socket = address.scheme().ends_with("unix");
     let mut others = Vec::new();
@@ -28,6 +28,8 @@ pub(super) fn read(
         match &*key {
             "name" => options.name = value.into_owned(),
             "durability" => options.durability = durability(&value)?,
+            "cacert" if is_encrypted => certificates = Some(value.into_owned()),
+            "cacert" => return Err(Failure::CertificatesWithoutTls.into()),
             "db" | "user" | "pass" if is_socket => {
                 others.push((key.into_owned(), value.into_owned()));
             }
@@ -42,8 +44,17 @@ pub(super) fn read(
     if name.is_empty() || name.len() > 64 || name.contains(['{', '}']) {
         return Err(Failure::Name(name.clone()).into());
     }
+    let tls = is_encrypted.then(|| Tls::new(certificates.as_deref()));
+    // The library, which is built without TLS, reads all else.
+    if is_encrypted && address.set_scheme("redis").is_err() {
+        return Err(not_valid("its scheme cannot be read").into());
+    }
     let info = address.into_connection_info().map_err(Failure::Address)?;
-    Ok((info, options))
+    Ok((info, tls.transpose()?, options))
+}
+
+fn not_valid(reason: &'static str) -> Failure {
+    Failure::Address(RedisError::from((ErrorKind::InvalidClientConfig, reason)))
 }
 
 fn durability(name: &str) -> Result<Durability, Failure> {

@@ -22,6 +22,7 @@ use super::errors::{CallError, Effect, store_error};
 use super::hints::Messages;
 use super::options::{Durability, RedisOptions};
 use super::script::{Arguments, Script};
+use super::tls::Tls;
 use super::{address, settings};
 
 /// How long a new connection may take.
@@ -33,6 +34,7 @@ const REDIRECTS: usize = 5;
 
 pub(super) struct Database {
     info: ConnectionInfo,
+    tls: Option<Tls>,
     /// What all keys begin with: the name of the store in braces, which keeps them together in a
     /// cluster.
     prefix: String,
@@ -92,10 +94,11 @@ impl Tries {
 
 impl Database {
     pub(super) fn new(url: &str, options: RedisOptions) -> Result<Arc<Database>, StoreError> {
-        let (info, options) = address::read(url, options)?;
+        let (info, tls, options) = address::read(url, options)?;
         let channel = format!("{{{}}}:hints", options.name);
         Ok(Arc::new_cyclic(|this| Database {
             info: info.set_tcp_settings(TcpSettings::default().set_nodelay(true)),
+            tls,
             prefix: format!("{{{}}}:", options.name),
             durability: options.durability,
             patience: options.patience,
@@ -282,12 +285,21 @@ impl Database {
         info: ConnectionInfo,
         config: AsyncConnectionConfig,
     ) -> Result<MultiplexedConnection, CallError> {
-        let client = Client::open(info).map_err(CallError::NoConnection)?;
-        let connection = client.get_multiplexed_async_connection_with_config(&config);
-        match tokio::time::timeout(self.answer_timeout, connection).await {
-            Ok(connection) => connection.map_err(CallError::NoConnection),
-            Err(_) => Err(no_connection()),
-        }
+        let connection = async {
+            match (&self.tls, info.addr()) {
+                (Some(tls), ConnectionAddr::Tcp(host, port)) => {
+                    tls.connect(host, *port, info.redis_settings(), config)
+                        .await
+                }
+                _ => {
+                    let client = Client::open(info).map_err(CallError::NoConnection)?;
+                    let connection = client.get_multiplexed_async_connection_with_config(&config);
+                    connection.await.map_err(CallError::NoConnection)
+                }
+            }
+        };
+        let connected = tokio::time::timeout(self.answer_timeout, connection).await;
+        connected.unwrap_or_else(|_| Err(no_connection()))
     }
 }
 

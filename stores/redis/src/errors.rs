@@ -9,20 +9,53 @@ use redis::{ErrorKind, RedisError, ServerErrorKind};
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     #[error(
-        "the address of the server is not valid: write `redis://user:password@host:port/number`"
+        "the address of the server is not valid: write `redis://user:password@host:port/number`, or \
+         `rediss://…` for TLS"
     )]
     Address(#[source] RedisError),
-    #[error("the address has the parameter `{0}`, and can have `name` and `durability`")]
+    #[error(
+        "the address has the parameter `{0}`, and can have `name`, `durability` and, for TLS, `cacert`"
+    )]
     Parameter(String),
     #[error(
         "the address has the durability `{0}`, and can have `every_write`, `every_second` and `unchecked`"
     )]
     Durability(String),
     #[error(
-        "the address asks for TLS (`{0}://`), which this store does not have yet: write `redis://` on a network that \
-         you trust"
+        "the address has `#{0}` at its end, which says nothing here: write `%23` for a `#` in a password, and name the \
+         certificates that are trusted by `?cacert=FILE`"
     )]
-    Tls(String),
+    Fragment(String),
+    #[cfg(not(feature = "tls"))]
+    #[error(
+        "the address asks for TLS, and this program was built without it: add the feature `tls` of flow-redis, or \
+         write `redis://` on a network that you trust"
+    )]
+    NoTls,
+    #[error(
+        "the address names certificates (`cacert`), and does not ask for TLS: write `rediss://`"
+    )]
+    CertificatesWithoutTls,
+    #[cfg(feature = "tls")]
+    #[error("TLS cannot be set up")]
+    Roots(#[source] Box<dyn std::error::Error + Send + Sync>),
+    #[cfg(feature = "tls")]
+    #[error(
+        "the system has no certificates of authorities: name the file of yours by `?cacert=FILE` in the address"
+    )]
+    NoRoots,
+    #[cfg(feature = "tls")]
+    #[error("the certificates in `{file}`, which `cacert` names, cannot be read")]
+    RootFile {
+        file: String,
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    #[cfg(feature = "tls")]
+    #[error(
+        "there is no TLS with a server that can be trusted: its certificate has to be for the host of the address, by \
+         an authority that the system knows, or that `?cacert=FILE` in the address names"
+    )]
+    Untrusted(#[source] Box<dyn std::error::Error + Send + Sync>),
     #[error("the name of a store has from 1 to 64 bytes and no braces, and `{0}` has not")]
     Name(String),
     #[error("the server cannot be reached")]

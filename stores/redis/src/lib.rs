@@ -12,6 +12,7 @@ mod reply;
 mod rows;
 mod script;
 mod settings;
+mod tls;
 mod write;
 
 pub use options::{Durability, RedisOptions};
@@ -37,11 +38,14 @@ pub struct RedisStore {
 impl RedisStore {
     /// Opens the store at an address such as `redis://user:password@host:6379/0`, with the default
     /// options. The parameters `name` and `durability` of the address set the options of these names:
-    /// `redis://host?name=billing&durability=every_second`.
+    /// `redis://host?name=billing&durability=every_second`. With the feature `tls`, `rediss://` encrypts the
+    /// connections, and `cacert` names the file with the certificates that are trusted, instead of those
+    /// of the system: `rediss://host?cacert=/etc/redis/ca.pem`.
     ///
     /// # Errors
     ///
-    /// The address is not valid; the server cannot be reached; it has settings with which the store
+    /// The address is not valid; it asks for TLS, and the feature `tls` is not on, or the certificate of the
+    /// server is not trusted; the server cannot be reached; it has settings with which the store
     /// cannot keep what it promises; or [`StoreError::TooNew`].
     ///
     /// # Examples

@@ -15,6 +15,10 @@ use super::script::{self, Arguments, integer};
 /// How many entries a call reads at most: the server does nothing else meanwhile.
 const PAGE: usize = 500;
 
+/// How many executions the first page of a list reads beyond those that are asked for: some may not be
+/// wanted.
+const AT_ONCE: usize = 10;
+
 fn command(name: &str, key: &str) -> Cmd {
     let mut command = redis::cmd(name);
     command.arg(key);
@@ -87,14 +91,17 @@ pub(super) async fn list(
         .map_or_else(|| "+".to_owned(), |id| format!("({id}"));
     let limit = query.limit.unwrap_or(usize::MAX);
     let (mut listed, mut count) = (Vec::new(), 0);
+    // Longer and longer ones: what is looked for can be rare.
+    let mut page_length = PAGE.min(limit.saturating_add(AT_ONCE));
     while count < limit {
         let arguments = Arguments::default()
             .text(&max)
-            .count(PAGE)
+            .count(page_length)
             .count(lists.len());
         let arguments = lists.iter().fold(arguments, |all, list| all.text(list));
         let page = reply::array(database.read(&script::LIST, arguments).await?)?;
-        let is_last = page.len() < PAGE;
+        let is_last = page.len() < page_length;
+        page_length = PAGE.min(2 * page_length);
         let mut last = None;
         for found in page {
             let (id, fields) = identified(found)?;

@@ -132,7 +132,10 @@ async fn an_address_that_leads_nowhere_is_told() {
             "the address of the server is not valid",
         ),
         ("redis://127.0.0.1:1", "the server cannot be reached"),
-        ("rediss://127.0.0.1:1", "TLS"),
+        #[cfg(not(feature = "tls"))]
+        ("rediss://127.0.0.1:1", "add the feature `tls`"),
+        ("redis://127.0.0.1:1#insecure", "has `#insecure` at its end"),
+        ("redis://127.0.0.1:1?cacert=a.pem", "write `rediss://`"),
         ("redis://127.0.0.1:1?naem=a", "the parameter `naem`"),
         (
             "redis://127.0.0.1:1?durability=some",
