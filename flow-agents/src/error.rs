@@ -3,8 +3,8 @@
 use std::error::Error;
 use std::time::Duration;
 
-use flow_runtime::NodeError;
-
+use crate::limits::budget::OverBudget;
+use crate::limits::error::BudgetError;
 use crate::model::Reply;
 
 /// Why a model gave no answer.
@@ -79,6 +79,10 @@ pub enum ModelError {
         /// The text of the last message.
         last: String,
     },
+    /// A [`Budgeted`](crate::Budgeted) or a [`Charged`](crate::Charged) may not ask the model, or what
+    /// it used cannot be counted.
+    #[error(transparent)]
+    Budget(#[from] BudgetError),
     /// A [`Replay`](crate::Replay) has no reply for the request.
     #[error(transparent)]
     NotRecorded(#[from] NoRecording),
@@ -97,7 +101,16 @@ impl ModelError {
             | ModelError::TooLong { .. }
             | ModelError::Filtered { .. }
             | ModelError::ScriptEnded { .. }
+            | ModelError::Budget(_)
             | ModelError::NotRecorded(_) => false,
+        }
+    }
+
+    /// The limit of a budget of which nothing is left, if that is why.
+    pub fn over_budget(&self) -> Option<&OverBudget> {
+        match self {
+            ModelError::Budget(error) => error.over_budget(),
+            _ => None,
         }
     }
 
@@ -109,14 +122,6 @@ impl ModelError {
             _ => None,
         }
     }
-}
-
-/// Whether another attempt of a node that asks a model may succeed: after a
-/// [`ModelError`] that is [transient](ModelError::is_transient), and after a timeout. For
-/// `retry(…, if = is_transient)` where a flow declares a [`Chat`](crate::Chat).
-pub fn is_transient(error: &NodeError) -> bool {
-    let failed = error.downcast_ref::<ModelError>();
-    error.is_timeout() || failed.is_some_and(ModelError::is_transient)
 }
 
 /// There is no recorded answer for a request.

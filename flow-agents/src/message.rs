@@ -1,5 +1,9 @@
 //! One message of a conversation.
 
+mod read;
+
+use std::fmt;
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -8,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// The roles and their fields can be matched in full: where a [`Model`](crate::Model) turns them into
 /// those of a provider, none of them can be forgotten. What people say grows by [`Part`]s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "role", rename_all = "snake_case", deny_unknown_fields)]
+#[serde(tag = "role", rename_all = "snake_case", try_from = "read::Fields")]
 pub enum Message {
     /// What the model is told before the conversation.
     System {
@@ -25,7 +29,7 @@ pub enum Message {
         /// The text; empty if the model only calls tools.
         content: String,
         /// The tools that the model calls.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
     },
     /// What a tool returned.
@@ -147,6 +151,10 @@ pub struct ToolCall {
     /// The arguments as the model wrote them. They need not be JSON: see
     /// [`parse`](ToolCall::parse).
     pub arguments: String,
+    /// What the provider sent with the call and wants back with it, such as a signature of what the
+    /// model thought before it. Only the [`Model`](crate::Model) that wrote it reads it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra: Option<serde_json::Value>,
 }
 
 impl ToolCall {
@@ -160,6 +168,7 @@ impl ToolCall {
             id: id.into(),
             name: name.into(),
             arguments: arguments.to_string(),
+            extra: None,
         }
     }
 
@@ -173,6 +182,7 @@ impl ToolCall {
             id: id.into(),
             name: name.into(),
             arguments: arguments.into(),
+            extra: None,
         }
     }
 
@@ -184,6 +194,18 @@ impl ToolCall {
         match self.arguments.trim() {
             "" => serde_json::from_str("{}"),
             arguments => serde_json::from_str(arguments),
+        }
+    }
+}
+
+/// As in a program: the name, and the arguments in parentheses, as the tool will read them. Control
+/// characters are escaped.
+impl fmt::Display for ToolCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = self.name.escape_debug();
+        match self.parse::<serde_json::Value>() {
+            Ok(arguments) => write!(f, "{name}({arguments})"),
+            Err(_) => write!(f, "{name}({:?})", self.arguments),
         }
     }
 }

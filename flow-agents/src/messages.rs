@@ -6,8 +6,10 @@
 //! a model is asked ([`Messages::for_model`]), since until then a result may still come.
 
 use std::ops::Deref;
+use std::slice;
+use std::sync::Arc;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::message::{Message, Part, ToolCall};
 
@@ -34,6 +36,7 @@ pub enum Placement {
 ///   without a call, and a second result of one call, is dropped with a warning through `tracing`.
 /// - All else stays as it was added. A provider may ask for more, such as that a person speaks first
 ///   or that roles take turns: its [`Model`](crate::Model) sees to that.
+/// - A copy shares the messages until one of the two changes.
 ///
 /// # Examples
 /// ```
@@ -49,9 +52,9 @@ pub enum Placement {
 ///     [Message::system("Answer briefly."), Message::user("What is the weather?")]
 /// );
 /// ```
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(from = "Vec<Message>")]
-pub struct Messages(Vec<Message>);
+pub struct Messages(Arc<Vec<Message>>);
 
 impl Messages {
     /// A conversation without messages.
@@ -63,13 +66,38 @@ impl Messages {
     pub fn push(&mut self, message: Message) {
         match message {
             Message::System { content } => self.add_system(&content, Placement::Append),
-            Message::Tool { .. } => {
-                self.0.push(message);
-                self.0 = ordered(std::mem::take(&mut self.0));
-            }
+            Message::Tool {
+                ref tool_call_id, ..
+            } => match self.place_of_result(tool_call_id) {
+                Some(place) => self.list().insert(place, message),
+                None => warn_of_result(tool_call_id),
+            },
             // Neither moves what is already there.
-            Message::User { .. } | Message::Assistant { .. } => self.0.push(message),
+            Message::User { .. } | Message::Assistant { .. } => self.list().push(message),
         }
+    }
+
+    /// The messages, to be changed: a copy of them if others share them.
+    fn list(&mut self) -> &mut Vec<Message> {
+        Arc::make_mut(&mut self.0)
+    }
+
+    /// Where a result belongs that has come last: behind the nearest message with a call of this id that
+    /// has none yet, in the order of its calls. As [`ordered`] puts it, without a look at all messages.
+    fn place_of_result(&self, id: &str) -> Option<usize> {
+        let mut end = self.0.len();
+        for (place, message) in self.0.iter().enumerate().rev() {
+            if is_result(message) {
+                continue;
+            }
+            let calls = message.tool_calls();
+            let answers = answers(calls, &self.0[place + 1..end]);
+            if let Some(call) = open_call(calls, &answers, id) {
+                return Some(place + 1 + answers[..call].iter().flatten().count());
+            }
+            end = place;
+        }
+        None
     }
 
     /// Adds what the system says. An empty text changes nothing, whatever the placement.
@@ -77,7 +105,8 @@ impl Messages {
         if text.is_empty() {
             return;
         }
-        match (self.0.first_mut(), placement) {
+        let list = self.list();
+        match (list.first_mut(), placement) {
             (Some(Message::System { content }), Placement::Append) => {
                 *content = format!("{content}\n\n{text}");
             }
@@ -85,7 +114,7 @@ impl Messages {
                 *content = format!("{text}\n\n{content}");
             }
             (Some(Message::System { content }), Placement::Replace) => text.clone_into(content),
-            _ => self.0.insert(0, Message::system(text)),
+            _ => list.insert(0, Message::system(text)),
         }
     }
 
@@ -116,8 +145,11 @@ impl Messages {
     ///
     /// Where some calls of a message have a result, the others get [`MISSING_RESULT`]. Calls none
     /// of which has a result are left out; the text of their message stays. A message that says
-    /// nothing at all is left out.
-    pub fn for_model(&self) -> Vec<Message> {
+    /// nothing at all is left out. Where nothing of that is so, they are shared and not copied.
+    pub fn for_model(&self) -> Messages {
+        if self.can_be_asked_with() {
+            return self.clone();
+        }
         let mut asked = Vec::with_capacity(self.0.len());
         let mut rest = self.0.as_slice();
         while let Some((message, behind)) = rest.split_first() {
@@ -143,8 +175,27 @@ impl Messages {
                 }),
             );
         }
-        asked
+        Messages(Arc::new(asked))
     }
+
+    /// Whether each message says something, and each call has a result.
+    fn can_be_asked_with(&self) -> bool {
+        let mut open = 0;
+        for message in self {
+            if is_result(message) {
+                open -= 1;
+            } else if open > 0 || is_empty(message) {
+                return false;
+            } else {
+                open = message.tool_calls().len();
+            }
+        }
+        open == 0
+    }
+}
+
+fn warn_of_result(tool_call_id: &str) {
+    tracing::warn!(tool_call_id, "a tool's result without a call is dropped");
 }
 
 fn is_empty(message: &Message) -> bool {
@@ -221,10 +272,7 @@ fn ordered(messages: Vec<Message>) -> Vec<Message> {
         });
         match free {
             Some((message, call)) => answers[message][call] = Some(content),
-            None => tracing::warn!(
-                tool_call_id = id,
-                "a tool's result without a call is dropped"
-            ),
+            None => warn_of_result(&id),
         }
     }
     let mut ordered = Vec::new();
@@ -240,8 +288,33 @@ fn ordered(messages: Vec<Message>) -> Vec<Message> {
     ordered
 }
 
+/// Whether messages stand as [`ordered`] would put them, behind one of the system at most: what was written
+/// before is, when it is read.
+fn are_in_order(messages: &[Message]) -> bool {
+    let rest = match messages {
+        [Message::System { content }, rest @ ..] if !content.is_empty() => rest,
+        messages => messages,
+    };
+    let mut calls: &[ToolCall] = &[];
+    for message in rest {
+        match message {
+            Message::System { .. } => return false,
+            Message::Tool { tool_call_id, .. } => match calls {
+                [call, behind @ ..] if call.id == *tool_call_id => calls = behind,
+                // Without a call, or not of the next one: which call it belongs to takes a look at all.
+                _ => return false,
+            },
+            other => calls = other.tool_calls(),
+        }
+    }
+    true
+}
+
 impl From<Vec<Message>> for Messages {
     fn from(messages: Vec<Message>) -> Messages {
+        if are_in_order(&messages) {
+            return Messages(Arc::new(messages));
+        }
         let mut system = Messages::new();
         let mut others = Vec::with_capacity(messages.len());
         for message in messages {
@@ -250,7 +323,7 @@ impl From<Vec<Message>> for Messages {
                 other => others.push(other),
             }
         }
-        system.0.extend(ordered(others));
+        system.list().extend(ordered(others));
         system
     }
 }
@@ -266,5 +339,20 @@ impl Deref for Messages {
 
     fn deref(&self) -> &[Message] {
         &self.0
+    }
+}
+
+impl<'a> IntoIterator for &'a Messages {
+    type Item = &'a Message;
+    type IntoIter = slice::Iter<'a, Message>;
+
+    fn into_iter(self) -> slice::Iter<'a, Message> {
+        self.0.iter()
+    }
+}
+
+impl Serialize for Messages {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.as_slice().serialize(serializer)
     }
 }

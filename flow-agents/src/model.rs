@@ -1,6 +1,5 @@
 //! What a model is: messages in, a message or a stream of its parts out.
 
-use std::ops::AddAssign;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -8,15 +7,22 @@ use futures_util::StreamExt as _;
 use futures_util::stream::{self, BoxStream};
 use serde::{Deserialize, Serialize};
 
+use crate::about::AboutModel;
 use crate::error::ModelError;
 use crate::message::{Message, ToolCall};
 use crate::messages::Messages;
+use crate::usage::Usage;
 
 /// A language model.
 ///
-/// An `Arc<M>` of a model is one too, also of a `dyn Model`.
+/// A reference to a model is one too, and so is an `Arc`, also of a `dyn Model`.
 #[async_trait]
 pub trait Model: Send + Sync {
+    /// Which model it is, for spans, price tables and limits. By default, nothing is known.
+    fn about(&self) -> AboutModel {
+        AboutModel::default()
+    }
+
     /// Answers with the whole message.
     ///
     /// # Errors
@@ -40,6 +46,25 @@ pub trait Model: Send + Sync {
 
 #[async_trait]
 impl<M: Model + ?Sized> Model for Arc<M> {
+    fn about(&self) -> AboutModel {
+        (**self).about()
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Reply, ModelError> {
+        (**self).complete(request).await
+    }
+
+    async fn stream(&self, request: &Request) -> Result<ReplyStream, ModelError> {
+        (**self).stream(request).await
+    }
+}
+
+#[async_trait]
+impl<M: Model + ?Sized> Model for &M {
+    fn about(&self) -> AboutModel {
+        (**self).about()
+    }
+
     async fn complete(&self, request: &Request) -> Result<Reply, ModelError> {
         (**self).complete(request).await
     }
@@ -57,16 +82,19 @@ pub type ReplyStream = BoxStream<'static, Result<Chunk, ModelError>>;
 #[non_exhaustive]
 pub struct Request {
     /// The messages, as [`Messages::for_model`] returns them.
-    pub messages: Vec<Message>,
-    /// The tools that the model may call.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<ToolDefinition>,
+    pub messages: Messages,
+    /// The tools that the model may call. All requests of an agent share them.
+    #[serde(default, skip_serializing_if = "has_none")]
+    pub tools: Arc<[ToolDefinition]>,
     /// How much chance there is in the answer. Without one, the provider decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
     /// The most tokens that the answer may have. Without a number, the provider decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
+    /// What the text of the answer has to be. Without it, any text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output: Option<OutputSchema>,
 }
 
 impl Request {
@@ -74,10 +102,36 @@ impl Request {
     pub fn new(messages: &Messages) -> Request {
         Request {
             messages: messages.for_model(),
-            tools: Vec::new(),
+            tools: Arc::default(),
             temperature: None,
             max_tokens: None,
+            output: None,
         }
+    }
+}
+
+fn has_none(tools: &Arc<[ToolDefinition]>) -> bool {
+    tools.is_empty()
+}
+
+/// The JSON that the text of an answer has to be.
+///
+/// A provider that can do so sees to it; others may answer with any text, so what comes is checked
+/// all the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct OutputSchema {
+    /// A name for it, of letters, digits and `_`.
+    pub name: String,
+    /// Its JSON Schema.
+    pub schema: serde_json::Value,
+}
+
+impl OutputSchema {
+    /// An answer of this JSON Schema, by a name of letters, digits and `_`.
+    pub fn new(name: impl Into<String>, schema: serde_json::Value) -> OutputSchema {
+        let name = name.into();
+        OutputSchema { name, schema }
     }
 }
 
@@ -180,42 +234,11 @@ impl Reply {
                 id: Some(call.id),
                 name: call.name,
                 arguments: call.arguments,
+                extra: call.extra,
             })
         });
         let end = Chunk::end(self.usage, self.stop);
         text.into_iter().chain(calls).chain([end]).collect()
-    }
-}
-
-/// The tokens that requests used.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct Usage {
-    /// Those of the messages and tools that were sent.
-    pub input_tokens: u64,
-    /// Those of the answers.
-    pub output_tokens: u64,
-}
-
-impl Usage {
-    /// This many tokens of what was sent, and of the answers.
-    pub fn new(input_tokens: u64, output_tokens: u64) -> Usage {
-        Usage {
-            input_tokens,
-            output_tokens,
-        }
-    }
-
-    /// Both together.
-    pub fn total(self) -> u64 {
-        self.input_tokens.saturating_add(self.output_tokens)
-    }
-}
-
-impl AddAssign for Usage {
-    fn add_assign(&mut self, other: Usage) {
-        self.input_tokens = self.input_tokens.saturating_add(other.input_tokens);
-        self.output_tokens = self.output_tokens.saturating_add(other.output_tokens);
     }
 }
 
@@ -282,6 +305,9 @@ pub struct ToolCallChunk {
     /// More of the arguments.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub arguments: String,
+    /// The [`extra`](ToolCall::extra) of the call, which comes whole with one of its parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub extra: Option<serde_json::Value>,
 }
 
 impl ToolCallChunk {

@@ -8,6 +8,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 use serde::{Deserialize, Serialize};
 
+use crate::about::AboutModel;
 use crate::error::{ModelError, NoRecording};
 use crate::model::{Chunk, Model, Reply, ReplyStream, Request};
 use crate::reply_builder::ReplyBuilder;
@@ -97,6 +98,10 @@ impl<M: Model> Recorder<M> {
 
 #[async_trait]
 impl<M: Model> Model for Recorder<M> {
+    fn about(&self) -> AboutModel {
+        self.model.about()
+    }
+
     async fn complete(&self, request: &Request) -> Result<Reply, ModelError> {
         let reply = self.model.complete(request).await?;
         lock(&self.exchanges).push(Exchange {
@@ -238,6 +243,9 @@ fn difference(recorded: &Request, request: &Request) -> String {
         } else {
             format!("its tools are [{one}], and here they are [{two}]")
         };
+    }
+    if recorded.output != request.output {
+        return "it has to be answered in another form".to_owned();
     }
     "its temperature or its limit of tokens is another".to_owned()
 }

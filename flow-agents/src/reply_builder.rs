@@ -5,7 +5,8 @@ use std::iter;
 
 use crate::error::ModelError;
 use crate::message::ToolCall;
-use crate::model::{Chunk, Reply, Stop, ToolCallChunk, Usage};
+use crate::model::{Chunk, Reply, Stop, ToolCallChunk};
+use crate::usage::Usage;
 
 /// Makes an answer of the parts of a stream. Calls are put together by their index.
 ///
@@ -63,6 +64,7 @@ impl ReplyBuilder {
         }
         call.name.push_str(&chunk.name);
         call.arguments.push_str(&chunk.arguments);
+        call.extra = chunk.extra.or(call.extra.take());
     }
 
     /// The answer. A call that came without an id gets one that no other call of it has, such as

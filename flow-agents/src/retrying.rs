@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use crate::about::AboutModel;
+use crate::embedding::{Embedded, Embedding};
 use crate::error::ModelError;
 use crate::model::{Model, Reply, ReplyStream, Request};
 
@@ -14,6 +16,8 @@ use crate::model::{Model, Reply, ReplyStream, Request};
 /// Without such a time, the first pause is a second, and each further one is twice as long. A
 /// random part keeps the items of a loop that were refused together from coming back together. A
 /// stream is asked for again only until it begins: what a reader has seen is not taken back.
+///
+/// An [`Embedding`] is asked again in the same way.
 ///
 /// # What is seen of it
 /// Each pause is a warning of `tracing`, with the number of the attempt, its error, and the time
@@ -41,7 +45,7 @@ pub struct Retrying<M> {
     jitter: f64,
 }
 
-impl<M: Model> Retrying<M> {
+impl<M> Retrying<M> {
     /// Asks up to 4 times, and waits up to a minute before each. Half of a pause is random.
     pub fn new(model: M) -> Retrying<M> {
         Retrying {
@@ -127,6 +131,10 @@ fn share(time: Duration, part: f64) -> Duration {
 
 #[async_trait]
 impl<M: Model> Model for Retrying<M> {
+    fn about(&self) -> AboutModel {
+        self.model.about()
+    }
+
     async fn complete(&self, request: &Request) -> Result<Reply, ModelError> {
         let mut attempt = 1;
         loop {
@@ -143,6 +151,24 @@ impl<M: Model> Model for Retrying<M> {
         loop {
             match self.model.stream(request).await {
                 Ok(stream) => return Ok(stream),
+                Err(error) => self.pause(attempt, error).await?,
+            }
+            attempt += 1;
+        }
+    }
+}
+
+#[async_trait]
+impl<M: Embedding> Embedding for Retrying<M> {
+    fn about(&self) -> AboutModel {
+        self.model.about()
+    }
+
+    async fn embed(&self, texts: &[String]) -> Result<Embedded, ModelError> {
+        let mut attempt = 1;
+        loop {
+            match self.model.embed(texts).await {
+                Ok(embedded) => return Ok(embedded),
                 Err(error) => self.pause(attempt, error).await?,
             }
             attempt += 1;

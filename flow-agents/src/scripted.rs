@@ -5,9 +5,11 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 
+use crate::about::AboutModel;
 use crate::error::ModelError;
 use crate::message::ToolCall;
-use crate::model::{Model, Reply, Request, Usage};
+use crate::model::{Model, Reply, Request};
+use crate::usage::Usage;
 
 /// A model that gives the replies of a script, one for each time it is asked.
 ///
@@ -130,6 +132,10 @@ impl ScriptedModel {
 
 #[async_trait]
 impl Model for ScriptedModel {
+    fn about(&self) -> AboutModel {
+        AboutModel::new("", "scripted")
+    }
+
     async fn complete(&self, request: &Request) -> Result<Reply, ModelError> {
         let mut script = self.script();
         script.requests.push(request.clone());

@@ -37,14 +37,14 @@ fn question(text: &str) -> Messages {
 
 flow! {
     Once(messages: Messages) -> (messages: Messages) {
-        node chat: Chat<Arc<Breaking>>;
+        node chat: Chat;
         start >> chat >> end;
     }
 }
 
 flow! {
     Again(messages: Messages) -> (messages: Messages, reply: Reply) {
-        node chat: Chat<Arc<Breaking>> with retry(attempts = 2);
+        node chat: Chat with retry(attempts = 2);
         start >> chat >> end;
     }
 }
@@ -118,7 +118,7 @@ async fn the_text_is_emitted_as_it_comes() {
 
 flow! {
     Scripted(messages: Messages) -> (messages: Messages, reply: Reply) {
-        node chat: Chat<Arc<ScriptedModel>> with retry(attempts = 3, if = is_transient);
+        node chat: Chat with retry(attempts = 3, if = is_transient);
         start >> chat >> end;
     }
 }
@@ -191,7 +191,7 @@ impl Model for Slow {
 
 flow! {
     InTime(messages: Messages) -> (messages: Messages) {
-        node chat: Chat<Arc<Slow>>
+        node chat: Chat
             with retry(attempts = 2, if = is_transient), timeout = "1m";
         start >> chat >> end;
     }
@@ -248,7 +248,7 @@ impl Model for Open {
 
 flow! {
     ReadToEnd(messages: Messages) -> (messages: Messages) {
-        node chat: Chat<Arc<Open>> with timeout = "1h";
+        node chat: Chat with timeout = "1h";
         start >> chat >> end;
     }
 }
@@ -280,9 +280,9 @@ impl Gate {
 
 flow! {
     Twice(messages: Messages) -> (messages: Messages) {
-        node first: Chat<Arc<Recorder<Arc<ScriptedModel>>>>;
+        node first: Chat;
         node gate: Gate;
-        node second: Chat<Arc<Recorder<Arc<ScriptedModel>>>>;
+        node second: Chat;
         start >> first >> gate >> second >> end;
     }
 }

@@ -1,6 +1,7 @@
 use flow_agents::{
     Image, ImageSource, MISSING_RESULT, Message, Messages, Part, Placement, ToolCall,
 };
+use proptest::prelude::*;
 use serde_json::json;
 
 fn calls<const N: usize>(ids: [&str; N]) -> Message {
@@ -90,7 +91,7 @@ fn a_result_belongs_to_the_nearest_call_before_it() {
     ];
     let messages = Messages::from_iter(nearest.clone());
     assert_eq!(*messages, nearest);
-    assert_eq!(messages.for_model(), nearest[1..]);
+    assert_eq!(*messages.for_model(), nearest[1..]);
 }
 
 #[test]
@@ -115,12 +116,12 @@ fn calls_without_results_are_pending_and_not_sent() {
             .collect::<Vec<_>>()
     };
     assert_eq!(pending(&messages), ["a", "b"]);
-    assert_eq!(messages.for_model(), [Message::user("go")]);
+    assert_eq!(*messages.for_model(), [Message::user("go")]);
 
     messages.add_result("b", "2");
     assert_eq!(pending(&messages), ["a"]);
     assert_eq!(
-        messages.for_model(),
+        *messages.for_model(),
         [
             Message::user("go"),
             calls(["a", "b"]),
@@ -131,7 +132,7 @@ fn calls_without_results_are_pending_and_not_sent() {
 
     messages.add_result("a", "1"); // it came late, and stands where it belongs
     assert_eq!(pending(&messages), [""; 0]);
-    assert_eq!(messages.for_model(), *messages);
+    assert_eq!(*messages.for_model(), *messages);
     assert_eq!(messages[2], Message::tool("a", "1"));
 }
 
@@ -158,12 +159,12 @@ fn calls_of_one_message_with_the_same_id_are_told_apart_by_their_positions() {
         Message::tool("0", "two"),
         Message::tool("0", MISSING_RESULT),
     ];
-    assert_eq!(messages.for_model(), sent);
+    assert_eq!(*messages.for_model(), sent);
 
     messages.add_result("0", "three");
     assert_eq!(pending(&messages), [""; 0]);
     sent[3] = Message::tool("0", "three");
-    assert_eq!(messages.for_model(), sent);
+    assert_eq!(*messages.for_model(), sent);
     assert_eq!(*messages, sent);
     messages.add_result("0", "four");
     assert_eq!(*messages, sent);
@@ -182,7 +183,7 @@ fn the_text_of_a_message_is_sent_also_without_its_calls() {
         Message::assistant("Let me see."),
         Message::user("never mind"),
     ];
-    assert_eq!(messages.for_model(), sent);
+    assert_eq!(*messages.for_model(), sent);
     assert_eq!(messages[1], calling);
 }
 
@@ -194,7 +195,7 @@ fn a_message_that_says_nothing_is_not_sent() {
         content: vec![image],
     };
     let messages = Messages::from_iter([Message::user(""), image.clone(), Message::assistant("")]);
-    assert_eq!(messages.for_model(), [image]);
+    assert_eq!(*messages.for_model(), [image]);
 }
 
 #[test]
@@ -224,4 +225,112 @@ fn arguments_that_are_not_json_stay_as_the_model_wrote_them() {
     assert!(call.parse::<serde_json::Value>().unwrap_err().is_eof());
     call.arguments = " ".to_owned();
     assert_eq!(call.parse::<serde_json::Value>().unwrap(), json!({}));
+}
+
+#[test]
+fn a_copy_is_shared_until_one_of_the_two_changes() {
+    let mut messages = Messages::from_iter([Message::user("go"), calls(["a"])]);
+    messages.add_result("a", "1");
+    let kept = messages.clone();
+    let asked = messages.for_model();
+    assert_eq!(
+        (kept.as_ptr(), asked.as_ptr()),
+        (messages.as_ptr(), messages.as_ptr())
+    );
+    messages.add_user("and then?");
+    assert_eq!((kept.len(), asked.len(), messages.len()), (3, 3, 4));
+    assert_eq!(kept[..], messages[..3]);
+}
+
+#[test]
+fn a_message_that_is_pushed_stands_where_one_that_is_read_does() {
+    let message = prop_oneof![
+        Just(Message::user("go")),
+        Just(Message::assistant("")),
+        Just(Message::system("be brief")),
+        prop::collection::vec("[ab]", 1..4).prop_map(|ids| {
+            let calls = ids.iter().map(|id| ToolCall::new(id, "search", &json!({})));
+            let tool_calls = calls.collect();
+            Message::Assistant {
+                content: String::new(),
+                tool_calls,
+            }
+        }),
+        "[abc]".prop_map(|id| Message::tool(id, "found")),
+    ];
+    let several = prop::collection::vec(message, 0..12);
+    proptest!(|(several in several)| {
+        let mut pushed = Messages::new();
+        for message in several {
+            let expected = Messages::from_iter(pushed.iter().cloned().chain([message.clone()]));
+            pushed.push(message);
+            prop_assert_eq!(&pushed, &expected);
+        }
+        let asked = pushed.for_model();
+        prop_assert_eq!(&asked.for_model(), &asked);
+        prop_assert!(asked.pending_calls().is_empty());
+    });
+}
+
+#[test]
+fn a_message_says_what_does_not_fit_its_role() {
+    let refused = |message: serde_json::Value| {
+        let error = serde_json::from_value::<Message>(message).unwrap_err();
+        error.to_string()
+    };
+    let call = json!({ "id": "a", "name": "search", "arguments": "{}" });
+    let cases = [
+        (
+            json!({ "role": "user", "content": "hello" }),
+            "invalid type: the `content` of a message of the role `user` has to be a list of parts",
+        ),
+        (
+            json!({ "role": "system", "content": [] }),
+            "invalid type: the `content` of a message of the role `system` has to be a text",
+        ),
+        (json!({ "role": "assistant" }), "missing field `content`"),
+        (
+            json!({ "role": "tool", "tool_call_id": "a" }),
+            "missing field `content`",
+        ),
+        (
+            json!({ "role": "user", "content": [], "tool_calls": [call] }),
+            "unknown field `tool_calls` in a message of the role `user`",
+        ),
+        (
+            json!({ "role": "assistant", "content": "", "tool_call_id": "a" }),
+            "unknown field `tool_call_id` in a message of the role `assistant`",
+        ),
+        (
+            json!({ "role": "assistant", "content": "", "name": "Ann" }),
+            "unknown field `name`, expected one of `role`, `content`, `tool_calls`, `tool_call_id`",
+        ),
+        (
+            json!({ "role": "person", "content": "" }),
+            "unknown variant `person`, expected one of `system`, `user`, `assistant`, `tool`",
+        ),
+        (
+            json!({ "role": "user", "content": 3 }),
+            "invalid type: integer `3`, expected a text, or a list of parts",
+        ),
+        (json!({ "content": "hello" }), "missing field `role`"),
+    ];
+    for (message, reason) in cases {
+        assert_eq!(refused(message), reason);
+    }
+    let called = json!({ "tool_calls": [call], "content": "", "role": "assistant" });
+    let message: Message = serde_json::from_value(called).unwrap();
+    assert_eq!(message.tool_calls()[0].name, "search");
+}
+
+#[test]
+fn a_result_belongs_to_the_first_open_call_of_its_id_also_where_they_are_read() {
+    let results = [Message::tool("b", "2"), Message::tool("a", "1")];
+    let messages = Messages::from_iter([calls(["a", "b", "a"])].into_iter().chain(results));
+    let expected = [
+        calls(["a", "b", "a"]),
+        Message::tool("a", "1"),
+        Message::tool("b", "2"),
+    ];
+    assert_eq!(*messages, expected);
 }

@@ -1,7 +1,7 @@
 use async_trait::async_trait;
 use flow_agents::{
-    Chunk, Message, Messages, Model, ModelError, Recorder, Replay, Reply, ReplyStream, Request,
-    ScriptedModel, ToolDefinition,
+    Chunk, Message, Messages, Model, ModelError, OutputSchema, Recorder, Replay, Reply,
+    ReplyStream, Request, ScriptedModel, ToolDefinition,
 };
 use futures_util::{StreamExt as _, TryStreamExt as _, stream};
 use serde_json::json;
@@ -130,12 +130,15 @@ async fn a_request_that_was_not_recorded_is_told_where_it_differs() {
     let mut other = request("really?");
     let parameters = json!({ "type": "object" });
     let tool = ToolDefinition::new("search", "Searches.", parameters);
-    other.tools.push(tool);
+    other.tools = [tool].into();
     let mut longer = request("really?");
     longer.messages.push(Message::user("now"));
     let mut warmer = request("really?");
     warmer.temperature = Some(0.5);
+    let mut formed = request("really?");
+    formed.output = Some(OutputSchema::new("yes", json!({ "type": "object" })));
     let cases = [
+        (formed, "it has to be answered in another form"),
         (other, "its tools are [], and here they are [search]"),
         (longer, "it has 1 messages, and this one has 2"),
         (warmer, "its temperature or its limit of tokens is another"),

@@ -50,6 +50,28 @@ fn calls_are_put_together_by_their_index() {
     assert_eq!(reply.usage.total(), 12);
 }
 
+#[test]
+fn what_a_provider_wants_back_stays_with_its_call() {
+    let mut call = ToolCall::new("a", "search", &json!({}));
+    call.extra = Some(json!({ "signature": "x" }));
+    let plain = ToolCall::new("b", "search", &json!({}));
+    let reply = Reply::new("", vec![call, plain], Usage::new(7, 5), Stop::Done);
+    let mut chunks = reply.clone().into_chunks();
+    let mut late = ToolCallChunk::new(0);
+    late.arguments = " ".to_owned();
+    chunks.insert(1, Chunk::ToolCall(late));
+    let again = built(chunks).unwrap();
+    assert_eq!(again.tool_calls[0].extra, reply.tool_calls[0].extra);
+    assert_eq!(again.tool_calls[1].extra, None);
+
+    let kept = serde_json::to_string(&reply).unwrap();
+    assert_eq!(serde_json::from_str::<Reply>(&kept).unwrap(), reply);
+    let older = r#"{"id":"a","name":"search","arguments":"{}"}"#;
+    let call = ToolCall::new("a", "search", &json!({}));
+    assert_eq!(serde_json::from_str::<ToolCall>(older).unwrap(), call);
+    assert_eq!(serde_json::to_string(&call).unwrap(), older);
+}
+
 fn ids(reply: &Reply) -> Vec<&str> {
     reply.tool_calls.iter().map(|call| &*call.id).collect()
 }

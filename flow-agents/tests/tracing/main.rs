@@ -4,12 +4,14 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use flow_agents::agent::{Agent, AgentInput};
 use flow_agents::{
     Chat, Message, Messages, Model, ModelError, Reply, Request, Retrying, ScriptedModel, Stop,
-    Usage,
+    Usage, tools,
 };
 use flow_otel::names::gen_ai;
 use flow_runtime::prelude::*;
+use serde_json::json;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
@@ -80,7 +82,7 @@ async fn each_pause_is_a_warning() {
 
 flow! {
     Answer(messages: Messages) -> (messages: Messages) {
-        node chat: Chat<ScriptedModel>;
+        node chat: Chat;
         start >> chat >> end;
     }
 }
@@ -133,10 +135,38 @@ async fn each_request_is_a_span_with_what_it_used() {
         [
             "chat".to_owned(),
             format!("{}=\"chat\"", gen_ai::OPERATION_NAME),
+            format!("{}=\"scripted\"", gen_ai::REQUEST_MODEL),
             format!("{}=0.5", gen_ai::REQUEST_TEMPERATURE),
             format!("{}=100", gen_ai::REQUEST_MAX_TOKENS),
             format!("{}=12", gen_ai::USAGE_INPUT_TOKENS),
             format!("{}=3", gen_ai::USAGE_OUTPUT_TOKENS),
         ]
     );
+}
+
+/// Finds a page.
+#[node]
+fn search(topic: &str) -> String {
+    format!("a page about {topic}")
+}
+
+#[tokio::test]
+async fn each_call_of_a_tool_is_a_span() {
+    let spans = Spans::default();
+    let _guard = tracing::subscriber::set_default(spans.clone());
+    let script = ScriptedModel::new().calls([("search", json!({ "topic": "crabs" }))]);
+    let agent = Agent::of(script.text("An animal."), tools![search]);
+    let messages = Messages::from_iter([Message::user("What is a crab?")]);
+    let input = AgentInput::builder().messages(messages).build();
+    agent.run(input).await.unwrap();
+    let spans = spans.0.lock().unwrap();
+    let names: Vec<&String> = spans.iter().filter(|line| !line.contains('=')).collect();
+    assert_eq!(names, ["chat", "execute_tool", "chat"]);
+    for field in [
+        format!("{}=\"execute_tool\"", gen_ai::OPERATION_NAME),
+        format!("{}=\"search\"", gen_ai::TOOL_NAME),
+        format!("{}=\"call_1\"", gen_ai::TOOL_CALL_ID),
+    ] {
+        assert!(spans.contains(&field), "{field}: {spans:?}");
+    }
 }

@@ -1,0 +1,371 @@
+//! What a text says about its entities, and which of it is known already.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use flow_runtime::prelude::*;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::entities::Named;
+use super::graph::{Entity, Fact, Graph, GraphError, merge_sources};
+use super::names::plain;
+use crate::ask::ask;
+use crate::ask::error::AskError;
+use crate::message::Message;
+use crate::messages::Messages;
+use crate::model::Model;
+
+/// How many known facts are compared with those of a text.
+const COMPARED: usize = 200;
+
+const FIND: &str = "Find the facts that the text says about the entities that are listed. A fact connects \
+    two of them. Take both names exactly as they are listed. Say only what the text says.";
+
+const CONNECT: &str = "The entities of the first list are connected to no other one yet. Find what the text \
+    says about how they are connected to the entities of the second list, or to one another. Take both \
+    names exactly as they are listed. Say only what the text says; if it says nothing, the list is empty.";
+
+const RESOLVE: &str = "Compare new statements with facts that are known. Say of each statement which known \
+    fact says the same in other words, and which known facts are not true any more if the statement is: \
+    those that it contradicts or that it replaces by something later. Leave the statements out for which \
+    there is neither.";
+
+/// What a model answers: a fact by the names of its entities.
+#[derive(Deserialize, JsonSchema)]
+struct Statement {
+    /// The name of the entity that the fact is about.
+    subject: String,
+    /// How the two are connected, in a few words, such as `works at`.
+    relation: String,
+    /// The name of the other entity.
+    object: String,
+    /// The fact as one sentence that can be understood without the text.
+    text: String,
+}
+
+/// Whether a text says anything about its entities.
+#[derive(Debug, Clone, PartialEq, Action, Serialize, Deserialize)]
+pub enum FoundFacts {
+    /// It does.
+    Found {
+        /// The facts, as if nothing was known before.
+        stated: Vec<Fact>,
+    },
+    /// It does not.
+    Nothing,
+}
+
+/// A node that asks a model what a text says about its entities: it reads `text`, `names` and `source`,
+/// writes `unplaced`, the statements about something else, which are left out, and takes the action
+/// `"found"` with `stated`, or `"nothing"`.
+#[derive(Clone)]
+pub struct FindFacts {
+    model: Arc<dyn Model>,
+}
+
+impl FindFacts {
+    /// Asks this model.
+    pub fn new(model: impl Model + 'static) -> FindFacts {
+        FindFacts {
+            model: Arc::new(model),
+        }
+    }
+}
+
+#[node(writes = unplaced, actions = FoundFacts)]
+impl FindFacts {
+    async fn exec(
+        &self,
+        text: &str,
+        names: &[Named],
+        source: &str,
+    ) -> Result<(Vec<String>, FoundFacts), AskError> {
+        let asked = format!("Entities: {}\n\nText:\n{text}", listed(names));
+        let question = Messages::from_iter([Message::system(FIND), Message::user(asked)]);
+        let statements: Vec<Statement> = ask(&self.model, &question).await?;
+        let Placed { facts, unplaced } = placed(statements, names, source);
+        let found = if facts.is_empty() {
+            FoundFacts::Nothing
+        } else {
+            FoundFacts::Found { stated: facts }
+        };
+        Ok((unplaced, found))
+    }
+}
+
+fn listed(names: &[Named]) -> String {
+    let names: Vec<String> = names.iter().map(|it| format!("{:?}", it.name)).collect();
+    names.join(", ")
+}
+
+struct Placed {
+    /// Each fact once.
+    facts: Vec<Fact>,
+    unplaced: Vec<String>,
+}
+
+/// Statements about the entities that the names mean.
+fn placed(statements: Vec<Statement>, names: &[Named], source: &str) -> Placed {
+    let entity = |name: &str| {
+        let named = names.iter().find(|it| plain(&it.name) == plain(name));
+        named.map(|it| it.entity.clone())
+    };
+    let mut placed = Placed {
+        facts: Vec::new(),
+        unplaced: Vec::new(),
+    };
+    for statement in statements {
+        let Statement {
+            subject,
+            relation,
+            object,
+            text,
+        } = statement;
+        let (Some(subject), Some(object)) = (entity(&subject), entity(&object)) else {
+            placed.unplaced.push(text);
+            continue;
+        };
+        let id = format!("{subject} - {} - {object} @ {source}", plain(&relation));
+        if placed.facts.iter().all(|fact| fact.id != id) {
+            placed.facts.push(Fact {
+                id,
+                subject,
+                relation,
+                object,
+                text,
+                since: None,
+                until: None,
+                replaced_by: None,
+                sources: vec![source.to_owned()],
+            });
+        }
+    }
+    placed
+}
+
+/// A node that loads what is known about the entities of a text: it reads `entities` and writes
+/// `known`, at most 200 facts.
+#[derive(Clone)]
+pub struct LoadFacts {
+    graph: Arc<dyn Graph>,
+}
+
+impl LoadFacts {
+    /// Looks in this graph.
+    pub fn new(graph: impl Graph + 'static) -> LoadFacts {
+        LoadFacts {
+            graph: Arc::new(graph),
+        }
+    }
+}
+
+#[node(writes = known)]
+impl LoadFacts {
+    async fn exec(&self, entities: &[Entity]) -> Result<Vec<Fact>, GraphError> {
+        let ids: Vec<String> = entities.iter().map(|it| it.id.clone()).collect();
+        self.graph.facts(&ids, COMPARED).await
+    }
+}
+
+/// A node that compares what a text says with what is known: it reads `stated` and `known`, and writes
+/// `facts`: those of the text, a known one where that says the same, and the known ones that are not
+/// true any more, which are [replaced](Fact::replaced_by).
+///
+/// A fact with the same entities and the same relation is the same. If others are known about an entity of
+/// a statement, a model is asked, once for all statements.
+#[derive(Clone)]
+pub struct ResolveFacts {
+    model: Arc<dyn Model>,
+}
+
+impl ResolveFacts {
+    /// Asks this model.
+    pub fn new(model: impl Model + 'static) -> ResolveFacts {
+        ResolveFacts {
+            model: Arc::new(model),
+        }
+    }
+}
+
+/// What a model answers about a statement.
+#[derive(Deserialize, JsonSchema)]
+struct Compared {
+    /// The number of the statement.
+    statement: usize,
+    /// The number of the known fact that says the same.
+    same_as: Option<usize>,
+    /// The numbers of the known facts that are not true any more.
+    replaces: Vec<usize>,
+}
+
+#[node(writes = facts)]
+impl ResolveFacts {
+    async fn exec(&self, stated: &[Fact], known: &[Fact]) -> Result<Vec<Fact>, AskError> {
+        let mut facts = Facts::default();
+        let mut unclear: Vec<&Fact> = Vec::new();
+        for fact in stated {
+            if let Some(same) = same_fact(known, fact) {
+                facts.add(repeated(same, fact));
+            } else {
+                unclear.push(fact);
+            }
+        }
+        let is_near = |known: &Fact| unclear.iter().any(|fact| shares_an_entity(known, fact));
+        let near: Vec<&Fact> = known
+            .iter()
+            .filter(|it| it.holds() && is_near(it))
+            .collect();
+        let mut compared: Vec<Compared> = Vec::new();
+        if !near.is_empty() && !unclear.is_empty() {
+            let asked = format!(
+                "Statements:\n{}\nKnown facts:\n{}",
+                numbered(&unclear),
+                numbered(&near)
+            );
+            let question = Messages::from_iter([Message::system(RESOLVE), Message::user(asked)]);
+            compared = ask(&self.model, &question).await?;
+        }
+        for (at, fact) in unclear.into_iter().enumerate() {
+            let of_this = compared.iter().filter(|it| it.statement == at + 1);
+            let mut kept = fact.clone();
+            for answer in of_this.clone() {
+                if let Some(same) = answer.same_as.and_then(|number| nth(&near, number)) {
+                    kept = repeated(same, fact);
+                }
+            }
+            for number in of_this.flat_map(|answer| &answer.replaces) {
+                if let Some(replaced) = nth(&near, *number).filter(|it| it.id != kept.id) {
+                    facts.add(Fact {
+                        replaced_by: Some(kept.id.clone()),
+                        ..replaced.clone()
+                    });
+                }
+            }
+            facts.add(kept);
+        }
+        Ok(facts.in_order)
+    }
+}
+
+/// Facts, each once.
+#[derive(Default)]
+struct Facts {
+    in_order: Vec<Fact>,
+    ids: BTreeSet<String>,
+}
+
+impl Facts {
+    fn add(&mut self, fact: Fact) {
+        if self.ids.insert(fact.id.clone()) {
+            self.in_order.push(fact);
+        } else if let Some(kept) = self.in_order.iter_mut().find(|it| it.id == fact.id) {
+            kept.merge(&fact);
+        }
+    }
+}
+
+fn nth<'a>(facts: &[&'a Fact], number: usize) -> Option<&'a Fact> {
+    facts.get(number.checked_sub(1)?).copied()
+}
+
+/// The known fact with the same entities and relation that holds, or this one, if the text was read before.
+fn same_fact<'a>(known: &'a [Fact], fact: &Fact) -> Option<&'a Fact> {
+    let key = |it: &Fact| (it.subject.clone(), plain(&it.relation), it.object.clone());
+    let mut known = known.iter();
+    known.find(|it| it.id == fact.id || it.holds() && key(it) == key(fact))
+}
+
+/// A known fact that a text says again.
+fn repeated(known: &Fact, fact: &Fact) -> Fact {
+    let mut known = known.clone();
+    merge_sources(&mut known.sources, &fact.sources);
+    known
+}
+
+fn shares_an_entity(one: &Fact, other: &Fact) -> bool {
+    let of_other = [&other.subject, &other.object];
+    of_other.contains(&&one.subject) || of_other.contains(&&one.object)
+}
+
+fn numbered(facts: &[&Fact]) -> String {
+    let mut shown = String::new();
+    for (at, fact) in facts.iter().enumerate() {
+        let _ = writeln!(shown, "{}. {}", at + 1, fact.text);
+    }
+    shown
+}
+
+/// Whether facts connect all entities of a text.
+#[derive(Debug, Clone, PartialEq, Action, Serialize, Deserialize)]
+pub enum Connected {
+    /// They do.
+    All,
+    /// They do not.
+    Isolated {
+        /// The names in the text of the entities without a fact.
+        isolated: Vec<Named>,
+    },
+}
+
+/// A node that looks for entities that no fact of a text connects: it reads `names` and `stated`, and
+/// takes the action `"all"`, or `"isolated"` with their names. A text with one entity has none.
+#[node(actions = Connected)]
+pub fn connected(names: &[Named], stated: &[Fact]) -> Connected {
+    let is_isolated = |name: &&Named| {
+        let touches = |fact: &Fact| [&fact.subject, &fact.object].contains(&&name.entity);
+        !stated.iter().any(touches)
+    };
+    let isolated: Vec<Named> = names.iter().filter(is_isolated).cloned().collect();
+    if isolated.is_empty() {
+        Connected::All
+    } else {
+        Connected::Isolated { isolated }
+    }
+}
+
+/// A node that asks a model once more about entities without a fact: it reads `text`, `isolated`, `names`,
+/// `source` and `stated`, and writes `stated` with what was found behind it.
+#[derive(Clone)]
+pub struct ConnectEntities {
+    model: Arc<dyn Model>,
+}
+
+impl ConnectEntities {
+    /// Asks this model.
+    pub fn new(model: impl Model + 'static) -> ConnectEntities {
+        ConnectEntities {
+            model: Arc::new(model),
+        }
+    }
+}
+
+#[node(writes = stated)]
+impl ConnectEntities {
+    async fn exec(
+        &self,
+        text: &str,
+        isolated: &[Named],
+        names: &[Named],
+        source: &str,
+        stated: Vec<Fact>,
+    ) -> Result<Vec<Fact>, AskError> {
+        let lists = format!(
+            "First list: {}\nSecond list: {}",
+            listed(isolated),
+            listed(names)
+        );
+        let asked = format!("{lists}\n\nText:\n{text}");
+        let question = Messages::from_iter([Message::system(CONNECT), Message::user(asked)]);
+        let statements: Vec<Statement> = ask(&self.model, &question).await?;
+        let mut facts = Facts::default();
+        for fact in stated
+            .into_iter()
+            .chain(placed(statements, names, source).facts)
+        {
+            facts.add(fact);
+        }
+        Ok(facts.in_order)
+    }
+}

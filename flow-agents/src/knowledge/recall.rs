@@ -1,0 +1,148 @@
+//! What is known about a question.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::graph::{Entity, Fact, Graph, GraphError};
+use crate::messages::{Messages, Placement};
+
+/// A node that looks up what is known about a question: it reads `question`, and writes `recalled`. As a
+/// tool (`tools![Recall = recall]`), it lets an agent look things up by itself.
+///
+/// It begins with the entities that the question names, and takes the facts about them; with more
+/// [levels](Recall::levels), also the facts about the entities that these lead to, and so on.
+#[derive(Clone)]
+pub struct Recall {
+    graph: Arc<dyn Graph>,
+    levels: u32,
+    entities: usize,
+    facts: usize,
+    history: bool,
+}
+
+impl Recall {
+    /// Looks in this graph: for 10 entities that the question names, and 50 facts about them.
+    pub fn new(graph: impl Graph + 'static) -> Recall {
+        Recall {
+            graph: Arc::new(graph),
+            levels: 1,
+            entities: 10,
+            facts: 50,
+            history: false,
+        }
+    }
+
+    /// How many facts lie between an entity of the question and what is looked up at most: 1 by default. With
+    /// 0, no facts are looked up.
+    pub fn levels(mut self, levels: u32) -> Recall {
+        self.levels = levels;
+        self
+    }
+
+    /// How many entities the question may name.
+    pub fn entities(mut self, entities: usize) -> Recall {
+        self.entities = entities;
+        self
+    }
+
+    /// How many facts are looked up in all.
+    pub fn facts(mut self, facts: usize) -> Recall {
+        self.facts = facts;
+        self
+    }
+
+    /// Looks up also what is not true any more.
+    pub fn history(mut self) -> Recall {
+        self.history = true;
+        self
+    }
+}
+
+/// What is known about a question. Its text has a line for each entity and each fact.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recalled {
+    /// The entities that the question names, those first whose names resemble it most, and those that
+    /// facts lead to.
+    pub entities: Vec<Entity>,
+    /// Facts about them, those that are nearest to the question first.
+    pub facts: Vec<Fact>,
+}
+
+impl fmt::Display for Recalled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for Entity {
+            name,
+            kind,
+            summary,
+            ..
+        } in &self.entities
+        {
+            let colon = if summary.is_empty() { "" } else { ": " };
+            writeln!(f, "- {name} ({kind}){colon}{summary}")?;
+        }
+        for fact in &self.facts {
+            writeln!(f, "- {fact}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Looks up what is known about the entities that a question names.
+#[node(writes = recalled)]
+impl Recall {
+    async fn exec(
+        &self,
+        /// The question, or the names of what it is about.
+        question: &str,
+    ) -> Result<Recalled, GraphError> {
+        let entities = self.graph.find(question, self.entities).await?;
+        let mut recalled = Recalled {
+            entities,
+            facts: Vec::new(),
+        };
+        let mut reached: BTreeSet<String> =
+            recalled.entities.iter().map(|it| it.id.clone()).collect();
+        let mut seen = BTreeSet::new();
+        let mut next: Vec<String> = recalled.entities.iter().map(|it| it.id.clone()).collect();
+        for _ in 0..self.levels {
+            let more = self.facts - recalled.facts.len();
+            if next.is_empty() || more == 0 {
+                break;
+            }
+            // Those that were seen on the level before come again.
+            let found = self.graph.facts(&next, self.facts).await?;
+            let is_wanted = |fact: &Fact| self.history || fact.holds();
+            let new = found
+                .into_iter()
+                .filter(|fact| is_wanted(fact) && seen.insert(fact.id.clone()));
+            let new: Vec<Fact> = new.take(more).collect();
+            let ends = new.iter().flat_map(|fact| [&fact.subject, &fact.object]);
+            next = ends
+                .filter(|id| reached.insert((*id).clone()))
+                .cloned()
+                .collect();
+            recalled.entities.extend(self.graph.entities(&next).await?);
+            recalled.facts.extend(new);
+        }
+        Ok(recalled)
+    }
+}
+
+/// A node that tells a model what is known: it reads `messages` and `recalled`, and writes `messages` with what
+/// is known in the message of the system.
+#[node(writes = messages)]
+pub fn tell_known(messages: Messages, recalled: &Recalled) -> Messages {
+    let mut messages = messages;
+    let known = recalled.to_string();
+    let told = if known.is_empty() {
+        "Nothing is known about the question.".to_owned()
+    } else {
+        format!("What is known about the question:\n{}", known.trim_end())
+    };
+    messages.add_system(&told, Placement::Append);
+    messages
+}

@@ -1,0 +1,57 @@
+//! Whose money is spent, and on which day.
+
+use std::fmt;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::{Deserialize, Serialize};
+
+const SECONDS: u64 = 24 * 60 * 60;
+
+/// A day, as the number of days since 1970-01-01.
+///
+/// # Examples
+/// ```
+/// use std::time::{Duration, UNIX_EPOCH};
+///
+/// use flow_agents::Day;
+///
+/// let noon = UNIX_EPOCH + Duration::from_secs(20_000 * 86_400 + 43_200);
+/// assert_eq!(Day::utc(noon), Day(20_000));
+/// ```
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Day(pub u32);
+
+impl Day {
+    /// The day of this time in UTC. Times before 1970 are of day 0, and those after the last day of it.
+    pub fn utc(time: SystemTime) -> Day {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Day(u32::try_from(since.as_secs() / SECONDS).unwrap_or(u32::MAX))
+    }
+}
+
+impl fmt::Display for Day {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What an owner spends on a day.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Account {
+    /// Who spends, such as a user or a team, by any name.
+    pub owner: String,
+    /// The day.
+    pub day: Day,
+}
+
+impl Account {
+    /// That of an owner on a day.
+    pub fn new(owner: impl Into<String>, day: Day) -> Account {
+        let owner = owner.into();
+        Account { owner, day }
+    }
+}

@@ -1,0 +1,266 @@
+//! How much may be spent on models, and what was spent.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::AddAssign;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::money::Money;
+use crate::usage::Usage;
+
+/// What was spent on models: a value that a flow can keep in its state.
+///
+/// In a durable run, the journal has it with the outcome of the step that wrote it: what was spent
+/// is counted once, however often the process crashes.
+///
+/// # Examples
+/// ```
+/// use flow_agents::{Money, Spent, Usage};
+///
+/// let mut spent = Spent::default();
+/// spent.add(Usage::new(1200, 80), "0.004".parse::<Money>()?);
+/// assert_eq!((spent.calls, spent.usage.total()), (1, 1280));
+/// assert_eq!(
+///     spent.to_string(),
+///     "calls: 1, input tokens: 1200, output tokens: 80, money: 0.004, time: 0ns",
+/// );
+/// # Ok::<(), flow_agents::ParseMoneyError>(())
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Spent {
+    /// How often models were asked, answered or not.
+    pub calls: u64,
+    /// The tokens of the requests.
+    pub usage: Usage,
+    /// What the tokens cost.
+    pub money: Money,
+    /// How long models took to answer. The times of requests that ran at once are added. Of a stream, only the
+    /// waits for its parts count.
+    pub time: Duration,
+}
+
+impl Spent {
+    /// Adds a request, with what it used and what that cost.
+    pub fn add(&mut self, usage: Usage, cost: Money) {
+        self.calls = self.calls.saturating_add(1);
+        self.usage += usage;
+        self.money += cost;
+    }
+
+    /// The larger ones of the numbers of both.
+    #[must_use]
+    pub(crate) fn max(self, other: Spent) -> Spent {
+        Spent {
+            calls: self.calls.max(other.calls),
+            usage: self.usage.max(other.usage),
+            money: self.money.max(other.money),
+            time: self.time.max(other.time),
+        }
+    }
+}
+
+impl AddAssign for Spent {
+    fn add_assign(&mut self, other: Spent) {
+        self.calls = self.calls.saturating_add(other.calls);
+        self.usage += other.usage;
+        self.money += other.money;
+        self.time = self.time.saturating_add(other.time);
+    }
+}
+
+impl Sum for Spent {
+    fn sum<I: Iterator<Item = Spent>>(all: I) -> Spent {
+        all.fold(Spent::default(), |mut sum, spent| {
+            sum += spent;
+            sum
+        })
+    }
+}
+
+impl fmt::Display for Spent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "calls: {}, input tokens: {}, output tokens: {}, money: {}, time: {:?}",
+            self.calls, self.usage.input_tokens, self.usage.output_tokens, self.money, self.time
+        )
+    }
+}
+
+/// How much may be spent on models. A limit that is not set does not hold.
+///
+/// The tokens of an answer are known when it has come, so a model is asked as long as something is
+/// left of each limit. Until then, a request counts as one call that sends nothing and answers with
+/// [`max_tokens`](crate::Request::max_tokens), or with nothing if it does not have them. So requests can
+/// exceed a limit of tokens or money: one by what it uses itself, and several at once by what all of them
+/// send, and by their answers if they do not have `max_tokens`. A limit of time is exceeded by all
+/// requests that are under way. Only the number of calls is never exceeded.
+///
+/// What an [`Embedding`](crate::Embedding) uses is not counted.
+///
+/// # Examples
+/// ```
+/// use std::time::Duration;
+///
+/// use flow_agents::{Budget, Money, Spent, Usage};
+///
+/// let budget = Budget::new().calls(2).tokens(100_000).time(Duration::from_secs(60));
+/// let mut spent = Spent::default();
+/// spent.add(Usage::new(900, 100), Money::ZERO);
+/// assert!(budget.check(&spent).is_ok());
+///
+/// spent.add(Usage::new(1900, 100), Money::ZERO);
+/// assert_eq!(
+///     budget.check(&spent).unwrap_err().to_string(),
+///     "nothing is left of a budget (calls: 2); spent on models: calls: 2, input tokens: 2800, \
+///      output tokens: 200, money: 0, time: 0ns",
+/// );
+/// ```
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Budget {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    calls: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    money: Option<Money>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time: Option<Duration>,
+}
+
+impl Budget {
+    /// A budget without limits.
+    pub fn new() -> Budget {
+        Budget::default()
+    }
+
+    /// How often models may be asked.
+    pub fn calls(mut self, calls: u64) -> Budget {
+        self.calls = Some(calls);
+        self
+    }
+
+    /// How many tokens may be sent.
+    pub fn input_tokens(mut self, tokens: u64) -> Budget {
+        self.input_tokens = Some(tokens);
+        self
+    }
+
+    /// How many tokens answers may have.
+    pub fn output_tokens(mut self, tokens: u64) -> Budget {
+        self.output_tokens = Some(tokens);
+        self
+    }
+
+    /// How many tokens may be sent and answered together.
+    pub fn tokens(mut self, tokens: u64) -> Budget {
+        self.tokens = Some(tokens);
+        self
+    }
+
+    /// How much money may be spent, in the currency of the [`Prices`](crate::Prices).
+    pub fn money(mut self, money: Money) -> Budget {
+        self.money = Some(money);
+        self
+    }
+
+    /// How long models may take to answer, all requests together.
+    pub fn time(mut self, time: Duration) -> Budget {
+        self.time = Some(time);
+        self
+    }
+
+    /// Returns true if it limits money.
+    pub(crate) fn limits_money(&self) -> bool {
+        self.money.is_some()
+    }
+
+    /// Returns true if it limits tokens or money.
+    pub(crate) fn limits_usage(&self) -> bool {
+        let tokens = [self.input_tokens, self.output_tokens, self.tokens];
+        self.limits_money() || tokens.iter().any(Option::is_some)
+    }
+
+    /// Whether a model may be asked: something is left of each limit.
+    ///
+    /// # Errors
+    /// The first limit of which nothing is left, in the order of the fields of [`Limit`].
+    pub fn check(&self, spent: &Spent) -> Result<(), OverBudget> {
+        let Usage {
+            input_tokens: input,
+            output_tokens: output,
+            ..
+        } = spent.usage;
+        let limits = [
+            reached(self.calls, spent.calls).map(Limit::Calls),
+            reached(self.input_tokens, input).map(Limit::InputTokens),
+            reached(self.output_tokens, output).map(Limit::OutputTokens),
+            reached(self.tokens, spent.usage.total()).map(Limit::Tokens),
+            reached(self.money, spent.money).map(Limit::Money),
+            reached(self.time, spent.time).map(Limit::Time),
+        ];
+        match limits.into_iter().flatten().next() {
+            None => Ok(()),
+            Some(limit) => Err(OverBudget {
+                limit,
+                spent: *spent,
+            }),
+        }
+    }
+}
+
+/// The limit, if nothing is left of it.
+fn reached<T: PartialOrd>(limit: Option<T>, spent: T) -> Option<T> {
+    limit.filter(|limit| spent >= *limit)
+}
+
+/// A limit of a [`Budget`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Limit {
+    /// So many calls.
+    Calls(u64),
+    /// So many tokens that are sent.
+    InputTokens(u64),
+    /// So many tokens of answers.
+    OutputTokens(u64),
+    /// So many tokens of both.
+    Tokens(u64),
+    /// So much money.
+    Money(Money),
+    /// So long.
+    Time(Duration),
+}
+
+impl fmt::Display for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Limit::Calls(calls) => write!(f, "calls: {calls}"),
+            Limit::InputTokens(tokens) => write!(f, "input tokens: {tokens}"),
+            Limit::OutputTokens(tokens) => write!(f, "output tokens: {tokens}"),
+            Limit::Tokens(tokens) => write!(f, "tokens: {tokens}"),
+            Limit::Money(money) => write!(f, "money: {money}"),
+            Limit::Time(time) => write!(f, "time: {time:?}"),
+        }
+    }
+}
+
+/// Nothing is left of a limit of a budget.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("nothing is left of a budget ({limit}); spent on models: {spent}")]
+#[non_exhaustive]
+pub struct OverBudget {
+    /// The limit.
+    pub limit: Limit,
+    /// What was spent.
+    pub spent: Spent,
+}

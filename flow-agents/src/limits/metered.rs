@@ -1,0 +1,208 @@
+//! A request that is counted in a ledger: reserved before it, and settled behind it.
+//!
+//! A request that is dropped, or whose answer does not come to its end, stays reserved: what it used is not
+//! known, and it was made.
+
+use std::error::Error;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use tokio::time::Instant;
+
+use crate::about::AboutModel;
+use crate::embedding::{Embedded, Embedding};
+use crate::error::ModelError;
+use crate::limits::account::Account;
+use crate::limits::budget::{Budget, Spent};
+use crate::limits::error::BudgetError;
+use crate::limits::ledger::Ledger;
+use crate::limits::money::Money;
+use crate::limits::prices::{Price, Prices};
+use crate::model::{Chunk, Model, Reply, ReplyStream, Request, Stop};
+use crate::usage::Usage;
+
+/// Where a request is counted.
+pub(crate) struct Meter {
+    pub(crate) ledger: Arc<dyn Ledger>,
+    pub(crate) account: Account,
+    pub(crate) entry: String,
+    pub(crate) budget: Budget,
+}
+
+impl Meter {
+    /// Reserves a request to a model, and the tokens that its answer may have.
+    pub(crate) async fn begin(
+        self,
+        model: AboutModel,
+        prices: &Prices,
+        answer: u32,
+    ) -> Result<Call, BudgetError> {
+        let price = match prices.price(&model) {
+            Ok(price) => Some(price),
+            Err(unknown) if self.budget.limits_money() => return Err(unknown.into()),
+            Err(_) => None,
+        };
+        let mut expected = Spent::default();
+        let usage = Usage::new(0, answer.into());
+        expected.add(usage, cost(price, usage));
+        let (account, entry) = (&self.account, &self.entry);
+        let reserved = self.ledger.reserve(account, entry, expected, &self.budget);
+        reserved.await?;
+        Ok(Call {
+            meter: self,
+            model,
+            price,
+            reserved: usage,
+            has_begun: false,
+            time: Duration::ZERO,
+        })
+    }
+}
+
+fn cost(price: Option<Price>, usage: Usage) -> Money {
+    price.map_or(Money::ZERO, |price| price.of(usage))
+}
+
+/// A request that is reserved.
+pub(crate) struct Call {
+    meter: Meter,
+    model: AboutModel,
+    price: Option<Price>,
+    /// The tokens that were reserved.
+    reserved: Usage,
+    /// Whether a part of an answer has come.
+    has_begun: bool,
+    /// How long the model has been waited for.
+    time: Duration,
+}
+
+impl Call {
+    /// Waits for the model.
+    async fn wait<T>(&mut self, answer: impl Future<Output = T>) -> T {
+        let began = Instant::now();
+        let answer = answer.await;
+        self.time = self.time.saturating_add(began.elapsed());
+        answer
+    }
+
+    /// Counts a request that was answered. If an answer was held back, that is what the caller has to
+    /// know, also if it does not say what it used.
+    async fn answered(self, usage: Usage, stop: &Stop) -> Result<(), BudgetError> {
+        let is_unknown = usage == Usage::default() && self.meter.budget.limits_usage();
+        let used = if is_unknown { self.reserved } else { usage };
+        self.settle(used).await?;
+        if is_unknown && *stop != Stop::Filtered {
+            return Err(BudgetError::NoUsage { model: self.model });
+        }
+        Ok(())
+    }
+
+    /// Counts a request that failed, as far as it is known what it used. The failure is the error that
+    /// the caller gets.
+    async fn failed(self, error: &ModelError) {
+        let usage = match error {
+            ModelError::TooLong { reply } | ModelError::Filtered { reply } => reply.usage,
+            ModelError::CutOff { .. } | ModelError::Malformed { .. } => self.reserved,
+            _ if self.has_begun => self.reserved,
+            _ => Usage::default(),
+        };
+        if let Err(error) = self.settle(usage).await {
+            let error = &error as &(dyn Error + 'static);
+            tracing::warn!(error, "a request that failed could not be counted");
+        }
+    }
+
+    async fn settle(&self, usage: Usage) -> Result<(), BudgetError> {
+        let mut spent = Spent::default();
+        spent.add(usage, cost(self.price, usage));
+        spent.time = self.time;
+        let Meter {
+            ledger,
+            account,
+            entry,
+            ..
+        } = &self.meter;
+        ledger.settle(account, entry, spent).await
+    }
+}
+
+/// Asks for a whole answer, and counts it.
+pub(crate) async fn complete(
+    mut call: Call,
+    model: &impl Model,
+    request: &Request,
+) -> Result<Reply, ModelError> {
+    match call.wait(model.complete(request)).await {
+        Ok(reply) => {
+            call.answered(reply.usage, &reply.stop).await?;
+            Ok(reply)
+        }
+        Err(error) => {
+            call.failed(&error).await;
+            Err(error)
+        }
+    }
+}
+
+/// Asks for vectors, and counts it.
+pub(crate) async fn embed(
+    mut call: Call,
+    model: &impl Embedding,
+    texts: &[String],
+) -> Result<Embedded, ModelError> {
+    match call.wait(model.embed(texts)).await {
+        Ok(embedded) => {
+            call.answered(embedded.usage, &Stop::Done).await?;
+            Ok(embedded)
+        }
+        Err(error) => {
+            call.failed(&error).await;
+            Err(error)
+        }
+    }
+}
+
+/// Asks for a stream, and counts it when it has ended.
+pub(crate) async fn stream(
+    mut call: Call,
+    model: &impl Model,
+    request: &Request,
+) -> Result<ReplyStream, ModelError> {
+    match call.wait(model.stream(request)).await {
+        Ok(rest) => Ok(stream::unfold(Some((rest, call)), next_counted).boxed()),
+        Err(error) => {
+            call.failed(&error).await;
+            Err(error)
+        }
+    }
+}
+
+type Counted = Option<(ReplyStream, Call)>;
+
+/// The next part, and the rest unless that was the last part.
+async fn next_counted(rest: Counted) -> Option<(Result<Chunk, ModelError>, Counted)> {
+    let (mut rest, mut call) = rest?;
+    match call.wait(rest.next()).await {
+        Some(Ok(Chunk::End { usage, stop })) => {
+            let counted = call.answered(usage, &stop).await;
+            let end = counted.map(|()| Chunk::end(usage, stop));
+            Some((end.map_err(ModelError::from), None))
+        }
+        Some(Ok(chunk)) => {
+            call.has_begun = true;
+            Some((Ok(chunk), Some((rest, call))))
+        }
+        Some(Err(error)) => {
+            call.failed(&error).await;
+            Some((Err(error), None))
+        }
+        None => {
+            if let Err(error) = call.settle(call.reserved).await {
+                return Some((Err(error.into()), None));
+            }
+            None
+        }
+    }
+}

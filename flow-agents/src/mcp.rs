@@ -1,0 +1,251 @@
+//! Tools of servers that speak the Model Context Protocol.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use flow_runtime::Context;
+use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ResourceContents};
+use rmcp::service::{RoleClient, RunningService, ServiceExt as _};
+use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
+use rmcp::transport::{IntoTransport, StreamableHttpClientTransport, TokioChildProcess};
+use serde_json::{Map, Value};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::process::Command;
+
+use crate::model::ToolDefinition;
+use crate::tool::{Tool, ToolError};
+use crate::tools::Tools;
+
+/// How long a call may take unless [`McpServer::timeout`] says otherwise, and how long connecting and
+/// listing may take.
+const TIMEOUT: Duration = Duration::from_secs(60);
+
+/// How many characters the name of a tool may have: providers take no more.
+const LONGEST_NAME: usize = 64;
+
+/// A server that speaks the [Model Context Protocol](https://modelcontextprotocol.io), whose tools a model
+/// can call. It is connected until it and all [tools](McpServer::tools) of it are dropped.
+///
+/// # Examples
+/// ```no_run
+/// use flow_agents::agent::Agent;
+/// use flow_agents::{McpServer, ScriptedModel, Tools};
+/// use tokio::process::Command;
+///
+/// # async fn example() -> Result<(), flow_agents::McpError> {
+/// let mut command = Command::new("npx");
+/// command.args(["-y", "@modelcontextprotocol/server-everything"]);
+/// let server = McpServer::command(command).await?;
+/// let tools: Tools = server.tools().await?;
+/// let agent = Agent::of(ScriptedModel::new().text("Done."), tools);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct McpServer {
+    client: Arc<RunningService<RoleClient, ()>>,
+    timeout: Duration,
+}
+
+/// Why there are no tools of a server.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum McpError {
+    /// The server cannot be started, reached, or agreed with about the protocol.
+    #[error("the server of tools cannot be connected")]
+    NotConnected(#[source] Box<dyn Error + Send + Sync>),
+    /// The server does not list its tools.
+    #[error("the server does not list its tools")]
+    NotListed(#[source] Box<dyn Error + Send + Sync>),
+    /// Two tools of the server have names that providers of models cannot tell apart.
+    #[error("the tools {first:?} and {second:?} of the server would both be called {name:?}")]
+    SameName {
+        /// One of the names.
+        first: String,
+        /// The other one.
+        second: String,
+        /// What both become: letters, digits, `_` and `-`, at most 64.
+        name: String,
+    },
+}
+
+impl McpServer {
+    /// Starts this command, and speaks with it over its standard input and output. It is ended with the
+    /// last tool.
+    ///
+    /// # Errors
+    /// [`McpError::NotConnected`].
+    pub async fn command(command: Command) -> Result<McpServer, McpError> {
+        let process = TokioChildProcess::new(command);
+        Self::connected(process.map_err(|error| McpError::NotConnected(error.into()))?).await
+    }
+
+    /// Speaks with the server at this address, such as `http://localhost:8000/mcp`, over HTTP.
+    ///
+    /// # Errors
+    /// [`McpError::NotConnected`].
+    pub async fn http(address: &str) -> Result<McpServer, McpError> {
+        Self::at(StreamableHttpClientTransportConfig::with_uri(address)).await
+    }
+
+    /// The same, with a bearer token, which is sent with each request.
+    ///
+    /// # Errors
+    /// [`McpError::NotConnected`].
+    pub async fn http_with_token(address: &str, token: &str) -> Result<McpServer, McpError> {
+        let config = StreamableHttpClientTransportConfig::with_uri(address);
+        Self::at(config.auth_header(token)).await
+    }
+
+    async fn at(config: StreamableHttpClientTransportConfig) -> Result<McpServer, McpError> {
+        Self::connected(StreamableHttpClientTransport::from_config(config)).await
+    }
+
+    /// Speaks with a server over a connection, such as a socket.
+    ///
+    /// # Errors
+    /// [`McpError::NotConnected`].
+    pub async fn over(
+        connection: impl AsyncRead + AsyncWrite + Send + 'static,
+    ) -> Result<McpServer, McpError> {
+        Self::connected(tokio::io::split(connection)).await
+    }
+
+    async fn connected<T, E, A>(transport: T) -> Result<McpServer, McpError>
+    where
+        T: IntoTransport<RoleClient, E, A>,
+        E: Error + Send + Sync + 'static,
+    {
+        let client = tokio::time::timeout(TIMEOUT, ().serve(transport)).await;
+        let client = client.map_err(|_| McpError::NotConnected(no_answer().into()))?;
+        let client = client.map_err(|error| McpError::NotConnected(error.into()))?;
+        Ok(McpServer {
+            client: Arc::new(client),
+            timeout: TIMEOUT,
+        })
+    }
+
+    /// How long a call may take, a minute by default. Then the server is told that nobody waits any more.
+    pub fn timeout(mut self, timeout: Duration) -> McpServer {
+        self.timeout = timeout;
+        self
+    }
+
+    /// The tools that the server has now, in its order.
+    ///
+    /// In the names that a model calls, what is not a letter, a digit, `_` or `-` is replaced by `_`, and
+    /// what is behind the 64th character is left out: providers take no others.
+    ///
+    /// # Errors
+    /// [`McpError::NotListed`] and [`McpError::SameName`].
+    pub async fn tools(&self) -> Result<Tools, McpError> {
+        let listed = tokio::time::timeout(TIMEOUT, self.client.list_all_tools()).await;
+        let listed = listed.map_err(|_| McpError::NotListed(no_answer().into()))?;
+        let listed = listed.map_err(|error| McpError::NotListed(error.into()))?;
+        let mut tools = Tools::new();
+        let mut names: BTreeMap<String, String> = BTreeMap::new();
+        for tool in listed {
+            let name = called(&tool.name);
+            if let Some(first) = names.insert(name.clone(), tool.name.to_string()) {
+                let second = tool.name.to_string();
+                return Err(McpError::SameName {
+                    first,
+                    second,
+                    name,
+                });
+            }
+            let description = tool.description.as_deref().unwrap_or_default();
+            let parameters = Value::Object((*tool.input_schema).clone());
+            tools.add(McpTool {
+                definition: ToolDefinition::new(name, description, parameters),
+                name: tool.name,
+                server: self.clone(),
+            });
+        }
+        Ok(tools)
+    }
+}
+
+impl fmt::Debug for McpServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("McpServer")
+            .field("timeout", &self.timeout)
+            .finish_non_exhaustive()
+    }
+}
+
+fn no_answer() -> String {
+    format!("there is no answer within {TIMEOUT:?}")
+}
+
+/// The name by which a model calls a tool.
+fn called(name: &str) -> String {
+    let letter = |letter: char| match letter {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
+        _ => '_',
+    };
+    name.chars().map(letter).take(LONGEST_NAME).collect()
+}
+
+struct McpTool {
+    definition: ToolDefinition,
+    /// Its name at the server.
+    name: Cow<'static, str>,
+    server: McpServer,
+}
+
+#[async_trait]
+impl Tool for McpTool {
+    fn definition(&self) -> &ToolDefinition {
+        &self.definition
+    }
+
+    async fn call(&self, _: &Context, arguments: Map<String, Value>) -> Result<String, ToolError> {
+        let request = CallToolRequestParams::new(self.name.clone()).with_arguments(arguments);
+        let call = self.server.client.call_tool(request);
+        let after = self.server.timeout;
+        let Ok(result) = tokio::time::timeout(after, call).await else {
+            return Err(ToolError::failed(format!("no result within {after:?}")));
+        };
+        let result = result.map_err(ToolError::failed)?;
+        let failed = result.is_error == Some(true);
+        match (failed, text_of(result)) {
+            (false, Some(text)) => Ok(text),
+            (false, None) => Ok("Done.".to_owned()),
+            (true, Some(text)) => Err(ToolError::failed(text)),
+            (true, None) => Err(ToolError::failed("the tool does not say why it has failed")),
+        }
+    }
+}
+
+/// What a model reads of a result: its texts, a line each, and of what is not a text that it is left out.
+/// Without any of both, the structured content, if there is one.
+fn text_of(result: CallToolResult) -> Option<String> {
+    let lines = result.content.into_iter().map(|block| match block {
+        ContentBlock::Text(text) => text.text,
+        ContentBlock::Image(image) => format!("[an image is left out: {}]", image.mime_type),
+        ContentBlock::Audio(audio) => format!("[a sound is left out: {}]", audio.mime_type),
+        ContentBlock::Resource(resource) => resource_text(resource.resource),
+        ContentBlock::ResourceLink(link) => format!("[a resource: {}]", link.uri),
+        _ => "[a content of an unknown kind is left out]".to_owned(),
+    });
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
+        return result.structured_content.map(|content| content.to_string());
+    }
+    Some(lines.join("\n"))
+}
+
+fn resource_text(contents: ResourceContents) -> String {
+    match contents {
+        ResourceContents::TextResourceContents { text, .. } => text,
+        ResourceContents::BlobResourceContents { uri, .. } => {
+            format!("[a resource that is not a text is left out: {uri}]")
+        }
+        _ => "[a resource of an unknown kind is left out]".to_owned(),
+    }
+}

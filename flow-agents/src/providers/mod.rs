@@ -1,0 +1,319 @@
+//! Models of real providers, through the crate `genai`.
+//!
+//! `genai` makes the requests and reads the answers. What it does not tell of an answer is read from
+//! what the provider sent ([`frames`], [`completions`]). None of its types is public here, so that a
+//! new version of it is not one of this crate.
+
+mod completions;
+mod embedding;
+mod endpoint;
+mod error;
+mod failure;
+mod frames;
+mod kept;
+mod provider;
+mod reply;
+mod request;
+mod stream;
+
+use std::fmt;
+
+use async_trait::async_trait;
+use genai::resolver::{AuthData, Endpoint};
+use genai::{ModelIden, ServiceTarget};
+use reqwest::redirect::Policy;
+use secrecy::{ExposeSecret as _, SecretString};
+
+pub use self::error::GenAiError;
+use self::provider::Provider;
+use self::stream::Besides;
+use crate::about::AboutModel;
+use crate::error::ModelError;
+use crate::model::{Model, Reply, ReplyStream, Request};
+
+/// A model of a real provider, for texts or for [embeddings](crate::Embedding).
+///
+/// It is named by its provider and its name there, such as `openai:gpt-5-mini`:
+///
+/// | provider | in a table of [`Prices`](crate::Prices) | key, for the provider's own server | what is asked |
+/// |---|---|---|---|
+/// | `openai` | `openai` | `OPENAI_API_KEY` | Chat Completions of OpenAI; with an [`endpoint`](GenAi::endpoint), of another server that has them |
+/// | `openai-responses` | `openai` | `OPENAI_API_KEY` | Responses of OpenAI, for models that only these have, and for ones that think between calls of tools |
+/// | `anthropic` | `anthropic` | `ANTHROPIC_API_KEY` | Messages of Anthropic |
+/// | `gemini` | `gcp.gemini` | `GEMINI_API_KEY` | Gemini of Google |
+/// | `ollama` | `ollama` | | Ollama, on this machine if there is no [`endpoint`](GenAi::endpoint) |
+/// | `mistral` | `mistral_ai` | `MISTRAL_API_KEY` | Mistral |
+/// | `deepseek` | `deepseek` | `DEEPSEEK_API_KEY` | DeepSeek |
+/// | `groq` | `groq` | `GROQ_API_KEY` | Groq |
+/// | `xai` | `x_ai` | `XAI_API_KEY` | xAI |
+///
+/// The key is read from the environment variable with each request, unless it is
+/// [given](GenAi::key). The environment's key goes only to the provider's own server. With an
+/// [`endpoint`](GenAi::endpoint) of another scheme, host or port, only a given key is sent. If there is
+/// none, the provider's name stands in its place, as it always does for `ollama`. The key is in no
+/// debug output and in no error.
+///
+/// Without [`max_tokens`](Request::max_tokens), Anthropic is asked for as many tokens as the model can
+/// give, since it wants a number. The tokens of what a model thinks are counted as answered. The schema
+/// of [`output`](Request::output) is not sent to DeepSeek and Groq, which refuse it for many models.
+///
+/// # Errors of a request
+/// | what happens | error |
+/// |---|---|
+/// | HTTP status 429 | [`RateLimited`](ModelError::RateLimited), with the time that the provider asks to wait. [`Refused`](ModelError::Refused) if it says that the account has no money left |
+/// | no connection; HTTP status 408, or 500 and above | [`Unavailable`](ModelError::Unavailable) |
+/// | another HTTP status that is not a success; no key; something in the request that the provider does not take | [`Refused`](ModelError::Refused), with what the provider says |
+/// | an answer that is not what it should be | [`Malformed`](ModelError::Malformed) |
+/// | an answer that ends before it says why | [`CutOff`](ModelError::CutOff) |
+///
+/// A model that refuses to answer has an answer that is [`Filtered`](crate::Stop::Filtered). There is
+/// no limit of time: a node has one with `timeout`. A redirect is an error, since the key would go
+/// with it.
+///
+/// The crate `genai`, by which this is done, writes to `tracing` too, such as a warning for each part
+/// of a stream without a text. The filter `genai=error` leaves these out.
+///
+/// # Examples
+/// ```
+/// use flow_agents::{GenAi, Model};
+///
+/// let model = GenAi::new("anthropic:claude-sonnet-4-5")?.key("not-a-real-key");
+/// assert_eq!(model.about().name, "claude-sonnet-4-5");
+/// assert!(!format!("{model:?}").contains("not-a-real-key"));
+///
+/// let error = GenAi::new("gpt-5-mini").unwrap_err();
+/// assert!(error.to_string().contains("openai, openai-responses, anthropic, gemini, ollama"));
+/// # Ok::<(), flow_agents::GenAiError>(())
+/// ```
+///
+/// With what asks again when the provider is overloaded, and as a node of a flow:
+///
+/// ```
+/// use flow_agents::{Chat, GenAi, Retrying};
+///
+/// let model = GenAi::new("openai:my-model")?.endpoint("http://localhost:8000/v1")?;
+/// let chat = Chat::new(Retrying::new(model)).max_tokens(300);
+/// # Ok::<(), flow_agents::GenAiError>(())
+/// ```
+///
+/// Vectors of texts:
+///
+/// ```no_run
+/// use flow_agents::{Embedding, GenAi};
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let model = GenAi::new("openai:text-embedding-3-small")?.dimensions(256);
+/// let embedded = model.embed(&["It rains.".to_owned(), "It snows.".to_owned()]).await?;
+/// assert_eq!(embedded.vectors[1].len(), 256);
+/// # Ok(()) }
+/// ```
+#[derive(Clone)]
+pub struct GenAi {
+    provider: &'static Provider,
+    name: String,
+    endpoint: String,
+    /// Whether the address is on the provider's own server.
+    is_own: bool,
+    key: Option<SecretString>,
+    dimensions: Option<usize>,
+    client: genai::Client,
+}
+
+impl GenAi {
+    /// A model by its provider and its name, such as `openai:gpt-5-mini` or `ollama:qwen3:4b`.
+    ///
+    /// # Errors
+    /// [`GenAiError::Provider`] if the text does not begin with a known provider,
+    /// [`GenAiError::Name`] if no name follows, and [`GenAiError::Client`] if the system gives no
+    /// certificates to check servers with.
+    pub fn new(model: &str) -> Result<GenAi, GenAiError> {
+        let (provider, name) = model.split_once(':').unwrap_or((model, ""));
+        let Some(provider) = Provider::find(provider.trim()) else {
+            let model = model.to_owned();
+            return Err(GenAiError::Provider { model });
+        };
+        let name = name.trim().to_owned();
+        if name.is_empty() {
+            let model = model.to_owned();
+            return Err(GenAiError::Name { model });
+        }
+        Ok(GenAi {
+            provider,
+            name,
+            endpoint: provider.endpoint.to_owned(),
+            is_own: true,
+            key: None,
+            dimensions: None,
+            client: client()?,
+        })
+    }
+
+    /// The key to ask with, instead of the one in the environment. It is sent to any
+    /// [`endpoint`](GenAi::endpoint).
+    pub fn key(mut self, key: impl Into<SecretString>) -> GenAi {
+        self.key = Some(key.into());
+        self
+    }
+
+    /// The address to ask at, instead of the provider's own, with all that stands before the names
+    /// of its calls: `http://localhost:8000/v1` for `http://localhost:8000/v1/chat/completions`.
+    ///
+    /// On another server than the provider's own, the key in the environment is not used.
+    ///
+    /// # Errors
+    /// [`GenAiError::Endpoint`] if it is not an address with `http` or `https`, or has a user name, a
+    /// password, a query or a fragment.
+    pub fn endpoint(mut self, url: &str) -> Result<GenAi, GenAiError> {
+        let url = endpoint::parse(url)?;
+        self.is_own = endpoint::is_own(self.provider, &url);
+        self.endpoint = url.into();
+        Ok(self)
+    }
+
+    /// How many numbers an [embedding](crate::Embedding) has, for a model that can give different
+    /// lengths. Answers in text do not change.
+    pub fn dimensions(mut self, dimensions: usize) -> GenAi {
+        self.dimensions = Some(dimensions);
+        self
+    }
+
+    /// Where and as whom to ask.
+    fn target(&self) -> Result<ServiceTarget, ModelError> {
+        Ok(ServiceTarget {
+            endpoint: Endpoint::from_owned(self.endpoint.as_str()),
+            auth: AuthData::Key(self.secret(|name| std::env::var(name).ok())?),
+            model: ModelIden::new(self.provider.kind, self.name.as_str()),
+        })
+    }
+
+    /// The key to send, with these variables of the environment.
+    fn secret(&self, variable: impl Fn(&str) -> Option<String>) -> Result<String, ModelError> {
+        if let Some(key) = &self.key {
+            return Ok(key.expose_secret().to_owned());
+        }
+        let Some(name) = self.provider.variable.filter(|_| self.is_own) else {
+            return Ok(self.provider.name.to_owned()); // something has to stand there
+        };
+        let key = variable(name).filter(|key| !key.is_empty());
+        key.ok_or_else(|| ModelError::Refused {
+            source: format!(
+                "there is no key for {}: set the environment variable {name}, or call `key`",
+                self.provider.name
+            )
+            .into(),
+        })
+    }
+}
+
+/// A client that follows no redirects: a key in a header goes to wherever they lead.
+fn client() -> Result<genai::Client, GenAiError> {
+    let client = reqwest::Client::builder().redirect(Policy::none()).build();
+    let client = client.map_err(|source| GenAiError::Client {
+        source: source.into(),
+    })?;
+    let client = genai::Client::builder().with_reqwest(client).build();
+    client.map_err(|source| GenAiError::Client {
+        source: source.into(),
+    })
+}
+
+impl fmt::Debug for GenAi {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GenAi")
+            .field("provider", &self.provider.name)
+            .field("name", &self.name)
+            .field("endpoint", &self.endpoint)
+            .field("key", &self.key)
+            .field("dimensions", &self.dimensions)
+            .finish_non_exhaustive()
+    }
+}
+
+#[async_trait]
+impl Model for GenAi {
+    fn about(&self) -> AboutModel {
+        AboutModel::new(self.provider.telemetry, self.name.as_str())
+    }
+
+    async fn complete(&self, request: &Request) -> Result<Reply, ModelError> {
+        let chat = request::chat(self.provider, request)?;
+        let options = request::options(self.provider, &self.name, request);
+        let answer = self
+            .client
+            .exec_chat(self.target()?, chat, Some(&options))
+            .await;
+        reply::whole(self.provider, answer)
+    }
+
+    async fn stream(&self, request: &Request) -> Result<ReplyStream, ModelError> {
+        let chat = request::chat(self.provider, request)?;
+        let options = request::options(self.provider, &self.name, request);
+        let besides = Besides::default();
+        let options = besides.listen(self.provider.protocol, options);
+        let stream = self
+            .client
+            .exec_chat_stream(self.target()?, chat, Some(&options))
+            .await;
+        let stream = stream.map_err(failure::sort)?.stream;
+        stream::parts(self.provider, stream, besides).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODELS: [(&str, &str); 8] = [
+        ("openai:gpt-5-mini", "OPENAI_API_KEY"),
+        ("openai-responses:gpt-5-mini", "OPENAI_API_KEY"),
+        ("anthropic:claude-sonnet-4-5", "ANTHROPIC_API_KEY"),
+        ("gemini:gemini-3-flash-preview", "GEMINI_API_KEY"),
+        ("mistral:mistral-small-latest", "MISTRAL_API_KEY"),
+        ("deepseek:deepseek-chat", "DEEPSEEK_API_KEY"),
+        ("groq:llama-3.3-70b-versatile", "GROQ_API_KEY"),
+        ("xai:grok-4", "XAI_API_KEY"),
+    ];
+
+    #[test]
+    fn a_key_that_is_missing_is_asked_for_by_its_name() {
+        for (name, variable) in MODELS {
+            let model = GenAi::new(name).unwrap();
+            for missing in [None, Some(String::new())] {
+                let error = model.secret(|_| missing.clone()).unwrap_err();
+                let ModelError::Refused { source } = error else {
+                    panic!("{error:?}");
+                };
+                assert!(source.to_string().contains(variable), "{source}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_key_of_the_environment_goes_only_to_the_provider() {
+        for (name, variable) in MODELS {
+            let secret = |model: &GenAi| {
+                let environment = |it: &str| (it == variable).then(|| "of the provider".to_owned());
+                model.secret(environment).unwrap()
+            };
+            let model = GenAi::new(name).unwrap();
+            let own = model.endpoint.clone();
+            assert_eq!(secret(&model), "of the provider", "{name}");
+            let beside = model.clone().endpoint(&format!("{own}beta")).unwrap();
+            assert_eq!(secret(&beside), "of the provider", "{name}");
+
+            let path = own.find(".com").or(own.find(".ai")).unwrap();
+            let port = own[path..].find('/').unwrap() + path;
+            let elsewhere = [
+                "http://localhost:8000/v1".to_owned(),
+                own.replace("https:", "http:"),
+                format!("{}:8443{}", &own[..port], &own[port..]),
+                format!("{}.example.org{}", &own[..port], &own[port..]),
+            ];
+            for url in elsewhere {
+                let model = model.clone().endpoint(&url).unwrap();
+                assert_eq!(secret(&model), name.split(':').next().unwrap(), "{url}");
+                assert_eq!(secret(&model.key("given")), "given", "{url}");
+            }
+        }
+    }
+}

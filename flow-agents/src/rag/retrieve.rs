@@ -1,0 +1,225 @@
+//! Passages that answer a question.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::cite::without_names;
+use super::passages::{FoundPassage, Passages, RagError};
+use crate::asked::asked;
+use crate::embedding::Embedding;
+use crate::error::ModelError;
+use crate::message::Message;
+use crate::messages::{Messages, Placement};
+use crate::model::{Model, Request};
+
+/// How many passages are found unless [`Retrieve::limit`] says otherwise.
+const LIMIT: usize = 6;
+
+const REWRITE: &str = "Write the last question so that it can be understood without the conversation \
+    before it. Answer with the question alone.";
+
+/// What stands behind the passages.
+const END: &str = "(These were the passages.)";
+
+/// What a model is told before passages.
+const TASK: &str = "Answer the question from the passages below, and from nothing else. Behind each \
+    statement, name the passage that says so by its name in brackets, such as [handbook.md#3]. If the \
+    passages do not answer the question, say so.";
+
+/// A node that makes a question complete: it reads `question` and, if there is one, `history`, the
+/// conversation before it, and writes `query`. Without a conversation, no model is asked.
+#[derive(Clone)]
+pub struct Rewrite {
+    model: Arc<dyn Model>,
+}
+
+impl Rewrite {
+    /// Asks this model.
+    pub fn new(model: impl Model + 'static) -> Rewrite {
+        Rewrite {
+            model: Arc::new(model),
+        }
+    }
+}
+
+#[node(writes = query)]
+impl Rewrite {
+    async fn exec(&self, question: &str, history: Option<&Messages>) -> Result<String, ModelError> {
+        let Some(history) = history.filter(|history| !history.is_empty()) else {
+            return Ok(question.to_owned());
+        };
+        let mut messages = history.clone();
+        messages.add_user(question);
+        messages.add_system(REWRITE, Placement::Replace);
+        let reply = asked(&*self.model, &Request::new(&messages), |_| {}).await?;
+        let query = reply.into_complete()?.content;
+        let query = query.trim();
+        Ok(if query.is_empty() { question } else { query }.to_owned())
+    }
+}
+
+/// Whether there are passages that answer a question.
+#[derive(Debug, Clone, PartialEq, Action, Serialize, Deserialize)]
+pub enum Retrieved {
+    /// There are.
+    Found {
+        /// The likest first.
+        found: Vec<FoundPassage>,
+    },
+    /// There are not.
+    Nothing,
+}
+
+/// A node that finds passages: it reads `query`, and takes the action `"found"` with `found`, or
+/// `"nothing"`.
+#[derive(Clone)]
+pub struct Retrieve {
+    embedding: Arc<dyn Embedding>,
+    passages: Arc<dyn Passages>,
+    limit: usize,
+    likeness: f32,
+}
+
+impl Retrieve {
+    /// Finds the six likest passages, with the embedding with which they were [kept](super::Keep).
+    pub fn new(embedding: impl Embedding + 'static, passages: impl Passages + 'static) -> Retrieve {
+        Retrieve {
+            embedding: Arc::new(embedding),
+            passages: Arc::new(passages),
+            limit: LIMIT,
+            likeness: 0.0,
+        }
+    }
+
+    /// How many passages are found at most.
+    pub fn limit(mut self, passages: usize) -> Retrieve {
+        self.limit = passages;
+        self
+    }
+
+    /// How like a passage has to be: more than that. 0 by default. What is a good number depends on the
+    /// embedding.
+    pub fn likeness(mut self, likeness: f32) -> Retrieve {
+        self.likeness = likeness;
+        self
+    }
+
+    async fn find(&self, query: &str) -> Result<Vec<FoundPassage>, RagError> {
+        let embedded = self.embedding.embed(&[query.to_owned()]).await?;
+        let Some(vector) = embedded.vectors.first() else {
+            let source = "there is no vector of the question".into();
+            return Err(ModelError::Malformed { source }.into());
+        };
+        let mut found = self.passages.nearest(vector, self.limit).await?;
+        found.retain(|it| it.likeness > self.likeness);
+        Ok(found)
+    }
+}
+
+#[node(actions = Retrieved)]
+impl Retrieve {
+    async fn exec(&self, query: &str) -> Result<Retrieved, RagError> {
+        let found = self.find(query).await?;
+        Ok(if found.is_empty() {
+            Retrieved::Nothing
+        } else {
+            Retrieved::Found { found }
+        })
+    }
+}
+
+/// A tool with which an agent finds passages by itself: `tools![SearchDocuments =
+/// SearchDocuments::new(retrieve)]`.
+#[derive(Clone)]
+pub struct SearchDocuments {
+    retrieve: Retrieve,
+}
+
+impl SearchDocuments {
+    /// Finds what this node finds.
+    pub fn new(retrieve: Retrieve) -> SearchDocuments {
+        SearchDocuments { retrieve }
+    }
+}
+
+/// Searches the documents. The name of each passage stands before it in brackets: cite it by this name.
+#[node(writes = passages)]
+impl SearchDocuments {
+    async fn exec(
+        &self,
+        /// What to search for: a question, or words.
+        query: &str,
+    ) -> Result<String, RagError> {
+        let found = self.retrieve.find(query).await?;
+        Ok(if found.is_empty() {
+            "There is no such passage.".to_owned()
+        } else {
+            shown(&found)
+        })
+    }
+}
+
+/// Passages as a model reads them, each behind its name. What looks like the name of a passage in a text
+/// is not shown as one: a document must not make the model cite another one.
+fn shown(found: &[FoundPassage]) -> String {
+    let mut shown = String::new();
+    for FoundPassage { passage, .. } in found {
+        let text = without_names(&passage.text);
+        let _ = write!(shown, "[{}]\n{text}\n\n", passage.id());
+    }
+    shown.truncate(shown.trim_end().len());
+    shown
+}
+
+/// A node that tells a model the passages: it reads `question`, `found` and, if there is one, `history`, and
+/// writes `messages`. The passages stand in the message of the system, in the place of those of an earlier
+/// question.
+#[node(writes = messages)]
+pub fn tell_passages(
+    question: &str,
+    found: &[FoundPassage],
+    history: Option<&Messages>,
+) -> Messages {
+    let mut messages = history.cloned().unwrap_or_default();
+    let mut told = match messages.first() {
+        Some(system @ Message::System { .. }) => without_passages(&system.text()),
+        _ => String::new(),
+    };
+    if !told.is_empty() {
+        told.push_str("\n\n");
+    }
+    let _ = write!(told, "{TASK}\n\n{}\n\n{END}", shown(found));
+    messages.add_system(&told, Placement::Replace);
+    messages.add_user(question);
+    messages
+}
+
+/// What the system says, without the passages of an earlier question.
+fn without_passages(system: &str) -> String {
+    let begin = system.find(TASK);
+    let end = system.rfind(END).map(|at| at + END.len());
+    match (begin, end) {
+        (Some(begin), Some(end)) if begin < end => {
+            let (before, after) = (system[..begin].trim_end(), system[end..].trim_start());
+            let space = if before.is_empty() || after.is_empty() {
+                ""
+            } else {
+                "\n\n"
+            };
+            format!("{before}{space}{after}")
+        }
+        _ => system.to_owned(),
+    }
+}
+
+/// A node that asks without passages: it reads `question` and, if there is one, `history`, and writes
+/// `messages`.
+#[node(writes = messages)]
+pub fn tell_question(question: &str, history: Option<&Messages>) -> Messages {
+    let mut messages = history.cloned().unwrap_or_default();
+    messages.add_user(question);
+    messages
+}

@@ -1,0 +1,122 @@
+//! What a model may call.
+
+use std::error::Error;
+
+use async_trait::async_trait;
+use flow_runtime::Context;
+use serde_json::{Map, Value};
+
+use crate::model::ToolDefinition;
+
+/// Something that a model may call, by a name and with arguments in JSON.
+///
+/// [`tools!`](crate::tools) makes one of a node or a flow. Implement the trait for what is known only at
+/// run time, such as the tools of a server.
+///
+/// # Examples
+/// ```
+/// use async_trait::async_trait;
+/// use flow_agents::{Tool, ToolDefinition, ToolError, Tools};
+/// use flow_runtime::Context;
+/// use serde_json::{Map, Value, json};
+///
+/// struct Echo(ToolDefinition);
+///
+/// #[async_trait]
+/// impl Tool for Echo {
+///     fn definition(&self) -> &ToolDefinition {
+///         &self.0
+///     }
+///
+///     async fn call(&self, _: &Context, arguments: Map<String, Value>) -> Result<String, ToolError> {
+///         Ok(Value::from(arguments).to_string())
+///     }
+/// }
+///
+/// let mut tools = Tools::new();
+/// tools.add(Echo(ToolDefinition::new("echo", "Returns its arguments.", json!({ "type": "object" }))));
+/// assert!(tools.get("echo").is_some());
+/// ```
+#[async_trait]
+pub trait Tool: Send + Sync {
+    /// What a model is told of it.
+    fn definition(&self) -> &ToolDefinition;
+
+    /// Whether a call with these arguments would be made. By default all are; [`call`](Tool::call) may refuse
+    /// them all the same.
+    ///
+    /// # Errors
+    /// [`ToolError::Arguments`] if the arguments do not fit.
+    fn check(&self, cx: &Context, arguments: &Map<String, Value>) -> Result<(), ToolError> {
+        let _ = (cx, arguments);
+        Ok(())
+    }
+
+    /// Calls it with the arguments of a model, within the step of a run. The result is a text that the
+    /// model reads.
+    ///
+    /// # Errors
+    /// The tool was not called because of its arguments, or it failed.
+    ///
+    /// # Cancel safety
+    /// That of the tool. A run that is cancelled drops the call.
+    async fn call(&self, cx: &Context, arguments: Map<String, Value>) -> Result<String, ToolError>;
+}
+
+/// Why a tool has no result.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ToolError {
+    /// There is no tool with this name.
+    #[error("Tool '{name}' not found; {}", all_of(.known))]
+    Unknown {
+        /// The name that the model called.
+        name: String,
+        /// The names of the tools that there are.
+        known: Vec<String>,
+    },
+    /// The arguments are not a JSON object.
+    #[error("the arguments are not a JSON object: {reason}")]
+    NotAnObject {
+        /// What is wrong with them.
+        reason: String,
+    },
+    /// The arguments do not fit the tool, which was not called.
+    #[error("{}", .wrong.join("; "))]
+    Arguments {
+        /// What is wrong, argument by argument.
+        wrong: Vec<String>,
+    },
+    /// The tool was called, and failed.
+    #[error("{}", chain(.0.as_ref()))]
+    Failed(#[source] Box<dyn Error + Send + Sync>),
+}
+
+impl ToolError {
+    /// The tool was called, and failed for this reason.
+    pub fn failed(reason: impl Into<Box<dyn Error + Send + Sync>>) -> ToolError {
+        ToolError::Failed(reason.into())
+    }
+}
+
+fn all_of(names: &[String]) -> String {
+    match names {
+        [] => "there are no tools".to_owned(),
+        names => format!("there are: {}", names.join(", ")),
+    }
+}
+
+/// An error with what caused it: a model sees no more of it than this text.
+pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(error) = source {
+        let cause = error.to_string();
+        // Some errors repeat their source in their own text.
+        if !text.ends_with(&cause) {
+            text = format!("{text}: {cause}");
+        }
+        source = error.source();
+    }
+    text
+}
