@@ -6,6 +6,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Guard;
+#[cfg(feature = "definitions")]
+use crate::kept::Kept;
 use crate::limits::Limits;
 use crate::live::Hub;
 use crate::metrics::Metrics;
@@ -18,6 +20,8 @@ pub(crate) struct App {
     metrics: Metrics,
     streams: Arc<Semaphore>,
     closing: CancellationToken,
+    #[cfg(feature = "definitions")]
+    kept: Option<Kept>,
 }
 
 impl App {
@@ -31,7 +35,22 @@ impl App {
             limits,
             metrics: Metrics::new(),
             closing,
+            #[cfg(feature = "definitions")]
+            kept: None,
         }
+    }
+
+    /// The same, with definitions.
+    #[cfg(feature = "definitions")]
+    pub(crate) fn keeping(self, kept: Option<Kept>) -> Self {
+        App { kept, ..self }
+    }
+
+    /// The definitions that the server keeps.
+    #[cfg(feature = "definitions")]
+    pub(crate) fn kept(&self) -> Result<&Kept, Problem> {
+        let none = || Problem::not_found("this server keeps no definitions");
+        self.kept.as_ref().ok_or_else(none)
     }
 
     pub(crate) fn guard(&self) -> &Guard {

@@ -3,6 +3,8 @@
 mod access;
 mod agent_framework;
 mod app;
+#[cfg(feature = "definitions")]
+mod kept;
 mod limits;
 mod listen;
 mod live;

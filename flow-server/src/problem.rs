@@ -183,6 +183,10 @@ fn classified(error: &RuntimeError) -> (StatusCode, &'static str, &'static str) 
             conflict("already-answered", "The question is answered already")
         }
         RuntimeError::FlowChanged { .. } => conflict("flow-changed", "The flow has changed"),
+        RuntimeError::NoTransactions { .. } => conflict(
+            "no-transactions",
+            "The store has no database for a node's transaction",
+        ),
         RuntimeError::NoSchema { .. } => {
             conflict("no-schema", "The answer cannot be checked in this server")
         }

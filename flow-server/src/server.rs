@@ -13,6 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::access::{Authenticate, Guard, Links};
 use crate::app::App;
+#[cfg(feature = "definitions")]
+use crate::kept::Kept;
 use crate::limits::Limits;
 use crate::listen::listen;
 use crate::routes;
@@ -45,6 +47,8 @@ pub struct Server {
     authentication: Option<Arc<dyn Authenticate>>,
     links: Links,
     limits: Limits,
+    #[cfg(feature = "definitions")]
+    kept: Option<Kept>,
 }
 
 impl fmt::Debug for Server {
@@ -80,7 +84,62 @@ impl Server {
             authentication: None,
             links: Links::random(),
             limits: Limits::default(),
+            #[cfg(feature = "definitions")]
+            kept: None,
         }
+    }
+
+    /// Keeps flows that operators edit: the routes `/definitions`, and `/catalog` with the nodes that
+    /// they may use. Replaces definitions of an earlier call.
+    ///
+    /// An active definition is a flow of the runtime, under its name. Those that are active now are
+    /// registered at once, so call this before [`Runtime::recover`]. One that cannot be loaded any more,
+    /// or has the name of another flow of the runtime, is left out and logged as an error.
+    ///
+    /// A definition that changes is a new version of its flow: executions in progress finish on the
+    /// version on which they started. In another process, or after a restart, that needs
+    /// [`load_versions`](flow_durable::RuntimeOptions::load_versions). A flow that was renamed, is a
+    /// draft again, or was deleted cannot be started any more; what has started finishes in this process.
+    /// Another process that keeps the same definitions notices a change when somebody starts the
+    /// definition there by its id, or when it begins anew. A runtime has the definitions of one server.
+    ///
+    /// # Errors
+    ///
+    /// [`DefinitionError::Store`](flow_definitions::DefinitionError::Store): the definitions cannot be
+    /// read.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_definitions::{Definitions, MemoryDefinitions};
+    /// use flow_durable::{MemoryStore, Runtime};
+    /// use flow_loader::registry;
+    /// use flow_runtime::prelude::*;
+    /// use flow_server::Server;
+    ///
+    /// #[node]
+    /// fn greet(name: &str) -> String {
+    ///     format!("Hello, {name}!")
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let definitions = Definitions::new(MemoryDefinitions::new(), registry![greet]);
+    /// let runtime = Runtime::new(MemoryStore::new());
+    /// let server = Server::new(runtime.clone()).definitions(definitions).await?;
+    /// runtime.recover().await?;
+    /// # drop(server);
+    /// # Ok(()) }
+    /// ```
+    #[cfg(feature = "definitions")]
+    pub async fn definitions(
+        mut self,
+        definitions: flow_definitions::Definitions,
+    ) -> Result<Self, flow_definitions::DefinitionError> {
+        if let Some(earlier) = self.kept.take() {
+            earlier.withdraw_all();
+        }
+        self.kept = Some(Kept::new(definitions, self.runtime.clone()).await?);
+        Ok(self)
     }
 
     /// Lets in only those whom this knows.
@@ -137,7 +196,10 @@ impl Server {
 
     fn app(self, closing: CancellationToken) -> App {
         let guard = Guard::new(self.runtime, self.authentication, self.links, &self.limits);
-        App::new(guard, self.limits, closing)
+        let app = App::new(guard, self.limits, closing);
+        #[cfg(feature = "definitions")]
+        let app = app.keeping(self.kept);
+        app
     }
 
     /// Serves at an address, until the process ends.

@@ -144,6 +144,14 @@ impl Caller {
     pub(crate) fn is_operator(&self) -> bool {
         self.principal.0 == Who::Operator
     }
+
+    /// Refuses everybody but an operator.
+    pub(crate) fn must_be_operator(&self) -> Result<(), Problem> {
+        if !self.is_operator() {
+            return Err(Problem::forbidden("this is for whoever runs the server"));
+        }
+        Ok(())
+    }
 }
 
 /// A caller who runs the server.
@@ -161,10 +169,8 @@ impl FromRequestParts<Arc<App>> for Operator {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
-        if !Caller::of(parts, app.guard()).await?.is_operator() {
-            return Err(Problem::forbidden("this is for whoever runs the server"));
-        }
-        Ok(Operator)
+        let caller = Caller::of(parts, app.guard()).await?;
+        caller.must_be_operator().map(|()| Operator)
     }
 }
 

@@ -147,7 +147,7 @@ impl FromRequestParts<Arc<App>> for IdempotencyKey {
     }
 }
 
-async fn in_path(parts: &mut Parts, app: &Arc<App>) -> Result<String, Problem> {
+pub(super) async fn in_path(parts: &mut Parts, app: &Arc<App>) -> Result<String, Problem> {
     match Path::<String>::from_request_parts(parts, app).await {
         Ok(Path(text)) => Ok(text),
         Err(error) => Err(Problem::bad_request(error.body_text())),

@@ -153,21 +153,34 @@ pub(super) async fn start(
     IdempotencyKey(key): IdempotencyKey,
     Body(input): Body<Value>,
 ) -> Result<Response, Problem> {
-    let mut options = params.options(&caller)?;
+    begun(&app, &caller, &name, &params, &base, key, input).await
+}
+
+/// Starts an execution, and answers with it.
+pub(super) async fn begun(
+    app: &App,
+    caller: &Caller,
+    name: &str,
+    params: &StartParams,
+    base: &str,
+    key: Option<String>,
+    input: Value,
+) -> Result<Response, Problem> {
+    let mut options = params.options(caller)?;
     if let Some(key) = key {
         options = options.idempotency_key(key);
     }
     let executions = caller.starting(params.owner.as_deref())?;
-    let started = executions.start_any(&name, input, options).await;
+    let started = executions.start_any(name, input, options).await;
     let execution = started.map_err(|error| match error {
         RuntimeError::NotRegistered { flow } => no_flow(&flow),
         error => error.into(),
     })?;
-    app.metrics().started(&name);
+    app.metrics().started(name);
     let location = format!("{base}/executions/{}", execution.id());
     let view = match params.wait {
         None => ExecutionView::of(&execution)?,
-        Some(seconds) => waited(&app, &execution, seconds).await?,
+        Some(seconds) => waited(app, &execution, seconds).await?,
     };
     let headers = [(header::LOCATION, location)];
     Ok((StatusCode::CREATED, headers, Json(view)).into_response())

@@ -1,5 +1,9 @@
 //! The routes.
 
+#[cfg(feature = "definitions")]
+mod definition_views;
+#[cfg(feature = "definitions")]
+mod definitions;
 mod events;
 mod executions;
 mod extract;
@@ -56,7 +60,7 @@ impl utoipa::Modify for Security {
 
 /// All routes, with the description of them.
 fn described() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
-    OpenApiRouter::with_openapi(Api::openapi())
+    let router = OpenApiRouter::with_openapi(Api::openapi())
         .routes(routes!(flows::list))
         .routes(routes!(flows::get))
         .routes(routes!(flows::picture))
@@ -79,8 +83,20 @@ fn described() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
         .routes(routes!(events::of_all))
         .routes(routes!(system::health))
         .routes(routes!(system::ready))
-        .routes(routes!(system::metrics))
-        .split_for_parts()
+        .routes(routes!(system::metrics));
+    #[cfg(feature = "definitions")]
+    let router = router
+        .routes(routes!(definitions::catalog))
+        .routes(routes!(definitions::list, definitions::create))
+        .routes(routes!(definitions::validate))
+        .routes(routes!(
+            definitions::get,
+            definitions::patch,
+            definitions::delete
+        ))
+        .routes(routes!(definitions::source))
+        .routes(routes!(definitions::start));
+    router.split_for_parts()
 }
 
 /// The description of all routes, as OpenAPI 3.1.

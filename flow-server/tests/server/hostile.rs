@@ -109,7 +109,7 @@ fn random_body(random: &mut fastrand::Rng, words: &[String]) -> String {
     let number = random.u64(..) >> random.u32(..64);
     let mut word = || random.choice(words).unwrap().clone();
     let (first, second) = (word(), word());
-    let body = match random.u8(..9) {
+    let body = match random.u8(..11) {
         0 => return String::new(),
         1 => return first,
         2 => return "[".repeat(random.usize(..5000)),
@@ -118,9 +118,26 @@ fn random_body(random: &mut fastrand::Rng, words: &[String]) -> String {
         5 => json!({ "seq": number % 8, "values": { "amount": number } }),
         6 => json!({ "expiresInSeconds": number, "step": first }),
         7 => json!({ "Approve": { "comment": first } }),
+        8 => json!({ "flow": { "name": first, "nodes": [] }, "status": "active" }),
+        9 => {
+            json!({ "flow": { "description": first }, "layout": null, "configuration": { second: 1 } })
+        }
         _ => json!({ "employee": first, "amount": number }),
     };
     body.to_string()
+}
+
+/// The server with a definition, and the id of that.
+#[cfg(feature = "definitions")]
+async fn keeping_one(server: Server) -> (Server, String) {
+    use flow_definitions::{Content, Definitions, MemoryDefinitions};
+
+    let nodes = flow_loader::registry![];
+    let definitions = Definitions::new(MemoryDefinitions::new(), nodes);
+    let content = Content::new(json!({ "name": "Begun", "nodes": [], "edges": [] }));
+    let definition = definitions.create(content).await.unwrap();
+    let server = server.definitions(definitions).await.unwrap();
+    (server, definition.id.to_string())
 }
 
 /// Random requests: none makes the server panic or say that it is its own fault.
@@ -128,7 +145,12 @@ fn random_body(random: &mut fastrand::Rng, words: &[String]) -> String {
 async fn random_requests_are_never_the_servers_fault() {
     let (runtime, gate) = runtime(&Default::default());
     gate.add_permits(10_000);
-    let router = Server::new(runtime).authentication(tokens()).router();
+    let server = Server::new(runtime).authentication(tokens());
+    #[cfg(not(feature = "definitions"))]
+    let definition = String::new();
+    #[cfg(feature = "definitions")]
+    let (server, definition) = keeping_one(server).await;
+    let router = server.router();
     let client = crate::support::Client::new(router.clone()).with_token("ann's token");
     let mut random = fastrand::Rng::with_seed(7);
     let routes = routes();
@@ -160,7 +182,7 @@ async fn random_requests_are_never_the_servers_fault() {
     words.push("x".repeat(600));
     let mut statuses = std::collections::BTreeSet::new();
     let mut asking = (String::new(), String::new());
-    for round in 0..4000 {
+    for round in 0..6000 {
         // Some of the requests remove it.
         if round % 40 == 0 {
             asking = client.asking().await;
@@ -174,6 +196,7 @@ async fn random_requests_are_never_the_servers_fault() {
             }
         };
         let path = route.path.replace("{id}", &word(&asking.0));
+        let path = path.replace("{definition}", &word(&definition));
         let path = path.replace("{token}", &word(&asking.1));
         let mut path = path.replace("{name}", &word("Claim"));
         for key in route.queries.iter().map(String::as_str).chain(["x"]) {

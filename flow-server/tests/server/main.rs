@@ -2,6 +2,10 @@
 
 mod access;
 mod agent_framework;
+#[cfg(feature = "definitions")]
+mod definitions;
+#[cfg(feature = "definitions")]
+mod definitions_refused;
 mod events;
 mod hostile;
 #[cfg(feature = "jwt")]

@@ -1,0 +1,198 @@
+//! What requests and answers about definitions contain.
+
+use flow_definitions::{Content, DamagedDefinition, Definition, Finding, Status};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use crate::problem::Problem;
+
+/// A flow that operators edit. Times are in milliseconds since 1970 (UTC).
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct DefinitionView {
+    /// Its id, a UUID.
+    id: String,
+    /// The name of the flow.
+    name: String,
+    /// The description of the flow, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    description: Option<String>,
+    /// `draft` or `active`.
+    status: String,
+    /// The number of its changes, counting its creation.
+    revision: u64,
+    created_at_ms: u64,
+    updated_at_ms: u64,
+    /// The document of the flow. Not in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    flow: Option<Value>,
+    /// The places of nodes on a canvas, each with `x` and `y`, by id. Not in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    layout: Option<Value>,
+    /// Values for inputs of the flow, in place of their defaults. Not in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    configuration: Option<Value>,
+    /// What is wrong with it, the errors first. Not in lists.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    findings: Option<Vec<FindingView>>,
+}
+
+impl DefinitionView {
+    pub(super) fn listed(definition: &Definition) -> Self {
+        let status = match definition.content.status {
+            Status::Draft => "draft",
+            Status::Active => "active",
+        };
+        DefinitionView {
+            id: definition.id.to_string(),
+            name: definition.name().to_owned(),
+            description: definition.description().map(str::to_owned),
+            status: status.to_owned(),
+            revision: definition.revision,
+            created_at_ms: definition.created_at_ms,
+            updated_at_ms: definition.updated_at_ms,
+            flow: None,
+            layout: None,
+            configuration: None,
+            findings: None,
+        }
+    }
+
+    pub(super) fn whole(definition: Definition, findings: Vec<Finding>) -> Self {
+        let view = DefinitionView::listed(&definition);
+        let content = definition.content;
+        DefinitionView {
+            flow: Some(content.flow),
+            layout: Some(json!(content.layout)),
+            configuration: Some(content.configuration.into()),
+            findings: Some(findings.into_iter().map(FindingView::of).collect()),
+            ..view
+        }
+    }
+}
+
+/// The definitions.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct DefinitionsView {
+    pub(super) definitions: Vec<DefinitionView>,
+    /// Those that cannot be read.
+    pub(super) damaged: Vec<DamagedView>,
+}
+
+impl DefinitionsView {
+    pub(super) fn of(stored: Vec<Result<Definition, DamagedDefinition>>) -> Self {
+        let mut view = DefinitionsView {
+            definitions: Vec::new(),
+            damaged: Vec::new(),
+        };
+        for stored in stored {
+            match stored {
+                Ok(definition) => view.definitions.push(DefinitionView::listed(&definition)),
+                Err(DamagedDefinition {
+                    id, name, reason, ..
+                }) => {
+                    view.damaged.push(DamagedView { id, name, reason });
+                }
+            }
+        }
+        view
+    }
+}
+
+/// A definition that cannot be read.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = DamagedDefinitionView)]
+pub(super) struct DamagedView {
+    id: String,
+    name: String,
+    /// What is wrong with what is stored.
+    reason: String,
+}
+
+/// A place that has to do with a mistake.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct RelatedView {
+    /// The place in the definition, as a JSON pointer.
+    pointer: String,
+    /// What is there.
+    message: String,
+}
+
+/// Something that is wrong with a definition.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct FindingView {
+    /// `error`: it can be neither active nor started. `warning`: something in it has no effect.
+    severity: String,
+    /// The code of the mistake, such as `F004`.
+    code: String,
+    /// What is wrong.
+    message: String,
+    /// The place in the definition, as a JSON pointer.
+    pointer: String,
+    /// Facts that show the mistake.
+    notes: Vec<String>,
+    /// Other places that have to do with it.
+    related: Vec<RelatedView>,
+    /// How to fix it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    help: Option<String>,
+}
+
+impl FindingView {
+    pub(super) fn of(finding: Finding) -> Self {
+        let severity = if finding.is_error() {
+            "error"
+        } else {
+            "warning"
+        };
+        let related = finding.problem.related.into_iter();
+        let related = related.map(|(pointer, message)| RelatedView { pointer, message });
+        FindingView {
+            severity: severity.to_owned(),
+            code: finding.problem.code.to_string(),
+            message: finding.problem.message,
+            pointer: finding.problem.pointer,
+            notes: finding.problem.notes,
+            related: related.collect(),
+            help: finding.problem.help,
+        }
+    }
+}
+
+/// What is wrong.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct FindingsView {
+    pub(super) findings: Vec<FindingView>,
+}
+
+/// What people edit of a definition.
+#[derive(Debug, Serialize, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct ContentBody {
+    /// The document of the flow, which has a `name`.
+    #[schema(value_type = Object)]
+    flow: Value,
+    /// `draft`, if it is not said, or `active`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(nullable = false)]
+    status: Option<String>,
+    /// The places of nodes on a canvas, each with `x` and `y`, by id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>, nullable = false)]
+    layout: Option<Value>,
+    /// Values for inputs of the flow, in place of their defaults.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>, nullable = false)]
+    configuration: Option<Value>,
+}
+
+impl ContentBody {
+    pub(super) fn content(&self) -> Result<Content, Problem> {
+        let read = serde_json::from_value(json!(self));
+        read.map_err(|error| Problem::bad_request(format!("the body does not fit: {error}")))
+    }
+}
