@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from compile.generate import case_name
 from compile.measure import CAP_SECONDS, ROUNDS, SIZED, SLOW_SECONDS, SPREAD, TIMED
 from python.harness import SLOW_SECONDS as SINGLE_RUN_SECONDS
-from report import plot, results, server, stores, targets
+from report import agents, plot, results, server, stores, targets
 from report.contenders import BENCHES, LABELS, is_own
 from report.workloads import WORKLOADS
 
@@ -89,6 +89,7 @@ def write():
         durable(figures),
         served(newest["server"]),
         stored(newest["stores"]),
+        of_agents(newest["agents"]),
         compiled(figures),
         reproduced(),
         HOW,
@@ -296,6 +297,18 @@ def stored(run):
     text += stores.SCALED_TEXT + "\n" + table(["", "one process", "two", "four", "seen elsewhere after"], scaled)
     head = ["", "one at once", "/ ours", "eight at once", "/ ours", "transactions a step"]
     text += stores.POSTGRES_TEXT + "\n" + table(head, on_postgres)
+    return text + bullets(reasons)
+
+
+def of_agents(run):
+    if run is None:
+        return ""
+    turns, kills, reasons = agents.rows(run)
+    text = agents.AGENTS + "\n"
+    head = [cell for count in agents.TURNS for cell in (f"{count} turns" if count > 1 else "1 turn", "/ ours")]
+    text += table(["", *head], turns) + agents.KILLED
+    head = [f"{what} {place // 2 + 1}" for place, what in enumerate(agents.CALLS)]
+    text += "\n" + table(["killed at", *head, "all"], kills)
     return text + bullets(reasons)
 
 

@@ -30,6 +30,8 @@ def commit():
             "flow-runtime/src",
             "flow-macros/src",
             "flow-spec/src",
+            "flow-agents/src",
+            "flow-durable/src",
             "benches/contenders",
             "benches/harness",
         ]

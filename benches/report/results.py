@@ -7,7 +7,7 @@ from report.contenders import BENCHES
 DIRECTORY = BENCHES / "results"
 PARTS = ["times", "allocations", "instructions", "durable", "compile"]
 # Measured only if they are named.
-NAMED_PARTS = ["server", "stores"]
+NAMED_PARTS = ["server", "stores", "agents"]
 
 
 def runs(part):

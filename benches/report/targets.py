@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from report import agents
 from report.contenders import is_own
 from report.workloads import BY_NAME, WORKLOADS
 
@@ -67,6 +68,7 @@ def all_of(figures):
         *compile_times(figures),
         durable(figures),
         *on_postgres(figures),
+        *of_agents(figures),
     ]
 
 
@@ -237,3 +239,22 @@ def durable(figures):
     value = quotient(figures.steps("ours"), figures.steps("langgraph_python"))
     what = "Durable chain: steps per second, against LangGraph's SqliteSaver"
     return judged(what, "at least 10", value, "", lambda value: value >= 10)
+
+
+def of_agents(figures):
+    """Kept in the same way, where LangGraph comes nearest."""
+    for case, title in (("plain", "plain"), ("memory", "kept in memory"), ("sqlite", "kept in SQLite")):
+        ratios = []
+        for turns in agents.TURNS:
+            theirs, ours = (
+                agents.nanoseconds(figures.newest.get("agents"), name, case, turns) for name in ("langgraph", "ours")
+            )
+            if ratio := quotient(theirs, ours):
+                ratios.append((ratio, turns))
+        what = f"Agent, {title}: times that a turn of LangGraph's takes longer, where it comes nearest"
+        if not ratios:
+            yield Target(what, "at least 20", "not measured")
+            continue
+        least, turns = min(ratios)
+        nearest = written(least, lambda value: value >= 20)
+        yield Target(what, "at least 20", f"{nearest} ({turns} turns)", least >= 20)

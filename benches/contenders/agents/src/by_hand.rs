@@ -1,0 +1,67 @@
+//! What a careful programmer writes instead of an agent: a loop with a limit, over a `match` of the tools.
+
+use std::pin::Pin;
+
+use agents_service::forecast;
+use serde_json::Value;
+
+/// What was said, in order.
+pub enum Message {
+    User(String),
+    Assistant(Reply),
+    Tool { call: String, content: String },
+}
+
+/// What the model says, and the tools that it calls.
+#[derive(Clone)]
+pub struct Reply {
+    pub content: String,
+    pub calls: Vec<Call>,
+}
+
+#[derive(Clone)]
+pub struct Call {
+    pub id: String,
+    pub tool: String,
+    pub arguments: String,
+}
+
+/// A request takes long enough that a box does not count, and models are exchanged.
+pub trait Model: Send + Sync {
+    fn complete<'a>(
+        &'a self,
+        messages: &'a [Message],
+    ) -> Pin<Box<dyn Future<Output = Reply> + Send + 'a>>;
+}
+
+fn call_tool(call: &Call) -> Result<String, String> {
+    let arguments: Value =
+        serde_json::from_str(&call.arguments).map_err(|error| error.to_string())?;
+    match call.tool.as_str() {
+        "weather" => forecast(
+            arguments["town"]
+                .as_str()
+                .ok_or("`town` has to be a text")?,
+        ),
+        other => Err(format!("there is no tool `{other}`")),
+    }
+}
+
+pub async fn ask(model: &dyn Model, turns: u32, question: &str) -> Option<String> {
+    let mut messages = vec![Message::User(question.to_owned())];
+    for _ in 0..turns {
+        let reply = model.complete(&messages).await;
+        messages.push(Message::Assistant(reply.clone()));
+        if reply.calls.is_empty() {
+            return Some(reply.content);
+        }
+        for call in reply.calls {
+            let content = call_tool(&call).unwrap_or_else(|error| format!("Error: {error}"));
+            messages.push(Message::Tool {
+                call: call.id,
+                content,
+            });
+        }
+    }
+    None
+}
