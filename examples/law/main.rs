@@ -15,10 +15,13 @@ macro_rules! examples {
 
 examples! {
     approval_desk "../approval_desk.rs"
+    chat "../chat.rs"
     crash "../crash.rs"
     data_loop "../data_loop.rs"
+    debate "../debate.rs"
     evaluator_optimizer "../evaluator_optimizer.rs"
     expense_approval "../expense_approval.rs"
+    knowledge "../knowledge.rs"
     map_reduce "../map_reduce.rs"
     nested_batch "../nested_batch.rs"
     orchestrator_workers "../orchestrator_workers.rs"
@@ -26,10 +29,30 @@ examples! {
     parallel_checks "../parallel_checks.rs"
     prompt_chaining "../prompt_chaining.rs"
     question_answer "../question_answer.rs"
+    research "../research.rs"
     research_agent "../research_agent.rs"
     routing "../routing.rs"
     summarize_file "../summarize_file.rs"
+    summaries "../summaries.rs"
+    supervisor "../supervisor.rs"
+    team "../team.rs"
+    text_to_sql "../text_to_sql.rs"
     voting "../voting.rs"
+}
+
+// The flows of the library that examples are made of.
+flow_law::law! {
+    nodes: [],
+    flows: [],
+    left_out: [
+        flow_agents::agent::Agent,
+        flow_agents::agent::ApprovedAgent,
+        flow_agents::agent::ApprovedCall,
+        flow_agents::knowledge::Learn,
+        flow_agents::rag::Answer,
+        flow_agents::rag::AnswerByAgent,
+        flow_agents::rag::Index,
+    ],
 }
 
 #[test]
@@ -37,7 +60,7 @@ fn loaded_flows_do_what_compiled_ones_do() {
     let held = flow_law::hold(&[]);
     println!("{held}\n{}", held.untaken.join("\n"));
     assert!(
-        held.stored + held.unstored >= 8 && held.left_out == 5,
+        held.stored + held.unstored >= 8 && held.left_out == 22,
         "{held}"
     );
     // Those of a person who does not answer for a fortnight, and of a sixth round.

@@ -1,2 +1,64 @@
 //! Programs written with `flow!`, one in each file of the folder above:
 //! `cargo run --example expense_approval`.
+//!
+//! Those that ask a model run offline, with answers that are written down. They ask a real one with
+//! `cargo run --features genai --example agent -- --model ollama:qwen3:4b`.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use flow_agents::{Model, ScriptedModel};
+
+/// The model that an example asks.
+pub struct Chosen {
+    /// The model.
+    pub model: Arc<dyn Model>,
+    /// Its answers, if they are written down: then the example knows what comes out.
+    pub script: Option<Arc<ScriptedModel>>,
+}
+
+/// The model that the program's arguments name behind `--model`, such as `ollama:qwen3:4b` or
+/// `anthropic:claude-sonnet-4-5`. Without them, one with the answers of this script.
+///
+/// # Errors
+/// Other arguments, a name without a known provider, a missing key, or a build without the feature
+/// `genai`.
+///
+/// # Examples
+/// ```
+/// use flow_agents::ScriptedModel;
+///
+/// let chosen = flow_examples::model(ScriptedModel::new().text("It rains."))?;
+/// assert!(chosen.script.is_some()); // this program has no arguments
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn model(script: ScriptedModel) -> Result<Chosen, Box<dyn Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match &arguments[..] {
+        [] => {
+            let script = Arc::new(script);
+            let model = Arc::clone(&script) as Arc<dyn Model>;
+            let script = Some(script);
+            Ok(Chosen { model, script })
+        }
+        [option, name] if option == "--model" => {
+            let model = real(name)?;
+            Ok(Chosen {
+                model,
+                script: None,
+            })
+        }
+        _ => Err("the arguments are `--model provider:name`, or none".into()),
+    }
+}
+
+#[cfg(feature = "genai")]
+fn real(name: &str) -> Result<Arc<dyn Model>, Box<dyn Error>> {
+    let model = flow_agents::GenAi::new(name)?;
+    Ok(Arc::new(flow_agents::Retrying::new(model)))
+}
+
+#[cfg(not(feature = "genai"))]
+fn real(name: &str) -> Result<Arc<dyn Model>, Box<dyn Error>> {
+    Err(format!("to ask `{name}`, build with `--features genai`").into())
+}

@@ -15,9 +15,14 @@ pub(crate) fn take_effects() -> Vec<String> {
     EFFECTS.take()
 }
 
+/// Notes that a step has run.
+pub(crate) fn note(step_id: String) {
+    EFFECTS.with_borrow_mut(|effects| effects.push(step_id));
+}
+
 /// What a step does outside of its flow: it is noted, and takes a while.
 pub(crate) async fn work(cx: &Context, millis: u64) {
-    EFFECTS.with_borrow_mut(|effects| effects.push(cx.step_id().unwrap()));
+    note(cx.step_id().unwrap());
     tokio::time::sleep(Duration::from_millis(millis)).await;
 }
 

@@ -1,6 +1,7 @@
 //! Runs that survive: journals, recovery, questions, leases, and looks into the past.
 
 mod accesses;
+mod agents;
 mod asking;
 mod blobs;
 mod changed;
@@ -18,6 +19,7 @@ mod flows;
 mod followed;
 mod gates;
 mod hinted;
+mod knowledge;
 mod leases;
 mod mixed;
 mod outcomes;
@@ -26,6 +28,7 @@ mod places;
 mod prefixes;
 mod questions;
 mod queue;
+mod rag;
 mod recovery;
 mod retries;
 mod schedules;

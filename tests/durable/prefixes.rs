@@ -140,7 +140,7 @@ pub(crate) async fn the_same_if_replaced<F: DurableFlow>(
     input: impl Fn() -> F::Input,
     answers: Answers,
 ) -> Value {
-    let replace = |runtime: &Runtime| runtime.add_version_any(Arc::new(Unused(F::NAME)));
+    let replace = |runtime: &Runtime| runtime.add_version_any(Arc::new(Unused(F::NAME))).unwrap();
     the_same_with_snapshots(&flow, &input, answers, true, 5, &replace).await
 }
 

@@ -155,7 +155,7 @@ async fn what_breaks_executions_is_refused_unless_both_are_kept() {
     );
     let still_old = start(&first).await.unwrap().id();
 
-    first.add_version_any(new.clone());
+    first.add_version_any(new.clone()).unwrap();
     let after = start(&first).await.unwrap().id();
     assert_eq!(answered(&first, before).await.unwrap(), 41);
     assert_eq!(answered(&first, after).await.unwrap(), 41);
@@ -167,7 +167,7 @@ async fn what_breaks_executions_is_refused_unless_both_are_kept() {
     assert!(matches!(error, RuntimeError::FlowChanged { .. }), "{error}");
     second.shut_down().await;
     let third = runtime(store, old::Changing::new());
-    third.add_version_any(new);
+    third.add_version_any(new).unwrap();
     assert_eq!(answered(&third, still_old).await.unwrap(), 41);
 }
 
@@ -208,10 +208,10 @@ async fn what_breaks_callers_is_refused_and_typed_starts_go_on() {
     assert_eq!(output.unwrap().last, 1041);
 
     // With both kept, the caller is told what is missing.
-    runtime.add_version_any(new);
+    runtime.add_version_any(new).unwrap();
     let error = start().await.unwrap_err().to_string();
     assert!(error.contains("`more`"), "{error}");
-    runtime.add_version_any(extended);
+    runtime.add_version_any(extended).unwrap();
     start().await.unwrap();
 }
 
@@ -288,7 +288,9 @@ async fn earlier_versions_are_forgotten_when_no_execution_needs_them() {
     let of_ann = owned.start_any("Changing", input, StartOptions::new());
     let of_ann = of_ann.await.unwrap().settled().await.unwrap();
     let id = start(&runtime).await.unwrap().id();
-    runtime.add_version_any(Arc::new(renamed::Changing::new()));
+    runtime
+        .add_version_any(Arc::new(renamed::Changing::new()))
+        .unwrap();
     assert_eq!(runtime.forget_versions("Changing").await.unwrap(), 0);
 
     owned.cancel(of_ann.id(), "cancelled").await.unwrap();
@@ -313,7 +315,7 @@ async fn a_running_execution_keeps_its_version() {
     let starting = runtime.start_any("Stops", input, StartOptions::new());
     let execution = starting.await.unwrap();
     pass(minutes(1)).await;
-    runtime.add_version_any(Arc::new(Unused("Stops")));
+    runtime.add_version_any(Arc::new(Unused("Stops"))).unwrap();
     assert_eq!(runtime.forget_versions("Stops").await.unwrap(), 0);
     gate.open();
     let execution = execution.settled().await.unwrap();
@@ -381,7 +383,9 @@ async fn what_could_not_go_on_does_when_its_version_is_there() {
     let second = runtime(store, renamed::Changing::new());
     let recovered = second.recover().await.unwrap();
     assert_eq!(recovered.refused.len(), 1, "{recovered:?}");
-    second.add_version_any(Arc::new(old::Changing::new()));
+    second
+        .add_version_any(Arc::new(old::Changing::new()))
+        .unwrap();
     pass(minutes(1)).await;
     let execution = second.get(id).await.unwrap();
     assert_eq!(execution.status(), Status::Completed);
@@ -432,8 +436,12 @@ async fn each_execution_has_one_version_if_flows_are_replaced_while_others_start
     let replacing = tokio::spawn(async move {
         for turn in 0..400 {
             match turn % 4 {
-                0 => replacing.add_version_any(Arc::new(two::Racing::new())),
-                2 => replacing.add_version_any(Arc::new(one::Racing::new())),
+                0 => replacing
+                    .add_version_any(Arc::new(two::Racing::new()))
+                    .unwrap(),
+                2 => replacing
+                    .add_version_any(Arc::new(one::Racing::new()))
+                    .unwrap(),
                 _ => drop(replacing.forget_versions("Racing").await.unwrap()),
             }
             tokio::task::yield_now().await;
