@@ -128,21 +128,57 @@ impl Definitions {
         revision: u64,
         patch: &Value,
     ) -> Result<Definition, DefinitionError> {
-        let before = self.get(id).await?;
-        if before.revision != revision {
+        let before = self.seen(id, revision).await?;
+        let content = patched(&before.content, patch)?;
+        self.changed(before, content).await
+    }
+
+    /// Changes a definition to another content, and returns what it is then.
+    ///
+    /// This is for those who edit the whole content: unlike a [`patch`](Self::patch), it can also set a
+    /// value to `null`. `revision` is the one that the caller has seen. White space around a name is removed.
+    ///
+    /// # Errors
+    ///
+    /// As [`patch`](Self::patch).
+    ///
+    /// # Cancel safety
+    ///
+    /// As [`patch`](Self::patch).
+    pub async fn replace(
+        &self,
+        id: DefinitionId,
+        revision: u64,
+        content: Content,
+    ) -> Result<Definition, DefinitionError> {
+        let before = self.seen(id, revision).await?;
+        self.changed(before, content).await
+    }
+
+    /// A definition, if its revision is the one that the caller has seen.
+    async fn seen(&self, id: DefinitionId, revision: u64) -> Result<Definition, DefinitionError> {
+        let stored = self.get(id).await?;
+        if stored.revision != revision {
             return Err(DefinitionError::Conflict {
                 expected: revision,
-                stored: before.revision,
+                stored: stored.revision,
             });
         }
-        let content = self.accepted(patched(&before.content, patch)?)?;
+        Ok(stored)
+    }
+
+    async fn changed(
+        &self,
+        before: Definition,
+        content: Content,
+    ) -> Result<Definition, DefinitionError> {
         let definition = Definition {
-            revision: revision + 1,
+            revision: before.revision + 1,
             updated_at_ms: now_ms().max(before.updated_at_ms),
-            content,
+            content: self.accepted(content)?,
             ..before
         };
-        self.store.replace(&definition, revision).await?;
+        self.store.replace(&definition, before.revision).await?;
         Ok(definition)
     }
 

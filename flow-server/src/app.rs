@@ -53,6 +53,14 @@ impl App {
         self.kept.as_ref().ok_or_else(none)
     }
 
+    /// Whether the server keeps definitions.
+    pub(crate) fn keeps_definitions(&self) -> bool {
+        #[cfg(feature = "definitions")]
+        return self.kept.is_some();
+        #[cfg(not(feature = "definitions"))]
+        false
+    }
+
     pub(crate) fn guard(&self) -> &Guard {
         &self.guard
     }

@@ -68,19 +68,42 @@ impl Kept {
         Ok(definition)
     }
 
-    /// Changes a definition.
+    /// Changes a definition by a JSON Merge Patch.
     pub(crate) async fn patch(
         &self,
         id: DefinitionId,
         revision: u64,
         patch: &Value,
     ) -> Result<Definition, Problem> {
+        let flow = patch.get("flow");
+        self.change(id, flow, self.definitions.patch(id, revision, patch))
+            .await
+    }
+
+    /// Changes a definition to another content.
+    pub(crate) async fn replace(
+        &self,
+        id: DefinitionId,
+        revision: u64,
+        content: Content,
+    ) -> Result<Definition, Problem> {
+        let flow = content.flow.clone();
+        let replaced = self.definitions.replace(id, revision, content);
+        self.change(id, Some(&flow), replaced).await
+    }
+
+    /// `flow` is what the change says of the flow.
+    async fn change(
+        &self,
+        id: DefinitionId,
+        flow: Option<&Value>,
+        change: impl Future<Output = Result<Definition, DefinitionError>>,
+    ) -> Result<Definition, Problem> {
         let _changes = self.changes.lock().await;
         let before = self.definitions.get(id).await?;
-        let name = patch.get("flow").map(name_in);
-        let name = name.filter(|name| !name.is_empty());
+        let name = flow.map(name_in).filter(|name| !name.is_empty());
         self.check_name(name.unwrap_or(before.name()), Some(id))?;
-        let definition = self.definitions.patch(id, revision, patch).await?;
+        let definition = change.await?;
         self.update_stored(&definition)?;
         self.forget_versions(before.name()).await;
         Ok(definition)

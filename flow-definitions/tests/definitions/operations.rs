@@ -75,6 +75,44 @@ async fn what_a_patch_does_not_name_stays() {
 }
 
 #[tokio::test]
+async fn a_content_is_replaced_as_a_whole() {
+    let definitions = definitions();
+    let mut content = draft("Article");
+    content.configuration.insert("words".to_owned(), 5.into());
+    let place = Position { x: 1.5, y: -2.0 };
+    content.layout.insert("write".to_owned(), place);
+    let before = definitions.create(content).await.unwrap();
+
+    // A patch would remove it.
+    let mut written = draft(" Article ");
+    written
+        .configuration
+        .insert("words".to_owned(), json!(null));
+    let after = definitions
+        .replace(before.id, 1, written.clone())
+        .await
+        .unwrap();
+    assert_eq!((after.revision, after.name()), (2, "Article"));
+    assert_eq!(after.content.configuration, written.configuration);
+    assert!(after.content.layout.is_empty());
+    assert_eq!(definitions.get(before.id).await.unwrap(), after);
+
+    let refused = definitions.replace(before.id, 1, draft("Late")).await;
+    let error = refused.unwrap_err();
+    assert_eq!(
+        (after.revision, error.to_string().contains("revision 2")),
+        (2, true),
+        "{error}"
+    );
+    let mut active = draft("Article");
+    active.flow["nodes"] = json!("none");
+    active.status = Status::Active;
+    let refused = definitions.replace(before.id, 2, active).await;
+    assert!(matches!(refused, Err(DefinitionError::Unsound(_))));
+    assert_eq!(definitions.get(before.id).await.unwrap(), after);
+}
+
+#[tokio::test]
 async fn a_patch_that_is_refused_changes_nothing() {
     let definitions = definitions();
     definitions.create(draft("Taken")).await.unwrap();

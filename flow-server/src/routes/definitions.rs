@@ -149,6 +149,31 @@ pub(super) async fn patch(
     Ok(Json(whole(&app, definition)?))
 }
 
+/// Change a definition to another content
+///
+/// This is for those who edit the whole content: unlike a patch, it can also set a value to `null`. What it
+/// does not name has its default: `status` is `draft`, and `layout` and `configuration` are empty.
+#[utoipa::path(put, path = "/definitions/{definition}", operation_id = "replace_definition", tag = "definitions",
+    params(("definition" = String, Path, description = "The id of the definition"), RevisionParams),
+    request_body = ContentBody,
+    responses(
+        (status = 200, description = "The definition as it is now", body = DefinitionView),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn replace(
+    State(app): State<Arc<App>>,
+    _: Operator,
+    DefinitionInPath(id): DefinitionInPath,
+    Params(params): Params<RevisionParams>,
+    Body(body): Body<ContentBody>,
+) -> Result<Json<DefinitionView>, Problem> {
+    let content = body.content()?;
+    let (changed, revision) = (Arc::clone(&app), params.revision);
+    let replaced = async move { changed.kept()?.replace(id, revision, content).await };
+    let definition = to_its_end(replaced).await?;
+    Ok(Json(whole(&app, definition)?))
+}
+
 /// Remove a definition
 ///
 /// Its flow cannot be started any more, in this process; another one that keeps the same definitions

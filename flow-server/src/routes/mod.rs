@@ -92,6 +92,7 @@ fn described() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
         .routes(routes!(
             definitions::get,
             definitions::patch,
+            definitions::replace,
             definitions::delete
         ))
         .routes(routes!(definitions::source))

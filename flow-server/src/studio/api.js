@@ -30,6 +30,9 @@ export class Problem extends Error {
   constructor(status, body) {
     super(body.detail ?? `the server answers with status ${status}`);
     this.status = status;
+    // The last part of the `type`, such as `not-found`, and all that the server says.
+    this.kind = String(body.type ?? "").split(":").at(-1);
+    this.fields = body;
     this.title = body.title ?? "The request was not carried out";
     const errors = Array.isArray(body.errors) ? body.errors : [];
     this.errors = errors.filter((error) => typeof error === "object" && error !== null);
@@ -94,14 +97,19 @@ export async function get(path, options) {
 }
 
 // Sends a JSON text. The answer is parsed, if there is one.
-export async function post(path, text, more = {}) {
-  const response = await send(path, {
-    method: "POST",
-    body: text,
-    headers: { "content-type": "application/json", ...more },
-  });
+async function sendText(method, path, text, { headers, signal } = {}) {
+  const sent = { "content-type": "application/json", ...headers };
+  const response = await send(path, { method, body: text, headers: sent, signal });
   const body = await response.text();
   return body === "" ? null : parse(body);
+}
+
+export function post(path, text, options) {
+  return sendText("POST", path, text, options);
+}
+
+export function put(path, text) {
+  return sendText("PUT", path, text);
 }
 
 export function remove(path) {

@@ -1,6 +1,8 @@
 // The page: its views, its colours, and who asks.
 
 import * as api from "./api.js";
+import { definitionView } from "./definition-view.js";
+import { definitionsView } from "./definitions-view.js";
 import { tokenDialog } from "./dialogs.js";
 import { element, problem } from "./dom.js";
 import { executionView } from "./execution-view.js";
@@ -47,9 +49,10 @@ const VIEWS = {
   executions: (place, parts, page, query) =>
     parts.length > 0 ? executionView(place, parts, page, query) : executionsView(place, parts, page, query),
   questions: questionsView,
+  definitions: (place, parts, page) => (parts.length > 0 ? definitionView : definitionsView)(place, parts, page),
 };
 
-const TITLES = { flows: "Flows", executions: "Executions", questions: "Questions" };
+const TITLES = { definitions: "Definitions", flows: "Flows", executions: "Executions", questions: "Questions" };
 
 async function show() {
   const [path, search = ""] = location.hash.replace(/^#\/?/, "").split("?");

@@ -1,4 +1,4 @@
-//! The page with which people look at flows, executions and questions.
+//! The page with which people look at flows, executions and questions, and edit definitions.
 //!
 //! It is plain HTML, CSS and JavaScript, contained in the program, and uses the same routes as any other
 //! client. It needs no token, because it shows nothing that the server does not tell its user.
@@ -6,7 +6,7 @@
 use std::sync::{Arc, LazyLock};
 
 use axum::Router;
-use axum::extract::{OriginalUri, Path};
+use axum::extract::{OriginalUri, Path, State};
 use axum::http::{HeaderMap, StatusCode, Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
@@ -41,23 +41,37 @@ macro_rules! files {
     };
 }
 
-static FILES: [File; 21] = files! {
+static FILES: [File; 35] = files! {
     "api.js": SCRIPT,
     "app.js": SCRIPT,
+    "canvas-layout.js": SCRIPT,
+    "definition-flow.js": SCRIPT,
+    "definition-model.js": SCRIPT,
+    "definition-view.js": SCRIPT,
+    "definitions-view.js": SCRIPT,
     "dialogs.js": SCRIPT,
     "dom.js": SCRIPT,
+    "editor.css": STYLE,
     "execution-view.js": SCRIPT,
     "executions-view.js": SCRIPT,
+    "flow-canvas.js": SCRIPT,
+    "flow-panel.js": SCRIPT,
     "flows-view.js": SCRIPT,
     "icon.svg": "image/svg+xml",
     "journal.js": SCRIPT,
     "links.js": SCRIPT,
+    "node-panel.js": SCRIPT,
     "page.css": STYLE,
+    "palette.js": SCRIPT,
+    "panel-parts.js": SCRIPT,
     "picture.js": SCRIPT,
     "questions-view.js": SCRIPT,
     "run-model.js": SCRIPT,
+    "rust-types.js": SCRIPT,
     "schema-fields.js": SCRIPT,
+    "schema-fit.js": SCRIPT,
     "schema-form.js": SCRIPT,
+    "start-form.js": SCRIPT,
     "stream.js": SCRIPT,
     "timeline.js": SCRIPT,
     "values.js": SCRIPT,
@@ -71,7 +85,7 @@ static TAG: LazyLock<String> = LazyLock::new(|| {
     let digest = all.fold(Sha256::new().chain_update(PAGE), |digest, content| {
         digest.chain_update(content)
     });
-    format!("\"{}\"", URL_SAFE_NO_PAD.encode(digest.finalize()))
+    URL_SAFE_NO_PAD.encode(digest.finalize())
 });
 
 pub(crate) fn routes() -> Router<Arc<App>> {
@@ -80,9 +94,21 @@ pub(crate) fn routes() -> Router<Arc<App>> {
         .route("/studio/{file}", get(file))
 }
 
-async fn page(OriginalUri(uri): OriginalUri, headers: HeaderMap) -> Response {
-    let page = PAGE.replace("\"studio/", &format!("\"{}studio/", folder(&uri)));
-    let mut response = answer(&headers, "text/html; charset=utf-8", page);
+async fn page(
+    State(app): State<Arc<App>>,
+    OriginalUri(uri): OriginalUri,
+    headers: HeaderMap,
+) -> Response {
+    let mut page = PAGE.replace("\"studio/", &format!("\"{}studio/", folder(&uri)));
+    let mut tag = TAG.clone();
+    if app.keeps_definitions() {
+        page = page.replace(
+            "data-view=\"definitions\" hidden",
+            "data-view=\"definitions\"",
+        );
+        tag += "-definitions";
+    }
+    let mut response = answer(&headers, &tag, "text/html; charset=utf-8", page);
     let policy = header::HeaderValue::from_static(POLICY);
     response
         .headers_mut()
@@ -109,20 +135,23 @@ fn folder(uri: &Uri) -> String {
 
 async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response {
     match FILES.iter().find(|file| file.name == name) {
-        Some(file) => answer(&headers, file.content_type, file.content.to_owned()),
+        Some(file) => answer(&headers, &TAG, file.content_type, file.content.to_owned()),
         None => Problem::not_found("the page has no such file").into_response(),
     }
 }
 
 /// The content, if the browser does not have it yet.
-fn answer(headers: &HeaderMap, content_type: &'static str, content: String) -> Response {
-    let tag = TAG.as_str();
+fn answer(headers: &HeaderMap, tag: &str, content_type: &'static str, content: String) -> Response {
+    let tag = format!("\"{tag}\"");
     let known = headers.get(header::IF_NONE_MATCH);
     let is_known = known.is_some_and(|known| {
         let mut tags = known.to_str().unwrap_or_default().split(',');
         tags.any(|known| known.trim().trim_start_matches("W/") == tag)
     });
-    let common = [(header::ETAG, tag), (header::CACHE_CONTROL, "no-cache")];
+    let common = [
+        (header::ETAG, tag),
+        (header::CACHE_CONTROL, "no-cache".to_owned()),
+    ];
     if is_known {
         return (StatusCode::NOT_MODIFIED, common).into_response();
     }

@@ -24,7 +24,8 @@ function labelled(name, input, hint) {
 
 export function stringField(schema, context) {
   const input = element("textarea", { rows: 1, spellcheck: true });
-  if (schema.default !== undefined) input.value = String(schema.default);
+  const value = context.value ?? schema.default;
+  if (value !== undefined) input.value = String(value);
   const field = labelled(context.name, input, schema.description);
   return {
     ...field,
@@ -54,26 +55,38 @@ function bound(limit, isWhole) {
 export function numberField(schema, context) {
   const isWhole = schema.type === "integer";
   const input = element("input", { inputMode: isWhole ? "numeric" : "decimal", autocomplete: "off" });
-  if (schema.default !== undefined) input.value = JSON.stringify(schema.default);
+  const value = context.value ?? schema.default;
+  if (value !== undefined) input.value = typeof value === "string" ? value : JSON.stringify(value);
   const [minimum, maximum] = [bound(schema.minimum, isWhole), bound(schema.maximum, isWhole)];
   const limits = [minimum === undefined ? "" : `from ${minimum}`, maximum === undefined ? "" : `to ${maximum}`];
   const kind = [isWhole ? "A whole number" : "A number", ...limits].filter(Boolean).join(" ");
-  const field = labelled(context.name, input, schema.description ? `${schema.description} ${kind}` : kind);
+  const other = context.references ? `, or ${REFERENCE}` : "";
+  const field = labelled(context.name, input, `${schema.description ?? ""} ${kind}${other}`.trim());
   return {
     ...field,
     json: () => {
       const text = input.value.trim();
+      if (context.references && isReference(text)) return JSON.stringify(text);
       const number = isWhole && WHOLE.test(text) ? BigInt(text) : Number(text);
       const fits = (isWhole ? WHOLE : NUMBER).test(text);
       const isOut = (minimum !== undefined && number < minimum) || (maximum !== undefined && number > maximum);
-      return fits && !isOut ? text : void field.refuse(`This has to be: ${kind.toLowerCase()}`);
+      return fits && !isOut ? text : void field.refuse(`This has to be: ${kind.toLowerCase()}${other}`);
     },
   };
 }
 
+// What stands for a value that the server gets from elsewhere.
+const REFERENCE = "`${NAME}` for a variable, or `@cred:name`";
+
+export function isReference(value) {
+  return typeof value === "string" && (value.startsWith("@cred:") || value.includes("${"));
+}
+
 export function yesNoField(schema, context) {
+  if (context.references && isReference(context.value)) return stringField(schema, context);
   const input = element("select", {}, ...["", "yes", "no"].map((text) => element("option", { value: text }, text)));
-  if (schema.default !== undefined) input.value = schema.default ? "yes" : "no";
+  const value = context.value ?? schema.default;
+  if (value !== undefined) input.value = value ? "yes" : "no";
   const field = labelled(context.name, input, schema.description);
   return {
     ...field,

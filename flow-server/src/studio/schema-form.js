@@ -1,30 +1,37 @@
 // A form made from a JSON Schema. It is read as a JSON text, so that no number is rounded.
 
 import { button, element, freshId } from "./dom.js";
+import { fits } from "./schema-fit.js";
 import { jsonField, numberField, stringField, yesNoField } from "./schema-fields.js";
 
 // A schema within itself ends as a field for JSON.
 const DEEPEST = 10;
 
 // `leaveOut`: whether a property that the schema does not require is left out until it is given. Schemas of
-// answers do not say what they require.
+// answers do not say what they require. `value`: what the fields contain at first. `references`: numbers, and
+// what is true or false, may also be texts that name a variable or a credential.
 export class SchemaForm {
   #field;
   #context;
 
-  constructor(schema, { leaveOut, name }) {
-    this.#context = { root: schema, leaveOut, fields: new Map() };
-    this.#field = fieldOf(schema, { ...this.#context, name, pointer: "", depth: 0 });
+  constructor(schema, { leaveOut, name, value, references }) {
+    this.#context = { root: schema, leaveOut, references, fields: new Map() };
+    this.#field = fieldOf(schema, { ...this.#context, name, value, pointer: "", depth: 0 });
     this.element = element("div", { class: "schema-form" }, this.#field.element);
   }
 
   // The JSON text, or `undefined` if a field is wrong: it says so, and the first one has the focus.
   read() {
-    this.#clear();
+    const text = this.peek();
+    this.element.querySelector("[aria-invalid=true]")?.focus();
+    return text;
+  }
+
+  // As `read`, for somebody who is still writing: the focus stays where it is.
+  peek() {
+    this.clear();
     const text = this.#field.json();
-    const wrong = this.element.querySelector("[aria-invalid=true]");
-    wrong?.focus();
-    return wrong ? undefined : (text ?? "null");
+    return this.element.querySelector("[aria-invalid=true]") ? undefined : (text ?? "null");
   }
 
   // Shows the mistakes that the server found, each at its field, and returns those that have none.
@@ -36,7 +43,8 @@ export class SchemaForm {
     });
   }
 
-  #clear() {
+  // Says no more what was wrong.
+  clear() {
     for (const input of this.element.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
     for (const text of this.element.querySelectorAll(".wrong")) text.textContent = "";
   }
@@ -56,7 +64,8 @@ function resolved(schema, root) {
 // A field: `element`, `json()` with its text (`undefined` to leave it out), and `refuse(message)`.
 function fieldOf(unresolved, context) {
   const schema = resolved(unresolved, context.root);
-  const field = made(schema, context);
+  const isOther = context.value !== undefined && !fits(schema, context);
+  const field = isOther ? jsonField(schema, { ...context, name: context.name ?? "Value" }) : made(schema, context);
   if (field.refuse) context.fields.set(context.pointer, field);
   return field;
 }
@@ -106,6 +115,10 @@ function optional(schema, absent, context) {
     field = given.checked ? fieldOf(schema, context) : undefined;
     place.replaceChildren(...(field ? [field.element] : []));
   }
+  if (context.value !== undefined && JSON.stringify(context.value) !== absent) {
+    given.checked = true;
+    change();
+  }
   const label = element("label", { htmlFor: given.id }, given, ` Give ${context.name}`);
   const value = schema?.default === undefined ? [] : [hint(`Without it: ${JSON.stringify(schema.default)}`)];
   return {
@@ -123,10 +136,13 @@ function objectField(schema, context) {
     schema.required?.includes(key) || (!context.leaveOut && schema.required === undefined);
   const fields = Object.entries(schema.properties).map(([key, property]) => {
     const pointer = `${context.pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    const inner = { ...context, name: key, pointer, depth: context.depth + 1 };
+    const inner = { ...context, name: key, value: context.value?.[key], pointer, depth: context.depth + 1 };
     const field = isRequired(key) ? fieldOf(property, inner) : optional(resolved(property, context.root), undefined, inner);
     return { key, field };
   });
+  // What the schema does not know stays as it is.
+  const unknown = Object.entries(context.value ?? {}).filter(([key]) => !Object.hasOwn(schema.properties, key));
+  const others = unknown.map(([key, value]) => [key, JSON.stringify(value)]);
   const name = context.bare ? undefined : context.name;
   const parts = [...describe(schema), ...fields.map(({ field }) => field.element)];
   return {
@@ -134,7 +150,7 @@ function objectField(schema, context) {
       ? element("fieldset", {}, element("legend", {}, name), ...parts)
       : element("div", {}, ...parts),
     json: () => {
-      const texts = fields.map(({ key, field }) => [key, field.json()]);
+      const texts = [...fields.map(({ key, field }) => [key, field.json()]), ...others];
       const known = texts.filter(([, text]) => text !== undefined);
       return `{${known.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(",")}}`;
     },
@@ -157,6 +173,14 @@ function alternative(unresolved, root, index) {
   return { name: shown(name), schema };
 }
 
+// Whether the value is one of this alternative.
+function isAlternative(option, context) {
+  if (context.value === undefined) return false;
+  const known = alternative(option, context.root, 0);
+  if (known.tag !== undefined) return Object.hasOwn(Object(context.value), known.tag);
+  return fits(known.schema, context);
+}
+
 function shown(value) {
   return typeof value === "string" ? value : JSON.stringify(value);
 }
@@ -168,11 +192,16 @@ function choice(options, context) {
   const wrong = element("p", { class: "wrong", id: freshId("wrong") });
   let chosen;
   const inputs = [];
+  // The fields of the alternative that the value is.
+  let chosenAtFirst = options.findIndex((option) => isAlternative(option, context));
+  if (context.value !== undefined && chosenAtFirst < 0) return jsonField(undefined, context);
   const rows = options.map((option, index) => {
     const known = alternative(option, context.root, index);
     const input = element("input", { type: "radio", name: group, "aria-describedby": wrong.id, onchange: pick });
     function pick() {
-      const inner = { ...context, depth: context.depth + 1, bare: true, name: undefined };
+      const inner = { ...context, value: undefined, depth: context.depth + 1, bare: true, name: undefined };
+      if (index === chosenAtFirst) inner.value = known.tag === undefined ? context.value : context.value[known.tag];
+      chosenAtFirst = -1;
       const pointer = known.tag === undefined ? context.pointer : `${context.pointer}/${known.tag}`;
       chosen = { tag: known.tag, field: fieldOf(known.schema, { ...inner, pointer, name: known.name }) };
       place.replaceChildren(chosen.field.element);
@@ -180,6 +209,10 @@ function choice(options, context) {
       wrong.textContent = "";
     }
     inputs.push(input);
+    if (index === chosenAtFirst) {
+      input.checked = true;
+      pick();
+    }
     return element("label", {}, input, ` ${known.name}`, ...describe(known.about ?? known.schema ?? {}));
   });
   const refuse = (message) => {
@@ -200,21 +233,32 @@ function choice(options, context) {
 function arrayField(schema, context) {
   const list = element("ol");
   const items = [];
-  const add = button(`Add to ${context.name}`, () => {
-    const inner = { ...context, name: `Item`, pointer: `${context.pointer}/-`, bare: false, depth: context.depth + 1 };
+  function addItem(value) {
+    const inner = { ...context, name: `Item`, value, pointer: `${context.pointer}/-`, bare: false, depth: context.depth + 1 };
     const field = fieldOf(schema.items, inner);
     const row = element("li", {}, field.element, button("Remove", drop));
     function drop() {
       items.splice(items.indexOf(field), 1);
       row.remove();
       add.focus();
+      changed(list);
     }
     items.push(field);
     list.append(row);
-    row.querySelector("input, textarea, select, button")?.focus();
+    return row;
+  }
+  const add = button(`Add to ${context.name}`, () => {
+    addItem().querySelector("input, textarea, select, button")?.focus();
+    changed(list);
   });
+  for (const item of context.value ?? []) addItem(item);
   return {
     element: element("fieldset", {}, element("legend", {}, context.name), ...describe(schema), list, add),
     json: () => `[${items.map((item) => item.json() ?? "null").join(",")}]`,
   };
+}
+
+// Says that a form has other fields.
+function changed(part) {
+  part.dispatchEvent(new Event("change", { bubbles: true }));
 }

@@ -235,6 +235,52 @@ async fn what_is_refused_changes_nothing() {
 }
 
 #[tokio::test]
+async fn a_definition_is_replaced_as_a_whole() {
+    let client = operator().await;
+    kept(&client, json!({ "flow": flow("Other") })).await;
+    let body = json!({
+        "flow": flow("Echo"),
+        "status": "active",
+        "configuration": { "times": 2 },
+        "layout": { "repeat": { "x": 1, "y": 2 } },
+    });
+    let path = kept(&client, body).await;
+    let replace = |revision: u64, body: Value| {
+        let (client, path) = (client.clone(), format!("{path}?revision={revision}"));
+        async move { client.send(Method::PUT, &path, Some(body)).await }
+    };
+    let before = client.get(&path).await.expect(200);
+    let unsound = json!({ "flow": { "name": "Echo", "nodes": [] }, "status": "active" });
+    for (revision, body, status, kind) in [
+        (2, json!({ "flow": flow("Echo") }), 409, "revision"),
+        (1, json!({ "flow": flow("Other") }), 409, "name-taken"),
+        (1, json!({ "flow": flow(" Claim") }), 409, "name-taken"),
+        (1, json!({ "flow": flow("") }), 422, "name"),
+        (1, json!({ "status": "draft" }), 400, "bad-request"),
+        (1, unsound, 422, "unsound"),
+    ] {
+        replace(revision, body).await.problem(status, kind);
+        assert_eq!(client.get(&path).await.expect(200), before);
+    }
+    let body = json!({ "flow": flow("Shout"), "status": "active" });
+    let after = replace(1, body).await.expect(200);
+    assert_eq!(
+        (
+            &after["revision"],
+            &after["layout"],
+            &after["configuration"]
+        ),
+        (&json!(2), &json!({}), &json!({}))
+    );
+    assert_eq!(client.get(&path).await.expect(200), after);
+    assert_eq!(names_of_flows(&client).await, ["Shout"]);
+    replace(2, json!({ "flow": flow("Shout") }))
+        .await
+        .expect(200);
+    assert_eq!(names_of_flows(&client).await, [""; 0]);
+}
+
+#[tokio::test]
 async fn a_definition_is_validated_as_it_is_written() {
     let client = operator().await;
     let mut written = flow("Echo");
@@ -394,6 +440,11 @@ async fn only_operators_edit() {
             Method::PATCH,
             format!("{path}?revision=1"),
             Some(json!({ "status": "draft" })),
+        ),
+        (
+            Method::PUT,
+            format!("{path}?revision=1"),
+            Some(json!({ "flow": flow("Ann") })),
         ),
         (Method::DELETE, format!("{path}?revision=1"), None),
         (Method::GET, format!("{path}/source"), None),

@@ -2,6 +2,8 @@
 
 mod access;
 mod browser;
+#[cfg(feature = "definitions")]
+mod definitions;
 mod flows;
 mod forms;
 mod live;

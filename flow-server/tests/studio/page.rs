@@ -175,8 +175,64 @@ impl Page {
         self.write(text);
     }
 
+    /// The middle of what an expression finds, in the window.
+    fn middle(&self, expression: &str) -> (f64, f64) {
+        let found = self.wait(&format!(
+            "((found) => {{
+                if (!found) return;
+                found.scrollIntoView({{ block: 'center', inline: 'center' }});
+                const box = found.getBoundingClientRect();
+                return [box.left + box.width / 2, box.top + box.height / 2];
+            }})({expression})"
+        ));
+        (found[0].as_f64().unwrap(), found[1].as_f64().unwrap())
+    }
+
+    /// Moves the mouse from the middle of one thing to another point, with its button held down.
+    fn drag_to(&self, from: (f64, f64), to: (f64, f64)) {
+        let event = |kind: &str, (x, y): (f64, f64), buttons: u8| {
+            let params = json!({ "type": kind, "x": x, "y": y, "button": "left", "buttons": buttons, "clickCount": 1 });
+            self.call("Input.dispatchMouseEvent", params);
+        };
+        event("mouseMoved", from, 0);
+        event("mousePressed", from, 1);
+        for step in 1..=4 {
+            let part = f64::from(step) / 4.0;
+            let at = |from: f64, to: f64| from + (to - from) * part;
+            event("mouseMoved", (at(from.0, to.0), at(from.1, to.1)), 1);
+        }
+        event("mouseReleased", to, 0);
+    }
+
+    /// Clicks with the mouse.
+    pub(crate) fn point(&self, at: &str) {
+        let at = self.middle(at);
+        self.drag_to(at, at);
+    }
+
+    /// Drags one thing to another.
+    pub(crate) fn drag(&self, from: &str, to: &str) {
+        let target = self.middle(to);
+        self.drag_to(self.middle(from), target);
+    }
+
+    /// Drags a thing by a distance.
+    pub(crate) fn drag_by(&self, from: &str, x: f64, y: f64) {
+        let from = self.middle(from);
+        self.drag_to(from, (from.0 + x, from.1 + y));
+    }
+
     /// Presses a key and lets it go.
     pub(crate) fn press(&self, key: &str) {
+        self.press_with(key, 0);
+    }
+
+    /// Presses a key while Ctrl is held down.
+    pub(crate) fn press_with_ctrl(&self, key: &str) {
+        self.press_with(key, 2);
+    }
+
+    fn press_with(&self, key: &str, modifiers: u8) {
         let (key, code, number, text) = match key {
             "Enter" => ("Enter", "Enter", 13, "\r"),
             "Space" => (" ", "Space", 32, " "),
@@ -185,6 +241,11 @@ impl Page {
             "ArrowUp" => (key, key, 38, ""),
             "End" => (key, key, 35, ""),
             "Home" => (key, key, 36, ""),
+            "ArrowRight" => (key, key, 39, ""),
+            "Delete" => (key, key, 46, ""),
+            "s" => (key, "KeyS", 83, ""),
+            "y" => (key, "KeyY", 89, ""),
+            "z" => (key, "KeyZ", 90, ""),
             _ => panic!("no such key: {key}"),
         };
         let kind = if text.is_empty() {
@@ -192,7 +253,7 @@ impl Page {
         } else {
             "keyDown"
         };
-        let event = |kind: &str| json!({ "type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number, "text": text });
+        let event = |kind: &str| json!({ "type": kind, "key": key, "code": code, "windowsVirtualKeyCode": number, "text": text, "modifiers": modifiers });
         self.call("Input.dispatchKeyEvent", event(kind));
         self.call("Input.dispatchKeyEvent", event("keyUp"));
     }

@@ -30,12 +30,28 @@ impl Served {
         options: RuntimeOptions,
         configure: impl FnOnce(Server) -> Server,
     ) -> Self {
+        Served::set_up(async || {
+            let runtime = flows::runtime(store, options);
+            (runtime.clone(), configure(Server::new(runtime)))
+        })
+    }
+
+    /// With definitions, and no flows of its own.
+    #[cfg(feature = "definitions")]
+    pub(crate) fn editing(definitions: flow_definitions::Definitions) -> Self {
+        Served::set_up(async || {
+            let runtime = Runtime::new(MemoryStore::new());
+            let server = Server::new(runtime.clone()).definitions(definitions);
+            (runtime, server.await.unwrap())
+        })
+    }
+
+    fn set_up(server: impl AsyncFnOnce() -> (Runtime, Server)) -> Self {
         let threads = tokio::runtime::Runtime::new().unwrap();
         let (runtime, address) = threads.block_on(async {
-            let runtime = flows::runtime(store, options);
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             let address: SocketAddr = listener.local_addr().unwrap();
-            let server = configure(Server::new(runtime.clone()));
+            let (runtime, server) = server().await;
             tokio::spawn(server.serve_until(listener, std::future::pending()));
             (runtime, format!("http://{address}/"))
         });

@@ -1,0 +1,256 @@
+// What the document of a flow says, and changes of it. A draft may be wrong in any way, so nothing here trusts it.
+
+import { parse } from "./api.js";
+
+export const VERSION = "2.0.0";
+
+const FORK = "flow.fork";
+const EACH = "flow.each";
+const BRANCH = "flow.branch";
+const HUMAN = "flow.human";
+
+// The nodes of the language, as the catalog describes those of the program.
+export const LANGUAGE = [
+  { name: FORK, title: "In parallel", icon: "‖", description: "Runs branches at the same time.", params: { branches: [] } },
+  { name: EACH, title: "For each item", icon: "↻", description: "Runs a node for each item of a list.", params: { item: "item", over: [], body: "" } },
+  { name: BRANCH, title: "Branch", icon: "◇", description: "Takes the action of the first condition that is true.", params: { cases: [], otherwise: "otherwise" } },
+  { name: "flow.wait", title: "Wait", icon: "◷", description: "Waits for some time.", params: { duration: "1m" } },
+  { name: HUMAN, title: "Question", icon: "?", description: "Waits for an answer from outside.", params: { prompt: "" } },
+].map((entry) => ({ ...entry, group: "of the language", actions: entry.name === BRANCH ? [] : [{ name: "default" }], isLanguage: true }));
+
+function isObject(value) {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function objects(list) {
+  return Array.isArray(list) ? list.filter(isObject) : [];
+}
+
+export function texts(list) {
+  return Array.isArray(list) ? list.filter((item) => typeof item === "string") : [];
+}
+
+// The nodes that have an id.
+export function nodesOf(flow) {
+  return objects(flow.nodes).filter((node) => typeof node.id === "string");
+}
+
+export function nodeOf(flow, id) {
+  return nodesOf(flow).find((node) => node.id === id);
+}
+
+// The object at a name, which is made if there is none.
+export function objectAt(owner, name) {
+  if (!isObject(owner[name])) owner[name] = {};
+  return owner[name];
+}
+
+function listAt(owner, name) {
+  if (!Array.isArray(owner[name])) owner[name] = [];
+  return owner[name];
+}
+
+// Removes empty objects, as documents are written.
+export function withoutEmpty(owner, name) {
+  if (isObject(owner[name]) && Object.keys(owner[name]).length === 0) delete owner[name];
+}
+
+// The ids of the nodes that run inside of a node of the language.
+export function insideOf(node) {
+  if (node.type === EACH) return texts([node.params?.body]);
+  if (node.type !== FORK || !Array.isArray(node.params?.branches)) return [];
+  return node.params.branches.flatMap(texts);
+}
+
+// The nodes inside others, by id, each with the id of the one around it.
+export function outerNodes(flow) {
+  const outer = new Map();
+  for (const node of nodesOf(flow)) {
+    for (const inner of insideOf(node)) outer.set(inner, node.id);
+  }
+  return outer;
+}
+
+export class Catalog {
+  #byType = new Map();
+
+  constructor({ nodes, dependencies }) {
+    this.dependencies = dependencies ?? [];
+    // The highest version of a name comes first, and a document need not say it.
+    this.entries = nodes.map((node) => ({
+      ...node,
+      type: this.#byType.has(node.name) ? `${node.name}@${node.version}` : this.#known(node),
+    }));
+    this.entries.push(...LANGUAGE.map((node) => ({ ...node, type: node.name })));
+    for (const entry of this.entries) {
+      this.#byType.set(entry.type, entry);
+      if (entry.version) this.#byType.set(`${entry.name}@${entry.version}`, entry);
+    }
+  }
+
+  #known(node) {
+    this.#byType.set(node.name, node);
+    return node.name;
+  }
+
+  of(node) {
+    return this.#byType.get(node.type);
+  }
+
+  // The actions that a node can take, as far as they are known.
+  actions(node) {
+    if (node.type === BRANCH) {
+      const cases = objects(node.params?.cases).map((one) => one.action);
+      return [...new Set(texts([...cases, node.params?.otherwise]))];
+    }
+    const answer = node.type === HUMAN ? this.of({ type: node.params?.expects }) : undefined;
+    const entry = answer ?? this.of(node);
+    const listed = Array.isArray(node.actions) ? node.actions : entry?.actions;
+    const names = texts(objects(listed).map((action) => action.name));
+    const timeout = node.type === HUMAN && node.settings?.timeout !== undefined ? ["timeout"] : [];
+    const error = node.fallible || entry?.fallible ? ["error"] : [];
+    return [...new Set([...names, ...timeout, ...error])];
+  }
+}
+
+function actionOf(way) {
+  return typeof way.condition === "string" ? way.condition : "default";
+}
+
+// The ways out of a node: each action, with where it leads.
+export class Routes {
+  #ways = new Map();
+
+  constructor(flow) {
+    const add = (way, route) => {
+      if (typeof way.from !== "string") return;
+      const ways = this.#ways.get(way.from) ?? this.#ways.set(way.from, new Map()).get(way.from);
+      if (!ways.has(actionOf(way))) ways.set(actionOf(way), { ...route, mappings: way.mappings });
+    };
+    for (const edge of objects(flow.edges)) add(edge, { to: edge.to });
+    for (const end of objects(flow.ends)) add(end, { end: end.label });
+  }
+
+  // `{ action, to }` to a node, `{ action, end }` to an end, and `{ action }` if it goes nowhere yet.
+  of(node, catalog) {
+    const ways = this.#ways.get(node.id) ?? new Map();
+    const names = new Set([...catalog.actions(node), ...ways.keys()]);
+    return [...names].map((action) => ({ action, ...ways.get(action) }));
+  }
+}
+
+// Leads an action to a node (`{ to }`), to an end (`{ end }`), or nowhere (`{}`).
+export function setRoute(flow, from, action, { to, end, mappings }) {
+  const isOther = (way) => !isObject(way) || way.from !== from || actionOf(way) !== action;
+  // What stays where it is keeps its place in the list.
+  const list = to !== undefined ? "edges" : "ends";
+  const at = Array.isArray(flow[list]) ? flow[list].findIndex((way) => !isOther(way)) : -1;
+  for (const name of ["edges", "ends"]) {
+    if (Array.isArray(flow[name])) flow[name] = flow[name].filter(isOther);
+  }
+  listAt(flow, "edges");
+  if (to === undefined && end === undefined) return;
+  const way = to !== undefined ? { from, to, condition: action } : { from, condition: action, label: end };
+  if (isObject(mappings) && Object.keys(mappings).length > 0) way.mappings = mappings;
+  const ways = listAt(flow, list);
+  ways.splice(at < 0 ? ways.length : at, 0, way);
+}
+
+// An id that no node has yet.
+export function freeId(flow, wanted) {
+  const taken = new Set(nodesOf(flow).map((node) => node.id));
+  const base = wanted.replace(/^flow\./, "").replace(/@.*/, "").replace(/[^\p{L}\p{N}_]/gu, "_");
+  // Names of nodes are written as those of variables.
+  const plain = base.replace(/(\p{Ll})(\p{Lu})/gu, "$1_$2").toLowerCase() || "node";
+  for (let number = 1; ; number++) {
+    const id = number === 1 ? plain : `${plain}_${number}`;
+    if (!taken.has(id)) return id;
+  }
+}
+
+// Adds a node, which is the first one of the flow if there is no other.
+export function addNode(content, entry, place) {
+  const { flow } = content;
+  const id = freeId(flow, entry.type);
+  const node = { type: entry.type, id };
+  if (entry.isLanguage) node.params = JSON.parse(JSON.stringify(entry.params));
+  const isFirst = nodesOf(flow).length === 0;
+  listAt(flow, "nodes").push(node);
+  listAt(flow, "edges");
+  if (isFirst) flow.entryNodeId = id;
+  if (place) objectAt(content, "layout")[id] = place;
+  return id;
+}
+
+// Removes a node, with all that leads to it or away from it.
+export function removeNode(content, id) {
+  const { flow } = content;
+  flow.nodes = flow.nodes.filter((node) => node?.id !== id);
+  const isOther = (way) => way?.from !== id && way?.to !== id;
+  for (const name of ["edges", "ends"]) {
+    if (Array.isArray(flow[name])) flow[name] = flow[name].filter(isOther);
+  }
+  if (flow.entryNodeId === id) delete flow.entryNodeId;
+  replaceInside(flow, id, undefined);
+  if (isObject(content.layout)) delete content.layout[id];
+}
+
+// Gives a node another id, wherever it is named.
+export function renameNode(content, id, to) {
+  const { flow } = content;
+  nodeOf(flow, id).id = to;
+  for (const way of [...objects(flow.edges), ...objects(flow.ends)]) {
+    if (way.from === id) way.from = to;
+    if (way.to === id) way.to = to;
+  }
+  if (flow.entryNodeId === id) flow.entryNodeId = to;
+  replaceInside(flow, id, to);
+  if (isObject(content.layout) && id in content.layout) {
+    content.layout[to] = content.layout[id];
+    delete content.layout[id];
+  }
+}
+
+// Names another node in place of this one in forks and loops, or none.
+function replaceInside(flow, id, to) {
+  const replaced = (list) => list.flatMap((item) => (item !== id ? [item] : to === undefined ? [] : [to]));
+  for (const node of nodesOf(flow)) {
+    if (node.type === EACH && node.params?.body === id) node.params.body = to ?? "";
+    if (node.type !== FORK || !Array.isArray(node.params?.branches)) continue;
+    const branches = node.params.branches.map((branch) => (Array.isArray(branch) ? replaced(branch) : branch));
+    node.params.branches = branches.filter((branch) => !Array.isArray(branch) || branch.length > 0);
+  }
+}
+
+// A copy of a node, which leads nowhere yet.
+export function duplicateNode(content, id, place) {
+  const copy = parse(JSON.stringify(nodeOf(content.flow, id)));
+  copy.id = freeId(content.flow, id.replace(/_\d+$/, ""));
+  content.flow.nodes.push(copy);
+  objectAt(content, "layout")[copy.id] = place;
+  return copy.id;
+}
+
+// The keys that somebody can read in the flow: its inputs, and what its nodes write.
+export function keysOf(flow, catalog) {
+  const keys = new Set(Object.keys(properties(flow.inputs)));
+  for (const node of nodesOf(flow)) {
+    const outputs = isObject(node.outputs) ? node.outputs : catalog.of(node)?.outputs;
+    const mapped = isObject(node.mappings?.outputs) ? node.mappings.outputs : {};
+    for (const key of Object.keys(properties(outputs))) keys.add(String(mapped[key] ?? key));
+  }
+  return [...keys];
+}
+
+export function properties(schema) {
+  return isObject(schema?.properties) ? schema.properties : {};
+}
+
+// To which node a mistake belongs, and where in it. Without `id`, it belongs to the flow or its configuration.
+export function placeOf(flow, pointer) {
+  const [, list, index, rest = ""] = /^\/flow\/(nodes|edges|ends)\/(\d+)(\/.*)?$/.exec(pointer) ?? [];
+  if (list === undefined) return { rest: pointer };
+  const at = Array.isArray(flow[list]) ? flow[list][Number(index)] : undefined;
+  const id = list === "nodes" ? at?.id : at?.from;
+  return typeof id === "string" ? { id, rest: list === "nodes" ? rest : "" } : { rest: pointer };
+}

@@ -1,0 +1,296 @@
+// The panel of one node: its name, its settings, and where it leads.
+
+import { Routes, nodeOf, nodesOf, objectAt, outerNodes, keysOf, properties, renameNode, setRoute, texts, withoutEmpty } from "./definition-flow.js";
+import { button, element } from "./dom.js";
+import { choiceField, datalist, details, findingList, section, textField, valueForm } from "./panel-parts.js";
+
+const TEXT = { type: "string" };
+
+// How a node runs, as `SettingsDocument` says it.
+const SETTINGS = {
+  type: "object",
+  properties: {
+    retry: {
+      type: "object",
+      description: "Tries it again when it fails",
+      required: ["attempts"],
+      properties: {
+        attempts: { type: "integer", minimum: 1, description: "How often it is tried, with the first time." },
+        wait: { type: "string", description: "The pause before the second time, such as 200ms" },
+        backoff: { type: "number", description: "By which factor the pause grows each time." },
+        maxWait: { type: "string", description: "The longest pause, such as 1m" },
+        jitter: { type: "number", minimum: 0, maximum: 1, description: "The part of the pause that is random." },
+        if: { type: "string", description: "The function that decides whether it is tried again" },
+      },
+    },
+    timeout: { type: "string", description: "How long it may take each time, such as 1m 30s" },
+    concurrency: { type: "integer", minimum: 1, description: "How many branches or items run at the same time." },
+    collectErrors: { type: "boolean", description: "Whether a loop keeps errors as values" },
+    poll: {
+      type: "object",
+      description: "How often it asks for an answer",
+      required: ["every"],
+      properties: { every: { type: "string", description: "Such as 5s" }, timeout: { type: "string", description: "When it gives up, such as 1h" } },
+    },
+    blocking: { type: "boolean", description: "Whether it runs on a thread for blocking work" },
+    transaction: { type: "boolean", description: "Whether it runs in a transaction with its outcome" },
+  },
+};
+
+// How people see it.
+const LOOKS = { type: "object", properties: { title: TEXT, description: TEXT, icon: { type: "string", description: "An emoji" }, group: TEXT } };
+
+const CASES = {
+  type: "object",
+  required: ["cases", "otherwise"],
+  properties: {
+    cases: {
+      type: "array",
+      items: {
+        type: "object",
+        required: ["when", "action"],
+        properties: {
+          when: { type: "string", description: "A condition in CEL over keys, such as amount > 100" },
+          action: { type: "string", description: "The action that it takes then" },
+        },
+      },
+    },
+    otherwise: { type: "string", description: "The action if no condition is true" },
+  },
+};
+
+const WAIT = { type: "object", required: ["duration"], properties: { duration: { type: "string", description: "Such as 10m, or 2d 12h" } } };
+
+const HUMAN = {
+  type: "object",
+  required: ["prompt"],
+  properties: {
+    prompt: { type: "string", description: "What is asked. {key} is a value that the node reads" },
+    expects: { type: "string", description: "The type of the answer. Without it, any JSON" },
+  },
+};
+
+// A panel has `element`, and `update()`, after a change that it has not made itself or that has other consequences.
+export class NodePanel {
+  #editor;
+  #id;
+  #params;
+  #found = element("div");
+  #routes = element("div");
+  #shownRoutes;
+
+  constructor(editor, id) {
+    this.#editor = editor;
+    this.#id = id;
+    const node = this.#node;
+    const entry = editor.catalog.of(node);
+    const about = entry?.description ?? (entry ? undefined : "The program has no node of this type.");
+    this.element = element(
+      "div",
+      { class: "node-panel" },
+      element("h2", {}, node.title ?? entry?.title ?? id),
+      element("p", { class: "hint" }, String(node.type)),
+      about ? element("p", { class: "description" }, about) : undefined,
+      this.#found,
+      textField("Id", id, (text) => this.#rename(text.trim()), { about: "Its name in the flow.", change: true }),
+      this.#paramsSection(node, entry),
+      this.#routes,
+      this.#valuesSection(node, entry),
+      details("How it runs", node.settings !== undefined, this.#formOf("settings", SETTINGS, entry?.settings)),
+      details("How people see it", false, this.#looks(node)),
+      element(
+        "p",
+        { class: "buttons" },
+        button("Duplicate", () => editor.duplicate(id)),
+        button("Remove", () => editor.remove(id), { class: "danger" }),
+      ),
+    );
+    this.update();
+  }
+
+  get #node() {
+    return nodeOf(this.#editor.flow, this.#id);
+  }
+
+  // Changes the node. What is written letter by letter is one step.
+  #change(part, work) {
+    this.#editor.change((content) => work(nodeOf(content.flow, this.#id), content), `${this.#id} ${part}`, "panel");
+  }
+
+  #rename(to) {
+    if (to === this.#id) return undefined;
+    if (to === "") return "A node needs an id";
+    if (nodeOf(this.#editor.flow, to)) return `There is another node \`${to}\``;
+    this.#editor.rename(this.#id, to);
+    return undefined;
+  }
+
+  #paramsSection(node, entry) {
+    if (node.type === "flow.fork") return section("Branches", this.#branches(node));
+    if (node.type === "flow.each") return section("Loop", ...this.#loop(node));
+    const schema = { "flow.branch": CASES, "flow.wait": WAIT, "flow.human": HUMAN }[node.type] ?? entry?.params;
+    if (!schema && node.params === undefined) return undefined;
+    const references = !entry?.isLanguage;
+    this.#params = valueForm(schema, { value: node.params ?? {}, name: schema?.properties ? undefined : "params", references }, (params) => {
+      this.#change("params", (changed) => {
+        changed.params = params;
+        withoutEmpty(changed, "params");
+      });
+    });
+    return section("Settings", this.#params.element);
+  }
+
+  #branches(node) {
+    const lines = Array.isArray(node.params?.branches) ? node.params.branches.map((branch) => texts(branch).join(", ")) : [];
+    const about = "One branch in each line: the ids of its nodes, with commas between them.";
+    return textField("Branches", lines.join("\n"), (text) => {
+      const branches = text.split("\n").map(ids).filter((branch) => branch.length > 0);
+      this.#change("branches", (changed) => {
+        objectAt(changed, "params").branches = branches;
+      });
+    }, { about, rows: 3, code: true });
+  }
+
+  #loop(node) {
+    const set = (name) => (value) => this.#change(name, (changed) => {
+      objectAt(changed, "params")[name] = value;
+    });
+    const others = nodesOf(this.#editor.flow).filter((other) => other.id !== this.#id);
+    const body = String(node.params?.body ?? "");
+    const known = others.some((other) => other.id === body) ? [] : [[body, body === "" ? "choose a node" : `${body} (missing)`]];
+    const keys = this.#keys();
+    return [
+      textField("Item", String(node.params?.item ?? ""), (text) => set("item")(text.trim()), { about: "The key under which the node inside reads an item." }),
+      textField("Over", texts(node.params?.over).join(", "), (text) => set("over")(ids(text)), { about: "The keys of the lists, with commas between them.", list: keys.id }),
+      keys,
+      choiceField("Node inside", [...known, ...others.map((other) => [other.id, other.id])], body, set("body")),
+    ];
+  }
+
+  #keys() {
+    return datalist(keysOf(this.#editor.flow, this.#editor.catalog));
+  }
+
+  #formOf(field, schema, known) {
+    const form = valueForm(schema, { value: this.#node[field] ?? {} }, (value) => {
+      this.#change(field, (changed) => {
+        changed[field] = value;
+        withoutEmpty(changed, field);
+      });
+    });
+    const program = known && Object.keys(known).length > 0 ? `The program says: ${JSON.stringify(known)}` : "";
+    return element("div", {}, element("p", { class: "hint" }, program), form.element);
+  }
+
+  #looks(node) {
+    const value = Object.fromEntries(Object.keys(LOOKS.properties).map((key) => [key, node[key]]));
+    const form = valueForm(LOOKS, { value }, (looks) => {
+      this.#change("looks", (changed) => {
+        for (const key of Object.keys(LOOKS.properties)) {
+          if (looks[key] === undefined) delete changed[key];
+          else changed[key] = looks[key];
+        }
+      });
+    });
+    return form.element;
+  }
+
+  // The keys of the node, each with the name that it has in the flow.
+  #valuesSection(node, entry) {
+    const keys = this.#keys();
+    const rows = (side, schema, word) => Object.entries(properties(node[side] ?? schema)).map(([key, property]) => {
+      const mapped = node.mappings?.[side]?.[key];
+      const type = property?.rustType ? `${property.rustType}. ` : "";
+      return textField(`${word} ${key}`, String(mapped ?? key), (text) => this.#map(side, key, text.trim()), {
+        about: `${type}${property?.description ?? ""}`.trim() || undefined,
+        list: keys.id,
+      });
+    });
+    const all = [...rows("inputs", entry?.inputs, "Reads"), ...rows("outputs", entry?.outputs, "Writes")];
+    if (all.length === 0) return undefined;
+    const about = "The name of each value in the flow. Without one, it has the node's own name.";
+    return details("Values", node.mappings !== undefined, element("p", { class: "hint" }, about), ...all, keys);
+  }
+
+  #map(side, key, text) {
+    this.#change(`${side} ${key}`, (changed) => {
+      const names = objectAt(objectAt(changed, "mappings"), side);
+      if (text === "" || text === key) delete names[key];
+      else names[key] = text;
+      withoutEmpty(changed.mappings, side);
+      withoutEmpty(changed, "mappings");
+    });
+  }
+
+  update() {
+    const node = this.#node;
+    if (!node) return;
+    this.#updateRoutes(node);
+    const findings = this.#editor.findingsOf(this.#id);
+    this.#found.replaceChildren(...(findings.length > 0 ? [findingList(findings.map(({ finding }) => finding))] : []));
+    const ofParams = findings.filter(({ rest }) => rest.startsWith("/params"));
+    // While somebody writes, the form says what is wrong with its fields.
+    if (this.#params?.peek() !== undefined) {
+      this.#params.show(ofParams.map(({ finding, rest }) => ({ message: finding.message, pointer: rest.slice("/params".length) })));
+    }
+  }
+
+  #updateRoutes(node) {
+    // Whoever writes the name of an end goes on in the same field.
+    const isWriting = document.activeElement?.dataset?.route?.startsWith("end ");
+    if (isWriting && this.#routes.contains(document.activeElement)) return;
+    const around = outerNodes(this.#editor.flow).get(this.#id);
+    const routes = new Routes(this.#editor.flow).of(node, this.#editor.catalog);
+    const others = nodesOf(this.#editor.flow).map((other) => other.id);
+    const shown = JSON.stringify([around, routes, others]);
+    if (shown === this.#shownRoutes) return;
+    this.#shownRoutes = shown;
+    if (around !== undefined) {
+      const inside = element("p", {}, "It runs inside of ", button(around, () => this.#editor.choose({ id: around }), { class: "plain" }), ".");
+      this.#routes.replaceChildren(section("Where it leads", inside));
+      return;
+    }
+    const focused = document.activeElement?.dataset?.route;
+    const rows = routes.map((route) => this.#route(route, others));
+    const more = textField("Another action", "", (text) => this.#addAction(text.trim()), { about: "Of a node whose actions are not known.", change: true });
+    const isKnown = this.#editor.catalog.of(node) !== undefined || Array.isArray(node.actions);
+    this.#routes.replaceChildren(section("Where it leads", ...rows, isKnown ? undefined : more));
+    if (focused) this.#routes.querySelector(`[data-route="${CSS.escape(focused)}"]`)?.focus();
+  }
+
+  #addAction(action) {
+    if (action === "") return;
+    const routes = new Routes(this.#editor.flow).of(this.#node, this.#editor.catalog);
+    if (routes.some((route) => route.action === action)) return "It is there already";
+    this.#setRoute(action, { end: "default" });
+  }
+
+  #setRoute(action, route, part) {
+    const source = "panel";
+    this.#editor.change((content) => setRoute(content.flow, this.#id, action, route), part, source);
+  }
+
+  #route(route, others) {
+    const { action, mappings } = route;
+    const now = route.end !== undefined ? "end" : route.to !== undefined ? `to ${route.to}` : "";
+    const options = [["", "nowhere yet"], ["end", "the end"], ...others.map((id) => [`to ${id}`, id])];
+    if (route.to !== undefined && !others.includes(route.to)) options.push([now, `${route.to} (missing)`]);
+    const choose = (value) => {
+      if (value === "") this.#setRoute(action, {});
+      else if (value === "end") this.#setRoute(action, { end: action === "default" ? "default" : action });
+      else this.#setRoute(action, { to: value.slice("to ".length), mappings });
+    };
+    const row = choiceField(action === "default" ? "Then" : `On "${action}"`, options, now, choose);
+    row.querySelector("select").dataset.route = `to ${action}`;
+    if (route.end === undefined) return row;
+    const label = textField(`Name of the end on "${action}"`, String(route.end), (text) => {
+      this.#setRoute(action, { end: text.trim(), mappings }, `${this.#id} end ${action}`);
+    });
+    label.querySelector("input").dataset.route = `end ${action}`;
+    return element("div", { class: "route" }, row, label);
+  }
+}
+
+function ids(text) {
+  return text.split(",").map((part) => part.trim()).filter(Boolean);
+}
