@@ -33,7 +33,7 @@ impl FlowView {
     pub(crate) fn of(structure: &Value) -> Self {
         let text = |field: &str| structure[field].as_str().map(str::to_owned);
         let schema = |field: &str| match &structure[field] {
-            Value::Object(schema) => Value::Object(schema.clone()),
+            Value::Object(schema) => Value::Object(with_known_types(schema.clone())),
             _ => json!({ "type": "object" }),
         };
         FlowView {
@@ -44,6 +44,24 @@ impl FlowView {
             outputs: schema("outputs"),
         }
     }
+}
+
+/// The same schema, in which a property that has only a Rust type also says what its spelling shows: so are the
+/// inputs and outputs of a flow that was written by hand.
+fn with_known_types(mut schema: Map<String, Value>) -> Map<String, Value> {
+    let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
+    let properties = properties.into_iter().flat_map(Map::values_mut);
+    for property in properties.filter_map(Value::as_object_mut) {
+        const PLAIN: [&str; 4] = ["rustType", "description", "default", "defaultOmitted"];
+        if !property.keys().all(|key| PLAIN.contains(&key.as_str())) {
+            continue;
+        }
+        if let Some(rust_type) = property.get("rustType").and_then(Value::as_str) {
+            let known = flow_spec::property(rust_type, None);
+            property.extend(known);
+        }
+    }
+    schema
 }
 
 #[cfg(feature = "mcp")]

@@ -122,9 +122,10 @@ fn about(contract: &Contract, loader: &TokenStream) -> TokenStream {
         ("group", shown.group.as_ref()),
         ("prompt", question.as_ref().map(|question| &question.prompt)),
     ];
-    let texts = texts.into_iter().filter_map(|(field, text)| {
-        let (field, text) = (format_ident!("{field}"), text?);
-        Some(quote!(#field: ::core::option::Option::Some(#text),))
+    // All of them, because a lint for what is left out would be shown to the user.
+    let texts = texts.into_iter().map(|(field, text)| {
+        let (field, text) = (format_ident!("{field}"), maybe(text.map(String::as_str)));
+        quote!(#field: #text,)
     });
     let tags = &shown.tags;
     let settings = settings_text(settings);
@@ -134,7 +135,6 @@ fn about(contract: &Contract, loader: &TokenStream) -> TokenStream {
             #(#texts)*
             tags: &[#(#tags),*],
             settings: #settings,
-            ..::core::default::Default::default()
         }
     }
 }

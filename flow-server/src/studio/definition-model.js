@@ -29,8 +29,9 @@ export class DefinitionModel extends EventTarget {
   constructor(definition) {
     super();
     this.#key = `flow-server definition ${definition.id}`;
+    const kept = sessionStorage.getItem(this.#key);
     this.saved(definition, undefined);
-    this.#restore();
+    if (kept !== null) this.#restore(kept);
   }
 
   // The server has this definition now. `sent`: what it got, which it may have tidied up.
@@ -117,20 +118,14 @@ export class DefinitionModel extends EventTarget {
     }
   }
 
-  #restore() {
-    let kept;
-    try {
-      kept = parse(sessionStorage.getItem(this.#key) ?? "null");
-      // It says so if it is no content of a definition.
-      if (typeof parse(kept?.text)?.flow !== "object") return;
-    } catch {
-      return;
-    }
-    this.restored = true;
+  #restore(kept) {
+    const { revision, text } = parse(kept);
+    if (text === this.#saved) return;
+    this.isRestored = true;
     // If somebody else has changed the definition meanwhile, saving says so.
-    this.revision = kept.revision;
+    this.revision = revision;
     this.#past.push(this.#now);
-    this.#set(kept.text);
+    this.#set(text);
     this.#keep();
   }
 }

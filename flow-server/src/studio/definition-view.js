@@ -61,8 +61,8 @@ class Editor {
     this.element = this.#elements();
     this.#listen();
     this.#show();
-    this.#tell(this.#model.restored ? "What was not saved is here again." : "");
-    if (this.#model.restored) this.#validate();
+    this.#tell(this.#model.isRestored ? "What was not saved is here again." : "");
+    if (this.#model.isRestored) this.#validate();
   }
 
   get content() {
@@ -86,7 +86,7 @@ class Editor {
       button("The flow", () => this.choose({})),
       button("Arrange", () => this.#arrange(), { title: "Forgets the places of all nodes" }),
       button("−", () => this.#canvas.zoom(1 / 1.2), { "aria-label": "Smaller" }),
-      button("100 %", () => this.#canvas.zoom(), { "aria-label": "Usual size" }),
+      button("100 %", () => this.#canvas.zoom()),
       button("+", () => this.#canvas.zoom(1.2), { "aria-label": "Larger" }),
     );
     const use = button("Use this", () => this.#useJson());
@@ -105,6 +105,7 @@ class Editor {
 
   #listen() {
     this.#model.addEventListener("change", ({ detail }) => {
+      this.#tell(this.#model.isChanged ? "Not saved." : "");
       this.#show(detail.source);
       this.#later();
     });
@@ -241,7 +242,6 @@ class Editor {
     this.#activate.textContent = isActive ? "Make it a draft" : "Activate";
     this.#run.disabled = !isActive;
     this.#run.title = isActive ? "" : "Only an active definition can be started";
-    if (source !== undefined) this.#tell(this.#model.isChanged ? "Not saved." : "");
     this.#showCanvas();
     this.#showPanel(source);
     this.#showFindings();
@@ -401,7 +401,8 @@ class Editor {
 
   async #start() {
     if (this.#model.isChanged && !(await this.#store())) return;
-    const flow = await api.get(api.path("flows", this.#saved.name));
+    const { flows } = await api.get("flows");
+    const flow = flows.find((one) => one.name === this.#saved.name);
     const heading = freshId("run");
     const dialog = element("dialog", { "aria-labelledby": heading, onclose: () => dialog.remove() });
     const form = startForm(flow, `${this.#at}/executions`);

@@ -149,9 +149,10 @@ export class FlowCanvas extends HTMLElement {
     const at = this.#places.get(node.id);
     const isChosen = this.#view.chosen?.id === node.id;
     const problems = node.problems === 0 ? "" : node.problems === 1 ? "1 problem" : `${node.problems} problems`;
-    const label = [node.title, node.about, problems].filter(Boolean).join(", ");
+    const actions = node.routes.map((route) => route.action);
+    const label = [node.title, node.about, problems, ...actions].filter(Boolean).join(", ");
     const group = svg("g", {
-      class: ["node", isChosen && "chosen", node.problems > 0 && "wrong", node.isUnknown && "unknown"].filter(Boolean).join(" "),
+      class: ["node", isChosen && "chosen", node.problems > 0 && "has-problems", node.isUnknown && "unknown"].filter(Boolean).join(" "),
       transform: `translate(${at.x} ${at.y})`,
       "data-node": node.id,
       role: "button",
@@ -161,21 +162,21 @@ export class FlowCanvas extends HTMLElement {
     });
     const title = [node.icon, node.title].filter(Boolean).join(" ");
     group.append(
-      svg("title", {}, label),
       svg("rect", { class: "body", width: at.width, height: at.height, rx: 8 }),
       svg("text", { class: "title", x: 12, y: 20 }, shortened(title, 24)),
       svg("text", { class: "about", x: 12, y: 38 }, shortened(node.about, 28)),
     );
-    if (problems) group.append(svg("text", { class: "mark", x: at.width - 10, y: 20, "text-anchor": "end" }, `✗ ${node.problems}`));
+    if (problems) group.append(svg("text", { class: "mark", x: at.width - 10, y: 20, "text-anchor": "end" }, problems));
     for (const [row, route] of node.routes.entries()) {
       const { x, y } = portOf({ ...at, x: 0, y: 0 }, row);
       const isOpen = route.to === undefined && route.end === undefined;
       group.append(
         svg("text", { class: "action", x: x - 14, y: y + 4, "text-anchor": "end" }, shortened(route.action, 24)),
-        svg("circle", { class: isOpen ? "port open" : "port", cx: x, cy: y, r: 6, "data-port": route.action },
-          svg("title", {}, `Drag "${route.action}" to the node that runs then`)),
+        svg("circle", { class: isOpen ? "port open" : "port", cx: x, cy: y, r: 6, "data-port": route.action }),
       );
     }
+    // Whoever hears the texts hears them one by one.
+    for (const text of group.querySelectorAll("text")) text.append(" ");
     return group;
   }
 

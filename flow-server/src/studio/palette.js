@@ -28,7 +28,7 @@ export function palette(catalog, add) {
   }
   return element(
     "nav",
-    { class: "palette", "aria-label": "Nodes" },
+    { class: "palette", "aria-label": "Add a node" },
     element("label", { htmlFor: input.id }, "Find a node"),
     input,
     ...shown.map((group) => group.element),
@@ -47,7 +47,7 @@ function textOf(entry) {
 
 function entryButton(entry, add) {
   const name = entry.title ?? entry.type;
-  const made = button("", () => add(entry), { title: entry.description ?? "", draggable: true, "aria-label": `Add ${name}` });
+  const made = button("", () => add(entry), { title: entry.description ?? "", draggable: true, data: { type: entry.type } });
   made.append(element("span", {}, [entry.icon, name].filter(Boolean).join(" ")));
   if (name !== entry.type) made.append(element("span", { class: "hint" }, entry.type));
   made.addEventListener("dragstart", (event) => {

@@ -122,6 +122,17 @@ async fn a_flow_is_built_and_started() {
     );
     assert_eq!(client.get(&path).await.expect(200), active);
     assert_eq!(names_of_flows(&client).await, ["Echo"]);
+    // Whoever reads no Rust knows what to send, too.
+    let flows = client.get("/flows").await.expect(200);
+    let flows = flows["flows"].as_array().unwrap();
+    let echo = flows.iter().find(|flow| flow["name"] == "Echo").unwrap();
+    assert_eq!(
+        echo["inputs"]["properties"],
+        json!({
+            "word": { "type": "string", "rustType": "String" },
+            "times": { "type": "integer", "minimum": 0, "rustType": "u64", "default": 2 },
+        })
+    );
 
     let start = format!("{path}/executions?wait=5&owner=ann");
     let execution = client

@@ -8,7 +8,7 @@ use crate::page::Page;
 use crate::server::Served;
 
 /// The checks of axe-core, which `.ci/install` puts into the target folder. Nothing if they are not there.
-fn axe() -> Option<String> {
+pub(crate) fn axe() -> Option<String> {
     let target = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let file = target.parent()?.join("axe-core/axe.min.js");
     let script = std::fs::read_to_string(&file).ok();
@@ -24,7 +24,7 @@ fn axe() -> Option<String> {
 }
 
 /// What is serious in a page, each with the elements.
-const SERIOUS: &str = "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
+pub(crate) const SERIOUS: &str = "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .map(({ id, nodes }) => `${id}: ${nodes.map(({ html, any }) => html + ' ' + (any[0]?.message ?? '')).join(' | ')}`))";
 

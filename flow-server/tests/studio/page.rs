@@ -175,12 +175,19 @@ impl Page {
         self.write(text);
     }
 
+    /// Scrolls to what an expression finds, and returns its middle in the window.
+    fn scrolled_to(&self, expression: &str) -> (f64, f64) {
+        self.wait(&format!(
+            "((found) => found && (found.scrollIntoView({{ block: 'center', inline: 'center' }}), true))({expression})"
+        ));
+        self.middle(expression)
+    }
+
     /// The middle of what an expression finds, in the window.
     fn middle(&self, expression: &str) -> (f64, f64) {
         let found = self.wait(&format!(
             "((found) => {{
                 if (!found) return;
-                found.scrollIntoView({{ block: 'center', inline: 'center' }});
                 const box = found.getBoundingClientRect();
                 return [box.left + box.width / 2, box.top + box.height / 2];
             }})({expression})"
@@ -206,19 +213,21 @@ impl Page {
 
     /// Clicks with the mouse.
     pub(crate) fn point(&self, at: &str) {
-        let at = self.middle(at);
+        let at = self.scrolled_to(at);
         self.drag_to(at, at);
     }
 
     /// Drags one thing to another.
     pub(crate) fn drag(&self, from: &str, to: &str) {
-        let target = self.middle(to);
-        self.drag_to(self.middle(from), target);
+        self.scrolled_to(to);
+        let from = self.scrolled_to(from);
+        // Both are in the window, or the page is made too small.
+        self.drag_to(from, self.middle(to));
     }
 
     /// Drags a thing by a distance.
     pub(crate) fn drag_by(&self, from: &str, x: f64, y: f64) {
-        let from = self.middle(from);
+        let from = self.scrolled_to(from);
         self.drag_to(from, (from.0 + x, from.1 + y));
     }
 
