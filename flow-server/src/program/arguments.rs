@@ -69,6 +69,11 @@ pub(super) struct Serve {
     /// in.
     #[arg(long, value_name = "FILE")]
     pub(super) tokens: Option<PathBuf>,
+    /// An SQLite file with flows that operators edit, of the nodes of this program. It is created if it
+    /// is not there.
+    #[cfg(feature = "definitions")]
+    #[arg(long, value_name = "FILE")]
+    pub(super) definitions: Option<PathBuf>,
     #[command(flatten)]
     pub(super) work: Work,
 }

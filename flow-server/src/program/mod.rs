@@ -3,6 +3,8 @@
 mod arguments;
 #[cfg(feature = "blobs")]
 mod beside;
+#[cfg(feature = "definitions")]
+mod defined;
 mod scheduled;
 mod shared;
 mod start;
@@ -41,7 +43,9 @@ use shared::Shared;
 /// `postgres://user@host/database`, and with the feature `redis` a server such as
 /// `redis://user@host:port`. With the feature `blobs`, `--blobs FOLDER` keeps values of more than
 /// `--blobs-above` bytes beside the store, and with the feature `s3`, in `--blobs
-/// s3://bucket/prefix`: each process on the store needs it. The exit code is 0 if what was asked for
+/// s3://bucket/prefix`: each process on the store needs it. With the feature `definitions`, `serve
+/// --definitions FILE` has an editor for flows, which are kept in an SQLite file and made of the
+/// [`nodes`](Program::nodes); this process runs them. The exit code is 0 if what was asked for
 /// was done, 1 if a flow failed or a check found something, and 2 if nothing was done.
 ///
 /// # Examples
@@ -195,8 +199,10 @@ impl Program {
             }
             Command::Serve(arguments) => {
                 let options = self.options(&arguments.work)?;
+                #[cfg(feature = "definitions")]
+                let options = defined::with_versions(arguments, options, &self.nodes);
                 let runtime = self.open(matches, options).await?;
-                work::serve(arguments, runtime, &self.scheduled).await
+                self.serve(arguments, runtime).await
             }
             Command::Worker(arguments) => {
                 if arguments.concurrent == Some(0) {

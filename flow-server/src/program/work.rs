@@ -9,6 +9,8 @@ use flow_spec::did_you_mean;
 use flow_terminal::Outcome;
 use tokio::net::TcpListener;
 
+#[cfg(feature = "definitions")]
+use super::defined;
 use super::scheduled::Scheduled;
 use super::{Program, arguments};
 use crate::access::BearerTokens;
@@ -36,57 +38,59 @@ impl Program {
         }
         Ok(options)
     }
-}
 
-pub(super) async fn serve(
-    arguments: &arguments::Serve,
-    runtime: Runtime,
-    scheduled: &Scheduled,
-) -> Result<Outcome, String> {
-    let served = serve_until_interrupted(arguments, &runtime, scheduled).await;
-    // Also after an error nothing may go on: it would keep its claim.
-    runtime.shut_down().await;
-    served
-}
-
-async fn serve_until_interrupted(
-    arguments: &arguments::Serve,
-    runtime: &Runtime,
-    scheduled: &Scheduled,
-) -> Result<Outcome, String> {
-    let limits = Limits {
-        drain: arguments.work.drain(),
-        ..Limits::default()
-    };
-    let mut server = Server::new(runtime.clone()).limits(limits);
-    if let Some(file) = &arguments.tokens {
-        let tokens = BearerTokens::from_file(file);
-        let tokens = tokens.map_err(|error| format!("{}: {error}", file.display()))?;
-        server = server.authentication(tokens);
+    pub(super) async fn serve(
+        &self,
+        arguments: &arguments::Serve,
+        runtime: Runtime,
+    ) -> Result<Outcome, String> {
+        let served = self.serve_until_interrupted(arguments, &runtime).await;
+        // Also after an error nothing may go on: it would keep its claim.
+        runtime.shut_down().await;
+        served
     }
-    let address = &arguments.listen;
-    let listener = TcpListener::bind(address).await;
-    let listener = listener.map_err(|error| format!("cannot listen on {address}: {error}"))?;
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
-    // Before it is known whether it may serve, no work begins.
-    scheduled.check(runtime)?;
-    server
-        .check_address(address)
-        .map_err(|error| error.to_string())?;
-    recover(runtime).await?;
-    println!("http://{address}");
-    let interrupted_twice = async {
-        interrupted().await;
-        interrupted().await;
-    };
-    tokio::select! {
-        served = server.serve_until(listener, interrupted()) => {
-            served.map_err(|error| error.to_string())?;
+
+    async fn serve_until_interrupted(
+        &self,
+        arguments: &arguments::Serve,
+        runtime: &Runtime,
+    ) -> Result<Outcome, String> {
+        let limits = Limits {
+            drain: arguments.work.drain(),
+            ..Limits::default()
+        };
+        let mut server = Server::new(runtime.clone()).limits(limits);
+        if let Some(file) = &arguments.tokens {
+            let tokens = BearerTokens::from_file(file);
+            let tokens = tokens.map_err(|error| format!("{}: {error}", file.display()))?;
+            server = server.authentication(tokens);
         }
-        () = interrupted_twice => {}
-        never = starting_until_interrupted(runtime, scheduled) => match never? {},
+        let address = &arguments.listen;
+        let listener = TcpListener::bind(address).await;
+        let listener = listener.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        // Before it is known whether it may serve, no work begins.
+        self.scheduled.check(runtime)?;
+        server
+            .check_address(address)
+            .map_err(|error| error.to_string())?;
+        #[cfg(feature = "definitions")]
+        let server = defined::with_definitions(server, arguments, &self.nodes).await?;
+        recover(runtime).await?;
+        println!("http://{address}");
+        let interrupted_twice = async {
+            interrupted().await;
+            interrupted().await;
+        };
+        tokio::select! {
+            served = server.serve_until(listener, interrupted()) => {
+                served.map_err(|error| error.to_string())?;
+            }
+            () = interrupted_twice => {}
+            never = starting_until_interrupted(runtime, &self.scheduled) => match never? {},
+        }
+        Ok(Outcome::Fine)
     }
-    Ok(Outcome::Fine)
 }
 
 /// Starts what comes due, until the process is asked to end.

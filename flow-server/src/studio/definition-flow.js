@@ -12,7 +12,7 @@ const HUMAN = "flow.human";
 // The nodes of the language, as the catalog describes those of the program.
 export const LANGUAGE = [
   { name: FORK, title: "In parallel", icon: "‖", description: "Runs branches at the same time.", params: { branches: [] } },
-  { name: EACH, title: "For each item", icon: "↻", description: "Runs a node for each item of a list.", params: { item: "item", over: [], body: "" } },
+  { name: EACH, title: "For each item", icon: "↻", description: "Runs a node for each item of a list.", params: { item: "item", over: "", body: "" } },
   { name: BRANCH, title: "Branch", icon: "◇", description: "Takes the action of the first condition that is true.", params: { cases: [], otherwise: "otherwise" } },
   { name: "flow.wait", title: "Wait", icon: "◷", description: "Waits for some time.", params: { duration: "1m" } },
   { name: HUMAN, title: "Question", icon: "?", description: "Waits for an answer from outside.", params: { prompt: "" } },
@@ -94,7 +94,10 @@ export class Catalog {
   }
 
   of(node) {
-    return this.#byType.get(node.type);
+    const entry = this.#byType.get(node.type);
+    const answer = node.type === HUMAN ? this.#byType.get(node.params?.expects) : undefined;
+    // What it reads are the keys of its own prompt.
+    return answer ? { ...entry, ...answer, inputs: undefined, isLanguage: true } : entry;
   }
 
   // The actions that a node can take, as far as they are known.
@@ -103,13 +106,19 @@ export class Catalog {
       const cases = objects(node.params?.cases).map((one) => one.action);
       return [...new Set(texts([...cases, node.params?.otherwise]))];
     }
-    const answer = node.type === HUMAN ? this.of({ type: node.params?.expects }) : undefined;
-    const entry = answer ?? this.of(node);
+    const entry = this.of(node);
     const listed = Array.isArray(node.actions) ? node.actions : entry?.actions;
     const names = texts(objects(listed).map((action) => action.name));
-    const timeout = node.type === HUMAN && node.settings?.timeout !== undefined ? ["timeout"] : [];
-    const error = node.fallible || entry?.fallible ? ["error"] : [];
+    const isHuman = node.type === HUMAN;
+    const timeout = isHuman && node.settings?.timeout !== undefined ? ["timeout"] : [];
+    // Without a route for the missing answer, the question fails.
+    const error = !isHuman && (node.fallible || entry?.fallible) ? ["error"] : [];
     return [...new Set([...names, ...timeout, ...error])];
+  }
+
+  // Whether the flow simply fails if the action leads nowhere.
+  isOptional(node, action) {
+    return action === "error" || (action === "timeout" && node.type === HUMAN);
   }
 }
 
@@ -131,11 +140,12 @@ export class Routes {
     for (const end of objects(flow.ends)) add(end, { end: end.label });
   }
 
-  // `{ action, to }` to a node, `{ action, end }` to an end, and `{ action }` if it goes nowhere yet.
+  // `{ action, to }` to a node, `{ action, end }` to an end, and `{ action }` if it goes nowhere yet. Without
+  // a route, the flow fails on an action that `isOptional`.
   of(node, catalog) {
     const ways = this.#ways.get(node.id) ?? new Map();
     const names = new Set([...catalog.actions(node), ...ways.keys()]);
-    return [...names].map((action) => ({ action, ...ways.get(action) }));
+    return [...names].map((action) => ({ action, isOptional: catalog.isOptional(node, action), ...ways.get(action) }));
   }
 }
 
@@ -168,12 +178,26 @@ export function freeId(flow, wanted) {
   }
 }
 
+// A question for an answer of a type of the program, as the program asks it.
+function questionOf(entry) {
+  const question = { type: HUMAN, params: { prompt: entry.prompt ?? "", expects: entry.type } };
+  if (entry.settings) question.settings = parse(JSON.stringify(entry.settings));
+  return question;
+}
+
+// The first action of a node that has to lead somewhere, and does not.
+export function openRoute(flow, node, catalog) {
+  const routes = new Routes(flow).of(node, catalog);
+  return routes.find((route) => route.to === undefined && route.end === undefined && !route.isOptional);
+}
+
 // Adds a node, which is the first one of the flow if there is no other.
 export function addNode(content, entry, place) {
   const { flow } = content;
   const id = freeId(flow, entry.type);
   const node = { type: entry.type, id };
-  if (entry.isLanguage) node.params = JSON.parse(JSON.stringify(entry.params));
+  if (entry.isLanguage) node.params = parse(JSON.stringify(entry.params));
+  if (entry.kind === "human") Object.assign(node, questionOf(entry));
   const isFirst = nodesOf(flow).length === 0;
   listAt(flow, "nodes").push(node);
   listAt(flow, "edges");

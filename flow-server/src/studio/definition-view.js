@@ -1,7 +1,7 @@
 // The editor of one definition: a palette, the nodes at their places, a panel, and what is wrong.
 
 import * as api from "./api.js";
-import { Catalog, Routes, addNode, duplicateNode, insideOf, nodeOf, nodesOf, objectAt, placeOf, removeNode, renameNode, setRoute } from "./definition-flow.js";
+import { Catalog, Routes, addNode, duplicateNode, insideOf, nodeOf, nodesOf, objectAt, openRoute, placeOf, removeNode, renameNode, setRoute } from "./definition-flow.js";
 import { DefinitionModel } from "./definition-model.js";
 import { ask } from "./dialogs.js";
 import { button, element, freshId, problem } from "./dom.js";
@@ -189,7 +189,7 @@ class Editor {
       id = addNode(content, entry, at);
       // What leads nowhere yet leads on to the new node.
       const before = from === undefined ? undefined : nodeOf(content.flow, from);
-      const open = before && new Routes(content.flow).of(before, this.catalog).find((route) => route.to === undefined && route.end === undefined);
+      const open = before && openRoute(content.flow, before, this.catalog);
       if (open && !place) setRoute(content.flow, from, open.action, { to: id });
     });
     this.choose({ id });

@@ -169,7 +169,7 @@ export class FlowCanvas extends HTMLElement {
     if (problems) group.append(svg("text", { class: "mark", x: at.width - 10, y: 20, "text-anchor": "end" }, problems));
     for (const [row, route] of node.routes.entries()) {
       const { x, y } = portOf({ ...at, x: 0, y: 0 }, row);
-      const isOpen = route.to === undefined && route.end === undefined;
+      const isOpen = route.to === undefined && route.end === undefined && !route.isOptional;
       group.append(
         svg("text", { class: "action", x: x - 14, y: y + 4, "text-anchor": "end" }, shortened(route.action, 24)),
         svg("circle", { class: isOpen ? "port open" : "port", cx: x, cy: y, r: 6, "data-port": route.action }),

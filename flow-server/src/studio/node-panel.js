@@ -161,7 +161,7 @@ export class NodePanel {
     const keys = this.#keys();
     return [
       textField("Item", String(node.params?.item ?? ""), (text) => set("item")(text.trim()), { about: "The key under which the node inside reads an item." }),
-      textField("Over", texts(node.params?.over).join(", "), (text) => set("over")(ids(text)), { about: "The keys of the lists, with commas between them.", list: keys.id }),
+      textField("Over", String(node.params?.over ?? ""), (text) => set("over")(text.trim()), { about: "The key of the list.", list: keys.id }),
       keys,
       choiceField("Node inside", [...known, ...others.map((other) => [other.id, other.id])], body, set("body")),
     ];
@@ -273,7 +273,7 @@ export class NodePanel {
   #route(route, others) {
     const { action, mappings } = route;
     const now = route.end !== undefined ? "end" : route.to !== undefined ? `to ${route.to}` : "";
-    const options = [["", "nowhere yet"], ["end", "the end"], ...others.map((id) => [`to ${id}`, id])];
+    const options = [["", route.isOptional ? "nowhere: the flow fails" : "nowhere yet"], ["end", "the end"], ...others.map((id) => [`to ${id}`, id])];
     if (route.to !== undefined && !others.includes(route.to)) options.push([now, `${route.to} (missing)`]);
     const choose = (value) => {
       if (value === "") this.#setRoute(action, {});

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "blobs")]
 mod blobs;
+#[cfg(feature = "definitions")]
+mod definitions;
 mod work;
 
 use std::env;
@@ -403,8 +405,12 @@ impl Serving {
     }
 
     fn post(&self, path: &str, json: &str) -> String {
+        self.with_json("POST", path, json)
+    }
+
+    fn with_json(&self, method: &str, path: &str, json: &str) -> String {
         self.send(&format!(
-            "POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
              Connection: close\r\n\r\n{json}",
             json.len()
         ))

@@ -58,13 +58,21 @@ impl Sign {
     }
 }
 
+/// What somebody says of an article.
+#[node(human = "Is this ready? {text}", timeout = "2d", title = "Approval")]
+#[derive(Serialize, Deserialize)]
+enum Approval {
+    Publish,
+    Discard,
+}
+
 #[node(writes = length)]
 fn measure(item: &str) -> usize {
     item.len()
 }
 
 fn nodes() -> Registry {
-    registry![draft, review, extend, Sign, measure]
+    registry![draft, review, extend, Sign, Approval, measure]
 }
 
 /// A flow that drafts an article and reviews it.
@@ -465,22 +473,39 @@ fn each_part_of_a_node_can_be_edited() {
     page.click("find('[data-type=\"flow.each\"]')");
     choose(&page, "Node inside", "autograph_2");
     page.fill("Item", "text");
-    page.fill("Over", "topic, texts");
+    page.fill("Over", "texts");
     page.click("find('[data-type=\"flow.fork\"]')");
     page.fill("Branches", "extend, draft\nreview");
     page.click("find('[data-type=\"flow.wait\"]')");
     page.fill("duration", "5m");
+    // A question of the program.
+    page.click("find('[data-type=\"Approval\"]')");
+    choose(&page, "On \"publish\"", "end");
+    choose(&page, "On \"timeout\"", "to extend");
+    page.wait("all('[data-node=approval] .action').map((one) => one.textContent.trim()).join() === 'publish,discard,timeout'");
     save(&page, 3);
     let stored = editing.stored(id).flow;
     assert_eq!(
         stored["nodes"][6],
-        json!({ "type": "flow.each", "id": "each", "params": { "item": "text", "over": ["topic", "texts"], "body": "autograph_2" } })
+        json!({ "type": "flow.each", "id": "each", "params": { "item": "text", "over": "texts", "body": "autograph_2" } })
     );
     assert_eq!(
         stored["nodes"][7]["params"],
         json!({ "branches": [["extend", "draft"], ["review"]] })
     );
     assert_eq!(stored["nodes"][8]["params"], json!({ "duration": "5m" }));
+    let approval = json!({
+        "type": "flow.human",
+        "id": "approval",
+        "params": { "prompt": "Is this ready? {text}", "expects": "Approval" },
+        "settings": { "timeout": "48h" },
+    });
+    assert_eq!(stored["nodes"][9], approval);
+    // Nobody has to answer in time, but everybody has to be led on.
+    assert_eq!(
+        page.eval("all('[data-node=approval] .port.open').map((port) => port.dataset.port)"),
+        json!(["discard"])
+    );
     // Whatever names a node names it no more when it is removed.
     page.point("find('[data-node=review] .title')");
     page.click("named('button', 'Remove')");

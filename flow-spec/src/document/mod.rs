@@ -60,7 +60,7 @@ pub const DEEPEST: usize = 32;
 pub mod types {
     /// Branches that run at the same time: `params.branches`, a list of lists of node ids.
     pub const FORK: &str = "flow.fork";
-    /// A loop over items: `params.item`, `params.over` (keys) and `params.body` (a node id).
+    /// A loop over items: `params.item` and `params.over` (a key each), and `params.body` (a node id).
     pub const EACH: &str = "flow.each";
     /// Conditions: `params.cases`, each `{ when, action }`, and `params.otherwise`.
     pub const BRANCH: &str = "flow.branch";
