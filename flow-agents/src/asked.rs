@@ -1,9 +1,9 @@
-//! One request to a model, as a span of `tracing`.
+//! One request to a model, as a span of `tracing` with the feature of that name.
 
 use futures_util::StreamExt as _;
-use tracing::Instrument as _;
-use tracing::field::Empty;
 
+#[cfg(feature = "tracing")]
+use crate::about::AboutModel;
 use crate::error::ModelError;
 use crate::model::{Chunk, Model, Reply, Request};
 use crate::reply_builder::ReplyBuilder;
@@ -15,7 +15,21 @@ pub(crate) async fn asked<M: Model + ?Sized>(
     request: &Request,
     on_text: impl FnMut(&str) + Send,
 ) -> Result<Reply, ModelError> {
-    let about = model.about();
+    let answer = answer(model, request, on_text);
+    #[cfg(feature = "tracing")]
+    let answer = in_span(model.about(), request, answer);
+    answer.await
+}
+
+#[cfg(feature = "tracing")]
+async fn in_span(
+    about: AboutModel,
+    request: &Request,
+    answer: impl Future<Output = Result<Reply, ModelError>>,
+) -> Result<Reply, ModelError> {
+    use tracing::Instrument as _;
+    use tracing::field::Empty;
+
     let known = |name: &'_ str| (!name.is_empty()).then(|| name.to_owned());
     let span = tracing::info_span!(
         "chat",
@@ -27,7 +41,6 @@ pub(crate) async fn asked<M: Model + ?Sized>(
         "gen_ai.usage.input_tokens" = Empty,
         "gen_ai.usage.output_tokens" = Empty,
     );
-    let answer = answer(model, request, on_text);
     let reply = answer.instrument(span.clone()).await?;
     span.record("gen_ai.usage.input_tokens", reply.usage.input_tokens);
     span.record("gen_ai.usage.output_tokens", reply.usage.output_tokens);

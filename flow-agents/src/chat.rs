@@ -18,11 +18,11 @@ use crate::model::{Model, Reply, Request};
 /// tokens](ModelError::TooLong) or was [held back](ModelError::Filtered) is an error.
 ///
 /// # Tracing
-/// Each request is a span of `tracing`, `chat`, with the names that OpenTelemetry has for generative
+/// With the feature `tracing`, each request is a span, `chat`, with the names that OpenTelemetry has for generative
 /// AI: `gen_ai.operation.name`, `gen_ai.provider.name` and `gen_ai.request.model` as far as they are
 /// [known](Model::about), `gen_ai.request.temperature` and `gen_ai.request.max_tokens` if they
 /// are set, and, once the answer has come, `gen_ai.usage.input_tokens` and
-/// `gen_ai.usage.output_tokens`. With the feature `tracing` of `flow-runtime`, it is in the span of
+/// `gen_ai.usage.output_tokens`. With that feature of `flow-runtime` as well, it is in the span of
 /// the node.
 ///
 /// # Retries

@@ -15,6 +15,7 @@ pub mod kit;
 #[cfg(feature = "knowledge")]
 pub mod knowledge;
 mod limits;
+mod log;
 #[cfg(feature = "mcp")]
 mod mcp;
 mod memory;

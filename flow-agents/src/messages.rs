@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::log::warning;
 use crate::message::{Message, Part, ToolCall};
 
 /// What stands for the result of a call that has none, while other calls of its message have one.
@@ -195,7 +196,10 @@ impl Messages {
 }
 
 fn warn_of_result(tool_call_id: &str) {
-    tracing::warn!(tool_call_id, "a tool's result without a call is dropped");
+    warning!(
+        "a tool's result without a call is dropped",
+        tool_call_id = tool_call_id,
+    );
 }
 
 fn is_empty(message: &Message) -> bool {

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use crate::about::AboutModel;
 use crate::embedding::{Embedded, Embedding};
 use crate::error::ModelError;
+use crate::log::warning;
 use crate::model::{Model, Reply, ReplyStream, Request};
 
 /// A model that is asked again when it is [overloaded or limits the rate of
@@ -20,8 +21,8 @@ use crate::model::{Model, Reply, ReplyStream, Request};
 /// An [`Embedding`] is asked again in the same way.
 ///
 /// # What is seen of it
-/// Each pause is a warning of `tracing`, with the number of the attempt, its error, and the time
-/// until the next one; with the feature `tracing` of `flow-runtime`, in the span of the node. An
+/// With the feature `tracing`, each pause is a warning, with the number of the attempt, its error, and the time
+/// until the next one; with that feature of `flow-runtime` as well, in the span of the node. An
 /// observer of the run is told nothing: for it, one attempt of the node goes on, and the pauses
 /// count for the node's `timeout`. A node's own `retry(…)` tells it of each attempt, but does not
 /// know how long the provider asks to wait.
@@ -97,11 +98,11 @@ impl<M> Retrying<M> {
         let Some(wait) = self.wait_after(attempt, &error) else {
             return Err(error);
         };
-        tracing::warn!(
-            attempt,
+        warning!(
+            "the model is asked again after a pause",
+            attempt = attempt,
             error = &error as &(dyn Error + 'static),
-            wait = ?wait,
-            "the model is asked again after a pause"
+            wait_secs = wait.as_secs_f64(),
         );
         tokio::time::sleep(wait).await;
         Ok(())

@@ -10,8 +10,8 @@
 use std::error::Error;
 
 use flow_definitions::{Definitions, SqliteDefinitions};
-use flow_durable::Runtime;
-use flow_loader::registry;
+use flow_durable::{Runtime, RuntimeOptions};
+use flow_loader::{Format, load, registry};
 use flow_runtime::Params;
 use flow_runtime::prelude::*;
 use flow_server::Server;
@@ -97,9 +97,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind(address).await?;
     let nodes = registry![draft, review, extend, Sign, Approval];
     let kept = SqliteDefinitions::open(format!("{file}.definitions"))?;
-    let runtime = Runtime::new(SqliteStore::open(file).await?);
-    let server = Server::new(runtime.clone());
-    let server = server.definitions(Definitions::new(kept, nodes)).await?;
+    let definitions = Definitions::new(kept, nodes.clone());
+    // What has started finishes on the version on which it has started, also after a restart.
+    let options =
+        RuntimeOptions::new().load_versions(move |structure| load(structure, Format::Json, &nodes));
+    let runtime = Runtime::with_options(SqliteStore::open(file).await?, options);
+    let server = Server::new(runtime.clone())
+        .definitions(definitions)
+        .await?;
     runtime.recover().await?;
     println!("http://{}/#/definitions", listener.local_addr()?);
     let interrupted = async {

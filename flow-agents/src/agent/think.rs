@@ -23,8 +23,8 @@ const TURNS: u32 = 10;
 /// It reads `messages`, `turns` and `spent`, and writes them with this turn. Its actions are those of
 /// [`Thought`].
 ///
-/// The text of the answer is [emitted](Context::emit) as it comes, and each request is a span of
-/// `tracing`, as of a [`Chat`](crate::Chat).
+/// The text of the answer is [emitted](Context::emit) as it comes, and with the feature `tracing` each
+/// request is a span, as of a [`Chat`](crate::Chat).
 #[derive(Clone)]
 pub struct Think {
     model: Arc<dyn Model>,

@@ -21,6 +21,7 @@ use self::fit::fit;
 use self::json_so_far::JsonSoFar;
 use self::schema::{ANSWER, AnswerSchema};
 use crate::asked::asked;
+use crate::log::warning;
 use crate::message::Message;
 use crate::messages::{Messages, Placement};
 use crate::model::{Model, Request};
@@ -204,7 +205,8 @@ impl<'a, M: Model + ?Sized> Ask<'a, M> {
     pub fn emit(self, cx: &'a Context) -> Ask<'a, M> {
         self.on_part(|value| {
             if let Err(error) = cx.emit_json(value) {
-                tracing::warn!(%error, "a part of an answer could not be emitted");
+                let error: &(dyn std::error::Error + 'static) = &error;
+                warning!("a part of an answer could not be emitted", error = error);
             }
         })
     }

@@ -20,6 +20,7 @@ use crate::limits::error::BudgetError;
 use crate::limits::ledger::Ledger;
 use crate::limits::money::Money;
 use crate::limits::prices::{Price, Prices};
+use crate::log::warning;
 use crate::model::{Chunk, Model, Reply, ReplyStream, Request, Stop};
 use crate::usage::Usage;
 
@@ -110,7 +111,7 @@ impl Call {
         };
         if let Err(error) = self.settle(usage).await {
             let error = &error as &(dyn Error + 'static);
-            tracing::warn!(error, "a request that failed could not be counted");
+            warning!("a request that failed could not be counted", error = error);
         }
     }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::provider::Provider;
+use crate::log::warning;
 use crate::message::ToolCall;
 
 /// A part of what a model thought.
@@ -55,5 +56,8 @@ pub(super) fn kept(provider: &Provider, call: &ToolCall) -> Vec<Thought> {
 }
 
 fn warn(error: &serde_json::Error) {
-    tracing::warn!(%error, "what a model thought before it called a tool is not sent back to it");
+    warning!(
+        "what a model thought before it called a tool is not sent back to it",
+        error = error as &(dyn std::error::Error + 'static),
+    );
 }

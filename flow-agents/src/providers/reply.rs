@@ -12,6 +12,7 @@ use super::frames::{Seen, read_whole};
 use super::kept::{self, Thought};
 use super::provider::{Protocol, Provider};
 use crate::error::ModelError;
+use crate::log::warning;
 use crate::message::ToolCall;
 use crate::model::{Chunk, Reply, Stop};
 use crate::reply_builder::ReplyBuilder;
@@ -170,7 +171,7 @@ pub(super) fn content(provider: &Provider, content: MessageContent) -> (String, 
                 calls.push(call);
             }
             ContentPart::Binary(_) | ContentPart::ToolResponse(_) => {
-                tracing::warn!("a part of an answer that is neither a text nor a call is left out");
+                warning!("a part of an answer that is neither a text nor a call is left out");
             }
         }
     }
@@ -226,7 +227,7 @@ pub(super) fn usage(tokens: &Tokens) -> Option<Usage> {
 /// The usage, with a warning if it is not known.
 pub(super) fn told(usage: Option<Usage>) -> Usage {
     usage.unwrap_or_else(|| {
-        tracing::warn!("a provider does not say how many tokens it used, so they count as none");
+        warning!("a provider does not say how many tokens it used, so they count as none");
         Usage::default()
     })
 }

@@ -12,7 +12,6 @@ use std::sync::Arc;
 
 use flow_runtime::Context;
 use serde_json::{Map, Value};
-use tracing::Instrument as _;
 
 use crate::message::ToolCall;
 use crate::model::ToolDefinition;
@@ -132,7 +131,7 @@ impl Tools {
     /// result. No tool is called with arguments that do not fit it.
     ///
     /// # Tracing
-    /// Each call is a span of `tracing`, `execute_tool`, with the names that OpenTelemetry has for
+    /// With the feature `tracing`, each call is a span, `execute_tool`, with the names that OpenTelemetry has for
     /// generative AI: `gen_ai.operation.name`, `gen_ai.tool.name` and `gen_ai.tool.call.id`.
     ///
     /// # Errors
@@ -141,13 +140,18 @@ impl Tools {
     /// # Cancel safety
     /// That of the tool.
     pub async fn call(&self, cx: &Context, call: &ToolCall) -> Result<String, ToolError> {
-        let span = tracing::info_span!(
-            "execute_tool",
-            "gen_ai.operation.name" = "execute_tool",
-            "gen_ai.tool.name" = call.name,
-            "gen_ai.tool.call.id" = call.id,
+        let made = self.make(cx, call);
+        #[cfg(feature = "tracing")]
+        let made = tracing::Instrument::instrument(
+            made,
+            tracing::info_span!(
+                "execute_tool",
+                "gen_ai.operation.name" = "execute_tool",
+                "gen_ai.tool.name" = call.name,
+                "gen_ai.tool.call.id" = call.id,
+            ),
         );
-        self.make(cx, call).instrument(span).await
+        made.await
     }
 
     /// Whether a call can be made: there is such a tool, and its arguments fit, as far as the tool can

@@ -74,8 +74,10 @@ async fn each_pause_is_a_warning() {
     assert_eq!(
         *warnings.0.lock().unwrap(),
         [
-            format!("{again} attempt=1 {limit}, and asks to wait 7s: too many requests wait=7s"),
-            format!("{again} attempt=2 {limit}: too many requests wait=2s"),
+            format!(
+                "{again} attempt=1 {limit}, and asks to wait 7s: too many requests wait_secs=7.0"
+            ),
+            format!("{again} attempt=2 {limit}: too many requests wait_secs=2.0"),
         ]
     );
 }
