@@ -42,10 +42,10 @@ export class Problem extends Error {
   }
 }
 
-// Whole numbers that JavaScript would round are kept as they are written.
+// Numbers that JavaScript would write otherwise are kept as they are written: those that it rounds, and `2.0`.
 function exact(_key, value, context) {
-  const rounded = typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value);
-  return rounded && context?.source && JSON.rawJSON ? JSON.rawJSON(context.source) : value;
+  const isOther = typeof value === "number" && context?.source !== undefined && String(value) !== context.source;
+  return isOther && JSON.rawJSON ? JSON.rawJSON(context.source) : value;
 }
 
 export function parse(text) {

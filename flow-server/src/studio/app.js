@@ -21,8 +21,10 @@ class Page {
   #cleanups = [];
   isOpen = true;
 
+  // Calls this when another view is shown, or now if one is.
   atEnd(cleanup) {
-    this.#cleanups.push(cleanup);
+    if (this.isOpen) this.#cleanups.push(cleanup);
+    else cleanup();
   }
 
   connection = (state, error) => {
@@ -61,6 +63,8 @@ async function show() {
   useLink(query.get("link"));
   const view = VIEWS[name] ? name : "flows";
   page.close();
+  // What is asked in a dialog belongs to the view.
+  for (const dialog of document.querySelectorAll("dialog[open]")) dialog.close();
   page = new Page();
   connection.textContent = "";
   document.title = [...parts, TITLES[view]].join(" – ");

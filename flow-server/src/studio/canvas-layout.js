@@ -26,16 +26,22 @@ export function edgePath(from, to, below) {
   return `M${from.x} ${from.y}C${right} ${from.y} ${right} ${bottom} ${from.x - 10} ${bottom}H${to.x + 10}C${left} ${bottom} ${left} ${to.y} ${to.x} ${to.y}`;
 }
 
+// A number may be one that is kept as its text.
+function placeIn(layout, id) {
+  const place = Object.hasOwn(Object(layout), id) ? layout[id] : undefined;
+  return { x: Number(place?.x?.rawJSON ?? place?.x), y: Number(place?.y?.rawJSON ?? place?.y) };
+}
+
 // The places of all nodes, by id. A node that has none is placed in the column after the node that leads to it.
 export function arranged({ nodes, entry, layout }) {
   const columns = columnsOf(nodes, entry);
   const ends = new Map();
   const places = new Map();
   for (const node of nodes) {
-    const known = layout?.[node.id];
+    const known = placeIn(layout, node.id);
     const size = { width: box.width, height: heightOf(node) };
-    if (Number.isFinite(known?.x) && Number.isFinite(known?.y)) {
-      places.set(node.id, { x: known.x, y: known.y, ...size });
+    if (Number.isFinite(known.x) && Number.isFinite(known.y)) {
+      places.set(node.id, { ...known, ...size });
       continue;
     }
     const column = columns.get(node.id) ?? 0;

@@ -19,7 +19,23 @@ export const LANGUAGE = [
 ].map((entry) => ({ ...entry, group: "of the language", actions: entry.name === BRANCH ? [] : [{ name: "default" }], isLanguage: true }));
 
 function isObject(value) {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  // A number that is kept as its text is no object.
+  return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON?.(value);
+}
+
+// The value of a key that comes from a user, and may be `constructor`.
+export function own(object, key) {
+  return Object.hasOwn(Object(object), key) ? object[key] : undefined;
+}
+
+// Sets such a key, which may be `__proto__`.
+export function setOwn(object, key, value) {
+  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+// Any value as a text to be shown. A text stays what it is.
+export function shownText(value) {
+  return typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
 function objects(list) {
@@ -150,20 +166,30 @@ export class Routes {
 }
 
 // Leads an action to a node (`{ to }`), to an end (`{ end }`), or nowhere (`{}`).
-export function setRoute(flow, from, action, { to, end, mappings }) {
+export function setRoute(flow, from, action, { to, end }) {
   const isOther = (way) => !isObject(way) || way.from !== from || actionOf(way) !== action;
-  // What stays where it is keeps its place in the list.
   const list = to !== undefined ? "edges" : "ends";
   const at = Array.isArray(flow[list]) ? flow[list].findIndex((way) => !isOther(way)) : -1;
+  const way = at < 0 ? { from, condition: action } : flow[list][at];
   for (const name of ["edges", "ends"]) {
     if (Array.isArray(flow[name])) flow[name] = flow[name].filter(isOther);
   }
   listAt(flow, "edges");
   if (to === undefined && end === undefined) return;
-  const way = to !== undefined ? { from, to, condition: action } : { from, condition: action, label: end };
-  if (isObject(mappings) && Object.keys(mappings).length > 0) way.mappings = mappings;
+  // What leads to another node, or to another end, keeps its place in the list and all else that it says.
+  if (to !== undefined) way.to = to;
+  else way.label = end;
   const ways = listAt(flow, list);
   ways.splice(at < 0 ? ways.length : at, 0, way);
+}
+
+// Sets which values an action writes under other names on its way.
+export function setMappings(flow, from, action, mappings) {
+  const ways = [...objects(flow.edges), ...objects(flow.ends)];
+  const way = ways.find((one) => one.from === from && actionOf(one) === action);
+  if (!way) return;
+  way.mappings = mappings;
+  withoutEmpty(way, "mappings");
 }
 
 // An id that no node has yet.
@@ -202,14 +228,16 @@ export function addNode(content, entry, place) {
   listAt(flow, "nodes").push(node);
   listAt(flow, "edges");
   if (isFirst) flow.entryNodeId = id;
-  if (place) objectAt(content, "layout")[id] = place;
+  if (place) setOwn(objectAt(content, "layout"), id, place);
   return id;
 }
 
 // Removes a node, with all that leads to it or away from it.
 export function removeNode(content, id) {
   const { flow } = content;
-  flow.nodes = flow.nodes.filter((node) => node?.id !== id);
+  flow.nodes.splice(flow.nodes.findIndex((node) => node?.id === id), 1);
+  // There may be another one with the same id, which is a mistake.
+  if (nodeOf(flow, id)) return;
   const isOther = (way) => way?.from !== id && way?.to !== id;
   for (const name of ["edges", "ends"]) {
     if (Array.isArray(flow[name])) flow[name] = flow[name].filter(isOther);
@@ -229,8 +257,9 @@ export function renameNode(content, id, to) {
   }
   if (flow.entryNodeId === id) flow.entryNodeId = to;
   replaceInside(flow, id, to);
-  if (isObject(content.layout) && id in content.layout) {
-    content.layout[to] = content.layout[id];
+  const place = isObject(content.layout) ? own(content.layout, id) : undefined;
+  if (place !== undefined) {
+    setOwn(content.layout, to, place);
     delete content.layout[id];
   }
 }
@@ -241,8 +270,12 @@ function replaceInside(flow, id, to) {
   for (const node of nodesOf(flow)) {
     if (node.type === EACH && node.params?.body === id) node.params.body = to ?? "";
     if (node.type !== FORK || !Array.isArray(node.params?.branches)) continue;
-    const branches = node.params.branches.map((branch) => (Array.isArray(branch) ? replaced(branch) : branch));
-    node.params.branches = branches.filter((branch) => !Array.isArray(branch) || branch.length > 0);
+    // A branch that has lost its only node is none.
+    node.params.branches = node.params.branches.flatMap((branch) => {
+      if (!Array.isArray(branch)) return [branch];
+      const changed = replaced(branch);
+      return changed.length === 0 && branch.length > 0 ? [] : [changed];
+    });
   }
 }
 
@@ -251,7 +284,7 @@ export function duplicateNode(content, id, place) {
   const copy = parse(JSON.stringify(nodeOf(content.flow, id)));
   copy.id = freeId(content.flow, id.replace(/_\d+$/, ""));
   content.flow.nodes.push(copy);
-  objectAt(content, "layout")[copy.id] = place;
+  setOwn(objectAt(content, "layout"), copy.id, place);
   return copy.id;
 }
 
@@ -261,7 +294,7 @@ export function keysOf(flow, catalog) {
   for (const node of nodesOf(flow)) {
     const outputs = isObject(node.outputs) ? node.outputs : catalog.of(node)?.outputs;
     const mapped = isObject(node.mappings?.outputs) ? node.mappings.outputs : {};
-    for (const key of Object.keys(properties(outputs))) keys.add(String(mapped[key] ?? key));
+    for (const key of Object.keys(properties(outputs))) keys.add(shownText(own(mapped, key) ?? key));
   }
   return [...keys];
 }

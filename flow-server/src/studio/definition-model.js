@@ -18,6 +18,7 @@ function textOf(definition) {
 
 // `change` is sent when the content is another one, with `detail.source`: what has changed it.
 export class DefinitionModel extends EventTarget {
+  // Each step is a text with its `base`, the revision that it changes.
   #saved;
   #now;
   #past = [];
@@ -25,53 +26,74 @@ export class DefinitionModel extends EventTarget {
   // The part that was changed last. Changes of it that follow each other are one step.
   #part;
   #key;
+  #isClosed = false;
 
   constructor(definition) {
     super();
     this.#key = `flow-server definition ${definition.id}`;
     const kept = sessionStorage.getItem(this.#key);
-    this.saved(definition, undefined);
-    if (kept !== null) this.#restore(kept);
+    this.#saved = { text: textOf(definition), base: definition.revision };
+    this.#set(this.#saved);
+    if (kept !== null) this.#restore(parse(kept));
+  }
+
+  // Nobody looks at it any more: what is kept belongs to whoever opens the definition again.
+  close() {
+    this.#isClosed = true;
   }
 
   // The server has this definition now. `sent`: what it got, which it may have tidied up.
   saved(definition, sent) {
-    this.revision = definition.revision;
-    this.#saved = textOf(definition);
+    const before = this.#now.base;
+    this.#saved = { text: textOf(definition), base: definition.revision };
     this.#part = undefined;
-    if (this.#now === sent) this.#set(this.#saved);
-    this.#keep();
+    // Whatever has led here is known to the server.
+    for (const step of [...this.#past, ...this.#future, this.#now]) {
+      if (step.base === before) step.base = definition.revision;
+    }
+    if (this.#now.text === sent) this.#set(this.#saved);
+    this.#keep(sent);
   }
 
-  // Takes the content that the server has, as one step.
-  useSaved() {
+  // Takes what somebody else has saved, as one step.
+  useTheirs(definition) {
+    this.#saved = { text: textOf(definition), base: definition.revision };
     this.#step(this.#saved);
   }
 
+  get revision() {
+    return this.#now.base;
+  }
+
   get isChanged() {
-    return this.#now !== this.#saved;
+    return this.#now.text !== this.#saved.text;
   }
 
   get text() {
-    return this.#now;
+    return this.#now.text;
   }
 
   // Changes the content. Whoever types changes the same `part` many times, which is one step.
   change(work, part, source) {
-    const changed = parse(this.#now);
+    const changed = parse(this.#now.text);
     work(changed);
-    this.#step(JSON.stringify(changed), part, source);
+    this.#step({ text: JSON.stringify(changed), base: this.#now.base }, part, source);
   }
 
-  #step(text, part, source) {
-    if (text === this.#now) return;
+  // What is changed next is another step.
+  endStep() {
+    this.#part = undefined;
+  }
+
+  #step(step, part, source) {
+    if (step.text === this.#now.text && step.base === this.#now.base) return;
     if (part === undefined || part !== this.#part) {
       this.#past.push(this.#now);
       if (this.#past.length > MOST_STEPS) this.#past.shift();
     }
     this.#part = part;
     this.#future = [];
-    this.#show(text, source);
+    this.#show(step, source);
   }
 
   get canUndo() {
@@ -97,35 +119,38 @@ export class DefinitionModel extends EventTarget {
     this.#show(from.pop());
   }
 
-  #show(text, source) {
-    this.#set(text);
+  #show(step, source) {
+    this.#set(step);
     this.#keep();
     this.dispatchEvent(new CustomEvent("change", { detail: { source } }));
   }
 
-  #set(text) {
-    this.#now = text;
+  #set({ text, base }) {
+    this.#now = { text, base };
     this.content = parse(text);
   }
 
-  // Keeps what is not saved until the tab is closed, with the revision that it changes.
-  #keep() {
+  // Keeps what is not saved until the tab is closed.
+  #keep(sent) {
     try {
-      if (!this.isChanged) sessionStorage.removeItem(this.#key);
-      else sessionStorage.setItem(this.#key, JSON.stringify({ revision: this.revision, text: this.#now }));
+      if (this.#isClosed) {
+        const kept = parse(sessionStorage.getItem(this.#key) ?? "null");
+        if (kept?.text === sent) sessionStorage.removeItem(this.#key);
+      } else if (this.isChanged) {
+        sessionStorage.setItem(this.#key, JSON.stringify(this.#now));
+      } else {
+        sessionStorage.removeItem(this.#key);
+      }
     } catch {
       // The storage is full: the page works without it.
     }
   }
 
+  // If somebody else has changed the definition meanwhile, saving says so, because of the base.
   #restore(kept) {
-    const { revision, text } = parse(kept);
-    if (text === this.#saved) return;
+    if (kept.text === this.#saved.text) return;
     this.isRestored = true;
-    // If somebody else has changed the definition meanwhile, saving says so.
-    this.revision = revision;
     this.#past.push(this.#now);
-    this.#set(text);
-    this.#keep();
+    this.#set(kept);
   }
 }

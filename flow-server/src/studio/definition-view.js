@@ -1,7 +1,7 @@
 // The editor of one definition: a palette, the nodes at their places, a panel, and what is wrong.
 
 import * as api from "./api.js";
-import { Catalog, Routes, addNode, duplicateNode, insideOf, nodeOf, nodesOf, objectAt, openRoute, placeOf, removeNode, renameNode, setRoute } from "./definition-flow.js";
+import { Catalog, Routes, addNode, duplicateNode, insideOf, nodeOf, nodesOf, objectAt, openRoute, outerNodes, placeOf, removeNode, renameNode, setOwn, setRoute, shownText } from "./definition-flow.js";
 import { DefinitionModel } from "./definition-model.js";
 import { ask } from "./dialogs.js";
 import { button, element, freshId, problem } from "./dom.js";
@@ -18,6 +18,8 @@ const VALIDATED_AFTER = 300;
 export async function definitionView(place, [id], page) {
   const at = api.path("definitions", id);
   const [definition, catalog] = await Promise.all([api.get(at), api.get("catalog")]);
+  // Somebody may have gone on to another view meanwhile.
+  if (!page.isOpen) return;
   const editor = new Editor(definition, new Catalog(catalog), at, page);
   place.append(editor.element);
 }
@@ -32,6 +34,8 @@ class Editor {
   #timer;
   #asked;
   #isSaving = false;
+  #isWanted = false;
+  #isJsonWritten = false;
   #saved;
   parse = api.parse;
 
@@ -39,6 +43,7 @@ class Editor {
   #status = element("span", { class: "status" });
   #told = element("p", { class: "told", role: "status" });
   #result = element("div");
+  #unreachable = element("div");
   #canvas = element("flow-canvas", { role: "region", "aria-label": "Canvas", tabIndex: 0 });
   #side = element("aside", { class: "panel", "aria-label": "What is chosen" });
   #list = element("section", { class: "problems", "aria-label": "Problems" });
@@ -90,13 +95,20 @@ class Editor {
       button("+", () => this.#canvas.zoom(1.2), { "aria-label": "Larger" }),
     );
     const use = button("Use this", () => this.#useJson());
+    const forget = button("Show what there is", () => {
+      this.#isJsonWritten = false;
+      this.#showJson();
+    });
+    this.#json.addEventListener("input", () => {
+      this.#isJsonWritten = true;
+    });
     const json = element("details", { ontoggle: () => this.#showJson() }, element("summary", {}, "As JSON"),
-      element("label", { htmlFor: this.#json.id }, "The document of the flow"), this.#json, this.#jsonWrong, element("p", {}, use));
+      element("label", { htmlFor: this.#json.id }, "The document of the flow"), this.#json, this.#jsonWrong, element("p", { class: "buttons" }, use, forget));
     const source = element("details", { ontoggle: (event) => event.target.open && this.#showSource() }, element("summary", {}, "As Rust"), this.#source);
     return element(
       "article",
       { class: "editor" },
-      element("header", {}, element("div", { class: "heading" }, this.#title, this.#status), form, this.#told, this.#result),
+      element("header", {}, element("div", { class: "heading" }, this.#title, this.#status), form, this.#told, this.#result, this.#unreachable),
       element("div", { class: "workbench" }, palette(this.catalog, (entry) => this.#add(entry)), element("div", {}, views, this.#canvas, this.#list), this.#side),
       json,
       source,
@@ -114,7 +126,7 @@ class Editor {
     canvas.addEventListener("remove", ({ detail }) => this.remove(detail.id));
     canvas.addEventListener("move", ({ detail: { id, x, y } }) => {
       this.change((content) => {
-        objectAt(content, "layout")[id] = { x, y };
+        setOwn(objectAt(content, "layout"), id, { x, y });
       }, `${id} place`, "canvas");
     });
     canvas.addEventListener("connect", ({ detail: { from, action, to } }) => {
@@ -134,10 +146,12 @@ class Editor {
       this.change((content) => setRoute(content.flow, from, action, {}));
       this.choose({ id: from });
     });
+    this.#side.addEventListener("focusout", () => this.#model.endStep());
     const keys = (event) => this.#type(event);
     document.addEventListener("keydown", keys);
     this.#page.atEnd(() => {
       document.removeEventListener("keydown", keys);
+      this.#model.close();
       clearTimeout(this.#timer);
       this.#asked?.abort();
     });
@@ -148,12 +162,20 @@ class Editor {
     const key = event.key.toLowerCase();
     // Texts have their own steps.
     const isText = event.target.matches?.("textarea, input:not([type=checkbox], [type=radio])");
-    if (key === "s") this.#store();
+    if (key === "s") this.#storeWritten();
     else if (isText) return;
     else if (key === "z") this.#model[event.shiftKey ? "redo" : "undo"]();
     else if (key === "y") this.#model.redo();
     else return;
     event.preventDefault();
+  }
+
+  // Some fields are read when they are left.
+  #storeWritten() {
+    const focused = document.activeElement;
+    focused?.blur();
+    if (focused?.isConnected) focused.focus({ preventScroll: true });
+    this.#store();
   }
 
   // Changes the content: see `DefinitionModel`.
@@ -168,6 +190,7 @@ class Editor {
   // Chooses a node (`{ id }`), a way (`{ from, action }`) or the flow (`{}`).
   choose(chosen) {
     this.#chosen = chosen;
+    this.#model.endStep();
     this.#show();
     if (chosen.from !== undefined) {
       this.#canvas.focus({ preventScroll: true });
@@ -188,7 +211,8 @@ class Editor {
     this.change((content) => {
       id = addNode(content, entry, at);
       // What leads nowhere yet leads on to the new node.
-      const before = from === undefined ? undefined : nodeOf(content.flow, from);
+      const isInside = outerNodes(content.flow).has(from);
+      const before = from === undefined || isInside ? undefined : nodeOf(content.flow, from);
       const open = before && openRoute(content.flow, before, this.catalog);
       if (open && !place) setRoute(content.flow, from, open.action, { to: id });
     });
@@ -211,9 +235,11 @@ class Editor {
     this.#canvas.focus({ preventScroll: true });
   }
 
+  // The panel stays, with the focus where it is.
   rename(id, to) {
     this.#chosen = { id: to };
-    this.change((content) => renameNode(content, id, to));
+    this.#panel.id = to;
+    this.change((content) => renameNode(content, id, to), undefined, "panel");
   }
 
   #arrange() {
@@ -230,7 +256,7 @@ class Editor {
   #show(source) {
     const { flow } = this;
     if (this.#chosen.id !== undefined && !nodeOf(flow, this.#chosen.id)) this.#chosen = {};
-    const name = String(flow.name ?? "");
+    const name = shownText(flow.name);
     this.#title.textContent = name || "Without a name";
     const isActive = this.#saved.status === "active";
     this.#status.textContent = this.#saved.status;
@@ -261,9 +287,9 @@ class Editor {
       const title = node.title ?? entry?.title;
       return {
         id: node.id,
-        title: String(title ?? node.id),
-        about: title === undefined ? String(node.type) : `${node.id}: ${node.type}`,
-        icon: node.icon ?? entry?.icon,
+        title: shownText(title ?? node.id),
+        about: title === undefined ? shownText(node.type) : `${node.id}: ${shownText(node.type)}`,
+        icon: shownText(node.icon ?? entry?.icon),
         problems: counts.get(node.id) ?? 0,
         isUnknown: entry === undefined,
         inside: insideOf(node),
@@ -320,9 +346,11 @@ class Editor {
     this.#asked = asked;
     try {
       const { findings } = await api.post("definitions/validate", this.#model.text, { signal: asked.signal });
-      if (this.#asked === asked) this.#useFindings(findings);
+      if (this.#asked !== asked) return;
+      this.#unreachable.replaceChildren();
+      this.#useFindings(findings);
     } catch (error) {
-      if (error.name !== "AbortError") this.#result.replaceChildren(problem(error));
+      if (error.name !== "AbortError") this.#unreachable.replaceChildren(problem(error));
     }
   }
 
@@ -334,13 +362,25 @@ class Editor {
 
   // Saves what is there, also with another status.
   async #store(status = this.#saved.status, revision = this.#model.revision) {
-    if (this.#isSaving) return false;
-    // A field that is wrong is not part of the content yet.
-    const wrong = this.#side.querySelector("[aria-invalid=true]");
+    if (this.#isSaving) {
+      this.#isWanted = true;
+      return false;
+    }
+    // What is wrong there is not part of the content.
+    const wrong = this.#side.querySelector("[aria-invalid=true]:not([data-told])");
     if (wrong) {
       this.#tell("A field is wrong: mend it first.");
       wrong.focus();
       return false;
+    }
+    if (this.#isJsonWritten) {
+      this.#tell("The JSON below is not used yet: use it, or show what there is.");
+      this.#json.focus();
+      return false;
+    }
+    if (!this.#model.isChanged && status === this.#saved.status) {
+      this.#tell("There is nothing to save.");
+      return true;
     }
     this.#isSaving = true;
     this.#result.replaceChildren();
@@ -349,7 +389,8 @@ class Editor {
     try {
       const body = JSON.stringify({ ...this.content, status });
       this.#useStored(await api.put(`${this.#at}${api.query({ revision })}`, body), sent);
-      this.#tell(`Saved as revision ${this.#saved.revision}.`);
+      const more = this.#model.isChanged ? " What was written since then is not." : "";
+      this.#tell(`Saved as revision ${this.#saved.revision}.${more}`);
       return true;
     } catch (error) {
       this.#tell("Not saved.");
@@ -358,6 +399,10 @@ class Editor {
     } finally {
       this.#isSaving = false;
       this.#show("findings");
+      if (this.#isWanted) {
+        this.#isWanted = false;
+        if (this.#model.isChanged && this.#page.isOpen) this.#store();
+      }
     }
   }
 
@@ -390,8 +435,7 @@ class Editor {
     const theirs = button("Show theirs", async () => {
       const stored = await api.get(this.#at);
       this.#saved = stored;
-      this.#model.saved(stored, undefined);
-      this.#model.useSaved();
+      this.#model.useTheirs(stored);
       this.#useFindings(stored.findings);
       this.#tell("This is theirs. Undo brings yours back.");
       dialog.close();
@@ -403,19 +447,19 @@ class Editor {
     if (this.#model.isChanged && !(await this.#store())) return;
     const { flows } = await api.get("flows");
     const flow = flows.find((one) => one.name === this.#saved.name);
+    if (!this.#page.isOpen || !flow) return;
     const heading = freshId("run");
     const dialog = element("dialog", { "aria-labelledby": heading, onclose: () => dialog.remove() });
     const form = startForm(flow, `${this.#at}/executions`);
     form.querySelector("h2").id = heading;
     dialog.append(form, button("Close", () => dialog.close()));
     document.body.append(dialog);
-    this.#page.atEnd(() => dialog.close());
     dialog.showModal();
   }
 
   #showJson() {
     const isOpen = this.#json.closest("details")?.open;
-    if (!isOpen || document.activeElement === this.#json) return;
+    if (!isOpen || this.#isJsonWritten) return;
     this.#json.value = JSON.stringify(this.flow, null, 2);
     this.#jsonWrong.textContent = "";
   }
@@ -429,7 +473,7 @@ class Editor {
       this.#jsonWrong.textContent = `This is not the JSON of a flow: ${error.message}`;
       return;
     }
-    this.#jsonWrong.textContent = "";
+    this.#isJsonWritten = false;
     this.change((content) => {
       content.flow = flow;
     }, undefined, "json");

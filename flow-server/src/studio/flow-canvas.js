@@ -2,6 +2,7 @@
 // and ways be drawn, with a pointer; the keyboard chooses and moves nodes, and the panel beside it leads the ways.
 
 import { EDGE, END, arranged, box, edgePath, portOf } from "./canvas-layout.js";
+import { shownText } from "./definition-flow.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -31,6 +32,7 @@ const CLICK = 4;
 export class FlowCanvas extends HTMLElement {
   #view = { nodes: [], layout: {} };
   #places = new Map();
+  #corner = { left: 0, top: 0 };
   #zoom = 1;
   #drag;
   #frame;
@@ -39,7 +41,11 @@ export class FlowCanvas extends HTMLElement {
     this.addEventListener("pointerdown", (event) => this.#press(event));
     this.addEventListener("pointermove", (event) => this.#pull(event));
     this.addEventListener("pointerup", (event) => this.#release(event));
-    this.addEventListener("pointercancel", () => this.#letGo());
+    this.addEventListener("pointercancel", (event) => {
+      if (this.#drag?.pointerId !== event.pointerId) return;
+      this.#places = arranged(this.#view);
+      this.#letGo();
+    });
     this.addEventListener("keydown", (event) => this.#type(event));
     this.addEventListener("dragover", (event) => event.preventDefault());
     this.addEventListener("drop", (event) => this.#takeDrop(event));
@@ -49,7 +55,12 @@ export class FlowCanvas extends HTMLElement {
   // and `chosen`, which is as `choose` says it.
   draw(view) {
     this.#view = view;
+    const { id, isMoved } = this.#drag ?? {};
+    const moved = isMoved ? this.#places.get(id) : undefined;
     this.#places = arranged(view);
+    // What somebody holds stays where it is.
+    if (moved && this.#places.has(id)) this.#places.set(id, moved);
+    else if (id !== undefined && !this.#places.has(id)) this.#drag = undefined;
     this.#paint();
   }
 
@@ -81,8 +92,15 @@ export class FlowCanvas extends HTMLElement {
     const boxes = [...this.#places.values()];
     const right = Math.max(600, ...boxes.map((at) => at.x + at.width + 200));
     const bottom = Math.max(360, ...boxes.map((at) => at.y + at.height + 80));
-    const left = Math.min(0, ...boxes.map((at) => at.x - 140));
-    const top = Math.min(0, ...boxes.map((at) => at.y - 40));
+    const before = this.#corner;
+    // While something is moved, the ground stands still.
+    if (!this.#drag) {
+      this.#corner = {
+        left: Math.min(0, ...boxes.map((at) => at.x - 140)),
+        top: Math.min(0, ...boxes.map((at) => at.y - 40)),
+      };
+    }
+    const { left, top } = this.#corner;
     const drawing = svg("svg", {
       class: "canvas",
       viewBox: `${left} ${top} ${right - left} ${bottom - top}`,
@@ -94,6 +112,8 @@ export class FlowCanvas extends HTMLElement {
     drawing.append(...this.#ways(), ...this.#view.nodes.map((node) => this.#node(node)));
     if (this.#drag?.line) drawing.append(svg("path", { class: "way drawn", d: this.#drag.line }));
     this.replaceChildren(drawing);
+    this.scrollLeft += (before.left - left) * this.#zoom;
+    this.scrollTop += (before.top - top) * this.#zoom;
     if (focused !== undefined) this.focusNode(focused);
   }
 
@@ -123,7 +143,7 @@ export class FlowCanvas extends HTMLElement {
     const isChosen = chosen.from === node.id && chosen.action === route.action;
     const shared = { class: isChosen ? "way chosen" : "way", "data-from": node.id, "data-action": route.action };
     if (route.end !== undefined) {
-      const label = shortened(route.end === "default" ? "end" : String(route.end), 14);
+      const label = shortened(route.end === "default" ? "end" : shownText(route.end), 14);
       const width = Math.max(END.width, label.length * 7.5 + 18);
       const at = { x: port.x + END.away, y: port.y };
       return [
@@ -189,20 +209,25 @@ export class FlowCanvas extends HTMLElement {
   }
 
   #press(event) {
-    if (event.button !== 0) return;
+    if (event.button !== 0 || this.#drag) return;
+    // A field that is left may change what is drawn here.
+    if (!this.contains(document.activeElement)) document.activeElement?.blur();
+    const target = document.elementFromPoint(event.clientX, event.clientY);
+    if (!this.contains(target)) return;
+    const { pointerId } = event;
     const at = this.#point(event);
-    const port = event.target.closest("[data-port]");
-    const id = event.target.closest("[data-node]")?.dataset.node;
-    if (port) this.#drag = { from: id, action: port.dataset.port, at };
-    else if (id !== undefined) this.#drag = { id, at, place: this.#places.get(id) };
-    else this.#drag = { at, way: event.target.closest("[data-from]")?.dataset };
+    const port = target.closest("[data-port]");
+    const id = target.closest("[data-node]")?.dataset.node;
+    if (port) this.#drag = { pointerId, from: id, action: port.dataset.port, at };
+    else if (id !== undefined) this.#drag = { pointerId, id, at, place: this.#places.get(id) };
+    else this.#drag = { pointerId, at, way: target.closest("[data-from]")?.dataset };
     // What is drawn anew during a drag does not get its events.
     if (port || id !== undefined) this.setPointerCapture(event.pointerId);
   }
 
   #pull(event) {
     const drag = this.#drag;
-    if (!drag) return;
+    if (!drag || drag.pointerId !== event.pointerId) return;
     const to = this.#point(event);
     const by = { x: to.x - drag.at.x, y: to.y - drag.at.y };
     if (Math.hypot(by.x, by.y) * this.#zoom >= CLICK) drag.isMoved = true;
@@ -215,16 +240,17 @@ export class FlowCanvas extends HTMLElement {
 
   #release(event) {
     const drag = this.#drag;
+    if (!drag || drag.pointerId !== event.pointerId) return;
+    const place = this.#places.get(drag.id);
     this.#letGo();
-    if (!drag) return;
     if (drag.action !== undefined) {
       const target = document.elementFromPoint(event.clientX, event.clientY);
       const to = this.contains(target) ? target.closest("[data-node]")?.dataset.node : undefined;
       if (drag.isMoved && to !== undefined) this.#say("connect", { from: drag.from, action: drag.action, to });
       else this.#say("choose", drag.from === undefined ? {} : { id: drag.from });
     } else if (drag.id !== undefined && drag.isMoved) {
-      const { x, y } = this.#places.get(drag.id);
-      this.#say("move", { id: drag.id, x: snapped(x), y: snapped(y) });
+      this.#say("move", { id: drag.id, x: snapped(place.x), y: snapped(place.y) });
+      this.focusNode(drag.id);
     } else if (drag.id !== undefined) {
       this.#say("choose", { id: drag.id });
       this.focusNode(drag.id);

@@ -1,6 +1,6 @@
 // The panel of the flow: its name, where it begins, its inputs and outputs, and values for its inputs.
 
-import { nodesOf, objectAt, outerNodes, properties, texts } from "./definition-flow.js";
+import { nodesOf, objectAt, outerNodes, own, properties, setOwn, shownText, texts } from "./definition-flow.js";
 import { button, element } from "./dom.js";
 import { checkField, choiceField, datalist, details, findingList, section, textField, valueForm } from "./panel-parts.js";
 import { COMMON, schemaOf } from "./rust-types.js";
@@ -29,8 +29,8 @@ export class FlowPanel {
       { class: "flow-panel" },
       element("h2", {}, "The flow"),
       this.#found,
-      textField("Name", String(flow.name ?? ""), setText("name")),
-      textField("Description", String(flow.description ?? ""), setText("description", true), { rows: 2 }),
+      textField("Name", shownText(flow.name), setText("name")),
+      textField("Description", shownText(flow.description), setText("description", true), { rows: 2 }),
       this.#start,
       this.#values("inputs", "Inputs"),
       this.#values("outputs", "Outputs"),
@@ -46,7 +46,8 @@ export class FlowPanel {
     const rows = Object.entries(properties(schema)).map(([name, property]) => ({ name, property, required: required.has(name) }));
     const list = element("div", { class: "keys" });
     const types = datalist(this.#types());
-    const write = () => {
+    // Whoever types in a field of a row changes the same part.
+    const write = (part) => {
       this.#editor.change((content) => {
         const changed = objectAt(content.flow, side);
         changed.type = "object";
@@ -54,7 +55,7 @@ export class FlowPanel {
         changed.required = rows.filter((row) => row.required).map((row) => row.name);
         if (changed.required.length === 0) delete changed.required;
         if (rows.length === 0) delete content.flow[side];
-      }, `flow ${side}`, "panel");
+      }, part && `${side} ${part}`, "panel");
     };
     const add = (row) => list.append(this.#row(side, row, rows, types.id, write));
     rows.forEach(add);
@@ -81,14 +82,17 @@ export class FlowPanel {
       if (rows.some((other) => other !== row && other.name === name)) return `There is another \`${name}\``;
       row.name = name;
       shown.querySelector("legend").textContent = name;
-      write();
+      write(`name ${rows.indexOf(row)}`);
     };
+    const first = row.property;
     const retype = (text) => {
-      // What was known of the other type does not hold any more.
+      // What was known of the other type does not hold any more, unless it is the same again.
+      const rustType = text.trim();
       const { description, default: value } = row.property ?? {};
-      row.property = { rustType: text.trim(), description, default: value };
-      for (const key of Object.keys(row.property)) if (row.property[key] === undefined) delete row.property[key];
-      write();
+      const isFirst = rustType === first?.rustType;
+      const changed = { ...(isFirst ? first : {}), rustType, description, default: value };
+      row.property = Object.fromEntries(Object.entries(changed).filter(([, one]) => one !== undefined));
+      write(`type ${rows.indexOf(row)}`);
     };
     const require = (checked) => {
       row.required = checked;
@@ -104,7 +108,7 @@ export class FlowPanel {
       {},
       element("legend", {}, row.name),
       textField("Name", row.name, rename),
-      textField("Rust type", String(row.property?.rustType ?? ""), retype, { list: types, code: true }),
+      textField("Rust type", shownText(row.property?.rustType), retype, { list: types, code: true }),
       checkField(REQUIRED[side], row.required, require),
       side === "inputs" ? this.#default(row, write) : undefined,
       button("Remove", remove),
@@ -125,7 +129,7 @@ export class FlowPanel {
         }
       }
       row.property = property;
-      write();
+      write(`default ${row.name}`);
     };
     return textField("Default", value === undefined ? "" : JSON.stringify(value), set, { about: "As JSON, if it has one.", code: true });
   }
@@ -138,14 +142,15 @@ export class FlowPanel {
     if (inputs.length === 0 && Object.keys(configuration).length === 0) return [];
     const isFlag = ([, property]) => schemaOf(property).type === "boolean" && typeof property.default === "boolean";
     const flags = inputs.filter(isFlag).map(([name, property]) =>
-      checkField(name, configuration[name] ?? property.default, (checked) => this.#configure({ [name]: checked === property.default ? undefined : checked }, `configuration ${name}`), property.description),
+      checkField(name, own(configuration, name) ?? property.default, (checked) => this.#configure({ [name]: checked === property.default ? undefined : checked }, `configuration ${name}`), property.description),
     );
     const others = inputs.filter((input) => !isFlag(input));
     const names = new Set(inputs.filter(isFlag).map(([name]) => name));
     const rest = Object.fromEntries(Object.entries(configuration).filter(([name]) => !names.has(name)));
     const schema = { type: "object", properties: Object.fromEntries(others.map(([name, property]) => [name, schemaOf(property)])) };
     this.#form = valueForm(schema, { value: rest }, (values) => {
-      const removed = Object.fromEntries(Object.keys(rest).map((name) => [name, undefined]));
+      const known = Object.keys(this.#editor.content.configuration ?? {}).filter((name) => !names.has(name));
+      const removed = Object.fromEntries(known.map((name) => [name, undefined]));
       this.#configure({ ...removed, ...values }, "configuration");
     });
     // A value of an input that the flow does not have any more.
@@ -162,7 +167,7 @@ export class FlowPanel {
       const configuration = objectAt(content, "configuration");
       for (const [name, value] of Object.entries(values)) {
         if (value === undefined) delete configuration[name];
-        else configuration[name] = value;
+        else setOwn(configuration, name, value);
       }
     }, part, source);
   }
@@ -172,7 +177,7 @@ export class FlowPanel {
     const outer = outerNodes(flow);
     const starts = nodesOf(flow).map((node) => node.id).filter((id) => !outer.has(id));
     const entry = typeof flow.entryNodeId === "string" ? flow.entryNodeId : "";
-    this.#refresh("start", this.#start, [starts, entry], () => {
+    if (!this.#start.contains(document.activeElement)) this.#refresh("start", this.#start, [starts, entry], () => {
       const known = starts.includes(entry) ? [] : [[entry, entry === "" ? "choose a node" : `${entry} (missing)`]];
       const set = (id) => this.#editor.change((content) => {
         content.flow.entryNodeId = id;
@@ -184,9 +189,7 @@ export class FlowPanel {
     const findings = this.#editor.findingsOf(undefined);
     this.#found.replaceChildren(...(findings.length > 0 ? [findingList(findings.map(({ finding }) => finding))] : []));
     const ofForm = findings.filter(({ rest }) => rest.startsWith("/configuration"));
-    if (this.#form?.peek() !== undefined) {
-      this.#form.show(ofForm.map(({ finding, rest }) => ({ message: finding.message, pointer: rest.slice("/configuration".length) })));
-    }
+    this.#form?.tell(ofForm.map(({ finding, rest }) => ({ message: finding.message, pointer: rest.slice("/configuration".length) })));
   }
 
   #refresh(name, place, shown, make) {

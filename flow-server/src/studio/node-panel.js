@@ -1,6 +1,6 @@
 // The panel of one node: its name, its settings, and where it leads.
 
-import { Routes, nodeOf, nodesOf, objectAt, outerNodes, keysOf, properties, renameNode, setRoute, texts, withoutEmpty } from "./definition-flow.js";
+import { Routes, keysOf, nodeOf, nodesOf, objectAt, outerNodes, own, properties, setMappings, setOwn, setRoute, shownText, texts, withoutEmpty } from "./definition-flow.js";
 import { button, element } from "./dom.js";
 import { choiceField, datalist, details, findingList, section, textField, valueForm } from "./panel-parts.js";
 
@@ -70,11 +70,14 @@ const HUMAN = {
   },
 };
 
+const OF_LANGUAGE = new Map([["flow.branch", CASES], ["flow.wait", WAIT], ["flow.human", HUMAN]]);
+
 // A panel has `element`, and `update()`, after a change that it has not made itself or that has other consequences.
 export class NodePanel {
   #editor;
   #id;
   #params;
+  #heading = element("h2");
   #found = element("div");
   #routes = element("div");
   #shownRoutes;
@@ -88,8 +91,8 @@ export class NodePanel {
     this.element = element(
       "div",
       { class: "node-panel" },
-      element("h2", {}, node.title ?? entry?.title ?? id),
-      element("p", { class: "hint" }, String(node.type)),
+      this.#heading,
+      element("p", { class: "hint" }, shownText(node.type)),
       about ? element("p", { class: "description" }, about) : undefined,
       this.#found,
       textField("Id", id, (text) => this.#rename(text.trim()), { about: "Its name in the flow.", change: true }),
@@ -101,8 +104,8 @@ export class NodePanel {
       element(
         "p",
         { class: "buttons" },
-        button("Duplicate", () => editor.duplicate(id)),
-        button("Remove", () => editor.remove(id), { class: "danger" }),
+        button("Duplicate", () => editor.duplicate(this.#id)),
+        button("Remove", () => editor.remove(this.#id), { class: "danger" }),
       ),
     );
     this.update();
@@ -121,14 +124,16 @@ export class NodePanel {
     if (to === this.#id) return undefined;
     if (to === "") return "A node needs an id";
     if (nodeOf(this.#editor.flow, to)) return `There is another node \`${to}\``;
-    this.#editor.rename(this.#id, to);
+    const from = this.#id;
+    this.#id = to;
+    this.#editor.rename(from, to);
     return undefined;
   }
 
   #paramsSection(node, entry) {
     if (node.type === "flow.fork") return section("Branches", this.#branches(node));
     if (node.type === "flow.each") return section("Loop", ...this.#loop(node));
-    const schema = { "flow.branch": CASES, "flow.wait": WAIT, "flow.human": HUMAN }[node.type] ?? entry?.params;
+    const schema = OF_LANGUAGE.get(node.type) ?? entry?.params;
     if (!schema && node.params === undefined) return undefined;
     const references = !entry?.isLanguage;
     this.#params = valueForm(schema, { value: node.params ?? {}, name: schema?.properties ? undefined : "params", references }, (params) => {
@@ -156,12 +161,12 @@ export class NodePanel {
       objectAt(changed, "params")[name] = value;
     });
     const others = nodesOf(this.#editor.flow).filter((other) => other.id !== this.#id);
-    const body = String(node.params?.body ?? "");
+    const body = shownText(node.params?.body);
     const known = others.some((other) => other.id === body) ? [] : [[body, body === "" ? "choose a node" : `${body} (missing)`]];
     const keys = this.#keys();
     return [
-      textField("Item", String(node.params?.item ?? ""), (text) => set("item")(text.trim()), { about: "The key under which the node inside reads an item." }),
-      textField("Over", String(node.params?.over ?? ""), (text) => set("over")(text.trim()), { about: "The key of the list.", list: keys.id }),
+      textField("Item", shownText(node.params?.item), (text) => set("item")(text.trim()), { about: "The key under which the node inside reads an item." }),
+      textField("Over", shownText(node.params?.over), (text) => set("over")(text.trim()), { about: "The key of the list.", list: keys.id }),
       keys,
       choiceField("Node inside", [...known, ...others.map((other) => [other.id, other.id])], body, set("body")),
     ];
@@ -172,7 +177,7 @@ export class NodePanel {
   }
 
   #formOf(field, schema, known) {
-    const form = valueForm(schema, { value: this.#node[field] ?? {} }, (value) => {
+    const form = valueForm(schema, { value: own(this.#node, field) ?? {} }, (value) => {
       this.#change(field, (changed) => {
         changed[field] = value;
         withoutEmpty(changed, field);
@@ -199,9 +204,9 @@ export class NodePanel {
   #valuesSection(node, entry) {
     const keys = this.#keys();
     const rows = (side, schema, word) => Object.entries(properties(node[side] ?? schema)).map(([key, property]) => {
-      const mapped = node.mappings?.[side]?.[key];
+      const mapped = own(node.mappings?.[side], key);
       const type = property?.rustType ? `${property.rustType}. ` : "";
-      return textField(`${word} ${key}`, String(mapped ?? key), (text) => this.#map(side, key, text.trim()), {
+      return textField(`${word} ${key}`, shownText(mapped ?? key), (text) => this.#map(side, key, text.trim()), {
         about: `${type}${property?.description ?? ""}`.trim() || undefined,
         list: keys.id,
       });
@@ -216,7 +221,7 @@ export class NodePanel {
     this.#change(`${side} ${key}`, (changed) => {
       const names = objectAt(objectAt(changed, "mappings"), side);
       if (text === "" || text === key) delete names[key];
-      else names[key] = text;
+      else setOwn(names, key, text);
       withoutEmpty(changed.mappings, side);
       withoutEmpty(changed, "mappings");
     });
@@ -225,19 +230,17 @@ export class NodePanel {
   update() {
     const node = this.#node;
     if (!node) return;
+    this.#heading.textContent = shownText(node.title ?? this.#editor.catalog.of(node)?.title ?? this.#id);
     this.#updateRoutes(node);
     const findings = this.#editor.findingsOf(this.#id);
     this.#found.replaceChildren(...(findings.length > 0 ? [findingList(findings.map(({ finding }) => finding))] : []));
     const ofParams = findings.filter(({ rest }) => rest.startsWith("/params"));
-    // While somebody writes, the form says what is wrong with its fields.
-    if (this.#params?.peek() !== undefined) {
-      this.#params.show(ofParams.map(({ finding, rest }) => ({ message: finding.message, pointer: rest.slice("/params".length) })));
-    }
+    this.#params?.tell(ofParams.map(({ finding, rest }) => ({ message: finding.message, pointer: rest.slice("/params".length) })));
   }
 
   #updateRoutes(node) {
-    // Whoever writes the name of an end goes on in the same field.
-    const isWriting = document.activeElement?.dataset?.route?.startsWith("end ");
+    // Whoever writes goes on in the same field.
+    const isWriting = /^(end|values) /.test(document.activeElement?.dataset?.route ?? "");
     if (isWriting && this.#routes.contains(document.activeElement)) return;
     const around = outerNodes(this.#editor.flow).get(this.#id);
     const routes = new Routes(this.#editor.flow).of(node, this.#editor.catalog);
@@ -246,11 +249,13 @@ export class NodePanel {
     if (shown === this.#shownRoutes) return;
     this.#shownRoutes = shown;
     if (around !== undefined) {
-      const inside = element("p", {}, "It runs inside of ", button(around, () => this.#editor.choose({ id: around }), { class: "plain" }), ".");
-      this.#routes.replaceChildren(section("Where it leads", inside));
+      const inside = element("p", {}, "It runs inside of ", button(around, () => this.#editor.choose({ id: around }), { class: "plain" }), ", and leads nowhere by itself.");
+      const stray = routes.filter((route) => route.to !== undefined || route.end !== undefined);
+      const rows = stray.map(({ action }) => button(`Remove the way on "${action}"`, () => this.#setRoute(action, {})));
+      this.#routes.replaceChildren(section("Where it leads", inside, ...rows));
       return;
     }
-    const focused = document.activeElement?.dataset?.route;
+    const focused = this.#routes.contains(document.activeElement) ? document.activeElement.dataset.route : undefined;
     const rows = routes.map((route) => this.#route(route, others));
     const more = textField("Another action", "", (text) => this.#addAction(text.trim()), { about: "Of a node whose actions are not known.", change: true });
     const isKnown = this.#editor.catalog.of(node) !== undefined || Array.isArray(node.actions);
@@ -271,24 +276,45 @@ export class NodePanel {
   }
 
   #route(route, others) {
-    const { action, mappings } = route;
-    const now = route.end !== undefined ? "end" : route.to !== undefined ? `to ${route.to}` : "";
+    const { action } = route;
+    const now = route.end !== undefined ? "end" : route.to !== undefined ? `to ${shownText(route.to)}` : "";
     const options = [["", route.isOptional ? "nowhere: the flow fails" : "nowhere yet"], ["end", "the end"], ...others.map((id) => [`to ${id}`, id])];
-    if (route.to !== undefined && !others.includes(route.to)) options.push([now, `${route.to} (missing)`]);
+    if (route.to !== undefined && !others.includes(route.to)) options.push([now, `${shownText(route.to)} (missing)`]);
     const choose = (value) => {
       if (value === "") this.#setRoute(action, {});
       else if (value === "end") this.#setRoute(action, { end: action === "default" ? "default" : action });
-      else this.#setRoute(action, { to: value.slice("to ".length), mappings });
+      else this.#setRoute(action, { to: value.slice("to ".length) });
     };
     const row = choiceField(action === "default" ? "Then" : `On "${action}"`, options, now, choose);
     row.querySelector("select").dataset.route = `to ${action}`;
-    if (route.end === undefined) return row;
-    const label = textField(`Name of the end on "${action}"`, String(route.end), (text) => {
-      this.#setRoute(action, { end: text.trim(), mappings }, `${this.#id} end ${action}`);
+    if (now === "") return row;
+    const about = 'Values that are written under other names on this way, one in each line: "key <- other".';
+    const values = textField("Values", shownMappings(route.mappings), (text) => this.#setMappings(action, text), { about, rows: 2, code: true });
+    values.querySelector("textarea").dataset.route = `values ${action}`;
+    const more = details(`Values on "${action}"`, route.mappings !== undefined, values);
+    if (route.end === undefined) return element("div", { class: "route" }, row, more);
+    const label = textField(`Name of the end on "${action}"`, shownText(route.end), (text) => {
+      this.#setRoute(action, { end: text.trim() }, `${this.#id} end ${action}`);
     });
     label.querySelector("input").dataset.route = `end ${action}`;
-    return element("div", { class: "route" }, row, label);
+    return element("div", { class: "route" }, row, label, more);
   }
+
+  #setMappings(action, text) {
+    const lines = text.split("\n").map((line) => line.trim()).filter(Boolean);
+    const pairs = lines.map((line) => /^(\S+)\s*<-\s*(\S+)$/.exec(line));
+    const wrong = pairs.indexOf(null);
+    if (wrong >= 0) return `Write "key <- other", and not "${lines[wrong]}"`;
+    const mappings = Object.fromEntries(pairs.map(([, key, other]) => [other, key]));
+    const change = (content) => setMappings(content.flow, this.#id, action, mappings);
+    this.#editor.change(change, `${this.#id} values ${action}`, "panel");
+  }
+}
+
+// Another value than a text stays as it is written in JSON.
+function shownMappings(mappings) {
+  const pairs = Object.entries(Object(mappings));
+  return pairs.map(([other, key]) => `${shownText(key)} <- ${other}`).join("\n");
 }
 
 function ids(text) {

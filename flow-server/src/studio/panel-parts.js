@@ -39,13 +39,10 @@ export function checkField(label, checked, write, about) {
   return element("div", { class: "field" }, element("label", { htmlFor: input.id }, input, ` ${label}`), hint);
 }
 
-// The form of a schema that writes what it contains whenever nothing is wrong in it.
+// The form of a schema that writes what it contains at each change. What is wrong is not part of it.
 export function valueForm(schema, options, write) {
   const form = new SchemaForm(schema, { leaveOut: true, ...options });
-  const read = () => {
-    const text = form.peek();
-    if (text !== undefined) write(parse(text));
-  };
+  const read = () => write(parse(form.valid()));
   form.element.addEventListener("input", read);
   form.element.addEventListener("change", read);
   return form;

@@ -11,6 +11,13 @@ function labelled(name, input, hint) {
   const refuse = (message) => {
     wrong.textContent = message;
     input.setAttribute("aria-invalid", "true");
+    delete input.dataset.told;
+  };
+  // As somebody else says it, of a value that the form takes.
+  const tell = (message) => {
+    if (input.getAttribute("aria-invalid")) return;
+    refuse(message);
+    input.dataset.told = "";
   };
   // Whoever changes a field wants to know no more what was wrong with it.
   input.addEventListener("input", () => {
@@ -19,7 +26,7 @@ function labelled(name, input, hint) {
   });
   const parts = [element("label", { htmlFor: input.id }, name), input];
   if (hint) parts.push(about);
-  return { element: element("div", { class: "field" }, ...parts, wrong), refuse };
+  return { element: element("div", { class: "field" }, ...parts, wrong), refuse, tell };
 }
 
 export function stringField(schema, context) {
@@ -69,7 +76,8 @@ export function numberField(schema, context) {
       if (context.references && isReference(text)) return JSON.stringify(text);
       const number = isWhole && WHOLE.test(text) ? BigInt(text) : Number(text);
       const fits = (isWhole ? WHOLE : NUMBER).test(text);
-      const isOut = (minimum !== undefined && number < minimum) || (maximum !== undefined && number > maximum);
+      const isFinite = Number.isFinite(Number(text));
+      const isOut = !isFinite || (minimum !== undefined && number < minimum) || (maximum !== undefined && number > maximum);
       return fits && !isOut ? text : void field.refuse(`This has to be: ${kind.toLowerCase()}${other}`);
     },
   };
@@ -83,14 +91,39 @@ export function isReference(value) {
 }
 
 export function yesNoField(schema, context) {
-  if (context.references && isReference(context.value)) return stringField(schema, context);
-  const input = element("select", {}, ...["", "yes", "no"].map((text) => element("option", { value: text }, text)));
+  const options = ["", "yes", "no", ...(context.references ? ["from elsewhere"] : [])];
+  const input = element("select", {}, ...options.map((text) => element("option", { value: text }, text)));
+  if (context.references) return referenceField(schema, context, input);
   const value = context.value ?? schema.default;
   if (value !== undefined) input.value = value ? "yes" : "no";
   const field = labelled(context.name, input, schema.description);
   return {
     ...field,
     json: () => (input.value === "" ? void field.refuse("Choose yes or no") : String(input.value === "yes")),
+  };
+}
+
+// Yes, no, or a text that stands for one of them.
+function referenceField(schema, context, input) {
+  const reference = element("input", { "aria-label": `${context.name} from elsewhere`, autocomplete: "off" });
+  const value = context.value ?? schema.default;
+  if (value !== undefined) input.value = isReference(value) ? "from elsewhere" : value ? "yes" : "no";
+  if (isReference(value)) reference.value = value;
+  const field = labelled(context.name, input, schema.description);
+  const update = () => {
+    reference.hidden = input.value !== "from elsewhere";
+  };
+  input.addEventListener("change", update);
+  update();
+  field.element.append(reference);
+  return {
+    ...field,
+    json: () => {
+      if (input.value === "") return void field.refuse("Choose yes or no");
+      if (input.value !== "from elsewhere") return String(input.value === "yes");
+      const text = reference.value.trim();
+      return isReference(text) ? JSON.stringify(text) : void field.refuse(`Write ${REFERENCE}`);
+    },
   };
 }
 

@@ -22,16 +22,18 @@ export class SchemaForm {
 
   // The JSON text, or `undefined` if a field is wrong: it says so, and the first one has the focus.
   read() {
-    const text = this.peek();
-    this.element.querySelector("[aria-invalid=true]")?.focus();
-    return text;
+    this.#clear();
+    const text = this.#field.json();
+    const wrong = this.element.querySelector("[aria-invalid=true]");
+    wrong?.focus();
+    return wrong ? undefined : (text ?? "null");
   }
 
-  // As `read`, for somebody who is still writing: the focus stays where it is.
-  peek() {
-    this.clear();
-    const text = this.#field.json();
-    return this.element.querySelector("[aria-invalid=true]") ? undefined : (text ?? "null");
+  // As `read`, for somebody who is still writing: the focus stays where it is, and a field that is wrong has the
+  // value that it had before.
+  valid() {
+    this.#clear();
+    return this.#field.valid() ?? "null";
   }
 
   // Shows the mistakes that the server found, each at its field, and returns those that have none.
@@ -43,11 +45,30 @@ export class SchemaForm {
     });
   }
 
+  // Shows what the server says of what is written now, in place of what it has said before. A field that the form
+  // itself refuses says that.
+  tell(errors) {
+    for (const input of this.element.querySelectorAll("[data-told]")) {
+      input.removeAttribute("aria-invalid");
+      delete input.dataset.told;
+      const wrong = input.getAttribute("aria-describedby").split(" ").at(-1);
+      this.element.querySelector(`#${CSS.escape(wrong)}`).textContent = "";
+    }
+    for (const error of errors) this.#context.fields.get(error.pointer)?.tell(error.message);
+  }
+
   // Says no more what was wrong.
-  clear() {
-    for (const input of this.element.querySelectorAll("[aria-invalid]")) input.removeAttribute("aria-invalid");
+  #clear() {
+    for (const input of this.element.querySelectorAll("[aria-invalid]")) {
+      input.removeAttribute("aria-invalid");
+      delete input.dataset.told;
+    }
     for (const text of this.element.querySelectorAll(".wrong")) text.textContent = "";
   }
+}
+
+function own(object, key) {
+  return Object.hasOwn(Object(object), key) ? object[key] : undefined;
 }
 
 function resolved(schema, root) {
@@ -61,12 +82,19 @@ function resolved(schema, root) {
   return found;
 }
 
-// A field: `element`, `json()` with its text (`undefined` to leave it out), and `refuse(message)`.
+// A field: `element`, `json()` with its text (`undefined` to leave it out), `refuse(message)`, and `valid()`, which is
+// the text that was right last.
 function fieldOf(unresolved, context) {
   const schema = resolved(unresolved, context.root);
   const isOther = context.value !== undefined && !fits(schema, context);
   const field = isOther ? jsonField(schema, { ...context, name: context.name ?? "Value" }) : made(schema, context);
   if (field.refuse) context.fields.set(context.pointer, field);
+  let last = context.value === undefined ? undefined : JSON.stringify(context.value);
+  field.valid ??= () => {
+    const text = field.json();
+    if (!field.element.querySelector("[aria-invalid=true]")) last = text;
+    return last;
+  };
   return field;
 }
 
@@ -124,6 +152,7 @@ function optional(schema, absent, context) {
   return {
     element: element("div", { class: "optional" }, label, ...value, place),
     json: () => (field ? field.json() : absent),
+    valid: () => (field ? field.valid() : absent),
   };
 }
 
@@ -136,7 +165,7 @@ function objectField(schema, context) {
     schema.required?.includes(key) || (!context.leaveOut && schema.required === undefined);
   const fields = Object.entries(schema.properties).map(([key, property]) => {
     const pointer = `${context.pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    const inner = { ...context, name: key, value: context.value?.[key], pointer, depth: context.depth + 1 };
+    const inner = { ...context, name: key, value: own(context.value, key), pointer, depth: context.depth + 1 };
     const field = isRequired(key) ? fieldOf(property, inner) : optional(resolved(property, context.root), undefined, inner);
     return { key, field };
   });
@@ -145,15 +174,17 @@ function objectField(schema, context) {
   const others = unknown.map(([key, value]) => [key, JSON.stringify(value)]);
   const name = context.bare ? undefined : context.name;
   const parts = [...describe(schema), ...fields.map(({ field }) => field.element)];
+  const textOf = (read) => {
+    const texts = [...fields.map(({ key, field }) => [key, read(field)]), ...others];
+    const known = texts.filter(([, text]) => text !== undefined);
+    return `{${known.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(",")}}`;
+  };
   return {
     element: name
       ? element("fieldset", {}, element("legend", {}, name), ...parts)
       : element("div", {}, ...parts),
-    json: () => {
-      const texts = [...fields.map(({ key, field }) => [key, field.json()]), ...others];
-      const known = texts.filter(([, text]) => text !== undefined);
-      return `{${known.map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(",")}}`;
-    },
+    json: () => textOf((field) => field.json()),
+    valid: () => textOf((field) => field.valid()),
   };
 }
 
@@ -219,9 +250,15 @@ function choice(options, context) {
     wrong.textContent = message;
     inputs[0]?.setAttribute("aria-invalid", "true");
   };
+  const tell = (message) => {
+    if (wrong.textContent !== "" || !inputs[0]) return;
+    refuse(message);
+    inputs[0].dataset.told = "";
+  };
   return {
     element: element("fieldset", { class: "choice" }, element("legend", {}, context.name), ...rows, wrong, place),
     refuse,
+    tell,
     json: () => {
       if (!chosen) return void refuse("Choose one of these");
       const text = chosen.field.json();

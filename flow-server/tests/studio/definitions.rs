@@ -76,7 +76,7 @@ fn nodes() -> Registry {
 }
 
 /// A flow that drafts an article and reviews it.
-fn article(name: &str) -> Value {
+pub(crate) fn article(name: &str) -> Value {
     json!({
         "version": "2.0.0",
         "name": name,
@@ -117,13 +117,13 @@ fn article(name: &str) -> Value {
 }
 
 /// A server with definitions, and one of them opened in the page.
-struct Editing {
-    served: Served,
-    definitions: Definitions,
+pub(crate) struct Editing {
+    pub(crate) served: Served,
+    pub(crate) definitions: Definitions,
 }
 
 impl Editing {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let definitions = Definitions::new(MemoryDefinitions::new(), nodes());
         let served = Served::editing(definitions.clone());
         Editing {
@@ -132,18 +132,19 @@ impl Editing {
         }
     }
 
-    fn keep(&self, content: Content) -> DefinitionId {
+    pub(crate) fn keep(&self, content: Content) -> DefinitionId {
         let created = self.served.block_on(self.definitions.create(content));
         created.unwrap().id
     }
 
-    fn stored(&self, id: DefinitionId) -> Content {
+    pub(crate) fn stored(&self, id: DefinitionId) -> Content {
         let stored = self.served.block_on(self.definitions.get(id));
         stored.unwrap().content
     }
 
-    fn open(&self, id: DefinitionId) -> Option<Page> {
+    pub(crate) fn open(&self, id: DefinitionId) -> Option<Page> {
         let page = Page::open(&self.served.at(&format!("definitions/{id}")))?;
+        page.viewport(1500, 1000, false);
         page.wait("find('flow-canvas svg')");
         Some(page)
     }
@@ -155,22 +156,22 @@ fn drawn(page: &Page) -> Value {
 }
 
 /// Waits until the server has been asked what is wrong, and this is what it has answered.
-fn wait_for_problems(page: &Page, title: &str) {
+pub(crate) fn wait_for_problems(page: &Page, title: &str) {
     page.wait(&format!("find('.problems h2').textContent === {title:?}"));
 }
 
 /// Saves, and waits for the answer.
-fn save(page: &Page, revision: u64) {
+pub(crate) fn save(page: &Page, revision: u64) {
     page.click("named('button', 'Save')");
     told(page, &format!("Saved as revision {revision}."));
 }
 
-fn told(page: &Page, text: &str) {
+pub(crate) fn told(page: &Page, text: &str) {
     page.wait(&format!("find('.told').textContent === {text:?}"));
 }
 
 /// Chooses something in a field for choices.
-fn choose(page: &Page, label: &str, value: &str) {
+pub(crate) fn choose(page: &Page, label: &str, value: &str) {
     page.wait(&format!(
         "((field) => field && [...field.options].some((one) => one.value === {value:?}) &&
             (field.value = {value:?}, field.dispatchEvent(new Event('change', {{ bubbles: true }})), true))(labelled({label:?}))"

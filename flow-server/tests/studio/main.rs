@@ -1,6 +1,8 @@
 //! The studio in a real browser.
 
 mod access;
+#[cfg(feature = "definitions")]
+mod attacks;
 mod browser;
 #[cfg(feature = "definitions")]
 mod definitions;

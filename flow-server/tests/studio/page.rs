@@ -197,18 +197,35 @@ impl Page {
 
     /// Moves the mouse from the middle of one thing to another point, with its button held down.
     fn drag_to(&self, from: (f64, f64), to: (f64, f64)) {
-        let event = |kind: &str, (x, y): (f64, f64), buttons: u8| {
-            let params = json!({ "type": kind, "x": x, "y": y, "button": "left", "buttons": buttons, "clickCount": 1 });
-            self.call("Input.dispatchMouseEvent", params);
-        };
-        event("mouseMoved", from, 0);
-        event("mousePressed", from, 1);
+        self.hold_at(from, to);
+        self.mouse("mouseReleased", to, 0);
+    }
+
+    fn hold_at(&self, from: (f64, f64), to: (f64, f64)) {
+        self.mouse("mouseMoved", from, 0);
+        self.mouse("mousePressed", from, 1);
         for step in 1..=4 {
             let part = f64::from(step) / 4.0;
             let at = |from: f64, to: f64| from + (to - from) * part;
-            event("mouseMoved", (at(from.0, to.0), at(from.1, to.1)), 1);
+            self.mouse("mouseMoved", (at(from.0, to.0), at(from.1, to.1)), 1);
         }
-        event("mouseReleased", to, 0);
+    }
+
+    fn mouse(&self, kind: &str, (x, y): (f64, f64), buttons: u8) {
+        let params = json!({ "type": kind, "x": x, "y": y, "button": "left", "buttons": buttons, "clickCount": 1 });
+        self.call("Input.dispatchMouseEvent", params);
+    }
+
+    /// Drags a thing by a distance, and holds it there.
+    pub(crate) fn hold(&self, from: &str, x: f64, y: f64) {
+        let from = self.scrolled_to(from);
+        self.hold_at(from, (from.0 + x, from.1 + y));
+    }
+
+    /// Lets go of what is held, wherever it is.
+    pub(crate) fn let_go(&self) {
+        let params = json!({ "type": "mouseReleased", "x": 0, "y": 0, "button": "left", "buttons": 0, "clickCount": 1 });
+        self.call("Input.dispatchMouseEvent", params);
     }
 
     /// Clicks with the mouse.
