@@ -85,16 +85,23 @@ impl Memory {
 
     /// How many messages are left out, of those without the message of the system.
     fn too_old(&self, messages: &[Message]) -> usize {
-        let length = |messages: &[Message]| tokens(messages.iter().map(characters).sum());
-        if length(messages) <= self.tokens {
+        let all = messages.iter().map(characters).sum();
+        if tokens(all) <= self.tokens {
             return 0;
         }
-        let is_turn = |at: &usize| matches!(messages[*at], Message::User { .. });
-        let mut turns = (1..messages.len()).filter(is_turn);
-        let short = turns
-            .clone()
-            .find(|at| length(&messages[*at..]) <= self.tokens / 2);
-        short.or_else(|| turns.next_back()).unwrap_or_default()
+        // Before each message, the characters from there to the end.
+        let mut left = all;
+        let mut last = 0;
+        for (at, message) in messages.iter().enumerate() {
+            if at > 0 && matches!(message, Message::User { .. }) {
+                if tokens(left) <= self.tokens / 2 {
+                    return at;
+                }
+                last = at;
+            }
+            left -= characters(message);
+        }
+        last
     }
 }
 
@@ -128,6 +135,10 @@ impl Memory {
             let request = Request::new(&Messages::from_iter(question));
             let reply = asked(&**model, &request, |_| {}).await?;
             let summary = reply.into_complete()?.content;
+            if summary.trim().is_empty() {
+                let source = "the summary of the conversation is empty".into();
+                return Err(ModelError::Malformed { source });
+            }
             shortened.push(Message::user(format!("{BEFORE}{}", summary.trim())));
         }
         kept.iter().cloned().for_each(|it| shortened.push(it));
@@ -135,10 +146,11 @@ impl Memory {
     }
 }
 
-/// Messages as the model reads them that summarizes them.
+/// Messages as the model reads them that summarizes them. A text is one line, as JSON: it cannot look like what
+/// somebody else has said.
 fn shown(messages: &[Message]) -> String {
     let mut shown = String::new();
-    for message in messages {
+    for (at, message) in messages.iter().enumerate() {
         let who = match message {
             Message::System { .. } => "System",
             Message::User { .. } => "User",
@@ -146,13 +158,14 @@ fn shown(messages: &[Message]) -> String {
             Message::Tool { .. } => "Result",
         };
         let text = message.text();
-        match text.strip_prefix(BEFORE) {
+        let summary = text.strip_prefix(BEFORE).filter(|_| at == 0);
+        match summary {
             Some(summary) => {
                 let _ = writeln!(shown, "{summary}");
             }
             None if text.is_empty() => {}
             None => {
-                let _ = writeln!(shown, "{who}: {text}");
+                let _ = writeln!(shown, "{who}: {}", serde_json::Value::from(text));
             }
         }
         for call in message.tool_calls() {

@@ -119,6 +119,28 @@ impl Messages {
         }
     }
 
+    /// Removes a part of what the system says, from the first of one text to the last of another one.
+    #[cfg(any(feature = "knowledge", feature = "rag"))]
+    pub(crate) fn remove_from_system(&mut self, begin: &str, end: &str) {
+        let Some(Message::System { content }) = self.0.first() else {
+            return;
+        };
+        let from = content.find(begin);
+        let to = content.rfind(end).map(|at| at + end.len());
+        let (Some(from), Some(to)) = (from, to.filter(|to| from.is_some_and(|from| from < *to)))
+        else {
+            return;
+        };
+        let parts = [content[..from].trim_end(), content[to..].trim_start()];
+        let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+        let left = parts.join("\n\n");
+        if left.is_empty() {
+            self.list().remove(0);
+        } else {
+            self.add_system(&left, Placement::Replace);
+        }
+    }
+
     /// Adds a text of a person.
     pub fn add_user(&mut self, text: impl Into<String>) {
         self.push(Message::user(text));

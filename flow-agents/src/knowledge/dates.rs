@@ -110,8 +110,12 @@ impl FindDates {
                 continue;
             };
             let text = |date: Option<Date>| date.map(|date| date.0);
-            fact.since = text(dated.since).or(fact.since.take());
-            fact.until = text(dated.until).or(fact.until.take());
+            let since = text(dated.since).or(fact.since.clone());
+            let until = text(dated.until).or(fact.until.clone());
+            // Nothing ends before it begins: one of the two is wrong.
+            if is_in_order(since.as_deref(), until.as_deref()) {
+                (fact.since, fact.until) = (since, until);
+            }
         }
         end_replaced(&mut facts);
         Ok(facts)
@@ -126,16 +130,34 @@ fn end_replaced(facts: &mut [Fact]) {
         };
         let begun = facts.iter().find(|fact| fact.id == *other);
         let begun = begun.and_then(|fact| fact.since.clone());
-        let until = &mut facts[at].until;
-        if until.is_none() {
-            *until = begun;
+        let fact = &mut facts[at];
+        if fact.until.is_none() && is_in_order(fact.since.as_deref(), begun.as_deref()) {
+            fact.until = begun;
         }
     }
+}
+
+/// Whether the second date is not before the first one, as far as both are known.
+fn is_in_order(since: Option<&str>, until: Option<&str>) -> bool {
+    let (Some(since), Some(until)) = (since, until) else {
+        return true;
+    };
+    // A year does not say which of its days it is.
+    let known = since.len().min(until.len());
+    since[..known] <= until[..known]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_ends_before_it_begins() {
+        let in_order = |since, until| is_in_order(Some(since), Some(until));
+        assert!(in_order("2024-05", "2024") && in_order("2024", "2024-01-31"));
+        assert!(!in_order("2024-05", "2024-04") && !in_order("2024", "2023-12-31"));
+        assert!(is_in_order(None, Some("2023")) && is_in_order(Some("2023"), None));
+    }
 
     #[test]
     fn dates_are_days_months_and_years() {

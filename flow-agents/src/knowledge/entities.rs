@@ -109,7 +109,11 @@ impl LoadEntities {
     async fn exec(&self, mentions: &[Mention]) -> Result<Vec<Vec<Entity>>, GraphError> {
         let mut candidates = Vec::with_capacity(mentions.len());
         for mention in mentions {
-            candidates.push(self.graph.find(&mention.name, CANDIDATES).await?);
+            let mut similar = self.graph.find(&mention.name, CANDIDATES).await?;
+            // Many may have a name like it: the one with its name and kind is looked for by itself.
+            let same = self.graph.entities(&[id_of(mention)]).await?;
+            similar.retain(|it| !same.contains(it));
+            candidates.push(same.into_iter().chain(similar).take(CANDIDATES).collect());
         }
         Ok(candidates)
     }

@@ -82,7 +82,7 @@ impl FindFacts {
         names: &[Named],
         source: &str,
     ) -> Result<(Vec<String>, FoundFacts), AskError> {
-        let asked = format!("Entities: {}\n\nText:\n{text}", listed(names));
+        let asked = format!("Entities: {}\n\nText:\n{text}", listed(names, names));
         let question = Messages::from_iter([Message::system(FIND), Message::user(asked)]);
         let statements: Vec<Statement> = ask(&self.model, &question).await?;
         let Placed { facts, unplaced } = placed(statements, names, source);
@@ -95,9 +95,26 @@ impl FindFacts {
     }
 }
 
-fn listed(names: &[Named]) -> String {
-    let names: Vec<String> = names.iter().map(|it| format!("{:?}", it.name)).collect();
-    names.join(", ")
+fn listed(names: &[Named], all: &[Named]) -> String {
+    let labels = names.iter().map(|it| label(it, all));
+    let labels: Vec<String> = labels
+        .map(|it| serde_json::Value::from(it).to_string())
+        .collect();
+    labels.join(", ")
+}
+
+/// By what a model names an entity: its name in the text, with its id if that text names another one alike.
+fn label(named: &Named, all: &[Named]) -> String {
+    if is_ambiguous(named, all) {
+        format!("{} ({})", named.name, named.entity)
+    } else {
+        named.name.clone()
+    }
+}
+
+fn is_ambiguous(named: &Named, all: &[Named]) -> bool {
+    let is_other = |it: &Named| it.entity != named.entity && plain(&it.name) == plain(&named.name);
+    all.iter().any(is_other)
 }
 
 struct Placed {
@@ -109,7 +126,10 @@ struct Placed {
 /// Statements about the entities that the names mean.
 fn placed(statements: Vec<Statement>, names: &[Named], source: &str) -> Placed {
     let entity = |name: &str| {
-        let named = names.iter().find(|it| plain(&it.name) == plain(name));
+        let by_label = |it: &&Named| plain(&label(it, names)) == plain(name);
+        let by_name = |it: &&Named| plain(&it.name) == plain(name) && !is_ambiguous(it, names);
+        let named = names.iter().find(by_label);
+        let named = named.or_else(|| names.iter().find(by_name));
         named.map(|it| it.entity.clone())
     };
     let mut placed = Placed {
@@ -127,8 +147,17 @@ fn placed(statements: Vec<Statement>, names: &[Named], source: &str) -> Placed {
             placed.unplaced.push(text);
             continue;
         };
-        let id = format!("{subject} - {} - {object} @ {source}", plain(&relation));
-        if placed.facts.iter().all(|fact| fact.id != id) {
+        let key = format!("{subject} - {} - {object} @ {source}", plain(&relation));
+        let is_one_of_these =
+            |fact: &&Fact| fact.id == key || fact.id.starts_with(&format!("{key} "));
+        let others = placed.facts.iter().filter(is_one_of_these);
+        let others: Vec<&Fact> = others.collect();
+        if others.iter().all(|fact| plain(&fact.text) != plain(&text)) {
+            // A text may say several things of the same kind, such as two amounts.
+            let id = match others.len() {
+                0 => key,
+                before => format!("{key} {}", before + 1),
+            };
             placed.facts.push(Fact {
                 id,
                 subject,
@@ -173,7 +202,7 @@ impl LoadFacts {
 /// `facts`: those of the text, a known one where that says the same, and the known ones that are not
 /// true any more, which are [replaced](Fact::replaced_by).
 ///
-/// A fact with the same entities and the same relation is the same. If others are known about an entity of
+/// A fact with the same entities, the same relation and the same words is the same. If others are known about an entity of
 /// a statement, a model is asked, once for all statements.
 #[derive(Clone)]
 pub struct ResolveFacts {
@@ -227,23 +256,25 @@ impl ResolveFacts {
             let question = Messages::from_iter([Message::system(RESOLVE), Message::user(asked)]);
             compared = ask(&self.model, &question).await?;
         }
+        let mut replaced: Vec<(usize, String)> = Vec::new();
         for (at, fact) in unclear.into_iter().enumerate() {
             let of_this = compared.iter().filter(|it| it.statement == at + 1);
-            let mut kept = fact.clone();
-            for answer in of_this.clone() {
-                if let Some(same) = answer.same_as.and_then(|number| nth(&near, number)) {
-                    kept = repeated(same, fact);
-                }
-            }
-            for number in of_this.flat_map(|answer| &answer.replaces) {
-                if let Some(replaced) = nth(&near, *number).filter(|it| it.id != kept.id) {
-                    facts.add(Fact {
-                        replaced_by: Some(kept.id.clone()),
-                        ..replaced.clone()
-                    });
-                }
-            }
+            let same = of_this.clone().filter_map(|answer| answer.same_as);
+            let same = same.filter_map(|number| nth(&near, number)).next_back();
+            let kept = same.map_or_else(|| fact.clone(), |same| repeated(same, fact));
+            let numbers = of_this.flat_map(|answer| &answer.replaces);
+            replaced.extend(numbers.map(|number| (*number, kept.id.clone())));
             facts.add(kept);
+        }
+        // What the text itself says is not replaced by what it says elsewhere.
+        let stated = facts.ids.clone();
+        for (number, by) in replaced {
+            if let Some(fact) = nth(&near, number).filter(|it| !stated.contains(&it.id)) {
+                facts.add(Fact {
+                    replaced_by: Some(by),
+                    ..fact.clone()
+                });
+            }
         }
         Ok(facts.in_order)
     }
@@ -270,9 +301,17 @@ fn nth<'a>(facts: &[&'a Fact], number: usize) -> Option<&'a Fact> {
     facts.get(number.checked_sub(1)?).copied()
 }
 
-/// The known fact with the same entities and relation that holds, or this one, if the text was read before.
+/// The known fact with the same entities, relation and words that holds, or this one, if the text was read before.
 fn same_fact<'a>(known: &'a [Fact], fact: &Fact) -> Option<&'a Fact> {
-    let key = |it: &Fact| (it.subject.clone(), plain(&it.relation), it.object.clone());
+    let key = |it: &Fact| {
+        let text = plain(&it.text);
+        (
+            it.subject.clone(),
+            plain(&it.relation),
+            it.object.clone(),
+            text,
+        )
+    };
     let mut known = known.iter();
     known.find(|it| it.id == fact.id || it.holds() && key(it) == key(fact))
 }
@@ -280,6 +319,9 @@ fn same_fact<'a>(known: &'a [Fact], fact: &Fact) -> Option<&'a Fact> {
 /// A known fact that a text says again.
 fn repeated(known: &Fact, fact: &Fact) -> Fact {
     let mut known = known.clone();
+    if known.id == fact.id {
+        known.text.clone_from(&fact.text); // the same text says it, as it is now
+    }
     merge_sources(&mut known.sources, &fact.sources);
     known
 }
@@ -292,7 +334,9 @@ fn shares_an_entity(one: &Fact, other: &Fact) -> bool {
 fn numbered(facts: &[&Fact]) -> String {
     let mut shown = String::new();
     for (at, fact) in facts.iter().enumerate() {
-        let _ = writeln!(shown, "{}. {}", at + 1, fact.text);
+        let since = fact.since.as_ref();
+        let since = since.map_or_else(String::new, |since| format!(" (since {since})"));
+        let _ = writeln!(shown, "{}. {}{since}", at + 1, fact.text);
     }
     shown
 }
@@ -353,8 +397,8 @@ impl ConnectEntities {
     ) -> Result<Vec<Fact>, AskError> {
         let lists = format!(
             "First list: {}\nSecond list: {}",
-            listed(isolated),
-            listed(names)
+            listed(isolated, names),
+            listed(names, names)
         );
         let asked = format!("{lists}\n\nText:\n{text}");
         let question = Messages::from_iter([Message::system(CONNECT), Message::user(asked)]);

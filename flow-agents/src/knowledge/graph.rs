@@ -98,7 +98,7 @@ pub trait Graph: Send + Sync {
     async fn facts(&self, entities: &[String], limit: usize) -> Result<Vec<Fact>, GraphError>;
 
     /// Keeps entities and facts, all or none. Of what is there already, by its id, the texts are
-    /// replaced; sources are added; and dates and the fact that holds instead stay where the new value
+    /// replaced, but not by an empty one; sources are added; and dates and the fact that holds instead stay where the new value
     /// has none. So the same can be saved again.
     ///
     /// # Errors
@@ -110,7 +110,10 @@ pub trait Graph: Send + Sync {
     async fn save(&self, entities: &[Entity], facts: &[Fact]) -> Result<(), GraphError>;
 
     /// Forgets what a text said: it is taken from the sources, and what has no source left is removed, with
-    /// the facts about it. A fact that was replaced by a removed one holds again.
+    /// the facts about it. A fact that was replaced by a removed one holds again, and does not end any more when
+    /// that one began. What an entity is, as texts that are left say it too, stays as it was told last.
+    ///
+    /// A [`Learn`](super::Learn) that is under way may have read what the text said, and saves it again.
     ///
     /// # Errors
     /// [`GraphError::Store`] if it cannot be written.
@@ -168,7 +171,9 @@ impl Entity {
     pub(super) fn merge(&mut self, later: &Entity) {
         self.name.clone_from(&later.name);
         self.kind.clone_from(&later.kind);
-        self.summary.clone_from(&later.summary);
+        if !later.summary.trim().is_empty() {
+            self.summary.clone_from(&later.summary);
+        }
         merge_sources(&mut self.sources, &later.sources);
     }
 }

@@ -1,6 +1,6 @@
 //! A graph in memory.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -120,6 +120,7 @@ impl Graph for MemoryGraph {
             merge_sources(sources, &[]);
             before == sources.len() || !sources.is_empty()
         };
+        let ended = ended(facts);
         entities.retain(|_, entity| is_left(&mut entity.sources));
         facts.retain(|_, fact| {
             let is_about_known =
@@ -131,8 +132,21 @@ impl Graph for MemoryGraph {
             let is_gone = |id: &String| left.binary_search(id).is_err();
             if fact.replaced_by.as_ref().is_some_and(is_gone) {
                 fact.replaced_by = None;
+                if ended.contains(&fact.id) {
+                    fact.until = None;
+                }
             }
         }
         Ok(())
     }
+}
+
+/// The ids of facts that have ended when the one began that holds instead.
+fn ended(facts: &BTreeMap<String, Fact>) -> BTreeSet<String> {
+    let has_ended = |fact: &&Fact| {
+        let other = fact.replaced_by.as_ref().and_then(|other| facts.get(other));
+        fact.until.is_some() && other.is_some_and(|other| other.since == fact.until)
+    };
+    let ended = facts.values().filter(has_ended);
+    ended.map(|fact| fact.id.clone()).collect()
 }

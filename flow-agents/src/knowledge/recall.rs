@@ -82,13 +82,19 @@ impl fmt::Display for Recalled {
         } in &self.entities
         {
             let colon = if summary.is_empty() { "" } else { ": " };
-            writeln!(f, "- {name} ({kind}){colon}{summary}")?;
+            let told = format!("{name} ({kind}){colon}{summary}");
+            writeln!(f, "- {}", in_one_line(&told))?;
         }
         for fact in &self.facts {
-            writeln!(f, "- {fact}")?;
+            writeln!(f, "- {}", in_one_line(&fact.to_string()))?;
         }
         Ok(())
     }
+}
+
+/// A text that cannot look like another line.
+fn in_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Looks up what is known about the entities that a question names.
@@ -132,17 +138,22 @@ impl Recall {
     }
 }
 
+/// Before and behind what is told.
+const BEGIN: &str = "This is known about the question:";
+const END: &str = "\n(That was known.)";
+
 /// A node that tells a model what is known: it reads `messages` and `recalled`, and writes `messages` with what
-/// is known in the message of the system.
+/// is known in the message of the system, in the place of what was known about an earlier question.
 #[node(writes = messages)]
 pub fn tell_known(messages: Messages, recalled: &Recalled) -> Messages {
     let mut messages = messages;
+    messages.remove_from_system(BEGIN, END);
     let known = recalled.to_string();
-    let told = if known.is_empty() {
-        "Nothing is known about the question.".to_owned()
+    let known = if known.is_empty() {
+        "Nothing."
     } else {
-        format!("What is known about the question:\n{}", known.trim_end())
+        known.trim_end()
     };
-    messages.add_system(&told, Placement::Append);
+    messages.add_system(&format!("{BEGIN}\n{known}{END}"), Placement::Append);
     messages
 }

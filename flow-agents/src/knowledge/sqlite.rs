@@ -80,7 +80,8 @@ const FACTS: &str = "
 const SAVE_ENTITY: &str = "
     INSERT INTO entities (id, name, kind, summary, grams) VALUES (?1, ?2, ?3, ?4, ?5)
     ON CONFLICT (id) DO UPDATE
-    SET name = excluded.name, kind = excluded.kind, summary = excluded.summary, grams = excluded.grams
+    SET name = excluded.name, kind = excluded.kind, grams = excluded.grams,
+        summary = iif(trim(excluded.summary, char(9, 10, 13, 32)) = '', summary, excluded.summary)
 ";
 
 const SAVE_FACT: &str = "
@@ -102,10 +103,19 @@ const FORGET: &[&str] = &[
     "DELETE FROM fact_sources WHERE source = ?1",
 ];
 
-const HOLD_AGAIN: &str = "
-    UPDATE facts SET replaced_by = NULL
-    WHERE replaced_by IS NOT NULL AND replaced_by NOT IN (SELECT id FROM facts)
+/// Facts that have ended when the one began that holds instead.
+const ENDED: &str = "
+    CREATE TEMP TABLE ended AS
+    SELECT fact.id FROM facts AS fact JOIN facts AS other ON other.id = fact.replaced_by
+    WHERE fact.until = other.since
 ";
+
+const HOLD_AGAIN: &[&str] = &[
+    "UPDATE facts
+     SET replaced_by = NULL, until = iif(id IN (SELECT id FROM ended), NULL, until)
+     WHERE replaced_by IS NOT NULL AND replaced_by NOT IN (SELECT id FROM facts)",
+    "DROP TABLE ended",
+];
 
 /// A [`Graph`] in an SQLite file, which several processes may have open.
 ///
@@ -328,10 +338,13 @@ impl Graph for SqliteGraph {
     async fn forget(&self, source: &str) -> Result<(), GraphError> {
         let source = source.to_owned();
         let call = move |transaction: &Transaction<'_>| {
+            transaction.execute(ENDED, []).map_err(sqlite)?;
             for forget in FORGET {
                 transaction.execute(forget, [&source]).map_err(sqlite)?;
             }
-            transaction.execute(HOLD_AGAIN, []).map_err(sqlite)?;
+            for hold_again in HOLD_AGAIN {
+                transaction.execute(hold_again, []).map_err(sqlite)?;
+            }
             Ok(())
         };
         self.file.within(failed, call).await

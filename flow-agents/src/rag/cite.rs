@@ -1,11 +1,13 @@
 //! The passages that an answer names.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use flow_runtime::prelude::*;
 
 use super::passages::{Passage, PassageId, Passages, PassagesError};
+use super::retrieve::{passages_in, shown};
 use crate::message::Message;
 use crate::messages::Messages;
 use crate::model::Reply;
@@ -13,12 +15,16 @@ use crate::model::Reply;
 /// The name of [`SearchDocuments`](super::SearchDocuments) as a tool.
 const TOOL: &str = "search_documents";
 
+/// How the result of a call begins that was not made, or failed.
+const ERROR: &str = "Error:";
+
 /// A node that looks up the passages that an answer names: it reads `answer` and `messages`, and writes
 /// `citations`, those passages, and `unfounded`, the names of those that the model was not told.
 ///
-/// A name counts only if the model was told the passage in this conversation: by the system, or as the
-/// result of the tool `search_documents`. One that it has made up is unfounded, and so is one whose passage
-/// is not kept any more, or one that came from a person or another tool.
+/// A name counts only if the model was told the passage in this conversation, with the text that it has now:
+/// by [`tell_passages`](super::tell_passages), or as the result of the tool `search_documents`. One that the
+/// model has made up is unfounded, and so is one whose passage is not kept any more or has changed
+/// meanwhile, or one that came from a person or another tool.
 #[derive(Clone)]
 pub struct Cite {
     passages: Arc<dyn Passages>,
@@ -41,33 +47,73 @@ impl Cite {
         messages: &Messages,
     ) -> Result<(Vec<Passage>, Vec<String>), PassagesError> {
         let named = names(answer.map_or("", String::as_str));
-        let told = told(messages).flat_map(|it| names(&it.text()));
-        let told: BTreeSet<PassageId> = told.collect();
-        let (mut founded, mut unfounded) = (Vec::new(), Vec::new());
-        for id in named {
-            if told.contains(&id) {
-                founded.push(id);
-            } else {
-                unfounded.push(id.to_string());
-            }
-        }
-        let citations = self.passages.get(&founded).await?;
-        let is_lost = |id: &&PassageId| citations.iter().all(|it| it.id() != **id);
-        unfounded.extend(founded.iter().filter(is_lost).map(ToString::to_string));
+        let told = told(messages);
+        let mut citations = self.passages.get(&named).await?;
+        // Only a passage is shown behind a name in brackets: see `shown`.
+        citations.retain(|it| told.iter().any(|told| told.contains(&shown([it]))));
+        let is_unfounded = |id: &&PassageId| citations.iter().all(|it| it.id() != **id);
+        let unfounded = named.iter().filter(is_unfounded);
+        let unfounded = unfounded.map(ToString::to_string).collect();
         Ok((citations, unfounded))
     }
 }
 
-/// What tells a model of passages: the message of the system, and the results of the tool.
-fn told(messages: &Messages) -> impl Iterator<Item = &Message> {
-    let calls = messages.iter().flat_map(Message::tool_calls);
-    let searches = calls.filter(|call| call.name == TOOL);
-    let searches: BTreeSet<&str> = searches.map(|call| call.id.as_str()).collect();
-    messages.iter().filter(move |message| match message {
-        Message::System { .. } => true,
-        Message::Tool { tool_call_id, .. } => searches.contains(tool_call_id.as_str()),
-        _ => false,
-    })
+/// What tells a model of passages: those of the system, and the results of the tool.
+fn told(messages: &Messages) -> Vec<String> {
+    let mut told = Vec::new();
+    // Some providers use an id again in a later message. A result belongs to the nearest call before it.
+    let mut searches: BTreeMap<&str, bool> = BTreeMap::new();
+    for message in messages.iter() {
+        let calls = message.tool_calls().iter();
+        searches.extend(calls.map(|call| (call.id.as_str(), call.name == TOOL)));
+        match message {
+            Message::System { .. } => told.push(passages_in(&message.text()).to_owned()),
+            Message::Tool { tool_call_id, .. } => {
+                let text = message.text();
+                // An error may repeat what a model or a person has written.
+                if searches.get(tool_call_id.as_str()) == Some(&true) && !text.starts_with(ERROR) {
+                    told.push(text);
+                }
+            }
+            _ => {}
+        }
+    }
+    told
+}
+
+/// The name of a passage as a model reads and writes it. What would end the name, or would be another one,
+/// is written as in an address.
+pub(super) fn name_of(id: &PassageId) -> String {
+    let mut name = String::new();
+    for (at, letter) in id.source.char_indices() {
+        let is_edge = at == 0 || at + letter.len_utf8() == id.source.len();
+        let is_special = "[],;%".contains(letter) || letter.is_control();
+        if is_special || (letter.is_whitespace() && (is_edge || letter != ' ')) {
+            let mut bytes = [0; 4];
+            for byte in letter.encode_utf8(&mut bytes).bytes() {
+                let _ = write!(name, "%{byte:02X}");
+            }
+        } else {
+            name.push(letter);
+        }
+    }
+    format!("{name}#{}", id.place)
+}
+
+/// The source in a name. `None` if nobody writes it so.
+fn source_in(name: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(name.len());
+    let mut rest = name.bytes();
+    while let Some(byte) = rest.next() {
+        if byte != b'%' {
+            bytes.push(byte);
+            continue;
+        }
+        let digits = [rest.next()?, rest.next()?];
+        let digits = std::str::from_utf8(&digits).ok()?;
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
+    }
+    String::from_utf8(bytes).ok()
 }
 
 /// A text whose brackets with names of passages in them are round.
@@ -98,11 +144,8 @@ fn names(text: &str) -> Vec<PassageId> {
             let Some((source, place)) = name.trim().rsplit_once('#') else {
                 continue;
             };
-            if let Ok(place) = place.parse() {
-                let id = PassageId {
-                    source: source.to_owned(),
-                    place,
-                };
+            if let (Some(source), Ok(place)) = (source_in(source), place.parse()) {
+                let id = PassageId { source, place };
                 if !names.contains(&id) {
                     names.push(id);
                 }
@@ -133,6 +176,32 @@ mod tests {
         let text = "So [a.md#1], [b c#2; a.md#1] and [d#x] or [e] [f#-1] [g#3";
         assert_eq!(found(text), ["a.md#1", "b c#2"]);
         assert_eq!(found("[a#1#2] [[h#4]] ]["), ["a#1#2", "h#4"]);
+    }
+
+    #[test]
+    fn a_source_cannot_name_another_one() {
+        for source in [
+            "a.md",
+            "a b.md",
+            "x, secret.md",
+            "x] [secret.md",
+            "Smith, J. report.pdf",
+            " a\n",
+            "50%",
+            "%5B",
+            "ä\u{a0}",
+            "[[",
+            "",
+        ] {
+            let id = PassageId {
+                source: source.to_owned(),
+                place: 5,
+            };
+            let name = name_of(&id);
+            assert!(!name.contains('\n'), "{name}");
+            assert_eq!(names(&format!("[{name}]")), [id], "{name}");
+        }
+        assert_eq!(names("[50%#1] [%F#2] [%ff#3]"), []);
     }
 
     #[test]

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::cite::without_names;
-use super::passages::{FoundPassage, Passages, RagError};
+use super::cite::{name_of, without_names};
+use super::passages::{FoundPassage, Passage, Passages, RagError};
 use crate::asked::asked;
 use crate::embedding::Embedding;
 use crate::error::ModelError;
-use crate::message::Message;
 use crate::messages::{Messages, Placement};
 use crate::model::{Model, Request};
 
@@ -26,7 +25,7 @@ const END: &str = "(These were the passages.)";
 
 /// What a model is told before passages.
 const TASK: &str = "Answer the question from the passages below, and from nothing else. Behind each \
-    statement, name the passage that says so by its name in brackets, such as [handbook.md#3]. If the \
+    statement, name the passage that says so by its name in brackets, such as [NAME#NUMBER]. If the \
     passages do not answer the question, say so.";
 
 /// A node that makes a question complete: it reads `question` and, if there is one, `history`, the
@@ -157,18 +156,19 @@ impl SearchDocuments {
         Ok(if found.is_empty() {
             "There is no such passage.".to_owned()
         } else {
-            shown(&found)
+            shown(found.iter().map(|it| &it.passage))
         })
     }
 }
 
 /// Passages as a model reads them, each behind its name. What looks like the name of a passage in a text
-/// is not shown as one: a document must not make the model cite another one.
-fn shown(found: &[FoundPassage]) -> String {
+/// is not shown as one: a document must not make the model cite another one. Nor does a document end the
+/// passages.
+pub(super) fn shown<'a>(passages: impl IntoIterator<Item = &'a Passage>) -> String {
     let mut shown = String::new();
-    for FoundPassage { passage, .. } in found {
-        let text = without_names(&passage.text);
-        let _ = write!(shown, "[{}]\n{text}\n\n", passage.id());
+    for passage in passages {
+        let text = without_names(&passage.text).replace(END, "");
+        let _ = write!(shown, "[{}]\n{}\n\n", name_of(&passage.id()), text.trim());
     }
     shown.truncate(shown.trim_end().len());
     shown
@@ -183,43 +183,35 @@ pub fn tell_passages(
     found: &[FoundPassage],
     history: Option<&Messages>,
 ) -> Messages {
-    let mut messages = history.cloned().unwrap_or_default();
-    let mut told = match messages.first() {
-        Some(system @ Message::System { .. }) => without_passages(&system.text()),
-        _ => String::new(),
-    };
-    if !told.is_empty() {
-        told.push_str("\n\n");
-    }
-    let _ = write!(told, "{TASK}\n\n{}\n\n{END}", shown(found));
-    messages.add_system(&told, Placement::Replace);
+    let mut messages = without_passages(history);
+    let shown = shown(found.iter().map(|it| &it.passage));
+    messages.add_system(&format!("{TASK}\n\n{shown}\n\n{END}"), Placement::Append);
     messages.add_user(question);
     messages
 }
 
-/// What the system says, without the passages of an earlier question.
-fn without_passages(system: &str) -> String {
+/// A conversation without the passages of an earlier question.
+fn without_passages(history: Option<&Messages>) -> Messages {
+    let mut messages = history.cloned().unwrap_or_default();
+    messages.remove_from_system(TASK, END);
+    messages
+}
+
+/// The passages in what the system says. Empty if there are none.
+pub(super) fn passages_in(system: &str) -> &str {
     let begin = system.find(TASK);
-    let end = system.rfind(END).map(|at| at + END.len());
+    let end = system.rfind(END);
     match (begin, end) {
-        (Some(begin), Some(end)) if begin < end => {
-            let (before, after) = (system[..begin].trim_end(), system[end..].trim_start());
-            let space = if before.is_empty() || after.is_empty() {
-                ""
-            } else {
-                "\n\n"
-            };
-            format!("{before}{space}{after}")
-        }
-        _ => system.to_owned(),
+        (Some(begin), Some(end)) if begin < end => &system[begin..end],
+        _ => "",
     }
 }
 
 /// A node that asks without passages: it reads `question` and, if there is one, `history`, and writes
-/// `messages`.
+/// `messages`, without the passages of an earlier question.
 #[node(writes = messages)]
 pub fn tell_question(question: &str, history: Option<&Messages>) -> Messages {
-    let mut messages = history.cloned().unwrap_or_default();
+    let mut messages = without_passages(history);
     messages.add_user(question);
     messages
 }

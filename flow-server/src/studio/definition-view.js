@@ -135,7 +135,7 @@ class Editor {
         else setRoute(content.flow, from, action, { to });
       });
     });
-    canvas.addEventListener("drop", ({ detail: { type, x, y } }) => {
+    canvas.addEventListener("place", ({ detail: { type, x, y } }) => {
       const entry = this.catalog.entries.find((one) => one.type === type);
       if (entry) this.#add(entry, { x, y });
     });

@@ -28,7 +28,7 @@ const ARROWS = { ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0], ArrowUp: [0, -STE
 const CLICK = 4;
 
 // Sends `choose` (`{ id }`, `{ from, action }` for a way, or `{}`), `move` (`{ id, x, y }`), `connect`
-// (`{ from, action, to }`, `from` is absent for the start), `remove`, and `drop` (`{ type, x, y }`).
+// (`{ from, action, to }`, `from` is absent for the start), `remove`, and `place` (`{ type, x, y }`).
 export class FlowCanvas extends HTMLElement {
   #view = { nodes: [], layout: {} };
   #places = new Map();
@@ -281,7 +281,7 @@ export class FlowCanvas extends HTMLElement {
     if (!type) return;
     event.preventDefault();
     const { x, y } = this.#point(event);
-    this.#say("drop", { type, x: snapped(x - box.width / 2), y: snapped(y - 20) });
+    this.#say("place", { type, x: snapped(x - box.width / 2), y: snapped(y - 20) });
   }
 }
 

@@ -816,3 +816,62 @@ fn a_server_without_definitions_shows_none() {
     page.go(&editing.served.at("flows"));
     assert_eq!(page.eval(shown), true);
 }
+
+#[test]
+fn nodes_are_found_dropped_and_arranged() {
+    let editing = Editing::new();
+    let id = editing.keep(Content::new(article("Article")));
+    let Some(page) = editing.open(id) else {
+        return;
+    };
+    let shown = "all('.palette li').filter((item) => item.offsetParent).map((item) => item.innerText.split('\\n')[0]).join()";
+    page.fill("Find a node", "writing EXT");
+    page.wait(&format!("{shown} === '➕ Extend'"));
+    page.fill("Find a node", "nothing");
+    page.wait("named('p', 'No node is like this.').offsetParent");
+    page.fill("Find a node", "article");
+    page.wait(&format!("{shown}.split(',').length === 3"));
+
+    page.wait(
+        "(() => {
+            const transfer = new DataTransfer();
+            find('[data-type=draft]').dispatchEvent(new DragEvent('dragstart', { dataTransfer: transfer, bubbles: true }));
+            const { left, top } = find('flow-canvas svg').getBoundingClientRect();
+            const at = { clientX: left + 405, clientY: top + 320, dataTransfer: transfer, bubbles: true };
+            find('flow-canvas svg').dispatchEvent(new DragEvent('drop', at));
+            return find('[data-node=draft_2]');
+        })()",
+    );
+    // What is dropped leads nowhere by itself.
+    page.wait("find('[data-node=draft_2] .port.open')");
+    let width = "find('flow-canvas svg').width.baseVal.value";
+    let usual = page.eval(width);
+    page.click("named('button', '+')");
+    page.wait(&format!("{width} > 1.15 * {usual}"));
+    page.click("named('button', '−')");
+    page.click("named('button', '−')");
+    page.wait(&format!("{width} < 0.9 * {usual}"));
+    // A node is moved by what the pointer has moved on the canvas.
+    page.drag_by("find('[data-node=draft_2] .title')", 0.0, 50.0);
+    page.click("named('button', '100 %')");
+    page.wait(&format!("{width} === {usual}"));
+    save(&page, 2);
+    let place = editing.stored(id).layout["draft_2"];
+    assert_eq!((place.x, place.y), (300.0, 360.0));
+    page.click("named('button', 'Arrange')");
+    save(&page, 3);
+    assert!(editing.stored(id).layout.is_empty());
+
+    // The first node stays the first one, whatever it is called.
+    page.point("find('[data-node=draft] .title')");
+    page.fill("Id", "begin");
+    page.press("Tab");
+    save(&page, 4);
+    let stored = editing.stored(id).flow;
+    assert_eq!(stored["entryNodeId"], "begin");
+    assert_eq!(stored["edges"][0]["from"], "begin");
+    page.drag("find('.start')", "find('[data-node=draft_2] .title')");
+    save(&page, 5);
+    assert_eq!(editing.stored(id).flow["entryNodeId"], "draft_2");
+    page.has_no_problems();
+}

@@ -3,7 +3,7 @@
 use flow_store::StoreError;
 use redis::{ConnectionInfo, ErrorKind, IntoConnectionInfo as _, RedisError};
 
-use super::errors::Failure;
+use super::errors::{Failure, UnknownParameter};
 use super::options::{Durability, RedisOptions};
 use super::tls::Tls;
 
@@ -13,12 +13,15 @@ pub(super) fn read(
     url: &str,
     mut options: RedisOptions,
 ) -> Result<(ConnectionInfo, Option<Tls>, RedisOptions), StoreError> {
-    let mut address = redis::parse_redis_url(url)
-        .ok_or_else(|| not_valid("it has no scheme, or one that is not `redis` or `rediss`"))?;
+    let mut address = redis::parse_redis_url(url).ok_or_else(|| {
+        not_valid("it is not one as `redis://user:password@host`, with special characters as `%23`")
+    })?;
     let is_encrypted = ["rediss", "valkeys"].contains(&address.scheme());
-    // Such as `#insecure`, with which other programs trust every server.
-    if let Some(fragment) = address.fragment() {
-        return Err(Failure::Fragment(fragment.to_owned()).into());
+    // Other programs trust every server with `#insecure`. All else may be a part of a password.
+    match address.fragment() {
+        Some("insecure") => return Err(Failure::Fragment("`#insecure` at its end").into()),
+        Some(_) => return Err(Failure::Fragment("a `#` in it").into()),
+        None => {}
     }
     let mut certificates = None;
     // On the path of a socket, the number of the database and the user stand among the parameters.
@@ -33,7 +36,11 @@ pub(super) fn read(
             "db" | "user" | "pass" if is_socket => {
                 others.push((key.into_owned(), value.into_owned()));
             }
-            _ => return Err(Failure::Parameter(key.into_owned()).into()),
+            _ => {
+                let is_word = key.chars().all(|it| it.is_ascii_lowercase() || it == '_');
+                let name = (is_word && !value.is_empty()).then(|| key.into_owned());
+                return Err(Failure::Parameter(UnknownParameter(name)).into());
+            }
         }
     }
     address.set_query(None);

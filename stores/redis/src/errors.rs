@@ -6,6 +6,19 @@ use flow_store::StoreError;
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 
 /// A failure that is not a refusal.
+/// A parameter that there is not. Whatever may be a part of a password is not shown.
+#[derive(Debug)]
+pub(super) struct UnknownParameter(pub(super) Option<String>);
+
+impl std::fmt::Display for UnknownParameter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match &self.0 {
+            Some(name) => write!(f, "the parameter `{name}`"),
+            None => f.write_str("an unknown parameter"),
+        }
+    }
+}
+
 #[derive(Debug, thiserror::Error)]
 pub(super) enum Failure {
     #[error(
@@ -13,19 +26,17 @@ pub(super) enum Failure {
          `rediss://…` for TLS"
     )]
     Address(#[source] RedisError),
-    #[error(
-        "the address has the parameter `{0}`, and can have `name`, `durability` and, for TLS, `cacert`"
-    )]
-    Parameter(String),
+    #[error("the address has {0}, and can have `name`, `durability` and, for TLS, `cacert`")]
+    Parameter(UnknownParameter),
     #[error(
         "the address has the durability `{0}`, and can have `every_write`, `every_second` and `unchecked`"
     )]
     Durability(String),
     #[error(
-        "the address has `#{0}` at its end, which says nothing here: write `%23` for a `#` in a password, and name the \
+        "the address has {0}, which says nothing here: write `%23` for a `#` in a password, and name the \
          certificates that are trusted by `?cacert=FILE`"
     )]
-    Fragment(String),
+    Fragment(&'static str),
     #[cfg(not(feature = "tls"))]
     #[error(
         "the address asks for TLS, and this program was built without it: add the feature `tls` of flow-redis, or \

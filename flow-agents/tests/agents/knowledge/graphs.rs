@@ -155,6 +155,38 @@ async fn what_only_one_text_said_is_forgotten_with_it() {
     }
 }
 
+/// What ended only because something else began goes on when that is forgotten.
+#[tokio::test]
+async fn what_holds_again_has_no_end() {
+    let (graphs, _folder) = graphs();
+    for (name, graph) in graphs {
+        let entities = [entity("ann", &["a", "b"]), entity("bob", &["a", "b"])];
+        let began = Fact {
+            since: Some("2024".to_owned()),
+            ..fact("2", "ann", "bob", &["b"])
+        };
+        let ended = |id: &str, until: &str| Fact {
+            until: Some(until.to_owned()),
+            replaced_by: Some("2".to_owned()),
+            ..fact(id, "ann", "bob", &["a"])
+        };
+        let facts = [began, ended("3", "2024"), ended("4", "2020")];
+        graph.save(&entities, &facts).await.unwrap();
+        for _ in 0..2 {
+            graph.forget("b").await.unwrap();
+        }
+        let facts = graph.facts(&strings(&["thing:ann"]), 9).await.unwrap();
+        let ends: Vec<_> = facts.iter().map(|it| it.until.as_deref()).collect();
+        assert_eq!(ends, [None, Some("2020")], "{name}");
+        // Nothing is told of an entity by a text that tells nothing.
+        let mut silent = entity("ann", &["c"]);
+        silent.summary = " \n".to_owned();
+        graph.save(&[silent], &[]).await.unwrap();
+        let ann = &graph.entities(&strings(&["thing:ann"])).await.unwrap()[0];
+        assert_eq!(ann.summary, entity("ann", &["a", "b"]).summary, "{name}");
+    }
+}
+
 #[cfg(feature = "sqlite")]
 mod files {
     use flow_agents::SqliteLedger;

@@ -316,3 +316,176 @@ async fn the_same_in_other_words_has_one_more_source() {
     assert_eq!(facts[0].sources, ["a", "b", "c"]);
     assert_eq!(facts[0].replaced_by, None);
 }
+
+fn said(subject: &str, relation: &str, object: &str, text: &str) -> Value {
+    json!({ "subject": subject, "relation": relation, "object": object, "text": text })
+}
+
+/// Two amounts are two facts, of one text or of two.
+#[tokio::test]
+async fn the_same_relation_in_other_words_is_compared() {
+    let reader = Reader::new();
+    let named = json!([mention("Ann Lee", "person"), mention("Acme", "company")]);
+    let owes = |amount: u32| {
+        let text = format!("Ann Lee owes Acme {amount} euros.");
+        said("Ann Lee", "owes", "Acme", &text)
+    };
+    let both = json!([owes(100), owes(50), owes(100)]);
+    reader.read(input("a"), &[named.clone(), both]).await;
+    assert_eq!(reader.facts().await.len(), 2);
+    let replaces = json!([{ "statement": 1, "same_as": null, "replaces": [1] }]);
+    let later = [named.clone(), json!([owes(200)]), replaces];
+    let (_, asked) = reader.read(input("b"), &later).await;
+    assert!(asked[2].starts_with("Statements:\n1. Ann Lee owes Acme 200 euros."));
+    let facts = reader.facts().await;
+    let told: Vec<String> = facts.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        told,
+        [
+            "Ann Lee owes Acme 50 euros. (source: a)",
+            "Ann Lee owes Acme 200 euros. (source: b)",
+            "Ann Lee owes Acme 100 euros. (not true any more; source: a)",
+        ]
+    );
+    // A text that has changed says what it says now.
+    let again = json!([owes(300), owes(50)]);
+    reader.read(input("a"), &[named, again]).await;
+    let texts: Vec<String> = reader.facts().await.into_iter().map(|it| it.text).collect();
+    assert!(
+        texts.contains(&"Ann Lee owes Acme 300 euros.".to_owned()),
+        "{texts:?}"
+    );
+    assert!(
+        !texts.contains(&"Ann Lee owes Acme 100 euros.".to_owned()),
+        "{texts:?}"
+    );
+}
+
+/// A model that says of two facts that each replaces the other one does not make both untrue.
+#[tokio::test]
+async fn what_a_text_says_is_not_replaced_by_what_it_says_elsewhere() {
+    let reader = Reader::new();
+    let named = json!([
+        mention("Ann Lee", "person"),
+        mention("Acme", "company"),
+        mention("Bolt", "company")
+    ]);
+    let stated = json!([
+        statement("Ann Lee", "works at", "Acme"),
+        statement("Ann Lee", "works at", "Bolt")
+    ]);
+    reader.read(input("a"), &[named.clone(), stated]).await;
+    let other_words = json!([
+        statement("Acme", "employs", "Ann Lee"),
+        statement("Bolt", "employs", "Ann Lee")
+    ]);
+    let each_other = json!([
+        { "statement": 1, "same_as": 1, "replaces": [2] },
+        { "statement": 2, "same_as": 2, "replaces": [1] }
+    ]);
+    reader
+        .read(input("b"), &[named, other_words, each_other])
+        .await;
+    let facts = reader.facts().await;
+    assert_eq!(facts.len(), 2);
+    assert!(
+        facts.iter().all(|fact| fact.replaced_by.is_none()),
+        "{facts:?}"
+    );
+}
+
+/// Of many entities with similar names, the one of the same name and kind is the same.
+#[tokio::test]
+async fn one_of_many_with_the_same_name_is_known() {
+    let reader = Reader::new();
+    let kinds = ["city", "person", "river", "school", "ship", "state"];
+    let named: Vec<Value> = kinds.iter().map(|kind| mention("Paris", kind)).collect();
+    reader.read(input("a"), &[json!(named), json!([])]).await;
+    let silent = json!([{ "name": "Paris", "kind": "state", "summary": "" }]);
+    let (output, asked) = reader.read(input("b"), &[silent, json!([])]).await;
+    assert_eq!(asked.len(), 2, "{asked:?}");
+    assert_eq!(output.entities.unwrap()[0].summary, "Paris is a state.");
+}
+
+/// Two entities of one name are told apart.
+#[tokio::test]
+async fn a_fact_is_about_the_entity_that_is_meant() {
+    let reader = Reader::new();
+    let named = json!([
+        mention("Paris", "person"),
+        mention("Paris", "city"),
+        mention("Acme", "company")
+    ]);
+    let stated = json!([
+        said(
+            "Paris (city:paris)",
+            "is home of",
+            "Acme",
+            "Acme is in Paris."
+        ),
+        said("Paris", "leads", "Acme", "Paris leads Acme.")
+    ]);
+    let (output, asked) = reader.read(input("a"), &[named, stated, json!([])]).await;
+    let listed = r#"Entities: "Paris (person:paris)", "Paris (city:paris)", "Acme""#;
+    assert!(asked[1].starts_with(listed), "{}", asked[1]);
+    let facts = output.facts.unwrap();
+    assert_eq!(facts.len(), 1);
+    assert_eq!(facts[0].subject, "city:paris");
+    assert_eq!(output.unplaced.unwrap(), ["Paris leads Acme."]);
+}
+
+/// A text that was written before another one does not end what begins later.
+#[tokio::test]
+async fn nothing_ends_before_it_begins() {
+    let reader = Reader::new();
+    let named = json!([
+        mention("Ann Lee", "person"),
+        mention("Acme", "company"),
+        mention("Bolt", "company")
+    ]);
+    let dated = |source: &str| LearnInput {
+        with_dates: true,
+        ..input(source)
+    };
+    let first = [
+        named.clone(),
+        json!([
+            statement("Ann Lee", "works at", "Acme"),
+            statement("Bolt", "owns", "Acme")
+        ]),
+        json!([{ "fact": 1, "since": "2020", "until": "2019" }]),
+        json!([{ "fact": 1, "since": "2020", "until": null }]),
+    ];
+    let (output, _) = reader.read(dated("a"), &first[..3]).await;
+    assert_eq!(output.facts.unwrap()[0].since, None);
+    reader
+        .read(
+            dated("a"),
+            &[named.clone(), first[1].clone(), first[3].clone()],
+        )
+        .await;
+    let archive = [
+        named,
+        json!([
+            statement("Ann Lee", "works at", "Bolt"),
+            statement("Bolt", "owns", "Acme")
+        ]),
+        json!([{ "statement": 1, "same_as": null, "replaces": [1] }]),
+        json!([{ "fact": 1, "since": "2010", "until": null }]),
+    ];
+    let (_, asked) = reader.read(dated("b"), &archive).await;
+    assert!(
+        asked[2].contains("Ann Lee works at Acme. (since 2020)"),
+        "{}",
+        asked[2]
+    );
+    let facts = reader.facts().await;
+    let acme = facts
+        .iter()
+        .find(|it| it.text == "Ann Lee works at Acme.")
+        .unwrap();
+    assert_eq!(
+        (acme.since.as_deref(), acme.until.as_deref()),
+        (Some("2020"), None)
+    );
+}

@@ -135,6 +135,14 @@ async fn an_address_that_leads_nowhere_is_told() {
         #[cfg(not(feature = "tls"))]
         ("rediss://127.0.0.1:1", "add the feature `tls`"),
         ("redis://127.0.0.1:1#insecure", "has `#insecure` at its end"),
+        ("redis://me:12#secret@host:6379", "has a `#` in it"),
+        ("redis://me:pa#secret@host", "special characters as `%23`"),
+        ("redis+unix:///s?pass=abc#secret", "has a `#` in it"),
+        (
+            "redis+unix:///s?pass=abc&secret",
+            "has an unknown parameter",
+        ),
+        ("redis://host?secret=", "has an unknown parameter"),
         ("redis://127.0.0.1:1?cacert=a.pem", "write `rediss://`"),
         ("redis://127.0.0.1:1?naem=a", "the parameter `naem`"),
         (
@@ -146,6 +154,7 @@ async fn an_address_that_leads_nowhere_is_told() {
     ] {
         let error = refused(address, RedisOptions::new()).await;
         assert!(error.contains(words), "{address}: {error}");
+        assert!(!error.contains("secret"), "{address}: {error}");
     }
     let Some(server) = shared() else {
         return;
