@@ -1,96 +1,147 @@
-//! Prompt chaining: each call to the model works on the result of the one before, and a gate
-//! between them sends a poor outline back with feedback.
+//! Prompt chaining: each request to the model works on the answer to the one before, and a gate between them sends
+//! a poor outline back with feedback.
 //!
 //! ```text
-//! cargo run --example prompt_chaining -- "tea"
+//! cargo run --example prompt_chaining
+//! cargo run --features genai --example prompt_chaining -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;
-use std::process::ExitCode;
+use std::sync::Arc;
 
+use flow_agents::{AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask};
 use flow_runtime::prelude::*;
 
 const FEWEST_SECTIONS: usize = 3;
+const MOST_OUTLINES: u32 = 3;
 
-/// Stands in for a model that is lazy until it is asked again.
-#[node]
-fn outline(topic: &str, feedback: Option<&str>) -> Vec<String> {
-    let mut sections = vec![
-        format!("What is {topic}?"),
-        format!("How we came to {topic}"),
-    ];
-    if feedback.is_some() {
-        sections.push(format!("Where next with {topic}?"));
-    }
-    sections
+/// Asks for an outline, once more with what was wrong with the one before.
+struct Outline {
+    model: Arc<dyn Model>,
 }
 
-/// Whether the chain continues.
+#[node(writes(sections, outlines))]
+impl Outline {
+    async fn exec(
+        &self,
+        topic: &str,
+        outlines: Option<u32>,
+        feedback: Option<&str>,
+    ) -> Result<(Vec<String>, u32), AskError> {
+        let mut task = format!("Write the titles of the sections of a short article on {topic}.");
+        if let Some(feedback) = feedback {
+            task.push_str(&format!(" {feedback}"));
+        }
+        let sections = ask(&self.model, &Messages::from_iter([Message::user(task)])).await?;
+        Ok((sections, outlines.unwrap_or(0) + 1))
+    }
+}
+
+/// Whether the chain goes on.
 #[derive(Action)]
 enum Gate {
     Valid,
     Invalid { feedback: String },
+    Hopeless,
 }
 
 #[node(actions = Gate)]
-fn check_outline(outline: &[String]) -> Gate {
-    println!("outline: {}", outline.join(" / "));
-    if outline.len() >= FEWEST_SECTIONS {
-        return Gate::Valid;
+fn check_outline(sections: &[String], outlines: u32) -> Gate {
+    println!("outline: {}", sections.join(" / "));
+    if sections.len() >= FEWEST_SECTIONS {
+        Gate::Valid
+    } else if outlines >= MOST_OUTLINES {
+        Gate::Hopeless
+    } else {
+        let feedback = format!("There have to be at least {FEWEST_SECTIONS} sections.");
+        Gate::Invalid { feedback }
     }
-    let feedback = format!("write at least {FEWEST_SECTIONS} sections");
-    println!("invalid: {feedback}");
-    Gate::Invalid { feedback }
 }
 
-#[node]
-async fn draft(outline: &[String]) -> String {
-    let section = |title: &String| format!("\n## {title}\n\nIt is complicated.\n");
-    outline.iter().map(section).collect()
+async fn written(model: &dyn Model, task: &str, text: &str) -> Result<String, ModelError> {
+    let messages = Messages::from_iter([Message::system(task), Message::user(text)]);
+    let reply = model.complete(&Request::new(&messages)).await?;
+    Ok(reply.into_complete()?.content)
+}
+
+struct Draft {
+    model: Arc<dyn Model>,
+}
+
+#[node(writes = draft)]
+impl Draft {
+    async fn exec(&self, topic: &str, sections: &[String]) -> Result<String, ModelError> {
+        let task =
+            format!("Write an article on {topic} with these sections, in two sentences each.");
+        written(&*self.model, &task, &sections.join("\n")).await
+    }
+}
+
+struct Polish {
+    model: Arc<dyn Model>,
 }
 
 #[node(writes = article)]
-async fn polish(topic: &str, draft: &str) -> String {
-    let body = draft.replace("It is complicated.", "There is more to it than one thinks.");
-    format!("# On {topic}\n{body}")
+impl Polish {
+    async fn exec(&self, draft: &str) -> Result<String, ModelError> {
+        let task = "Make the article livelier. Keep what it says, and how it is divided.";
+        written(&*self.model, task, draft).await
+    }
 }
 
 flow! {
     /// Writes an article: outline, gate, draft, polish.
-    PromptChaining(topic: String) -> (article: String) {
+    PromptChaining(topic: String) -> (article: Option<String>) {
+        node outline: Outline;
+        node draft: Draft;
+        node polish: Polish;
+
         start >> outline >> check_outline;
-        check_outline - "invalid" >> outline;
-        check_outline - "valid"   >> draft >> polish >> end;
+        check_outline - "invalid"  >> outline;
+        check_outline - "hopeless" >> end("hopeless");
+        check_outline - "valid"    >> draft >> polish >> end;
     }
 }
 
-async fn write_article(topic: &str) -> Result<(), Box<dyn Error>> {
-    if topic.is_empty() {
-        return Err("the topic is empty".into());
-    }
-    let input = PromptChainingInput::builder().topic(topic.to_owned());
-    let output = PromptChaining::new().run(input.build()).await?;
-
-    println!("\n{}", output.article);
-    assert!(output.article.matches("\n## ").count() >= FEWEST_SECTIONS);
-    assert!(
-        output
-            .article
-            .ends_with("There is more to it than one thinks.\n")
-    );
-    Ok(())
+/// What a model could say that is lazy until it is asked again.
+fn script() -> ScriptedModel {
+    ScriptedModel::new()
+        .text(r#"["What is tea?", "How we came to tea"]"#)
+        .text(r#"["What is tea?", "How we came to tea", "Where next with tea?"]"#)
+        .text("What is tea? Leaves in water. How we came to tea: by ship. Where next? Nobody knows.")
+        .text("Tea is leaves, water and patience. It came by ship, and nobody knows where it goes next.")
 }
 
 #[tokio::main]
-async fn main() -> ExitCode {
-    let topic = std::env::args_os().nth(1).unwrap_or_else(|| "tea".into());
-    match write_article(topic.to_string_lossy().trim()).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
+async fn main() -> Result<(), Box<dyn Error>> {
+    let chosen = flow_examples::model(script())?;
+    let model = || Arc::clone(&chosen.model);
+    let chain = PromptChaining::builder()
+        .outline(Outline { model: model() })
+        .draft(Draft { model: model() })
+        .polish(Polish { model: model() })
+        .build();
+    let topic = "tea".to_owned();
+    let output = chain.run(PromptChainingInput { topic }).await?;
+    println!(
+        "\n{}",
+        output.article.as_deref().unwrap_or("There is no article.")
+    );
+    if let Some(script) = chosen.script {
+        script.assert_used();
+        let asked: Vec<String> = script
+            .requests()
+            .iter()
+            .filter_map(|request| request.messages.last().map(Message::text))
+            .collect();
+        assert!(asked[1].ends_with("There have to be at least 3 sections."));
+        assert_eq!(
+            asked[2],
+            "What is tea?\nHow we came to tea\nWhere next with tea?"
+        );
+        assert!(output.article.is_some_and(|it| it.starts_with("Tea is")));
     }
+    Ok(())
 }
 
 #[cfg(all(test, feature = "documents"))]

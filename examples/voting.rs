@@ -1,52 +1,54 @@
-//! Voting: several models answer the same question at the same time, and the majority wins. A model
-//! that fails has no vote, but does not affect the others; if all fail, there is nothing to decide.
+//! Voting: a model is asked the same question several times at once, and the answer that it gives most often wins.
+//! An answer without a number has no vote, but does not affect the others; if there is none at all, there is
+//! nothing to decide.
 //!
 //! ```text
-//! cargo run --example voting -- "it is 0.2" "no idea" "0.2, I think"
+//! cargo run --example voting
+//! cargo run --features genai --example voting -- --model ollama:qwen3:4b
 //! ```
 
-use std::process::ExitCode;
-use std::time::Duration;
+use std::error::Error;
+use std::sync::Arc;
 
+use flow_agents::{Message, Messages, Model, ModelError, Request, ScriptedModel, is_transient};
 use flow_runtime::prelude::*;
 
-const QUESTION: &str = "Of 5 equal cards one wins. How likely is it that yours does?";
-
-/// Stands in for a model: it says what it was told to say, if it has the time.
-struct Model {
-    reply: String,
-    busy_attempts: u32,
-}
-
-impl Model {
-    fn saying(reply: &str) -> Self {
-        Model {
-            reply: reply.to_owned(),
-            busy_attempts: 0,
-        }
-    }
-}
+const QUESTION: &str =
+    "Of 5 equal cards one wins. How likely is it that yours does? End with the number alone.";
+const BALLOTS: u32 = 5;
 
 #[derive(Debug, thiserror::Error)]
 enum NoVote {
-    #[error("the model is busy")]
-    Busy,
+    #[error("the model does not answer")]
+    Model(#[from] ModelError),
     #[error("no number in \"{0}\"")]
     NoNumber(String),
 }
 
-/// Asks one model, and looks for the number in its reply.
-#[node(retry(attempts = 2, wait = "5ms"))]
-async fn ask(cx: &Context, model: &Model, question: &str) -> Result<f64, NoVote> {
-    let thinking = Duration::from_millis(question.len() as u64 / 10);
-    tokio::time::sleep(thinking).await;
-    if cx.attempt() < model.busy_attempts {
-        return Err(NoVote::Busy);
+/// Asks the model, and looks for the last number in its reply.
+struct Vote {
+    model: Arc<dyn Model>,
+}
+
+#[node(writes = vote)]
+impl Vote {
+    async fn exec(&self, question: &str, ballot: &u32) -> Result<f64, NoVote> {
+        let messages = Messages::from_iter([Message::user(question)]);
+        let mut request = Request::new(&messages);
+        request.temperature = Some(1.0);
+        let reply = self
+            .model
+            .complete(&request)
+            .await?
+            .into_complete()?
+            .content;
+        println!("  ballot {ballot}: {reply}");
+        let words = reply.split_whitespace().rev();
+        let mut numbers =
+            words.filter_map(|word| word.trim_matches(['*', ',', '.', '!']).parse().ok());
+        let number = numbers.find(|number: &f64| number.is_finite());
+        number.ok_or(NoVote::NoNumber(reply))
     }
-    let words = model.reply.split_whitespace();
-    let mut numbers = words.filter_map(|word| word.trim_end_matches([',', '.', '!']).parse().ok());
-    let number = numbers.find(|number: &f64| number.is_finite());
-    number.ok_or_else(|| NoVote::NoNumber(model.reply.clone()))
 }
 
 #[derive(Debug, PartialEq)]
@@ -56,9 +58,9 @@ struct Winner {
 }
 
 #[derive(Debug, thiserror::Error)]
-#[error("no answer from any of {models} model(s)")]
+#[error("no number in any of {ballots} answer(s)")]
 struct NobodyAnswered {
-    models: usize,
+    ballots: usize,
 }
 
 /// Counts the votes. Of two answers with as many votes, the one given first wins.
@@ -73,87 +75,61 @@ fn majority(votes: &[Result<f64, NodeError>]) -> Result<Winner, NobodyAnswered> 
         }
     }
     winner.ok_or(NobodyAnswered {
-        models: votes.len(),
+        ballots: votes.len(),
     })
 }
 
 flow! {
-    /// Asks all models, and takes the answer that most of them give.
-    Voting(question: String, models: Vec<Model>) -> (
+    /// Asks several times, and takes the answer that comes most often.
+    Voting(question: String, ballots: Vec<u32>) -> (
         votes: Vec<Result<f64, NodeError>>,
         winner: Winner,
     ) {
-        node votes: for model in models { ask } with concurrency(5), collect_errors;
+        node vote: Vote with retry(attempts = 2, wait = "5ms", if = is_transient);
+        node votes: for ballot in ballots { vote } with concurrency(5), collect_errors;
 
         start >> votes >> majority >> end;
     }
 }
 
-async fn vote(models: Vec<Model>) -> Result<Winner, FlowError> {
-    let input = VotingInput::builder()
-        .question(QUESTION.to_owned())
-        .models(models);
-    let output = Voting::new().run(input.build()).await?;
-    for (number, vote) in output.votes.iter().enumerate() {
-        match vote {
-            Ok(answer) => println!("  model {}: {answer}", number + 1),
-            Err(error) => println!("  model {}: no vote, {error:#}", number + 1),
-        }
-    }
-    let Winner { answer, votes } = &output.winner;
-    println!("{answer} wins with {votes} of {} votes", output.votes.len());
-    Ok(output.winner)
-}
-
-async fn vote_twice() -> Result<(), FlowError> {
-    println!("{QUESTION}");
-    let given: Vec<Model> = std::env::args()
-        .skip(1)
-        .map(|reply| Model::saying(&reply))
-        .collect();
-    if !given.is_empty() {
-        vote(given).await?;
-        return Ok(());
-    }
-
-    let models = vec![
-        Model::saying("The answer is 0.2."),
-        Model::saying("0.3, because I counted wrong"),
-        Model {
-            busy_attempts: 1,
-            ..Model::saying("0.2")
-        },
-        Model::saying("It depends!"),
-        Model::saying("One in five, so 0.2"),
-    ];
-    let winner = vote(models).await?;
-    assert_eq!(
-        winner,
-        Winner {
-            answer: 0.2,
-            votes: 3
-        }
-    );
-
-    let silent = ["Hm.", "Well.", "Why?"].map(Model::saying);
-    let Err(error) = vote(silent.into()).await else {
-        unreachable!("nobody gave an answer");
+/// What a model could say: once it is busy, and once it says no number.
+fn script() -> ScriptedModel {
+    let busy = ModelError::Unavailable {
+        retry_after: None,
+        source: "it is busy".into(),
     };
-    println!("Three others: {error:#}");
-    let nobody = error.node_error().and_then(|error| error.downcast_ref());
-    assert!(matches!(nobody, Some(NobodyAnswered { models: 3 })));
-    Ok(())
+    ScriptedModel::new()
+        .text("The answer is 0.2.")
+        .text("I counted 10 cards, so 0.1")
+        .error(busy)
+        .text("It depends!")
+        .text("One in five: **0.2**")
+        .text("0.2")
 }
 
 #[tokio::main]
-async fn main() -> ExitCode {
-    match vote_twice().await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
+async fn main() -> Result<(), Box<dyn Error>> {
+    let chosen = flow_examples::model(script())?;
+    println!("{QUESTION}");
+    let vote = Vote {
+        model: chosen.model,
+    };
+    let input = VotingInput {
+        question: QUESTION.to_owned(),
+        ballots: (1..=BALLOTS).collect(),
+    };
+    let output = Voting::builder().vote(vote).build().run(input).await?;
+    for error in output.votes.iter().filter_map(|vote| vote.as_ref().err()) {
+        println!("  no vote: {error:#}");
     }
+    let Winner { answer, votes } = output.winner;
+    println!("{answer} wins with {votes} of {} votes", output.votes.len());
+    if let Some(script) = chosen.script {
+        script.assert_used();
+        assert_eq!((answer, votes), (0.2, 3));
+        assert_eq!(output.votes.iter().filter(|vote| vote.is_err()).count(), 1);
+    }
+    Ok(())
 }
 
 #[cfg(all(test, feature = "documents"))]

@@ -5,5 +5,5 @@ use super::*;
 flow_law::law! {
     nodes: [],
     flows: [],
-    not_json: [Voting],
+    left_out: [Voting],
 }

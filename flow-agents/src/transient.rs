@@ -1,5 +1,7 @@
 //! Which failures of nodes pass.
 
+use std::error::Error;
+
 use flow_runtime::NodeError;
 
 use crate::ask::error::AskError;
@@ -8,14 +10,68 @@ use crate::error::ModelError;
 /// Whether another attempt of a node that asks a model may succeed: after a
 /// [`ModelError`] that is [transient](ModelError::is_transient), also inside of an [`AskError`], and
 /// after a timeout. For `retry(…, if = is_transient)` where a flow declares such a node.
+///
+/// An error of a node of your own counts as the one of these that is its [source](Error::source), or the source of
+/// that, and so on.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+///
+/// use flow_agents::{Message, Messages, Model, ModelError, Request, ScriptedModel, is_transient};
+/// use flow_runtime::prelude::*;
+///
+/// #[derive(Debug, thiserror::Error)]
+/// enum NoNumber {
+///     #[error("the model does not answer")]
+///     Model(#[from] ModelError),
+///     #[error("the answer is no number")]
+///     Other(#[from] std::num::ParseIntError),
+/// }
+///
+/// struct Number {
+///     model: Arc<dyn Model>,
+/// }
+///
+/// #[node(writes = number)]
+/// impl Number {
+///     async fn exec(&self, question: &str) -> Result<u64, NoNumber> {
+///         let messages = Messages::from_iter([Message::user(question)]);
+///         let reply = self.model.complete(&Request::new(&messages)).await?;
+///         Ok(reply.into_complete()?.content.parse()?)
+///     }
+/// }
+///
+/// flow! {
+///     Count(question: String) -> (number: u64) {
+///         node number: Number with retry(attempts = 3, if = is_transient);
+///         start >> number >> end;
+///     }
+/// }
+///
+/// # #[tokio::main(flavor = "current_thread")] async fn main() {
+/// let busy = ModelError::Unavailable { retry_after: None, source: "it is busy".into() };
+/// let script = Arc::new(ScriptedModel::new().error(busy).text("many").text("7"));
+/// let count = Count::builder().number(Number { model: script.clone() }).build();
+/// let question = "How many?".to_owned();
+/// let error = count.run(CountInput { question }).await.unwrap_err();
+/// assert!(error.to_string().contains("failed after 2 attempts"), "{error}");
+/// # }
+/// ```
 pub fn is_transient(error: &NodeError) -> bool {
-    let failed = error.downcast_ref::<ModelError>();
-    let asked = error.downcast_ref::<AskError>();
-    #[cfg(feature = "rag")]
-    if let Some(error) = error.downcast_ref::<crate::rag::RagError>() {
-        return error.is_transient();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<ModelError>() {
+            return error.is_transient();
+        }
+        if let Some(error) = error.downcast_ref::<AskError>() {
+            return error.is_transient();
+        }
+        #[cfg(feature = "rag")]
+        if let Some(error) = error.downcast_ref::<crate::rag::RagError>() {
+            return error.is_transient();
+        }
+        cause = error.source();
     }
     error.is_timeout()
-        || failed.is_some_and(ModelError::is_transient)
-        || asked.is_some_and(AskError::is_transient)
 }

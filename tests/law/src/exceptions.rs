@@ -29,6 +29,7 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
             ("examples/law/chat.rs", "Conversation"),
             ("examples/law/debate.rs", "Debate"),
             ("examples/law/knowledge.rs", "Answer"),
+            ("examples/law/prompt_chaining.rs", "PromptChaining"),
             ("examples/law/research.rs", "Research"),
             ("examples/law/summaries.rs", "SumUpFile"),
             ("examples/law/summaries.rs", "SumUpFolder"),
@@ -36,6 +37,7 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
             ("examples/law/supervisor.rs", "Supervised"),
             ("examples/law/team.rs", "Team"),
             ("examples/law/text_to_sql.rs", "TextToSql"),
+            ("examples/law/voting.rs", "Voting"),
         ],
     ),
     (
