@@ -238,3 +238,24 @@ fn fields_are_known_from_the_schema() {
         }
     }
 }
+
+/// What an unreadable condition would read is not known: only that it cannot be read is said.
+#[test]
+fn a_condition_that_cannot_be_read_is_the_only_mistake() {
+    let mut flow: Value = serde_json::from_str(&document("flag &&")).unwrap();
+    flow["inputs"] = json!({ "type": "object", "properties": { "flag": { "rustType": "bool", "default": true } } });
+    let error = load(&flow.to_string(), Format::Json, &registry![facts]).unwrap_err();
+    let problems: Vec<(&str, &str)> = error
+        .problems()
+        .iter()
+        .map(|problem| (problem.pointer.as_str(), problem.message.as_str()))
+        .collect();
+    let [(pointer, message)] = problems[..] else {
+        panic!("{problems:?}");
+    };
+    assert_eq!(pointer, "/nodes/1/params/cases/0/when");
+    assert!(
+        message.starts_with("the condition cannot be used: it is not an expression in CEL"),
+        "{message}"
+    );
+}

@@ -262,25 +262,20 @@ impl Loader<'_> {
         for (number, case) in cases.into_iter().flatten().enumerate() {
             let pointer = format!("{pointer}/cases/{number}");
             let text = |name: &str| case.get(name).and_then(Value::as_str).unwrap_or_default();
-            let condition = Condition::parse(text("when"), &names);
-            let condition = condition.map_err(|reason| {
-                let message = format!("the condition cannot be used: {reason}");
-                self.problem(Code::Malformed, format!("{pointer}/when"), message, None);
-            });
-            for Mistyped { message, help } in condition.iter().flat_map(|it| it.mistyped(&typed)) {
+            let condition = match Condition::parse(text("when"), &names) {
+                Ok(condition) => condition,
+                Err(reason) => unreachable!("the conditions were read: {reason}"),
+            };
+            for Mistyped { message, help } in condition.mistyped(&typed) {
                 let place = format!("{pointer}/when");
                 let message = format!("the condition does not fit: {message}");
                 self.problem(Code::TypeMismatch, place, message, help);
             }
-            built.push(
-                condition
-                    .ok()
-                    .map(|condition| (condition, route_of(node, text("action"), routes))),
-            );
+            built.push((condition, route_of(node, text("action"), routes)));
         }
         let otherwise = node.params.get("otherwise").and_then(Value::as_str);
         Some(Kind::Branch {
-            cases: built.into_iter().collect::<Option<_>>()?,
+            cases: built,
             otherwise: route_of(node, otherwise.unwrap_or_default(), routes),
         })
     }

@@ -82,7 +82,10 @@ impl Loader<'_> {
                     let pointer = format!("{pointer}/nodes/{index}");
                     self.check_retry_if(&flow.nodes[index], adapter.as_deref(), &pointer);
                 }
-                types::BRANCH => complete_branch(&mut flow.nodes[index]),
+                types::BRANCH => {
+                    complete_branch(&mut flow.nodes[index]);
+                    self.check_conditions(&flow.nodes[index], &format!("{pointer}/nodes/{index}"));
+                }
                 _ => {}
             }
         }
@@ -358,6 +361,22 @@ pub(super) fn complete_flow(node: &mut NodeDocument) {
             may_write: names(end, true),
         });
         node.actions = Some(actions.collect());
+    }
+}
+
+impl Loader<'_> {
+    /// Refuses conditions that cannot be read: what they name is not known either.
+    fn check_conditions(&mut self, node: &NodeDocument, pointer: &str) {
+        let names: Vec<&str> = node.inputs.values().map(|(name, ..)| name).collect();
+        let cases = node.params.get("cases").and_then(Value::as_array);
+        for (number, case) in cases.into_iter().flatten().enumerate() {
+            let when = case.get("when").and_then(Value::as_str).unwrap_or_default();
+            if let Err(reason) = Condition::parse(when, &names) {
+                let message = format!("the condition cannot be used: {reason}");
+                let place = format!("{pointer}/params/cases/{number}/when");
+                self.problem(Code::Malformed, place, message, None);
+            }
+        }
     }
 }
 

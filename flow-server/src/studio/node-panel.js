@@ -76,7 +76,8 @@ const OF_LANGUAGE = new Map([["flow.branch", CASES], ["flow.wait", WAIT], ["flow
 export class NodePanel {
   #editor;
   #id;
-  #params;
+  // The forms of parts of the node, by the names of the parts.
+  #forms = new Map();
   #heading = element("h2");
   #found = element("div");
   #routes = element("div");
@@ -136,13 +137,14 @@ export class NodePanel {
     const schema = OF_LANGUAGE.get(node.type) ?? entry?.params;
     if (!schema && node.params === undefined) return undefined;
     const references = !entry?.isLanguage;
-    this.#params = valueForm(schema, { value: node.params ?? {}, name: schema?.properties ? undefined : "params", references }, (params) => {
+    const params = valueForm(schema, { value: node.params ?? {}, name: schema?.properties ? undefined : "params", references }, (params) => {
       this.#change("params", (changed) => {
         changed.params = params;
         withoutEmpty(changed, "params");
       });
     });
-    return section("Settings", this.#params.element);
+    this.#forms.set("params", params);
+    return section("Settings", params.element);
   }
 
   #branches(node) {
@@ -183,6 +185,7 @@ export class NodePanel {
         withoutEmpty(changed, field);
       });
     });
+    this.#forms.set(field, form);
     const program = known && Object.keys(known).length > 0 ? `The program says: ${JSON.stringify(known)}` : "";
     return element("div", {}, element("p", { class: "hint" }, program), form.element);
   }
@@ -234,8 +237,10 @@ export class NodePanel {
     this.#updateRoutes(node);
     const findings = this.#editor.findingsOf(this.#id);
     this.#found.replaceChildren(...(findings.length > 0 ? [findingList(findings.map(({ finding }) => finding))] : []));
-    const ofParams = findings.filter(({ rest }) => rest.startsWith("/params"));
-    this.#params?.tell(ofParams.map(({ finding, rest }) => ({ message: finding.message, pointer: rest.slice("/params".length) })));
+    for (const [part, form] of this.#forms) {
+      const ofForm = findings.filter(({ rest }) => rest.startsWith(`/${part}/`));
+      form.tell(ofForm.map(({ finding, rest }) => ({ message: finding.message, pointer: rest.slice(part.length + 1) })));
+    }
   }
 
   #updateRoutes(node) {

@@ -15,7 +15,7 @@ export class SchemaForm {
   #context;
 
   constructor(schema, { leaveOut, name, value, references }) {
-    this.#context = { root: schema, leaveOut, references, fields: new Map() };
+    this.#context = { root: schema, leaveOut, references, fields: new Fields() };
     this.#field = fieldOf(schema, { ...this.#context, name, value, pointer: "", depth: 0 });
     this.element = element("div", { class: "schema-form" }, this.#field.element);
   }
@@ -64,6 +64,34 @@ export class SchemaForm {
       delete input.dataset.told;
     }
     for (const text of this.element.querySelectorAll(".wrong")) text.textContent = "";
+  }
+}
+
+// The fields of a form by their JSON pointers. Those of a list's items move when an item is removed.
+class Fields {
+  #fields = new Map();
+  #lists = new Map();
+
+  set(pointer, field) {
+    this.#fields.set(pointer, field);
+  }
+
+  // `items`: each with the `fields` inside of it, which begin at the item.
+  setList(pointer, items) {
+    this.#lists.set(pointer, items);
+  }
+
+  get(pointer) {
+    const found = this.#fields.get(pointer);
+    if (found) return found;
+    for (const [list, items] of this.#lists) {
+      if (!pointer.startsWith(`${list}/`)) continue;
+      const [index, ...rest] = pointer.slice(list.length + 1).split("/");
+      const inside = ["", ...rest].join("/");
+      const field = items[Number(index)]?.fields.get(inside);
+      if (field) return field;
+    }
+    return undefined;
   }
 }
 
@@ -270,17 +298,19 @@ function choice(options, context) {
 function arrayField(schema, context) {
   const list = element("ol");
   const items = [];
+  context.fields.setList(context.pointer, items);
   function addItem(value) {
-    const inner = { ...context, name: `Item`, value, pointer: `${context.pointer}/-`, bare: false, depth: context.depth + 1 };
-    const field = fieldOf(schema.items, inner);
-    const row = element("li", {}, field.element, button("Remove", drop));
+    const fields = new Fields();
+    const inner = { ...context, fields, name: `Item`, value, pointer: "", bare: false, depth: context.depth + 1 };
+    const item = { fields, field: fieldOf(schema.items, inner) };
+    const row = element("li", {}, item.field.element, button("Remove", drop));
     function drop() {
-      items.splice(items.indexOf(field), 1);
+      items.splice(items.indexOf(item), 1);
       row.remove();
       add.focus();
       changed(list);
     }
-    items.push(field);
+    items.push(item);
     list.append(row);
     return row;
   }
@@ -291,7 +321,7 @@ function arrayField(schema, context) {
   for (const item of context.value ?? []) addItem(item);
   return {
     element: element("fieldset", {}, element("legend", {}, context.name), ...describe(schema), list, add),
-    json: () => `[${items.map((item) => item.json() ?? "null").join(",")}]`,
+    json: () => `[${items.map(({ field }) => field.json() ?? "null").join(",")}]`,
   };
 }
 

@@ -347,7 +347,11 @@ fn what_is_wrong_is_said_where_it_is() {
     };
     wait_for_problems(&page, "Nothing is wrong");
     page.point("find('[data-node=is_signed] .title')");
+    // Also in an item of a list.
+    page.fill("when", "signed +");
+    page.wait("labelled('when').getAttribute('aria-invalid') === 'true'");
     page.fill("when", "signd");
+    page.wait("find('.problems .findings li')?.innerText.includes('signd')");
     wait_for_problems(&page, "1 error");
     page.wait(
         "find('[data-node=is_signed].has-problems .mark').textContent.trim() === '1 problem'",
@@ -366,6 +370,15 @@ fn what_is_wrong_is_said_where_it_is() {
     assert_eq!(page.eval("labelled('when').value"), "signd");
     page.press_with_ctrl("z");
     wait_for_problems(&page, "Nothing is wrong");
+
+    page.point("find('[data-node=sign] .title')");
+    page.click("named('aside summary', 'How it runs')");
+    page.click("labelled('Give timeout')");
+    page.fill("timeout", "soon");
+    page.wait("labelled('timeout').getAttribute('aria-invalid') === 'true'");
+    page.fill("timeout", "5s");
+    wait_for_problems(&page, "Nothing is wrong");
+    page.click("labelled('Give timeout')");
 
     // A field that the schema refuses is not part of the flow, and says so.
     page.point("find('[data-node=sign] .title')");
