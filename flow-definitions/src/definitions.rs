@@ -129,7 +129,7 @@ impl Definitions {
         patch: &Value,
     ) -> Result<Definition, DefinitionError> {
         let before = self.seen(id, revision).await?;
-        let content = patched(&before.content, patch)?;
+        let content = before.content.patched(patch)?;
         self.changed(before, content).await
     }
 
@@ -298,23 +298,7 @@ impl Definitions {
     }
 }
 
-fn patched(before: &Content, patch: &Value) -> Result<Content, DefinitionError> {
-    let Value::Object(fields) = patch else {
-        return Err(malformed("a patch is an object"));
-    };
-    let is_field = |name: &&String| Content::FIELDS.contains(&name.as_str());
-    if let Some(unknown) = fields.keys().find(|name| !is_field(name)) {
-        let fields = Content::FIELDS.join("`, `");
-        let message =
-            format!("a definition has no `{unknown}` that can be changed, but `{fields}`");
-        return Err(DefinitionError::Malformed(message));
-    }
-    let mut content = serde_json::to_value(before).map_err(malformed)?;
-    json_patch::merge(&mut content, patch);
-    serde_json::from_value(content).map_err(malformed)
-}
-
-fn malformed(why: impl fmt::Display) -> DefinitionError {
+pub(crate) fn malformed(why: impl fmt::Display) -> DefinitionError {
     DefinitionError::Malformed(why.to_string())
 }
 

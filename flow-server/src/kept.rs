@@ -63,6 +63,7 @@ impl Kept {
     pub(crate) async fn create(&self, content: Content) -> Result<Definition, Problem> {
         let _changes = self.changes.lock().await;
         self.check_name(name_in(&content.flow), None)?;
+        self.check_runs(&content)?;
         let definition = self.definitions.create(content).await?;
         self.update_stored(&definition)?;
         Ok(definition)
@@ -75,9 +76,10 @@ impl Kept {
         revision: u64,
         patch: &Value,
     ) -> Result<Definition, Problem> {
-        let flow = patch.get("flow");
-        self.change(id, flow, self.definitions.patch(id, revision, patch))
-            .await
+        let _changes = self.changes.lock().await;
+        let before = self.definitions.get(id).await?;
+        let content = before.content.patched(patch)?;
+        self.change(before, revision, content).await
     }
 
     /// Changes a definition to another content.
@@ -87,23 +89,24 @@ impl Kept {
         revision: u64,
         content: Content,
     ) -> Result<Definition, Problem> {
-        let flow = content.flow.clone();
-        let replaced = self.definitions.replace(id, revision, content);
-        self.change(id, Some(&flow), replaced).await
-    }
-
-    /// `flow` is what the change says of the flow.
-    async fn change(
-        &self,
-        id: DefinitionId,
-        flow: Option<&Value>,
-        change: impl Future<Output = Result<Definition, DefinitionError>>,
-    ) -> Result<Definition, Problem> {
         let _changes = self.changes.lock().await;
         let before = self.definitions.get(id).await?;
-        let name = flow.map(name_in).filter(|name| !name.is_empty());
-        self.check_name(name.unwrap_or(before.name()), Some(id))?;
-        let definition = change.await?;
+        self.change(before, revision, content).await
+    }
+
+    /// While `changes` is held: what is refused is not stored.
+    async fn change(
+        &self,
+        before: Definition,
+        revision: u64,
+        content: Content,
+    ) -> Result<Definition, Problem> {
+        if revision == before.revision {
+            self.check_name(name_in(&content.flow), Some(before.id))?;
+            self.check_runs(&content)?;
+        }
+        let changed = self.definitions.replace(before.id, revision, content);
+        let definition = changed.await?;
         self.update_stored(&definition)?;
         self.forget_versions(before.name()).await;
         Ok(definition)
@@ -184,6 +187,16 @@ impl Kept {
         let name = self.names().remove(&id)?;
         self.retire(&name);
         Some(name)
+    }
+
+    /// Refuses what is to be active, and which this server cannot run.
+    fn check_runs(&self, content: &Content) -> Result<(), Problem> {
+        if content.status == Status::Active {
+            // The name is tidied up when it is stored, and nothing depends on it here.
+            let loaded = self.definitions.load(content)?;
+            self.runtime.check_any(&loaded.flow)?;
+        }
+        Ok(())
     }
 
     /// Refuses a name that a flow has which does not come from this definition.

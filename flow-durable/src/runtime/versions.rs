@@ -54,6 +54,16 @@ impl Runtime {
         })
     }
 
+    /// Whether the store of this runtime can run a flow, before it is [added](Runtime::add_version_any) or registered.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::NoTransactions`]: a node of it writes in a transaction, and the store has no
+    /// database for that.
+    pub fn check_any(&self, flow: &dyn AnyFlow<Durable>) -> Result<(), RuntimeError> {
+        self.check_transactions(flow.name(), flow.structure())
+    }
+
     /// Refuses a flow with a node that writes in a transaction, if the store has no database for it.
     fn check_transactions(&self, name: &str, structure: &str) -> Result<(), RuntimeError> {
         let has_database = self.owned.inner.store.transactions().is_some();

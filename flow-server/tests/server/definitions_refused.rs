@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use axum::http::Method;
 use flow_definitions::{
     Content, DamagedDefinition, Definition, DefinitionError, DefinitionId, DefinitionStore,
     Definitions, MemoryDefinitions,
@@ -60,10 +61,24 @@ async fn a_transaction_without_a_database_is_refused_when_the_definition_becomes
     let body = json!({ "flow": flow("Booking"), "status": "active" });
     let refused = client.post("/definitions", body).await;
     let refused = refused.problem(409, "no-transactions");
-    assert_eq!(refused["storedRevision"], 1);
     let told = refused["detail"].as_str().unwrap();
     assert!(told.contains("`book` writes in a transaction"), "{told}");
-    // It is kept, and does not run.
+    // What is refused has not happened.
+    let listed = client.get("/definitions").await.expect(200);
+    assert_eq!(listed["definitions"], json!([]));
+    let draft = client.post("/definitions", json!({ "flow": flow("Booking") }));
+    let draft = draft.await.expect(201);
+    let path = format!("/definitions/{}", draft["id"].as_str().unwrap());
+    let active = json!({ "flow": flow("Booking"), "status": "active" });
+    for (method, body) in [
+        (Method::PATCH, json!({ "status": "active" })),
+        (Method::PUT, active),
+    ] {
+        let at = format!("{path}?revision=1");
+        let refused = client.send(method, &at, Some(body)).await;
+        refused.problem(409, "no-transactions");
+        assert_eq!(client.get(&path).await.expect(200), draft);
+    }
     let flows = client.get("/flows").await.expect(200);
     assert_eq!(flows["flows"], json!([]));
 }
