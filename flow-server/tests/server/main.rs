@@ -5,6 +5,8 @@ mod agent_framework;
 #[cfg(feature = "definitions")]
 mod definitions;
 #[cfg(feature = "definitions")]
+mod definitions_changed;
+#[cfg(feature = "definitions")]
 mod definitions_refused;
 mod events;
 mod hostile;

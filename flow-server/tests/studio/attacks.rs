@@ -3,7 +3,7 @@
 use flow_definitions::Content;
 use serde_json::{Value, json};
 
-use crate::definitions::{Editing, article, choose, save, told, wait_for_problems};
+use crate::editing::{Editing, article, choose, save, told, wait_for_problems};
 
 /// Delays the requests of a page with this method, by this many milliseconds.
 const SLOW: &str = "(() => { const fetched = window.fetch; window.fetch = async (address, options = {}) => {

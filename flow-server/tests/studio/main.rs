@@ -5,7 +5,13 @@ mod access;
 mod attacks;
 mod browser;
 #[cfg(feature = "definitions")]
+mod definition_forms;
+#[cfg(feature = "definitions")]
+mod definition_saving;
+#[cfg(feature = "definitions")]
 mod definitions;
+#[cfg(feature = "definitions")]
+mod editing;
 mod flows;
 mod forms;
 mod live;
