@@ -244,7 +244,7 @@ fn fields_are_known_from_the_schema() {
 fn a_condition_that_cannot_be_read_is_the_only_mistake() {
     let mut flow: Value = serde_json::from_str(&document("flag &&")).unwrap();
     flow["inputs"] = json!({ "type": "object", "properties": { "flag": { "rustType": "bool", "default": true } } });
-    let error = load(&flow.to_string(), Format::Json, &registry![facts]).unwrap_err();
+    let error = load(flow.to_string(), Format::Json, &registry![facts]).unwrap_err();
     let problems: Vec<(&str, &str)> = error
         .problems()
         .iter()
