@@ -49,20 +49,33 @@ fn changed(
     is_changed.then_some(tokens)
 }
 
-/// Parameters without the doc comments on them. `None` if there are none.
+/// Parameters without the doc comments on them. `None` if there are none. A doc comment elsewhere stays: rustc says
+/// what is wrong with it.
 fn parameters(group: &Group) -> Option<TokenStream> {
     let mut tokens = group.stream().into_iter().peekable();
-    let mut kept = Vec::new();
+    let (mut kept, mut docs) = (Vec::new(), Vec::new());
     let mut found = false;
+    // Attributes stand before a parameter.
+    let mut is_before = true;
     while let Some(token) = tokens.next() {
-        let is_hash = matches!(&token, TokenTree::Punct(punct) if punct.as_char() == '#');
-        if is_hash && tokens.peek().is_some_and(is_doc) {
-            tokens.next();
-            found = true;
-        } else {
-            kept.push(token);
+        let is_mark = |mark: char| matches!(&token, TokenTree::Punct(it) if it.as_char() == mark);
+        if is_before && is_mark('#') {
+            let is_doc = tokens.peek().is_some_and(is_doc);
+            let attribute = [Some(token), tokens.next()].into_iter().flatten();
+            if is_doc {
+                docs.extend(attribute);
+            } else {
+                kept.extend(attribute);
+            }
+            continue;
         }
+        found |= !docs.is_empty();
+        docs.clear();
+        is_before = is_mark(',');
+        kept.push(token);
     }
+    // Those that are left document nothing.
+    kept.extend(docs);
     found.then(|| kept.into_iter().collect())
 }
 
@@ -74,4 +87,33 @@ fn is_doc(token: &TokenTree) -> bool {
     let first = group.stream().into_iter().next();
     group.delimiter() == Delimiter::Bracket
         && matches!(first, Some(TokenTree::Ident(word)) if word == "doc")
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::*;
+
+    #[test]
+    fn only_what_documents_a_parameter_is_taken_out() {
+        let function = quote! {
+            fn exec(&self, #[doc = "a"] #[cfg(x)] #[doc = "b"] a: Map<A, B>, #[doc = "c"] c: (u8,)) {}
+        };
+        let plain = quote!(
+            fn exec(&self, #[cfg(x)] a: Map<A, B>, c: (u8,)) {}
+        );
+        assert_eq!(of_function(function.clone()).to_string(), plain.to_string());
+        let block = of_block(quote!(impl A { #[doc = "m"] #function }));
+        let expected = quote!(impl A { #[doc = "m"] #plain });
+        assert_eq!(block.to_string(), expected.to_string());
+        for wrong in [
+            quote!(fn f(a: A #[doc = "b"]) {}),
+            quote!(fn f(#[doc = "b"]) {}),
+            quote!(fn f(a: A, #[doc = "b"]) {}),
+            quote!(fn f(a: #[doc = "b"] A) {}),
+        ] {
+            assert_eq!(of_function(wrong.clone()).to_string(), wrong.to_string());
+        }
+    }
 }

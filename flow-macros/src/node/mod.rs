@@ -68,8 +68,7 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report)
     };
     let item = match kind {
         Some("enum" | "struct") => human::item(attribute, item),
-        Some("impl") => documented::of_block(item),
-        _ => documented::of_function(item),
+        _ => without_docs_of_parameters(item),
     };
     let (of_settings, of_item) = (of_settings.into_tokens(), report.into_tokens());
     let errors = quote!(#of_settings #of_item);
@@ -79,6 +78,15 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report)
             quote!(#items #errors)
         }
         _ => quote!(#item #errors #expansion),
+    }
+}
+
+/// The item as rustc gets it.
+pub(crate) fn without_docs_of_parameters(item: TokenStream) -> TokenStream {
+    match item_kind(&item) {
+        Some("enum" | "struct") => item,
+        Some("impl") => documented::of_block(item),
+        _ => documented::of_function(item),
     }
 }
 
