@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::check::{self, Checked, in_flow};
 use crate::definition::{Content, Definition, DefinitionId, Status};
-use crate::error::{DamagedDefinition, DefinitionError};
+use crate::error::{DamagedDefinition, DefinitionError, malformed};
 use crate::finding::Finding;
 use crate::store::DefinitionStore;
 
@@ -296,10 +296,6 @@ impl Definitions {
         }
         Ok(content)
     }
-}
-
-pub(crate) fn malformed(why: impl fmt::Display) -> DefinitionError {
-    DefinitionError::Malformed(why.to_string())
 }
 
 fn now_ms() -> u64 {

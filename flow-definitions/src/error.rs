@@ -1,6 +1,7 @@
 //! Why something cannot be done with a definition.
 
 use std::error::Error;
+use std::fmt;
 
 use crate::definition::DefinitionId;
 use crate::finding::Finding;
@@ -83,4 +84,9 @@ fn reasons(reasons: &[(String, String)]) -> String {
         .map(|(pointer, reason)| format!("{pointer}: {reason}"))
         .collect();
     reasons.join("\n")
+}
+
+/// The error of what does not have the shape of a content.
+pub(crate) fn malformed(why: impl fmt::Display) -> DefinitionError {
+    DefinitionError::Malformed(why.to_string())
 }

@@ -8,6 +8,7 @@ mod definitions;
 mod error;
 mod finding;
 mod memory;
+mod patch;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod store;
