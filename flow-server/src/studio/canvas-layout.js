@@ -1,5 +1,7 @@
 // Where the nodes of a flow are drawn.
 
+import { own } from "./keys.js";
+
 export const box = { width: 210, head: 48, row: 22 };
 export const END = { away: 26, width: 40 };
 export const EDGE = { arrow: 9 };
@@ -28,7 +30,7 @@ export function edgePath(from, to, below) {
 
 // A number may be one that is kept as its text.
 function placeIn(layout, id) {
-  const place = Object.hasOwn(Object(layout), id) ? layout[id] : undefined;
+  const place = own(layout, id);
   return { x: Number(place?.x?.rawJSON ?? place?.x), y: Number(place?.y?.rawJSON ?? place?.y) };
 }
 

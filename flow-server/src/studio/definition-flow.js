@@ -1,6 +1,7 @@
 // What the document of a flow says, and changes of it. A draft may be wrong in any way, so nothing here trusts it.
 
 import { parse } from "./api.js";
+import { own, setOwn, shownText } from "./keys.js";
 
 export const VERSION = "2.0.0";
 
@@ -21,21 +22,6 @@ export const LANGUAGE = [
 function isObject(value) {
   // A number that is kept as its text is no object.
   return typeof value === "object" && value !== null && !Array.isArray(value) && !JSON.isRawJSON?.(value);
-}
-
-// The value of a key that comes from a user, and may be `constructor`.
-export function own(object, key) {
-  return Object.hasOwn(Object(object), key) ? object[key] : undefined;
-}
-
-// Sets such a key, which may be `__proto__`.
-export function setOwn(object, key, value) {
-  Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-}
-
-// Any value as a text to be shown. A text stays what it is.
-export function shownText(value) {
-  return typeof value === "string" ? value : value === undefined || value === null ? "" : JSON.stringify(value);
 }
 
 function objects(list) {

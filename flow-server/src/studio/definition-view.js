@@ -1,12 +1,13 @@
 // The editor of one definition: a palette, the nodes at their places, a panel, and what is wrong.
 
 import * as api from "./api.js";
-import { Catalog, Routes, addNode, duplicateNode, insideOf, nodeOf, nodesOf, objectAt, openRoute, outerNodes, placeOf, removeNode, renameNode, setOwn, setRoute, shownText } from "./definition-flow.js";
+import { Catalog, Routes, addNode, duplicateNode, insideOf, nodeOf, nodesOf, objectAt, openRoute, outerNodes, placeOf, removeNode, renameNode, setRoute } from "./definition-flow.js";
 import { DefinitionModel } from "./definition-model.js";
 import { ask } from "./dialogs.js";
 import { button, element, freshId, problem } from "./dom.js";
 import "./flow-canvas.js";
 import { FlowPanel } from "./flow-panel.js";
+import { setOwn, shownText } from "./keys.js";
 import { NodePanel } from "./node-panel.js";
 import { palette } from "./palette.js";
 import { findingList } from "./panel-parts.js";

@@ -2,7 +2,7 @@
 // and ways be drawn, with a pointer; the keyboard chooses and moves nodes, and the panel beside it leads the ways.
 
 import { EDGE, END, arranged, box, edgePath, portOf } from "./canvas-layout.js";
-import { shownText } from "./definition-flow.js";
+import { shownText } from "./keys.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 

@@ -1,7 +1,8 @@
 // The panel of the flow: its name, where it begins, its inputs and outputs, and values for its inputs.
 
-import { nodesOf, objectAt, outerNodes, own, properties, setOwn, shownText, texts } from "./definition-flow.js";
+import { nodesOf, objectAt, outerNodes, properties, texts } from "./definition-flow.js";
 import { button, element } from "./dom.js";
+import { own, setOwn, shownText } from "./keys.js";
 import { checkField, choiceField, datalist, details, findingList, section, textField, valueForm } from "./panel-parts.js";
 import { COMMON, schemaOf } from "./rust-types.js";
 

@@ -41,7 +41,7 @@ macro_rules! files {
     };
 }
 
-static FILES: [File; 35] = files! {
+static FILES: [File; 36] = files! {
     "api.js": SCRIPT,
     "app.js": SCRIPT,
     "canvas-layout.js": SCRIPT,
@@ -59,6 +59,7 @@ static FILES: [File; 35] = files! {
     "flows-view.js": SCRIPT,
     "icon.svg": "image/svg+xml",
     "journal.js": SCRIPT,
+    "keys.js": SCRIPT,
     "links.js": SCRIPT,
     "node-panel.js": SCRIPT,
     "page.css": STYLE,

@@ -1,7 +1,8 @@
 // The panel of one node: its name, its settings, and where it leads.
 
-import { Routes, keysOf, nodeOf, nodesOf, objectAt, outerNodes, own, properties, setMappings, setOwn, setRoute, shownText, texts, withoutEmpty } from "./definition-flow.js";
+import { Routes, keysOf, nodeOf, nodesOf, objectAt, outerNodes, properties, setMappings, setRoute, texts, withoutEmpty } from "./definition-flow.js";
 import { button, element } from "./dom.js";
+import { own, setOwn, shownText } from "./keys.js";
 import { choiceField, datalist, details, findingList, section, textField, valueForm } from "./panel-parts.js";
 
 const TEXT = { type: "string" };

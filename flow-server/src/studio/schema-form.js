@@ -1,6 +1,7 @@
 // A form made from a JSON Schema. It is read as a JSON text, so that no number is rounded.
 
 import { button, element, freshId } from "./dom.js";
+import { own } from "./keys.js";
 import { fits } from "./schema-fit.js";
 import { jsonField, numberField, stringField, yesNoField } from "./schema-fields.js";
 
@@ -93,10 +94,6 @@ class Fields {
     }
     return undefined;
   }
-}
-
-function own(object, key) {
-  return Object.hasOwn(Object(object), key) ? object[key] : undefined;
 }
 
 function resolved(schema, root) {
