@@ -202,8 +202,8 @@ impl LoadFacts {
 /// `facts`: those of the text, a known one where that says the same, and the known ones that are not
 /// true any more, which are [replaced](Fact::replaced_by).
 ///
-/// A fact with the same entities, the same relation and the same words is the same. If others are known about an entity of
-/// a statement, a model is asked, once for all statements.
+/// A fact with the same entities, the same relation and the same words is the same. If others are known about an
+/// entity of a statement, a model is asked, once for all statements.
 #[derive(Clone)]
 pub struct ResolveFacts {
     model: Arc<dyn Model>,

@@ -30,7 +30,8 @@ impl Passage {
     }
 }
 
-/// By what a passage is cited. Its text is `source#place`, such as `handbook.md#3`.
+/// By what a passage is cited. Its text is `source#place`, such as `handbook.md#3`. A model reads and writes what would
+/// end a name in brackets as in an address: `Smith%2C J. report.pdf#0`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PassageId {
     /// The document.
