@@ -167,6 +167,9 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
     fn stored_input(&self, mut input: Saved) -> Result<Saved, RefusedInput> {
         let mut state = begun(&self.level, &mut input.0)?;
         unstorable_key(&self.level)?;
+        if E::REPLAYS {
+            loops_in_order(&self.level)?;
+        }
         let mut stored = Saved::default();
         for port in &self.level.inputs {
             let Some(key) = port.key else { continue };
@@ -265,6 +268,32 @@ fn unstorable_key(level: &Level) -> Result<(), Unstorable> {
                 return Err(unstorable(&node.name, adapter.outcome));
             }
             Kind::Flow(inner) => unstorable_key(inner)?,
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Finds a loop of the flow, or of a flow in it, over a collection whose items may have another order
+/// when the run is resumed.
+fn loops_in_order(level: &Level) -> Result<(), Unstorable> {
+    for node in &level.nodes {
+        match &node.kind {
+            Kind::Each { .. } => {
+                let Some(key) = node.ports.reads[0].key.map(|key| level.key(key)) else {
+                    continue;
+                };
+                if key.ty.items.is_some_and(|items| !items.are_ordered) {
+                    return Err(Unstorable {
+                        key: key.name.clone(),
+                        reason: format!(
+                            "a durable run cannot loop over `{}`, whose items may have another order after a restart",
+                            key.ty.name()
+                        ),
+                    });
+                }
+            }
+            Kind::Flow(inner) => loops_in_order(inner)?,
             _ => {}
         }
     }

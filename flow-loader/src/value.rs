@@ -73,6 +73,8 @@ pub struct ItemFunctions {
     pub(crate) name: fn() -> &'static str,
     /// An item as it is shown.
     pub(crate) display: Option<Shown>,
+    /// Whether the items always come in the same order: see `flow_runtime::Ordered`.
+    pub(crate) are_ordered: bool,
     pub(crate) all: for<'a> fn(&'a dyn Any) -> Vec<ItemValue<'a>>,
 }
 
@@ -268,6 +270,7 @@ impl<C: Collection + 'static, D: DisplayOf<C::Item>> ItemsOf<C, D> for Yes {
         id: TypeId::of::<C::Item>,
         name: type_name::<C::Item>,
         display: D::FUNCTION,
+        are_ordered: C::IS_ORDERED,
         all: |value| opened_ref::<C>(value).all(),
     });
 }
@@ -328,14 +331,17 @@ impl<T> Optional for Option<T> {
 pub trait Collection {
     /// Its items.
     type Item: 'static;
+    /// Whether its items always come in the same order.
+    const IS_ORDERED: bool = true;
     /// All items, in its order.
     fn all(&self) -> Vec<ItemValue<'_>>;
 }
 
 macro_rules! collections {
-    ($([$($generics:tt)*] $collection:ty,)*) => {$(
+    ($([$($generics:tt)*] $collection:ty $(= $is_ordered:literal)?,)*) => {$(
         impl<T: Sync + 'static, $($generics)*> Collection for $collection {
             type Item = T;
+            $(const IS_ORDERED: bool = $is_ordered;)?
             fn all(&self) -> Vec<ItemValue<'_>> {
                 self.iter().map(|item| ItemValue::Borrowed(item)).collect()
             }
@@ -346,20 +352,21 @@ collections! {
     [] Vec<T>,
     [] VecDeque<T>,
     [] BTreeSet<T>,
-    [S] HashSet<T, S>,
+    [S] HashSet<T, S> = false,
     [const N: usize] [T; N],
     [] Box<[T]>,
     [] Arc<[T]>,
 }
 
 macro_rules! maps {
-    ($([$($generics:tt)*] $map:ty,)*) => {$(
+    ($([$($generics:tt)*] $map:ty $(= $is_ordered:literal)?,)*) => {$(
         impl<K, V, $($generics)*> Collection for $map
         where
             K: Clone + Send + Sync + 'static,
             V: Clone + Send + Sync + 'static,
         {
             type Item = (K, V);
+            $(const IS_ORDERED: bool = $is_ordered;)?
             fn all(&self) -> Vec<ItemValue<'_>> {
                 let pairs = self.iter().map(|(key, value)| (key.clone(), value.clone()));
                 pairs.map(|pair| ItemValue::Owned(AnyValue::new(pair))).collect()
@@ -369,7 +376,7 @@ macro_rules! maps {
 }
 maps! {
     [] BTreeMap<K, V>,
-    [S] HashMap<K, V, S>,
+    [S] HashMap<K, V, S> = false,
 }
 
 /// The value type of `T`, given what it can do.

@@ -21,6 +21,7 @@ mod gates;
 mod hinted;
 mod knowledge;
 mod leases;
+mod loops;
 mod mixed;
 mod outcomes;
 mod people;

@@ -41,7 +41,15 @@ const HIDDEN: [&str; 9] = [
 ];
 
 /// Cases whose message has such a name all the same, and why.
-const SHOWS_HIDDEN_NAME: [(&str, &str); 5] = [
+const SHOWS_HIDDEN_NAME: [(&str, &str); 7] = [
+    (
+        "flow/fail/durable_loop_without_order",
+        "rustc says what requires it, down to the state of the flow, in notes below the headline",
+    ),
+    (
+        "flow/fail/durable_loop_in_flow_without_order",
+        "as `durable_loop_without_order`",
+    ),
     (
         "flow/fail/missing_input",
         "`_::` is rustc's path of the generated `build`, in a note below the headline",

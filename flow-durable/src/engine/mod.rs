@@ -231,6 +231,8 @@ fn run_id(journal: &Journal) -> RunId {
 }
 
 impl Hooks for Durable {
+    const REPLAYS: bool = true;
+
     fn run(&self) -> &Run {
         &self.run
     }

@@ -106,7 +106,7 @@ pub use crate::history::{EarlierAttempts, History};
 #[cfg(feature = "stored")]
 pub use crate::input::{InputCode, InputError, RefusedInput, Unfit, Violation, read_input};
 #[cfg(feature = "stored")]
-pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
+pub use crate::json::{Json, Keep, KeepsOrder, Saved, Stored, Unstorable};
 pub use crate::node_error::Failure;
 use crate::node_error::NodeError;
 pub use crate::panics::panic_message;
@@ -116,7 +116,7 @@ pub use crate::run::Run;
 pub use crate::scope::Scope;
 pub use crate::step::Step;
 #[cfg(feature = "stored")]
-pub use crate::stored::{StoredFlow, StoredState};
+pub use crate::stored::{LoopsInOrder, StoredFlow, StoredState};
 pub use crate::supervise::run;
 #[cfg(feature = "stored")]
 pub use crate::supervise::run_any;
@@ -149,6 +149,10 @@ pub trait Hooks: Send + Sync {
     /// that was loaded writes what a node returns to its state within the work of the step, and the
     /// engine gets an outcome without it.
     const READS_OUTCOMES: bool = true;
+
+    /// Whether it runs a flow again from what it has stored, as after a crash. The items of a loop
+    /// have to come in the same order then: see [`Ordered`](crate::Ordered).
+    const REPLAYS: bool = false;
 
     /// The run that it drives.
     fn run(&self) -> &Run;

@@ -206,13 +206,13 @@ pub use crate::__human as answered;
 #[cfg(feature = "stored")]
 pub use crate::input::{InputError, InputReader};
 #[cfg(feature = "stored")]
-pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
+pub use crate::json::{Json, Keep, KeepsOrder, Saved, Stored, Unstorable};
 #[cfg(feature = "stored")]
 pub use crate::question::QuestionType;
 #[cfg(feature = "stored")]
 pub use crate::question::{Form, FormOf, NoForm};
 #[cfg(feature = "stored")]
-pub use crate::stored::{StoredFlow, StoredState, first_segment};
+pub use crate::stored::{LoopsInOrder, StoredFlow, StoredState, first_segment};
 pub use crate::{
     __asks_people as asks_people, __export_flow as export, __flow_stored as stored,
     __flow_values as values, __human_node as human, __named_macro as named_macro,
