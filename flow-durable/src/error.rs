@@ -67,6 +67,16 @@ pub enum RuntimeError {
         /// How it ended.
         status: Status,
     },
+    /// The execution runs a part of the items of a loop, and the execution with the loop waits for it.
+    #[error(
+        "execution {execution} is a part of {of}, which waits for it: delete that one first, or cancel it"
+    )]
+    IsPart {
+        /// The execution.
+        execution: ExecutionId,
+        /// The execution with the loop.
+        of: ExecutionId,
+    },
     /// The flow has changed since the execution was started, and its journal no longer fits.
     #[error(
         "execution {execution} was started with another version of the flow `{flow}`, and its journal no \

@@ -10,6 +10,7 @@ use super::error::RuntimeError;
 use super::events::{EventFilter, Events};
 use super::inner::WITHOUT_BLOBS;
 use super::owned::Owned;
+use super::parts::Part;
 use super::registered::DurableFlow;
 use flow_runtime::engine::{Saved, Unstorable};
 
@@ -92,9 +93,17 @@ impl Execution {
         from_ms(self.row.updated_ms)
     }
 
-    /// The execution of which it is a copy, if it was started by [`copy`](crate::Runtime::copy).
+    /// The execution of which it is a copy, if it was started by [`copy`](crate::Runtime::copy); or
+    /// that with the loop, if it is a [part](Execution::part_of) of one.
     pub fn copied_from(&self) -> Option<ExecutionId> {
         self.row.copied_from
+    }
+
+    /// The execution with the loop, if this one runs a part of its items: see
+    /// [loops over workers](crate#loops-over-workers). Its [`flow`](Execution::flow) is then the name
+    /// of the flow and that of the loop, such as `Report.summaries`.
+    pub fn part_of(&self) -> Option<ExecutionId> {
+        Part::of_row(&self.row).map(|part| part.of)
     }
 
     /// How many records its journal has. The newest one has this number less one as its

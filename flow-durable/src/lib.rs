@@ -15,6 +15,7 @@ mod listed;
 mod options;
 mod owned;
 mod owners;
+mod parts;
 mod payload;
 mod registered;
 mod replay;

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::clock::Clock;
 use super::engine::Durable;
+use super::parts::Part;
 use flow_runtime::engine::AnyFlow;
 use flow_runtime::{Observer, RunOptions};
 use flow_store::Concurrency;
@@ -256,6 +257,9 @@ pub(crate) struct StoredOptions {
     step_budget: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     concurrency: Option<NonZeroUsize>,
+    /// The part of a loop that the execution runs. `None` if it runs its whole flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) part: Option<Part>,
 }
 
 impl StartOptions {
@@ -318,8 +322,20 @@ impl StartOptions {
 }
 
 impl StoredOptions {
+    pub(crate) fn parse(text: &str) -> serde_json::Result<StoredOptions> {
+        serde_json::from_str(text)
+    }
+
     pub(crate) fn to_json(&self) -> String {
         serde_json::json!(self).to_string()
+    }
+
+    /// The same for an execution that runs this part of a loop.
+    pub(crate) fn with_part(&self, part: Option<Part>) -> StoredOptions {
+        StoredOptions {
+            part,
+            ..self.clone()
+        }
     }
 
     pub(crate) fn run_options(&self) -> RunOptions {

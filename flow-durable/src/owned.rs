@@ -62,11 +62,15 @@ impl Owned {
     /// Whether the store has such an execution, whatever has become of its result. One of another
     /// owner is an error, as if there were none.
     pub(crate) async fn is_there(&self, id: ExecutionId) -> Result<bool, RuntimeError> {
+        Ok(self.there(id).await?.is_some())
+    }
+
+    /// The row of an execution, without its result. `None` if there is no such execution. One of
+    /// another owner is an error, as if there were none.
+    pub(crate) async fn there(&self, id: ExecutionId) -> Result<Option<Row>, RuntimeError> {
         let row = self.inner.store.without_result(id).await;
-        match row.map_err(RuntimeError::of(id))? {
-            Some(row) => self.own(row).map(|_| true),
-            None => Ok(false),
-        }
+        let row = row.map_err(RuntimeError::of(id))?;
+        row.map(|row| self.own(row)).transpose()
     }
 
     pub(crate) fn own(&self, row: Row) -> Result<Row, RuntimeError> {
@@ -104,6 +108,12 @@ impl Owned {
                 (Status::Paused, None)
                     if self.inner.slots.is_limited()
                         && self.inner.is_answered(id, |_| true).await? => {}
+                // It waits for parts of a loop.
+                (Status::Paused, halted) if !self.inner.asks(id).await? => {
+                    if let Some(error) = halted {
+                        return Err(error);
+                    }
+                }
                 _ => return Ok(row),
             }
             if !lock(&self.inner.active).contains_key(&id) {

@@ -42,6 +42,8 @@ pub(crate) struct Registered {
     stands_in: Option<String>,
     /// The structure with the settings. They are found out when somebody asks for them first.
     settings: OnceLock<Option<FlowDocument>>,
+    /// The loops of the flow itself whose items run in parts.
+    spread_loops: OnceLock<Vec<String>>,
 }
 
 /// Turns the inputs of a flow into JSON. `None` if they are those of another flow.
@@ -55,6 +57,7 @@ impl Registered {
             save_input: Some(save_input::<F>),
             stands_in: None,
             settings: OnceLock::new(),
+            spread_loops: OnceLock::new(),
         }
     }
 
@@ -65,6 +68,7 @@ impl Registered {
             save_input: None,
             stands_in: None,
             settings: OnceLock::new(),
+            spread_loops: OnceLock::new(),
         }
     }
 
@@ -84,6 +88,7 @@ impl Registered {
             save_input: self.save_input,
             stands_in: Some(reason),
             settings: self.settings.clone(),
+            spread_loops: self.spread_loops.clone(),
         }
     }
 
@@ -136,6 +141,18 @@ impl Registered {
         let told = || catch_unwind(AssertUnwindSafe(|| self.flow.with_settings()));
         let settings = self.settings.get_or_init(|| told().ok().flatten());
         settings.as_ref().map(|flow| params_at(flow, path))
+    }
+
+    /// The names of the loops of the flow itself whose items can run in parts.
+    pub(crate) fn spread_loops(&self) -> &[String] {
+        self.spread_loops.get_or_init(|| {
+            // Most flows have none, and need not be read.
+            let structure = Some(self.flow.structure()).filter(|it| it.contains("\"spread\""));
+            let flow = structure.and_then(|text| FlowDocument::parse_spec(text).ok());
+            let nodes = flow.into_iter().flat_map(|flow| flow.nodes);
+            let each = nodes.filter(|node| node.settings.spread.is_some());
+            each.map(|node| node.id).collect()
+        })
     }
 
     /// The question at a path.

@@ -15,6 +15,7 @@ use flow_store::{Record, RecordKind};
 use flow_runtime::NodeError;
 use flow_runtime::engine::{EarlierAttempts, Place};
 
+use crate::parts::Division;
 use crate::steps::is_inside;
 
 /// The outcome of a step.
@@ -48,6 +49,8 @@ struct Visited {
     outcome: Option<(u64, Outcome)>,
     /// The number of the record that says that the attempt took too long.
     timed_out: Option<u64>,
+    /// How the items of a loop are divided, if they run in parts.
+    division: Option<Division>,
 }
 
 /// A record that a replay has to reach again.
@@ -142,6 +145,7 @@ impl Replay {
             RecordKind::Waiting => visited.waits_until = waits_until(&payload),
             RecordKind::Waited => visited.waited = Some(seq),
             RecordKind::TimedOut => visited.timed_out = Some(seq),
+            RecordKind::Spread => visited.division = Division::parse(&payload),
             RecordKind::Outcome => visited.outcome = Some((seq, Outcome::Value(payload))),
             RecordKind::NodeFailed => visited.outcome = Some((seq, Outcome::Failed(payload))),
             RecordKind::Resumed => visited.outcome = Some((seq, Outcome::Answer(payload))),
@@ -188,6 +192,17 @@ impl Replay {
             visited.finished || visited.outcome.is_some() || visited.waited.is_some()
         });
         itself || self.visited.keys().any(|step| is_inside(step, &place.step))
+    }
+
+    /// How the items of a loop are divided. `None` if they do not run in parts.
+    pub(crate) fn division(&self, place: &Place) -> Option<Division> {
+        self.visited(place)?.division
+    }
+
+    /// Returns true if there are records of something inside a node.
+    pub(crate) fn is_inside(&self, place: &Place) -> bool {
+        let mut steps = self.visited.keys();
+        steps.any(|step| is_inside(step, &place.step))
     }
 
     pub(crate) fn is_finished(&self, place: &Place) -> bool {

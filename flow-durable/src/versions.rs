@@ -37,6 +37,11 @@ impl Versions {
         started_on.unwrap_or(&self.newest)
     }
 
+    /// All versions.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Registered>> {
+        std::iter::once(&self.newest).chain(&self.earlier)
+    }
+
     /// Adds the version on which executions start from now on.
     pub(crate) fn add(&mut self, new: Arc<Registered>) {
         self.earlier.retain(|version| version.hash() != new.hash());

@@ -51,11 +51,14 @@ fn what(node: &NodeDocument) -> Option<String> {
             None => "in parallel".to_owned(),
         }),
         types::EACH => {
-            let each = format!("for {} in {}", param("item"), param("over"));
-            Some(match at_once {
-                Some(count) => format!("{each}, {count} at once"),
-                None => each,
-            })
+            let mut each = format!("for {} in {}", param("item"), param("over"));
+            if let Some(count) = at_once {
+                each += &format!(", {count} at once");
+            }
+            if let Some(items) = node.settings.spread {
+                each += &format!(", spread by {items}");
+            }
+            Some(each)
         }
         types::BRANCH => None,
         types::WAIT => Some(format!("wait {}", param("duration"))),

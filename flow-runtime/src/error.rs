@@ -81,6 +81,14 @@ pub enum FlowError {
         /// Why.
         error: BoxError,
     },
+    /// Items of a loop `with spread(…)`, which ran as an execution of their own, have ended without
+    /// results, and not because a node failed.
+    Part {
+        /// The items, such as `report.summaries[16..32]`.
+        path: String,
+        /// Why.
+        reason: String,
+    },
     /// The run was cancelled; see [`RunOptions::cancellation`](crate::RunOptions::cancellation).
     Cancelled {
         /// The path of the node that was running.
@@ -96,6 +104,7 @@ impl FlowError {
             FlowError::Panicked { path, .. }
             | FlowError::StepLimit { path, .. }
             | FlowError::TimedOut { path, .. }
+            | FlowError::Part { path, .. }
             | FlowError::Cancelled { path } => path,
             FlowError::Unanswered { path, .. } => path,
         }
@@ -133,6 +142,9 @@ impl fmt::Display for FlowError {
                     write_causes(self, f)?;
                 }
                 Ok(())
+            }
+            FlowError::Part { path, reason } => {
+                write!(f, "the items `{path}` have no results: {reason}")
             }
             FlowError::Cancelled { path } => write!(f, "the run was cancelled at `{path}`"),
         }

@@ -52,3 +52,31 @@ ordered! {
 
 #[cfg(feature = "stored")]
 impl Ordered for serde_json::Map<String, serde_json::Value> {}
+
+/// A collection that is written as a JSON list of its items in their order, and of which each part of
+/// that list is one too. A loop `with spread(…)` goes over such collections.
+#[diagnostic::on_unimplemented(
+    message = "the items of `{Self}` cannot be spread over workers",
+    label = "the loop goes over `{Self}`",
+    note = "loop over a `Vec`, a `VecDeque` or a `BTreeSet`",
+    note = "for a collection of your own that is a list in JSON, write `impl flow_runtime::Sequence for …`"
+)]
+pub trait Sequence: Ordered {
+    /// How many items there are.
+    #[doc(hidden)]
+    fn __items(&self) -> usize
+    where
+        for<'a> &'a Self: IntoIterator,
+    {
+        match self.into_iter().size_hint() {
+            (least, Some(most)) if least == most => least,
+            _ => self.into_iter().count(),
+        }
+    }
+}
+
+impl<T> Sequence for Vec<T> {}
+impl<T> Sequence for VecDeque<T> {}
+impl<T> Sequence for LinkedList<T> {}
+impl<T> Sequence for BTreeSet<T> {}
+impl<T> Sequence for Box<[T]> {}

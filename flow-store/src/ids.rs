@@ -30,6 +30,13 @@ macro_rules! id {
             }
         }
 
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let text = <std::borrow::Cow<'de, str>>::deserialize(deserializer)?;
+                text.parse().map_err(serde::de::Error::custom)
+            }
+        }
+
         impl From<Uuid> for $name {
             fn from(uuid: Uuid) -> Self {
                 $name(uuid)

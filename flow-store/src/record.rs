@@ -32,6 +32,7 @@ pub struct Record {
     /// | `orders.payment~1.charge` | the same in the first retry of the flow `payment` |
     /// | `orders.fork.charge` | in a branch of the fork `fork` |
     /// | `orders.parcels[3].pack` | for item 3 of the loop `parcels` |
+    /// | `orders.parcels[16..32]` | a part of the loop, which runs as an execution of its own |
     pub step: String,
     /// The number of the visit to the node within the part that contains it, from 1. 0 for a record
     /// about the whole execution.
@@ -83,6 +84,9 @@ pub enum RecordKind {
     /// The state of the flow before its next node, from which a recovery resumes. The payload is
     /// the state.
     Snapshot,
+    /// The items of a loop run in parts, which are executions of their own; or the execution is such a
+    /// part. The payload says how many items there are, and how many a part has.
+    Spread,
     /// A flow used as a node, or the execution's own, reached an end. The payload is the end's
     /// label.
     FlowEnded,
@@ -96,7 +100,7 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [RecordKind; 19] = [
+    pub const ALL: [RecordKind; 20] = [
         RecordKind::RunStarted,
         RecordKind::RunCopied,
         RecordKind::NodeStarted,
@@ -112,6 +116,7 @@ impl RecordKind {
         RecordKind::Paused,
         RecordKind::Resumed,
         RecordKind::Snapshot,
+        RecordKind::Spread,
         RecordKind::FlowEnded,
         RecordKind::RunCompleted,
         RecordKind::RunFailed,
@@ -136,6 +141,7 @@ impl RecordKind {
             RecordKind::Paused => "paused",
             RecordKind::Resumed => "resumed",
             RecordKind::Snapshot => "snapshot",
+            RecordKind::Spread => "spread",
             RecordKind::FlowEnded => "flow_ended",
             RecordKind::RunCompleted => "run_completed",
             RecordKind::RunFailed => "run_failed",

@@ -36,6 +36,7 @@ mod schedules;
 mod settings;
 mod simulated;
 mod snapshots;
+mod spread;
 mod states;
 mod steps;
 mod stopped;

@@ -17,7 +17,7 @@ use std::time::Duration;
 use flow_runtime::FlowError;
 use flow_runtime::engine::{Hooks as _, Place, Saved, panic_message};
 use flow_store::refusal::newest_snapshot;
-use flow_store::{Append, RecordKind, Row, Status, Store, StoreError, Token};
+use flow_store::{Append, ExecutionId, RecordKind, Row, Status, Store, StoreError, Token};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -52,10 +52,12 @@ pub(crate) enum Ended {
 pub(crate) enum Driven {
     /// It is over, and this is its row in the store.
     Over(Box<Row>),
-    /// It waits for answers to these questions, and continues by itself at this time, in
+    /// It waits for answers to these questions and for parts of a loop, and continues by itself at this time, in
     /// milliseconds since 1970 (UTC).
     Paused {
         asked: Vec<Token>,
+        /// The parts of a loop for which it waits.
+        parts: Vec<ExecutionId>,
         wake_ms: Option<u64>,
     },
     /// It cannot continue here. In the store it is as after its last record, claimed by this
@@ -68,6 +70,8 @@ pub(crate) enum Driven {
 pub(crate) struct Signals {
     /// An answer came.
     pub(crate) mail: Arc<Notify>,
+    /// A part of a loop is over.
+    pub(crate) parts: Arc<Notify>,
     /// Somebody else has taken over the run, or it was ended.
     pub(crate) lost: CancellationToken,
     /// The runtime shuts down.
@@ -97,8 +101,8 @@ pub(crate) struct Driver {
 enum Paused {
     /// The run is over.
     Done(Result<Saved, Ended>),
-    /// It waits for people.
-    Asks,
+    /// It waits for people, or for parts of a loop.
+    Waits,
     /// It cannot continue.
     Halted(RuntimeError),
 }
@@ -113,7 +117,7 @@ impl Driver {
                 drop_quietly(work);
                 return Driven::Halted(error);
             }
-            Paused::Asks => self.end(Status::Paused, None).await,
+            Paused::Waits => self.end(Status::Paused, None).await,
             Paused::Done(Ok(output)) => {
                 let output = serde_json::Value::Object(output.0).to_string();
                 if let Err(reason) = payload::check(&output, PAYLOAD_DEPTH) {
@@ -219,8 +223,8 @@ impl Driver {
                 if let Some(error) = self.diverged() {
                     return Poll::Ready(Paused::Halted(error));
                 }
-                if self.journal.only_asks() {
-                    return Poll::Ready(Paused::Asks);
+                if self.journal.only_waits() {
+                    return Poll::Ready(Paused::Waits);
                 }
             }
             if waiting.appending.is_none() && self.journal.is_drained() {
@@ -466,6 +470,7 @@ impl Driver {
         };
         let pending = Pending { append, ..pending };
         let (asked, wake_ms) = (self.journal.asked(), self.journal.wakes_at());
+        let parts = self.journal.awaited_parts();
         let id = self.journal.execution();
         if let Err(error) = self.write(pending).await {
             return Driven::Halted(RuntimeError::store(Some(id), Some(path), error));
@@ -474,7 +479,11 @@ impl Driver {
         self.engine.tell_stored();
         self.committed.notify_waiters();
         match status {
-            Status::Paused => Driven::Paused { asked, wake_ms },
+            Status::Paused => Driven::Paused {
+                asked,
+                parts,
+                wake_ms,
+            },
             over => Driven::Over(Box::new(Row {
                 status: over,
                 result,

@@ -4,6 +4,7 @@
 mod people;
 mod relay;
 mod snapshot;
+mod spread;
 
 use std::any::type_name;
 use std::future::Future;
@@ -21,6 +22,7 @@ use flow_store::RecordKind;
 use futures_util::future::{Either, FutureExt as _, select};
 use serde_json::Value;
 
+use self::spread::OfPart;
 use super::error::RuntimeError;
 use super::journal::{Entry, Journal};
 use super::payload::{self, VALUE_DEPTH};
@@ -29,6 +31,7 @@ use super::replay::Outcome;
 pub(crate) use people::{Answered, Asked};
 pub(crate) use relay::Relay;
 pub(crate) use snapshot::{AtNode, Captured, Snapshot, Snapshots, UNFIT};
+pub(crate) use spread::Spreads;
 
 /// The action of a node that failed.
 const ERROR: &str = "error";
@@ -44,6 +47,10 @@ pub struct Durable {
     restored: Mutex<Option<Snapshot>>,
     captured: Option<Arc<Mutex<Captured>>>,
     relay: Arc<Relay>,
+    /// What comes of a part of a loop, if the execution is one.
+    of_part: Option<OfPart>,
+    /// How it makes parts. A look into the past makes none.
+    spreads: Option<Spreads>,
 }
 
 impl Durable {
@@ -69,6 +76,8 @@ impl Durable {
             restored: Mutex::new(restored),
             captured: None,
             relay,
+            of_part: None,
+            spreads: None,
         }
     }
 
@@ -246,6 +255,11 @@ impl Hooks for Durable {
         Ok(())
     }
 
+    fn first_item(&self, scope: &Scope<'_>) -> u32 {
+        let of_part = self.part_at(scope.frame());
+        of_part.map_or(0, |of_part| of_part.part.first())
+    }
+
     fn item_started(&self, scope: &Scope<'_>) {
         self.started(scope.frame(), &scope.frame().place());
     }
@@ -382,6 +396,10 @@ impl Hooks for Durable {
         let place = frame.place();
         self.journal.failed(&place);
         if self.record_failed(&place, 0, failed) {
+            if let (Some(_), FlowError::Node(error)) = (self.part_at(frame), &**failed) {
+                // The execution with the loop fails with it.
+                self.journal.add_gave_up(&place, 0, error);
+            }
             let (path, error) = (frame.path(), failed);
             self.run.emit(path, EventKind::CompositeFailed { error });
         }

@@ -1,15 +1,18 @@
 //! The values of a flow between two nodes: snapshots, and states captured to look into the past.
 
 use std::collections::BTreeMap;
+use std::future::Future;
 use std::sync::PoisonError;
 
 use flow_runtime::FlowError;
 use flow_runtime::engine::{
-    Failed, Frame, Hooks, Json, LoopsInOrder, Saved, Scope, StateHooks, StoredState, Unstorable,
+    Failed, Frame, Hooks, Json, LoopsInOrder, Saved, Scope, Spread, StateHooks, StoredState,
+    Unstorable,
 };
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Durable;
+use crate::engine::spread::Runs;
 use crate::journal::{Visits, name_of};
 use crate::payload::{self, PAYLOAD_DEPTH};
 
@@ -148,6 +151,53 @@ impl<S: StoredState<Json> + LoopsInOrder<Json>> StateHooks<S> for Durable {
             self.snapshot(frame, node, saved);
         }
         self.node_started(scope, node)
+    }
+
+    fn spread<W>(
+        &self,
+        scope: &Scope<'_>,
+        spread: Spread<'_>,
+        state: &S,
+        here: W,
+    ) -> impl Future<Output = Result<S, Failed>> + Send
+    where
+        W: Future<Output = Result<S, Failed>> + Send,
+    {
+        let runs = self.runs(scope, &spread);
+        let saved = match runs {
+            Runs::InParts(_) => self.saved(scope.frame(), state),
+            Runs::Here | Runs::AsPart => None,
+        };
+        async move {
+            let place = || scope.frame().place();
+            match runs {
+                Runs::Here => here.await,
+                Runs::AsPart => {
+                    let ran = here.await.map(|results| results.save());
+                    let ran = match ran {
+                        Ok(Ok(results)) => Ok(results),
+                        Ok(Err(Unstorable { key, reason })) => {
+                            let reason = format!("`{key}`: {reason}");
+                            return self.halt_unstorable(&place(), reason).await;
+                        }
+                        Err(failed) => Err(failed),
+                    };
+                    self.ran_as_part(ran).await
+                }
+                Runs::InParts(division) => {
+                    let results = self.in_parts(scope, spread, division, saved).await?;
+                    let reason = match S::load(results) {
+                        Ok(results) => return Ok(results),
+                        Err(Unstorable { key, reason }) => {
+                            format!("the results of its parts: `{key}`: {reason}")
+                        }
+                    };
+                    self.journal
+                        .halt(self.unreadable_at(&place(), reason))
+                        .await
+                }
+            }
+        }
     }
 
     fn at_end(&self, scope: &Scope<'_>, state: &S) {

@@ -12,13 +12,15 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use super::load::{Loaded, loaded_visits};
+use super::parts::as_part;
 use super::{ActiveRun, Inner, Slot, lock};
 use crate::driver::{Driven, Driver, Signals, Work};
-use crate::engine::{Durable, Relay, Snapshot, Snapshots};
+use crate::engine::{Durable, Relay, Snapshot, Snapshots, Spreads};
 use crate::error::RuntimeError;
 use crate::journal::Journal;
 use crate::journal::transaction::RunTransactions;
 use crate::lease::{Lease, Term};
+use crate::parts::Part;
 use crate::registered::Registered;
 
 /// Marks a run of this process as stopped when it is dropped. This also happens when the run's task
@@ -32,10 +34,15 @@ pub(crate) struct RunGuard {
 
 impl RunGuard {
     async fn ended(mut self, driven: Driven) {
-        if let Some(run) = &self.run {
-            self.inner.driven(self.id, run, driven).await;
-        }
+        let Some(run) = &self.run else { return };
+        self.inner.driven(self.id, run, driven).await;
+        let over = run.over.get().cloned();
         self.run = None;
+        // Its place may be needed by the execution that waits for it.
+        drop(self.slot.take());
+        if let Some(row) = over {
+            self.inner.over(&row).await;
+        }
     }
 }
 
@@ -193,12 +200,23 @@ impl Inner {
         let journal = Arc::new(journal);
         let cancellation = CancellationToken::new();
         let run_options = options.run_options().cancellation(cancellation.clone());
-        let engine = Arc::new(self.engine(row, journal.clone(), run_options, &input, snapshot));
         let signals = Signals {
             shut_down: self.shut_down.clone(),
             draining: self.draining.clone(),
             ..Signals::default()
         };
+        let spreads = Spreads {
+            inner: Arc::downgrade(self),
+            row: Row {
+                structure: flow.hash().to_owned(),
+                ..row.clone()
+            },
+            told: signals.parts.clone(),
+            options: options.with_part(None),
+        };
+        let engine = self.engine(row, journal.clone(), run_options, &input, snapshot);
+        let engine = engine.as_part(options.part).spreading(spreads);
+        let engine = Arc::new(engine);
         let driver = Driver {
             store: self.store.clone(),
             journal,
@@ -210,7 +228,10 @@ impl Inner {
             changes: changes.map(|changes| (row.flow.clone(), changes)),
             structure: (row.structure != flow.hash()).then(|| flow.hash().to_owned()),
         };
-        let work = flow.run(id, engine, input);
+        let mut work = flow.run(id, engine.clone(), input);
+        if engine.part().is_some() {
+            work = as_part(work, engine, Part::of_row(row), Arc::downgrade(self));
+        }
         let run = Arc::new(ActiveRun {
             fence: row.fence,
             lease,
@@ -281,11 +302,18 @@ impl Inner {
         if let Driven::Over(row) = driven {
             // Nobody else sets it.
             let _ = run.over.set(*row);
-        } else if let Driven::Paused { asked, wake_ms } = driven {
-            // An answer that arrived while the run was pausing has woken nobody. If the store
-            // cannot say, assume that there is one.
+        } else if let Driven::Paused {
+            asked,
+            parts,
+            wake_ms,
+        } = driven
+        {
+            // An answer that arrived while the run was pausing has woken nobody, nor has a part that
+            // ended then. If the store cannot say, assume that there is one.
             let asked = |pause: &PauseRow| asked.contains(&pause.token);
-            if self.is_answered(id, asked).await.unwrap_or(true) {
+            if self.is_answered(id, asked).await.unwrap_or(true)
+                || self.parts_are_over(&parts).await.unwrap_or(true)
+            {
                 self.try_to_launch(id).await;
             } else if let Some(wake_ms) = wake_ms {
                 self.alarm.set(wake_ms, id);

@@ -15,6 +15,7 @@ use crate::engine::Snapshot;
 use crate::error::RuntimeError;
 use crate::journal::Visits;
 use crate::options::StoredOptions;
+use crate::parts::Division;
 use crate::registered::Registered;
 use crate::replay::{node_error, waits_until};
 use crate::steps::missing;
@@ -209,7 +210,7 @@ impl Inner {
         }
         let reached = Reached::new(&records, snapshot.as_ref());
         let changes = self.changes(row, flow, &reached).await?;
-        let options = serde_json::from_str(&row.options).map_err(|error| {
+        let options = StoredOptions::parse(&row.options).map_err(|error| {
             unreadable(
                 row.id,
                 flow.namespace(),
@@ -346,6 +347,9 @@ fn damaged(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
             }
             RecordKind::GaveUp if node_error(payload).is_none() => {
                 format!("record {seq}, a failure, is damaged: it does not contain an error")
+            }
+            RecordKind::Spread if Division::parse(payload).is_none() => {
+                format!("record {seq}, of a loop that is spread, is damaged: it does not say how")
             }
             _ => return None,
         };

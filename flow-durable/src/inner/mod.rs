@@ -6,6 +6,7 @@ mod halts;
 mod launch;
 mod listen;
 mod load;
+mod parts;
 mod queue;
 mod recover;
 mod slots;
@@ -28,6 +29,7 @@ use crate::error::RuntimeError;
 use crate::events::Deltas;
 use crate::lease::Lease;
 use crate::options::RuntimeOptions;
+use crate::parts::flow_with_loop;
 use crate::registered::Registered;
 use crate::versions::Versions;
 use claims::{Claiming, Unknown, Watched};
@@ -40,6 +42,7 @@ pub(crate) use load::{
     Loaded, WITHOUT_BLOBS, check_format, kept_elsewhere, loaded_visits, records_since_snapshot,
     without_items,
 };
+pub(crate) use parts::{IsThere, NewPart, PartResult};
 pub use recover::Recovered;
 pub(crate) use slots::{Slot, Slots};
 pub(crate) use tasks::{Alarm, Gone, Once};
@@ -113,6 +116,14 @@ pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
+/// The flow that an execution with this flow runs: for a part of a loop, the flow with the loop.
+fn flow_of<'a>(flows: &HashMap<String, Versions>, name: &'a str) -> &'a str {
+    match flow_with_loop(name) {
+        Some(flow) if !flows.contains_key(name) => flow,
+        _ => name,
+    }
+}
+
 fn not_registered(flow: &str) -> RuntimeError {
     RuntimeError::NotRegistered {
         flow: flow.to_owned(),
@@ -181,7 +192,7 @@ impl Inner {
     /// its flow is not registered.
     pub(crate) fn known_version(&self, row: &Row) -> Option<Arc<Registered>> {
         let flows = lock(&self.flows);
-        let versions = flows.get(&row.flow)?;
+        let versions = flows.get(flow_of(&flows, &row.flow))?;
         Some(versions.closest(&row.structure).clone())
     }
 
@@ -210,12 +221,12 @@ impl Inner {
         };
         let loaded = load(&structure).map(Registered::any);
         let version = match loaded {
-            Ok(loaded) if loaded.name() == row.flow && loaded.hash() == row.structure => loaded,
+            Ok(loaded) if loaded.name() == known.name() && loaded.hash() == row.structure => loaded,
             Ok(_) => return Ok(stand_in(&known, "what is loaded is another flow")),
             Err(reason) => return Ok(stand_in(&known, &reason)),
         };
         let version = Arc::new(version);
-        if let Some(versions) = lock(&self.flows).get_mut(&row.flow) {
+        if let Some(versions) = lock(&self.flows).get_mut(known.name()) {
             versions.add_earlier(version.clone());
         }
         Ok(version)

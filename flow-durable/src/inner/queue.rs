@@ -12,6 +12,7 @@ use super::slots::Slot;
 use super::{Inner, Look, lock};
 use crate::error::RuntimeError;
 use crate::lease::Term;
+use crate::parts::flow_of_parts;
 
 /// How many executions are taken at once where there is no limit.
 const BATCH: usize = 100;
@@ -43,7 +44,7 @@ impl Inner {
         let _turn = self.slots.turn.lock().await;
         let term = self.term();
         let limit = self.slots.free().min(BATCH);
-        let names: Vec<String> = lock(&self.flows).keys().cloned().collect();
+        let names = self.names_to_take();
         let free = |name: String| {
             let free = self.slots.free_of(&name);
             (name, free)
@@ -67,6 +68,17 @@ impl Inner {
         }
         let are_more = taken.len() == limit;
         Ok((taken, term, are_more))
+    }
+
+    /// The names of the flows that this process has, and those of the parts of their loops.
+    fn names_to_take(&self) -> Vec<String> {
+        let flows = lock(&self.flows);
+        let all = flows.iter().flat_map(|(name, versions)| {
+            let parts = versions.all().flat_map(|version| version.spread_loops());
+            let parts = parts.map(|each| flow_of_parts(name, each));
+            std::iter::once(name.clone()).chain(parts)
+        });
+        all.collect()
     }
 
     async fn begin(self: &Arc<Self>, row: Row, term: Term, slot: Slot) {

@@ -65,6 +65,8 @@ struct State {
     /// The times at which something wakes, in milliseconds since 1970 (UTC), each with how many
     /// wait for it.
     timers: BTreeMap<u64, usize>,
+    /// The parts of a loop whose end somebody waits for.
+    parts: Vec<ExecutionId>,
     /// The questions at which somebody waits, with their outcomes.
     questions: HashMap<Token, Asking>,
     /// Questions that were open when the run was loaded.
@@ -384,10 +386,22 @@ impl Journal {
     }
 
     /// Returns true if the run only waits for answers, and none has arrived.
-    pub(crate) fn only_asks(&self) -> bool {
+    pub(crate) fn only_waits(&self) -> bool {
         let state = self.state();
         let mut asking = state.questions.values();
-        !state.questions.is_empty() && asking.all(|asking| asking.settled.is_none())
+        let waits = !state.questions.is_empty() || !state.parts.is_empty();
+        waits && asking.all(|asking| asking.settled.is_none())
+    }
+
+    /// Marks these parts as awaited until the result is dropped.
+    pub(crate) fn waits_for_parts(&self, parts: Vec<ExecutionId>) -> Parts<'_> {
+        self.state().parts = parts;
+        Parts(self)
+    }
+
+    /// The parts that are awaited.
+    pub(crate) fn awaited_parts(&self) -> Vec<ExecutionId> {
+        self.state().parts.clone()
     }
 
     /// Called when nothing moves in a replay: see [`Replay::skip_starts`].
@@ -460,6 +474,15 @@ fn poll_over(replay: &mut Replay, cx: &Context<'_>) -> Poll<()> {
     }
     replay.wake_when_over(cx.waker());
     Poll::Pending
+}
+
+/// Parts of a loop are awaited, until this is dropped.
+pub(crate) struct Parts<'a>(&'a Journal);
+
+impl Drop for Parts<'_> {
+    fn drop(&mut self) {
+        self.0.state().parts.clear();
+    }
 }
 
 /// Marks something as running.

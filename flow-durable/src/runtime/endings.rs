@@ -67,6 +67,7 @@ impl Runtime {
         }
         self.owned.inner.committed.notify_waiters();
         self.owned.inner.drop_run(id);
+        self.owned.inner.over(&row).await;
         Ok(Execution::new(self.owned.clone(), row))
     }
 
@@ -86,6 +87,8 @@ impl Runtime {
         let mut expired = Listed::default();
         for row in self.owned.inner.store.list(&query).await? {
             let ended = match row {
+                // It waits for parts of a loop, and for nobody's answer.
+                Ok(row) if !self.owned.inner.asks(row.id).await? => continue,
                 Ok(row) => {
                     self.end(row, "expired: nobody answered in time", untouched)
                         .await
@@ -102,7 +105,8 @@ impl Runtime {
         Ok(expired)
     }
 
-    /// Removes an execution with its journal. A running execution is cancelled.
+    /// Removes an execution with its journal, and with the parts of its loops. A running execution is
+    /// cancelled.
     ///
     /// A store may keep large values in another place (`BlobStore`), and say that it could not remove
     /// them there although the execution is gone. To call this again removes them; then there is no
@@ -110,10 +114,17 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NotFound`], or the store failed. It may be removed all the same.
+    /// [`RuntimeError::NotFound`]; [`RuntimeError::IsPart`] if it is a part of a loop of an execution
+    /// that is not over; or the store failed. It may be removed all the same.
     pub async fn delete(&self, id: ExecutionId) -> Result<(), RuntimeError> {
         let inner = &self.owned.inner;
-        self.owned.is_there(id).await?;
+        let parts = match self.owned.there(id).await? {
+            Some(row) => {
+                inner.may_be_deleted(&row).await?;
+                inner.parts_of(&row).await?
+            }
+            None => Vec::new(),
+        };
         // Also if it is not there, since something of it may have been left behind. Nobody else can
         // have it: an id is new when an execution starts.
         let deleted = inner.store.delete(id).await;
@@ -121,10 +132,17 @@ impl Runtime {
             inner.drop_run(id);
             lock(&inner.halted).remove(&id);
         }
-        if deleted.map_err(RuntimeError::of(id))? {
-            Ok(())
-        } else {
-            Err(RuntimeError::NotFound(id))
+        if !deleted.map_err(RuntimeError::of(id))? {
+            return Err(RuntimeError::NotFound(id));
         }
+        for part in parts {
+            inner.drop_run(part);
+            inner
+                .store
+                .delete(part)
+                .await
+                .map_err(RuntimeError::of(part))?;
+        }
+        Ok(())
     }
 }

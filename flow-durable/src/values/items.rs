@@ -30,6 +30,12 @@ impl Items {
         results.insert(index, result);
     }
 
+    /// A part of a loop is done, from this item on.
+    pub(super) fn part_done(&mut self, step: &str, first: usize, results: Vec<Value>) {
+        let all = self.0.entry(step.to_owned()).or_default();
+        all.extend((first..).zip(results.into_iter().map(Some)));
+    }
+
     /// The results of a loop that is done.
     pub(super) fn take(&mut self, step: &str) -> Results {
         self.0.remove(step).unwrap_or_default()
@@ -45,6 +51,13 @@ pub(super) fn item_of(step: &str) -> Option<(String, usize)> {
         before => format!("{before}.{name}"),
     };
     Some((each, usize::try_from(index?).ok()?))
+}
+
+/// The step of the loop, and the index of the first item, of a part of a loop: `report.lines[16..32]`.
+pub(super) fn part_of(step: &str) -> Option<(&str, usize)> {
+    let (each, range) = step.strip_suffix(']')?.rsplit_once('[')?;
+    let (first, _) = range.split_once("..")?;
+    Some((each, first.parse().ok()?))
 }
 
 /// The result of an item for which a flow ran. A flow with one output or none and with one end has

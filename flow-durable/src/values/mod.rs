@@ -21,6 +21,7 @@ use serde_json::{Map, Value, json};
 
 use crate::engine::{Answered, Snapshot};
 use crate::events::split_item;
+use crate::parts::Part;
 use crate::steps::{is_inside, is_within, without_retry};
 
 pub use access::{AccessedValue, KeyAccess, NodeValues};
@@ -54,6 +55,8 @@ pub(crate) struct State {
     outcomes: HashMap<String, Value>,
     errors: Errors,
     items: Items,
+    /// The index of the first item of the loop, in an execution that is a part of one.
+    first_item: usize,
     /// The outputs of inner flows that have ended, by the step of the node.
     ended: HashMap<String, Known>,
     /// What the last node that took an action has written, if somebody asked for it.
@@ -98,7 +101,20 @@ impl<'a> Values<'a> {
             RecordKind::NodeStarted => self.started(record),
             RecordKind::Outcome => {
                 let outcome = serde_json::from_str(payload)?;
-                self.state.outcomes.insert(record.step.clone(), outcome);
+                match (items::part_of(&record.step), outcome) {
+                    (Some((each, first)), Value::Array(results)) => {
+                        self.state.items.part_done(each, first, results);
+                    }
+                    (_, outcome) => {
+                        self.state.outcomes.insert(record.step.clone(), outcome);
+                    }
+                }
+            }
+            RecordKind::Spread => {
+                // That of the execution with the loop says only how many parts there are.
+                if let Ok(part) = serde_json::from_str::<Part>(payload) {
+                    self.state.first_item = part.first() as usize;
+                }
             }
             RecordKind::Resumed => self.answered(record, serde_json::from_str(payload)?),
             RecordKind::NodeFailed => {
@@ -306,7 +322,19 @@ impl<'a> Values<'a> {
             }
         }
         let length = length.unwrap_or(results.len());
-        (0..length).map(|index| results.remove(&index)?).collect()
+        let first = self.first_item(&each.path);
+        let indices = first..first + length;
+        indices.map(|index| results.remove(&index)?).collect()
+    }
+
+    /// The index of the first item of the list over which the loop at a path runs: 0, but in an
+    /// execution that is a part of a loop.
+    fn first_item(&self, path: &str) -> usize {
+        let (flow, _) = path.rsplit_once('.').unwrap_or_default();
+        match flow == self.root.namespace {
+            true => self.state.first_item,
+            false => 0,
+        }
     }
 
     /// Forgets the flows at or inside a step.
@@ -385,6 +413,7 @@ impl<'a> Values<'a> {
         let key = at.each?.params.get("item")?.as_str()?;
         let (_, name) = path.rsplit_once('.')?;
         let index = usize::try_from(split_item(name).1?).ok()?;
+        let index = index.checked_sub(self.first_item(path))?;
         let list = self.list(path, step, at);
         Some((key, list.and_then(|list| list.get(index)).cloned()))
     }

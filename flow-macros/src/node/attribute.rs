@@ -162,9 +162,13 @@ impl NodeAttribute {
                 let tags = shown::tags(name, input, report)?;
                 !std::mem::replace(&mut self.shown.tags, tags).is_empty()
             }
-            "concurrency" | "collect_errors" => {
+            "concurrency" | "spread" | "collect_errors" => {
                 self.settings.parse(name, input, report)?;
-                let message = format!("`{name}` is a setting of a fork or of a loop over items");
+                let of = match name == "concurrency" {
+                    true => "a fork or of a loop over items",
+                    false => "a loop over items",
+                };
+                let message = format!("`{name}` is a setting of {of}");
                 let help = "give it in the flow, after `with`";
                 report.error(Code::NamesNothing, name.span(), message, help);
                 false

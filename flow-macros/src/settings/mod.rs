@@ -30,6 +30,8 @@ pub(crate) struct Settings {
     pub(crate) timeout: Option<(Span, Duration)>,
     /// For a fork or a loop over items.
     pub(crate) concurrency: Option<(Span, usize)>,
+    /// For a loop over items: how many of them are one part.
+    pub(crate) spread: Option<(Span, u32)>,
     /// For a loop over items.
     pub(crate) collect_errors: Option<Span>,
 }
@@ -44,7 +46,13 @@ pub(crate) enum GivenBy {
 }
 
 /// The names of [`Settings`].
-pub(crate) const SETTINGS: [&str; 4] = ["retry", "timeout", "concurrency", "collect_errors"];
+pub(crate) const SETTINGS: [&str; 5] = [
+    "retry",
+    "timeout",
+    "concurrency",
+    "spread",
+    "collect_errors",
+];
 
 /// The names of the settings that only `#[node(…)]` has.
 pub(crate) const OF_NODES: [&str; 10] = [
@@ -80,12 +88,13 @@ impl Settings {
                 timeout.is_some_and(|timeout| self.timeout.replace((span, timeout)).is_some())
             }
             "concurrency" => {
-                parentheses(name, input, "concurrency(4)")?;
-                let content;
-                parenthesized!(content in input);
-                let count = count(&literal(&content, "4")?, "concurrency", report);
+                let count = in_parentheses(name, "4", input, report)?;
                 count
                     .is_some_and(|count| self.concurrency.replace((span, count as usize)).is_some())
+            }
+            "spread" => {
+                let count = in_parentheses(name, "16", input, report)?;
+                count.is_some_and(|count| self.spread.replace((span, count)).is_some())
             }
             "collect_errors" => self.collect_errors.replace(span).is_some(),
             _ => return Ok(false),
@@ -126,6 +135,7 @@ impl Settings {
             retry: retry.or(base.retry),
             timeout: timeout.or(base.timeout),
             concurrency: concurrency.or(base.concurrency),
+            spread: self.spread.map(|(_, items)| items.into()).or(base.spread),
             collect_errors: self.collect_errors.is_some() || base.collect_errors,
             ..base
         }
@@ -154,6 +164,23 @@ impl Settings {
         });
         quote!(#base #retry #timeout)
     }
+}
+
+/// The count of a setting such as `concurrency(4)`, whose name was just parsed.
+fn in_parentheses(
+    name: &Ident,
+    example: &str,
+    input: ParseStream<'_>,
+    report: &mut Report,
+) -> syn::Result<Option<u32>> {
+    parentheses(name, input, &format!("{name}({example})"))?;
+    let content;
+    parenthesized!(content in input);
+    Ok(count(
+        &literal(&content, example)?,
+        &name.to_string(),
+        report,
+    ))
 }
 
 /// A duration as the language spells it: `1m 30s`. Days and longer units are not used, because not

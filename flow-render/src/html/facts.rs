@@ -39,6 +39,9 @@ pub(super) fn settings(settings: &SettingsDocument) -> Markup {
     if let Some(count) = settings.concurrency {
         facts.push(("concurrency", count.to_string()));
     }
+    if let Some(items) = settings.spread {
+        facts.push(("spread", format!("over workers, {items} items each")));
+    }
     if settings.blocking {
         facts.push((
             "blocking",

@@ -97,7 +97,7 @@ pub use self::any_flow::{AnyFlow, RunError, accepted_input};
 pub use self::carry_out::carry_out;
 pub use self::direct::Direct;
 #[doc(hidden)]
-pub use self::loops::loop_started;
+pub use self::loops::{loop_started, spread_results};
 pub use self::observed::Observed;
 pub use self::visits::Visits;
 pub use crate::error::Failed;
@@ -173,6 +173,14 @@ pub trait Hooks: Send + Sync {
     #[inline]
     fn item_started(&self, scope: &Scope<'_>) {
         let _ = scope;
+    }
+
+    /// The index of the first item that the loop runs here, which is the current node: 0, unless this
+    /// run has only a [part](Spread) of the items.
+    #[inline]
+    fn first_item(&self, scope: &Scope<'_>) -> u32 {
+        let _ = scope;
+        0
     }
 
     /// A loop that is the current node begins, with this many items. Not called if the collection does
@@ -312,6 +320,21 @@ pub trait Hooks: Send + Sync {
     }
 }
 
+/// A loop whose items may run in parts, each of them elsewhere.
+#[derive(Debug, Clone, Copy)]
+pub struct Spread<'a> {
+    /// The key of the collection: a [`Sequence`](crate::Sequence).
+    pub over: &'a str,
+    /// The keys that the loop and its body read, the collection among them.
+    pub reads: &'a [&'a str],
+    /// The key of the results. `None` if the body returns nothing.
+    pub results: Option<&'a str>,
+    /// How many items there are.
+    pub items: usize,
+    /// How many items a part has, but for the last one: at least 1.
+    pub each: u32,
+}
+
 /// What an engine does with the values of a flow, between one node and the next. `S` is a type that
 /// each flow generates; with the feature `stored`, it is a `StoredState<Json>` if all of its values
 /// are `Serialize` and `Deserialize`.
@@ -342,6 +365,28 @@ pub trait StateHooks<S>: Hooks {
     ) -> Result<(), Failed> {
         self.node_finished(scope, action);
         self.before_node(scope, node, state)
+    }
+
+    /// A loop `with spread(…)` is the current node, and this is the state before its items. `here`
+    /// runs them, and returns a state that has nothing but the results. An engine can let others run
+    /// parts of the items instead, and return their results in such a state.
+    ///
+    /// # Errors
+    ///
+    /// The loop has failed.
+    #[inline]
+    fn spread<W>(
+        &self,
+        scope: &Scope<'_>,
+        spread: Spread<'_>,
+        state: &S,
+        here: W,
+    ) -> impl Future<Output = Result<S, Failed>> + Send
+    where
+        W: Future<Output = Result<S, Failed>> + Send,
+    {
+        let _ = (scope, spread, state);
+        here
     }
 
     /// The flow has reached an end, and this is the state there.

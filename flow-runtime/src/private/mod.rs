@@ -26,12 +26,15 @@ pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, blocking_with, num
 pub use crate::embed::{
     Inner, LinkedFlow, Spec, embed, inner, joined, joined_length, linked, spec, spec_of,
 };
-pub use crate::engine::{Drive, Engine, FlowInfo, Hooks, Scope, StateHooks, Step, loop_started};
+pub use crate::engine::{
+    Drive, Engine, FlowInfo, Hooks, Scope, Spread, StateHooks, Step, loop_started, spread_results,
+};
 pub use crate::error::{Failed, FlowError};
 pub use crate::flow::{Described, Flow, Route, Running, Target};
 pub use crate::nesting::{Inside, Nesting, NothingInside};
 pub use crate::node_error::{Failure, NodeError, Phase};
 pub use crate::options::RunSettings;
+pub use crate::ordered::Sequence;
 pub use crate::policy::{Policy, Retry, RetryIf};
 pub use crate::question::{Asked, AsksPeople, Unasked};
 pub use crate::requirement::{OpensTransactions, Untransacted};

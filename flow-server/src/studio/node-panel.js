@@ -26,6 +26,7 @@ const SETTINGS = {
     },
     timeout: { type: "string", description: "How long it may take each time, such as 1m 30s" },
     concurrency: { type: "integer", minimum: 1, description: "How many branches or items run at the same time." },
+    spread: { type: "integer", minimum: 1, description: "How many items of a loop are one part, which any worker can run." },
     collectErrors: { type: "boolean", description: "Whether a loop keeps errors as values" },
     poll: {
       type: "object",

@@ -18,6 +18,9 @@ pub struct SettingsDocument {
     /// How many branches or items run at the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u64>,
+    /// How many items of a loop are one part, where the parts of a loop can run on several workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spread: Option<u64>,
     /// True if it runs on the pool for blocking work.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub blocking: bool,

@@ -198,6 +198,7 @@ fn settings(dice: &mut Dice) -> SettingsDocument {
             timeout: maybe(dice, duration),
         }),
         concurrency: maybe(dice, |dice| 1 + dice.below(9) as u64),
+        spread: maybe(dice, |dice| 1 + dice.below(99) as u64),
         blocking: dice.one_in(2),
         transaction: dice.one_in(4),
         collect_errors: dice.one_in(2),

@@ -124,6 +124,7 @@ const BROKEN: [(&str, &str); 81] = [
     ("/nodes/1/settings", r#"{ "timeout": "0s" }"#),
     ("/nodes/1/settings", r#"{ "timeout": "soon" }"#),
     ("/nodes/1/settings", r#"{ "concurrency": 0 }"#),
+    ("/nodes/1/settings", r#"{ "spread": 0 }"#),
     ("/nodes/1/settings", r#"{ "concurrency": 1.5 }"#),
     ("/nodes/1/settings", r#"{ "blocking": "yes" }"#),
     ("/nodes/1/settings", r#"{ "transaction": "yes" }"#),

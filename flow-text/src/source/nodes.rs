@@ -363,6 +363,7 @@ fn settings(settings: &SettingsDocument) -> String {
             .concurrency
             .map(|count| format!("concurrency({count})")),
     );
+    all.extend(settings.spread.map(|items| format!("spread({items})")));
     all.extend(settings.collect_errors.then(|| "collect_errors".to_owned()));
     if all.is_empty() {
         String::new()

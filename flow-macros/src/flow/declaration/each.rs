@@ -119,6 +119,27 @@ pub(in crate::flow) fn check_collections(
     }
 }
 
+/// Reports loops in branches of forks that are to be spread: their items run in place.
+pub(in crate::flow) fn check_spread(flow: &FlowSyntax, instances: &Instances, report: &mut Report) {
+    let forks = instances.iter().filter_map(|(_, fork)| match &fork.kind {
+        InstanceKind::Fork(branches) => Some(branches.iter().flatten()),
+        _ => None,
+    });
+    for node in forks.flatten() {
+        let each = &instances[*node];
+        let declared = each.declared(flow);
+        let spread = declared.and_then(|declared| declared.settings.spread);
+        if let (Some((span, _)), InstanceKind::Each { .. }) = (spread, &each.kind) {
+            let message = format!(
+                "`{}` is in a branch of a fork, where the items of a loop are not spread",
+                each.shown
+            );
+            let help = "remove `spread`, or put the loop before or after the fork";
+            report.error(Code::NamesNothing, span, message, help);
+        }
+    }
+}
+
 /// The body of a loop over items writes nothing by itself.
 pub(super) fn check_collected(flow: &FlowSyntax, instance: &Instance, report: &mut Report) {
     if !instance.hidden {

@@ -17,7 +17,7 @@ use super::mapped;
 use super::syntax::{FlowSyntax, NodeSource};
 
 pub(super) use conditions::check_conditions;
-pub(super) use each::{check_body, check_collections, check_error_edge, reads_item};
+pub(super) use each::{check_body, check_collections, check_error_edge, check_spread, reads_item};
 pub(super) use mapping::{check_mapped_keys, is_mapped_before, ports};
 
 /// Checks the declaration of one node.

@@ -46,9 +46,15 @@ pub(super) fn check_settings(
             "it is a setting of a fork or of a loop over items",
         );
     }
-    if let (Some(span), false) = (settings.collect_errors, takes(is_loop)) {
-        let message = format!("`collect_errors` does nothing for `{name}`");
-        nothing(span, message, "it is a setting of a loop over items");
+    let of_loops = [
+        ("spread", settings.spread.map(|(span, _)| span)),
+        ("collect_errors", settings.collect_errors),
+    ];
+    for (setting, span) in of_loops {
+        if let (Some(span), false) = (span, takes(is_loop)) {
+            let message = format!("`{setting}` does nothing for `{name}`");
+            nothing(span, message, "it is a setting of a loop over items");
+        }
     }
 }
 

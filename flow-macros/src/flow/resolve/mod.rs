@@ -68,6 +68,7 @@ pub(crate) fn resolve(
     let mut nodes = nodes(flow, instances, &contracts);
     declaration::check_mapped_keys(flow, instances, &nodes, report);
     declaration::check_collections(flow, instances, &nodes, report);
+    declaration::check_spread(flow, instances, report);
     declaration::check_conditions(flow, instances, &mut nodes, report);
     let graph = graph(flow, instances, nodes);
     // rustc compares all types, and knows neither the key nor who wrote it.

@@ -1,14 +1,17 @@
 //! A loop over items: its body runs once for each, one after the other or several at a time. The
 //! results are in the order of the items.
 
+use std::collections::BTreeSet;
+
 use flow_spec::{DEFAULT_ACTION, NodeId};
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote_spanned;
 
 use crate::contract::Kind;
+use crate::flow::instances::InstanceKind;
 use crate::flow::plan::{Place, ReadIndex};
 use crate::flow::results::{item_type, results_type};
-use crate::names::{hidden, ident, plain};
+use crate::names::{here, hidden, ident, plain};
 
 use super::Visit;
 
@@ -50,6 +53,10 @@ impl Visit<'_> {
             }
             results
         }};
+        let carried_out = match self.settings.spread {
+            Some((span, items)) => self.spread(here(span), items, keeps, &carried_out),
+            None => carried_out,
+        };
         let outcome = self.outcome(quote_spanned!(site=> outcome), carried_out);
         let write = keeps.then(|| {
             let (key, outcome) = (plain(&self.instance.name), quote_spanned!(site=> outcome));
@@ -62,6 +69,69 @@ impl Visit<'_> {
             #rt::Ok(#route)
         };
         (code, self.item_function(&function, body))
+    }
+
+    /// An expression of the results of a loop whose items an engine may run elsewhere, in parts.
+    /// `carried_out` runs them here.
+    fn spread(&self, site: Span, each: u32, keeps: bool, carried_out: &TokenStream) -> TokenStream {
+        let rt = &self.rt;
+        let graph = self.plan.resolved.graph.graph();
+        let reads = &graph.node(self.node).reads;
+        let collection = self.value(ReadIndex(0), &self.contract.reads[0]);
+        // A collection that cannot be spread is reported at its name in the loop.
+        let InstanceKind::Each { over, .. } = &self.instance.kind else {
+            return carried_out.clone();
+        };
+        let sequence = shown_at(self.state.ty(&plain(over)), over.span());
+        let of_body = &graph.node(self.plan.instances.body(self.node)).reads;
+        let (over, all) = (&reads[0].key, reads.iter().chain(of_body));
+        let keys: BTreeSet<&str> = all
+            .map(|read| read.key.as_str())
+            .filter(|key| self.state.has(key))
+            .collect();
+        let keys = keys.into_iter();
+        let name = plain(&self.instance.name);
+        let fields = self.state.fields().map(|(key, _)| {
+            if keeps && plain(key) == name {
+                quote_spanned!(site=> #key: #rt::Some(results))
+            } else {
+                quote_spanned!(site=> #key: #rt::None)
+            }
+        });
+        let (found, results) = if keeps {
+            let key = ident(&name, self.instance.span);
+            let found =
+                quote_spanned!(site=> #rt::spread_results(engine, scope, results.#key).await);
+            (found, quote_spanned!(site=> #rt::Some(#name)))
+        } else {
+            (
+                quote_spanned!(site=> #rt::Ok(())),
+                quote_spanned!(site=> #rt::None),
+            )
+        };
+        let bound = if keeps {
+            quote_spanned!(site=> results)
+        } else {
+            quote_spanned!(site=> ())
+        };
+        quote_spanned! {site=> {
+            let spread = #rt::Spread {
+                over: #over,
+                reads: &[#(#keys),*],
+                results: #results,
+                items: <#sequence as #rt::Sequence>::__items(#collection),
+                each: #each,
+            };
+            let results = {
+                let state = &*state;
+                let here = async { #carried_out.map(|#bound| __State { #(#fields,)* }) };
+                #rt::StateHooks::spread(engine, scope, spread, state, here).await
+            };
+            match results {
+                #rt::Ok(results) => #found,
+                #rt::Err(failed) => #rt::Err(failed),
+            }
+        }}
     }
 
     /// An expression of the results, one item after the other. `run` runs one item, `kept` is the
@@ -135,6 +205,9 @@ impl Visit<'_> {
             Place::Branch(branch) => Some(branch),
             _ => None,
         };
+        let first = self.settings.spread.map(|_| {
+            quote_spanned!(site=> let index = #rt::Hooks::first_item(engine, scope).saturating_add(index);)
+        });
         let body_visit = Visit::new(
             self.plan,
             self.state,
@@ -173,6 +246,7 @@ impl Visit<'_> {
                 __E: #rt::Hooks,
                 #(#bounds,)*
             {
+                #first
                 let item_scope = scope.item(index);
                 let scope = &item_scope;
                 #rt::Hooks::item_started(engine, scope);
@@ -209,4 +283,20 @@ impl Visit<'_> {
             }
         }
     }
+}
+
+/// These tokens as they are resolved, shown at one place.
+fn shown_at(tokens: TokenStream, place: Span) -> TokenStream {
+    let shown = |token: TokenTree| {
+        let span = token.span().located_at(place);
+        let mut token = match token {
+            TokenTree::Group(group) => {
+                Group::new(group.delimiter(), shown_at(group.stream(), place)).into()
+            }
+            other => other,
+        };
+        token.set_span(span);
+        token
+    };
+    tokens.into_iter().map(shown).collect()
 }

@@ -91,7 +91,14 @@ impl<'a> Visit<'a> {
                 .flatten()
                 .flat_map(|&node| of(node))
                 .collect(),
-            InstanceKind::Each { .. } => of(self.plan.instances.body(self.node)),
+            InstanceKind::Each { .. } => {
+                let spread = self
+                    .settings
+                    .spread
+                    .map(|_| quote_spanned!(self.site=> __E: #rt::StateHooks<__State>));
+                let body = of(self.plan.instances.body(self.node));
+                spread.into_iter().chain(body).collect()
+            }
             InstanceKind::Branch(_) | InstanceKind::Wait(_) => Vec::new(),
         }
     }

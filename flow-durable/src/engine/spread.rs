@@ -1,0 +1,413 @@
+//! Loops whose items run in parts: see [`crate::parts`].
+
+use std::collections::BTreeMap;
+use std::future::pending;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use flow_runtime::FlowError;
+use flow_runtime::engine::{Failed, Frame, Place, Saved, Scope, Spread};
+use flow_store::{RecordKind, Row};
+use futures_util::StreamExt as _;
+use futures_util::future::{Either, select};
+use futures_util::stream::FuturesUnordered;
+use serde_json::{Map, Value};
+use tokio::sync::Notify;
+
+use crate::engine::{Durable, Snapshot};
+use crate::error::RuntimeError;
+use crate::inner::{Inner, IsThere, NewPart, PartResult};
+use crate::journal::Entry;
+use crate::options::StoredOptions;
+use crate::parts::{Division, Part};
+use crate::payload::{self, VALUE_DEPTH};
+use crate::replay::{Outcome, node_error};
+
+/// After which time an execution looks at its parts, although nobody has told it that they are over:
+/// the process that would have done so may have crashed.
+const LOOK_AT_PARTS: Duration = Duration::from_secs(30);
+
+/// How an execution makes parts, and is told that they are over.
+pub(crate) struct Spreads {
+    pub(crate) inner: Weak<Inner>,
+    pub(crate) row: Row,
+    pub(crate) options: StoredOptions,
+    pub(crate) told: Arc<Notify>,
+}
+
+impl std::fmt::Debug for Spreads {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Spreads").field(&self.row.id).finish()
+    }
+}
+
+/// What has come of the loop in an execution that is a part.
+#[derive(Debug)]
+pub(crate) struct OfPart {
+    pub(crate) part: Part,
+    pub(super) ran: Mutex<Option<Result<Saved, Failed>>>,
+}
+
+/// Where the items of a loop run.
+pub(super) enum Runs {
+    /// In this execution, which goes on after the loop.
+    Here,
+    /// In this execution, which is a part and ends with the loop.
+    AsPart,
+    /// In parts, which are divided like this if they were before.
+    InParts(Option<Division>),
+}
+
+impl Durable {
+    /// The same for an execution that is this part.
+    pub(crate) fn as_part(self, part: Option<Part>) -> Self {
+        let of_part = part.map(|part| OfPart {
+            part,
+            ran: Mutex::default(),
+        });
+        Durable { of_part, ..self }
+    }
+
+    /// The part that this execution is.
+    pub(crate) fn part(&self) -> Option<&Part> {
+        self.of_part.as_ref().map(|of_part| &of_part.part)
+    }
+
+    pub(crate) fn spreading(self, spreads: Spreads) -> Self {
+        Durable {
+            spreads: Some(spreads),
+            ..self
+        }
+    }
+
+    /// What has come of the loop of a part, once.
+    pub(crate) fn ran(&self) -> Option<Result<Saved, Failed>> {
+        let ran = &self.of_part.as_ref()?.ran;
+        ran.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The part that this execution is, if its own loop is the frame's current node.
+    pub(super) fn part_at(&self, frame: &Frame<'_>) -> Option<&OfPart> {
+        self.of_part.as_ref().filter(|_| is_outermost(frame))
+    }
+
+    /// Where the items of the current node run.
+    pub(super) fn runs(&self, scope: &Scope<'_>, spread: &Spread<'_>) -> Runs {
+        let frame = scope.frame();
+        if !is_outermost(frame) {
+            return Runs::Here;
+        }
+        if self.of_part.is_some() {
+            return Runs::AsPart;
+        }
+        let place = frame.place();
+        let (division, has_run_here) = self
+            .journal
+            .replaying(|replay| (replay.division(&place), replay.is_inside(&place)));
+        if division.is_some() {
+            return Runs::InParts(division);
+        }
+        let one_part = spread.items <= spread.each as usize;
+        match one_part || has_run_here || self.spreads.is_none() {
+            true => Runs::Here,
+            false => Runs::InParts(None),
+        }
+    }
+
+    /// Ends the execution with what has come of its loop. This never returns.
+    pub(super) async fn ran_as_part<S>(&self, ran: Result<Saved, Failed>) -> Result<S, Failed> {
+        if let Some(of_part) = &self.of_part {
+            *of_part.ran.lock().unwrap_or_else(PoisonError::into_inner) = Some(ran);
+        }
+        // Whoever polls the run looks for it then.
+        pending().await
+    }
+
+    /// Lets parts run the items of the current node, and returns their results.
+    pub(super) async fn in_parts(
+        &self,
+        scope: &Scope<'_>,
+        spread: Spread<'_>,
+        divided: Option<Division>,
+        state: Option<Saved>,
+    ) -> Result<Saved, Failed> {
+        let place = scope.frame().place();
+        let Some(state) = state else {
+            // The run was stopped, because the state cannot be stored.
+            return pending().await;
+        };
+        let division = match divided {
+            Some(division) => division,
+            None => self.divide(&place, &spread).await,
+        };
+        let mut results: BTreeMap<u32, Value> = BTreeMap::new();
+        let mut outstanding = Vec::new();
+        let mut failed = None;
+        {
+            let replayed = |number: u32| {
+                let part = part_place(&place, division, number);
+                async move { (number, self.journal.recorded(&part).await) }
+            };
+            let mut replayed: FuturesUnordered<_> = (0..division.parts()).map(replayed).collect();
+            while let Some((number, outcome)) = replayed.next().await {
+                let part = part_place(&place, division, number);
+                match outcome {
+                    None => outstanding.push(number),
+                    Some(Outcome::Value(text)) => {
+                        results.insert(number, self.read(&part, &text).await);
+                    }
+                    Some(Outcome::Failed(text)) => {
+                        failed = Some((number, text));
+                        break;
+                    }
+                    Some(Outcome::Answer(_)) => {
+                        let reason = "a part of a loop has an answer".to_owned();
+                        return self.journal.halt(self.unreadable_at(&part, reason)).await;
+                    }
+                }
+            }
+        }
+        if let Some((number, text)) = failed {
+            let others = (0..division.parts())
+                .filter(|other| *other != number && !results.contains_key(other));
+            let others: Vec<u32> = others.collect();
+            return self.part_failed(&place, division, &others, &text).await;
+        }
+        if !outstanding.is_empty() {
+            outstanding.sort_unstable();
+            let found = self.await_parts(scope, &spread, division, state, outstanding);
+            results.extend(found.await?);
+        }
+        let all = results.into_values().flat_map(|results| match results {
+            Value::Array(all) => all,
+            _ => Vec::new(),
+        });
+        let all = Value::Array(all.collect());
+        let key = spread.results.map(str::to_owned);
+        Ok(Saved(key.map(|key| (key, all)).into_iter().collect()))
+    }
+
+    /// Records how the items are divided, before there is a part.
+    async fn divide(&self, place: &Place, spread: &Spread<'_>) -> Division {
+        self.journal.live().await;
+        let Ok(items) = u32::try_from(spread.items) else {
+            let reason = format!("{} items are too many to be spread", spread.items);
+            return self.halt_unstorable(place, reason).await;
+        };
+        let each = spread.each;
+        let division = Division { items, each };
+        let payload = serde_json::json!(division).to_string();
+        let entry = Entry {
+            kind: RecordKind::Spread,
+            place,
+            attempt: 0,
+            payload,
+        };
+        self.journal.write(entry).await;
+        division
+    }
+
+    /// Makes these parts if they are not there, waits until they are over, and records their results.
+    async fn await_parts(
+        &self,
+        scope: &Scope<'_>,
+        spread: &Spread<'_>,
+        division: Division,
+        state: Saved,
+        mut outstanding: Vec<u32>,
+    ) -> Result<BTreeMap<u32, Value>, Failed> {
+        let frame = scope.frame();
+        let place = frame.place();
+        let (None, Some(spreads)) = (&self.captured, &self.spreads) else {
+            // A look into the past ends here.
+            return pending().await;
+        };
+        let mut results = BTreeMap::new();
+        loop {
+            let Some(inner) = spreads.inner.upgrade() else {
+                return pending().await;
+            };
+            {
+                // A step like any other: not without a claim, and not while the process drains.
+                let _begun = self.journal.begin().await;
+                let _active = self.journal.active();
+                let mut left = Vec::new();
+                for number in outstanding {
+                    let part = self.nth(&place, division, number);
+                    let there = match self.or_halt(inner.part_result(&part, &place.path)).await {
+                        Ok(PartResult::Results(found)) => {
+                            self.record_part(&place, division, number, &found).await;
+                            results.insert(number, found);
+                            continue;
+                        }
+                        Ok(PartResult::Failed(text)) => {
+                            let place = part_place(&place, division, number);
+                            self.journal.add_urgent(Entry {
+                                kind: RecordKind::NodeFailed,
+                                place: &place,
+                                attempt: 0,
+                                payload: text.clone(),
+                            });
+                            let at = frame.place();
+                            let others = (0..division.parts()).filter(|other| *other != number);
+                            let others: Vec<u32> = others.collect();
+                            return self.part_failed(&at, division, &others, &text).await;
+                        }
+                        Ok(PartResult::Ended(error)) => return Err(Box::new(error)),
+                        Err(IsThere(there)) => there,
+                    };
+                    left.push(number);
+                    if !there {
+                        let begins = self.part_begins(frame, spread, division, number, &state);
+                        let begins = match begins {
+                            Ok(begins) => begins,
+                            Err(reason) => return self.halt_unstorable(&place, reason).await,
+                        };
+                        let options = spreads.options.with_part(Some(part.clone()));
+                        let new = NewPart {
+                            part,
+                            each: begins.node.clone(),
+                            options: options.to_json(),
+                            begins,
+                        };
+                        self.or_halt(inner.create_part(&spreads.row, new)).await;
+                    }
+                }
+                outstanding = left;
+            }
+            if outstanding.is_empty() {
+                return Ok(results);
+            }
+            drop(inner);
+            let waited = outstanding.iter();
+            let waited = waited.map(|number| self.nth(&place, division, *number).id());
+            let _waits = self.journal.waits_for_parts(waited.collect());
+            let after_ms = u64::try_from(LOOK_AT_PARTS.as_millis()).unwrap_or(u64::MAX);
+            let again = self.journal.now_ms().saturating_add(after_ms);
+            let told = std::pin::pin!(spreads.told.notified());
+            let again = std::pin::pin!(self.journal.sleep_until(again));
+            match select(told, again).await {
+                Either::Left(_) | Either::Right(_) => {}
+            }
+        }
+    }
+
+    /// Ends the other parts of a loop of which one has failed, and returns the failure.
+    async fn part_failed<T>(
+        &self,
+        place: &Place,
+        division: Division,
+        others: &[u32],
+        text: &str,
+    ) -> Result<T, Failed> {
+        // The failure of the loop is recorded after they have been ended.
+        let ended = self.journal.replaying(|replay| replay.has_failed(place));
+        if let (false, None, Some(spreads)) = (ended, &self.captured, &self.spreads)
+            && let Some(inner) = spreads.inner.upgrade()
+        {
+            self.journal.all_stored().await;
+            let _active = self.journal.active();
+            for number in others {
+                let id = self.nth(place, division, *number).id();
+                let reason = "another part of the loop has failed";
+                self.or_halt(inner.end_part(id, reason)).await;
+            }
+        }
+        match node_error(text) {
+            Some(error) => Err(Box::new(FlowError::Node(error))),
+            None => {
+                let reason = "the recorded failure of a part is damaged".to_owned();
+                self.journal.halt(self.unreadable_at(place, reason)).await
+            }
+        }
+    }
+
+    /// Records the results of a part. The next step waits until they are stored.
+    async fn record_part(&self, place: &Place, division: Division, number: u32, results: &Value) {
+        let place = part_place(place, division, number);
+        let payload = results.to_string();
+        if let Err(reason) = payload::check(&payload, VALUE_DEPTH + 1) {
+            return self.halt_unstorable(&place, reason).await;
+        }
+        self.journal.add_urgent(Entry {
+            kind: RecordKind::Outcome,
+            place: &place,
+            attempt: 0,
+            payload,
+        });
+    }
+
+    async fn or_halt<T>(&self, work: impl Future<Output = Result<T, RuntimeError>> + Send) -> T {
+        match work.await {
+            Ok(value) => value,
+            Err(error) => self.journal.halt(error).await,
+        }
+    }
+
+    fn nth(&self, place: &Place, division: Division, number: u32) -> Part {
+        Part {
+            of: self.journal.execution(),
+            step: place.step.clone(),
+            number,
+            division,
+        }
+    }
+
+    /// The state in which a part begins: before the loop, with what the loop reads and the items of
+    /// the part.
+    fn part_begins(
+        &self,
+        frame: &Frame<'_>,
+        spread: &Spread<'_>,
+        division: Division,
+        number: u32,
+        state: &Saved,
+    ) -> Result<Snapshot, String> {
+        let range = division.range(number);
+        let range = range.start as usize..range.end as usize;
+        let items = state.0.get(spread.over).and_then(Value::as_array);
+        let items = items.and_then(|items| items.get(range));
+        let Some(items) = items else {
+            return Err(format!(
+                "`{}` is in JSON no list of {} items, so they cannot be spread",
+                spread.over, division.items
+            ));
+        };
+        let items = Value::Array(items.to_vec());
+        let read = |key: &&str| Some(((*key).to_owned(), state.0.get(*key)?.clone()));
+        let others = spread.reads.iter().filter(|key| **key != spread.over);
+        let mut begins: Map<String, Value> = others.filter_map(read).collect();
+        begins.insert(spread.over.to_owned(), items.clone());
+        let mut input = self.input.clone();
+        if let Some(all @ Value::Array(_)) = input.get_mut(spread.over) {
+            *all = items;
+        }
+        let place = frame.flow_place();
+        let node = frame.path().node().to_owned();
+        // The visit to the loop is the part's own.
+        let mut visits = self.journal.visits(&place.step);
+        if let Some(count) = visits.get_mut(&node) {
+            *count = count.saturating_sub(1);
+        }
+        Ok(Snapshot {
+            namespace: place.path,
+            node,
+            state: begins,
+            input,
+            visits,
+            steps: self.run.steps_taken().saturating_sub(1),
+        })
+    }
+}
+
+fn is_outermost(frame: &Frame<'_>) -> bool {
+    frame.around_flow().is_none() && !frame.is_branch() && frame.item_index().is_none()
+}
+
+/// The place of a part in the execution with the loop.
+fn part_place(place: &Place, division: Division, number: u32) -> Place {
+    Place {
+        step: division.step(&place.step, number),
+        ..place.clone()
+    }
+}

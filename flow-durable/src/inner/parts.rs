@@ -1,0 +1,413 @@
+//! Parts of loops: how they are made, how their results are had, and who is told that they are over.
+
+use std::convert::Infallible;
+use std::future::{Future as _, pending, poll_fn};
+use std::pin::pin;
+use std::sync::{Arc, Weak};
+use std::task::Poll;
+use std::time::Duration;
+
+use flow_runtime::FlowError;
+use flow_store::{
+    Append, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseState, Record, RecordKind, Row,
+    Status, Store, is_blob_marker,
+};
+use serde_json::{Map, Value};
+
+use super::load::{WITHOUT_BLOBS, records_since_snapshot};
+use super::{Inner, lock};
+use crate::driver::{Ended, Work};
+use crate::engine::{Durable, Snapshot};
+use crate::error::RuntimeError;
+use crate::parts::{Part, flow_of_parts};
+use crate::registered::hash_of;
+use crate::replay::node_error;
+
+/// How often a part looks whether its results are still wanted.
+const LOOK_WHETHER_WANTED: Duration = Duration::from_secs(5);
+
+/// A part that is to run: what it needs apart from what the execution with the loop has.
+pub(crate) struct NewPart {
+    pub(crate) part: Part,
+    /// The name of the loop's node.
+    pub(crate) each: String,
+    /// The options with which it runs, as stored.
+    pub(crate) options: String,
+    /// The state before the loop, with nothing but the items of this part.
+    pub(crate) begins: Snapshot,
+}
+
+/// What has come of a part.
+#[derive(Debug)]
+pub(crate) enum PartResult {
+    /// The list of its results. `null` if the loop has none.
+    Results(Value),
+    /// Its loop has failed: the error of the node, as JSON.
+    Failed(String),
+    /// It ended otherwise.
+    Ended(FlowError),
+}
+
+impl Inner {
+    /// Stores a part, which waits in the queue, unless it is there already.
+    pub(crate) async fn create_part(
+        self: &Arc<Self>,
+        parent: &Row,
+        new: NewPart,
+    ) -> Result<(), RuntimeError> {
+        let NewPart {
+            part,
+            each,
+            options,
+            begins,
+        } = new;
+        let (id, now_ms) = (part.id(), self.now_ms());
+        let json = |value: Result<String, serde_json::Error>| {
+            value.map_err(|error| RuntimeError::Unstorable {
+                execution: Some(parent.id),
+                path: part.division.step(&part.step, part.number),
+                reason: error.to_string(),
+            })
+        };
+        let input = json(serde_json::to_string(&begins.input))?;
+        let mut records = Vec::new();
+        let mut add = |kind, step: &str, path: &str, payload| {
+            records.push(Record {
+                seq: records.len() as u64,
+                at_ms: now_ms,
+                kind,
+                path: path.to_owned(),
+                step: step.to_owned(),
+                visit: 0,
+                item: None,
+                attempt: 0,
+                payload,
+            });
+        };
+        let namespace = begins.namespace.clone();
+        let path = format!("{namespace}.{each}");
+        let input_hash = hash_of(&input);
+        add(RecordKind::RunStarted, &namespace, &namespace, input);
+        let snapshot = json(serde_json::to_string(&begins))?;
+        add(RecordKind::Snapshot, &namespace, &namespace, snapshot);
+        let division = json(serde_json::to_string(&part))?;
+        add(RecordKind::Spread, &part.step, &path, division);
+        let row = Row {
+            id,
+            flow: flow_of_parts(&parent.flow, &each),
+            structure: parent.structure.clone(),
+            owner: parent.owner.clone(),
+            idempotency_key: None,
+            input_hash,
+            status: Status::Queued,
+            format: JOURNAL_FORMAT,
+            options,
+            created_ms: now_ms,
+            updated_ms: now_ms,
+            wake_ms: None,
+            next_seq: records.len() as u64,
+            snapshot_seq: Some(1),
+            copied_from: Some(parent.id),
+            result: None,
+            fence: 0,
+            priority: parent.priority,
+            not_before_ms: None,
+            concurrency: None,
+        };
+        let created = self.store.create(row, records, Vec::new(), None).await;
+        // It may have been stored before.
+        if let Err(error) = created
+            && !matches!(self.store.without_result(id).await, Ok(Some(_)))
+        {
+            return Err(RuntimeError::of(parent.id)(error));
+        }
+        self.committed.notify_waiters();
+        if !self.slots.are_none() {
+            self.queued.set(0, id);
+            self.keep_taking();
+        }
+        Ok(())
+    }
+
+    /// What has come of a part; `Err` with whether it is there if it is not over.
+    pub(crate) async fn part_result(
+        &self,
+        part: &Part,
+        path: &str,
+    ) -> Result<Result<PartResult, IsThere>, RuntimeError> {
+        let (id, of) = (part.id(), part.of);
+        let row = self.store.execution(id).await;
+        let Some(row) = row.map_err(RuntimeError::of(id))? else {
+            return Ok(Err(IsThere(false)));
+        };
+        let text = row.result.unwrap_or_default();
+        let unreadable = |reason: String| RuntimeError::Unreadable {
+            execution: of,
+            path: path.to_owned(),
+            reason: format!("the result of its part {id} {reason}"),
+        };
+        Ok(Ok(match row.status {
+            Status::Completed if is_blob_marker(&text) => {
+                return Err(unreadable(WITHOUT_BLOBS.to_owned()));
+            }
+            Status::Completed => {
+                let result: Map<String, Value> = serde_json::from_str(&text)
+                    .map_err(|error| unreadable(format!("is damaged: {error}")))?;
+                let results = result.into_iter().next().map(|(_, results)| results);
+                let range = part.division.range(part.number);
+                match results {
+                    Some(Value::Array(all)) if all.len() == range.len() => {
+                        PartResult::Results(Value::Array(all))
+                    }
+                    None => PartResult::Results(Value::Null),
+                    Some(_) => {
+                        let items = range.len();
+                        return Err(unreadable(format!("is no list of {items} results")));
+                    }
+                }
+            }
+            Status::Failed => match self.failure_of_part(part, row.next_seq).await? {
+                Some(error) => PartResult::Failed(error),
+                None => PartResult::Ended(self.ended_part(part, path, &text)),
+            },
+            Status::Cancelled => {
+                let reason = format!("it was cancelled: {text}");
+                PartResult::Ended(self.ended_part(part, path, &reason))
+            }
+            Status::Queued | Status::Running | Status::Paused => return Ok(Err(IsThere(true))),
+        }))
+    }
+
+    fn ended_part(&self, part: &Part, path: &str, reason: &str) -> FlowError {
+        FlowError::Part {
+            path: part.division.step(path, part.number),
+            reason: format!("of the execution {} that ran them, {reason}", part.id()),
+        }
+    }
+
+    /// The error of the node with which the loop failed in a part. `None` if none did.
+    async fn failure_of_part(
+        &self,
+        part: &Part,
+        next_seq: u64,
+    ) -> Result<Option<String>, RuntimeError> {
+        let id = part.id();
+        let records = records_since_snapshot(&*self.store, id, next_seq).await;
+        let records = records.map_err(RuntimeError::of(id))?;
+        let mut newest_first = records.into_iter().rev();
+        let gave_up = newest_first
+            .find(|record| record.kind == RecordKind::GaveUp && record.step == part.step);
+        let error = gave_up.map(|record| record.payload);
+        Ok(error.filter(|error| node_error(error).is_some()))
+    }
+
+    /// Ends a part whose results nobody wants any more, if it is not over.
+    pub(crate) async fn end_part(&self, id: ExecutionId, reason: &str) -> Result<(), RuntimeError> {
+        let row = self.store.without_result(id).await;
+        let Some(row) = row.map_err(RuntimeError::of(id))? else {
+            return Ok(());
+        };
+        if row.status.is_over() {
+            return Ok(());
+        }
+        let path = self.namespace(&row).await;
+        let record = Record {
+            seq: 0,
+            at_ms: self.now_ms(),
+            kind: RecordKind::RunCancelled,
+            path: path.clone(),
+            step: path,
+            visit: 0,
+            item: None,
+            attempt: 0,
+            payload: reason.to_owned(),
+        };
+        let ended = self
+            .store
+            .end(id, Status::Cancelled, reason, record, EndIf::NotOver)
+            .await;
+        ended.map_err(RuntimeError::of(id))?;
+        self.committed.notify_waiters();
+        self.drop_run(id);
+        Ok(())
+    }
+
+    /// Whether somebody waits for the results of a part.
+    async fn is_wanted(&self, part: &Part) -> Result<bool, RuntimeError> {
+        let row = self.store.without_result(part.of).await;
+        let row = row.map_err(RuntimeError::of(part.of))?;
+        Ok(row.is_some_and(|row| !row.status.is_over()))
+    }
+
+    /// Returns when the results of a part are wanted.
+    async fn wanted(&self, part: &Part) {
+        // If the store cannot say, they may be.
+        if !self.is_wanted(part).await.unwrap_or(true) {
+            let reason = "the execution that had this part is over";
+            // If it cannot be ended now, it is when somebody goes on with it.
+            let _ = self.end_part(part.id(), reason).await;
+            pending::<()>().await;
+        }
+    }
+
+    /// Looks from time to time whether the results of a part are still wanted. Never returns.
+    async fn watch_over(&self, part: &Part) -> Infallible {
+        loop {
+            tokio::time::sleep(LOOK_WHETHER_WANTED).await;
+            self.wanted(part).await;
+        }
+    }
+
+    /// Called when an execution is over. If it was a part, and the execution with the loop can go on,
+    /// that one is resumed.
+    pub(crate) async fn over(self: &Arc<Self>, row: &Row) {
+        let Some(part) = Part::of_row(row) else {
+            return;
+        };
+        if row.status == Status::Completed && !self.siblings_are_over(&part).await {
+            return;
+        }
+        self.part_is_over(part.of).await;
+    }
+
+    /// Whether all other parts of the loop are over. They are looked at from the next one on, up to
+    /// the first that is not: whoever ends that one looks as well.
+    async fn siblings_are_over(&self, part: &Part) -> bool {
+        let parts = part.division.parts();
+        for step in 1..parts {
+            let number = (u64::from(part.number) + u64::from(step)) % u64::from(parts);
+            let id = part.sibling(number as u32).id();
+            match self.store.without_result(id).await {
+                Ok(Some(row)) if !row.status.is_over() => return false,
+                Ok(_) => {}
+                // The execution with the loop looks for itself after a while.
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
+    /// Resumes an execution that waits for parts, here or in another process. If that is not possible
+    /// now, the execution goes on by itself after a while.
+    async fn part_is_over(self: &Arc<Self>, of: ExecutionId) {
+        let run = lock(&self.active).get(&of).cloned();
+        if let Some(run) = run {
+            run.signals.parts.notify_one();
+        }
+        if matches!(self.launch(of).await, Ok(true)) {
+            return;
+        }
+        let (_call, term) = (self.claiming.begin(), self.term());
+        let waits = |row: &Row| row.status == Status::Paused;
+        let row = self.store.without_result(of).await;
+        if !row.is_ok_and(|row| row.as_ref().is_some_and(waits)) {
+            return;
+        }
+        // Whoever has claimed it looks at its parts before it gives up the claim.
+        let Ok(Some(row)) = self.claim(of, term).await else {
+            return;
+        };
+        let due = Append {
+            status: Some(Status::Paused),
+            timer_ms: Some(self.now_ms()),
+            release: true,
+            now_ms: self.now_ms(),
+            ..Append::default()
+        };
+        // If it fails, the claim runs out.
+        let _ = self.store.append(of, row.fence, due).await;
+    }
+
+    /// Whether an execution that has just been paused can go on, because parts are over: all of them,
+    /// or one that failed.
+    pub(crate) async fn parts_are_over(&self, parts: &[ExecutionId]) -> Result<bool, RuntimeError> {
+        let mut all_over = true;
+        for id in parts {
+            let row = self.store.without_result(*id).await;
+            match row.map_err(RuntimeError::of(*id))?.map(|row| row.status) {
+                Some(Status::Completed) => {}
+                None | Some(Status::Failed | Status::Cancelled) => return Ok(true),
+                Some(Status::Queued | Status::Running | Status::Paused) => all_over = false,
+            }
+        }
+        Ok(all_over && !parts.is_empty())
+    }
+
+    /// Refuses the deletion of a part for which an execution waits.
+    pub(crate) async fn may_be_deleted(&self, row: &Row) -> Result<(), RuntimeError> {
+        match Part::of_row(row) {
+            Some(part) if self.is_wanted(&part).await? => Err(RuntimeError::IsPart {
+                execution: row.id,
+                of: part.of,
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// The executions that are parts of an execution's loops.
+    pub(crate) async fn parts_of(&self, row: &Row) -> Result<Vec<ExecutionId>, RuntimeError> {
+        let structure = self.store.structure(&row.structure).await;
+        let structure = structure.map_err(RuntimeError::of(row.id))?;
+        // Most flows have no such loop.
+        if !structure.is_some_and(|structure| structure.contains("\"spread\"")) {
+            return Ok(Vec::new());
+        }
+        let query = ListQuery {
+            copied_from: Some(row.id),
+            ..ListQuery::default()
+        };
+        let listed = self.store.list(&query).await;
+        let listed = listed.map_err(RuntimeError::of(row.id))?;
+        let parts = listed.into_iter().flatten();
+        let parts = parts.filter(|other| Part::of_row(other).is_some_and(|part| part.of == row.id));
+        Ok(parts.map(|row| row.id).collect())
+    }
+
+    /// Whether an execution waits for people: it has a question with which it is not done.
+    pub(crate) async fn asks(&self, id: ExecutionId) -> Result<bool, RuntimeError> {
+        let pauses = self.store.pauses(id).await.map_err(RuntimeError::of(id))?;
+        Ok(pauses.iter().any(|pause| match pause.state {
+            PauseState::Open | PauseState::Answered(_) | PauseState::TimedOut => true,
+            PauseState::Used | PauseState::Expired | PauseState::Withdrawn => false,
+        }))
+    }
+}
+
+/// Whether a part that is not over has been made.
+pub(crate) struct IsThere(pub(crate) bool);
+
+/// The run of a part: it ends with its loop, and begins and goes on only while its results are wanted.
+/// Those of a copy, which is no part of anything, are.
+pub(crate) fn as_part(
+    mut work: Work,
+    engine: Arc<Durable>,
+    part: Option<Part>,
+    inner: Weak<Inner>,
+) -> Work {
+    Box::pin(async move {
+        let inner = inner.upgrade();
+        let watched = part.as_ref().zip(inner.as_ref());
+        if let Some((part, inner)) = watched {
+            inner.wanted(part).await;
+        }
+        let mut watch = pin!(async {
+            match watched {
+                Some((part, inner)) => inner.watch_over(part).await,
+                None => pending().await,
+            }
+        });
+        poll_fn(|cx| {
+            let ended = work.as_mut().poll(cx);
+            match (engine.ran(), ended) {
+                (Some(Ok(results)), _) => Poll::Ready(Ok(results)),
+                (Some(Err(failed)), _) => Poll::Ready(Err(Ended::Failed(*failed))),
+                (None, Poll::Ready(ended)) => Poll::Ready(ended),
+                (None, Poll::Pending) => match watch.as_mut().poll(cx) {
+                    Poll::Pending => Poll::Pending,
+                    Poll::Ready(never) => match never {},
+                },
+            }
+        })
+        .await
+    })
+}

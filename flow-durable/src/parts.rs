@@ -1,0 +1,109 @@
+//! Parts of loops: executions that run some of the items of a loop of another execution.
+//!
+//! The items of a loop `with spread(16)` are divided into parts of sixteen. Each part is an execution
+//! of its own, which any process can take out of the queue, and whose id follows from the loop and
+//! the part's number: so a part is made once, however often the execution with the loop is resumed.
+//! That execution waits without running until the parts are over, and copies their results into its
+//! own journal.
+
+use std::ops::Range;
+
+use flow_store::{ExecutionId, Row};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use uuid::Uuid;
+
+use crate::options::StoredOptions;
+
+/// How the items of a loop are divided: the payload of a `Spread` record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Division {
+    /// How many items there are.
+    pub(crate) items: u32,
+    /// How many items a part has, but for the last one. Not 0.
+    pub(crate) each: u32,
+}
+
+/// The part of a loop that an execution runs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Part {
+    /// The execution with the loop.
+    pub(crate) of: ExecutionId,
+    /// The step of the loop, there and here.
+    pub(crate) step: String,
+    /// Its number, from 0.
+    pub(crate) number: u32,
+    #[serde(flatten)]
+    pub(crate) division: Division,
+}
+
+impl Division {
+    /// The division in a record. `None` if it is damaged.
+    pub(crate) fn parse(payload: &str) -> Option<Division> {
+        let division: Division = serde_json::from_str(payload).ok()?;
+        (division.each > 0).then_some(division)
+    }
+
+    /// How many parts there are.
+    pub(crate) fn parts(self) -> u32 {
+        self.items.div_ceil(self.each)
+    }
+
+    /// The indices of a part's items.
+    pub(crate) fn range(self, part: u32) -> Range<u32> {
+        let first = part.saturating_mul(self.each);
+        first..first.saturating_add(self.each).min(self.items)
+    }
+
+    /// The step of a part in the execution with the loop.
+    pub(crate) fn step(self, step: &str, part: u32) -> String {
+        let Range { start, end } = self.range(part);
+        format!("{step}[{start}..{end}]")
+    }
+}
+
+impl Part {
+    /// The id of the execution. It is as old as that of the execution with the loop, so that its parts
+    /// come before executions that were started later.
+    pub(crate) fn id(&self) -> ExecutionId {
+        let Part {
+            of, step, number, ..
+        } = self;
+        let hash = Sha256::digest(format!("{of}/{step}/{number}"));
+        let mut bytes = [0; 16];
+        bytes.copy_from_slice(&hash[..16]);
+        bytes[..6].copy_from_slice(&of.as_uuid().as_bytes()[..6]);
+        let id = uuid::Builder::from_bytes(bytes).with_version(uuid::Version::SortRand);
+        Uuid::from(id.with_variant(uuid::Variant::RFC4122).into_uuid()).into()
+    }
+
+    /// The part that an execution is. `None` if it is none, or a copy of one.
+    pub(crate) fn of_row(row: &Row) -> Option<Part> {
+        let part = StoredOptions::parse(&row.options).ok()?.part?;
+        (part.id() == row.id).then_some(part)
+    }
+
+    /// The same loop's part with this number.
+    pub(crate) fn sibling(&self, number: u32) -> Part {
+        Part {
+            number,
+            ..self.clone()
+        }
+    }
+
+    /// The index of its first item.
+    pub(crate) fn first(&self) -> u32 {
+        self.division.range(self.number).start
+    }
+}
+
+/// The name of the flow of parts: that of the flow with the loop, and the loop's name.
+pub(crate) fn flow_of_parts(flow: &str, each: &str) -> String {
+    format!("{flow}.{each}")
+}
+
+/// The flow with the loop, given the name of the flow of its parts. Names of flows and of nodes have
+/// no dots.
+pub(crate) fn flow_with_loop(flow: &str) -> Option<&str> {
+    flow.rsplit_once('.').map(|(flow, _)| flow)
+}

@@ -1,0 +1,405 @@
+//! Loops whose items run in parts, on one or more workers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use flow_durable::{
+    Execution, ExecutionId, ListOptions, RecordKind, Runtime, RuntimeError, RuntimeOptions,
+    StartOptions, Status,
+};
+use flow_runtime::prelude::*;
+use tokio::sync::Semaphore;
+
+use crate::support::{Shared, options, store};
+
+/// Says what it did, where, and only as often as it may.
+#[derive(Clone)]
+struct Work {
+    worker: &'static str,
+    may: Arc<Semaphore>,
+    done: Arc<Mutex<Vec<(&'static str, u32)>>>,
+}
+
+impl Work {
+    fn new() -> Self {
+        Work {
+            worker: "one",
+            may: Arc::new(Semaphore::new(1000)),
+            done: Arc::default(),
+        }
+    }
+
+    fn at(&self, worker: &'static str) -> Self {
+        Work {
+            worker,
+            ..self.clone()
+        }
+    }
+
+    /// How often each number was done.
+    fn counts(&self) -> BTreeMap<u32, usize> {
+        let mut counts = BTreeMap::new();
+        for (_, number) in &*self.done.lock().unwrap() {
+            *counts.entry(*number).or_default() += 1;
+        }
+        counts
+    }
+}
+
+#[node]
+impl Work {
+    async fn exec(&self, number: &u32, factor: &u32) -> Result<u32, String> {
+        self.may.acquire().await.unwrap().forget();
+        self.done.lock().unwrap().push((self.worker, *number));
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        if *number == 666 {
+            return Err("not this one".to_owned());
+        }
+        Ok(number * factor)
+    }
+}
+
+#[node(writes = factor)]
+fn factor(numbers: &[u32]) -> u32 {
+    u32::try_from(numbers.len()).unwrap()
+}
+
+#[node(writes = sum)]
+fn sum(products: &[u32]) -> u32 {
+    products.iter().sum()
+}
+
+#[node(writes = sum)]
+fn no_sum(error: &NodeError) -> u32 {
+    assert_eq!(error.attempts(), 1);
+    0
+}
+
+flow! {
+    Products(numbers: Vec<u32>) -> (products: Vec<u32>, sum: u32) {
+        node work: Work;
+        node products: for number in numbers { work } with concurrency(2), spread(4);
+        start >> factor >> products >> sum >> end;
+    }
+}
+
+flow! {
+    Forgiving(numbers: Vec<u32>) -> (sum: u32) {
+        node work: Work;
+        node products: for number in numbers { work } with spread(2);
+        start >> factor >> products >> sum >> end;
+        products - "error" >> no_sum >> end;
+    }
+}
+
+flow! {
+    Collecting(numbers: Vec<u32>) -> (products: Vec<Result<u32, NodeError>>) {
+        node work: Work;
+        node products: for number in numbers { work } with spread(3), collect_errors;
+        start >> factor >> products >> end;
+    }
+}
+
+fn products(work: &Work) -> Products {
+    Products::builder().work(work.clone()).build()
+}
+
+/// At most this many executions at once.
+fn slots(at_once: usize) -> RuntimeOptions {
+    let at_once = NonZeroUsize::new(at_once).unwrap();
+    options().concurrent_executions(at_once.get())
+}
+
+fn worker(store: &Shared, work: &Work, at_once: usize) -> Runtime {
+    let options = slots(at_once).look_for_work(Duration::from_millis(50));
+    let runtime = Runtime::with_options(store.clone(), options);
+    runtime.register(products(work)).unwrap();
+    runtime
+}
+
+async fn start(runtime: &Runtime, numbers: impl IntoIterator<Item = u32>) -> Execution {
+    let numbers = numbers.into_iter().collect();
+    let start = runtime.start::<Products>(ProductsInput { numbers }, StartOptions::new());
+    start.await.unwrap()
+}
+
+async fn parts(runtime: &Runtime, of: ExecutionId) -> Vec<Execution> {
+    let listed = runtime.list(ListOptions::new()).await.unwrap();
+    let parts = listed.iter().filter(|other| other.part_of() == Some(of));
+    parts.cloned().collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_results_are_those_of_a_plain_run() {
+    let work = Work::new();
+    let input = || ProductsInput {
+        numbers: (0..19).collect(),
+    };
+    let plain = products(&work).run(input()).await.unwrap();
+    let runtime = worker(&store(), &work, 8);
+    let execution = start(&runtime, 0..19).await.settled().await.unwrap();
+    let output = execution.output::<Products>().unwrap().unwrap();
+    assert_eq!(output.products, plain.products);
+    assert_eq!(output.sum, plain.sum);
+    assert!(work.counts().values().all(|count| *count == 2), "once each");
+
+    let parts = parts(&runtime, execution.id()).await;
+    assert_eq!(parts.len(), 5);
+    for part in &parts {
+        assert_eq!(part.status(), Status::Completed);
+        assert_eq!(part.flow(), "Products.products");
+        assert_eq!(part.copied_from(), Some(execution.id()));
+        let error = part.output::<Products>().unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .contains("an execution of `Products.products`"),
+            "{error}"
+        );
+    }
+    // The steps of the items are counted through, whatever the part.
+    let mut items = BTreeSet::new();
+    for part in &parts {
+        let journal = part.journal().await.unwrap();
+        let outcomes = journal.iter().filter(|it| it.kind == RecordKind::Outcome);
+        items.extend(outcomes.map(|outcome| outcome.path.clone()));
+    }
+    let expected = (0..19).map(|item| format!("products.products[{item}]"));
+    assert_eq!(items, expected.collect());
+}
+
+#[tokio::test(start_paused = true)]
+async fn workers_share_the_parts_of_a_loop() {
+    let (store, work) = (store(), Work::new());
+    let workers: Vec<Runtime> = ["one", "two", "three"]
+        .into_iter()
+        .map(|name| worker(&store, &work.at(name), 1))
+        .collect();
+    for worker in &workers {
+        worker.recover().await.unwrap();
+    }
+    let execution = start(&workers[0], 0..48).await.settled().await.unwrap();
+    assert_eq!(
+        execution.status(),
+        Status::Completed,
+        "{:?}",
+        execution.reason()
+    );
+    assert_eq!(work.counts().len(), 48);
+    assert!(work.counts().values().all(|count| *count == 1));
+    let done = work.done.lock().unwrap();
+    for name in ["one", "two", "three"] {
+        let items = done.iter().filter(|(worker, _)| *worker == name).count();
+        assert!(items >= 8, "`{name}` did {items} of 48");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_with_one_place_runs_the_parts_one_after_the_other() {
+    let (store, work) = (store(), Work::new());
+    let runtime = worker(&store, &work, 1);
+    let execution = start(&runtime, 0..12).await;
+    let began = tokio::time::Instant::now();
+    let execution = execution.settled().await.unwrap();
+    assert_eq!(execution.status(), Status::Completed);
+    // Three parts of two rounds each; nobody waits for a look that comes later.
+    assert!(
+        began.elapsed() < Duration::from_secs(2),
+        "{:?}",
+        began.elapsed()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn few_items_run_where_the_flow_does() {
+    let (store, work) = (store(), Work::new());
+    let runtime = worker(&store, &work, 8);
+    let execution = start(&runtime, 0..4).await.settled().await.unwrap();
+    assert_eq!(execution.status(), Status::Completed);
+    assert!(parts(&runtime, execution.id()).await.is_empty());
+    let journal = execution.journal().await.unwrap();
+    assert!(
+        journal
+            .iter()
+            .all(|record| record.kind != RecordKind::Spread)
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_done_before_a_crash_is_not_done_again() {
+    let (store, work) = (store(), Work::new());
+    work.may.forget_permits(1000 - 7);
+    let first = worker(&store, &work, 8);
+    let id = start(&first, 0..16).await.id();
+    while work.counts().len() < 7 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    first.shut_down().await;
+    work.may.add_permits(1000);
+    let second = worker(&store, &work, 8);
+    second.recover().await.unwrap();
+    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    assert_eq!(execution.status(), Status::Completed);
+    let products: Vec<u32> = (0..16).map(|number| number * 16).collect();
+    assert_eq!(
+        execution.output::<Products>().unwrap().unwrap().products,
+        products
+    );
+    assert!(
+        work.counts().values().all(|count| *count == 1),
+        "{:?}",
+        work.counts()
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_item_that_fails_ends_the_loop_and_its_other_parts() {
+    let (store, work) = (store(), Work::new());
+    let runtime = worker(&store, &work, 2);
+    let numbers = (0..40).map(|number| if number == 9 { 666 } else { number });
+    let execution = start(&runtime, numbers).await.settled().await.unwrap();
+    assert_eq!(execution.status(), Status::Failed);
+    let reason = execution.reason().unwrap();
+    assert_eq!(
+        reason,
+        "node `products.products[9]` failed after 1 attempt: not this one"
+    );
+    let mut statuses = BTreeMap::new();
+    for part in parts(&runtime, execution.id()).await {
+        *statuses.entry(part.status().as_str()).or_insert(0) += 1;
+    }
+    assert_eq!(statuses["failed"], 1, "{statuses:?}");
+    assert!(statuses["cancelled"] >= 5, "{statuses:?}");
+    assert!(
+        work.counts().len() < 30,
+        "the others do not run to their end"
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_error_of_an_item_is_routed() {
+    let work = Work::new();
+    let runtime = Runtime::with_options(store(), options());
+    runtime
+        .register(Forgiving::builder().work(work.clone()).build())
+        .unwrap();
+    let input = ForgivingInput {
+        numbers: vec![1, 2, 3, 666, 5],
+    };
+    let start = runtime.start::<Forgiving>(input, StartOptions::new());
+    let execution = start.await.unwrap().settled().await.unwrap();
+    assert_eq!(execution.output::<Forgiving>().unwrap().unwrap().sum, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_are_collected_from_all_parts() {
+    let work = Work::new();
+    let runtime = Runtime::with_options(store(), options());
+    runtime
+        .register(Collecting::builder().work(work.clone()).build())
+        .unwrap();
+    let input = CollectingInput {
+        numbers: vec![1, 666, 3, 4, 666, 6, 7],
+    };
+    let start = runtime.start::<Collecting>(input, StartOptions::new());
+    let execution = start.await.unwrap().settled().await.unwrap();
+    let output = execution.output::<Collecting>().unwrap().unwrap();
+    let shown: Vec<String> = output
+        .products
+        .iter()
+        .map(|result| match result {
+            Ok(product) => product.to_string(),
+            Err(error) => error.path().to_owned(),
+        })
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "7",
+            "collecting.products[1]",
+            "21",
+            "28",
+            "collecting.products[4]",
+            "42",
+            "49"
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn parts_of_a_cancelled_execution_end() {
+    let (store, work) = (store(), Work::new());
+    work.may.forget_permits(1000);
+    let runtime = worker(&store, &work, 3);
+    let id = start(&runtime, 0..40).await.id();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    assert_eq!(runtime.get(id).await.unwrap().status(), Status::Paused);
+    runtime.cancel(id, "no longer needed").await.unwrap();
+    tokio::time::sleep(Duration::from_secs(6)).await;
+    work.may.add_permits(1000);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    for part in parts(&runtime, id).await {
+        assert_eq!(part.status(), Status::Cancelled);
+        assert_eq!(
+            part.reason().unwrap(),
+            "the execution that had this part is over"
+        );
+    }
+    assert!(work.counts().is_empty(), "{:?}", work.counts());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_part_that_is_cancelled_fails_the_loop() {
+    let (store, work) = (store(), Work::new());
+    work.may.forget_permits(1000);
+    let runtime = worker(&store, &work, 3);
+    let id = start(&runtime, 0..8).await.id();
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    let part = parts(&runtime, id).await[0].id();
+    let refused = runtime.delete(part).await.unwrap_err();
+    assert!(
+        matches!(refused, RuntimeError::IsPart { of, .. } if of == id),
+        "{refused}"
+    );
+    runtime.cancel(part, "a mistake").await.unwrap();
+    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    assert_eq!(execution.status(), Status::Failed);
+    let reason = execution.reason().unwrap();
+    assert!(reason.ends_with("it was cancelled: a mistake"), "{reason}");
+
+    runtime.delete(id).await.unwrap();
+    assert!(runtime.list(ListOptions::new()).await.unwrap().is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_copy_of_an_execution_in_its_loop_makes_parts_of_its_own() {
+    let (store, work) = (store(), Work::new());
+    work.may.forget_permits(1000 - 6);
+    let runtime = worker(&store, &work, 8);
+    let id = start(&runtime, 0..12).await.id();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let newest = runtime
+        .get(id)
+        .await
+        .unwrap()
+        .journal()
+        .await
+        .unwrap()
+        .len() as u64
+        - 1;
+    let copy = runtime.copy(id, newest).await.unwrap();
+    work.may.add_permits(1000);
+    for id in [id, copy.id()] {
+        let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+        assert_eq!(
+            execution.status(),
+            Status::Completed,
+            "{:?}",
+            execution.reason()
+        );
+        assert_eq!(parts(&runtime, id).await.len(), 3);
+    }
+}
