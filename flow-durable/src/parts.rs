@@ -64,7 +64,7 @@ impl Division {
 
 impl Part {
     /// The id of the execution. It is as old as that of the execution with the loop, so that its parts
-    /// come before executions that were started later.
+    /// come before executions that were started later; and among them, the first items come first.
     pub(crate) fn id(&self) -> ExecutionId {
         let Part {
             of, step, number, ..
@@ -73,6 +73,12 @@ impl Part {
         let mut bytes = [0; 16];
         bytes.copy_from_slice(&hash[..16]);
         bytes[..6].copy_from_slice(&of.as_uuid().as_bytes()[..6]);
+        // The four bits of the version and the two of the variant are between those of the number.
+        let number = u16::try_from(*number).unwrap_or(u16::MAX);
+        let [high, low] = (number >> 4).to_be_bytes();
+        bytes[6] = high;
+        bytes[7] = low;
+        bytes[8] = (bytes[8] & 0b1100_0011) | (((number & 0xF) as u8) << 2);
         let id = uuid::Builder::from_bytes(bytes).with_version(uuid::Version::SortRand);
         Uuid::from(id.with_variant(uuid::Variant::RFC4122).into_uuid()).into()
     }
@@ -106,4 +112,67 @@ pub(crate) fn flow_of_parts(flow: &str, each: &str) -> String {
 /// no dots.
 pub(crate) fn flow_with_loop(flow: &str) -> Option<&str> {
     flow.rsplit_once('.').map(|(flow, _)| flow)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(number: u32) -> Part {
+        Part {
+            of: "0199a000-1234-7abc-8def-0123456789ab".parse().unwrap(),
+            step: "report.lines#2".to_owned(),
+            number,
+            division: Division {
+                items: 37,
+                each: 16,
+            },
+        }
+    }
+
+    #[test]
+    fn the_items_are_divided_without_gaps() {
+        for items in 0..40 {
+            for each in 1..12 {
+                let division = Division { items, each };
+                let ranges = (0..division.parts()).map(|part| division.range(part));
+                let all: Vec<u32> = ranges.clone().flatten().collect();
+                assert_eq!(all, (0..items).collect::<Vec<u32>>());
+                assert!(ranges.into_iter().all(|range| !range.is_empty()));
+            }
+        }
+        let division = part(0).division;
+        assert_eq!(division.step("report.lines#2", 2), "report.lines#2[32..37]");
+        let most = Division {
+            items: u32::MAX,
+            each: u32::MAX - 1,
+        };
+        assert_eq!(most.range(1), u32::MAX - 1..u32::MAX);
+    }
+
+    #[test]
+    fn ids_are_as_old_as_the_execution_and_in_the_order_of_the_items() {
+        let of = part(0).of;
+        let ids: Vec<ExecutionId> = (0..3000).map(|number| part(number).id()).collect();
+        assert!(ids.is_sorted());
+        for id in &ids {
+            assert_eq!(id.as_uuid().get_version_num(), 7);
+            assert_eq!(id.as_uuid().as_bytes()[..6], of.as_uuid().as_bytes()[..6]);
+        }
+        let other_step = Part {
+            step: "report.lines#3".to_owned(),
+            ..part(0)
+        };
+        assert_ne!(other_step.id(), part(0).id());
+    }
+
+    #[test]
+    fn a_damaged_division_is_none() {
+        assert_eq!(Division::parse(r#"{"items":3,"each":0}"#), None);
+        assert_eq!(Division::parse(r#"{"items":3}"#), None);
+        let division = Division { items: 3, each: 2 };
+        assert_eq!(Division::parse(r#"{"items":3,"each":2}"#), Some(division));
+        let of_part = serde_json::to_string(&part(1)).unwrap();
+        assert_eq!(Division::parse(&of_part), Some(part(1).division));
+    }
 }

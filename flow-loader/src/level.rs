@@ -121,6 +121,8 @@ pub(crate) enum Kind {
         body: NodeIndex,
         item: String,
         concurrency: Option<usize>,
+        /// How many items a part has, if an engine may run the loop in parts.
+        spread: Option<u32>,
         collects_errors: bool,
         results: Results,
     },

@@ -169,7 +169,7 @@ impl Place<'_> {
 
 impl<'s> Around<'s> {
     #[inline]
-    fn of(cells: &'s Cells, own: Option<&'s Own>) -> Self {
+    pub(crate) fn of(cells: &'s Cells, own: Option<&'s Own>) -> Self {
         Around {
             cells,
             own,

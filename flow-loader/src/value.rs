@@ -75,6 +75,8 @@ pub struct ItemFunctions {
     pub(crate) display: Option<Shown>,
     /// Whether the items always come in the same order: see `flow_runtime::Ordered`.
     pub(crate) are_ordered: bool,
+    /// Whether the collection is a list in JSON: see `flow_runtime::Sequence`.
+    pub(crate) are_a_list: bool,
     pub(crate) all: for<'a> fn(&'a dyn Any) -> Vec<ItemValue<'a>>,
 }
 
@@ -271,6 +273,7 @@ impl<C: Collection + 'static, D: DisplayOf<C::Item>> ItemsOf<C, D> for Yes {
         name: type_name::<C::Item>,
         display: D::FUNCTION,
         are_ordered: C::IS_ORDERED,
+        are_a_list: C::IS_SEQUENCE,
         all: |value| opened_ref::<C>(value).all(),
     });
 }
@@ -333,15 +336,17 @@ pub trait Collection {
     type Item: 'static;
     /// Whether its items always come in the same order.
     const IS_ORDERED: bool = true;
+    /// Whether it is a list in JSON, of which each part is such a collection too.
+    const IS_SEQUENCE: bool = false;
     /// All items, in its order.
     fn all(&self) -> Vec<ItemValue<'_>>;
 }
 
 macro_rules! collections {
-    ($([$($generics:tt)*] $collection:ty $(= $is_ordered:literal)?,)*) => {$(
+    ($([$($generics:tt)*] $collection:ty { $($what:ident = $is:literal)? },)*) => {$(
         impl<T: Sync + 'static, $($generics)*> Collection for $collection {
             type Item = T;
-            $(const IS_ORDERED: bool = $is_ordered;)?
+            $(const $what: bool = $is;)?
             fn all(&self) -> Vec<ItemValue<'_>> {
                 self.iter().map(|item| ItemValue::Borrowed(item)).collect()
             }
@@ -349,24 +354,24 @@ macro_rules! collections {
     )*};
 }
 collections! {
-    [] Vec<T>,
-    [] VecDeque<T>,
-    [] BTreeSet<T>,
-    [S] HashSet<T, S> = false,
-    [const N: usize] [T; N],
-    [] Box<[T]>,
-    [] Arc<[T]>,
+    [] Vec<T> { IS_SEQUENCE = true },
+    [] VecDeque<T> { IS_SEQUENCE = true },
+    [] BTreeSet<T> { IS_SEQUENCE = true },
+    [S] HashSet<T, S> { IS_ORDERED = false },
+    [const N: usize] [T; N] {},
+    [] Box<[T]> { IS_SEQUENCE = true },
+    [] Arc<[T]> {},
 }
 
 macro_rules! maps {
-    ($([$($generics:tt)*] $map:ty $(= $is_ordered:literal)?,)*) => {$(
+    ($([$($generics:tt)*] $map:ty { $($what:ident = $is:literal)? },)*) => {$(
         impl<K, V, $($generics)*> Collection for $map
         where
             K: Clone + Send + Sync + 'static,
             V: Clone + Send + Sync + 'static,
         {
             type Item = (K, V);
-            $(const IS_ORDERED: bool = $is_ordered;)?
+            $(const $what: bool = $is;)?
             fn all(&self) -> Vec<ItemValue<'_>> {
                 let pairs = self.iter().map(|(key, value)| (key.clone(), value.clone()));
                 pairs.map(|pair| ItemValue::Owned(AnyValue::new(pair))).collect()
@@ -375,8 +380,8 @@ macro_rules! maps {
     )*};
 }
 maps! {
-    [] BTreeMap<K, V>,
-    [S] HashMap<K, V, S> = false,
+    [] BTreeMap<K, V> {},
+    [S] HashMap<K, V, S> { IS_ORDERED = false },
 }
 
 /// The value type of `T`, given what it can do.

@@ -9,9 +9,12 @@ use flow_durable::{
     Execution, ExecutionId, ListOptions, RecordKind, Runtime, RuntimeError, RuntimeOptions,
     StartOptions, Status,
 };
+use flow_loader::{Format, load, registry};
 use flow_runtime::prelude::*;
+use serde_json::json;
 use tokio::sync::Semaphore;
 
+use crate::states::compared;
 use crate::support::{Shared, options, store};
 
 /// Says what it did, where, and only as often as it may.
@@ -402,4 +405,175 @@ async fn a_copy_of_an_execution_in_its_loop_makes_parts_of_its_own() {
         );
         assert_eq!(parts(&runtime, id).await.len(), 3);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loaded_loop_is_spread_as_a_compiled_one() {
+    let work = Work::new();
+    let known = registry![Work = work.clone(), factor, sum];
+    let flow = load(Products::SPEC, Format::Json, &known).unwrap();
+    let runtime = Runtime::with_options(store(), slots(3));
+    runtime.register_any(Arc::new(flow)).unwrap();
+    let input = json!({ "numbers": (0..19).collect::<Vec<u32>>() });
+    let started = runtime.start_any("Products", input, StartOptions::new());
+    let execution = started.await.unwrap().settled().await.unwrap();
+    assert_eq!(
+        execution.status(),
+        Status::Completed,
+        "{:?}",
+        execution.reason()
+    );
+    let products: Vec<u32> = (0..19).map(|number| number * 19).collect();
+    let output = execution.output_json().unwrap().unwrap();
+    assert_eq!(output["products"], json!(products));
+    assert_eq!(output["sum"], json!(products.iter().sum::<u32>()));
+    assert!(work.counts().values().all(|count| *count == 1));
+    let parts = parts(&runtime, execution.id()).await;
+    assert_eq!(parts.len(), 5);
+    let journal = parts[0].journal().await.unwrap();
+    let outcomes = journal.iter().filter(|it| it.kind == RecordKind::Outcome);
+    let items: BTreeSet<&str> = outcomes.map(|outcome| outcome.path.as_str()).collect();
+    let expected = [16, 17, 18].map(|item| format!("products.products[{item}]"));
+    assert_eq!(items, expected.iter().map(String::as_str).collect());
+}
+
+/// What a loaded flow cannot spread is found when it is loaded.
+#[test]
+fn a_loaded_loop_over_an_array_is_not_spread() {
+    #[node(writes = numbers)]
+    fn few() -> [u32; 3] {
+        [1, 2, 3]
+    }
+
+    #[node]
+    fn twice(number: &u32) -> u32 {
+        number * 2
+    }
+
+    let document = json!({
+        "version": "2.0.0", "name": "Twice", "namespace": "twice",
+        "inputs": { "type": "object", "properties": {} },
+        "outputs": { "type": "object", "properties": { "all": {} }, "required": ["all"] },
+        "nodes": [
+            { "id": "few", "type": "few" },
+            {
+                "id": "all", "type": "flow.each", "settings": { "spread": 2 },
+                "params": { "item": "number", "over": "numbers", "body": "twice" },
+            },
+            { "id": "twice", "type": "twice" },
+        ],
+        "entryNodeId": "few",
+        "edges": [{ "from": "few", "to": "all", "condition": "default" }],
+        "ends": [{ "from": "all", "condition": "default", "label": "default" }],
+    });
+    let loaded = load(document.to_string(), Format::Json, &registry![few, twice]);
+    let error = loaded.err().unwrap().to_string();
+    assert!(
+        error.contains("the items of `[u32; 3]` cannot be spread over workers"),
+        "{error}"
+    );
+}
+
+/// Whoever looks into an execution, or into a part, sees the values that it has, with its flow and
+/// without.
+#[tokio::test(start_paused = true)]
+async fn the_values_of_parts_are_known() {
+    let (store, work) = (store(), Work::new());
+    let runtime = worker(&store, &work, 3);
+    let execution = start(&runtime, 0..10).await.settled().await.unwrap();
+    let viewer = Runtime::with_options(store.clone(), options());
+    let parts = parts(&runtime, execution.id()).await;
+    for execution in parts.iter().chain([&execution]) {
+        let unknown = compared(&runtime, &viewer, execution).await;
+        assert!(unknown.is_empty(), "{unknown:?} of {}", execution.flow());
+    }
+    let newest = execution.record_count() - 1;
+    let last = viewer.state(execution.id(), newest).await.unwrap();
+    let products: Vec<u32> = (0..10).map(|number| number * 10).collect();
+    assert_eq!(last.flows["products"]["products"], json!(products));
+}
+
+#[node(human = "Is {number} all right?")]
+#[derive(serde::Serialize, serde::Deserialize, Debug, PartialEq)]
+enum Verdict {
+    Yes,
+    No,
+}
+
+flow! {
+    Judged(numbers: Vec<u32>) -> (verdicts: Vec<Verdict>) {
+        node verdicts: for number in numbers { Verdict } with concurrency(8), spread(2);
+        start >> verdicts >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn parts_ask_people() {
+    let runtime = Runtime::with_options(store(), options());
+    runtime.register(Judged::new()).unwrap();
+    let input = JudgedInput {
+        numbers: vec![1, 2, 3],
+    };
+    let start = runtime.start::<Judged>(input, StartOptions::new());
+    let id = start.await.unwrap().id();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    let mut asked = Vec::new();
+    for part in parts(&runtime, id).await {
+        assert_eq!(part.status(), Status::Paused);
+        asked.extend(part.questions().await.unwrap());
+    }
+    asked.sort_by(|one, other| one.prompt().cmp(other.prompt()));
+    let prompts: Vec<&str> = asked.iter().map(|question| question.prompt()).collect();
+    assert_eq!(
+        prompts,
+        ["Is 1 all right?", "Is 2 all right?", "Is 3 all right?"]
+    );
+    // Nobody is late: what waits for parts is not what nobody answers.
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    for (question, verdict) in asked.iter().zip([Verdict::Yes, Verdict::No, Verdict::Yes]) {
+        runtime.resume(question.token(), verdict).await.unwrap();
+    }
+    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    let verdicts = execution.output::<Judged>().unwrap().unwrap().verdicts;
+    assert_eq!(verdicts, [Verdict::Yes, Verdict::No, Verdict::Yes]);
+}
+
+#[node(writes = numbers)]
+fn more(sums: &[u32], numbers: Vec<u32>) -> Vec<u32> {
+    numbers
+        .into_iter()
+        .map(|number| number + sums.len() as u32)
+        .collect()
+}
+
+#[node]
+fn next(number: &u32) -> u32 {
+    number + 1
+}
+
+flow! {
+    Again(numbers: Vec<u32>) -> (sums: Vec<u32>) {
+        node sums: for number in numbers { next } with spread(2);
+        branch are_enough(sums) { sums[0] > 10 => "yes", else => "no" }
+        start >> sums >> are_enough;
+        are_enough - "no" >> more >> sums;
+        are_enough - "yes" >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_is_spread_each_time_that_it_runs() {
+    let runtime = Runtime::with_options(store(), options());
+    runtime.register(Again::new()).unwrap();
+    let input = || AgainInput {
+        numbers: vec![1, 2, 3],
+    };
+    let start = runtime.start::<Again>(input(), StartOptions::new());
+    let execution = start.await.unwrap().settled().await.unwrap();
+    let plain = Again::new().run(input()).await.unwrap();
+    assert_eq!(
+        execution.output::<Again>().unwrap().unwrap().sums,
+        plain.sums
+    );
+    assert_eq!(parts(&runtime, execution.id()).await.len(), 2 * 4);
 }

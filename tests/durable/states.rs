@@ -44,7 +44,11 @@ fn is_among(
 /// A replay goes on to the next step that is not done, and the journal has what comes before it in
 /// the next records. So its values are those to which the journal comes before something else is done.
 /// Returns the keys that the journal did not show.
-async fn compared(knows: &Runtime, viewer: &Runtime, execution: &Execution) -> Vec<String> {
+pub(crate) async fn compared(
+    knows: &Runtime,
+    viewer: &Runtime,
+    execution: &Execution,
+) -> Vec<String> {
     let journal = execution.journal().await.unwrap();
     let mut found = Vec::new();
     for record in &journal {

@@ -185,7 +185,9 @@ impl<S: StoredState<Json> + LoopsInOrder<Json>> StateHooks<S> for Durable {
                     self.ran_as_part(ran).await
                 }
                 Runs::InParts(division) => {
-                    let results = self.in_parts(scope, spread, division, saved).await?;
+                    let results = self.in_parts(scope, spread, division, saved).await;
+                    let results = results
+                        .inspect_err(|failed| Hooks::composite_failed(self, scope, failed))?;
                     let reason = match S::load(results) {
                         Ok(results) => return Ok(results),
                         Err(Unstorable { key, reason }) => {

@@ -140,6 +140,13 @@ impl Inner {
         let Some(row) = row.map_err(RuntimeError::of(id))? else {
             return Ok(Err(IsThere(false)));
         };
+        if Part::of_row(&row).as_ref() != Some(part) {
+            return Err(RuntimeError::Unreadable {
+                execution: of,
+                path: path.to_owned(),
+                reason: format!("execution {id} has the id of one of its parts, and is another"),
+            });
+        }
         let text = row.result.unwrap_or_default();
         let unreadable = |reason: String| RuntimeError::Unreadable {
             execution: of,

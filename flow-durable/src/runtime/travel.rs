@@ -66,7 +66,8 @@ impl Runtime {
             snapshots,
             snapshot,
         );
-        let engine = Arc::new(engine.capturing(captured.clone()));
+        let engine = engine.as_part(options.part).capturing(captured.clone());
+        let engine = Arc::new(engine);
         let driver = Driver {
             store: self.owned.inner.store.clone(),
             journal,

@@ -19,7 +19,7 @@ use crate::ports::{NodeIndex, Ports};
 use super::Loader;
 use super::human::prompt;
 use super::ports::{Parts, add_takes, edges_by_node, inputs, outputs, reads, writes};
-use super::settings::{concurrency, duration, policy};
+use super::settings::{concurrency, duration, policy, spread};
 use super::types::key;
 use super::uses::{Uses, body};
 
@@ -232,6 +232,7 @@ impl Loader<'_> {
                 body: parts.id(body(node)?)?,
                 item: text("item").to_owned(),
                 concurrency: concurrency(&node.settings),
+                spread: spread(&node.settings),
                 collects_errors: node.settings.collect_errors,
                 results: parts.results[index],
             }),

@@ -36,6 +36,10 @@ impl Loader<'_> {
                 let place = format!("{pointer}/params/over");
                 self.problem(Code::TypeMismatch, place, message, Some(help));
             }
+            if let Some((message, help)) = not_spread(level, NodeIndex(index)) {
+                let place = format!("{pointer}/settings/spread");
+                self.problem(Code::NamesNothing, place, message, Some(help.to_owned()));
+            }
             if let Some(message) = unread_json(level, node) {
                 let help = "derive both; the derives of a flow go to its output as well".to_owned();
                 self.problem(Code::TypeMismatch, pointer.clone(), message, Some(help));
@@ -75,6 +79,37 @@ impl Loader<'_> {
             self.problem(Code::TypeMismatch, place, message, None);
         }
     }
+}
+
+/// Why the items of a loop cannot be spread, as a sentence, and what to do.
+fn not_spread(level: &Level, at: NodeIndex) -> Option<(String, &'static str)> {
+    let node = level.node(at);
+    let Kind::Each {
+        spread: Some(_), ..
+    } = &node.kind
+    else {
+        return None;
+    };
+    let name = &node.name;
+    let in_fork = level.nodes.iter().any(|fork| match &fork.kind {
+        Kind::Fork { branches, .. } => branches.iter().any(|branch| branch.chain.contains(&at)),
+        _ => false,
+    });
+    if in_fork {
+        let message =
+            format!("`{name}` is in a branch of a fork, where the items of a loop are not spread");
+        return Some((
+            message,
+            "remove `spread`, or put the loop before or after the fork",
+        ));
+    }
+    let over = collection(level, node)?;
+    let is_list = over.ty.items.is_none_or(|items| items.are_a_list);
+    (!is_list).then(|| {
+        let text = over.ty.short_name();
+        let message = format!("the items of `{text}` cannot be spread over workers");
+        (message, "loop over a `Vec`, a `VecDeque` or a `BTreeSet`")
+    })
 }
 
 /// What a node writes as JSON to a key whose type cannot be read from it, as a sentence.

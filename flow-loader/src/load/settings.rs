@@ -59,3 +59,9 @@ pub(super) fn duration(text: &str) -> Duration {
         }
     }
 }
+
+/// How many items a part of a loop has. `None` if all of them run in one place.
+pub(super) fn spread(settings: &SettingsDocument) -> Option<u32> {
+    let items = settings.spread?;
+    Some(u32::try_from(items).unwrap_or(u32::MAX))
+}

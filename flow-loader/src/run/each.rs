@@ -1,9 +1,10 @@
 //! Loops over items.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use flow_runtime::__private::{AtOnce, node_error, numbered as numbered_item};
-use flow_runtime::engine::{Failed, Scope};
+use flow_runtime::__private::{AtOnce, node_error, numbered as numbered_item, spread_results};
+use flow_runtime::engine::{Failed, Scope, Spread};
 use futures_util::future::BoxFuture;
 
 use crate::args::Args;
@@ -11,10 +12,11 @@ use crate::cell::AnyValue;
 use crate::level::{Kind, Level, Results};
 use crate::list::ItemResult;
 use crate::place::{Around, Item, Place};
-use crate::ports::NodeIndex;
+use crate::ports::{KeyIndex, NodeIndex};
 use crate::run::engine::LoadedEngine;
 use crate::run::items::{item_port, items};
 use crate::run::results::{collected, result_of};
+use crate::run::state::LoadedState;
 use crate::run::step::{ask, call, opened, work};
 use crate::run::visit::{flow, or_unreadable};
 use crate::value::ItemValue;
@@ -34,6 +36,7 @@ pub(super) async fn each<E: LoadedEngine>(
         concurrency,
         collects_errors,
         results: kept_as,
+        ..
     } = &node.kind
     else {
         unreachable!("this is called for a loop over items")
@@ -41,7 +44,9 @@ pub(super) async fn each<E: LoadedEngine>(
     let port = item_port(level.node(*body), item);
     let body = (*body, *kept_as);
     let (items, display) = or_unreadable(engine, scope, items(level, node, around, port)).await?;
-    let run = |(index, value)| {
+    let first = engine.first_item(scope);
+    let run = |(index, value): (u32, _)| {
+        let index = first.saturating_add(index);
         let item = port.map(|port| Item {
             value,
             port,
@@ -80,6 +85,52 @@ pub(super) async fn each<E: LoadedEngine>(
     let results = results.into_iter().flatten();
     let results = collected(level.key(*key), results, *kept_as, *collects_errors);
     or_unreadable(engine, scope, results).await.map(Some)
+}
+
+/// Has the items of a loop run, here or in parts elsewhere, and returns the results.
+pub(super) async fn spread<E: LoadedEngine>(
+    level: &Arc<Level>,
+    engine: &E,
+    scope: &Scope<'_>,
+    (at, each_part): (NodeIndex, u32),
+    state: &LoadedState,
+) -> Result<Option<AnyValue>, Failed> {
+    let node = level.node(at);
+    let Kind::Each { body, item, .. } = &node.kind else {
+        unreachable!("this is called for a loop over items")
+    };
+    let name = |key: KeyIndex| level.key(key).name.as_str();
+    let body = level.node(*body);
+    let reads = node.ports.reads.iter().chain(&body.ports.reads);
+    let reads: BTreeSet<&str> = reads.filter_map(|read| read.key.map(name)).collect();
+    let reads: Vec<&str> = reads.into_iter().collect();
+    let Some(over) = node.ports.reads[0].key.map(name) else {
+        unreachable!("loading checks that a loop has a collection")
+    };
+    let results = node.ports.writes.first().copied().flatten();
+    let around = Around::of(state.cells(), None);
+    let found = items(level, node, around, item_port(body, item));
+    let (found, _) = or_unreadable(engine, scope, found).await?;
+    let spread = Spread {
+        over,
+        reads: &reads,
+        results: results.map(name),
+        items: found.len(),
+        each: each_part,
+    };
+    drop(found);
+    let here = async {
+        let ran = each(level, engine, scope, at, around).await;
+        let ran = ran.inspect_err(|failed| engine.composite_failed(scope, failed))?;
+        Ok(LoadedState::with(level, results.zip(ran)))
+    };
+    let ran = engine.spread(scope, spread, state, here).await?;
+    let mut ran = or_unreadable(engine, scope, ran.of(level)).await?;
+    let Some(key) = results else {
+        return Ok(None);
+    };
+    let results = ran.cells_mut().cell(key).remove();
+    spread_results(engine, scope, results).await.map(Some)
 }
 
 /// What a loop keeps of an item, unless its failure is that of the loop.

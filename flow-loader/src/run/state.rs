@@ -8,6 +8,7 @@ use flow_runtime::engine::{Json, LoopsInOrder, Saved, StoredState, Unstorable};
 use crate::cell::{AnyValue, Cell};
 use crate::level::{Input, Level, Output};
 use crate::place::Cells;
+use crate::ports::KeyIndex;
 
 /// The state of a flow between two nodes.
 pub struct LoadedState(Repr);
@@ -32,6 +33,16 @@ impl LoadedState {
             }
         }
         Ok(LoadedState(Repr::Values(level.clone(), cells)))
+    }
+
+    /// A state with nothing but this value of a key.
+    pub(crate) fn with(level: &Arc<Level>, value: Option<(KeyIndex, AnyValue)>) -> Self {
+        let cells: Vec<Cell> = level.keys.iter().map(|_| Cell::default()).collect();
+        let mut cells = Cells::from(cells);
+        if let Some((key, value)) = value {
+            cells.cell(key).set(value);
+        }
+        LoadedState(Repr::Values(level.clone(), cells))
     }
 
     /// The state, of this flow.
@@ -111,6 +122,14 @@ impl StoredState<Json> for LoadedState {
 
 impl LoadedState {
     /// The values of a state that is in use.
+    pub(crate) fn cells(&self) -> &Cells {
+        match &self.0 {
+            Repr::Values(_, cells) => cells,
+            Repr::Saved(_) => unreachable!("a run begins with the values of its flow"),
+        }
+    }
+
+    /// The same, to be changed.
     #[inline]
     pub(crate) fn cells_mut(&mut self) -> &mut Cells {
         match &mut self.0 {

@@ -17,7 +17,7 @@ use crate::place::{Cells, Place};
 use crate::ports::NodeIndex;
 use crate::run::branches::{states_of_branches, write_back};
 use crate::run::conditions::first_that_holds;
-use crate::run::each::each;
+use crate::run::each::{each, spread};
 use crate::run::engine::LoadedEngine;
 use crate::run::join::all;
 use crate::run::state::{LoadedState, read, returned, written};
@@ -75,7 +75,12 @@ async fn to_an_end<'l, E: LoadedEngine>(
                     Err(failed) => Err(failed),
                 }
             }
-            None => visit_part(level, engine, scope, at, Place::Loop(state.cells_mut())).await,
+            None => match &node.kind {
+                Kind::Each {
+                    spread: Some(part), ..
+                } => spread_loop(level, engine, scope, (at, *part), state).await,
+                _ => visit_part(level, engine, scope, at, Place::Loop(state.cells_mut())).await,
+            },
         };
         let route = taken(level, node, left, state.cells_mut())?;
         match &route.to {
@@ -230,6 +235,24 @@ fn visit_part<'s, E: LoadedEngine>(
                 Ok(node.route_of(0))
             }
         }
+    })
+}
+
+/// Runs a loop whose items an engine may run in parts. Boxed, as what contains others.
+fn spread_loop<'s, E: LoadedEngine>(
+    level: &'s Arc<Level>,
+    engine: &'s E,
+    scope: &'s Scope<'s>,
+    (at, part): (NodeIndex, u32),
+    state: &'s mut LoadedState,
+) -> BoxFuture<'s, Result<Option<RouteIndex>, Failed>> {
+    Box::pin(async move {
+        let node = level.node(at);
+        let results = spread(level, engine, scope, (at, part), state).await?;
+        if let (Some(results), Some(Some(key))) = (results, node.ports.writes.first()) {
+            state.cells_mut().cell(*key).set(results);
+        }
+        Ok(node.route_of(0))
     })
 }
 
