@@ -113,6 +113,9 @@ impl Owned {
                     if let Some(error) = halted {
                         return Err(error);
                     }
+                    if let Some(error) = self.inner.halted_part_of(&row).await? {
+                        return Err(error);
+                    }
                 }
                 _ => return Ok(row),
             }

@@ -64,7 +64,8 @@ impl Division {
 
 impl Part {
     /// The id of the execution. It is as old as that of the execution with the loop, so that its parts
-    /// come before executions that were started later; and among them, the first items come first.
+    /// come before executions that were started later; and among them, the first items come first. It
+    /// is of version 8, as it does not say when the part was made.
     pub(crate) fn id(&self) -> ExecutionId {
         let Part {
             of, step, number, ..
@@ -79,7 +80,7 @@ impl Part {
         bytes[6] = high;
         bytes[7] = low;
         bytes[8] = (bytes[8] & 0b1100_0011) | (((number & 0xF) as u8) << 2);
-        let id = uuid::Builder::from_bytes(bytes).with_version(uuid::Version::SortRand);
+        let id = uuid::Builder::from_bytes(bytes).with_version(uuid::Version::Custom);
         Uuid::from(id.with_variant(uuid::Variant::RFC4122).into_uuid()).into()
     }
 
@@ -101,6 +102,12 @@ impl Part {
     pub(crate) fn first(&self) -> u32 {
         self.division.range(self.number).start
     }
+}
+
+/// Whether an id can be that of a part of this execution.
+pub(crate) fn is_named_as_part_of(id: ExecutionId, of: ExecutionId) -> bool {
+    let (id, of) = (id.as_uuid(), of.as_uuid());
+    id.get_version_num() == 8 && id.as_bytes()[..6] == of.as_bytes()[..6]
 }
 
 /// The name of the flow of parts: that of the flow with the loop, and the loop's name.
@@ -156,7 +163,7 @@ mod tests {
         let ids: Vec<ExecutionId> = (0..3000).map(|number| part(number).id()).collect();
         assert!(ids.is_sorted());
         for id in &ids {
-            assert_eq!(id.as_uuid().get_version_num(), 7);
+            assert_eq!(id.as_uuid().get_version_num(), 8);
             assert_eq!(id.as_uuid().as_bytes()[..6], of.as_uuid().as_bytes()[..6]);
         }
         let other_step = Part {

@@ -49,8 +49,9 @@ struct Visited {
     outcome: Option<(u64, Outcome)>,
     /// The number of the record that says that the attempt took too long.
     timed_out: Option<u64>,
-    /// How the items of a loop are divided, if they run in parts.
-    division: Option<Division>,
+    /// How the items of a loop are divided, if they run in parts, with the number of the record that
+    /// says so.
+    division: Option<(u64, Division)>,
 }
 
 /// A record that a replay has to reach again.
@@ -145,7 +146,9 @@ impl Replay {
             RecordKind::Waiting => visited.waits_until = waits_until(&payload),
             RecordKind::Waited => visited.waited = Some(seq),
             RecordKind::TimedOut => visited.timed_out = Some(seq),
-            RecordKind::Spread => visited.division = Division::parse(&payload),
+            RecordKind::Spread => {
+                visited.division = Division::parse(&payload).map(|division| (seq, division));
+            }
             RecordKind::Outcome => visited.outcome = Some((seq, Outcome::Value(payload))),
             RecordKind::NodeFailed => visited.outcome = Some((seq, Outcome::Failed(payload))),
             RecordKind::Resumed => visited.outcome = Some((seq, Outcome::Answer(payload))),
@@ -194,8 +197,9 @@ impl Replay {
         itself || self.visited.keys().any(|step| is_inside(step, &place.step))
     }
 
-    /// How the items of a loop are divided. `None` if they do not run in parts.
-    pub(crate) fn division(&self, place: &Place) -> Option<Division> {
+    /// How the items of a loop are divided, with the number of the record. `None` if they do not run in
+    /// parts.
+    pub(crate) fn division(&self, place: &Place) -> Option<(u64, Division)> {
         self.visited(place)?.division
     }
 
@@ -425,6 +429,7 @@ fn is_awaited(kind: RecordKind) -> bool {
             | RecordKind::Resumed
             | RecordKind::TimedOut
             | RecordKind::Waited
+            | RecordKind::Spread
     )
 }
 

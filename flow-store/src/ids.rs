@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use uuid::Uuid;
 
-/// The id of an execution, a UUID of version 7: later ids are greater, also as text.
+/// The id of an execution, a UUID of version 7: later ids are greater, also as text. That of a part of
+/// a loop is of version 8, and begins as that of the execution with the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExecutionId(Uuid);
 

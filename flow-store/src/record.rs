@@ -84,9 +84,11 @@ pub enum RecordKind {
     /// The state of the flow before its next node, from which a recovery resumes. The payload is
     /// the state.
     Snapshot,
-    /// The items of a loop run in parts, which are executions of their own; or the execution is such a
-    /// part. The payload says how many items there are, and how many a part has.
+    /// The items of a loop run in parts, which are executions of their own. The payload says how many
+    /// items there are, and how many a part has.
     Spread,
+    /// The execution is a part of a loop of another one. The payload says which.
+    PartStarted,
     /// A flow used as a node, or the execution's own, reached an end. The payload is the end's
     /// label.
     FlowEnded,
@@ -100,7 +102,7 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [RecordKind; 20] = [
+    pub const ALL: [RecordKind; 21] = [
         RecordKind::RunStarted,
         RecordKind::RunCopied,
         RecordKind::NodeStarted,
@@ -117,6 +119,7 @@ impl RecordKind {
         RecordKind::Resumed,
         RecordKind::Snapshot,
         RecordKind::Spread,
+        RecordKind::PartStarted,
         RecordKind::FlowEnded,
         RecordKind::RunCompleted,
         RecordKind::RunFailed,
@@ -142,6 +145,7 @@ impl RecordKind {
             RecordKind::Resumed => "resumed",
             RecordKind::Snapshot => "snapshot",
             RecordKind::Spread => "spread",
+            RecordKind::PartStarted => "part_started",
             RecordKind::FlowEnded => "flow_ended",
             RecordKind::RunCompleted => "run_completed",
             RecordKind::RunFailed => "run_failed",

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
-use std::time::Duration;
 
 use flow_runtime::FlowError;
 use flow_runtime::engine::{Failed, Frame, Place, Saved, Scope, Spread};
@@ -16,16 +15,12 @@ use tokio::sync::Notify;
 
 use crate::engine::{Durable, Snapshot};
 use crate::error::RuntimeError;
-use crate::inner::{Inner, IsThere, NewPart, PartResult};
-use crate::journal::Entry;
+use crate::inner::{Inner, IsThere, NewPart, PartResult, millis};
+use crate::journal::{Entry, Journal};
 use crate::options::StoredOptions;
 use crate::parts::{Division, Part};
 use crate::payload::{self, VALUE_DEPTH};
 use crate::replay::{Outcome, node_error};
-
-/// After which time an execution looks at its parts, although nobody has told it that they are over:
-/// the process that would have done so may have crashed.
-const LOOK_AT_PARTS: Duration = Duration::from_secs(30);
 
 /// How an execution makes parts, and is told that they are over.
 pub(crate) struct Spreads {
@@ -54,8 +49,8 @@ pub(super) enum Runs {
     Here,
     /// In this execution, which is a part and ends with the loop.
     AsPart,
-    /// In parts, which are divided like this if they were before.
-    InParts(Option<Division>),
+    /// In parts, which are divided like this if they were before, as the record with this number says.
+    InParts(Option<(u64, Division)>),
 }
 
 impl Durable {
@@ -66,6 +61,10 @@ impl Durable {
             ran: Mutex::default(),
         });
         Durable { of_part, ..self }
+    }
+
+    pub(crate) fn journal(&self) -> &Journal {
+        &self.journal
     }
 
     /// The part that this execution is.
@@ -128,7 +127,7 @@ impl Durable {
         &self,
         scope: &Scope<'_>,
         spread: Spread<'_>,
-        divided: Option<Division>,
+        divided: Option<(u64, Division)>,
         state: Option<Saved>,
     ) -> Result<Saved, Failed> {
         let place = scope.frame().place();
@@ -137,7 +136,10 @@ impl Durable {
             return pending().await;
         };
         let division = match divided {
-            Some(division) => division,
+            Some((seq, division)) => {
+                self.journal.passed(seq).await;
+                division
+            }
             None => self.divide(&place, &spread).await,
         };
         let mut results: BTreeMap<u32, Value> = BTreeMap::new();
@@ -278,12 +280,13 @@ impl Durable {
             if outstanding.is_empty() {
                 return Ok(results);
             }
+            // Whoever would say that they are over may have crashed: then this looks for itself.
+            let after = inner.options().lease;
             drop(inner);
             let waited = outstanding.iter();
             let waited = waited.map(|number| self.nth(&place, division, *number).id());
             let _waits = self.journal.waits_for_parts(waited.collect());
-            let after_ms = u64::try_from(LOOK_AT_PARTS.as_millis()).unwrap_or(u64::MAX);
-            let again = self.journal.now_ms().saturating_add(after_ms);
+            let again = self.journal.now_ms().saturating_add(millis(after));
             let told = std::pin::pin!(spreads.told.notified());
             let again = std::pin::pin!(self.journal.sleep_until(again));
             match select(told, again).await {
@@ -377,11 +380,7 @@ impl Durable {
         let read = |key: &&str| Some(((*key).to_owned(), state.0.get(*key)?.clone()));
         let others = spread.reads.iter().filter(|key| **key != spread.over);
         let mut begins: Map<String, Value> = others.filter_map(read).collect();
-        begins.insert(spread.over.to_owned(), items.clone());
-        let mut input = self.input.clone();
-        if let Some(all @ Value::Array(_)) = input.get_mut(spread.over) {
-            *all = items;
-        }
+        begins.insert(spread.over.to_owned(), items);
         let place = frame.flow_place();
         let node = frame.path().node().to_owned();
         // The visit to the loop is the part's own.
@@ -393,7 +392,8 @@ impl Durable {
             namespace: place.path,
             node,
             state: begins,
-            input,
+            // That of the execution with the loop, where it is read if it is needed.
+            input: Map::new(),
             visits,
             steps: self.run.steps_taken().saturating_sub(1),
         })

@@ -39,6 +39,10 @@ impl Halts {
         self.0.remove(id);
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     pub(crate) fn get(&self, id: &ExecutionId) -> Option<&RuntimeError> {
         self.0.get(id).map(|halt| &halt.error)
     }

@@ -37,11 +37,14 @@ impl RunGuard {
         let Some(run) = &self.run else { return };
         self.inner.driven(self.id, run, driven).await;
         let over = run.over.get().cloned();
+        // Whoever drains waits until the execution that waits for this one is told.
+        let inner = self.inner.clone();
+        let _call = over.as_ref().map(|_| inner.claiming.begin());
         self.run = None;
         // Its place may be needed by the execution that waits for it.
         drop(self.slot.take());
         if let Some(row) = over {
-            self.inner.over(&row).await;
+            inner.over(&row).await;
         }
     }
 }
@@ -315,7 +318,8 @@ impl Inner {
                 || self.parts_are_over(&parts).await.unwrap_or(true)
             {
                 self.try_to_launch(id).await;
-            } else if let Some(wake_ms) = wake_ms {
+            }
+            if let Some(wake_ms) = wake_ms.filter(|_| !lock(&self.active).contains_key(&id)) {
                 self.alarm.set(wake_ms, id);
                 self.keep_waking();
             }

@@ -210,13 +210,17 @@ impl Inner {
         }
         let reached = Reached::new(&records, snapshot.as_ref());
         let changes = self.changes(row, flow, &reached).await?;
-        let options = StoredOptions::parse(&row.options).map_err(|error| {
+        let options: StoredOptions = StoredOptions::parse(&row.options).map_err(|error| {
             unreadable(
                 row.id,
                 flow.namespace(),
                 format!("its options are damaged: {error}"),
             )
         })?;
+        let input = match &options.part {
+            Some(part) => self.input_of(part.of).await?,
+            None => input,
+        };
         Ok(Loaded {
             input: Saved(input),
             snapshot,

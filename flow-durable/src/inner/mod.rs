@@ -155,6 +155,8 @@ impl Inner {
         self.claiming.all_done().await;
         // One that saw in time that the runtime drains has a slot and no claim.
         self.slots.all_free().await;
+        // What was over then may have told the execution that waits for it.
+        self.claiming.all_done().await;
     }
 
     /// Sets the clock by that of the store, before times are written.

@@ -12,19 +12,24 @@ use flow_store::{
     Append, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseState, Record, RecordKind, Row,
     Status, Store, is_blob_marker,
 };
+use futures_util::future::select;
 use serde_json::{Map, Value};
 
-use super::load::{WITHOUT_BLOBS, records_since_snapshot};
-use super::{Inner, lock};
+use super::load::{WITHOUT_BLOBS, kept_elsewhere, records_since_snapshot};
+use super::{Inner, lock, millis};
 use crate::driver::{Ended, Work};
 use crate::engine::{Durable, Snapshot};
 use crate::error::RuntimeError;
-use crate::parts::{Part, flow_of_parts};
+use crate::journal::Journal;
+use crate::parts::{Part, flow_of_parts, is_named_as_part_of};
 use crate::registered::hash_of;
 use crate::replay::node_error;
 
 /// How often a part looks whether its results are still wanted.
 const LOOK_WHETHER_WANTED: Duration = Duration::from_secs(5);
+
+/// The same for a part that only waits for people.
+const LOOK_WHILE_PAUSED: Duration = Duration::from_secs(600);
 
 /// A part that is to run: what it needs apart from what the execution with the loop has.
 pub(crate) struct NewPart {
@@ -69,7 +74,6 @@ impl Inner {
                 reason: error.to_string(),
             })
         };
-        let input = json(serde_json::to_string(&begins.input))?;
         let mut records = Vec::new();
         let mut add = |kind, step: &str, path: &str, payload| {
             records.push(Record {
@@ -86,12 +90,11 @@ impl Inner {
         };
         let namespace = begins.namespace.clone();
         let path = format!("{namespace}.{each}");
-        let input_hash = hash_of(&input);
-        add(RecordKind::RunStarted, &namespace, &namespace, input);
         let snapshot = json(serde_json::to_string(&begins))?;
+        let input_hash = hash_of(&snapshot);
         add(RecordKind::Snapshot, &namespace, &namespace, snapshot);
-        let division = json(serde_json::to_string(&part))?;
-        add(RecordKind::Spread, &part.step, &path, division);
+        let payload = json(serde_json::to_string(&part))?;
+        add(RecordKind::PartStarted, &part.step, &path, payload);
         let row = Row {
             id,
             flow: flow_of_parts(&parent.flow, &each),
@@ -106,7 +109,7 @@ impl Inner {
             updated_ms: now_ms,
             wake_ms: None,
             next_seq: records.len() as u64,
-            snapshot_seq: Some(1),
+            snapshot_seq: Some(0),
             copied_from: Some(parent.id),
             result: None,
             fence: 0,
@@ -127,6 +130,37 @@ impl Inner {
             self.keep_taking();
         }
         Ok(())
+    }
+
+    /// The input of an execution, of which nothing else is needed. Empty if it is not there any more.
+    pub(crate) async fn input_of(
+        &self,
+        id: ExecutionId,
+    ) -> Result<Map<String, Value>, RuntimeError> {
+        let of = RuntimeError::of(id);
+        let row = self.store.without_result(id).await.map_err(&of)?;
+        let Some(row) = row else {
+            return Ok(Map::new());
+        };
+        let seq = row.snapshot_seq.unwrap_or(0);
+        let records = self.store.records(id, seq, 1).await.map_err(&of)?;
+        if let Some(error) = kept_elsewhere(id, &records) {
+            return Err(error);
+        }
+        let Some(record) = records.into_iter().next() else {
+            return Ok(Map::new());
+        };
+        let input = match record.kind {
+            RecordKind::Snapshot => {
+                serde_json::from_str(&record.payload).map(|snapshot: Snapshot| snapshot.input)
+            }
+            _ => serde_json::from_str(&record.payload),
+        };
+        input.map_err(|error| RuntimeError::Unreadable {
+            execution: id,
+            path: record.path,
+            reason: format!("record {}, with the input, is damaged: {error}", record.seq),
+        })
     }
 
     /// What has come of a part; `Err` with whether it is there if it is not over.
@@ -246,21 +280,25 @@ impl Inner {
         Ok(row.is_some_and(|row| !row.status.is_over()))
     }
 
-    /// Returns when the results of a part are wanted.
+    /// Returns if the results of a part are wanted. If they are not, ends the part, and never returns.
     async fn wanted(&self, part: &Part) {
         // If the store cannot say, they may be.
-        if !self.is_wanted(part).await.unwrap_or(true) {
+        while !self.is_wanted(part).await.unwrap_or(true) {
             let reason = "the execution that had this part is over";
-            // If it cannot be ended now, it is when somebody goes on with it.
-            let _ = self.end_part(part.id(), reason).await;
-            pending::<()>().await;
+            if self.end_part(part.id(), reason).await.is_ok() {
+                pending::<()>().await;
+            }
+            tokio::time::sleep(LOOK_WHETHER_WANTED).await;
         }
     }
 
     /// Looks from time to time whether the results of a part are still wanted. Never returns.
-    async fn watch_over(&self, part: &Part) -> Infallible {
+    async fn watch_over(&self, part: &Part, journal: &Journal) -> Infallible {
         loop {
-            tokio::time::sleep(LOOK_WHETHER_WANTED).await;
+            // A part that only waits is paused meanwhile, and looks when it goes on.
+            let paused_until = journal.now_ms().saturating_add(millis(LOOK_WHILE_PAUSED));
+            let seldom = pin!(journal.sleep_until(paused_until));
+            select(seldom, pin!(tokio::time::sleep(LOOK_WHETHER_WANTED))).await;
             self.wanted(part).await;
         }
     }
@@ -269,12 +307,24 @@ impl Inner {
     /// that one is resumed.
     pub(crate) async fn over(self: &Arc<Self>, row: &Row) {
         let Some(part) = Part::of_row(row) else {
+            if row.status != Status::Completed {
+                self.end_parts_of(row).await;
+            }
             return;
         };
         if row.status == Status::Completed && !self.siblings_are_over(&part).await {
             return;
         }
         self.part_is_over(part.of).await;
+    }
+
+    /// Ends the parts of an execution that is over and does not need them. If that fails, they see it
+    /// when they look whether they are wanted.
+    async fn end_parts_of(&self, row: &Row) {
+        for id in self.parts_of(row).await.unwrap_or_default() {
+            let reason = "the execution that had this part is over";
+            let _ = self.end_part(id, reason).await;
+        }
     }
 
     /// Whether all other parts of the loop are over. They are looked at from the next one on, up to
@@ -323,6 +373,8 @@ impl Inner {
         };
         // If it fails, the claim runs out.
         let _ = self.store.append(of, row.fence, due).await;
+        self.alarm.set(self.now_ms(), of);
+        self.keep_waking();
     }
 
     /// Whether an execution that has just been paused can go on, because parts are over: all of them,
@@ -353,21 +405,55 @@ impl Inner {
 
     /// The executions that are parts of an execution's loops.
     pub(crate) async fn parts_of(&self, row: &Row) -> Result<Vec<ExecutionId>, RuntimeError> {
-        let structure = self.store.structure(&row.structure).await;
-        let structure = structure.map_err(RuntimeError::of(row.id))?;
         // Most flows have no such loop.
-        if !structure.is_some_and(|structure| structure.contains("\"spread\"")) {
-            return Ok(Vec::new());
+        if let Some(version) = self.version_with(&row.flow, &row.structure) {
+            if version.spread_loops().is_empty() {
+                return Ok(Vec::new());
+            }
+        } else {
+            let structure = self.store.structure(&row.structure).await;
+            let structure = structure.map_err(RuntimeError::of(row.id))?;
+            if structure.is_some_and(|structure| !structure.contains("\"spread\"")) {
+                return Ok(Vec::new());
+            }
         }
+        self.parts_of_id(row.id).await
+    }
+
+    /// The same, whatever the flow.
+    pub(crate) async fn parts_of_id(
+        &self,
+        of: ExecutionId,
+    ) -> Result<Vec<ExecutionId>, RuntimeError> {
         let query = ListQuery {
-            copied_from: Some(row.id),
+            copied_from: Some(of),
             ..ListQuery::default()
         };
         let listed = self.store.list(&query).await;
-        let listed = listed.map_err(RuntimeError::of(row.id))?;
-        let parts = listed.into_iter().flatten();
-        let parts = parts.filter(|other| Part::of_row(other).is_some_and(|part| part.of == row.id));
-        Ok(parts.map(|row| row.id).collect())
+        let listed = listed.map_err(RuntimeError::of(of))?;
+        let parts = listed.into_iter().filter_map(|other| match other {
+            Ok(other) => Part::of_row(&other)
+                .filter(|part| part.of == of)
+                .map(|_| other.id),
+            // A part whose row cannot be read, such as one whose result is lost.
+            Err(damaged) => damaged.execution.filter(|id| is_named_as_part_of(*id, of)),
+        });
+        Ok(parts.collect())
+    }
+
+    /// Why a part for which an execution waits cannot continue here, if there is one.
+    pub(crate) async fn halted_part_of(
+        &self,
+        row: &Row,
+    ) -> Result<Option<RuntimeError>, RuntimeError> {
+        if lock(&self.halted).is_empty() {
+            return Ok(None);
+        }
+        let parts = self.parts_of(row).await?;
+        let halted = lock(&self.halted);
+        let errors = parts.iter().filter_map(|part| halted.get(part));
+        let mut errors = errors.filter(|error| !matches!(error, RuntimeError::TakenOver(_)));
+        Ok(errors.next().cloned())
     }
 
     /// Whether an execution waits for people: it has a question with which it is not done.
@@ -394,12 +480,15 @@ pub(crate) fn as_part(
     Box::pin(async move {
         let inner = inner.upgrade();
         let watched = part.as_ref().zip(inner.as_ref());
+        let journal = engine.journal();
         if let Some((part, inner)) = watched {
+            // Not a moment at which nothing moves in a replay.
+            let _active = journal.active();
             inner.wanted(part).await;
         }
         let mut watch = pin!(async {
             match watched {
-                Some((part, inner)) => inner.watch_over(part).await,
+                Some((part, inner)) => inner.watch_over(part, journal).await,
                 None => pending().await,
             }
         });

@@ -13,6 +13,7 @@ use super::{Inner, Look, lock};
 use crate::error::RuntimeError;
 use crate::lease::Term;
 use crate::parts::flow_of_parts;
+use crate::versions::Versions;
 
 /// How many executions are taken at once where there is no limit.
 const BATCH: usize = 100;
@@ -73,12 +74,17 @@ impl Inner {
     /// The names of the flows that this process has, and those of the parts of their loops.
     fn names_to_take(&self) -> Vec<String> {
         let flows = lock(&self.flows);
-        let all = flows.iter().flat_map(|(name, versions)| {
-            let parts = versions.all().flat_map(|version| version.spread_loops());
-            let parts = parts.map(|each| flow_of_parts(name, each));
-            std::iter::once(name.clone()).chain(parts)
-        });
+        let all = flows
+            .iter()
+            .flat_map(|(name, versions)| with_parts(name, versions));
         all.collect()
+    }
+
+    /// The name of a flow, and those of the parts of its loops.
+    pub(crate) fn names_with_parts(&self, name: &str) -> Vec<String> {
+        let flows = lock(&self.flows);
+        let versions = flows.get(name);
+        versions.map_or_else(Vec::new, |versions| with_parts(name, versions).collect())
     }
 
     async fn begin(self: &Arc<Self>, row: Row, term: Term, slot: Slot) {
@@ -136,4 +142,10 @@ impl Inner {
             }
         });
     }
+}
+
+fn with_parts<'a>(name: &'a str, versions: &'a Versions) -> impl Iterator<Item = String> + 'a {
+    let parts = versions.all().flat_map(|version| version.spread_loops());
+    let parts = parts.map(|each| flow_of_parts(name, each));
+    std::iter::once(name.to_owned()).chain(parts)
 }

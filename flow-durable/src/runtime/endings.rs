@@ -121,10 +121,20 @@ impl Runtime {
         let parts = match self.owned.there(id).await? {
             Some(row) => {
                 inner.may_be_deleted(&row).await?;
-                inner.parts_of(&row).await?
+                let parts = inner.parts_of(&row).await?;
+                if !parts.is_empty() && !row.status.is_over() {
+                    // So that it makes no more of them.
+                    self.cancel_before_deletion(row).await?;
+                }
+                parts
             }
-            None => Vec::new(),
+            None => inner.parts_of_id(id).await?,
         };
+        for part in parts {
+            inner.drop_run(part);
+            let deleted = inner.store.delete(part).await;
+            deleted.map_err(RuntimeError::of(part))?;
+        }
         // Also if it is not there, since something of it may have been left behind. Nobody else can
         // have it: an id is new when an execution starts.
         let deleted = inner.store.delete(id).await;
@@ -135,14 +145,13 @@ impl Runtime {
         if !deleted.map_err(RuntimeError::of(id))? {
             return Err(RuntimeError::NotFound(id));
         }
-        for part in parts {
-            inner.drop_run(part);
-            inner
-                .store
-                .delete(part)
-                .await
-                .map_err(RuntimeError::of(part))?;
-        }
         Ok(())
+    }
+
+    async fn cancel_before_deletion(&self, row: Row) -> Result<(), RuntimeError> {
+        match self.end(row, "it was deleted", EndIf::NotOver).await {
+            Ok(_) | Err(RuntimeError::Over { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 }

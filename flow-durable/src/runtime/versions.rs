@@ -12,6 +12,7 @@ use super::Runtime;
 use crate::engine::Durable;
 use crate::error::RuntimeError;
 use crate::inner::{PAGE, lock};
+use crate::parts::flow_with_loop;
 use crate::registered::Registered;
 use crate::versions::{Versions, compare};
 
@@ -283,7 +284,7 @@ impl Runtime {
         // What could not continue without this version is tried again.
         lock(&self.owned.inner.halted).retain(|error| match error {
             RuntimeError::NotRegistered { flow } | RuntimeError::FlowChanged { flow, .. } => {
-                flow != name
+                flow != name && flow_with_loop(flow) != Some(name)
             }
             _ => true,
         });
@@ -347,9 +348,14 @@ impl Runtime {
     /// them.
     async fn structures_in_use(&self, name: &str) -> Result<HashSet<String>, RuntimeError> {
         let mut structures = HashSet::new();
-        for status in [Status::Queued, Status::Running, Status::Paused] {
+        let names = self.owned.inner.names_with_parts(name);
+        let statuses = [Status::Queued, Status::Running, Status::Paused];
+        let all = names
+            .iter()
+            .flat_map(|name| statuses.map(|status| (name, status)));
+        for (name, status) in all {
             let mut query = ListQuery {
-                flow: Some(name.to_owned()),
+                flow: Some(name.clone()),
                 status: Some(status),
                 limit: Some(PAGE),
                 ..ListQuery::default()

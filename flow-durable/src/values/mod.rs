@@ -110,11 +110,9 @@ impl<'a> Values<'a> {
                     }
                 }
             }
-            RecordKind::Spread => {
-                // That of the execution with the loop says only how many parts there are.
-                if let Ok(part) = serde_json::from_str::<Part>(payload) {
-                    self.state.first_item = part.first() as usize;
-                }
+            RecordKind::PartStarted => {
+                let part: Part = serde_json::from_str(payload)?;
+                self.state.first_item = part.first() as usize;
             }
             RecordKind::Resumed => self.answered(record, serde_json::from_str(payload)?),
             RecordKind::NodeFailed => {
@@ -185,7 +183,10 @@ impl<'a> Values<'a> {
         if enters {
             frame.enter(self.root);
         }
-        self.state = State::default();
+        self.state = State {
+            first_item: self.state.first_item,
+            ..State::default()
+        };
         self.state.frames.insert(path.to_owned(), frame);
     }
 

@@ -1,4 +1,4 @@
-//! Ten flows that have everything together. Their steps note what they saw, and what comes of them
+//! Eleven flows that have everything together. Their steps note what they saw, and what comes of them
 //! depends on nothing but their inputs and the answers: not on how often a process died, nor on how
 //! long nobody was there.
 
@@ -567,6 +567,46 @@ flow! {
         GoOn - "no" >> declined >> end("declined");
         more - "yes" >> [Name, left >> left_again, right];
         more - "no" >> end;
+    }
+}
+
+// 11. Loops whose items run in parts.
+
+#[node]
+async fn tenfold(cx: &Context, item: &u64, number: &u64) -> Result<u64, String> {
+    // What would run for ever is ended when another part fails.
+    let time = if *item == 99 {
+        FOR_EVER
+    } else {
+        Duration::from_millis(1)
+    };
+    saw_for(cx, json!({ "item": item, "number": number }), time).await;
+    match item {
+        13 => Err(format!("no {item}")),
+        _ => Ok(item * 10 + number),
+    }
+}
+
+#[node(writes = number)]
+async fn added_up(cx: &Context, results: &[u64]) -> u64 {
+    saw(cx, json!({ "results": results })).await;
+    results.iter().sum()
+}
+
+#[node(writes = said)]
+async fn said(cx: &Context, error: &NodeError) -> String {
+    saw(cx, json!({ "error": error.path() })).await;
+    error.path().to_owned()
+}
+
+flow! {
+    /// A loop of which each part is an execution of its own, and one of which a part fails.
+    pub Parts(number: u64, items: Vec<u64>, bad: Vec<u64>) -> (number: u64, said: Option<String>) {
+        node results: for item in items { tenfold } with concurrency(2), spread(2);
+        node failing: for item in bad { tenfold } with spread(1);
+        start >> triple >> results >> added_up >> failing;
+        failing - "default" >> end("unexpected");
+        failing - "error" >> said >> end;
     }
 }
 

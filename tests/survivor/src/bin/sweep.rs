@@ -1,4 +1,4 @@
-//! Runs one of the eleven flows until it is over, and looks back at it: `sweep STORE FLOW
+//! Runs one of the twelve flows until it is over, and looks back at it: `sweep STORE FLOW
 //! SNAPSHOT_EVERY [prune]`. It dies, or is stopped, at the call of the store that `DIE` or `STOP`
 //! says, such as `before 7`. Prints what came of it, and how many calls there were.
 
@@ -69,6 +69,14 @@ async fn main() -> Outcome {
             live(&runtime, Party::new(), input).await?
         }
         "interview" => live(&runtime, Interview::new(), InterviewInput { number: 1 }).await?,
+        "parts" => {
+            let input = PartsInput {
+                number: 1,
+                items: (0..7).collect(),
+                bad: vec![99, 13, 99],
+            };
+            live(&runtime, Parts::new(), input).await?
+        }
         "ledger" => {
             create_table(&place).await?;
             live(&runtime, Ledger::new(), LedgerInput { number: 0 }).await?
@@ -98,18 +106,29 @@ async fn live<F: DurableFlow>(runtime: &Runtime, flow: F, input: F::Input) -> Ou
     let state = serde_json::to_value(&state.flows)?;
 
     // It is never over before a copy of it is: those of processes that died are completed too.
-    let copies = runtime.list(ListOptions::new()).await?;
-    if copies.len() == 1 {
+    if copies(runtime, &execution).await?.is_empty() {
         runtime.copy(execution.id(), middle.seq).await?;
     }
     let mut of_copies = Vec::new();
-    for copy in runtime.list(ListOptions::new()).await? {
-        if copy.id() != execution.id() {
-            of_copies.push(ending(&over(runtime, copy).await?)?);
-        }
+    for copy in copies(runtime, &execution).await? {
+        of_copies.push(ending(&over(runtime, copy).await?)?);
+    }
+    // Nobody waits for those that are ended.
+    for part in runtime.list(ListOptions::new()).await?.iter() {
+        over(runtime, part.clone()).await?;
     }
     of_copies.dedup();
     Ok(json!({ "ended": ended, "copies": of_copies, "state": without_signature(state) }))
+}
+
+/// The copies of an execution, which are not the parts of its loops.
+async fn copies(runtime: &Runtime, execution: &Execution) -> Outcome<Vec<Execution>> {
+    let all = runtime.list(ListOptions::new()).await?;
+    let others = all.iter().filter(|other| other.id() != execution.id());
+    Ok(others
+        .filter(|other| other.part_of().is_none())
+        .cloned()
+        .collect())
 }
 
 /// How an execution ended.

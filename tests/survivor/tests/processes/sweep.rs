@@ -24,7 +24,7 @@ use crate::support::Outcome;
 use crate::verdict::{Found, judge_answers, judge_contents, judge_ledger};
 
 /// The flows, and how many of their steps can be under way at once.
-pub(crate) const FLOWS: [(&str, usize); 11] = [
+pub(crate) const FLOWS: [(&str, usize); 12] = [
     ("rounds", 1),
     ("forks", 3),
     ("fails", 2),
@@ -35,6 +35,7 @@ pub(crate) const FLOWS: [(&str, usize); 11] = [
     ("waits", 1),
     ("party", 1),
     ("interview", 2),
+    ("parts", 7),
     ("ledger", 2),
 ];
 

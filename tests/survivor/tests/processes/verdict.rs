@@ -77,7 +77,9 @@ pub(crate) fn judge_contents(contents: &[Stored], wrong: &mut Vec<String>) {
             records,
         } = stored;
         let mut violated = |what: String| wrong.push(format!("{}: {what}", row.id));
-        let is_over = matches!(row.status, Status::Completed | Status::Failed);
+        let is_part = row.flow.contains('.');
+        let is_over = matches!(row.status, Status::Completed | Status::Failed)
+            || (is_part && row.status == Status::Cancelled);
         if !is_over || claim.is_some() {
             violated(format!("it is not over: {}, {claim:?}", row.status));
         }
@@ -91,7 +93,12 @@ pub(crate) fn judge_contents(contents: &[Stored], wrong: &mut Vec<String>) {
             violated(format!("a record is missing before {}", row.next_seq));
         }
         let last = records.last().map(|last| last.kind);
-        if !matches!(last, Some(RecordKind::RunCompleted | RecordKind::RunFailed)) {
+        let ends = [
+            RecordKind::RunCompleted,
+            RecordKind::RunFailed,
+            RecordKind::RunCancelled,
+        ];
+        if last.is_none_or(|last| !ends.contains(&last)) {
             violated(format!("its last record is {last:?}"));
         }
         for what in recorded_twice(records) {
