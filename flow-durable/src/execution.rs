@@ -93,10 +93,9 @@ impl Execution {
         from_ms(self.row.updated_ms)
     }
 
-    /// The execution of which it is a copy, if it was started by [`copy`](crate::Runtime::copy); or
-    /// that with the loop, if it is a [part](Execution::part_of) of one.
+    /// The execution of which it is a copy, if it was started by [`copy`](crate::Runtime::copy).
     pub fn copied_from(&self) -> Option<ExecutionId> {
-        self.row.copied_from
+        self.row.copied_from.filter(|_| self.part_of().is_none())
     }
 
     /// The execution with the loop, if this one runs a part of its items: see

@@ -144,9 +144,10 @@ impl Follower {
             .take_while(|record| record.seq < event.record.seq)
             .collect();
         let first = earlier.first().unwrap_or(&event.record);
-        let is_copy = execution.as_ref().is_some_and(|execution| {
-            execution.copied_from().is_some() && execution.part_of().is_none()
-        });
+        let is_copy = execution
+            .as_ref()
+            .and_then(Execution::copied_from)
+            .is_some();
         let exports = earlier.is_empty() && !is_copy;
         let mut run = Run {
             trace: RunTrace::new(self.telemetry.clone(), of(id, execution, first), exports),

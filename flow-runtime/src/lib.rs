@@ -274,6 +274,7 @@ pub use flow_macros::Params;
 /// | `node name: [a, b, c] with concurrency(2);` | a fork with a name, and a limit on how many branches run at once |
 /// | `node name: for item in items { path };` | a loop that runs a node or a flow for each item; its results are a `Vec` |
 /// | `node name: for item in items { path } with concurrency(4), collect_errors;` | the same for up to four items at once, with errors among the results |
+/// | `node name: for item in items { path } with spread(16);` | in durable runs, parts of sixteen items, which any worker can run |
 /// | `branch name(key) { *key > 3 => "many", else => "few" }` | a node whose action is that of the first condition that holds |
 /// | `namespace "orders.europe";` | the first part of each node's path |
 ///

@@ -125,6 +125,9 @@ pub(crate) struct ExecutionView {
     /// The execution of which it is a copy.
     #[serde(skip_serializing_if = "Option::is_none")]
     copied_from: Option<String>,
+    /// The execution with the loop, if this one runs a part of the loop's items.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part_of: Option<String>,
     /// Why it failed or was cancelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
@@ -155,6 +158,7 @@ impl ExecutionView {
             updated_at_ms: millis(execution.updated_at()),
             records: execution.record_count(),
             copied_from: execution.copied_from().map(|id| id.to_string()),
+            part_of: execution.part_of().map(|id| id.to_string()),
             reason: execution.reason().map(str::to_owned),
             output: None,
             halted: None,

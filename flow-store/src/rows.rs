@@ -17,7 +17,7 @@ pub enum Status {
     Queued,
     /// It runs, in this process or another one, or will when `recover` is called.
     Running,
-    /// It waits for an answer from outside.
+    /// It waits for an answer from outside, or for the parts of a loop.
     Paused,
     /// It has reached an end.
     Completed,

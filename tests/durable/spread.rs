@@ -153,7 +153,7 @@ async fn the_results_are_those_of_a_plain_run() {
     for part in &parts {
         assert_eq!(part.status(), Status::Completed);
         assert_eq!(part.flow(), "Products.products");
-        assert_eq!(part.copied_from(), Some(execution.id()));
+        assert_eq!(part.copied_from(), None);
         let error = part.output::<Products>().unwrap_err();
         assert!(
             error

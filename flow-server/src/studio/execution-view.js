@@ -107,7 +107,7 @@ class ExecutionPage {
 
   #showHead(execution) {
     this.#status = execution.status;
-    const copied = execution.copiedFrom;
+    const other = (id) => id && (api.isLinked() ? id : link(`#/${api.path("executions", id)}`, id));
     const isOver = !["queued", "running", "paused"].includes(execution.status);
     const output = execution.output && JSON.stringify(execution.output, null, 2);
     const about = facts([
@@ -121,7 +121,8 @@ class ExecutionPage {
       ["Started", time(execution.createdAtMs)],
       [isOver ? "Took" : "Last record after", duration(execution.updatedAtMs - execution.createdAtMs)],
       ["Records", `${execution.records}`],
-      ["Copy of", copied && (api.isLinked() ? copied : link(`#/${api.path("executions", copied)}`, copied))],
+      ["Copy of", other(execution.copiedFrom)],
+      ["Part of", other(execution.partOf)],
       ["Why", execution.reason],
     ]);
     const title = element("h1", {}, execution.flow, " ", status(execution.status));

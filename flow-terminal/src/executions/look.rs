@@ -77,10 +77,12 @@ pub(super) fn summary(execution: &Execution) -> Value {
         "records": execution.record_count(),
     });
     let copied_from = execution.copied_from().map(|id| id.to_string());
+    let part_of = execution.part_of().map(|id| id.to_string());
     let more = [
         ("owner", execution.owner()),
         ("idempotencyKey", execution.idempotency_key()),
         ("copiedFrom", copied_from.as_deref()),
+        ("partOf", part_of.as_deref()),
         ("reason", execution.reason()),
     ];
     for (field, value) in more {

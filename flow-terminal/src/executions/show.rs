@@ -58,6 +58,9 @@ async fn text(execution: &Execution) -> Result<String, String> {
     if let Some(original) = execution.copied_from() {
         lines.push(format!("copy of {original}"));
     }
+    if let Some(whole) = execution.part_of() {
+        lines.push(format!("part of {whole}"));
+    }
     if let Some(reason) = execution.reason() {
         lines.push(format!("because {reason}"));
     }

@@ -50,3 +50,17 @@ flow! {
         anybody - "timeout" >> bring >> end;
     }
 }
+
+#[node]
+async fn after(cx: &Context, number: &u64) -> io::Result<u64> {
+    effect(cx).await?;
+    Ok(number + 1)
+}
+
+flow! {
+    /// A loop whose parts any worker runs.
+    pub Batch(numbers: Vec<u64>) -> (all: Vec<u64>) {
+        node all: for number in numbers { after } with concurrency(2), spread(3);
+        start >> all >> end;
+    }
+}

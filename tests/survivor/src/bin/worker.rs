@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::time::{Duration, SystemTime};
 
 use flow_durable::{Runtime, RuntimeOptions};
-use flow_survivor::job::{AT_ONCE, ERRANDS_AT_ONCE, Errand, Job};
+use flow_survivor::job::{AT_ONCE, Batch, ERRANDS_AT_ONCE, Errand, Job};
 use flow_survivor::told::Told;
 use flow_survivor::{LOOK_EVERY, store_at};
 
@@ -36,6 +36,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let runtime = Runtime::with_options(Told(store_at(&place).await?), options);
     runtime.register(Job::new())?;
     runtime.register(Errand::new())?;
+    runtime.register(Batch::new())?;
     runtime.recover().await?;
     tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new())).await??;
     runtime.drain(DRAIN).await;

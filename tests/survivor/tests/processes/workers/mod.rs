@@ -21,7 +21,7 @@ use flow_durable::{
     Execution, ListOptions, RecordKind, Runtime, RuntimeError, RuntimeOptions, StartOptions,
     Status, Token,
 };
-use flow_survivor::job::{Errand, ErrandInput, Job, JobInput};
+use flow_survivor::job::{Batch, BatchInput, Errand, ErrandInput, Job, JobInput};
 use flow_survivor::told::now_us;
 use flow_survivor::{GoOn, expected_questions, expected_total};
 
@@ -95,6 +95,11 @@ fn rounds_of(number: u64) -> u64 {
     1 + number % 3
 }
 
+/// The items of a batch.
+fn batch_of(number: u64) -> Vec<u64> {
+    (number..number + 10).collect()
+}
+
 impl Front {
     async fn new(grave: &Grave) -> Outcome<Front> {
         let runtime = async || -> Outcome<Runtime> {
@@ -102,6 +107,7 @@ impl Front {
             let runtime = Runtime::with_options(grave.database().store().await?, options);
             runtime.register(Job::new())?;
             runtime.register(Errand::new())?;
+            runtime.register(Batch::new())?;
             Ok(runtime)
         };
         Ok(Front {
@@ -135,6 +141,10 @@ impl Front {
                 .runtime
                 .start::<Errand>(ErrandInput { number }, options);
             (start.await?, "Errand")
+        } else if number % 11 == 6 {
+            let numbers = batch_of(number);
+            let start = self.runtime.start::<Batch>(BatchInput { numbers }, options);
+            (start.await?, "Batch")
         } else {
             let input = JobInput {
                 rounds: rounds_of(number),
@@ -212,6 +222,30 @@ impl Front {
         Ok(true)
     }
 
+    /// The parts of a batch have done each item once.
+    async fn judge_parts(&self, execution: &Execution) -> Outcome {
+        let mut items = BTreeMap::new();
+        for part in self
+            .runtime
+            .list(ListOptions::new().flow("Batch.all"))
+            .await?
+            .iter()
+        {
+            if part.part_of() != Some(execution.id()) {
+                continue;
+            }
+            assert_eq!(part.status(), Status::Completed);
+            for record in part.journal().await? {
+                if record.kind == RecordKind::Outcome {
+                    *items.entry(record.path).or_insert(0) += 1;
+                }
+            }
+        }
+        let expected = (0..10).map(|item| (format!("batch.all[{item}]"), 1));
+        assert_eq!(items, expected.collect(), "{}", execution.id());
+        Ok(())
+    }
+
     /// Everything is completed, with the right output and each outcome once.
     async fn judge(&mut self) -> Outcome {
         for started in &self.started {
@@ -231,6 +265,11 @@ impl Front {
                 assert_eq!(output.number, (number + 1) * 2, "{id}");
                 let outcomes = journal.iter().filter(|it| it.kind == RecordKind::Outcome);
                 assert_eq!(outcomes.count(), 2, "{id}: {journal:?}");
+            } else if started.given.flow == "Batch" {
+                let output = execution.output::<Batch>()?.ok_or("no output")?;
+                let expected = batch_of(number).into_iter().map(|number| number + 1);
+                assert_eq!(output.all, expected.collect::<Vec<u64>>(), "{id}");
+                self.judge_parts(&execution).await?;
             } else {
                 let output = execution.output::<Job>()?.ok_or("no output")?;
                 let questions = expected_questions(rounds);
