@@ -115,3 +115,21 @@ async fn a_loaded_loop_over_a_hash_set_runs_plainly_and_not_durably() {
     let said = "a durable run cannot loop over `std::collections::hash::set::HashSet<alloc::string::String>`";
     assert!(error.to_string().contains(said), "{error}");
 }
+
+fn handle() -> Handle {
+    Handle {
+        may: Arc::new(Semaphore::new(1_000_000)),
+        handled: Arc::default(),
+    }
+}
+
+/// By which the type of the collection is known.
+#[node]
+fn size(tags: &BTreeSet<String>) -> usize {
+    tags.len()
+}
+
+flow_law::law! {
+    nodes: [Handle = handle(), size],
+    flows: [Tagged(Tagged::builder().handle(handle()).build())],
+}

@@ -21,6 +21,7 @@ use crate::support::{Shared, options, store};
 #[derive(Clone)]
 struct Work {
     worker: &'static str,
+    takes: Duration,
     may: Arc<Semaphore>,
     done: Arc<Mutex<Vec<(&'static str, u32)>>>,
 }
@@ -29,6 +30,7 @@ impl Work {
     fn new() -> Self {
         Work {
             worker: "one",
+            takes: Duration::from_millis(100),
             may: Arc::new(Semaphore::new(1000)),
             done: Arc::default(),
         }
@@ -56,7 +58,7 @@ impl Work {
     async fn exec(&self, number: &u32, factor: &u32) -> Result<u32, String> {
         self.may.acquire().await.unwrap().forget();
         self.done.lock().unwrap().push((self.worker, *number));
-        tokio::time::sleep(Duration::from_millis(100)).await;
+        tokio::time::sleep(self.takes).await;
         if *number == 666 {
             return Err("not this one".to_owned());
         }
@@ -552,7 +554,7 @@ fn next(number: &u32) -> u32 {
 }
 
 flow! {
-    Again(numbers: Vec<u32>) -> (sums: Vec<u32>) {
+    Repeated(numbers: Vec<u32>) -> (sums: Vec<u32>) {
         node sums: for number in numbers { next } with spread(2);
         branch are_enough(sums) { sums[0] > 10 => "yes", else => "no" }
         start >> sums >> are_enough;
@@ -564,16 +566,40 @@ flow! {
 #[tokio::test(start_paused = true)]
 async fn a_loop_is_spread_each_time_that_it_runs() {
     let runtime = Runtime::with_options(store(), options());
-    runtime.register(Again::new()).unwrap();
-    let input = || AgainInput {
+    runtime.register(Repeated::new()).unwrap();
+    let input = || RepeatedInput {
         numbers: vec![1, 2, 3],
     };
-    let start = runtime.start::<Again>(input(), StartOptions::new());
+    let start = runtime.start::<Repeated>(input(), StartOptions::new());
     let execution = start.await.unwrap().settled().await.unwrap();
-    let plain = Again::new().run(input()).await.unwrap();
+    let plain = Repeated::new().run(input()).await.unwrap();
     assert_eq!(
-        execution.output::<Again>().unwrap().unwrap().sums,
+        execution.output::<Repeated>().unwrap().unwrap().sums,
         plain.sums
     );
     assert_eq!(parts(&runtime, execution.id()).await.len(), 2 * 4);
+}
+
+/// Work that takes no time, however often it is done.
+fn at_once() -> Work {
+    Work {
+        takes: Duration::ZERO,
+        may: Arc::new(Semaphore::new(1_000_000)),
+        ..Work::new()
+    }
+}
+
+flow_law::law! {
+    nodes: [Work = at_once(), factor, sum, no_sum, Verdict, more, next],
+    flows: [
+        Products(products(&at_once())) { inputs: [json!({ "numbers": [1, 2, 3, 4, 5, 6, 7, 8, 9] })] },
+        Forgiving(Forgiving::builder().work(at_once()).build()) {
+            inputs: [json!({ "numbers": [1, 2, 3] }), json!({ "numbers": [1, 2, 3, 666, 5] })],
+        },
+        Collecting(Collecting::builder().work(at_once()).build()) {
+            inputs: [json!({ "numbers": [1, 666, 3, 4, 666] })],
+        },
+        Judged { inputs: [json!({ "numbers": [1, 2, 3] })] },
+        Repeated { inputs: [json!({ "numbers": [1, 2, 3] })] },
+    ],
 }
