@@ -11,7 +11,6 @@ use std::ops::Range;
 use flow_store::{ExecutionId, Row};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-use uuid::Uuid;
 
 use crate::options::StoredOptions;
 
@@ -81,7 +80,7 @@ impl Part {
         bytes[7] = low;
         bytes[8] = (bytes[8] & 0b1100_0011) | (((number & 0xF) as u8) << 2);
         let id = uuid::Builder::from_bytes(bytes).with_version(uuid::Version::Custom);
-        Uuid::from(id.with_variant(uuid::Variant::RFC4122).into_uuid()).into()
+        id.with_variant(uuid::Variant::RFC4122).into_uuid().into()
     }
 
     /// The part that an execution is. `None` if it is none, or a copy of one.

@@ -132,4 +132,5 @@ fn size(tags: &BTreeSet<String>) -> usize {
 flow_law::law! {
     nodes: [Handle = handle(), size],
     flows: [Tagged(Tagged::builder().handle(handle()).build())],
+    types: [BTreeSet<String>],
 }

@@ -580,6 +580,148 @@ async fn a_loop_is_spread_each_time_that_it_runs() {
     assert_eq!(parts(&runtime, execution.id()).await.len(), 2 * 4);
 }
 
+#[tokio::test(start_paused = true)]
+async fn questions_of_parts_are_withdrawn_when_nobody_needs_them() {
+    let runtime = Runtime::with_options(store(), options());
+    runtime.register(Judged::new()).unwrap();
+    let input = JudgedInput {
+        numbers: vec![1, 2, 3],
+    };
+    let start = runtime.start::<Judged>(input, StartOptions::new());
+    let id = start.await.unwrap().id();
+    tokio::time::sleep(Duration::from_secs(1)).await;
+    assert_eq!(parts(&runtime, id).await.len(), 2);
+    runtime.cancel(id, "no longer needed").await.unwrap();
+    for part in parts(&runtime, id).await {
+        assert_eq!(part.status(), Status::Cancelled);
+        assert!(part.questions().await.unwrap().is_empty());
+    }
+}
+
+#[node]
+fn huge(number: &u32) -> u128 {
+    u128::MAX - u128::from(*number)
+}
+
+flow! {
+    Unstorable(numbers: Vec<u32>) -> (all: Vec<u128>) {
+        node all: for number in numbers { huge } with spread(2);
+        start >> all >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_waits_is_told_why_a_part_cannot_continue() {
+    let runtime = Runtime::with_options(store(), options());
+    runtime.register(Unstorable::new()).unwrap();
+    let input = UnstorableInput {
+        numbers: vec![1, 2, 3],
+    };
+    let start = runtime.start::<Unstorable>(input, StartOptions::new());
+    let error = start.await.unwrap().settled().await.unwrap_err();
+    let RuntimeError::Unstorable { path, .. } = &error else {
+        panic!("{error}");
+    };
+    assert!(path.starts_with("unstorable.all["), "{error}");
+}
+
+/// The same flow as it was before, and as it may be later.
+mod versions {
+    use flow_runtime::prelude::*;
+
+    use super::{Work, factor, sum};
+
+    pub(super) mod without {
+        use super::*;
+
+        flow! {
+            pub(crate) Products(numbers: Vec<u32>) -> (products: Vec<u32>, sum: u32) {
+                node work: Work;
+                node products: for number in numbers { work } with concurrency(2);
+                start >> factor >> products >> sum >> end;
+            }
+        }
+    }
+
+    pub(super) mod by_two {
+        use super::*;
+
+        flow! {
+            pub(crate) Products(numbers: Vec<u32>) -> (products: Vec<u32>, sum: u32) {
+                node work: Work;
+                node products: for number in numbers { work } with concurrency(2), spread(2);
+                start >> factor >> products >> sum >> end;
+            }
+        }
+    }
+}
+
+/// An execution whose loop has been divided, in a store that nobody uses any more.
+async fn divided(work: &Work) -> (Shared, ExecutionId) {
+    let store = store();
+    work.may.forget_permits(1000 - 5);
+    let first = worker(&store, work, 8);
+    let id = start(&first, 0..12).await.id();
+    while work.counts().len() < 5 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    first.shut_down().await;
+    work.may.add_permits(1000);
+    (store, id)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_loop_goes_on_as_it_was_divided() {
+    let work = Work::new();
+    let (store, id) = divided(&work).await;
+    let runtime = Runtime::with_options(store, options());
+    let flow = versions::by_two::Products::builder().work(work.clone());
+    runtime.register(flow.build()).unwrap();
+    runtime.recover().await.unwrap();
+    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    assert_eq!(execution.status(), Status::Completed);
+    assert_eq!(parts(&runtime, id).await.len(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_version_without_parts_does_not_do_them_again() {
+    let work = Work::new();
+    let (store, id) = divided(&work).await;
+    let before = work.counts();
+    let runtime = Runtime::with_options(store, options());
+    let flow = versions::without::Products::builder().work(work.clone());
+    runtime.register(flow.build()).unwrap();
+    // The execution looks for itself after a lease.
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let recovered = runtime.recover().await.unwrap();
+    let refused: Vec<&RuntimeError> = recovered.refused.iter().map(|(_, error)| error).collect();
+    assert!(refused.is_empty(), "{refused:?}");
+    let error = runtime.get(id).await.unwrap().settled().await.unwrap_err();
+    assert!(matches!(error, RuntimeError::FlowChanged { .. }), "{error}");
+    let whole: usize = before.values().sum();
+    // The parts have run their items, of which some were under way.
+    assert!(
+        work.counts().values().sum::<usize>() <= whole + 12,
+        "{:?}",
+        work.counts()
+    );
+}
+
+/// What a part stores does not grow with the input of the whole.
+#[tokio::test(start_paused = true)]
+async fn a_part_keeps_its_own_items_only() {
+    let work = Work::new();
+    let runtime = worker(&store(), &work, 8);
+    let execution = start(&runtime, 0..200).await.settled().await.unwrap();
+    let mut all = 0;
+    for part in parts(&runtime, execution.id()).await {
+        let journal = part.journal().await.unwrap();
+        all += journal[0].payload.len();
+    }
+    let whole = execution.journal().await.unwrap()[0].payload.len();
+    assert!(all < whole + 50 * 300, "{all} bytes for {whole}");
+}
+
 /// Work that takes no time, however often it is done.
 fn at_once() -> Work {
     Work {
@@ -602,4 +744,5 @@ flow_law::law! {
         Judged { inputs: [json!({ "numbers": [1, 2, 3] })] },
         Repeated { inputs: [json!({ "numbers": [1, 2, 3] })] },
     ],
+    left_out: [Unstorable, versions::without::Products, versions::by_two::Products],
 }

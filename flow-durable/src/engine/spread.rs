@@ -55,7 +55,7 @@ pub(super) enum Runs {
 
 impl Durable {
     /// The same for an execution that is this part.
-    pub(crate) fn as_part(self, part: Option<Part>) -> Self {
+    pub(crate) fn of_part(self, part: Option<Part>) -> Self {
         let of_part = part.map(|part| OfPart {
             part,
             ran: Mutex::default(),
@@ -107,9 +107,10 @@ impl Durable {
             return Runs::InParts(division);
         }
         let one_part = spread.items <= spread.each as usize;
-        match one_part || has_run_here || self.spreads.is_none() {
-            true => Runs::Here,
-            false => Runs::InParts(None),
+        if one_part || has_run_here || self.spreads.is_none() {
+            Runs::Here
+        } else {
+            Runs::InParts(None)
         }
     }
 

@@ -218,7 +218,7 @@ impl Inner {
             options: options.with_part(None),
         };
         let engine = self.engine(row, journal.clone(), run_options, &input, snapshot);
-        let engine = engine.as_part(options.part).spreading(spreads);
+        let engine = engine.of_part(options.part).spreading(spreads);
         let engine = Arc::new(engine);
         let driver = Driver {
             store: self.store.clone(),

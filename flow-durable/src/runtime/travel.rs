@@ -66,7 +66,7 @@ impl Runtime {
             snapshots,
             snapshot,
         );
-        let engine = engine.as_part(options.part).capturing(captured.clone());
+        let engine = engine.of_part(options.part).capturing(captured.clone());
         let engine = Arc::new(engine);
         let driver = Driver {
             store: self.owned.inner.store.clone(),

@@ -332,9 +332,10 @@ impl<'a> Values<'a> {
     /// execution that is a part of a loop.
     fn first_item(&self, path: &str) -> usize {
         let (flow, _) = path.rsplit_once('.').unwrap_or_default();
-        match flow == self.root.namespace {
-            true => self.state.first_item,
-            false => 0,
+        if flow == self.root.namespace {
+            self.state.first_item
+        } else {
+            0
         }
     }
 

@@ -164,9 +164,10 @@ impl NodeAttribute {
             }
             "concurrency" | "spread" | "collect_errors" => {
                 self.settings.parse(name, input, report)?;
-                let of = match name == "concurrency" {
-                    true => "a fork or of a loop over items",
-                    false => "a loop over items",
+                let of = if name == "concurrency" {
+                    "a fork or of a loop over items"
+                } else {
+                    "a loop over items"
                 };
                 let message = format!("`{name}` is a setting of {of}");
                 let help = "give it in the flow, after `with`";
