@@ -8,7 +8,10 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "other versions of a flow that is compared",
-        &[("tests/durable/spread.rs", "Products")],
+        &[
+            ("tests/durable/spread.rs", "Products"),
+            ("tests/durable/spread.rs", "Products"),
+        ],
     ),
     (
         "messages cannot be made up; other flows contain it",
