@@ -192,7 +192,8 @@ impl Execution {
     }
 
     /// Waits until it is over or waits for people, in this process or another one, and returns it
-    /// as it is then.
+    /// as it is then. While it waits for the [parts](Execution::part_of) of a loop, so does this, also
+    /// if one of them waits for people.
     ///
     /// # Errors
     ///

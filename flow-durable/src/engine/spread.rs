@@ -143,6 +143,13 @@ impl Durable {
             }
             None => self.divide(&place, &spread).await,
         };
+        if usize::try_from(division.items) != Ok(spread.items) {
+            let reason = format!(
+                "it had {} items when they were divided into parts, and has {} now",
+                division.items, spread.items
+            );
+            return self.journal.halt(self.unreadable_at(&place, reason)).await;
+        }
         let mut results: BTreeMap<u32, Value> = BTreeMap::new();
         let mut outstanding = Vec::new();
         let mut failed = None;
