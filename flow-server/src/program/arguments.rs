@@ -18,6 +18,9 @@ pub(super) enum Command {
     /// List what is started on schedules, and when next.
     #[cfg(feature = "schedule")]
     Schedules(Schedules),
+    /// List executions that are gone and whose large values are still there, or remove these values.
+    #[cfg(feature = "blobs")]
+    Orphans(Orphans),
     /// Print completions for a shell.
     Completions(Completions),
 }
@@ -114,6 +117,26 @@ fn key_and_number(text: &str) -> Result<(String, NonZeroU32), String> {
 fn time(text: &str) -> Result<SystemTime, String> {
     let wrong = |_| "write a time as `2026-12-24T18:00:00Z`".to_owned();
     humantime::parse_rfc3339_weak(text).map_err(wrong)
+}
+
+#[cfg(feature = "blobs")]
+#[derive(Debug, Args)]
+#[command(after_help = "\
+An execution is gone if the store that `--store` names does not have it. So this asks for the right
+store, together with `--blobs`: of another one, everything is gone.")]
+pub(super) struct Orphans {
+    /// Remove them.
+    #[arg(long)]
+    pub(super) delete: bool,
+    /// Only of executions that were started longer ago: `2h`, `30m`.
+    #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration)]
+    pub(super) older_than: Duration,
+}
+
+#[cfg(feature = "blobs")]
+fn duration(text: &str) -> Result<Duration, String> {
+    let wrong = |_| "write a number and a unit: `2h`, `30m`".to_owned();
+    humantime::parse_duration(text).map_err(wrong)
 }
 
 #[cfg(feature = "schedule")]

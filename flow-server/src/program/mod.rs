@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
-use flow_durable::{Durable, Runtime, RuntimeOptions};
+use flow_durable::{Durable, Runtime, RuntimeOptions, Store};
 use flow_loader::Registry;
 use flow_runtime::engine::{AnyFlow, Observed};
 use flow_terminal::{ExecutionCommands, Outcome, StoreAddress, exit_code};
@@ -35,6 +35,7 @@ use shared::Shared;
 /// | `serve --listen 127.0.0.1:7878` | serves them over HTTP, with the studio, and works on them |
 /// | `worker --concurrent 8` | works on executions that were started elsewhere, this many at once |
 /// | `schedules` | lists what is started on schedules, with the feature `schedule` |
+/// | `orphans` | lists and removes the large values of executions that are gone, with the feature `blobs` |
 /// | `check flow.yaml`, `flows` | checks documents; lists what there is |
 /// | `completions bash` | prints completions for a shell |
 ///
@@ -217,6 +218,10 @@ impl Program {
             }
             #[cfg(feature = "schedule")]
             Command::Schedules(arguments) => self.scheduled.list(arguments),
+            #[cfg(feature = "blobs")]
+            Command::Orphans(arguments) => {
+                beside::orphans(arguments, matches, opened(matches).await?).await
+            }
             Command::Completions(arguments) => {
                 let mut command = self.command();
                 let name = command.get_name().to_owned();
@@ -240,10 +245,7 @@ impl Program {
 
     /// A runtime on the store that the command line names, with all flows.
     async fn open(&self, matches: &ArgMatches, options: RuntimeOptions) -> Result<Runtime, String> {
-        let store = matches.get_one::<StoreAddress>("store");
-        let store = store.ok_or("no store is named: `--store sqlite:runs.db`")?;
-        let opened = store.store().await;
-        let store = opened.map_err(|error| store.explain(&error))?;
+        let store = opened(matches).await?;
         #[cfg(feature = "blobs")]
         let store = beside::with_blobs(matches, store).await?;
         let runtime = Runtime::with_options(store, options);
@@ -253,6 +255,14 @@ impl Program {
         }
         Ok(runtime)
     }
+}
+
+/// The store that the command line names.
+async fn opened(matches: &ArgMatches) -> Result<Arc<dyn Store>, String> {
+    let store = matches.get_one::<StoreAddress>("store");
+    let store = store.ok_or("no store is named: `--store sqlite:runs.db`")?;
+    let opened = store.store().await;
+    opened.map_err(|error| store.explain(&error))
 }
 
 /// The options of a process that does not stay: it leaves all executions to others. If it began one,

@@ -58,3 +58,32 @@ fn what_is_not_a_place_is_said() {
         );
     }
 }
+
+#[test]
+fn what_is_left_of_executions_that_are_gone_is_removed() {
+    let folder = Folder::new();
+    let blobs = &["--blobs", "values", "--blobs-above", "100"][..];
+    let call = |arguments: &[&str]| folder.call(&[arguments, blobs].concat());
+    let employee = format!("employee={}", "Ann".repeat(100));
+    let start = ["start", "Claim", &employee, "amount=30"];
+    let [gone, kept] = [call(&start).json(), call(&start).json()];
+    let [gone, kept] = [&gone, &kept].map(|done| done["execution"].as_str().unwrap());
+    // Without its blobs, only the row is removed.
+    folder.call(&["delete", gone]).fine();
+
+    assert_eq!(call(&["orphans"]).fine(), "", "they may be new");
+    let orphans = ["orphans", "--older-than", "0s"];
+    assert_eq!(call(&orphans).fine().trim(), gone);
+    let other = ["--store", "sqlite:other.db", "--delete"];
+    let refused = call(&[&orphans[..], &other].concat());
+    assert!(refused.refused().contains("the store has no executions"));
+    let deleted = call(&[&orphans[..], &["--delete"]].concat());
+    assert_eq!(deleted.fine().trim(), "1");
+    assert_eq!(call(&orphans).fine(), "");
+    let values = folder.place.path().join("values");
+    assert!(!values.join(gone).exists() && values.join(kept).exists());
+    call(&["show", kept]).fine();
+
+    let without = folder.call(&["orphans"]);
+    assert!(without.refused().contains("add `--blobs FOLDER`"));
+}

@@ -76,12 +76,41 @@ impl<S: Store> BlobStore<S> {
         self
     }
 
-    /// Removes the blobs of executions that are not in the store (any more), and returns the number
-    /// of these executions.
+    /// The executions that have blobs and are not in the store (any more).
     ///
     /// Only executions whose id was made before this time, in milliseconds since 1970 (UTC), are
     /// looked at: the first values of an execution are put away before it is in the store. An hour
-    /// ago is enough, unless it takes longer to write them.
+    /// ago is enough, unless it takes longer to write them. The ids of parts of loops do not say when
+    /// they were made, so these are not looked at.
+    ///
+    /// # Errors
+    ///
+    /// The store or the blobs could not be read.
+    pub async fn orphans(&self, made_before_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+        let mut orphans = Vec::new();
+        for folder in self.values.blobs.folders().await? {
+            // What is not named after an execution belongs to somebody else.
+            let Ok(id) = folder.parse::<ExecutionId>() else {
+                continue;
+            };
+            let is_old = made_ms(id).is_some_and(|ms| ms < made_before_ms);
+            if !is_old || folder != id.to_string() {
+                continue;
+            }
+            let is_there = match self.store.without_result(id).await {
+                Ok(row) => row.is_some(),
+                Err(StoreError::Corrupt { .. }) => true,
+                Err(error) => return Err(error),
+            };
+            if !is_there {
+                orphans.push(id);
+            }
+        }
+        Ok(orphans)
+    }
+
+    /// Removes the blobs of executions that are not in the store (any more), and returns the number
+    /// of these executions: the [`orphans`](BlobStore::orphans).
     ///
     /// # Errors
     ///
@@ -93,24 +122,9 @@ impl<S: Store> BlobStore<S> {
     /// If the future is dropped, the blobs of some of these executions are gone.
     pub async fn delete_orphans(&self, made_before_ms: u64) -> Result<u64, StoreError> {
         let mut deleted = 0;
-        for folder in self.values.blobs.folders().await? {
-            // What is not named after an execution belongs to somebody else.
-            let Ok(id) = folder.parse::<ExecutionId>() else {
-                continue;
-            };
-            let is_old = made_ms(id).is_some_and(|ms| ms < made_before_ms);
-            if !is_old || folder != id.to_string() {
-                continue;
-            }
-            let is_there = match self.store.execution(id).await {
-                Ok(row) => row.is_some(),
-                Err(StoreError::Corrupt { .. }) => true,
-                Err(error) => return Err(error),
-            };
-            if !is_there {
-                self.delete_blobs(id).await?;
-                deleted += 1;
-            }
+        for id in self.orphans(made_before_ms).await? {
+            self.delete_blobs(id).await?;
+            deleted += 1;
         }
         Ok(deleted)
     }
