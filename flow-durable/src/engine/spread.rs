@@ -188,13 +188,25 @@ impl Durable {
             let found = self.await_parts(scope, &spread, division, state, outstanding);
             results.extend(found.await?);
         }
+        let Some(key) = spread.results else {
+            return Ok(Saved::default());
+        };
         let all = results.into_values().flat_map(|results| match results {
             Value::Array(all) => all,
             _ => Vec::new(),
         });
-        let all = Value::Array(all.collect());
-        let key = spread.results.map(str::to_owned);
-        Ok(Saved(key.map(|key| (key, all)).into_iter().collect()))
+        let all: Vec<Value> = all.collect();
+        if all.len() != spread.items {
+            let reason = format!(
+                "its parts have {} results for {} items",
+                all.len(),
+                spread.items
+            );
+            return self.journal.halt(self.unreadable_at(&place, reason)).await;
+        }
+        Ok(Saved(
+            [(key.to_owned(), Value::Array(all))].into_iter().collect(),
+        ))
     }
 
     /// Records how the items are divided, before there is a part.

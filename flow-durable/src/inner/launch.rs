@@ -11,8 +11,8 @@ use futures_util::future::{Either, select};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::as_part::as_part;
 use super::load::{Loaded, loaded_visits};
-use super::parts::as_part;
 use super::{ActiveRun, Inner, Slot, lock};
 use crate::driver::{Driven, Driver, Signals, Work};
 use crate::engine::{Durable, Relay, Snapshot, Snapshots, Spreads};

@@ -1,6 +1,7 @@
 //! The state that the clones of a [`Runtime`](crate::Runtime) share. There is one for each runtime
 //! of a process.
 
+mod as_part;
 mod claims;
 mod halts;
 mod launch;

@@ -1,35 +1,21 @@
 //! Parts of loops: how they are made, how their results are had, and who is told that they are over.
 
-use std::convert::Infallible;
-use std::future::{Future as _, pending, poll_fn};
-use std::pin::pin;
-use std::sync::{Arc, Weak};
-use std::task::Poll;
-use std::time::Duration;
+use std::sync::Arc;
 
 use flow_runtime::FlowError;
 use flow_store::{
     Append, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseState, Record, RecordKind, Row,
     Status, Store, is_blob_marker,
 };
-use futures_util::future::select;
 use serde_json::{Map, Value};
 
 use super::load::{WITHOUT_BLOBS, kept_elsewhere, records_since_snapshot};
-use super::{Inner, lock, millis};
-use crate::driver::{Ended, Work};
-use crate::engine::{Durable, Snapshot};
+use super::{Inner, lock};
+use crate::engine::Snapshot;
 use crate::error::RuntimeError;
-use crate::journal::Journal;
 use crate::parts::{Part, flow_of_parts, is_named_as_part_of};
 use crate::registered::hash_of;
 use crate::replay::node_error;
-
-/// How often a part looks whether its results are still wanted.
-const LOOK_WHETHER_WANTED: Duration = Duration::from_secs(5);
-
-/// The same for a part that only waits for people.
-const LOOK_WHILE_PAUSED: Duration = Duration::from_secs(600);
 
 /// A part that is to run: what it needs apart from what the execution with the loop has.
 pub(crate) struct NewPart {
@@ -273,36 +259,6 @@ impl Inner {
         Ok(())
     }
 
-    /// Whether somebody waits for the results of a part.
-    async fn is_wanted(&self, part: &Part) -> Result<bool, RuntimeError> {
-        let row = self.store.without_result(part.of).await;
-        let row = row.map_err(RuntimeError::of(part.of))?;
-        Ok(row.is_some_and(|row| !row.status.is_over()))
-    }
-
-    /// Returns if the results of a part are wanted. If they are not, ends the part, and never returns.
-    async fn wanted(&self, part: &Part) {
-        // If the store cannot say, they may be.
-        while !self.is_wanted(part).await.unwrap_or(true) {
-            let reason = "the execution that had this part is over";
-            if self.end_part(part.id(), reason).await.is_ok() {
-                pending::<()>().await;
-            }
-            tokio::time::sleep(LOOK_WHETHER_WANTED).await;
-        }
-    }
-
-    /// Looks from time to time whether the results of a part are still wanted. Never returns.
-    async fn watch_over(&self, part: &Part, journal: &Journal) -> Infallible {
-        loop {
-            // A part that only waits is paused meanwhile, and looks when it goes on.
-            let paused_until = journal.now_ms().saturating_add(millis(LOOK_WHILE_PAUSED));
-            let seldom = pin!(journal.sleep_until(paused_until));
-            select(seldom, pin!(tokio::time::sleep(LOOK_WHETHER_WANTED))).await;
-            self.wanted(part).await;
-        }
-    }
-
     /// Called when an execution is over. If it was a part, and the execution with the loop can go on,
     /// that one is resumed.
     pub(crate) async fn over(self: &Arc<Self>, row: &Row) {
@@ -468,42 +424,3 @@ impl Inner {
 
 /// Whether a part that is not over has been made.
 pub(crate) struct IsThere(pub(crate) bool);
-
-/// The run of a part: it ends with its loop, and begins and goes on only while its results are wanted.
-/// Those of a copy, which is no part of anything, are.
-pub(crate) fn as_part(
-    mut work: Work,
-    engine: Arc<Durable>,
-    part: Option<Part>,
-    inner: Weak<Inner>,
-) -> Work {
-    Box::pin(async move {
-        let inner = inner.upgrade();
-        let watched = part.as_ref().zip(inner.as_ref());
-        let journal = engine.journal();
-        if let Some((part, inner)) = watched {
-            // Not a moment at which nothing moves in a replay.
-            let _active = journal.active();
-            inner.wanted(part).await;
-        }
-        let mut watch = pin!(async {
-            match watched {
-                Some((part, inner)) => inner.watch_over(part, journal).await,
-                None => pending().await,
-            }
-        });
-        poll_fn(|cx| {
-            let ended = work.as_mut().poll(cx);
-            match (engine.ran(), ended) {
-                (Some(Ok(results)), _) => Poll::Ready(Ok(results)),
-                (Some(Err(failed)), _) => Poll::Ready(Err(Ended::Failed(*failed))),
-                (None, Poll::Ready(ended)) => Poll::Ready(ended),
-                (None, Poll::Pending) => match watch.as_mut().poll(cx) {
-                    Poll::Pending => Poll::Pending,
-                    Poll::Ready(never) => match never {},
-                },
-            }
-        })
-        .await
-    })
-}
