@@ -6,8 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flow_durable::{
-    Execution, ExecutionId, ListOptions, RecordKind, Runtime, RuntimeError, RuntimeOptions,
-    StartOptions, Status,
+    Execution, ExecutionId, ListOptions, RecordKind, Runtime, RuntimeOptions, StartOptions, Status,
 };
 use flow_loader::{Format, load, registry};
 use flow_runtime::prelude::*;
@@ -19,15 +18,15 @@ use crate::support::{Shared, options, store};
 
 /// Says what it did, where, and only as often as it may.
 #[derive(Clone)]
-struct Work {
+pub(crate) struct Work {
     worker: &'static str,
     takes: Duration,
-    may: Arc<Semaphore>,
+    pub(crate) may: Arc<Semaphore>,
     done: Arc<Mutex<Vec<(&'static str, u32)>>>,
 }
 
 impl Work {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Work {
             worker: "one",
             takes: Duration::from_millis(100),
@@ -44,7 +43,7 @@ impl Work {
     }
 
     /// How often each number was done.
-    fn counts(&self) -> BTreeMap<u32, usize> {
+    pub(crate) fn counts(&self) -> BTreeMap<u32, usize> {
         let mut counts = BTreeMap::new();
         for (_, number) in &*self.done.lock().unwrap() {
             *counts.entry(*number).or_default() += 1;
@@ -67,12 +66,12 @@ impl Work {
 }
 
 #[node(writes = factor)]
-fn factor(numbers: &[u32]) -> u32 {
+pub(crate) fn factor(numbers: &[u32]) -> u32 {
     u32::try_from(numbers.len()).unwrap()
 }
 
 #[node(writes = sum)]
-fn sum(products: &[u32]) -> u32 {
+pub(crate) fn sum(products: &[u32]) -> u32 {
     products.iter().sum()
 }
 
@@ -83,7 +82,7 @@ fn no_sum(error: &NodeError) -> u32 {
 }
 
 flow! {
-    Products(numbers: Vec<u32>) -> (products: Vec<u32>, sum: u32) {
+    pub(crate) Products(numbers: Vec<u32>) -> (products: Vec<u32>, sum: u32) {
         node work: Work;
         node products: for number in numbers { work } with concurrency(2), spread(4);
         start >> factor >> products >> sum >> end;
@@ -91,7 +90,7 @@ flow! {
 }
 
 flow! {
-    Forgiving(numbers: Vec<u32>) -> (sum: u32) {
+    pub(crate) Forgiving(numbers: Vec<u32>) -> (sum: u32) {
         node work: Work;
         node products: for number in numbers { work } with spread(2);
         start >> factor >> products >> sum >> end;
@@ -117,20 +116,20 @@ fn slots(at_once: usize) -> RuntimeOptions {
     options().concurrent_executions(at_once.get())
 }
 
-fn worker(store: &Shared, work: &Work, at_once: usize) -> Runtime {
+pub(crate) fn worker(store: &Shared, work: &Work, at_once: usize) -> Runtime {
     let options = slots(at_once).look_for_work(Duration::from_millis(50));
     let runtime = Runtime::with_options(store.clone(), options);
     runtime.register(products(work)).unwrap();
     runtime
 }
 
-async fn start(runtime: &Runtime, numbers: impl IntoIterator<Item = u32>) -> Execution {
+pub(crate) async fn start(runtime: &Runtime, numbers: impl IntoIterator<Item = u32>) -> Execution {
     let numbers = numbers.into_iter().collect();
     let start = runtime.start::<Products>(ProductsInput { numbers }, StartOptions::new());
     start.await.unwrap()
 }
 
-async fn parts(runtime: &Runtime, of: ExecutionId) -> Vec<Execution> {
+pub(crate) async fn parts(runtime: &Runtime, of: ExecutionId) -> Vec<Execution> {
     let listed = runtime.list(ListOptions::new()).await.unwrap();
     let parts = listed.iter().filter(|other| other.part_of() == Some(of));
     parts.cloned().collect()
@@ -233,73 +232,6 @@ async fn few_items_run_where_the_flow_does() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_was_done_before_a_crash_is_not_done_again() {
-    let (store, work) = (store(), Work::new());
-    work.may.forget_permits(1000 - 7);
-    let first = worker(&store, &work, 8);
-    let id = start(&first, 0..16).await.id();
-    while work.counts().len() < 7 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    first.shut_down().await;
-    work.may.add_permits(1000);
-    let second = worker(&store, &work, 8);
-    second.recover().await.unwrap();
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
-    assert_eq!(execution.status(), Status::Completed);
-    let products: Vec<u32> = (0..16).map(|number| number * 16).collect();
-    assert_eq!(
-        execution.output::<Products>().unwrap().unwrap().products,
-        products
-    );
-    assert!(
-        work.counts().values().all(|count| *count == 1),
-        "{:?}",
-        work.counts()
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_item_that_fails_ends_the_loop_and_its_other_parts() {
-    let (store, work) = (store(), Work::new());
-    let runtime = worker(&store, &work, 2);
-    let numbers = (0..40).map(|number| if number == 9 { 666 } else { number });
-    let execution = start(&runtime, numbers).await.settled().await.unwrap();
-    assert_eq!(execution.status(), Status::Failed);
-    let reason = execution.reason().unwrap();
-    assert_eq!(
-        reason,
-        "node `products.products[9]` failed after 1 attempt: not this one"
-    );
-    let mut statuses = BTreeMap::new();
-    for part in parts(&runtime, execution.id()).await {
-        *statuses.entry(part.status().as_str()).or_insert(0) += 1;
-    }
-    assert_eq!(statuses["failed"], 1, "{statuses:?}");
-    assert!(statuses["cancelled"] >= 5, "{statuses:?}");
-    assert!(
-        work.counts().len() < 30,
-        "the others do not run to their end"
-    );
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_error_of_an_item_is_routed() {
-    let work = Work::new();
-    let runtime = Runtime::with_options(store(), options());
-    runtime
-        .register(Forgiving::builder().work(work.clone()).build())
-        .unwrap();
-    let input = ForgivingInput {
-        numbers: vec![1, 2, 3, 666, 5],
-    };
-    let start = runtime.start::<Forgiving>(input, StartOptions::new());
-    let execution = start.await.unwrap().settled().await.unwrap();
-    assert_eq!(execution.output::<Forgiving>().unwrap().unwrap().sum, 0);
-}
-
-#[tokio::test(start_paused = true)]
 async fn errors_are_collected_from_all_parts() {
     let work = Work::new();
     let runtime = Runtime::with_options(store(), options());
@@ -332,81 +264,6 @@ async fn errors_are_collected_from_all_parts() {
             "49"
         ]
     );
-}
-
-#[tokio::test(start_paused = true)]
-async fn parts_of_a_cancelled_execution_end() {
-    let (store, work) = (store(), Work::new());
-    work.may.forget_permits(1000);
-    let runtime = worker(&store, &work, 3);
-    let id = start(&runtime, 0..40).await.id();
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(runtime.get(id).await.unwrap().status(), Status::Paused);
-    runtime.cancel(id, "no longer needed").await.unwrap();
-    tokio::time::sleep(Duration::from_secs(6)).await;
-    work.may.add_permits(1000);
-    tokio::time::sleep(Duration::from_secs(60)).await;
-    for part in parts(&runtime, id).await {
-        assert_eq!(part.status(), Status::Cancelled);
-        assert_eq!(
-            part.reason().unwrap(),
-            "the execution that had this part is over"
-        );
-    }
-    assert!(work.counts().is_empty(), "{:?}", work.counts());
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_part_that_is_cancelled_fails_the_loop() {
-    let (store, work) = (store(), Work::new());
-    work.may.forget_permits(1000);
-    let runtime = worker(&store, &work, 3);
-    let id = start(&runtime, 0..8).await.id();
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    let part = parts(&runtime, id).await[0].id();
-    let refused = runtime.delete(part).await.unwrap_err();
-    assert!(
-        matches!(refused, RuntimeError::IsPart { of, .. } if of == id),
-        "{refused}"
-    );
-    runtime.cancel(part, "a mistake").await.unwrap();
-    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
-    assert_eq!(execution.status(), Status::Failed);
-    let reason = execution.reason().unwrap();
-    assert!(reason.ends_with("it was cancelled: a mistake"), "{reason}");
-
-    runtime.delete(id).await.unwrap();
-    assert!(runtime.list(ListOptions::new()).await.unwrap().is_empty());
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_copy_of_an_execution_in_its_loop_makes_parts_of_its_own() {
-    let (store, work) = (store(), Work::new());
-    work.may.forget_permits(1000 - 6);
-    let runtime = worker(&store, &work, 8);
-    let id = start(&runtime, 0..12).await.id();
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    let newest = runtime
-        .get(id)
-        .await
-        .unwrap()
-        .journal()
-        .await
-        .unwrap()
-        .len() as u64
-        - 1;
-    let copy = runtime.copy(id, newest).await.unwrap();
-    work.may.add_permits(1000);
-    for id in [id, copy.id()] {
-        let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
-        assert_eq!(
-            execution.status(),
-            Status::Completed,
-            "{:?}",
-            execution.reason()
-        );
-        assert_eq!(parts(&runtime, id).await.len(), 3);
-    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -497,13 +354,13 @@ async fn the_values_of_parts_are_known() {
 
 #[node(human = "Is {number} all right?")]
 #[derive(serde::Serialize, serde::Deserialize, Debug, PartialEq)]
-enum Verdict {
+pub(crate) enum Verdict {
     Yes,
     No,
 }
 
 flow! {
-    Judged(numbers: Vec<u32>) -> (verdicts: Vec<Verdict>) {
+    pub(crate) Judged(numbers: Vec<u32>) -> (verdicts: Vec<Verdict>) {
         node verdicts: for number in numbers { Verdict } with concurrency(8), spread(2);
         start >> verdicts >> end;
     }
@@ -580,133 +437,6 @@ async fn a_loop_is_spread_each_time_that_it_runs() {
     assert_eq!(parts(&runtime, execution.id()).await.len(), 2 * 4);
 }
 
-#[tokio::test(start_paused = true)]
-async fn questions_of_parts_are_withdrawn_when_nobody_needs_them() {
-    let runtime = Runtime::with_options(store(), options());
-    runtime.register(Judged::new()).unwrap();
-    let input = JudgedInput {
-        numbers: vec![1, 2, 3],
-    };
-    let start = runtime.start::<Judged>(input, StartOptions::new());
-    let id = start.await.unwrap().id();
-    tokio::time::sleep(Duration::from_secs(1)).await;
-    assert_eq!(parts(&runtime, id).await.len(), 2);
-    runtime.cancel(id, "no longer needed").await.unwrap();
-    for part in parts(&runtime, id).await {
-        assert_eq!(part.status(), Status::Cancelled);
-        assert!(part.questions().await.unwrap().is_empty());
-    }
-}
-
-#[node]
-fn huge(number: &u32) -> u128 {
-    u128::MAX - u128::from(*number)
-}
-
-flow! {
-    Unstorable(numbers: Vec<u32>) -> (all: Vec<u128>) {
-        node all: for number in numbers { huge } with spread(2);
-        start >> all >> end;
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn whoever_waits_is_told_why_a_part_cannot_continue() {
-    let runtime = Runtime::with_options(store(), options());
-    runtime.register(Unstorable::new()).unwrap();
-    let input = UnstorableInput {
-        numbers: vec![1, 2, 3],
-    };
-    let start = runtime.start::<Unstorable>(input, StartOptions::new());
-    let error = start.await.unwrap().settled().await.unwrap_err();
-    let RuntimeError::Unstorable { path, .. } = &error else {
-        panic!("{error}");
-    };
-    assert!(path.starts_with("unstorable.all["), "{error}");
-}
-
-/// The same flow as it was before, and as it may be later.
-mod versions {
-    use flow_runtime::prelude::*;
-
-    use super::{Work, factor, sum};
-
-    pub(super) mod without {
-        use super::*;
-
-        flow! {
-            pub(crate) Products(numbers: Vec<u32>) -> (products: Vec<u32>, sum: u32) {
-                node work: Work;
-                node products: for number in numbers { work } with concurrency(2);
-                start >> factor >> products >> sum >> end;
-            }
-        }
-    }
-
-    pub(super) mod by_two {
-        use super::*;
-
-        flow! {
-            pub(crate) Products(numbers: Vec<u32>) -> (products: Vec<u32>, sum: u32) {
-                node work: Work;
-                node products: for number in numbers { work } with concurrency(2), spread(2);
-                start >> factor >> products >> sum >> end;
-            }
-        }
-    }
-}
-
-/// An execution whose loop has been divided, in a store that nobody uses any more.
-async fn divided(work: &Work) -> (Shared, ExecutionId) {
-    let store = store();
-    work.may.forget_permits(1000 - 5);
-    let first = worker(&store, work, 8);
-    let id = start(&first, 0..12).await.id();
-    while work.counts().len() < 5 {
-        tokio::time::sleep(Duration::from_millis(10)).await;
-    }
-    first.shut_down().await;
-    work.may.add_permits(1000);
-    (store, id)
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_loop_goes_on_as_it_was_divided() {
-    let work = Work::new();
-    let (store, id) = divided(&work).await;
-    let runtime = Runtime::with_options(store, options());
-    let flow = versions::by_two::Products::builder().work(work.clone());
-    runtime.register(flow.build()).unwrap();
-    runtime.recover().await.unwrap();
-    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
-    assert_eq!(execution.status(), Status::Completed);
-    assert_eq!(parts(&runtime, id).await.len(), 3);
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_version_without_parts_does_not_do_them_again() {
-    let work = Work::new();
-    let (store, id) = divided(&work).await;
-    let before = work.counts();
-    let runtime = Runtime::with_options(store, options());
-    let flow = versions::without::Products::builder().work(work.clone());
-    runtime.register(flow.build()).unwrap();
-    // The execution looks for itself after a lease.
-    tokio::time::sleep(Duration::from_secs(60)).await;
-    let recovered = runtime.recover().await.unwrap();
-    let refused: Vec<&RuntimeError> = recovered.refused.iter().map(|(_, error)| error).collect();
-    assert!(refused.is_empty(), "{refused:?}");
-    let error = runtime.get(id).await.unwrap().settled().await.unwrap_err();
-    assert!(matches!(error, RuntimeError::FlowChanged { .. }), "{error}");
-    let whole: usize = before.values().sum();
-    // The parts have run their items, of which some were under way.
-    assert!(
-        work.counts().values().sum::<usize>() <= whole + 12,
-        "{:?}",
-        work.counts()
-    );
-}
-
 /// What a part stores does not grow with the input of the whole.
 #[tokio::test(start_paused = true)]
 async fn a_part_keeps_its_own_items_only() {
@@ -744,5 +474,4 @@ flow_law::law! {
         Judged { inputs: [json!({ "numbers": [1, 2, 3] })] },
         Repeated { inputs: [json!({ "numbers": [1, 2, 3] })] },
     ],
-    left_out: [Unstorable, versions::without::Products, versions::by_two::Products],
 }

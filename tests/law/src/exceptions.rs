@@ -4,13 +4,13 @@
 pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
     (
         "what it returns cannot be stored",
-        &[("tests/durable/spread.rs", "Unstorable")],
+        &[("tests/durable/spread_ends.rs", "Unstorable")],
     ),
     (
         "other versions of a flow that is compared",
         &[
-            ("tests/durable/spread.rs", "Products"),
-            ("tests/durable/spread.rs", "Products"),
+            ("tests/durable/spread_ends.rs", "Products"),
+            ("tests/durable/spread_ends.rs", "Products"),
         ],
     ),
     (
