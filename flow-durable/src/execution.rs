@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::error::RuntimeError;
 use super::events::{EventFilter, Events};
 use super::inner::WITHOUT_BLOBS;
+use super::options::StoredOptions;
 use super::owned::Owned;
-use super::parts::Part;
 use super::registered::DurableFlow;
 use flow_runtime::engine::{Saved, Unstorable};
 
@@ -102,7 +102,7 @@ impl Execution {
     /// [loops over workers](crate#loops-over-workers). Its [`flow`](Execution::flow) is then the name
     /// of the flow and that of the loop, such as `Report.summaries`.
     pub fn part_of(&self) -> Option<ExecutionId> {
-        Part::of_row(&self.row).map(|part| part.of)
+        StoredOptions::part_of(&self.row).map(|part| part.of)
     }
 
     /// How many records its journal has. The newest one has this number less one as its

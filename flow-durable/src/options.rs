@@ -13,7 +13,7 @@ use super::engine::Durable;
 use super::parts::Part;
 use flow_runtime::engine::AnyFlow;
 use flow_runtime::{Observer, RunOptions};
-use flow_store::Concurrency;
+use flow_store::{Concurrency, Row};
 
 /// The options of a [`Runtime`](super::Runtime), passed to
 /// [`Runtime::with_options`](super::Runtime::with_options).
@@ -330,10 +330,16 @@ impl StoredOptions {
         serde_json::json!(self).to_string()
     }
 
+    /// The part of a loop that an execution is. `None` if it is none, or a copy of one.
+    pub(crate) fn part_of(row: &Row) -> Option<Part> {
+        let part = StoredOptions::parse(&row.options).ok()?.part?;
+        (part.id() == row.id).then_some(part)
+    }
+
     /// The same for an execution that runs this part of a loop.
-    pub(crate) fn with_part(&self, part: Option<Part>) -> StoredOptions {
+    pub(crate) fn with_part(&self, part: Part) -> StoredOptions {
         StoredOptions {
-            part,
+            part: Some(part),
             ..self.clone()
         }
     }

@@ -8,11 +8,9 @@
 
 use std::ops::Range;
 
-use flow_store::{ExecutionId, Row};
+use flow_store::ExecutionId;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
-
-use crate::options::StoredOptions;
 
 /// How the items of a loop are divided: the payload of a `Spread` record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,12 +79,6 @@ impl Part {
         bytes[8] = (bytes[8] & 0b1100_0011) | (((number & 0xF) as u8) << 2);
         let id = uuid::Builder::from_bytes(bytes).with_version(uuid::Version::Custom);
         id.with_variant(uuid::Variant::RFC4122).into_uuid().into()
-    }
-
-    /// The part that an execution is. `None` if it is none, or a copy of one.
-    pub(crate) fn of_row(row: &Row) -> Option<Part> {
-        let part = StoredOptions::parse(&row.options).ok()?.part?;
-        (part.id() == row.id).then_some(part)
     }
 
     /// The same loop's part with this number.

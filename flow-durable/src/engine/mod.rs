@@ -31,7 +31,7 @@ use super::replay::Outcome;
 pub(crate) use people::{Answered, Asked};
 pub(crate) use relay::Relay;
 pub(crate) use snapshot::{AtNode, Captured, Snapshot, Snapshots, UNFIT};
-pub(crate) use spread::Spreads;
+pub(crate) use spread::{NewPart, PartResult, Parts, Spreads};
 
 /// The action of a node that failed.
 const ERROR: &str = "error";

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
 
-use flow_runtime::FlowError;
 use flow_runtime::engine::{Failed, Frame, Place, Saved, Scope, Spread};
-use flow_store::{RecordKind, Row};
+use flow_runtime::{BoxFuture, FlowError};
+use flow_store::{ExecutionId, RecordKind, Row};
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
@@ -15,18 +16,67 @@ use tokio::sync::Notify;
 
 use crate::engine::{Durable, Snapshot};
 use crate::error::RuntimeError;
-use crate::inner::{Inner, IsThere, NewPart, PartResult, millis};
 use crate::journal::{Entry, Journal};
-use crate::options::StoredOptions;
 use crate::parts::{Division, Part};
 use crate::payload::{self, VALUE_DEPTH};
 use crate::replay::{Outcome, node_error};
 
+/// A part that is to run: what it needs apart from what the execution with the loop has.
+pub(crate) struct NewPart {
+    pub(crate) part: Part,
+    /// The name of the loop's node.
+    pub(crate) each: String,
+    /// The state before the loop, with nothing but the items of this part.
+    pub(crate) begins: Snapshot,
+}
+
+/// What has come of a part.
+#[derive(Debug)]
+pub(crate) enum PartResult {
+    /// It has not been made.
+    Missing,
+    /// It is not over.
+    UnderWay,
+    /// The list of its results. `null` if the loop has none.
+    Results(Value),
+    /// Its loop has failed: the error of the node, as JSON.
+    Failed(String),
+    /// It ended otherwise.
+    Ended(FlowError),
+}
+
+/// The executions that are parts, for the one with the loop.
+pub(crate) trait Parts: Send + Sync {
+    /// What has come of a part. `path` is that of the loop.
+    fn result<'a>(
+        &'a self,
+        part: &'a Part,
+        path: &'a str,
+    ) -> BoxFuture<'a, Result<PartResult, RuntimeError>>;
+
+    /// Stores a part, which waits in the queue, unless it is there already.
+    fn create(
+        self: Arc<Self>,
+        parent: &Row,
+        new: NewPart,
+    ) -> BoxFuture<'_, Result<(), RuntimeError>>;
+
+    /// Ends a part whose results nobody wants any more, if it is not over.
+    fn end<'a>(
+        &'a self,
+        part: ExecutionId,
+        reason: &'a str,
+    ) -> BoxFuture<'a, Result<(), RuntimeError>>;
+
+    /// After which time the execution with the loop looks whether its parts are over, if nobody has
+    /// said so: whoever would do it may have crashed.
+    fn look_after(&self) -> Duration;
+}
+
 /// How an execution makes parts, and is told that they are over.
 pub(crate) struct Spreads {
-    pub(crate) inner: Weak<Inner>,
+    pub(crate) parts: Weak<dyn Parts>,
     pub(crate) row: Row,
-    pub(crate) options: StoredOptions,
     pub(crate) told: Arc<Notify>,
 }
 
@@ -246,7 +296,7 @@ impl Durable {
         };
         let mut results = BTreeMap::new();
         loop {
-            let Some(inner) = spreads.inner.upgrade() else {
+            let Some(parts) = spreads.parts.upgrade() else {
                 return pending().await;
             };
             {
@@ -256,13 +306,13 @@ impl Durable {
                 let mut left = Vec::new();
                 for number in outstanding {
                     let part = self.nth(&place, division, number);
-                    let there = match self.or_halt(inner.part_result(&part, &place.path)).await {
-                        Ok(PartResult::Results(found)) => {
+                    let there = match self.or_halt(parts.result(&part, &place.path)).await {
+                        PartResult::Results(found) => {
                             self.record_part(&place, division, number, &found).await;
                             results.insert(number, found);
                             continue;
                         }
-                        Ok(PartResult::Failed(text)) => {
+                        PartResult::Failed(text) => {
                             let place = part_place(&place, division, number);
                             self.journal.add_urgent(Entry {
                                 kind: RecordKind::NodeFailed,
@@ -275,8 +325,9 @@ impl Durable {
                             let others: Vec<u32> = others.collect();
                             return self.part_failed(&at, division, &others, &text).await;
                         }
-                        Ok(PartResult::Ended(error)) => return Err(Box::new(error)),
-                        Err(IsThere(there)) => there,
+                        PartResult::Ended(error) => return Err(Box::new(error)),
+                        PartResult::UnderWay => true,
+                        PartResult::Missing => false,
                     };
                     left.push(number);
                     if !there {
@@ -285,14 +336,12 @@ impl Durable {
                             Ok(begins) => begins,
                             Err(reason) => return self.halt_unstorable(&place, reason).await,
                         };
-                        let options = spreads.options.with_part(Some(part.clone()));
                         let new = NewPart {
                             part,
                             each: begins.node.clone(),
-                            options: options.to_json(),
                             begins,
                         };
-                        self.or_halt(inner.create_part(&spreads.row, new)).await;
+                        self.or_halt(parts.clone().create(&spreads.row, new)).await;
                     }
                 }
                 outstanding = left;
@@ -300,13 +349,12 @@ impl Durable {
             if outstanding.is_empty() {
                 return Ok(results);
             }
-            // Whoever would say that they are over may have crashed: then this looks for itself.
-            let after = inner.options().lease;
-            drop(inner);
+            let after = u64::try_from(parts.look_after().as_millis()).unwrap_or(u64::MAX);
+            drop(parts);
             let waited = outstanding.iter();
             let waited = waited.map(|number| self.nth(&place, division, *number).id());
             let _waits = self.journal.waits_for_parts(waited.collect());
-            let again = self.journal.now_ms().saturating_add(millis(after));
+            let again = self.journal.now_ms().saturating_add(after);
             let told = std::pin::pin!(spreads.told.notified());
             let again = std::pin::pin!(self.journal.sleep_until(again));
             match select(told, again).await {
@@ -326,14 +374,14 @@ impl Durable {
         // The failure of the loop is recorded after they have been ended.
         let ended = self.journal.replaying(|replay| replay.has_failed(place));
         if let (false, None, Some(spreads)) = (ended, &self.captured, &self.spreads)
-            && let Some(inner) = spreads.inner.upgrade()
+            && let Some(parts) = spreads.parts.upgrade()
         {
             self.journal.all_stored().await;
             let _active = self.journal.active();
             for number in others {
                 let id = self.nth(place, division, *number).id();
                 let reason = "another part of the loop has failed";
-                self.or_halt(inner.end_part(id, reason)).await;
+                self.or_halt(parts.end(id, reason)).await;
             }
         }
         match node_error(text) {

@@ -20,7 +20,7 @@ use crate::error::RuntimeError;
 use crate::journal::Journal;
 use crate::journal::transaction::RunTransactions;
 use crate::lease::{Lease, Term};
-use crate::parts::Part;
+use crate::options::StoredOptions;
 use crate::registered::Registered;
 
 /// Marks a run of this process as stopped when it is dropped. This also happens when the run's task
@@ -208,14 +208,14 @@ impl Inner {
             draining: self.draining.clone(),
             ..Signals::default()
         };
+        let parts: Weak<Inner> = Arc::downgrade(self);
         let spreads = Spreads {
-            inner: Arc::downgrade(self),
+            parts,
             row: Row {
                 structure: flow.hash().to_owned(),
                 ..row.clone()
             },
             told: signals.parts.clone(),
-            options: options.with_part(None),
         };
         let engine = self.engine(row, journal.clone(), run_options, &input, snapshot);
         let engine = engine.of_part(options.part).spreading(spreads);
@@ -233,7 +233,12 @@ impl Inner {
         };
         let mut work = flow.run(id, engine.clone(), input);
         if engine.part().is_some() {
-            work = as_part(work, engine, Part::of_row(row), Arc::downgrade(self));
+            work = as_part(
+                work,
+                engine,
+                StoredOptions::part_of(row),
+                Arc::downgrade(self),
+            );
         }
         let run = Arc::new(ActiveRun {
             fence: row.fence,

@@ -43,7 +43,6 @@ pub(crate) use load::{
     Loaded, WITHOUT_BLOBS, check_format, kept_elsewhere, loaded_visits, records_since_snapshot,
     without_items,
 };
-pub(crate) use parts::{IsThere, NewPart, PartResult};
 pub use recover::Recovered;
 pub(crate) use slots::{Slot, Slots};
 pub(crate) use tasks::{Alarm, Gone, Once};

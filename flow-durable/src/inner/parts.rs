@@ -1,8 +1,9 @@
 //! Parts of loops: how they are made, how their results are had, and who is told that they are over.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use flow_runtime::FlowError;
+use flow_runtime::{BoxFuture, FlowError};
 use flow_store::{
     Append, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseState, Record, RecordKind, Row,
     Status, Store, is_blob_marker,
@@ -11,47 +12,47 @@ use serde_json::{Map, Value};
 
 use super::load::{WITHOUT_BLOBS, kept_elsewhere, records_since_snapshot};
 use super::{Inner, lock};
-use crate::engine::Snapshot;
+use crate::engine::{NewPart, PartResult, Parts, Snapshot};
 use crate::error::RuntimeError;
+use crate::options::StoredOptions;
 use crate::parts::{Part, flow_of_parts, is_named_as_part_of};
 use crate::registered::hash_of;
 use crate::replay::node_error;
 
-/// A part that is to run: what it needs apart from what the execution with the loop has.
-pub(crate) struct NewPart {
-    pub(crate) part: Part,
-    /// The name of the loop's node.
-    pub(crate) each: String,
-    /// The options with which it runs, as stored.
-    pub(crate) options: String,
-    /// The state before the loop, with nothing but the items of this part.
-    pub(crate) begins: Snapshot,
-}
+impl Parts for Inner {
+    fn result<'a>(
+        &'a self,
+        part: &'a Part,
+        path: &'a str,
+    ) -> BoxFuture<'a, Result<PartResult, RuntimeError>> {
+        Box::pin(self.part_result(part, path))
+    }
 
-/// What has come of a part.
-#[derive(Debug)]
-pub(crate) enum PartResult {
-    /// The list of its results. `null` if the loop has none.
-    Results(Value),
-    /// Its loop has failed: the error of the node, as JSON.
-    Failed(String),
-    /// It ended otherwise.
-    Ended(FlowError),
+    fn create(
+        self: Arc<Self>,
+        parent: &Row,
+        new: NewPart,
+    ) -> BoxFuture<'_, Result<(), RuntimeError>> {
+        Box::pin(async move { self.create_part(parent, new).await })
+    }
+
+    fn end<'a>(
+        &'a self,
+        part: ExecutionId,
+        reason: &'a str,
+    ) -> BoxFuture<'a, Result<(), RuntimeError>> {
+        Box::pin(self.end_part(part, reason))
+    }
+
+    fn look_after(&self) -> Duration {
+        self.options.lease
+    }
 }
 
 impl Inner {
     /// Stores a part, which waits in the queue, unless it is there already.
-    pub(crate) async fn create_part(
-        self: &Arc<Self>,
-        parent: &Row,
-        new: NewPart,
-    ) -> Result<(), RuntimeError> {
-        let NewPart {
-            part,
-            each,
-            options,
-            begins,
-        } = new;
+    async fn create_part(self: &Arc<Self>, parent: &Row, new: NewPart) -> Result<(), RuntimeError> {
+        let NewPart { part, each, begins } = new;
         let (id, now_ms) = (part.id(), self.now_ms());
         let json = |value: Result<String, serde_json::Error>| {
             value.map_err(|error| RuntimeError::Unstorable {
@@ -74,6 +75,13 @@ impl Inner {
                 payload,
             });
         };
+        let options = StoredOptions::parse(&parent.options);
+        let options = options.map_err(|error| RuntimeError::Unreadable {
+            execution: parent.id,
+            path: begins.namespace.clone(),
+            reason: format!("its options are damaged: {error}"),
+        })?;
+        let options = options.with_part(part.clone()).to_json();
         let namespace = begins.namespace.clone();
         let path = format!("{namespace}.{each}");
         let snapshot = json(serde_json::to_string(&begins))?;
@@ -149,18 +157,13 @@ impl Inner {
         })
     }
 
-    /// What has come of a part; `Err` with whether it is there if it is not over.
-    pub(crate) async fn part_result(
-        &self,
-        part: &Part,
-        path: &str,
-    ) -> Result<Result<PartResult, IsThere>, RuntimeError> {
+    async fn part_result(&self, part: &Part, path: &str) -> Result<PartResult, RuntimeError> {
         let (id, of) = (part.id(), part.of);
         let row = self.store.execution(id).await;
         let Some(row) = row.map_err(RuntimeError::of(id))? else {
-            return Ok(Err(IsThere(false)));
+            return Ok(PartResult::Missing);
         };
-        if Part::of_row(&row).as_ref() != Some(part) {
+        if StoredOptions::part_of(&row).as_ref() != Some(part) {
             return Err(RuntimeError::Unreadable {
                 execution: of,
                 path: path.to_owned(),
@@ -173,7 +176,7 @@ impl Inner {
             path: path.to_owned(),
             reason: format!("the result of its part {id} {reason}"),
         };
-        Ok(Ok(match row.status {
+        Ok(match row.status {
             Status::Completed if is_blob_marker(&text) => {
                 return Err(unreadable(WITHOUT_BLOBS.to_owned()));
             }
@@ -201,8 +204,8 @@ impl Inner {
                 let reason = format!("it was cancelled: {text}");
                 PartResult::Ended(self.ended_part(part, path, &reason))
             }
-            Status::Queued | Status::Running | Status::Paused => return Ok(Err(IsThere(true))),
-        }))
+            Status::Queued | Status::Running | Status::Paused => PartResult::UnderWay,
+        })
     }
 
     fn ended_part(&self, part: &Part, path: &str, reason: &str) -> FlowError {
@@ -262,7 +265,7 @@ impl Inner {
     /// Called when an execution is over. If it was a part, and the execution with the loop can go on,
     /// that one is resumed.
     pub(crate) async fn over(self: &Arc<Self>, row: &Row) {
-        let Some(part) = Part::of_row(row) else {
+        let Some(part) = StoredOptions::part_of(row) else {
             if row.status != Status::Completed {
                 self.end_parts_of(row).await;
             }
@@ -350,7 +353,7 @@ impl Inner {
 
     /// Refuses the deletion of a part for which an execution waits.
     pub(crate) async fn may_be_deleted(&self, row: &Row) -> Result<(), RuntimeError> {
-        match Part::of_row(row) {
+        match StoredOptions::part_of(row) {
             Some(part) if self.is_wanted(&part).await? => Err(RuntimeError::IsPart {
                 execution: row.id,
                 of: part.of,
@@ -388,7 +391,7 @@ impl Inner {
         let listed = self.store.list(&query).await;
         let listed = listed.map_err(RuntimeError::of(of))?;
         let parts = listed.into_iter().filter_map(|other| match other {
-            Ok(other) => Part::of_row(&other)
+            Ok(other) => StoredOptions::part_of(&other)
                 .filter(|part| part.of == of)
                 .map(|_| other.id),
             // A part whose row cannot be read, such as one whose result is lost.
@@ -421,6 +424,3 @@ impl Inner {
         }))
     }
 }
-
-/// Whether a part that is not over has been made.
-pub(crate) struct IsThere(pub(crate) bool);

@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use clap::{Arg, ArgMatches};
 use flow_blobs::BlobStore;
 use flow_durable::{ListQuery, Store, StoreError};
+use flow_terminal::Outcome;
 
-use super::Outcome;
 use super::arguments::Orphans;
 
 /// Adds the arguments.
