@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::args::{Args, Lent, Writer};
+use crate::bounds::Nothing;
 use crate::cell::AnyValue;
 use crate::outcome::Outcome;
 use crate::params::{Param, ParamError};
@@ -168,8 +169,6 @@ pub enum Make {
     FromParams(fn(Param) -> Result<Receiver, ParamError>),
     /// It is the default, and a document has no `params` for it.
     Default(fn() -> Receiver),
-    /// Nothing says what it is.
-    Missing,
 }
 
 /// What a node is called with.
@@ -228,7 +227,7 @@ pub fn nothing<T>() -> T {
 
 /// Chooses how the value of a type with settings is made.
 pub mod makes {
-    use super::{Arc, DeserializeOwned, Make, Probe};
+    use super::{Arc, DeserializeOwned, Make, Nothing, Probe};
 
     /// From `params`.
     pub trait FromParams {
@@ -254,25 +253,15 @@ pub mod makes {
         }
     }
 
-    /// Not at all.
+    /// Not at all, which does not compile.
     pub trait FromNothing {
-        /// How.
-        fn make(&self) -> Make;
+        /// Nothing.
+        fn make(&self) -> Nothing;
     }
 
     impl<T> FromNothing for Probe<T> {
-        fn make(&self) -> Make {
-            Make::Missing
+        fn make(&self) -> Nothing {
+            Nothing
         }
     }
-}
-
-/// How the value of a type with settings is made. For generated code.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __make {
-    ($type:ty) => {{
-        use $crate::__private::makes::*;
-        (&&&$crate::__private::Probe::<$type>::new()).make()
-    }};
 }

@@ -4,6 +4,7 @@
 mod adapter;
 mod answer;
 mod args;
+pub mod bounds;
 mod catalog;
 mod cell;
 mod condition;
@@ -64,5 +65,5 @@ pub mod __private {
     pub mod probes {
         pub use crate::probes::*;
     }
-    pub use crate::{__make as make, __schema_of as schema_of, __value_type as value_type};
+    pub use crate::{__schema_of as schema_of, __value_type as value_type};
 }

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use flow_runtime::__private::supervised;
 use flow_runtime::RunOptions;
 use flow_runtime::engine::{
-    AnyFlow, Direct, InputError, Observed, QuestionType, RefusedInput, Run, RunError, Saved, Scope,
-    Unfit, Unstorable, Violation, run_any,
+    AnyFlow, Direct, InputError, LoopOrder as _, Observed, QuestionType, RefusedInput, Run,
+    RunError, Saved, Scope, Unfit, Unstorable, Violation, run_any,
 };
 use flow_spec::FlowDocument;
 use serde_json::{Map, Value};
@@ -167,7 +167,7 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
     fn stored_input(&self, mut input: Saved) -> Result<Saved, RefusedInput> {
         let mut state = begun(&self.level, &mut input.0)?;
         unstorable_key(&self.level)?;
-        if E::REPLAYS {
+        if E::Order::HAS_TO_STAY {
             loops_in_order(&self.level)?;
         }
         let mut stored = Saved::default();

@@ -48,16 +48,6 @@ impl Prefix {
     }
 }
 
-/// Not `Deserialize`, and without a default.
-struct Client(String);
-
-#[node(writes = draft)]
-impl Client {
-    fn exec(&self, draft: &str) -> String {
-        format!("{} {draft}", self.0)
-    }
-}
-
 const SOUND: &str = "\
 version: 2.0.0
 name: Article
@@ -80,7 +70,7 @@ ends:
 /// The error for the sound document with one change.
 fn changed(from: &str, to: &str) -> String {
     assert!(SOUND.contains(from), "{from}");
-    let registry = registry![write, review, revise, length, Prefix, Client];
+    let registry = registry![write, review, revise, length, Prefix];
     let loaded = load(SOUND.replacen(from, to, 1), Format::Yaml, &registry);
     loaded.map_or_else(|error| error.to_string(), |_| "sound".to_owned())
 }
@@ -196,11 +186,6 @@ fn settings_that_do_not_fit() {
         with("type: Prefix, id: revise, params: { text: 7 }"),
         "9:49: these are not the settings of `Prefix`: invalid type: integer `7`, expected a string [F016]\nat \
          /nodes/2/params/text"
-    );
-    assert_eq!(
-        with("type: Client, id: revise"),
-        "9:5: nothing says what the value of `Client` is [F023]\nat /nodes/2/params\nhelp: register it with a value, \
-         `registry![Client = Client { … }]`, or derive `serde::Deserialize` for it"
     );
     assert_eq!(
         with("type: revise, id: revise, params: { text: a }"),

@@ -1461,7 +1461,7 @@ sources! {
 }
 
 flow_law::law! {
-    nodes: [add_up, split, reduce, double, take_as_long, increment, then_double, see, open_group, triple, judge, note_item, pair, shout, shout_taken, maybe_shout, parse, explain, Guess, checked, raise_factor, multiplied, elsewhere, largest, feed_back, below_hundred, draft, picture, page, Courier, carry],
+    nodes: [add_up, split, reduce, double, take_as_long, increment, then_double, see, open_group, triple, judge, note_item, pair, shout, shout_taken, maybe_shout, parse, explain, checked, raise_factor, multiplied, elsewhere, largest, feed_back, below_hundred, draft, picture, page, carry],
     flows: [
         ChunkSums,
         MapReduce,

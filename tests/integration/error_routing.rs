@@ -617,7 +617,7 @@ async fn a_node_may_ask_whether_its_run_is_cancelled() {
 }
 
 flow_law::law! {
-    nodes: [charge, apologise, charge_later, size, strike, explode, give_reason, explode_oddly, spin, Hangs, busy, delegates, cancels_its_own_run, never_reached],
+    nodes: [charge, apologise, charge_later, size, strike, explode, give_reason, explode_oddly, spin, busy, delegates, cancels_its_own_run, never_reached],
     flows: [
         Charges,
         ChargesOrFails,

@@ -626,7 +626,7 @@ mod returned_options {
 }
 
 flow_law::law! {
-    nodes: [look, take, take_again, next_round, pass_on, choose, issue, stamp, exchange, describe, split, right_length, find, greet, greet_owned, first_word, annotate, shout, Ask],
+    nodes: [look, take, take_again, next_round, pass_on, choose, issue, stamp, exchange, describe, split, right_length, find, greet, greet_owned, first_word, annotate, shout],
     flows: [
         Borrows,
         MovesToTheLastReader,

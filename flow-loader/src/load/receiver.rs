@@ -48,10 +48,6 @@ impl Loader<'_> {
                 format!("the value of `{name}` does not come from the document"),
                 "remove `params`, or derive `serde::Deserialize` for the type and register it without a value".to_owned(),
             ),
-            Make::Missing => (
-                format!("nothing says what the value of `{name}` is"),
-                format!("register it with a value, `registry![{name} = {name} {{ … }}]`, or derive `serde::Deserialize` for it"),
-            ),
             Make::Nothing => return Some(None),
             Make::Given(value) => return Some(Some(value.clone())),
             Make::Default(make) => return Some(Some(make())),

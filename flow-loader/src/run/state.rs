@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use flow_runtime::engine::{Json, LoopsInOrder, Saved, StoredState, Unstorable};
+use flow_runtime::engine::{Json, Saved, StoredState, Unstorable};
 
 use crate::cell::{AnyValue, Cell};
 use crate::level::{Input, Level, Output};
@@ -97,7 +97,6 @@ fn not_json(name: &str) -> String {
 }
 
 // Loops are looked at when an execution starts: see `AnyFlow::stored_input`.
-impl LoopsInOrder<Json> for LoadedState {}
 
 impl StoredState<Json> for LoadedState {
     fn save(&self) -> Result<Saved, Unstorable> {

@@ -419,7 +419,11 @@ fn make(
                 #loader::Make::Given(::std::sync::Arc::<<#path as #loader::Node>::Held>::new(value))
             })
         }
-        (Kind::Type, None) => quote!(#loader::make!(#path)),
+        (Kind::Type, None) => quote_spanned! {here(path.span())=> {
+            use #loader::makes::*;
+            let made = (&&&#loader::Probe::<#path>::new()).make();
+            <_ as ::flow_loader::bounds::SaysValueOf<#path>>::made(made)
+        }},
         _ => quote!(#loader::Make::Nothing),
     }
 }
