@@ -3,6 +3,7 @@
 use std::fmt;
 use std::time::SystemTime;
 
+use flow_runtime::engine::{Json, Saved, StoredFlow, Unstorable};
 use flow_store::{ExecutionId, PauseRow, Record, Row, Status, Token, from_ms, is_blob_marker};
 use serde_json::Value;
 
@@ -11,8 +12,6 @@ use super::events::{EventFilter, Events};
 use super::inner::WITHOUT_BLOBS;
 use super::options::StoredOptions;
 use super::owned::Owned;
-use super::registered::DurableFlow;
-use flow_runtime::engine::{Saved, Unstorable};
 
 /// What is said in the place of a reason that is not in the store.
 const REASON_WITHOUT_BLOBS: &str = "the reason is kept as a blob, and this process has opened the \
@@ -151,7 +150,7 @@ impl Execution {
     ///
     /// [`RuntimeError::Unreadable`]: the execution belongs to another flow, or a type has changed
     /// since.
-    pub fn output<F: DurableFlow>(&self) -> Result<Option<F::Output>, RuntimeError> {
+    pub fn output<F: StoredFlow<Json>>(&self) -> Result<Option<F::Output>, RuntimeError> {
         if self.row.flow != F::NAME {
             return Err(self.unreadable(format!(
                 "it is an execution of `{}`, not of `{}`",

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use flow_runtime::engine::{
-    Engine, Failed, Failure, Frame, Hooks, Json, LoopsInOrder, Path, Place, QuestionType, Run,
-    Saved, Scope, StateHooks, Step, Stored, StoredState, Visit, Visits, carry_out,
+    Engine, Failed, Failure, Frame, Hooks, Json, Path, Place, QuestionType, Run, SameOrder, Saved,
+    Scope, StateHooks, Step, Stored, StoredState, Visit, Visits, carry_out,
 };
 use flow_runtime::{EventKind, FlowError, NodeError, TimedOut};
 use futures_util::future::{Either, select};
@@ -177,7 +177,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for OnRestate {
 }
 
 impl Hooks for OnRestate {
-    const REPLAYS: bool = true;
+    type Order = SameOrder;
 
     fn run(&self) -> &Run {
         &self.run
@@ -376,7 +376,7 @@ fn leave<T>(frame: &Frame<'_>) -> Result<T, Failed> {
     Err(Box::new(FlowError::Cancelled { path }))
 }
 
-impl<S: StoredState<Json> + LoopsInOrder<Json>> StateHooks<S> for OnRestate {
+impl<S: StoredState<Json>> StateHooks<S> for OnRestate {
     fn before_node(&self, scope: &Scope<'_>, node: u16, state: &S) -> Result<(), Failed> {
         let frame = scope.frame();
         if frame.around_flow().is_some() || !self.operations.is_full() {

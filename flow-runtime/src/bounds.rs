@@ -4,9 +4,11 @@
 //! are here because rustc names them in its messages, and each says what to do then.
 
 pub use crate::__private::{Cloneable, LosesNoError, OwnedForPool, ReadsAs, ReadsError, TakeItem};
-pub use crate::checked::{GoesBetweenThreads, SharedByRuns};
+pub use crate::checked::{GoesBetweenThreads, ReadByReference, SharedByRuns};
 #[cfg(feature = "stored")]
 pub use crate::json::Stored;
+pub use crate::ordered::OrderOf;
+pub use crate::policy::GetsNodeError;
 pub use crate::question::CanAnswer;
 pub use crate::requirement::CanTransact;
 pub use crate::visit::IntoFailure;

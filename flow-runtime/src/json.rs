@@ -8,7 +8,6 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::input::{Unfit, read_input};
-use crate::ordered::Ordered;
 
 /// Values that a durable run can keep: they are `Serialize` and `Deserialize`, and borrow nothing.
 ///
@@ -52,19 +51,6 @@ impl<T: Stored> Keep<T> for Json {
         read_input(value)
     }
 }
-
-/// A way to store the state of a flow that loops over a `C`. The only one is [`Json`], for
-/// collections that are [`Ordered`].
-#[diagnostic::on_unimplemented(
-    message = "a durable run cannot loop over `{C}`, whose items may have another order after a restart",
-    label = "has such a loop",
-    note = "loop over a `Vec`, a `BTreeSet` or a `BTreeMap`; a plain `run` loops over every collection",
-    note = "for a collection of your own whose items keep their order, write `impl flow_runtime::Ordered for …`"
-)]
-pub trait KeepsOrder<C> {}
-
-#[diagnostic::do_not_recommend]
-impl<C: Ordered> KeepsOrder<C> for Json {}
 
 /// The values of a flow by key, as JSON: its inputs, the state between two of its nodes, or its
 /// outputs.

@@ -53,6 +53,45 @@ ordered! {
 #[cfg(feature = "stored")]
 impl Ordered for serde_json::Map<String, serde_json::Value> {}
 
+/// The order of items that an engine asks of loops: [`AnyOrder`] or [`SameOrder`].
+pub trait LoopOrder: Send + Sync {
+    /// True if the items of a loop have to come in the same order whenever a flow runs again.
+    const HAS_TO_STAY: bool;
+}
+
+/// A run goes through the items of a loop once, in whatever order they come.
+#[derive(Debug)]
+pub struct AnyOrder;
+
+impl LoopOrder for AnyOrder {
+    const HAS_TO_STAY: bool = false;
+}
+
+/// A run may go through the items of a loop again, as after a crash: they come in the same order, so the
+/// collection is [`Ordered`].
+#[derive(Debug)]
+pub struct SameOrder;
+
+impl LoopOrder for SameOrder {
+    const HAS_TO_STAY: bool = true;
+}
+
+/// An order that the items of a `C` can have: each collection has [`AnyOrder`], and one that is
+/// [`Ordered`] has [`SameOrder`].
+#[diagnostic::on_unimplemented(
+    message = "a durable run cannot loop over `{C}`, whose items may have another order after a restart",
+    label = "has such a loop",
+    note = "loop over a `Vec`, a `BTreeSet` or a `BTreeMap`; a plain `run` loops over every collection",
+    note = "for a collection of your own whose items keep their order, write `impl flow_runtime::Ordered for …`"
+)]
+pub trait OrderOf<C> {}
+
+#[diagnostic::do_not_recommend]
+impl<C> OrderOf<C> for AnyOrder {}
+
+#[diagnostic::do_not_recommend]
+impl<C: Ordered> OrderOf<C> for SameOrder {}
+
 /// A collection that is written as a JSON list of its items in their order, and of which each part of
 /// that list is one too. A loop `with spread(…)` goes over such collections.
 #[diagnostic::on_unimplemented(

@@ -18,11 +18,11 @@ pub trait StoredState<K>: Sized {
     fn load(saved: Saved) -> Result<Self, Unstorable>;
 }
 
-/// The state of a flow whose loops go over collections that `K` stores without changing the order of
-/// their items. An engine that runs a flow again from what it has stored requires this.
-pub trait LoopsInOrder<K> {}
-
 /// A flow whose inputs and outputs `K` can store.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a flow whose outputs can be stored",
+    label = "not such a flow"
+)]
 pub trait StoredFlow<K>: Flow + TellsSettings {
     /// The names of the inputs.
     const INPUTS: &'static [&'static str];
@@ -89,7 +89,6 @@ macro_rules! __flow_stored {
         {$($output_kind:ident $output_text:literal $output_key:ident $output_type:ty,)*}
         {$($at_end:ident $certain_text:literal $certain_key:ident,)*}
         {$($question_kind:ident $question_text:literal $question_type:ty,)*}
-        {$($collection:ty,)*}
     ) => {
         impl<__K> $crate::__private::StoredState<__K> for __State
         where
@@ -106,10 +105,6 @@ macro_rules! __flow_stored {
                 })
             }
         }
-        impl<__K> $crate::__private::LoopsInOrder<__K> for __State
-        where
-            $(__K: $crate::__private::KeepsOrder<$collection>,)*
-        {}
         impl<__K> $crate::__private::StoredFlow<__K> for $flow
         where
             $(__K: $crate::__private::Keep<$input_type>,)*

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
-use flow_durable::{DurableFlow, Execution, Runtime, RuntimeError, StartOptions};
-use flow_runtime::engine::{Saved, Unstorable};
+use flow_durable::{Execution, Runtime, RuntimeError, StartOptions};
+use flow_runtime::engine::{Json, Saved, StoredFlow, Unstorable};
 use flow_runtime::{BoxFuture, Flow};
 use jiff::civil::DateTime;
 use jiff::tz::{AmbiguousOffset, TimeZone};
@@ -89,7 +89,7 @@ impl Schedule {
     /// assert!(error.unwrap_err().to_string().contains("0 25 * * *"));
     /// # Ok(()) }
     /// ```
-    pub fn new<F: DurableFlow>(
+    pub fn new<F: StoredFlow<Json> + 'static>(
         name: impl Into<String>,
         expression: impl Into<String>,
         input: impl Fn(&Tick) -> F::Input + Send + Sync + 'static,

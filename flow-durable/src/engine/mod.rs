@@ -13,8 +13,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use flow_runtime::engine::{
-    Engine, Failed, Frame, Hooks, Path, Place, QuestionType, Run, Saved, Scope, Step, Stored,
-    Visit, carry_out,
+    Engine, Failed, Frame, Hooks, Path, Place, QuestionType, Run, SameOrder, Saved, Scope, Step,
+    Stored, Visit, carry_out,
 };
 use flow_runtime::{EventKind, FlowError, NodeError, RunId, RunOptions};
 use flow_spec::short_name;
@@ -240,7 +240,7 @@ fn run_id(journal: &Journal) -> RunId {
 }
 
 impl Hooks for Durable {
-    const REPLAYS: bool = true;
+    type Order = SameOrder;
 
     fn run(&self) -> &Run {
         &self.run

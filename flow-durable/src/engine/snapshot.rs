@@ -6,8 +6,7 @@ use std::sync::PoisonError;
 
 use flow_runtime::FlowError;
 use flow_runtime::engine::{
-    Failed, Frame, Hooks, Json, LoopsInOrder, Saved, Scope, Spread, StateHooks, StoredState,
-    Unstorable,
+    Failed, Frame, Hooks, Json, Saved, Scope, Spread, StateHooks, StoredState, Unstorable,
 };
 use serde::{Deserialize, Serialize};
 
@@ -137,7 +136,7 @@ impl Durable {
 /// The beginning of what is said of a snapshot whose state is not that of the flow.
 pub(crate) const UNFIT: &str = "the value of a snapshot does not fit its type: ";
 
-impl<S: StoredState<Json> + LoopsInOrder<Json>> StateHooks<S> for Durable {
+impl<S: StoredState<Json>> StateHooks<S> for Durable {
     fn before_node(&self, scope: &Scope<'_>, node: u16, state: &S) -> Result<(), Failed> {
         let frame = scope.frame();
         let outermost = frame.around_flow().is_none();

@@ -1,8 +1,6 @@
 //! How the inputs, the state and the outputs of a flow are stored, and the questions to people by
 //! path.
 
-use std::collections::HashSet;
-
 use flow_spec::NodeId;
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
@@ -36,29 +34,14 @@ pub(super) fn stored(plan: &Plan<'_>, state: &State) -> TokenStream {
     let questions = plan
         .nodes()
         .filter_map(|(id, instance, _)| question(plan, id, instance));
-    let collections = collections(plan, state);
     let site = here(name.span());
     let runtime = runtime_crate_at(site);
     quote_spanned! {site=>
         #runtime::stored! {
             #name #input #output #end
             {#(#inputs,)*} {#(#keys,)*} {#(#outputs,)*} {#(#certain,)*} {#(#questions,)*}
-            {#(#collections,)*}
         }
     }
-}
-
-/// The types of the collections that loops go over, each once.
-fn collections<'a>(plan: &'a Plan<'_>, state: &'a State) -> impl Iterator<Item = TokenStream> + 'a {
-    let mut seen = HashSet::new();
-    let loops = plan.nodes().filter_map(|(_, instance, _)| {
-        let InstanceKind::Each { over, .. } = &instance.kind else {
-            return None;
-        };
-        let ty = state.ty(&plain(over));
-        Some(quote_spanned!(here(instance.span)=> #ty))
-    });
-    loops.filter(move |ty| seen.insert(ty.to_string()))
 }
 
 fn parameter(parameter: &Parameter, names: &TypeNames) -> TokenStream {

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use crate::context::Context;
-use crate::engine::{Engine, Hooks, StateHooks, Step};
+use crate::engine::{AnyOrder, Engine, Hooks, StateHooks, Step};
 use crate::error::Failed;
 use crate::run::Run;
 use crate::scope::Scope;
@@ -33,6 +33,8 @@ impl Default for Direct {
 }
 
 impl Hooks for Direct {
+    type Order = AnyOrder;
+
     const READS_OUTCOMES: bool = false;
 
     #[inline]

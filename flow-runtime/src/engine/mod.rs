@@ -23,7 +23,7 @@
 //! use std::collections::BTreeMap;
 //! use std::future::Future;
 //! use std::sync::Mutex;
-//! use flow_runtime::engine::{self, Engine, Failed, Hooks, Run, Scope, StateHooks, Step};
+//! use flow_runtime::engine::{self, AnyOrder, Engine, Failed, Hooks, Run, Scope, StateHooks, Step};
 //! use flow_runtime::prelude::*;
 //!
 //! #[derive(Default)]
@@ -33,6 +33,8 @@
 //! }
 //!
 //! impl Hooks for Counting {
+//!     type Order = AnyOrder;
+//!
 //!     fn run(&self) -> &Run {
 //!         &self.run
 //!     }
@@ -106,9 +108,10 @@ pub use crate::history::{EarlierAttempts, History};
 #[cfg(feature = "stored")]
 pub use crate::input::{InputCode, InputError, RefusedInput, Unfit, Violation, read_input};
 #[cfg(feature = "stored")]
-pub use crate::json::{Json, Keep, KeepsOrder, Saved, Stored, Unstorable};
+pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
 pub use crate::node_error::Failure;
 use crate::node_error::NodeError;
+pub use crate::ordered::{AnyOrder, LoopOrder, OrderOf, SameOrder};
 pub use crate::panics::panic_message;
 #[cfg(feature = "stored")]
 pub use crate::question::{QuestionType, ask};
@@ -116,7 +119,7 @@ pub use crate::run::Run;
 pub use crate::scope::Scope;
 pub use crate::step::Step;
 #[cfg(feature = "stored")]
-pub use crate::stored::{LoopsInOrder, StoredFlow, StoredState};
+pub use crate::stored::{StoredFlow, StoredState};
 pub use crate::supervise::run;
 #[cfg(feature = "stored")]
 pub use crate::supervise::run_any;
@@ -150,9 +153,9 @@ pub trait Hooks: Send + Sync {
     /// engine gets an outcome without it.
     const READS_OUTCOMES: bool = true;
 
-    /// Whether it runs a flow again from what it has stored, as after a crash. The items of a loop
-    /// have to come in the same order then: see [`Ordered`](crate::Ordered).
-    const REPLAYS: bool = false;
+    /// The order in which the items of loops have to come: [`SameOrder`] for an engine that runs a flow
+    /// again from what it has stored, as after a crash, and [`AnyOrder`] for all others.
+    type Order: LoopOrder;
 
     /// The run that it drives.
     fn run(&self) -> &Run;

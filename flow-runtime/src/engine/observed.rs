@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use crate::engine::{Engine, Hooks, StateHooks, Step, carry_out};
+use crate::engine::{AnyOrder, Engine, Hooks, StateHooks, Step, carry_out};
 use crate::error::Failed;
 use crate::frame::{Frame, Path};
 use crate::observer::{Event, EventKind, Observer, RunId, tell, tell_loop};
@@ -44,6 +44,8 @@ impl Observer for Nobody {
 }
 
 impl Hooks for Observed<'_> {
+    type Order = AnyOrder;
+
     const READS_OUTCOMES: bool = false;
 
     #[inline]

@@ -21,7 +21,9 @@ pub use inventory;
 pub use typed_builder;
 
 pub use crate::action::Action;
-pub use crate::checked::{Checked, GoesBetweenThreads, Reads, ReadsOthers, SharedByRuns};
+pub use crate::checked::{
+    Checked, GoesBetweenThreads, ReadByReference, Reads, ReadsOthers, SharedByRuns,
+};
 pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, blocking_with, numbered};
 pub use crate::embed::{
     Inner, LinkedFlow, Spec, embed, inner, joined, joined_length, linked, spec, spec_of,
@@ -34,7 +36,7 @@ pub use crate::flow::{Described, Flow, Route, Running, Target};
 pub use crate::nesting::{Inside, Nesting, NothingInside};
 pub use crate::node_error::{Failure, NodeError, Phase};
 pub use crate::options::RunSettings;
-pub use crate::ordered::Sequence;
+pub use crate::ordered::{OrderOf, Sequence};
 pub use crate::policy::{Policy, Retry, RetryIf};
 pub use crate::question::{Asked, AsksPeople, Unasked};
 pub use crate::requirement::{OpensTransactions, Untransacted};
@@ -209,13 +211,13 @@ pub use crate::__human as answered;
 #[cfg(feature = "stored")]
 pub use crate::input::{InputError, InputReader};
 #[cfg(feature = "stored")]
-pub use crate::json::{Json, Keep, KeepsOrder, Saved, Stored, Unstorable};
+pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
 #[cfg(feature = "stored")]
 pub use crate::question::QuestionType;
 #[cfg(feature = "stored")]
 pub use crate::question::{Form, FormOf, NoForm};
 #[cfg(feature = "stored")]
-pub use crate::stored::{LoopsInOrder, StoredFlow, StoredState, first_segment};
+pub use crate::stored::{StoredFlow, StoredState, first_segment};
 pub use crate::{
     __asks_people as asks_people, __export_flow as export, __flow_stored as stored,
     __flow_values as values, __human_node as human, __named_macro as named_macro,

@@ -6,7 +6,9 @@ use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::engine::{Engine, Failed, Failure, Frame, Hooks, Run, Scope, StateHooks, Step, Visits};
+use crate::engine::{
+    AnyOrder, Engine, Failed, Failure, Frame, Hooks, Run, Scope, StateHooks, Step, Visits,
+};
 use crate::node_error::NodeError;
 use crate::testing::scripted::{Found, Script, Scripts, short_name};
 use crate::testing::visited::{NoValues, Visited};
@@ -98,6 +100,8 @@ fn visit_of(frame: &Frame<'_>) -> Visited {
 }
 
 impl<V: Send + Sync> Hooks for ScriptedEngine<V> {
+    type Order = AnyOrder;
+
     fn run(&self) -> &Run {
         &self.run
     }

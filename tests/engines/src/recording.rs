@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use flow_runtime::engine::{
-    self, Engine, Failed, Frame, Hooks, QuestionType, Run, Scope, StateHooks, Step, Stored, Visit,
-    Visits, carry_out,
+    self, AnyOrder, Engine, Failed, Frame, Hooks, QuestionType, Run, Scope, StateHooks, Step,
+    Stored, Visit, Visits, carry_out,
 };
 use flow_runtime::{FlowError, NodeError, RunOptions};
 use serde_json::{Value, json};
@@ -70,6 +70,8 @@ impl Recorder {
 }
 
 impl Hooks for Recorder {
+    type Order = AnyOrder;
+
     fn run(&self) -> &Run {
         &self.run
     }
@@ -172,6 +174,8 @@ impl Playback {
 }
 
 impl Hooks for Playback {
+    type Order = AnyOrder;
+
     fn run(&self) -> &Run {
         &self.run
     }

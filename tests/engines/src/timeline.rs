@@ -6,7 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use flow_runtime::RunOptions;
-use flow_runtime::engine::{Engine, Failed, Hooks, Run, Scope, StateHooks, Step, carry_out};
+use flow_runtime::engine::{
+    AnyOrder, Engine, Failed, Hooks, Run, Scope, StateHooks, Step, carry_out,
+};
 use tokio::time::Instant;
 
 /// Runs a flow, and notes when each of its steps began and ended. Printed, it has a line for each.
@@ -52,6 +54,8 @@ impl Timeline {
 }
 
 impl Hooks for Timeline {
+    type Order = AnyOrder;
+
     fn run(&self) -> &Run {
         &self.run
     }

@@ -91,13 +91,17 @@ impl<'a> Visit<'a> {
                 .flatten()
                 .flat_map(|&node| of(node))
                 .collect(),
-            InstanceKind::Each { .. } => {
+            InstanceKind::Each { over, .. } => {
+                let (site, collection) = (here(over.span()), self.state.ty(&plain(over)));
+                let order = quote_spanned! {site=>
+                    <__E as #rt::Hooks>::Order: #rt::OrderOf<#collection>
+                };
                 let spread = self
                     .settings
                     .spread
                     .map(|_| quote_spanned!(self.site=> __E: #rt::StateHooks<__State>));
                 let body = of(self.plan.instances.body(self.node));
-                spread.into_iter().chain(body).collect()
+                spread.into_iter().chain([order]).chain(body).collect()
             }
             InstanceKind::Branch(_) | InstanceKind::Wait(_) => Vec::new(),
         }
