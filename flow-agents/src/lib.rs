@@ -39,7 +39,7 @@ mod usage;
 
 pub use about::AboutModel;
 pub use ask::error::AskError;
-pub use ask::{Answered, Ask, ask};
+pub use ask::{Answered, Ask, ModelAnswer, ask};
 pub use chat::Chat;
 pub use embedding::{BagOfWords, Embedded, Embedding};
 pub use error::{ModelError, NoRecording};

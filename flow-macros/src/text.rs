@@ -1,8 +1,8 @@
 //! Types: as text, and what their names show.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens as _, quote};
-use syn::{GenericArgument, PathArguments, Type, TypePath};
+use quote::{ToTokens, quote};
+use syn::{GenericArgument, Lifetime, PathArguments, Type, TypePath};
 
 /// A type as its author would write it.
 pub(crate) fn type_text(ty: &Type) -> String {
@@ -214,6 +214,28 @@ fn owned_tokens(tokens: TokenStream, borrow: &mut Option<Span>) -> Option<TokenS
 
 fn is_mark(token: &TokenTree, mark: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == mark)
+}
+
+/// The lifetimes in a type.
+pub(crate) fn lifetimes(ty: &impl ToTokens) -> impl Iterator<Item = Lifetime> {
+    fn find(tokens: TokenStream, found: &mut Vec<Lifetime>) {
+        let mut tokens = tokens.into_iter();
+        while let Some(token) = tokens.next() {
+            match token {
+                TokenTree::Group(group) => find(group.stream(), found),
+                TokenTree::Punct(quote) if quote.as_char() == '\'' => {
+                    if let Some(TokenTree::Ident(ident)) = tokens.next() {
+                        let apostrophe = quote.span();
+                        found.push(Lifetime { apostrophe, ident });
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    let mut found = Vec::new();
+    find(ty.to_token_stream(), &mut found);
+    found.into_iter()
 }
 
 #[cfg(test)]

@@ -56,6 +56,29 @@ pub trait SharedByRuns {
 #[diagnostic::do_not_recommend]
 impl<T: Send + Sync> SharedByRuns for T {}
 
+/// Types that nodes can read by reference: where a run waits, it may go to another thread and take the
+/// reference along, so they are `Sync`.
+///
+/// Instead of `RefCell<T>`, write `Mutex<T>`; instead of `Cell<T>`, an atomic. Better still, let the
+/// node take the value and return the new one. For a type that is not [`Send`], the mistake is where the
+/// value comes from.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be read by reference: a run goes from thread to thread",
+    label = "is not `Sync`",
+    note = "take the value, and return the new one",
+    note = "or for `RefCell`, write `Mutex`; for `Cell`, an atomic; for `dyn Trait`, `dyn Trait + Send + Sync`"
+)]
+pub trait ReadByReference<const IS_SENT: bool> {
+    /// Compiles for such types only.
+    const CHECK: usize = 0;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Sync> ReadByReference<true> for T {}
+
+#[diagnostic::do_not_recommend]
+impl<T> ReadByReference<false> for T {}
+
 /// The types that a node reads.
 ///
 /// If one of them cannot go from thread to thread, no flow can have such a value, and the mistake is
@@ -64,6 +87,9 @@ impl<T: Send + Sync> SharedByRuns for T {}
 pub struct Reads<T>(PhantomData<T>);
 
 impl<T: Send> Reads<T> {
+    /// It can be sent.
+    pub const IS_SENT: bool = true;
+
     /// The future.
     #[inline]
     pub fn sent<F: Future>(future: F) -> F {
@@ -73,6 +99,9 @@ impl<T: Send> Reads<T> {
 
 /// For all other types that a node reads.
 pub trait ReadsOthers: Sized {
+    /// It cannot be sent.
+    const IS_SENT: bool = false;
+
     /// Does not compile in a program that uses it.
     const REFUSED: () = panic!("a node reads a value that cannot go from thread to thread");
 

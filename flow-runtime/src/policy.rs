@@ -1,5 +1,6 @@
 //! How often and how long a node is tried, after which failures, and with which pauses.
 
+use std::error::Error;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -65,6 +66,44 @@ pub enum RetryIf {
     OfNode,
     /// The one that a flow names in `with retry(…, if = …)`. It is asked about every failure.
     OfFlow(fn(&NodeError) -> bool),
+}
+
+/// What a function after `with retry(…, if = …)` takes: the [`NodeError`] of whatever failed.
+///
+/// Write `fn(&NodeError) -> bool`, and look for the error of a node by
+/// [`downcast_ref`](NodeError::downcast_ref). A function that takes the error of a node itself belongs
+/// to that node: `#[node(retry(…, if = …))]`.
+#[diagnostic::on_unimplemented(
+    message = "after `with`, `if` gets the error of whatever failed, which is a `&NodeError`, and this function takes a `{Self}`",
+    label = "takes a `{Self}`",
+    note = "take `&NodeError`, and look for an error of your own with `error.downcast_ref::<…>()`",
+    note = "to decide by the error that one node returns, write it at that node: `#[node(retry(…, if = …))]`"
+)]
+pub trait GetsNodeError<'a> {
+    /// The error as what the function takes.
+    #[doc(hidden)]
+    fn of(error: &'a NodeError) -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a> GetsNodeError<'a> for &'a NodeError {
+    fn of(error: &'a NodeError) -> Self {
+        error
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a> GetsNodeError<'a> for &'a (dyn Error + 'static) {
+    fn of(error: &'a NodeError) -> Self {
+        error
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<'a> GetsNodeError<'a> for &'a (dyn Error + Send + Sync + 'static) {
+    fn of(error: &'a NodeError) -> Self {
+        error
+    }
 }
 
 impl PartialEq for RetryIf {

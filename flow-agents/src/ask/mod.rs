@@ -27,6 +27,18 @@ use crate::messages::{Messages, Placement};
 use crate::model::{Model, Request};
 use crate::usage::Usage;
 
+/// A value that a model can be asked for: its JSON Schema tells the model how to write it, and it is read
+/// from JSON. Implemented by all types with both.
+#[diagnostic::on_unimplemented(
+    message = "a model cannot be asked for a `{Self}`",
+    label = "asks for a `{Self}`",
+    note = "for a type of your own, write `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
+)]
+pub trait ModelAnswer: DeserializeOwned + JsonSchema {}
+
+#[diagnostic::do_not_recommend]
+impl<T: DeserializeOwned + JsonSchema> ModelAnswer for T {}
+
 /// Asks a model for an answer of a type: an enum for a decision, a struct, or any other type that is
 /// read with serde and has a JSON Schema.
 ///
@@ -114,7 +126,7 @@ use crate::usage::Usage;
 /// model.assert_used();
 /// # Ok(()) }
 /// ```
-pub async fn ask<T: DeserializeOwned + JsonSchema>(
+pub async fn ask<T: ModelAnswer>(
     model: &(impl Model + ?Sized),
     messages: &Messages,
 ) -> Result<T, AskError> {
@@ -218,7 +230,7 @@ impl<'a, M: Model + ?Sized> Ask<'a, M> {
     ///
     /// # Cancel safety
     /// As [`Model::complete`].
-    pub async fn answer<T: DeserializeOwned + JsonSchema>(self) -> Result<Answered<T>, AskError> {
+    pub async fn answer<T: ModelAnswer>(self) -> Result<Answered<T>, AskError> {
         let schema = AnswerSchema::of::<T>();
         let mut messages = self.messages.clone();
         let told = format!(

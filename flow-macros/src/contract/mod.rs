@@ -182,6 +182,11 @@ impl Contract {
         }
     }
 
+    /// Returns true for a node with mistakes of which nothing else is known.
+    pub(crate) fn says_nothing(&self) -> bool {
+        self.broken && self.writes.is_empty() && self.actions.is_empty()
+    }
+
     /// The contract of a loop over the items of `over`: its results are written under its name.
     pub(crate) fn of_each(
         name: &Ident,

@@ -35,6 +35,8 @@ use quote::{ToTokens as _, quote};
 use syn::parse::{Nothing, ParseStream, Parser as _};
 use syn::{Token, braced, bracketed};
 
+use flow_spec::Action;
+
 use crate::contract::Contract;
 use crate::editor::out_of_sight;
 use crate::protocol;
@@ -132,7 +134,7 @@ fn wired(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
 fn second_half(flow: &FlowSyntax, contracts: &[Contract], mut report: Report) -> TokenStream {
     let instances = Instances::collect(flow, &mut report);
     let resolved = if contracts.iter().any(|contract| contract.broken) {
-        Err(Vec::new())
+        Err(ends_of_broken(flow, &instances, contracts))
     } else {
         resolve::resolve(flow, &instances, contracts, &mut report)
     };
@@ -146,6 +148,18 @@ fn second_half(flow: &FlowSyntax, contracts: &[Contract], mut report: Report) ->
     };
     let at_ends = items::at_ends(flow, ends);
     quote!(#errors #run #at_ends)
+}
+
+/// What the flow writes at each of its ends, if its nodes with mistakes say what they write. The
+/// mistakes that they lead to in the flow are not reported.
+fn ends_of_broken(flow: &FlowSyntax, instances: &Instances, contracts: &[Contract]) -> Vec<Action> {
+    if contracts.iter().any(Contract::says_nothing) {
+        return Vec::new();
+    }
+    match resolve::resolve(flow, instances, contracts, &mut Report::default()) {
+        Ok(resolved) => resolved.graph.ends().to_vec(),
+        Err(ends) => ends,
+    }
 }
 
 /// The plan of a flow as text, from the input of [`resolved`].

@@ -12,13 +12,15 @@ use crate::protocol::{Named, contract_macro, macro_path};
 use crate::runtime::{self, runtime, runtime_crate};
 use crate::twice::Extent;
 
-/// The items next to a node that has mistakes: as much as a flow needs to have no further error.
+/// The items next to a node that has mistakes: as much as a flow needs to have no further error. Its
+/// `contract` says as much as is known.
 pub(super) fn stub(
     name: &Ident,
     vis: &Visibility,
     item: Option<Extent>,
     generics: &syn::Generics,
     self_ty: &TokenStream,
+    contract: Contract,
 ) -> TokenStream {
     let rt = runtime();
     let (generics, _, bounds) = generics.split_for_impl();
@@ -34,7 +36,11 @@ pub(super) fn stub(
         item,
         items,
     };
-    contract_macro(&node, &Contract::broken())
+    let contract = Contract {
+        broken: true,
+        ..contract
+    };
+    contract_macro(&node, &contract)
 }
 
 /// The macro that passes on a node's contract. If the actions are those of an enum, the enum's own

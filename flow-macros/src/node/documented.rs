@@ -18,7 +18,7 @@ pub(super) fn of_block(item: TokenStream) -> TokenStream {
 }
 
 /// The tokens, with what `change` makes of the groups with this delimiter.
-fn replaced(
+pub(super) fn replaced(
     tokens: TokenStream,
     delimiter: Delimiter,
     change: impl Fn(&Group) -> Option<TokenStream>,
@@ -27,7 +27,7 @@ fn replaced(
 }
 
 /// The same. `None` if nothing changes: then the tokens are best left as they are.
-fn changed(
+pub(super) fn changed(
     tokens: &TokenStream,
     delimiter: Delimiter,
     change: impl Fn(&Group) -> Option<TokenStream>,

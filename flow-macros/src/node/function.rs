@@ -89,6 +89,13 @@ pub(super) fn expand(
     refuse_reserved(&function.sig.ident, report);
     let node = Node::new(attribute, &function, report);
     node.refuse_settings(report);
+    if !report.is_empty() {
+        // What an enum says of its actions is asked for only if there is no mistake.
+        return match attribute.actions {
+            Some(_) => stub(item),
+            None => stub_with(item, node.contract()),
+        };
+    }
     let (name, vis) = (&function.sig.ident, &function.vis);
     let step = node.step().expand();
     // Because of its name, a flow takes the node for a type, and reports that. It must not ask for
@@ -342,6 +349,11 @@ impl<'a> Node<'a> {
 
 /// The items next to a function with mistakes.
 pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
+    stub_with(item, Contract::broken())
+}
+
+/// The items next to a function with mistakes, of which this is known.
+fn stub_with(item: TokenStream, contract: Contract) -> syn::Result<TokenStream> {
     let extent = Extent::of(&item);
     let function: syn::Result<Function> = syn::parse2(item.clone());
     if function
@@ -352,7 +364,8 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     let Header { vis, name } = Header::of(item)?;
     let unit_type = extent.unit_type(&vis, &name);
     let no_generics = syn::Generics::default();
-    let stub = super::contract::stub(&name, &vis, Some(extent), &no_generics, &quote!(#name));
+    let unit = quote!(#name);
+    let stub = super::contract::stub(&name, &vis, Some(extent), &no_generics, &unit, contract);
     if editor::expands() {
         return Ok(stub);
     }

@@ -2,6 +2,7 @@
 //! to know and to call.
 
 mod attribute;
+mod context;
 mod contract;
 mod documented;
 mod function;
@@ -23,6 +24,7 @@ use crate::report::Report;
 use crate::runtime;
 
 use attribute::NodeAttribute;
+use context::WithPath;
 
 pub(crate) use contract::with_actions;
 
@@ -64,30 +66,32 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report)
         (true, _) => expansion,
         (false, Some("impl")) => steps::stub(item.clone()).unwrap_or_default(),
         (false, Some("enum" | "struct")) => human::stub(item.clone()).unwrap_or_default(),
-        (false, _) => function::stub(item.clone()).unwrap_or_default(),
+        (false, _) if expansion.is_empty() => function::stub(item.clone()).unwrap_or_default(),
+        (false, _) => expansion,
     };
-    let item = match kind {
-        Some("enum" | "struct") => human::item(attribute, item),
-        _ => without_docs_of_parameters(item),
+    let (item, used) = match kind {
+        Some("enum" | "struct") => (human::item(attribute, item), TokenStream::new()),
+        _ => item_of_rustc(item),
     };
     let (of_settings, of_item) = (of_settings.into_tokens(), report.into_tokens());
     let errors = quote!(#of_settings #of_item);
     match kind {
         Some("impl") => {
             let items = steps::once(quote!(#item #expansion), item);
-            quote!(#items #errors)
+            quote!(#items #used #errors)
         }
-        _ => quote!(#item #errors #expansion),
+        _ => quote!(#item #used #errors #expansion),
     }
 }
 
-/// The item as rustc gets it.
-pub(crate) fn without_docs_of_parameters(item: TokenStream) -> TokenStream {
-    match item_kind(&item) {
-        Some("enum" | "struct") => item,
-        Some("impl") => documented::of_block(item),
-        _ => documented::of_function(item),
-    }
+/// The item as rustc gets it, and what stands next to it for that.
+pub(crate) fn item_of_rustc(item: TokenStream) -> (TokenStream, TokenStream) {
+    let WithPath { item, used } = match item_kind(&item) {
+        Some("enum" | "struct") => return (item, TokenStream::new()),
+        Some("impl") => context::of_block(documented::of_block(item)),
+        _ => context::of_function(documented::of_function(item)),
+    };
+    (item, used)
 }
 
 /// Reports a mistake after which there is nothing to expand. The item then stands alone.

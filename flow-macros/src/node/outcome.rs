@@ -1,17 +1,17 @@
 //! The return type of a node, and the values that are written from it.
 
 use flow_spec::Code;
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::spanned::Spanned as _;
-use syn::{GenericArgument, Generics, Lifetime, Path, PathArguments, ReturnType, Type};
+use syn::{GenericArgument, Generics, Lifetime, Path, PathArguments, ReturnType, Type, TypeTuple};
 
 use crate::contract::WritePort;
 use crate::report::Report;
 use crate::runtime::runtime;
 
 use super::attribute::NodeAttribute;
-use crate::text::{Owned, is_of_std, last_segment, option_of, owned, type_text};
+use crate::text::{Owned, is_of_std, last_segment, lifetimes, option_of, owned, type_text};
 
 /// The return type of a function.
 #[derive(Clone)]
@@ -139,7 +139,10 @@ impl Returned {
         let types = match (&keys[..], &attribute.actions) {
             ([], _) => Vec::new(),
             ([_], None) => vec![(self.value.clone(), self.text())],
-            (keys, actions) => self.elements(keys.len(), actions.is_some(), report),
+            (keys, actions) => {
+                let actions = actions.as_ref().and_then(|path| path.segments.last());
+                self.elements(keys.len(), actions.map(|last| &last.ident), report)
+            }
         };
         let writes = keys
             .iter()
@@ -217,19 +220,21 @@ impl Returned {
     fn elements(
         &self,
         keys: usize,
-        actions: bool,
+        actions: Option<&Ident>,
         report: &mut Report,
     ) -> Vec<(TokenStream, String)> {
-        let wanted = keys + usize::from(actions);
+        let wanted = keys + usize::from(actions.is_some());
         match &self.value_type {
-            Some(Type::Tuple(tuple)) if tuple.elems.len() == wanted => tuple
-                .elems
-                .iter()
-                .take(keys)
-                .map(|ty| (ty.to_token_stream(), type_text(ty)))
-                .collect(),
+            Some(Type::Tuple(tuple)) if tuple.elems.len() == wanted => {
+                if let Some(actions) = actions {
+                    refuse_action_before_values(tuple, actions, report);
+                }
+                let keys = tuple.elems.iter().take(keys);
+                keys.map(|ty| (ty.to_token_stream(), type_text(ty)))
+                    .collect()
+            }
             _ => {
-                let (what, help) = if actions {
+                let (what, help) = if actions.is_some() {
                     (
                         "a value for each key of `writes` and an action",
                         "return a tuple, with the action last, such as `(A, B, Verdict)`",
@@ -245,8 +250,10 @@ impl Returned {
                     self.text()
                 );
                 let help = match &self.value_type {
-                    Some(Type::Tuple(tuple)) if tuple.elems.len() > usize::from(actions) => {
-                        let keys = tuple.elems.len() - usize::from(actions);
+                    Some(Type::Tuple(tuple))
+                        if tuple.elems.len() > usize::from(actions.is_some()) =>
+                    {
+                        let keys = tuple.elems.len() - usize::from(actions.is_some());
                         format!("return a tuple of {wanted}, or name {keys} in `writes`")
                     }
                     _ => help.to_owned(),
@@ -263,6 +270,22 @@ impl Returned {
     }
 }
 
+/// Reports a tuple whose actions are not the last of it.
+fn refuse_action_before_values(tuple: &TypeTuple, actions: &Ident, report: &mut Report) {
+    let is_action = |ty: &&Type| last_segment(ty) == Some(actions);
+    if tuple.elems.last().as_ref().is_some_and(is_action) {
+        return;
+    }
+    let Some(action) = tuple.elems.iter().find(is_action) else {
+        return;
+    };
+    let values = tuple.elems.iter().filter(|ty| !is_action(ty));
+    let in_order: Vec<String> = values.chain([action]).map(type_text).collect();
+    let message = format!("the action comes last, after what is written, and `{actions}` does not");
+    let help = format!("return `({})`", in_order.join(", "));
+    report.error(Code::Malformed, action.span(), message, &help);
+}
+
 /// `T` of `Result<T, E>` at 0, and `E` at 1.
 fn result_argument(ty: &Type, index: usize) -> Option<&Type> {
     let Type::Path(path) = ty else { return None };
@@ -273,28 +296,6 @@ fn result_argument(ty: &Type, index: usize) -> Option<&Type> {
         },
         _ => None,
     }
-}
-
-/// The lifetimes in a type.
-fn lifetimes(ty: &Type) -> impl Iterator<Item = Lifetime> {
-    fn find(tokens: TokenStream, found: &mut Vec<Lifetime>) {
-        let mut tokens = tokens.into_iter();
-        while let Some(token) = tokens.next() {
-            match token {
-                TokenTree::Group(group) => find(group.stream(), found),
-                TokenTree::Punct(quote) if quote.as_char() == '\'' => {
-                    if let Some(TokenTree::Ident(ident)) = tokens.next() {
-                        let apostrophe = quote.span();
-                        found.push(Lifetime { apostrophe, ident });
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-    let mut found = Vec::new();
-    find(ty.to_token_stream(), &mut found);
-    found.into_iter()
 }
 
 /// Reports a type that borrows for this lifetime.

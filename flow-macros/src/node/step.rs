@@ -3,13 +3,14 @@
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
+use syn::spanned::Spanned as _;
 use syn::{Generics, ImplGenerics, WhereClause};
 
 use crate::contract::Mode;
 use crate::names::here;
 use crate::runtime::{runtime, runtime_at};
 use crate::settings::{GivenBy, Settings, decides};
-use crate::text::{is_compared, is_plain, item_of_slice};
+use crate::text::{is_compared, is_plain, item_of_slice, lifetimes};
 
 use super::outcome::Outcome;
 use super::parameter::{Parameter, ParameterKind, local};
@@ -84,8 +85,10 @@ impl Step<'_> {
         let function = self.function();
         // The type that stands for a function is hidden as a whole.
         let hidden = self.is_type.then(|| quote!(#[doc(hidden)]));
+        let read_checks = self.read_checks();
         let items = quote! {
             #node
+            #read_checks
             impl #generics #rt::Step for #self_ty #bounds {
                 #outcome_type
                 type Actions = #actions;
@@ -126,6 +129,32 @@ impl Step<'_> {
             Some(quote!(impl #rt::ReadsAt<#index> for #self_ty { type Type = #ty; }))
         });
         compared.collect()
+    }
+
+    /// Checks of the types that it reads by reference, each at the type. Only a flow knows the type
+    /// parameters.
+    fn read_checks(&self) -> TokenStream {
+        if self.is_generic() {
+            return TokenStream::new();
+        }
+        let borrowed = self.reads.iter().filter(|read| !read.takes());
+        let checks = borrowed.filter_map(|read| {
+            let ty = read.sized_type().filter(|ty| !is_plain(ty))?;
+            // Only the function knows its lifetimes, and only the type is `Self`.
+            if lifetimes(&ty).next().is_some() || ty.to_string().contains("Self") {
+                return None;
+            }
+            let site = here(ty.span());
+            let rt = runtime_at(site);
+            let is_sent = quote_spanned! {site=> {
+                use #rt::ReadsOthers as _;
+                #rt::Reads::<#ty>::IS_SENT
+            }};
+            Some(quote_spanned! {site=>
+                const _: usize = <#ty as #rt::ReadByReference<#is_sent>>::CHECK;
+            })
+        });
+        checks.collect()
     }
 
     /// `type Outcome`. If its values cannot be sent, or a public node returns a private type, the
@@ -241,8 +270,11 @@ impl Step<'_> {
         }
         let site = here(self.name.span());
         let rt = runtime_at(site);
-        let reads = self.reads.iter().filter_map(|read| read.sized_type());
-        let reads: Vec<_> = reads.filter(|ty| !is_plain(ty)).collect();
+        let reads = self.reads.iter().filter_map(|read| {
+            let ty = read.sized_type().filter(|ty| !is_plain(ty))?;
+            Some(if read.takes() { ty } else { quote!(&'_ #ty) })
+        });
+        let reads: Vec<_> = reads.collect();
         if reads.is_empty() {
             return future.clone();
         }
@@ -261,7 +293,8 @@ impl Step<'_> {
     /// constant, because a parameter of the node may have the same name.
     fn decides(&self) -> Option<TokenStream> {
         let (path, error) = (self.settings.only_if()?, self.error?);
-        let decides = decides(path);
+        let given = here(path.span());
+        let decides = decides(path, &quote_spanned!(given=> __error));
         Some(quote!(const __DECIDES: fn(&#error) -> bool = #decides;))
     }
 

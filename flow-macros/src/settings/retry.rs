@@ -14,7 +14,7 @@ use syn::{ExprPath, Lit, Path, Token, parenthesized};
 
 use crate::names::{here, path_text};
 use crate::report::Report;
-use crate::runtime::runtime;
+use crate::runtime::{runtime, runtime_crate_at};
 
 use super::values::{comma, count, duration, equals, literal, number, parentheses};
 use super::{GivenBy, duration_text, duration_tokens};
@@ -119,7 +119,10 @@ impl Retry {
             let decides = match given_by {
                 GivenBy::Node => quote!(OfNode),
                 GivenBy::Flow => {
-                    let decides = decides(path);
+                    let site = here(path.span());
+                    let runtime = runtime_crate_at(site);
+                    let error = quote_spanned!(site=> #runtime::bounds::GetsNodeError::of(__error));
+                    let decides = decides(path, &error);
                     quote!(OfFlow(#decides))
                 }
             };
@@ -154,14 +157,14 @@ impl Retry {
     }
 }
 
-/// The closure that calls the function of `if`: a call also turns `&String` into `&str` and the
+/// The closure that calls the function of `if` with `error`, which uses `__error`: a call also turns `&String` into `&str` and the
 /// like. The function is named alone, because rustc would show how to correct a call that nobody
 /// wrote.
-pub(crate) fn decides(path: &Path) -> TokenStream {
+pub(crate) fn decides(path: &Path, error: &TokenStream) -> TokenStream {
     let site = here(path.span());
     quote_spanned!(site=> |__error| {
         let __decides: fn(_) -> _ = #path;
-        __decides(__error)
+        __decides(#error)
     })
 }
 
@@ -174,6 +177,12 @@ fn function(input: ParseStream<'_>) -> syn::Result<Path> {
         let text = "expected the name of a function that gets the error and returns a `bool`, such as `if = is_transient`";
         return Err(input.error(text));
     };
+    // syn takes it for a name, as in the first edition of Rust.
+    let mut names = path.path.segments.iter().map(|segment| &segment.ident);
+    if let Some(word) = names.find(|name| *name == "try") {
+        let text = "`try` is a word of Rust and names no function";
+        return Err(syn::Error::new(word.span(), text));
+    }
     input.advance_to(&ahead);
     Ok(path.path)
 }

@@ -455,7 +455,7 @@ impl<T> NoResult for ResultCheck<T> {}
 #[diagnostic::on_unimplemented(
     message = "this is a `Result` under another name, so its error would be lost [F016]",
     label = "a `Result` under another name",
-    note = "help: write it as `Result<…>`"
+    note = "write it as `Result<…>`, or as a path that ends in `Result`"
 )]
 pub trait LosesNoError<const IS_RESULT: bool> {
     /// Compiles for such types only.

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use flow_spec::{Action, DEFAULT_ACTION};
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 use syn::LitStr;
 
 use crate::editor::out_of_sight_but;
 use crate::flow::instances::{Instance, Instances};
 use crate::flow::syntax::{EdgeSyntax, FlowSyntax, Parameter, StepSyntax};
-use crate::names::{camel_case, ident, plain};
+use crate::names::{camel_case, here, ident, plain};
 
 use super::attributes::{derives, said_of_the_flow};
 use crate::flow::types::TypeNames;
@@ -124,6 +124,10 @@ fn name_enum(
     let allow = said_of_the_flow(flow);
     let (idents, docs, texts): (Vec<_>, Vec<_>, Vec<_>) = columns(variants);
     let any = (!variants.is_empty()).then(|| quote!(#[repr(u16)]));
+    // Shown at the name: rustc would show all of the macro's call.
+    let enumeration = quote_spanned! {here(flow.name.span())=>
+        #vis enum #name { #(#[doc = #docs] #idents),* }
+    };
     quote! {
         #[doc = #documentation]
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -131,7 +135,7 @@ fn name_enum(
         #[allow(clippy::enum_variant_names, reason = "named as the flow says")]
         #allow
         #any
-        #vis enum #name { #(#[doc = #docs] #idents),* }
+        #enumeration
         impl #name {
             /// All of them, in the order written.
             pub const ALL: &'static [Self] = &[#(Self::#idents),*];

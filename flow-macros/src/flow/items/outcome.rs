@@ -2,12 +2,12 @@
 
 use flow_spec::Action;
 use proc_macro2::{Ident, TokenStream};
-use quote::quote;
+use quote::{quote, quote_spanned};
 
 use crate::editor::out_of_sight_but;
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::flow::types::TypeNames;
-use crate::names::plain;
+use crate::names::{here, plain};
 use crate::runtime::runtime;
 
 use super::attributes::{derives, docs_or, said_of_the_flow};
@@ -85,12 +85,15 @@ fn definition(
         flow.name
     );
     let (vis, derives, allow) = (&flow.vis, derives(flow, &["Debug"]), said_of_the_flow(flow));
+    let enumeration = quote_spanned! {here(flow.name.span())=>
+        #vis enum #outcome { #(#variants),* }
+    };
     quote! {
         #[doc = #documentation]
         #derives
         #[allow(clippy::enum_variant_names, reason = "named as the flow says")]
         #allow
-        #vis enum #outcome { #(#variants),* }
+        #enumeration
     }
 }
 

@@ -1,12 +1,12 @@
 //! The structs of a flow's signature: its inputs and its outputs.
 
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens as _, quote};
+use quote::{ToTokens as _, quote, quote_spanned};
 
 use crate::flow::defaults;
 use crate::flow::printed::printed;
 use crate::flow::syntax::{FlowSyntax, Parameter};
-use crate::names::{ident, plain};
+use crate::names::{here, ident, plain};
 use crate::runtime::runtime;
 
 use super::attributes::{derives, docs_or, said_of_the_flow};
@@ -70,12 +70,14 @@ pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let debug = debug(input, unique(&flow.inputs).map(|parameter| &parameter.name));
     let allow = said_of_the_flow(flow);
     let defaults = defaults::functions(flow, names);
+    // Shown at the name: rustc would show all of the macro's call.
+    let structure = quote_spanned!(here(flow.name.span())=> #vis struct #input { #(#fields),* });
     quote! {
         #[doc = #documentation]
         #derives
         #allow
         #builder
-        #vis struct #input { #(#fields),* }
+        #structure
         #debug
         #build
         #defaults
@@ -99,15 +101,18 @@ pub(super) fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
         .collect();
     let debug = debug(output, shown.into_iter());
     let allow = said_of_the_flow(flow);
-    quote! {
-        #[doc = #documentation]
-        #derives
-        #allow
+    let structure = quote_spanned! {here(flow.name.span())=>
         #vis struct #output {
             #(#fields,)*
             /// The end at which the run arrived.
             pub end: #end,
         }
+    };
+    quote! {
+        #[doc = #documentation]
+        #derives
+        #allow
+        #structure
         #debug
     }
 }

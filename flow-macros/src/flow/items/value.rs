@@ -59,11 +59,15 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     // To know that a type is `Sized`, rustc looks at its last field, and so around each ring. It
     // names the field to those who build the flow without its builder.
     let build = builder::build(name, &format!("The flow `{name}`."), &set);
+    // Shown at the name: rustc would show all of the macro's call.
+    let structure = quote_spanned! {here(name.span())=>
+        #vis struct #name { #(#setters #fields,)* #[builder(default, setter(skip))] made_by_its_builder: () }
+    };
     quote! {
         #documentation
         #(#other)*
         #builder
-        #vis struct #name { #(#setters #fields,)* #[builder(default, setter(skip))] made_by_its_builder: () }
+        #structure
         impl ::core::fmt::Debug for #name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
@@ -100,6 +104,9 @@ fn without_values(
     } else {
         quote!({})
     };
+    // The structure is not shown at its name, as all others are: rustc would propose the value `Age` for
+    // an unknown `age` within the flow.
+    let new = quote_spanned!(here(name.span())=> pub const fn new() -> Self);
     quote! {
         #documentation
         #(#attributes)*
@@ -107,7 +114,7 @@ fn without_values(
         #vis struct #name #fields
         impl #name {
             /// The flow. It has no settings.
-            pub const fn new() -> Self {
+            #new {
                 #name {}
             }
         }
@@ -140,12 +147,13 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
     let types = without_value.iter().map(|one| held_type(flow, one));
     let types: Vec<TokenStream> = types.collect();
     let generics = (!names.is_empty()).then(|| quote!(<'__a>));
+    let new = quote_spanned!(here(name.span())=> pub fn new #generics () -> Self);
     quote! {
         const _: () = {
             #(#traits)*
             impl #name {
                 /// The flow with the settings that it declares.
-                pub fn new #generics () -> Self
+                #new
                 where
                     #(#types: #bounds,)*
                 {

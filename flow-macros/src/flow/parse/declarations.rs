@@ -12,6 +12,7 @@ use crate::flow::syntax::{BranchSyntax, Mapping, NodeSource, NodeSyntax};
 use crate::names::{is_type_name, keyword_in, path_text};
 use crate::report::Report;
 use crate::settings::{self, OF_NODES, SETTINGS, Settings};
+use crate::text::lifetimes;
 
 use super::edges::fork;
 use super::foreign;
@@ -55,8 +56,12 @@ pub(super) fn node(
         Settings::default()
     };
     if input.peek(token::Brace) {
-        let text =
-            format!("the mapping comes before the settings: `node {name}: … {{ … }} with …`");
+        let has_value = matches!(&source, NodeSource::Path { value: Some(_), .. });
+        let text = if has_value {
+            format!("the mapping comes before the value: `node {name}: … {{ … }} = value`")
+        } else {
+            format!("the mapping comes before the settings: `node {name}: … {{ … }} with …`")
+        };
         return Err(input.error(text));
     }
     if input.peek(Token![=]) {
@@ -89,11 +94,26 @@ fn type_path(input: ParseStream<'_>) -> syn::Result<Path> {
     match input.parse::<Type>() {
         Ok(Type::Path(path)) if path.qself.is_none() => {
             refuse_nameless(&path.path)?;
+            refuse_lifetime(&path.path)?;
             Ok(path.path)
         }
         Ok(other) => Err(syn::Error::new(other.span(), "expected the path of a node")),
         Err(error) => Err(syn::Error::new(error.span(), "expected the path of a node")),
     }
+}
+
+/// Refuses a type that borrows for a lifetime, which a flow does not have.
+fn refuse_lifetime(path: &Path) -> syn::Result<()> {
+    // `for<'a> fn(&'a str)` names its own.
+    let names_its_own = path_text(path).contains("for<");
+    let mut lifetimes = lifetimes(path).filter(|_| !names_its_own);
+    let Some(lifetime) = lifetimes.find(|lifetime| lifetime.ident != "static") else {
+        return Ok(());
+    };
+    let text = format!(
+        "a flow owns its nodes, and cannot borrow for `{lifetime}`: let the type own its values, or write `'static`"
+    );
+    Err(syn::Error::new(lifetime.span(), text))
 }
 
 /// Refuses a path that cannot name a node, because a macro with the node's name passes on its

@@ -64,6 +64,9 @@ pub(super) fn chain(
             );
             return Ok(edges);
         }
+        if input.peek(LitStr) {
+            return Err(foreign::quoted_step(&from, input));
+        }
         let to = step(input, waits, report)?;
         edges.push(EdgeSyntax {
             from,

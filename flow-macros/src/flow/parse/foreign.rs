@@ -213,12 +213,37 @@ pub(super) fn step(input: ParseStream<'_>) -> syn::Error {
     } else if input.peek(token::Brace) {
         "a step has no block: steps that run side by side are written `[a, b]`".to_owned()
     } else if let Ok(quoted) = input.fork().parse::<LitStr>() {
-        match syn::parse_str::<Ident>(&quoted.value()) {
-            Ok(name) => format!("a step is written without quotes: `{name}`"),
-            Err(_) => "a step is the name of a node, without quotes".to_owned(),
-        }
+        without_quotes(&quoted)
     } else {
         "expected a step: a node, `start`, `end`, `end(\"label\")`, or `[a, b]`".to_owned()
+    };
+    input.error(text)
+}
+
+fn without_quotes(quoted: &LitStr) -> String {
+    match syn::parse_str::<Ident>(&quoted.value()) {
+        Ok(name) => format!("a step is written without quotes: `{name}`"),
+        Err(_) => "a step is the name of a node, without quotes".to_owned(),
+    }
+}
+
+/// A text after an arrow, which may have been meant as a step, as an action or as the label of an
+/// end.
+pub(super) fn quoted_step(from: &StepSyntax, input: ParseStream<'_>) -> syn::Error {
+    let quoted = match input.fork().parse::<LitStr>() {
+        Ok(quoted) => quoted,
+        Err(error) => return error,
+    };
+    let (without_quotes, label) = (without_quotes(&quoted), quoted.token());
+    let text = match from {
+        _ if !input.peek2(Token![>>]) => {
+            format!("{without_quotes}; the label of an end is written `end({label})`")
+        }
+        StepSyntax::Node(_) => {
+            let action = format!("{} - {label} >> next", shown(from));
+            format!("{without_quotes}; an action comes before the arrow: `{action}`")
+        }
+        _ => without_quotes,
     };
     input.error(text)
 }
@@ -343,7 +368,22 @@ pub(super) fn instead_of_an_arrow(
     if input.peek(Token![#]) {
         return Err(input.error("a comment begins with `//`"));
     }
-    if input.peek(Token![->]) || input.peek(Token![=>]) || input.peek(Token![>]) {
+    if input.peek(Token![<<]) || input.peek(Token![<-]) {
+        let ahead = input.fork();
+        ahead.parse::<TokenTree>()?;
+        ahead.parse::<TokenTree>()?;
+        let first = ahead.call(Path::parse_mod_style);
+        let first = first.map_or_else(|_| "step".to_owned(), |path| path_text(&path));
+        let text = format!("an edge leads from left to right: `{first} >> {name};`");
+        return Err(input.error(text));
+    }
+    let is_pipe = input.peek(Token![|]) && input.peek2(Token![>]);
+    if input.peek(Token![->])
+        || input.peek(Token![=>])
+        || input.peek(Token![>])
+        || input.peek(Token![~])
+        || is_pipe
+    {
         return Err(input.error(match action {
             Some(action) => format!(
                 "an edge is written with `>>`: `{name} - {} >> next;`",

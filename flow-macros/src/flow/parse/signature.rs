@@ -1,7 +1,8 @@
 //! Parses the name of a flow, its inputs and outputs, and its namespace.
 
 use flow_spec::Code;
-use quote::ToTokens as _;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::{ToTokens as _, quote};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
@@ -17,8 +18,10 @@ use crate::text::{Owned, option_of, owned, type_text};
 pub(super) fn inputs(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<Parameter>> {
     let expected = "the flow's inputs: `Name(key: Type, …)`, or `Name()`";
     let mut inputs = parameters(input, expected, report)?;
+    let names: Vec<String> = inputs.iter().map(|input| input.name.to_string()).collect();
     for input in &mut inputs {
         refuse_option(input, report);
+        refuse_reads(input, &names, report);
     }
     Ok(inputs)
 }
@@ -154,6 +157,60 @@ fn refuse_option(parameter: &mut Parameter, report: &mut Report) {
     };
     let message = format!("`{name}` has a default, and so is never `None`");
     report.error(Code::Malformed, default.span(), message, help);
+}
+
+/// Refuses a default that reads an input. Another value, which is never used, then takes its place.
+fn refuse_reads(parameter: &mut Parameter, inputs: &[String], report: &mut Report) {
+    let Some(default) = &parameter.default else {
+        return;
+    };
+    let Some(read) = first_value(default.to_token_stream(), inputs) else {
+        return;
+    };
+    let Parameter { name, ty, .. } = &*parameter;
+    let message = format!("the default of `{name}` cannot read the input `{read}`");
+    let help = format!(
+        "write `{name}: Option<{}>`, and let the first node that reads it choose",
+        type_text(ty)
+    );
+    report.error(Code::Malformed, read.span(), message, help);
+    let missing = quote!(::core::option::Option::None.expect("a default without mistakes"));
+    parameter.default = syn::parse2(missing).ok();
+}
+
+/// The first word in an expression that is the value of one of these names: not a field, a
+/// function or a part of a path. None if the expression has blocks or closures, which may have
+/// values of these names.
+fn first_value(expression: TokenStream, names: &[String]) -> Option<Ident> {
+    let tokens: Vec<TokenTree> = expression.into_iter().collect();
+    let is_mark = |at: Option<usize>, marks: &[char]| {
+        let token = at.and_then(|at| tokens.get(at));
+        matches!(token, Some(TokenTree::Punct(mark)) if marks.contains(&mark.as_char()))
+    };
+    let is_scope = |token: &TokenTree| match token {
+        TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+        TokenTree::Punct(mark) => mark.as_char() == '|',
+        _ => false,
+    };
+    if tokens.iter().any(is_scope) {
+        return None;
+    }
+    tokens
+        .iter()
+        .enumerate()
+        .find_map(|(at, token)| match token {
+            TokenTree::Group(group) => first_value(group.stream(), names),
+            TokenTree::Ident(word) if names.iter().any(|name| word == name) => {
+                let is_called = matches!(
+                    tokens.get(at + 1),
+                    Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis
+                );
+                let is_part = is_mark(at.checked_sub(1), &['.', ':', '\''])
+                    || is_mark(Some(at + 1), &[':', '!']);
+                (!is_called && !is_part).then(|| word.clone())
+            }
+            _ => None,
+        })
 }
 
 /// Refuses the default of an output.

@@ -146,7 +146,10 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     let steps: Steps = syn::parse2(item)?;
     let (generics, self_ty) = (&steps.generics, &steps.self_ty);
     let vis: Visibility = syn::parse_quote!(pub);
-    let stub = |name| super::contract::stub(name, &vis, None, generics, &quote!(#self_ty));
+    let stub = |name| {
+        let contract = Contract::broken();
+        super::contract::stub(name, &vis, None, generics, &quote!(#self_ty), contract)
+    };
     Ok(steps.name().map(stub).unwrap_or_default())
 }
 

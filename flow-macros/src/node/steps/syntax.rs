@@ -4,9 +4,13 @@
 use std::mem;
 
 use proc_macro2::{Ident, TokenTree};
+use quote::format_ident;
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Generics, Signature, Token, Type, Visibility, WhereClause, braced};
+use syn::{
+    Attribute, GenericArgument, GenericParam, Generics, LifetimeParam, PathArguments, Signature,
+    Token, Type, Visibility, WhereClause, braced,
+};
 
 use crate::contract::documentation;
 use crate::names::is_name;
@@ -37,6 +41,7 @@ impl Parse for Steps {
         if input.parse::<Option<Token![for]>>()?.is_some() {
             of_trait = Some(mem::replace(&mut self_ty, input.parse()?));
         }
+        name_lifetimes(&mut self_ty, &mut generics);
         generics.where_clause = input.parse::<Option<WhereClause>>()?;
         let content;
         braced!(content in input);
@@ -70,6 +75,27 @@ impl Steps {
     /// The method with this name.
     pub(super) fn method(&self, wanted: &str) -> Option<&Signature> {
         self.methods.iter().find(|method| method.ident == wanted)
+    }
+}
+
+/// Names the lifetimes of `impl Ask<'_>`: the code next to the block stands where only named ones
+/// can.
+fn name_lifetimes(ty: &mut Type, generics: &mut Generics) {
+    let Type::Path(path) = ty else { return };
+    let Some(PathArguments::AngleBracketed(arguments)) =
+        (path.path.segments.last_mut()).map(|segment| &mut segment.arguments)
+    else {
+        return;
+    };
+    for (index, argument) in arguments.args.iter_mut().enumerate() {
+        match argument {
+            GenericArgument::Lifetime(lifetime) if lifetime.ident == "_" => {
+                lifetime.ident = format_ident!("held_{index}", span = lifetime.ident.span());
+                let named = LifetimeParam::new(lifetime.clone());
+                generics.params.insert(0, GenericParam::Lifetime(named));
+            }
+            _ => {}
+        }
     }
 }
 
