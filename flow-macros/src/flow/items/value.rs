@@ -215,6 +215,10 @@ fn hint(instance: &Instance) -> Option<TokenStream> {
 /// The type of the value that a flow holds for a node.
 fn held_type(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     let ty = node_type(flow, instance);
+    if crate::editor::expands() {
+        // It is shown as it is written.
+        return ty;
+    }
     let rt = runtime_at(instance.span);
     quote_spanned!(instance.span=> <#ty as #rt::Node>::Held)
 }
