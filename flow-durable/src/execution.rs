@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::SystemTime;
 
-use flow_runtime::engine::{Json, Saved, StoredFlow, Unstorable};
+use flow_runtime::engine::{Json, Saved, StoredOutput, Unstorable};
 use flow_store::{ExecutionId, PauseRow, Record, Row, Status, Token, from_ms, is_blob_marker};
 use serde_json::Value;
 
@@ -150,7 +150,7 @@ impl Execution {
     ///
     /// [`RuntimeError::Unreadable`]: the execution belongs to another flow, or a type has changed
     /// since.
-    pub fn output<F: StoredFlow<Json>>(&self) -> Result<Option<F::Output>, RuntimeError> {
+    pub fn output<F: StoredOutput<Json>>(&self) -> Result<Option<F::Output>, RuntimeError> {
         if self.row.flow != F::NAME {
             return Err(self.unreadable(format!(
                 "it is an execution of `{}`, not of `{}`",

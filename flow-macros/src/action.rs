@@ -1,7 +1,7 @@
 //! `#[derive(Action)]`: an enum whose variants are actions and whose fields are what they write.
 
 use flow_spec::Code;
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 use syn::spanned::Spanned as _;
 use syn::{
@@ -30,10 +30,11 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
 }
 
 fn derived(item: &DeriveInput, mut report: Report) -> TokenStream {
-    if let Some(human) = item.attrs.iter().find(|attribute| makes_human(attribute)) {
+    if item.attrs.iter().any(makes_human) {
         let message = "`#[derive(Action)]` stands above `#[node(human = …)]`";
         let help = "remove it: a human node has its actions already";
-        report.error(Code::Malformed, human.span(), message, help);
+        // At the derive itself.
+        report.error(Code::Malformed, Span::call_site(), message, help);
         return report.into_tokens();
     }
     let Data::Enum(data) = &item.data else {

@@ -18,22 +18,26 @@ pub trait StoredState<K>: Sized {
     fn load(saved: Saved) -> Result<Self, Unstorable>;
 }
 
-/// A flow whose inputs and outputs `K` can store.
+/// A flow whose outputs `K` can store.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a flow whose outputs can be stored",
     label = "not such a flow"
 )]
-pub trait StoredFlow<K>: Flow + TellsSettings {
+pub trait StoredOutput<K>: Flow {
+    /// The outputs as JSON, with the label of the end as `end`.
+    fn save_output(output: &Self::Output) -> Result<Saved, Unstorable>;
+    /// The saved outputs. An output that every path to the end writes has to be there.
+    fn load_output(saved: Saved) -> Result<Self::Output, Unstorable>;
+}
+
+/// A flow whose inputs and outputs `K` can store.
+pub trait StoredFlow<K>: StoredOutput<K> + TellsSettings {
     /// The names of the inputs.
     const INPUTS: &'static [&'static str];
     /// The inputs as JSON.
     fn save_input(input: &Self::Input) -> Result<Saved, Unstorable>;
     /// The saved inputs.
     fn load_input(saved: Saved) -> Result<Self::Input, InputError>;
-    /// The outputs as JSON, with the label of the end as `end`.
-    fn save_output(output: &Self::Output) -> Result<Saved, Unstorable>;
-    /// The saved outputs. An output that every path to the end writes has to be there.
-    fn load_output(saved: Saved) -> Result<Self::Output, Unstorable>;
     /// The question at this path, which begins with the name of a node of this flow.
     fn question(path: &str) -> Option<QuestionType>;
 }
@@ -71,14 +75,16 @@ macro_rules! __flow_stored {
             fn load_input(_: $crate::__private::Saved) -> ::core::result::Result<$input, $crate::__private::InputError> {
                 ::core::unreachable!("a flow with mistakes does not compile")
             }
+            fn question(_: &str) -> ::core::option::Option<$crate::__private::QuestionType> {
+                ::core::option::Option::None
+            }
+        }
+        impl<K> $crate::__private::StoredOutput<K> for $flow {
             fn save_output(_: &$output) -> ::core::result::Result<$crate::__private::Saved, $crate::__private::Unstorable> {
                 ::core::unreachable!("a flow with mistakes does not compile")
             }
             fn load_output(_: $crate::__private::Saved) -> ::core::result::Result<$output, $crate::__private::Unstorable> {
                 ::core::unreachable!("a flow with mistakes does not compile")
-            }
-            fn question(_: &str) -> ::core::option::Option<$crate::__private::QuestionType> {
-                ::core::option::Option::None
             }
         }
     };
@@ -134,6 +140,14 @@ macro_rules! __flow_stored {
                 $($crate::__stored_field!(check $input_kind reader __K $input_type, $input_text);)*
                 ::core::result::Result::Err(reader.error())
             }
+            fn question(path: &str) -> ::core::option::Option<$crate::__private::QuestionType> {
+                Self::__question(path)
+            }
+        }
+        impl<__K> $crate::__private::StoredOutput<__K> for $flow
+        where
+            $(__K: $crate::__private::Keep<$output_type>,)*
+        {
             fn save_output(output: &$output) -> ::core::result::Result<$crate::__private::Saved, $crate::__private::Unstorable> {
                 let mut saved = $crate::__private::Saved::default();
                 $(saved.put::<__K, $output_type>(
@@ -153,9 +167,6 @@ macro_rules! __flow_stored {
                     return ::core::result::Result::Err($crate::__private::Saved::missing($certain_text));
                 })*
                 ::core::result::Result::Ok(output)
-            }
-            fn question(path: &str) -> ::core::option::Option<$crate::__private::QuestionType> {
-                Self::__question(path)
             }
         }
         impl $flow {

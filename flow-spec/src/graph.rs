@@ -85,6 +85,9 @@ pub enum NodeKind {
         body: NodeId,
         /// The key under which `body` reads the item. It exists only inside the loop.
         item: String,
+        /// The keys that `body` writes. Nothing else sees them: the results are collected under the
+        /// name of the loop.
+        writes: Vec<String>,
     },
     /// Routes by conditions over the values that it reads.
     Branch,

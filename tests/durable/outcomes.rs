@@ -1,7 +1,7 @@
 //! Executions that arrive at each end of a flow, with the outputs that are there.
 
 use flow_durable::{StartOptions, Status};
-use flow_runtime::engine::{Json, Saved, StoredFlow};
+use flow_runtime::engine::{Json, Saved, StoredOutput};
 use flow_runtime::prelude::*;
 use serde_json::json;
 
@@ -103,7 +103,7 @@ async fn each_end_has_its_outputs_after_a_stop() {
 fn a_stored_output_without_what_its_end_always_has_is_an_error() {
     let load = |output| {
         let saved = Saved::from_json(output).expect("an object");
-        let loaded = <Buy as StoredFlow<Json>>::load_output(saved);
+        let loaded = <Buy as StoredOutput<Json>>::load_output(saved);
         loaded
             .map(BuyOutput::into_outcome)
             .map_err(|error| error.to_string())

@@ -119,7 +119,7 @@ pub use crate::run::Run;
 pub use crate::scope::Scope;
 pub use crate::step::Step;
 #[cfg(feature = "stored")]
-pub use crate::stored::{StoredFlow, StoredState};
+pub use crate::stored::{StoredFlow, StoredOutput, StoredState};
 pub use crate::supervise::run;
 #[cfg(feature = "stored")]
 pub use crate::supervise::run_any;

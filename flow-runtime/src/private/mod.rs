@@ -217,7 +217,7 @@ pub use crate::question::QuestionType;
 #[cfg(feature = "stored")]
 pub use crate::question::{Form, FormOf, NoForm};
 #[cfg(feature = "stored")]
-pub use crate::stored::{StoredFlow, StoredState, first_segment};
+pub use crate::stored::{StoredFlow, StoredOutput, StoredState, first_segment};
 pub use crate::{
     __asks_people as asks_people, __export_flow as export, __flow_stored as stored,
     __flow_values as values, __human_node as human, __named_macro as named_macro,

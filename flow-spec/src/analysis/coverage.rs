@@ -12,7 +12,10 @@ use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, EdgeTarget, Nod
 /// Reports the actions that no edge routes.
 pub(super) fn unrouted(model: &Model<'_>, found: &mut Found) {
     for id in model.graph.node_ids() {
-        if model.shape.place(id).is_some() || !model.routes.mentioned[id.0] {
+        if model.shape.place(id).is_some()
+            || !model.routes.mentioned[id.0]
+            || model.routes.left_from_inside.contains(&Source::Node(id))
+        {
             continue;
         }
         let node = model.graph.node(id);

@@ -1,6 +1,6 @@
 //! Checks that the values that a node reads are written on every path to it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::assignment::{Assignment, Unassigned};
 use super::found::Found;
@@ -148,7 +148,21 @@ fn unwritten_help(
             name = node.name.rsplit("::").next().unwrap_or_default(),
             key = key.name
         ),
-        (None, None) => words::supply(graph, id, read),
+        (None, None) => {
+            let mut help = words::supply(graph, id, read);
+            let others = graph.node_ids().filter(|&other| other != id);
+            let flows = others.filter_map(|other| match &graph.node(other).kind {
+                NodeKind::Flow(flow) => Some(flow.as_str()),
+                _ => None,
+            });
+            let flows: BTreeSet<&str> = flows.collect();
+            if let Some(flow) = flows.first().filter(|_| flows.len() == 1) {
+                help.push_str(&format!("; if `{flow}` has it, make it an output there"));
+            } else if !flows.is_empty() {
+                help.push_str("; if an inner flow has it, make it an output there");
+            }
+            help
+        }
     }
 }
 

@@ -69,6 +69,8 @@ pub(super) struct Routes {
     pub(super) routed: Vec<Vec<Option<usize>>>,
     /// For each node, whether an edge names it, at either end.
     pub(super) mentioned: Vec<bool>,
+    /// The forks and loops of which an edge leaves a part, which is reported.
+    pub(super) left_from_inside: HashSet<Source>,
 }
 
 impl Routes {
@@ -119,6 +121,7 @@ impl Routes {
             edges: routes,
             routed: resolver.routed,
             mentioned: resolver.mentioned,
+            left_from_inside: resolver.left_from_inside,
         }
     }
 }
@@ -286,6 +289,12 @@ impl<'g> Resolver<'g> {
         } else {
             "enter"
         };
+        // That actions cannot lead out of a fork is reported at the node itself.
+        let mut actions = self.graph.node(id).actions.iter();
+        let has_actions = actions.any(|action| action.name != DEFAULT_ACTION);
+        if part == EdgePart::From && has_actions && !self.leads_an_error_on(at) {
+            return Some(outermost);
+        }
         let message = format!("`{name}` stands inside `{owner}`, so no edge can {verb} it");
         let outermost_name = words::name(self.graph, outermost);
         let help = match part {

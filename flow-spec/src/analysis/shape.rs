@@ -96,20 +96,25 @@ pub(super) fn check_actions(graph: &Graph, shape: &Shape, found: &mut Found) {
         else {
             continue;
         };
-        let message = match graph.node(place.owner).kind {
-            NodeKind::Each { .. } => format!(
-                "`{}` runs once for each item, so its action \"{}\" leads nowhere",
-                node.name, action.name
+        let (name, action) = (&node.name, &action.name);
+        let flow = format!(
+            "make a flow of its own that routes the actions of `{name}` to its `end`, and put that flow here"
+        );
+        let (message, help) = match graph.node(place.owner).kind {
+            NodeKind::Each { .. } => (
+                format!(
+                    "`{name}` runs once for each item, so its action \"{action}\" leads nowhere"
+                ),
+                flow,
             ),
-            _ => format!(
-                "`{}` stands in a fork, so its action \"{}\" cannot lead out of it",
-                node.name, action.name
+            _ => (
+                format!(
+                    "`{name}` stands in a fork, so its action \"{action}\" cannot lead out of it"
+                ),
+                format!("put `{name}` before or after the fork, or {flow}"),
             ),
         };
-        found.push(Diagnostic::new(Code::ForkShape, Site::Node(id), message).help(format!(
-            "make a flow of its own that routes the actions of `{}` to its `end`, and put that flow here",
-            node.name
-        )));
+        found.push(Diagnostic::new(Code::ForkShape, Site::Node(id), message).help(help));
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::keys::Key;
 use super::model::Model;
 use super::spelling::{borrowed, is_named};
-use crate::graph::ERROR_KEY;
+use crate::graph::{DEFAULT_ACTION, ERROR_KEY, NodeKind};
 use crate::suggest::closest;
 
 /// A flow with more unknown keys than this has another problem than typing mistakes.
@@ -33,19 +33,31 @@ impl<'g> Suggestions<'g> {
             .filter(|key| key.output || key.is_read())
             .take(MOST)
             .collect();
-        let mut meant: HashMap<&str, &str> = unknown
-            .iter()
-            .filter_map(|key| Some((key.name, closest(key.name, known())?)))
-            .collect();
+        let likely = |key: &Key<'g>| {
+            let meant = results_of(model, key.name).or_else(|| closest(key.name, known()))?;
+            Some((key.name, meant))
+        };
+        let mut meant: HashMap<&str, &str> = unknown.iter().filter_map(|key| likely(key)).collect();
         // The only input that nothing reads, and the only key that nothing writes, of one type.
         let unread = model.keys.iter().filter(|key| {
             key.input.is_some() && !key.is_read() && !key.output && key.mapped_at.is_empty()
         });
-        if let (Some(input), Some(key)) = (only(unread), only(unknown))
+        if let (Some(input), Some(key)) = (only(unread), only(&unknown))
             && !meant.contains_key(key.name)
             && fits(model, key, input)
         {
             meant.insert(key.name, input.name);
+        }
+        for key in &unknown {
+            if meant.contains_key(key.name) {
+                continue;
+            }
+            let extended = model.keys.iter().filter(|other| {
+                exists(other) && is_extended(key.name, other.name) && reads_as(model, key, other)
+            });
+            if let Some(other) = only(extended) {
+                meant.insert(key.name, other.name);
+            }
         }
         Suggestions { meant }
     }
@@ -59,6 +71,55 @@ impl<'g> Suggestions<'g> {
     pub(super) fn is_meant(&self, key: &str) -> bool {
         self.meant.values().any(|&meant| meant == key)
     }
+}
+
+/// The key of the results of the loop whose body writes this key.
+fn results_of<'g>(model: &Model<'g>, key: &str) -> Option<&'g str> {
+    model.graph.nodes.iter().find_map(|node| match &node.kind {
+        NodeKind::Each { writes, .. } if writes.iter().any(|write| write == key) => {
+            let results = node.action(DEFAULT_ACTION)?.writes.first()?;
+            Some(results.key.as_str())
+        }
+        _ => None,
+    })
+}
+
+/// Returns true if one of the names is the other with more words before or behind it, as `weight_kg`
+/// is `weight`.
+fn is_extended(one: &str, other: &str) -> bool {
+    let (short, long) = if one.len() < other.len() {
+        (one, other)
+    } else {
+        (other, one)
+    };
+    let more = long
+        .strip_prefix(short)
+        .or_else(|| long.strip_suffix(short));
+    more.is_some_and(|more| more.starts_with('_') || more.ends_with('_'))
+}
+
+/// Returns true if all that read or return the key would get the type of the other one.
+fn reads_as(model: &Model<'_>, key: &Key<'_>, other: &Key<'_>) -> bool {
+    let graph = model.graph;
+    let written = || {
+        let writers = other.writers.iter().map(|&id| graph.node(id));
+        let mut writes = writers
+            .flat_map(|node| &node.actions)
+            .flat_map(|action| &action.writes);
+        writes
+            .find(|write| write.key == other.name)
+            .map(|write| &write.rust_type)
+    };
+    let input = other.input.map(|at| &graph.inputs[at].rust_type);
+    let Some(ty) = input.or_else(written).filter(|ty| !ty.is_empty()) else {
+        return false;
+    };
+    let mut outputs = graph.outputs.iter().filter(|output| output.key == key.name);
+    outputs.all(|output| output.rust_type == *ty)
+        && key.reads.iter().all(|&(node, read)| {
+            let read = &graph.node(node).reads[read].rust_type;
+            read == ty || *read == borrowed(ty)
+        })
 }
 
 /// The item, if there is one and no other.

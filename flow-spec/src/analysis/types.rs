@@ -193,7 +193,8 @@ impl Compared {
         found: &mut Found,
     ) {
         let node = graph.node(id);
-        let (NodeKind::Each { body, item }, Some(over)) = (&node.kind, node.reads.first()) else {
+        let (NodeKind::Each { body, item, .. }, Some(over)) = (&node.kind, node.reads.first())
+        else {
             return;
         };
         let Some(owner) = owners.get(over.key.as_str()) else {

@@ -190,6 +190,7 @@ pub(crate) fn nonsense(dice: &mut Dice) -> Graph {
             2 => NodeKind::Each {
                 body: NodeId(dice.below(count + 1)),
                 item: dice.pick(&names).into(),
+                writes: Vec::new(),
             },
             3 => NodeKind::Branch,
             _ => NodeKind::Fork(
@@ -277,6 +278,7 @@ fn compose(dice: &mut Dice, graph: &mut Graph, id: NodeId) {
         3 => NodeKind::Each {
             body: leaf(dice, graph),
             item: "item".into(),
+            writes: Vec::new(),
         },
         4 => NodeKind::Fork(
             (0..2)

@@ -208,7 +208,7 @@ pub(crate) fn inside(
             }
             after
         }
-        NodeKind::Each { body, item } => {
+        NodeKind::Each { body, item, .. } => {
             let mut seen = keys.clone();
             seen.insert(item.clone());
             read(*body, &seen);

@@ -90,7 +90,7 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &Contra
     let mut nodes: Vec<Node> = Vec::new();
     for (id, instance) in instances.iter() {
         let contract = &contracts[id];
-        let mut node = node(flow, kind(instances, id, contract), instance, contract);
+        let mut node = node(flow, kind(instances, id, contracts), instance, contract);
         if bodies.contains(&id) {
             // Its results are collected, whatever its action is.
             node.actions = vec![Action {
@@ -121,7 +121,9 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &Contra
                 .for_each(|read| read.optional = true);
         }
         if let InstanceKind::Each { .. } = &instance.kind {
-            let results = results_text(flow, instance, &contracts[instances.body(id)]);
+            let body = instances.body(id);
+            let item = item_text(&instances[body], &contracts[body]);
+            let results = results_text(flow, instance, &contracts[body], &item);
             let writes = nodes[id.0]
                 .actions
                 .iter_mut()
@@ -142,18 +144,30 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &Contra
     nodes
 }
 
-/// The type of the results of a loop as text. Empty if its body writes more than one value.
-fn results_text(flow: &FlowSyntax, instance: &Instance, body: &Contract) -> String {
-    let writes_nothing_else = match (body.kind, &body.actions[..]) {
-        (_, []) => true,
-        (Kind::Flow, [end]) => end.writes.is_empty(),
-        _ => false,
-    };
-    let item = match &body.writes[..] {
-        [] if body.returns_nothing() => "()",
-        [only] if writes_nothing_else && !only.optional => &only.rust_type,
-        _ => "",
-    };
+/// The type of one result of a loop with this body, as text. Empty if it is not known.
+fn item_text(body: &Instance, contract: &Contract) -> String {
+    if contract.returns_nothing() {
+        return "()".to_owned();
+    }
+    let ends_write = contract.actions.iter().any(|end| !end.writes.is_empty());
+    match (contract.kind, &contract.writes[..]) {
+        (Kind::Flow, [only]) if contract.actions.len() < 2 && !only.optional && !ends_write => {
+            only.rust_type.clone()
+        }
+        // With one end, an output that may be missing is an `Option`.
+        (Kind::Flow, _) if contract.actions.len() < 2 => String::new(),
+        (Kind::Flow, _) => {
+            let name = body.path().and_then(|path| path.segments.last());
+            name.map(|name| format!("{}Output", name.ident))
+                .unwrap_or_default()
+        }
+        (_, [only]) if contract.actions.is_empty() && !only.optional => only.rust_type.clone(),
+        _ => String::new(),
+    }
+}
+
+/// The type of the results of a loop as text, given that of one result. Empty if it is not known.
+fn results_text(flow: &FlowSyntax, instance: &Instance, body: &Contract, item: &str) -> String {
     // Where the body cannot fail, that is the mistake, and not what reads the results.
     let can_fail = body.fallible() || instance.times_out(flow);
     match (item, can_fail && instance.collects_errors(flow)) {
@@ -248,7 +262,8 @@ fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
     }
 }
 
-fn kind(instances: &Instances, node: NodeId, contract: &Contract) -> NodeKind {
+fn kind(instances: &Instances, node: NodeId, contracts: &Contracts) -> NodeKind {
+    let contract = &contracts[node];
     match &instances[node].kind {
         InstanceKind::Node(path) if contract.kind == Kind::Flow => NodeKind::Flow(
             path.segments
@@ -264,10 +279,16 @@ fn kind(instances: &Instances, node: NodeId, contract: &Contract) -> NodeKind {
             };
             NodeKind::Fork(branches.iter().map(chain).collect())
         }
-        InstanceKind::Each { item, .. } => NodeKind::Each {
-            body: instances.body(node),
-            item: plain(item),
-        },
+        InstanceKind::Each { item, .. } => {
+            let body = instances.body(node);
+            let of_actions = contracts[body].actions.iter().flat_map(|one| &one.writes);
+            let writes = contracts[body].writes.iter().chain(of_actions);
+            NodeKind::Each {
+                body,
+                item: plain(item),
+                writes: writes.map(|port| plain(&port.name)).collect(),
+            }
+        }
         InstanceKind::Branch(_) => NodeKind::Branch,
         InstanceKind::Wait(_) => NodeKind::Wait,
     }

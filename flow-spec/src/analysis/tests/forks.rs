@@ -155,8 +155,18 @@ fn an_action_inside_a_fork() {
         start >> both >> end
     ";
     let expected = r#"node a: `a` stands in a fork, so its action "yes" cannot lead out of it [F020]
-help: make a flow of its own that routes the actions of `a` to its `end`, and put that flow here"#;
+help: put `a` before or after the fork, or make a flow of its own that routes the actions of `a` to its `end`, and put that flow here"#;
     assert_eq!(report(flow), expected);
+    // Edges for these actions are the same mistake, and then nothing leads out of the fork.
+    let routed = "
+        node a on yes on no
+        node b
+        fork both [ a , b ]
+        start >> both
+        a - yes >> end
+        a - no >> end:no
+    ";
+    assert_eq!(report(routed), expected);
 }
 
 #[test]

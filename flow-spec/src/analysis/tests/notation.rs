@@ -135,6 +135,7 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
             NodeKind::Each {
                 item: line[2].to_owned(),
                 body: id(line[3]),
+                writes: Vec::new(),
             },
             4,
         ),

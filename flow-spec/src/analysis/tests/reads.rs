@@ -1,6 +1,8 @@
 //! What is read is written before.
 
-use super::notation::report;
+use super::notation::{graph, report};
+use crate::check;
+use crate::graph::NodeKind;
 
 #[test]
 fn an_input_is_there() {
@@ -119,6 +121,58 @@ fn nothing_writes_it_but_something_near() {
     ";
     let expected = r#"read reciept of notify: `notify` reads `reciept`, which nothing writes [F007]
 help: did you mean `receipt`? Rename the parameter, or map it: `node notify: … { reciept <- receipt };`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn nothing_writes_it_but_something_with_one_more_word_and_the_same_type() {
+    let flow = |ty: &str| {
+        format!(
+            "
+            node weigh writes weight_kg : f64
+            node label weight : {ty}
+            start >> weigh >> label >> end
+            "
+        )
+    };
+    let expected = r#"read weight of label: `label` reads `weight`, which nothing writes [F007]
+help: did you mean `weight_kg`? Rename the parameter, or map it: `node label: … { weight <- weight_kg };`"#;
+    assert_eq!(report(&flow("f64")), expected);
+    let expected = r#"read weight of label: `label` reads `weight`, which nothing writes [F007]
+help: write `weight` before, read it as `Option<&u64>`, or add it to the flow's inputs: `weight: u64`"#;
+    assert_eq!(report(&flow("u64")), expected);
+}
+
+#[test]
+fn the_key_of_the_body_of_a_loop() {
+    let text = "
+        in chapters
+        each summaries chapter summarize writes summaries
+        node summarize chapter
+        node blurb summary : [String]
+        start >> summaries >> blurb >> end
+    ";
+    let mut graph = graph(text);
+    if let NodeKind::Each { writes, .. } = &mut graph.nodes[0].kind {
+        writes.push("summary".to_owned());
+    }
+    let found = check(graph).expect_err("nothing writes `summary`");
+    assert_eq!(
+        found.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["`blurb` reads `summary`, which nothing writes [F007]\n\
+          help: did you mean `summaries`? Rename the parameter, or map it: `node blurb: … { summary <- summaries };`"]
+    );
+}
+
+#[test]
+fn what_an_inner_flow_may_have() {
+    let flow = "
+        flow pricing Pricing writes gross
+        node bill net
+        start >> pricing >> bill >> end
+    ";
+    let expected = r#"read net of bill: `bill` reads `net`, which nothing writes [F007]
+help: write `net` before, read it as `Option<&Net>`, or add it to the flow's inputs: `net: Net`; if `Pricing` has it, make it an output there"#;
     assert_eq!(report(flow), expected);
 }
 

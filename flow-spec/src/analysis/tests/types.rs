@@ -169,6 +169,7 @@ fn items_have_the_type_that_their_collection_holds() {
         let each = NodeKind::Each {
             body: NodeId(1),
             item: "number".to_owned(),
+            writes: Vec::new(),
         };
         Graph {
             inputs: vec![input],

@@ -280,6 +280,7 @@ impl<'a> Places<'a> {
                 (Some(item), Some(body)) => NodeKind::Each {
                     body,
                     item: item.to_owned(),
+                    writes: Vec::new(),
                 },
                 _ => NodeKind::Step,
             },

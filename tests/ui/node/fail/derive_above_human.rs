@@ -1,8 +1,8 @@
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 
-#[derive(Action)]
-#[node(human = "Deploy?")] //~
+#[derive(Action)] //~
+#[node(human = "Deploy?")]
 #[derive(Serialize, Deserialize)]
 enum Approval { Yes, No }
 
