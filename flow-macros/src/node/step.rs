@@ -1,6 +1,8 @@
 //! The hidden `__step` of a node, which `flow!` calls: it makes the attempts of the part that may
 //! be tried again.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned as _;
@@ -137,11 +139,13 @@ impl Step<'_> {
         if self.is_generic() {
             return TokenStream::new();
         }
+        let mut seen = HashSet::new();
         let borrowed = self.reads.iter().filter(|read| !read.takes());
         let checks = borrowed.filter_map(|read| {
             let ty = read.sized_type().filter(|ty| !is_plain(ty))?;
             // Only the function knows its lifetimes, and only the type is `Self`.
-            if lifetimes(&ty).next().is_some() || ty.to_string().contains("Self") {
+            let text = ty.to_string();
+            if lifetimes(&ty).next().is_some() || text.contains("Self") || !seen.insert(text) {
                 return None;
             }
             let site = here(ty.span());
