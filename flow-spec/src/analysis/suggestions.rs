@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::keys::Key;
 use super::model::Model;
-use super::spelling::{borrowed, is_named};
+use super::spelling::{borrowed, is_named, is_standard, paths};
 use crate::graph::{DEFAULT_ACTION, ERROR_KEY, NodeKind};
 use crate::suggest::closest;
 
@@ -55,7 +55,12 @@ impl<'g> Suggestions<'g> {
             let extended = model.keys.iter().filter(|other| {
                 exists(other) && is_extended(key.name, other.name) && reads_as(model, key, other)
             });
-            if let Some(other) = only(extended) {
+            // A value of a type of the user that nothing reads under its own key.
+            let unread = model.keys.iter().filter(|other| {
+                let is_unread = !other.is_read() && !other.output && other.mapped_at.is_empty();
+                !other.writers.is_empty() && is_unread && reads_own_type(model, key, other)
+            });
+            if let Some(other) = only(extended).or_else(|| only(unread)) {
                 meant.insert(key.name, other.name);
             }
         }
@@ -98,24 +103,35 @@ fn is_extended(one: &str, other: &str) -> bool {
     more.is_some_and(|more| more.starts_with('_') || more.ends_with('_'))
 }
 
+/// Returns true if all that read or return the key would get the type of the other one, and that is
+/// not a type of the standard library.
+fn reads_own_type(model: &Model<'_>, key: &Key<'_>, other: &Key<'_>) -> bool {
+    let is_own = |ty: &str| paths(ty).any(|path| !path.is_empty() && !is_standard(path));
+    type_of(model, other).is_some_and(is_own) && reads_as(model, key, other)
+}
+
+/// The type of a key that an input or a writer gives it. `None` if it is not known.
+fn type_of<'g>(model: &Model<'g>, key: &Key<'_>) -> Option<&'g str> {
+    let graph = model.graph;
+    let written = || {
+        let writers = key.writers.iter().map(|&id| graph.node(id));
+        let actions = writers.flat_map(|node| &node.actions);
+        let mut writes = actions.flat_map(|action| &action.writes);
+        let write = writes.find(|write| write.key == key.name)?;
+        Some(write.rust_type.as_str())
+    };
+    let input = key.input.map(|at| graph.inputs[at].rust_type.as_str());
+    input.or_else(written).filter(|ty| !ty.is_empty())
+}
+
 /// Returns true if all that read or return the key would get the type of the other one.
 fn reads_as(model: &Model<'_>, key: &Key<'_>, other: &Key<'_>) -> bool {
     let graph = model.graph;
-    let written = || {
-        let writers = other.writers.iter().map(|&id| graph.node(id));
-        let mut writes = writers
-            .flat_map(|node| &node.actions)
-            .flat_map(|action| &action.writes);
-        writes
-            .find(|write| write.key == other.name)
-            .map(|write| &write.rust_type)
-    };
-    let input = other.input.map(|at| &graph.inputs[at].rust_type);
-    let Some(ty) = input.or_else(written).filter(|ty| !ty.is_empty()) else {
+    let Some(ty) = type_of(model, other) else {
         return false;
     };
     let mut outputs = graph.outputs.iter().filter(|output| output.key == key.name);
-    outputs.all(|output| output.rust_type == *ty)
+    outputs.all(|output| output.rust_type == ty)
         && key.reads.iter().all(|&(node, read)| {
             let read = &graph.node(node).reads[read].rust_type;
             read == ty || *read == borrowed(ty)

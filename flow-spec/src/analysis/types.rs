@@ -61,7 +61,10 @@ pub fn check_types(graph: &Graph, compared: Compared) -> Vec<Diagnostic> {
                 continue;
             }
             if let Some(owner) = owners.get(read.key.as_str()) {
-                compared.check_read(graph, id, read, owner, &mut found);
+                let mut others = owner.others.iter();
+                if !others.any(|other| compared.reads_as(&read.rust_type, other)) {
+                    compared.check_read(graph, id, read, owner, &mut found);
+                }
             }
         }
     }
@@ -69,7 +72,9 @@ pub fn check_types(graph: &Graph, compared: Compared) -> Vec<Diagnostic> {
         if found.is_full() {
             break;
         }
-        if let Some(owner) = owners.get(output.key.as_str()) {
+        if let Some(owner) = owners.get(output.key.as_str())
+            && !owner.others.contains(&output.rust_type.as_str())
+        {
             compared.check_output(at, output, owner, &mut found);
         }
     }
@@ -81,6 +86,9 @@ struct Owner<'g> {
     rust_type: &'g str,
     site: Site,
     what: String,
+    /// The types of those that write it otherwise, which is reported: what reads it so is the same
+    /// mistake.
+    others: Vec<&'g str>,
 }
 
 impl Owner<'_> {
@@ -111,6 +119,7 @@ impl Compared {
                 rust_type: &input.rust_type,
                 site: Site::Input(at),
                 what: "the input is".to_owned(),
+                others: Vec::new(),
             };
             if is_named(&input.rust_type) {
                 owners.entry(&input.key).or_insert(owner);
@@ -130,10 +139,12 @@ impl Compared {
                         }
                         _ => format!("`{}` writes it as", node.name),
                     },
+                    others: Vec::new(),
                 };
                 let first = owners.entry(&write.key).or_insert(owner);
                 if !self.same(first.rust_type, &write.rust_type) {
                     found.push(other_writer(&node.name, id, write, first));
+                    first.others.push(&write.rust_type);
                 }
             }
         }
@@ -171,6 +182,7 @@ impl Compared {
                             rust_type: given.rust_type,
                             site,
                             what: format!("`{source}`, whose value an edge gives it, is"),
+                            others: Vec::new(),
                         };
                         owners.insert(&mapping.key, owner);
                         waiting.push_back(&mapping.key);
@@ -207,6 +219,7 @@ impl Compared {
             rust_type,
             site: owner.site,
             what: format!("an item of `{}` is", over.key),
+            others: Vec::new(),
         };
         for read in graph
             .node(*body)

@@ -156,11 +156,8 @@ fn mapping(input: ParseStream<'_>) -> syn::Result<Vec<Mapping>> {
                 syn::Error::new(error.span(), text)
             })?;
         }
-        Ok(Mapping {
-            port,
-            reads,
-            key: input.parse()?,
-        })
+        let key = key(input)?;
+        Ok(Mapping { port, reads, key })
     };
     Ok(
         Punctuated::<Mapping, Token![,]>::parse_terminated_with(&content, one)?
@@ -177,6 +174,16 @@ pub(super) fn refuse_value(input: ParseStream<'_>) -> syn::Result<()> {
         return Err(input.error(text));
     }
     Ok(())
+}
+
+/// The key behind the arrow of a mapping.
+pub(super) fn key(input: ParseStream<'_>) -> syn::Result<Ident> {
+    if !input.peek(Ident::peek_any) && !input.is_empty() {
+        let text = "a mapping names a key, not a value: for a value, give the flow an input with a default, `key: Type = …`, or \
+                    let a node write it";
+        return Err(input.error(text));
+    }
+    input.parse()
 }
 
 /// `for item in key { path { mapping } }`

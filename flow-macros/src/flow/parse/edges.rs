@@ -105,7 +105,7 @@ fn mappings(input: ParseStream<'_>) -> syn::Result<Vec<EdgeMappingSyntax>> {
             let text = format!("expected `<-` and the key whose value `{key}` gets");
             syn::Error::new(error.span(), text)
         })?;
-        let source = input.parse()?;
+        let source = super::declarations::key(input)?;
         Ok(EdgeMappingSyntax { key, source })
     };
     let mappings = Punctuated::<_, Token![,]>::parse_terminated_with(&content, one)?;

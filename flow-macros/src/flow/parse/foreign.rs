@@ -91,6 +91,11 @@ pub(super) fn statement(input: ParseStream<'_>, flow: &mut FlowSyntax) -> syn::R
     if input.peek(Token![#]) {
         return Err(input.error("a comment begins with `//`"));
     }
+    if input.peek(Token![>>]) {
+        return Err(input.error(
+            "the `;` before this `>>` ends the statement: remove it, or begin with a step",
+        ));
+    }
     if input.peek(Token![-]) && !input.peek(Token![->]) {
         let action = input.fork();
         action.parse::<Token![-]>()?;

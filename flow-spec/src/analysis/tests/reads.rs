@@ -144,6 +144,26 @@ help: write `weight` before, read it as `Option<&u64>`, or add it to the flow's 
 }
 
 #[test]
+fn nothing_writes_it_but_a_key_that_nobody_reads_has_its_type() {
+    let flow = |ty: &str| {
+        format!(
+            "
+            node geocode writes geocode : {ty}
+            node nearest position : {ty}
+            start >> geocode >> nearest >> end
+            "
+        )
+    };
+    let expected = r#"read position of nearest: `nearest` reads `position`, which nothing writes [F007]
+help: did you mean `geocode`? Rename the parameter, or map it: `node nearest: … { position <- geocode };`"#;
+    assert_eq!(report(&flow("Position")), expected);
+    // Many values are of a type of the standard library.
+    let expected = r#"read position of nearest: `nearest` reads `position`, which nothing writes [F007]
+help: write `position` before, read it as `Option<&u64>`, or add it to the flow's inputs: `position: u64`"#;
+    assert_eq!(report(&flow("u64")), expected);
+}
+
+#[test]
 fn the_key_of_the_body_of_a_loop() {
     let text = "
         in chapters

@@ -42,6 +42,26 @@ see node y: `b` is `u16` here"#;
 
 /// The compiler compares other types, whose names do not show that they are not `NodeError`.
 #[test]
+fn a_reader_that_agrees_with_another_writer_is_the_same_mistake() {
+    let flow = |read: &str| {
+        format!(
+            "
+            in amount : String
+            node parse amount : str writes amount : u64
+            node pay amount : {read}
+            "
+        )
+    };
+    let writer = r#"node parse: `parse` writes `amount` as `u64`, but the input is `String` [F009]
+help: a key has one type: let one of them write another key, such as by a mapping `{ amount -> amount_2 }`
+see input amount: `amount` is `String` here"#;
+    assert_eq!(report_types(&flow("u64")), writer);
+    let reader = r#"node pay: `pay` reads `amount` as `u16`, but the input is `String` [F008]"#;
+    let both = report_types(&flow("u16"));
+    assert!(both.contains(writer) && both.contains(reader), "{both}");
+}
+
+#[test]
 fn an_error_read_as_another_type() {
     let standard = |read: &str| {
         let flow = format!("node a!\nnode b error : {read}\nstart >> a\na - error >> b");
