@@ -49,10 +49,7 @@ pub(super) fn chain(
                 None if input.peek(LitStr) => {
                     Err(input.error("expected `-` before the action: `step - \"action\" >> next`"))
                 }
-                None if edges.is_empty() => Err(syn::Error::new(
-                    from.span(),
-                    "this step leads nowhere: write `step >> next;` or `step - \"action\" >> next;`",
-                )),
+                None if edges.is_empty() => Err(foreign::without_an_arrow(&from, input)),
                 None => Ok(edges),
             };
         }

@@ -420,11 +420,30 @@ pub(super) fn instead_of_an_arrow(
     {
         return Err(input.error("steps that run side by side are written `[a, b]`"));
     }
-    if let Some(action) = action_as_a_member(input) {
-        let text = format!("an action is written `{name} - \"{action}\" >> next`");
+    if let Some(member) = action_as_a_member(input) {
+        let text = match from {
+            StepSyntax::End(..) => format!("an end's label is in parentheses: `end(\"{member}\")`"),
+            _ => format!("an action is written `{name} - \"{member}\" >> next`"),
+        };
         return Err(input.error(text));
     }
     Ok(())
+}
+
+/// A statement that begins with a step and has no arrow after it.
+pub(super) fn without_an_arrow(from: &StepSyntax, input: ParseStream<'_>) -> syn::Error {
+    match (from, input.fork().call(Path::parse_mod_style)) {
+        (StepSyntax::Node(_), Ok(next)) => {
+            let (name, next) = (shown(from), path_text(&next));
+            input.error(format!(
+                "expected `{name} >> {next}` or `{name} - \"action\" >> {next}`"
+            ))
+        }
+        _ => syn::Error::new(
+            from.span(),
+            "this step leads nowhere: write `step >> next;` or `step - \"action\" >> next;`",
+        ),
+    }
 }
 
 /// The `approved` of `review.approved` and `review["approved"]`.
