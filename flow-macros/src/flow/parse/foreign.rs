@@ -109,6 +109,16 @@ pub(super) fn statement(input: ParseStream<'_>, flow: &mut FlowSyntax) -> syn::R
     let Ok(word) = input.fork().call(Ident::parse_any) else {
         return Ok(());
     };
+    if input.peek2(Token![:]) && !input.peek2(Token![::]) {
+        let ahead = input.fork();
+        ahead.call(Ident::parse_any)?;
+        ahead.parse::<Token![:]>()?;
+        let node = ahead.call(Path::parse_mod_style);
+        let node = node.map_or_else(|_| "path".to_owned(), |path| path_text(&path));
+        let text = format!("a node is declared with `node`: `node {word}: {node};`");
+        flow.unread.push(word.clone());
+        return Err(syn::Error::new(word.span(), text));
+    }
     let text = match word.to_string().as_str() {
         "if" | "match" => {
             "a flow chooses by actions: `step - \"action\" >> next;`, or by a condition on its keys: \
