@@ -338,6 +338,31 @@ async fn an_outcome_has_what_is_always_there_and_what_may_be() {
     );
 }
 
+flow! {
+    /// Both ends have the same output.
+    Advised(balance: u64, price: u64, item: String) -> (told: String) {
+        node tell_item: tell { text <- item };
+
+        start >> tell_item >> check_funds;
+        check_funds - "enough"     >> end;
+        check_funds - "too_little" >> end("refused");
+    }
+}
+
+#[tokio::test]
+async fn an_outcome_of_ends_with_the_same_outputs() {
+    let advised = |balance| async move {
+        let input = AdvisedInput {
+            balance,
+            price: 5,
+            item: "lamp".into(),
+        };
+        Advised::new().run(input).await.unwrap().into_outcome()
+    };
+    assert!(matches!(advised(9).await, AdvisedOutcome::Default { told } if told == "LAMP"));
+    assert!(matches!(advised(1).await, AdvisedOutcome::Refused { told } if told == "LAMP"));
+}
+
 #[test]
 #[should_panic(
     expected = "the output `parcel` is missing, which is always there at end \"default\""
@@ -364,5 +389,6 @@ flow_law::law! {
         Search,
         Shown,
         Think,
+        Advised,
     ],
 }

@@ -14,7 +14,8 @@ use crate::tool::ToolError;
 #[diagnostic::on_unimplemented(
     message = "a model cannot give `{Self}` as an argument",
     label = "a tool that reads a `{Self}`",
-    note = "for a type of your own, write `#[derive(serde::Deserialize, schemars::JsonSchema)]`"
+    note = "for a type of your own, write `#[derive(serde::Deserialize, schemars::JsonSchema)]`",
+    note = "what the program has, such as a client, belongs in a field of the tool: `tools![Search = …]`"
 )]
 pub trait ToolArgument: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 

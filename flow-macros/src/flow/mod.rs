@@ -19,7 +19,7 @@ mod items;
 mod mapped;
 mod parse;
 mod plan;
-mod printed;
+pub(crate) mod printed;
 mod requirements;
 mod resolve;
 mod results;

@@ -4,7 +4,7 @@
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, TokenStream, TokenTree};
 
 /// The tokens in one line. Literals stay unchanged.
-pub(super) fn printed(tokens: TokenStream) -> String {
+pub(crate) fn printed(tokens: TokenStream) -> String {
     let mut line = Line {
         text: String::new(),
         before: Before::Nothing,

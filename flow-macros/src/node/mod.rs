@@ -12,6 +12,7 @@ mod parameter;
 mod prompt;
 mod shown;
 mod source_file;
+mod stacked;
 mod step;
 mod steps;
 mod transaction;
@@ -42,6 +43,7 @@ pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
 /// there all the same: code that uses the node has no second error.
 fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report) -> TokenStream {
     let mut report = Report::default();
+    let item = stacked::refuse(item, &mut report);
     let kind = item_kind(&item);
     if let (Some(prompt), Some("impl" | "fn" | "async")) = (&attribute.human, kind) {
         let help = "put `#[node(human = …)]` on the `enum` or the `struct` of the answer";
@@ -86,6 +88,7 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report)
 
 /// The item as rustc gets it, and what stands next to it for that.
 pub(crate) fn item_of_rustc(item: TokenStream) -> (TokenStream, TokenStream) {
+    let item = stacked::refuse(item, &mut Report::default());
     let WithPath { item, used } = match item_kind(&item) {
         Some("enum" | "struct") => return (item, TokenStream::new()),
         Some("impl") => context::of_block(documented::of_block(item)),

@@ -6,7 +6,7 @@ use super::model::Model;
 use super::points::{Point, START, point_of};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::NodeId;
+use crate::graph::{ERROR_ACTION, ERROR_KEY, NodeId};
 
 /// The points to which `start` leads.
 pub(super) fn reached(model: &Model<'_>) -> Vec<bool> {
@@ -59,7 +59,19 @@ fn unreachable(model: &Model<'_>, id: NodeId) -> Diagnostic {
     } else {
         format!("no path leads from `start` to `{name}`")
     };
-    let help = match free_action(model, id) {
+    let reads_error = model
+        .graph
+        .node(id)
+        .reads
+        .iter()
+        .any(|read| read.key == ERROR_KEY);
+    let failing = model.graph.node_ids().find(|&other| {
+        other != id && model.graph.node(other).fallible && model.shape.place(other).is_none()
+    });
+    let failing = failing
+        .filter(|_| reads_error)
+        .map(|other| (other, ERROR_ACTION));
+    let help = match failing.or_else(|| free_action(model, id)) {
         Some((before, action)) => {
             let edge = words::step(words::name(model.graph, before), action, name);
             format!("lead an edge to it, such as `{edge};`, or remove it")

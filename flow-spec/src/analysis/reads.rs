@@ -12,9 +12,10 @@ use super::suggestions::{Suggestions, exists};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, MOST_NOTES, Site};
 use crate::graph::{
-    ERROR_ACTION, ERROR_KEY, EdgePart, Node, NodeId, NodeKind, NodeRead, NodeWrite,
+    DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, EdgePart, Node, NodeId, NodeKind, NodeRead, NodeWrite,
 };
 use crate::names::snake_case;
+use crate::suggest::closest;
 
 /// Reports each read that some path does not write, once for each node and key.
 pub(super) fn check(
@@ -40,12 +41,29 @@ pub(super) fn check(
             }
         }
         let asked: Vec<usize> = readers.iter().map(|&(id, _)| point_of(id)).collect();
+        // One mistake: where nothing writes it, the others are told of beside the first.
+        let is_everywhere = !exists(key) && key.name != ERROR_KEY;
+        let mut first: Option<Diagnostic> = None;
         for missing in assignment.unassigned(&key.written_at, &asked) {
             if found.is_full() {
                 return;
             }
             let (id, at) = readers[missing.asked];
-            found.push(unassigned(model, suggestions, key, (id, at), &missing));
+            match first.take() {
+                Some(one) if is_everywhere => {
+                    let text = format!("`{}` reads it too", model.graph.node(id).name);
+                    first = Some(one.related(Site::Node(id), text));
+                }
+                earlier => {
+                    if let Some(earlier) = earlier {
+                        found.push(earlier);
+                    }
+                    first = Some(unassigned(model, suggestions, key, (id, at), &missing));
+                }
+            }
+        }
+        if let Some(last) = first {
+            found.push(last);
         }
     }
 }
@@ -143,6 +161,20 @@ fn unwritten_help(
             name = snake_case(node.name.rsplit("::").next().unwrap_or_default()),
             key = key.name
         ),
+        // A function that does not say under which key it writes.
+        (Some(near), _)
+            if closest(key.name, [near]).is_none()
+                && graph.nodes.iter().any(|node| {
+                    node.kind == NodeKind::Step && node.name.rsplit("::").next() == Some(near)
+                }) =>
+        {
+            format!(
+                "`{near}` writes what it returns as `{near}`: say `#[node(writes = {key})]` there, rename the parameter, or map \
+                 it: `node {name}: … {{ {key} <- {near} }};`",
+                name = node.name.rsplit("::").next().unwrap_or_default(),
+                key = key.name
+            )
+        }
         (Some(near), _) => format!(
             "did you mean `{near}`? Rename the parameter, or map it: `node {name}: … {{ {key} <- {near} }};`",
             name = node.name.rsplit("::").next().unwrap_or_default(),
@@ -150,8 +182,20 @@ fn unwritten_help(
         ),
         (None, None) => {
             let mut help = words::supply(graph, id, read);
-            let others = graph.node_ids().filter(|&other| other != id);
-            let flows = others.filter_map(|other| match &graph.node(other).kind {
+            let others = || graph.node_ids().filter(|&other| other != id);
+            let submitted = others().find_map(|other| match graph.node(other) {
+                human if human.kind == NodeKind::Human => {
+                    let written = human.action(DEFAULT_ACTION)?.writes.first()?;
+                    Some((human.name.as_str(), written.key.as_str()))
+                }
+                _ => None,
+            });
+            if let Some((human, answer)) = submitted {
+                help.push_str(&format!(
+                    "; a field of `{human}` is read from the whole, `{answer}: &{human}`"
+                ));
+            }
+            let flows = others().filter_map(|other| match &graph.node(other).kind {
                 NodeKind::Flow(flow) => Some(flow.as_str()),
                 _ => None,
             });

@@ -387,9 +387,13 @@ fn other_writer(name: &str, id: NodeId, write: &NodeWrite, first: &Owner<'_>) ->
         "`{name}` writes `{key}` as `{}`, but {what} `{}`",
         write.rust_type, first.rust_type
     );
-    let help = format!(
-        "a key has one type: let one of them write another key, such as by a mapping `{{ {key} -> {key}_2 }}`"
-    );
+    let help = if first.site == Site::Node(id) {
+        "a key has one type: give both the same, or name one of them otherwise".to_owned()
+    } else {
+        format!(
+            "a key has one type: let one of them write another key, such as by a mapping `{{ {key} -> {key}_2 }}`"
+        )
+    };
     Diagnostic::new(Code::WriterTypes, Site::Node(id), message)
         .help(help)
         .related(first.site, first.text(&write.key))

@@ -21,11 +21,11 @@ struct Field<'a> {
     is_certain: bool,
 }
 
-/// The enum, and the method that makes it of the output. Nothing if all ends have the same outputs:
-/// then the output says as much.
+/// The enum, and the method that makes it of the output. Nothing if there is one end: then the output
+/// says as much.
 pub(crate) fn outcome(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
     let ends = ends(flow);
-    if ends.len() < 2 || outputs(flow).all(|output| !output.optional) {
+    if ends.len() < 2 {
         return TokenStream::new();
     }
     let TypeNames {

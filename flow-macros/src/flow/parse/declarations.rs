@@ -343,6 +343,7 @@ fn case(input: ParseStream<'_>, branch: &mut BranchSyntax, report: &mut Report) 
         branch.otherwise = Some(action(input)?);
     } else {
         let condition = input.parse()?;
+        foreign::operator_in_words(input)?;
         branch.cases.push((condition, action(input)?));
     }
     Ok(())

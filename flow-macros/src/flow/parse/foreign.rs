@@ -263,6 +263,20 @@ pub(super) fn quoted_step(from: &StepSyntax, input: ParseStream<'_>) -> syn::Err
     input.error(text)
 }
 
+/// An operator of another language within a condition.
+pub(super) fn operator_in_words(input: ParseStream<'_>) -> syn::Result<()> {
+    let word = input.fork().parse::<Ident>();
+    let sign = match word.as_ref().map(ToString::to_string).as_deref() {
+        Ok("and") => "&&",
+        Ok("or") => "||",
+        Ok("is") => "==",
+        _ => return Ok(()),
+    };
+    Err(input.error(format!(
+        "a condition is an expression of Rust: write `{sign}`"
+    )))
+}
+
 /// A step that is called like a function of another library, or by another spelling of a word of
 /// the DSL.
 pub(super) fn word(word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {

@@ -75,6 +75,15 @@ fn parameter(input: ParseStream<'_>) -> syn::Result<Parameter> {
                 _ => syn::Error::new(error.span(), text),
             },
         )?;
+    if input.peek(Token![?]) {
+        let mark = input.span();
+        input.parse::<Token![?]>()?;
+        input.parse::<Option<Token![:]>>()?;
+        let ty: syn::Result<Type> = input.parse();
+        let ty = ty.map_or_else(|_| "Type".to_owned(), |ty| type_text(&ty));
+        let text = format!("what may be missing is an `Option`: `{name}: Option<{ty}>`");
+        return Err(syn::Error::new(mark, text));
+    }
     input
         .parse::<Token![:]>()
         .map_err(|_| syn::Error::new(name.span(), text))?;

@@ -3,7 +3,7 @@
 use flow_spec::Code;
 use proc_macro2::Ident;
 use syn::spanned::Spanned as _;
-use syn::{FnArg, ReceiverKind, Signature};
+use syn::{FnArg, ReceiverKind, ReturnType, Signature};
 
 use crate::node::attribute::NodeAttribute;
 use crate::report::Report;
@@ -19,7 +19,9 @@ pub(super) fn check(steps: &Steps, attribute: &NodeAttribute, report: &mut Repor
         refuse_unusual(method, report);
     }
     if let Some(post) = steps.method("post") {
-        refuse_near_results(post, report);
+        let exec = steps.method("exec");
+        let returns = exec.is_some_and(|exec| matches!(exec.output, ReturnType::Type(..)));
+        refuse_near_results(post, returns, report);
     }
     if let (None, Some(post)) = (steps.method("prep"), steps.method("post")) {
         refuse_prep_res(post, report);
@@ -65,9 +67,9 @@ fn refuse_unusual(method: &Signature, report: &mut Report) {
     }
 }
 
-/// Reports a parameter whose name is almost that of a result of another method, if nothing has that
-/// name.
-fn refuse_near_results(method: &Signature, report: &mut Report) {
+/// Reports a parameter of `post` whose name is almost that of a result of another method, if nothing has
+/// that name. If `exec` returns something, `result` is such a name.
+fn refuse_near_results(method: &Signature, exec_returns: bool, report: &mut Report) {
     let names = || {
         method.inputs.iter().filter_map(|input| match input {
             FnArg::Typed(typed) => pattern_name(&typed.pat),
@@ -79,6 +81,8 @@ fn refuse_near_results(method: &Signature, report: &mut Report) {
         let results = ["exec_res", "prep_res"];
         let near = results.into_iter().find(|result| text.starts_with(result));
         let near = near.or_else(|| flow_spec::closest(&text, results));
+        let is_result = exec_returns && ["result", "res"].contains(&text.as_str());
+        let near = near.or_else(|| is_result.then_some("exec_res"));
         let Some(near) = near.filter(|near| names().all(|name| name != near)) else {
             continue;
         };

@@ -155,12 +155,37 @@ fn nothing_writes_it_but_a_key_that_nobody_reads_has_its_type() {
         )
     };
     let expected = r#"read position of nearest: `nearest` reads `position`, which nothing writes [F007]
-help: did you mean `geocode`? Rename the parameter, or map it: `node nearest: … { position <- geocode };`"#;
+help: `geocode` writes what it returns as `geocode`: say `#[node(writes = position)]` there, rename the parameter, or map it: `node nearest: … { position <- geocode };`"#;
     assert_eq!(report(&flow("Position")), expected);
     // Many values are of a type of the standard library.
     let expected = r#"read position of nearest: `nearest` reads `position`, which nothing writes [F007]
 help: write `position` before, read it as `Option<&u64>`, or add it to the flow's inputs: `position: u64`"#;
     assert_eq!(report(&flow("u64")), expected);
+}
+
+#[test]
+fn two_nodes_read_what_nothing_writes() {
+    let flow = "
+        node label weight
+        node weigh weight
+        start >> label >> weigh >> end
+    ";
+    let expected = r#"read weight of label: `label` reads `weight`, which nothing writes [F007]
+help: write `weight` before, read it as `Option<&Weight>`, or add it to the flow's inputs: `weight: Weight`
+see node weigh: `weigh` reads it too"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn a_field_of_an_answer() {
+    let flow = "
+        human Review writes review : Review
+        node publish stars : u8
+        start >> Review >> publish >> end
+    ";
+    let expected = r#"read stars of publish: `publish` reads `stars`, which nothing writes [F007]
+help: write `stars` before, read it as `Option<&u8>`, or add it to the flow's inputs: `stars: u8`; a field of `Review` is read from the whole, `review: &Review`"#;
+    assert_eq!(report(flow), expected);
 }
 
 #[test]
