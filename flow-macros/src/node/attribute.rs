@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{LitStr, Path, Token, parenthesized};
+use syn::{LitStr, Path, Token, parenthesized, token};
 
 use crate::contract::{About, Shown};
 use crate::names::{keyword_in, path_text};
@@ -273,6 +273,9 @@ fn writes(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Res
                 Err(_) => "a key is a name, without quotes".to_owned(),
             };
             return Err(syn::Error::new(quoted.span(), text));
+        }
+        if input.peek(token::Bracket) || input.peek(token::Brace) {
+            return Err(input.error("several keys are written in parentheses: `writes(a, b)`"));
         }
         let expected =
             |error: syn::Error| syn::Error::new(error.span(), "expected the name of a key");

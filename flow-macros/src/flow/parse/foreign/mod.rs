@@ -1,0 +1,239 @@
+//! Spellings of Rust and of other workflow libraries, each with what is written in a flow instead.
+
+mod edges;
+
+use proc_macro2::TokenTree;
+use syn::ext::IdentExt as _;
+use syn::parse::ParseStream;
+use syn::spanned::Spanned as _;
+use syn::{Attribute, Ident, LitStr, Meta, Path, Token, token};
+
+use crate::flow::syntax::FlowSyntax;
+use crate::names::{path_text, type_of};
+use crate::report::Report;
+
+pub(super) use edges::{
+    action, arrow, call, instead_of_an_arrow, quoted_step, step, without_an_arrow, word,
+};
+
+/// Words of Rust that begin a statement with a block.
+const BLOCKS: [&str; 9] = [
+    "if", "match", "for", "while", "loop", "fn", "struct", "enum", "impl",
+];
+
+/// Whether a statement that begins with this word ends with its block, as Rust's own do.
+pub(super) fn ends_with_a_block(word: &str) -> bool {
+    BLOCKS.contains(&word)
+}
+
+/// Words before the flow's name, as in `struct Name(…)`. They are reported and read over.
+pub(super) fn before_the_name(input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+    let mut words: Vec<Ident> = Vec::new();
+    while input.peek(Ident::peek_any) && input.peek2(Ident::peek_any) {
+        words.push(input.call(Ident::parse_any)?);
+    }
+    if let Some(first) = words.first() {
+        let name: Ident = input.fork().call(Ident::parse_any)?;
+        let words: Vec<String> = words.iter().map(Ident::to_string).collect();
+        let words = words.join(" ");
+        let text =
+            format!("a flow begins with its name, without `{words}`: `{name}(key: Type) {{ … }}`");
+        report.text(first.span(), text);
+    }
+    Ok(())
+}
+
+/// Reads over the `->` before the outputs, or another arrow, which is reported. Returns false if
+/// there is none.
+pub(super) fn before_the_outputs(input: ParseStream<'_>, report: &mut Report) -> syn::Result<bool> {
+    if input.peek(Token![=>]) {
+        report.text(input.span(), "the outputs come after `->`");
+        return input.parse::<Token![=>]>().map(|_| true);
+    }
+    if input.peek(token::Paren) && input.peek2(token::Brace) {
+        report.text(input.span(), "the outputs come after `->`");
+        return Ok(true);
+    }
+    Ok(input.parse::<Option<Token![->]>>()?.is_some())
+}
+
+/// What follows the body of a flow.
+pub(super) fn after_the_body(input: ParseStream<'_>) -> syn::Error {
+    if input.peek(Ident::peek_any) && (input.peek2(token::Paren) || input.peek2(Ident::peek_any)) {
+        input.error("each flow has a `flow!` of its own")
+    } else if input.peek(Token![;]) {
+        input.error("a flow ends with its body: remove this `;`")
+    } else {
+        input.error("nothing can follow the flow's body")
+    }
+}
+
+/// Attributes of a statement, doc comments among them: nothing in a flow's body takes one. They are
+/// reported and read over.
+pub(super) fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
+    if !input.peek2(token::Bracket) {
+        return Ok(());
+    }
+    let mut said = false;
+    for attribute in input.call(Attribute::parse_outer)? {
+        let is_comment =
+            matches!(&attribute.meta, Meta::NameValue(doc) if doc.path.is_ident("doc"));
+        let text = if is_comment {
+            "a comment between statements begins with `//`: only the flow itself has documentation"
+        } else {
+            "a statement takes no attributes: those of the flow stand before its name"
+        };
+        if !said || !is_comment {
+            report.text(attribute.span(), text);
+        }
+        said |= is_comment;
+    }
+    Ok(())
+}
+
+/// A statement of Rust, by the word or the sign that it begins with.
+pub(super) fn statement(input: ParseStream<'_>, flow: &mut FlowSyntax) -> syn::Result<()> {
+    if input.peek(Token![#]) {
+        return Err(input.error("a comment begins with `//`"));
+    }
+    if input.peek(Token![>>]) {
+        return Err(input.error(
+            "the `;` before this `>>` ends the statement: remove it, or begin with a step",
+        ));
+    }
+    if input.peek(Token![-]) && !input.peek(Token![->]) {
+        let action = input.fork();
+        action.parse::<Token![-]>()?;
+        let action = match action.parse::<LitStr>() {
+            Ok(action) => action.token().to_string(),
+            Err(_) => "\"action\"".to_owned(),
+        };
+        let text = format!("an edge begins with its step: `step - {action} >> next;`");
+        return Err(input.error(text));
+    }
+    let Ok(word) = input.fork().call(Ident::parse_any) else {
+        return Ok(());
+    };
+    if input.peek2(Token![:]) && !input.peek2(Token![::]) {
+        let ahead = input.fork();
+        ahead.call(Ident::parse_any)?;
+        ahead.parse::<Token![:]>()?;
+        let node = ahead.call(Path::parse_mod_style);
+        let node = node.map_or_else(|_| "path".to_owned(), |path| path_text(&path));
+        let text = format!("a node is declared with `node`: `node {word}: {node};`");
+        flow.unread.push(word.clone());
+        return Err(syn::Error::new(word.span(), text));
+    }
+    let text = match word.to_string().as_str() {
+        "if" | "match" => {
+            "a flow chooses by actions: `step - \"action\" >> next;`, or by a condition on its keys: \
+             `branch name(key) { condition => \"action\", else => \"action\" }`"
+                .to_owned()
+        }
+        "for" => "a loop over items is a node: `node name: for item in items { step };`".to_owned(),
+        "while" | "loop" => "what is done again is an edge that leads back: `step - \"again\" >> earlier_step;`".to_owned(),
+        "return" | "break" | "continue" => {
+            "a flow goes on where an edge leads, and ends with `step >> end;`".to_owned()
+        }
+        "let" | "const" | "static" => {
+            let (name, node) = bound(input)?;
+            flow.unread.extend(name.clone());
+            let name = name.map_or_else(|| "name".to_owned(), |name| name.to_string());
+            format!("a node is declared with `node`: `node {name}: {node};`")
+        }
+        "fn" | "async" | "struct" | "enum" | "impl" | "use" => {
+            format!("`{word}` stands outside of `flow!`: in a flow are nodes, branches and edges")
+        }
+        _ => return Ok(()),
+    };
+    Err(syn::Error::new(word.span(), text))
+}
+
+/// The name and the node of `let name = node;`, as far as it has them.
+fn bound(input: ParseStream<'_>) -> syn::Result<(Option<Ident>, String)> {
+    let ahead = input.fork();
+    ahead.call(Ident::parse_any)?;
+    ahead.parse::<Option<Token![mut]>>()?;
+    let name = ahead.parse().ok();
+    let node = (ahead.parse::<Token![=]>())
+        .and_then(|_| ahead.call(Path::parse_mod_style))
+        .map_or_else(|_| "path".to_owned(), |path| path_text(&path));
+    Ok((name, node))
+}
+
+/// What follows the name of a declared node, where `:` should.
+pub(super) fn instead_of_a_path(name: &Ident, input: ParseStream<'_>) -> syn::Error {
+    let ahead = input.fork();
+    let value = (ahead.parse::<Token![=]>()).and_then(|_| ahead.call(Path::parse_mod_style));
+    let node = match value {
+        Ok(value) if ahead.peek(token::Paren) || ahead.peek(token::Brace) => {
+            format!("{} = …", type_of(&value))
+        }
+        Ok(path) => path_text(&path),
+        Err(_) => "path".to_owned(),
+    };
+    let text = format!("expected `:` and what the node is: `node {name}: {node};`");
+    input.error(text)
+}
+
+/// Refuses a call that makes the value of a node where the path of the node should be.
+pub(super) fn value_as_path(name: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
+    let ahead = input.fork();
+    let Ok(path) = ahead.call(Path::parse_mod_style) else {
+        return Ok(());
+    };
+    if !ahead.peek(token::Paren) {
+        return Ok(());
+    }
+    let (ty, call) = (type_of(&path), path_text(&path));
+    let value = format!("a value comes after the type and `=`: `node {name}: {ty} = {call}(…);`");
+    let text = if lists_names(&ahead) {
+        format!("{value}; what a function or a flow reads is not listed: `node {name}: {call};`")
+    } else {
+        value
+    };
+    Err(syn::Error::new(path.span(), text))
+}
+
+/// Returns true for parentheses with names between them, which may be those of keys.
+fn lists_names(input: ParseStream<'_>) -> bool {
+    let Ok(TokenTree::Group(group)) = input.parse::<TokenTree>() else {
+        return false;
+    };
+    let mut tokens = group.stream().into_iter().peekable();
+    let is_listed = |token: &TokenTree| match token {
+        TokenTree::Ident(_) => true,
+        TokenTree::Punct(mark) => mark.as_char() == ',',
+        _ => false,
+    };
+    tokens.peek().is_some() && tokens.all(|token| is_listed(&token))
+}
+
+/// An operator of another language within a condition.
+pub(super) fn operator_in_words(input: ParseStream<'_>) -> syn::Result<()> {
+    let word = input.fork().parse::<Ident>();
+    let sign = match word.as_ref().map(ToString::to_string).as_deref() {
+        Ok("and") => "&&",
+        Ok("or") => "||",
+        Ok("is") => "==",
+        _ => return Ok(()),
+    };
+    Err(input.error(format!(
+        "a condition is an expression of Rust: write `{sign}`"
+    )))
+}
+
+/// What is not an action in quotes, after a condition of a branch.
+pub(super) fn action_of_case(branch: &Ident, input: ParseStream<'_>) -> syn::Error {
+    match input.fork().call(Path::parse_mod_style) {
+        Ok(step) => {
+            let step = path_text(&step);
+            let text = format!(
+                "a condition leads to an action in quotes, such as `=> \"done\"`, and an edge says where that goes: \
+                 `{branch} - \"done\" >> {step};`"
+            );
+            input.error(text)
+        }
+        Err(_) => input.error("expected an action in quotes"),
+    }
+}
