@@ -16,6 +16,7 @@ mod stacked;
 mod step;
 mod steps;
 mod transaction;
+mod types;
 
 use flow_spec::Code;
 use proc_macro2::{TokenStream, TokenTree};

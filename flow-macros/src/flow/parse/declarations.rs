@@ -197,6 +197,16 @@ fn each(input: ParseStream<'_>) -> syn::Result<NodeSource> {
         );
         syn::Error::new(span, text)
     };
+    if input.peek(Token![&]) {
+        let mark = input.span();
+        input.parse::<Token![&]>()?;
+        input.parse::<Option<Token![mut]>>()?;
+        let over = input.parse::<Ident>().map_err(|_| not_a_key(mark))?;
+        let text = format!(
+            "a loop names the key alone: `for {item} in {over}`; its items are lent or moved as the body reads them"
+        );
+        return Err(syn::Error::new(mark, text));
+    }
     let over: Ident = input.parse().map_err(|error| not_a_key(error.span()))?;
     if input.peek(Token![.]) || input.peek(token::Paren) {
         return Err(not_a_key(over.span()));

@@ -42,10 +42,7 @@ pub(super) fn chain(
                                 then takes";
                     Err(input.error(text))
                 }
-                Some(action) => Err(syn::Error::new(
-                    action.span(),
-                    "expected `>>` and a step after the action",
-                )),
+                Some(action) => Err(foreign::action_behind(&action, &from, edges.last())),
                 None if input.peek(LitStr) => {
                     Err(input.error("expected `-` before the action: `step - \"action\" >> next`"))
                 }

@@ -7,7 +7,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Ident, Lit, LitStr, Path, Token, bracketed, parenthesized, token};
 
-use crate::flow::syntax::StepSyntax;
+use crate::flow::syntax::{EdgeSyntax, StepSyntax};
 use crate::names::{path_text, snake_case};
 
 /// What is not a step, where one should be.
@@ -262,6 +262,25 @@ pub(in crate::flow::parse) fn instead_of_an_arrow(
         return Err(input.error(text));
     }
     Ok(())
+}
+
+/// An action with no arrow behind it, which may be that of the step before.
+pub(in crate::flow::parse) fn action_behind(
+    action: &LitStr,
+    from: &StepSyntax,
+    edge: Option<&EdgeSyntax>,
+) -> syn::Error {
+    let mut text = "expected `>>` and a step after the action".to_owned();
+    if let Some(EdgeSyntax {
+        from: before @ StepSyntax::Node(_),
+        action: None,
+        ..
+    }) = edge
+    {
+        let edge = format!("{} - {} >> {}", shown(before), action.token(), shown(from));
+        text.push_str(&format!("; an action stands behind its own step: `{edge}`"));
+    }
+    syn::Error::new(action.span(), text)
 }
 
 /// A statement that begins with a step and has no arrow after it.
