@@ -249,7 +249,7 @@ fn writes(variant: &Variant, index: &mut usize, report: &mut Report) -> Vec<Writ
                 .map(|field| crate::text::type_text(&field.ty));
             let help = match types.len() {
                 1 => format!(
-                    "name its field: `{} {{ key: {} }}`",
+                    "name its field after the key that it writes, such as `{} {{ key: {} }}`",
                     variant.ident,
                     types.collect::<String>()
                 ),
@@ -258,7 +258,10 @@ fn writes(variant: &Variant, index: &mut usize, report: &mut Report) -> Vec<Writ
                         .enumerate()
                         .map(|(index, ty)| format!("key_{}: {ty}", index + 1));
                     let named = named.collect::<Vec<_>>().join(", ");
-                    format!("name its fields: `{} {{ {named} }}`", variant.ident)
+                    format!(
+                        "name its fields after the keys that it writes, such as `{} {{ {named} }}`",
+                        variant.ident
+                    )
                 }
             };
             report.error(Code::Malformed, variant.ident.span(), message, help);

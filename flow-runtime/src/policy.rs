@@ -1,6 +1,5 @@
 //! How often and how long a node is tried, after which failures, and with which pauses.
 
-use std::error::Error;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -87,20 +86,6 @@ pub trait GetsNodeError<'a> {
 
 #[diagnostic::do_not_recommend]
 impl<'a> GetsNodeError<'a> for &'a NodeError {
-    fn of(error: &'a NodeError) -> Self {
-        error
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<'a> GetsNodeError<'a> for &'a (dyn Error + 'static) {
-    fn of(error: &'a NodeError) -> Self {
-        error
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<'a> GetsNodeError<'a> for &'a (dyn Error + Send + Sync + 'static) {
     fn of(error: &'a NodeError) -> Self {
         error
     }

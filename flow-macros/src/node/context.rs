@@ -4,46 +4,81 @@
 use std::cell::OnceCell;
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
-use quote::{quote, quote_spanned};
+use quote::quote_spanned;
 
 use crate::editor;
 use crate::names::here;
-use crate::runtime::runtime_crate_at;
+use crate::runtime::{runtime_at, runtime_crate_at};
 
-use super::documented::{changed, replaced};
+use super::documented::replaced;
 
 /// An item whose parameters have the path of the run's context.
 pub(super) struct WithPath {
     pub(super) item: TokenStream,
-    /// A use of the name as it was written: without it, an import of the type would be unused.
+    /// A use of the name as it was written: without it, an import of the type would be unused. It needs
+    /// no import.
     pub(super) used: TokenStream,
 }
+
+/// The methods whose parameters are those of a node.
+const PHASES: [&str; 4] = ["prep", "exec", "exec_fallback", "post"];
 
 /// A function.
 pub(super) fn of_function(item: TokenStream) -> WithPath {
     let named = OnceCell::new();
-    let parameters = |group: &Group| with_path(group, &named);
-    let item = replaced(item, Delimiter::Parenthesis, parameters);
+    let item = in_functions(item, &|_| true, &named);
     WithPath::new(item, named)
 }
 
-/// An `impl` block with methods.
+/// An `impl` block. Other methods than those of the node stay as they are.
 pub(super) fn of_block(item: TokenStream) -> WithPath {
     let named = OnceCell::new();
-    let parameters = |group: &Group| with_path(group, &named);
-    let methods = |group: &Group| changed(&group.stream(), Delimiter::Parenthesis, parameters);
+    let is_phase = |name: &Ident| PHASES.iter().any(|phase| name == phase);
+    let methods = |group: &Group| Some(in_functions(group.stream(), &is_phase, &named));
     let item = replaced(item, Delimiter::Brace, methods);
     WithPath::new(item, named)
+}
+
+/// The tokens with the path in the parameters of the functions that are meant.
+fn in_functions(
+    tokens: TokenStream,
+    is_meant: &dyn Fn(&Ident) -> bool,
+    named: &OnceCell<Ident>,
+) -> TokenStream {
+    // Whether `fn` was the last word, and whether parameters of such a function come next.
+    let (mut after_fn, mut is_next) = (false, false);
+    let tokens = tokens.into_iter().map(|token| {
+        match &token {
+            TokenTree::Ident(word) if after_fn => is_next = is_meant(word),
+            TokenTree::Group(group) if is_next && group.delimiter() == Delimiter::Parenthesis => {
+                is_next = false;
+                if let Some(stream) = with_path(group, named) {
+                    let mut changed = Group::new(Delimiter::Parenthesis, stream);
+                    changed.set_span(group.span());
+                    return TokenTree::Group(changed);
+                }
+            }
+            _ => {}
+        }
+        after_fn = matches!(&token, TokenTree::Ident(word) if word == "fn");
+        token
+    });
+    tokens.collect()
 }
 
 impl WithPath {
     fn new(item: TokenStream, named: OnceCell<Ident>) -> Self {
         let used = named.get().filter(|_| !editor::expands()).map(|name| {
-            quote! {
+            let site = here(name.span());
+            let rt = runtime_at(site);
+            // The second import is for a program without one of its own, which goes before it.
+            quote_spanned! {site=>
                 const _: () = {
                     #[allow(unused_imports, reason = "only the import of the name itself is to be used")]
                     use #name as _;
                 };
+                #[allow(unused_imports, clippy::wildcard_imports, reason = "for programs without an import")]
+                use #rt::context::*;
             }
         });
         WithPath {
@@ -85,6 +120,8 @@ fn with_path(parameters: &Group, named: &OnceCell<Ident>) -> Option<TokenStream>
 
 #[cfg(test)]
 mod tests {
+    use quote::quote;
+
     use super::*;
 
     #[test]
@@ -100,8 +137,16 @@ mod tests {
         };
         assert_eq!(function.item.to_string(), expected.to_string());
         assert!(function.used.to_string().contains("use Context as _"));
-        let block = of_block(quote!(impl Ask { fn exec(&self, cx: &Context) {} }));
-        let expected = quote!(impl Ask { fn exec(&self, cx: &::flow_runtime::Context) {} });
+        let block = of_block(quote! {
+            impl Ask { const FILL: fn(&Context) = fill; fn exec(&self, cx: &Context) {} fn fill(cx: &Context) {} }
+        });
+        let expected = quote! {
+            impl Ask {
+                const FILL: fn(&Context) = fill;
+                fn exec(&self, cx: &::flow_runtime::Context) {}
+                fn fill(cx: &Context) {}
+            }
+        };
         assert_eq!(block.item.to_string(), expected.to_string());
         let other = of_function(quote!(
             fn read(url: &str) {}

@@ -27,7 +27,7 @@ pub(super) fn replaced(
 }
 
 /// The same. `None` if nothing changes: then the tokens are best left as they are.
-pub(super) fn changed(
+fn changed(
     tokens: &TokenStream,
     delimiter: Delimiter,
     change: impl Fn(&Group) -> Option<TokenStream>,

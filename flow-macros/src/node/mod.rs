@@ -44,8 +44,11 @@ pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
 /// there all the same: code that uses the node has no second error.
 fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report) -> TokenStream {
     let mut report = Report::default();
-    let item = stacked::refuse(item, &mut report);
     let kind = item_kind(&item);
+    let item = match kind {
+        Some("enum" | "struct") => item,
+        _ => stacked::refuse(item, &mut report),
+    };
     if let (Some(prompt), Some("impl" | "fn" | "async")) = (&attribute.human, kind) {
         let help = "put `#[node(human = …)]` on the `enum` or the `struct` of the answer";
         let message = "a person is asked for the value of a type, and this is code to run";
@@ -89,9 +92,12 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report)
 
 /// The item as rustc gets it, and what stands next to it for that.
 pub(crate) fn item_of_rustc(item: TokenStream) -> (TokenStream, TokenStream) {
+    let kind = item_kind(&item);
+    if let Some("enum" | "struct") = kind {
+        return (item, TokenStream::new());
+    }
     let item = stacked::refuse(item, &mut Report::default());
-    let WithPath { item, used } = match item_kind(&item) {
-        Some("enum" | "struct") => return (item, TokenStream::new()),
+    let WithPath { item, used } = match kind {
         Some("impl") => context::of_block(documented::of_block(item)),
         _ => context::of_function(documented::of_function(item)),
     };

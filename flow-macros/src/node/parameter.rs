@@ -174,7 +174,10 @@ fn kind(
                         .to_owned()
                 }
                 _ => {
-                    format!("read it as `&{elem}` or take it as `{elem}`, and return the new value")
+                    format!(
+                        "read it as `&{elem}`; or take it as `{elem}`, return the new value, and write that under the same \
+                         key: `#[node(writes = {name})]`"
+                    )
                 }
             };
             refuse(ty.span(), message, help)

@@ -93,6 +93,9 @@ fn not_a_key(written: &str) -> Wrong {
         _ if is_name(name) => {
             format!("write `{{{name}}}`: a value is shown as its `Display` says")
         }
+        _ if let Some((_, field)) = name.rsplit_once('.').filter(|(_, field)| is_name(field)) => {
+            format!("let a node write `{name}` under a key of its own, and name that: `{{{field}}}`")
+        }
         _ => format!(
             "name one key, as in `{{version}}`, or write `{{{{{written}}}}}` for braces that are shown"
         ),

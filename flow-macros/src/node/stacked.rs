@@ -21,7 +21,10 @@ pub(super) fn refuse(item: TokenStream, report: &mut Report) -> TokenStream {
             Some((name, text)) => {
                 let message =
                     format!("`{name}` is a setting of `#[node]`, and not an attribute by itself");
-                let help = format!("write it between the parentheses: `#[node(…, {text})]`");
+                let help = format!(
+                    "write it between the parentheses: `#[node(…, {text})]`; an attribute of another crate is written with its \
+                     path"
+                );
                 report.error(Code::Malformed, name.span(), message, help);
             }
             None => kept.extend(attribute),

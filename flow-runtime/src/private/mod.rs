@@ -57,6 +57,11 @@ pub use values::{
     count, either, get, items, must, take, written,
 };
 
+/// The type that a node's parameter `&Context` names, to be imported where nothing else has its name.
+pub mod context {
+    pub use crate::context::Context;
+}
+
 /// The type that port number `INDEX` writes: a port of a node, of an enum of actions, or of a flow
 /// used as a node.
 pub trait Writes<const INDEX: usize> {

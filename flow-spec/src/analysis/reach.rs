@@ -4,6 +4,7 @@ use super::components::Components;
 use super::found::Found;
 use super::model::Model;
 use super::points::{Point, START, point_of};
+use super::routes::Source;
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{ERROR_ACTION, ERROR_KEY, NodeId};
@@ -66,7 +67,13 @@ fn unreachable(model: &Model<'_>, id: NodeId) -> Diagnostic {
         .iter()
         .any(|read| read.key == ERROR_KEY);
     let failing = model.graph.node_ids().find(|&other| {
-        other != id && model.graph.node(other).fallible && model.shape.place(other).is_none()
+        let is_routed = model
+            .routes
+            .edges
+            .iter()
+            .any(|edge| edge.from == Source::Failed(other));
+        let is_used = model.routes.mentioned[other.0] && model.shape.place(other).is_none();
+        other != id && is_used && model.graph.node(other).fallible && !is_routed
     });
     let failing = failing
         .filter(|_| reads_error)

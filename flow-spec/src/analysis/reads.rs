@@ -161,19 +161,22 @@ fn unwritten_help(
             name = snake_case(node.name.rsplit("::").next().unwrap_or_default()),
             key = key.name
         ),
-        // A function that does not say under which key it writes.
-        (Some(near), _)
-            if closest(key.name, [near]).is_none()
-                && graph.nodes.iter().any(|node| {
-                    node.kind == NodeKind::Step && node.name.rsplit("::").next() == Some(near)
-                }) =>
-        {
-            format!(
-                "`{near}` writes what it returns as `{near}`: say `#[node(writes = {key})]` there, rename the parameter, or map \
-                 it: `node {name}: … {{ {key} <- {near} }};`",
-                name = node.name.rsplit("::").next().unwrap_or_default(),
-                key = key.name
-            )
+        // Not mistyped: other ways remain.
+        (Some(near), _) if closest(key.name, [near]).is_none() && !is_of_a_loop(model, near) => {
+            let name = node.name.rsplit("::").next().unwrap_or_default();
+            let map = format!("`node {name}: … {{ {key} <- {near} }};`", key = key.name);
+            let supply = words::supply(graph, id, read);
+            if is_only_named_as_its_node(model, near) {
+                format!(
+                    "`{near}` writes what it returns as `{near}`: say `#[node(writes = {key})]` there, rename the parameter, or \
+                     map it: {map}",
+                    key = key.name
+                )
+            } else {
+                format!(
+                    "did you mean `{near}`? Rename the parameter, or map it: {map}; otherwise {supply}"
+                )
+            }
         }
         (Some(near), _) => format!(
             "did you mean `{near}`? Rename the parameter, or map it: `node {name}: … {{ {key} <- {near} }};`",
@@ -182,20 +185,26 @@ fn unwritten_help(
         ),
         (None, None) => {
             let mut help = words::supply(graph, id, read);
-            let others = || graph.node_ids().filter(|&other| other != id);
-            let submitted = others().find_map(|other| match graph.node(other) {
-                human if human.kind == NodeKind::Human => {
-                    let written = human.action(DEFAULT_ACTION)?.writes.first()?;
-                    Some((human.name.as_str(), written.key.as_str()))
-                }
-                _ => None,
+            let reader = point_of(model.shape.outermost(id));
+            let leads_here = model.points.predecessors.reach([reader]);
+            let before = graph
+                .node_ids()
+                .filter(|&other| other != id && leads_here[point_of(model.shape.outermost(other))]);
+            let before: Vec<&Node> = before
+                .map(|other| graph.node(other))
+                .filter(|node| matches!(node.kind, NodeKind::Human | NodeKind::Flow(_)))
+                .collect();
+            let submitted = before.iter().find_map(|human| {
+                let written = human.action(DEFAULT_ACTION)?.writes.first()?;
+                let is_known = human.kind == NodeKind::Human && !written.rust_type.is_empty();
+                is_known.then_some(written)
             });
-            if let Some((human, answer)) = submitted {
+            if let Some(NodeWrite { key, rust_type, .. }) = submitted {
                 help.push_str(&format!(
-                    "; a field of `{human}` is read from the whole, `{answer}: &{human}`"
+                    "; a field of `{rust_type}` is read from the whole, `{key}: &{rust_type}`"
                 ));
             }
-            let flows = others().filter_map(|other| match &graph.node(other).kind {
+            let flows = before.iter().filter_map(|node| match &node.kind {
                 NodeKind::Flow(flow) => Some(flow.as_str()),
                 _ => None,
             });
@@ -208,6 +217,27 @@ fn unwritten_help(
             help
         }
     }
+}
+
+/// Returns true if the results of a loop have this key.
+fn is_of_a_loop(model: &Model<'_>, key: &str) -> bool {
+    let mut nodes = model.graph.nodes.iter();
+    nodes.any(|node| {
+        let results = node
+            .action(DEFAULT_ACTION)
+            .and_then(|done| done.writes.first());
+        matches!(node.kind, NodeKind::Each { .. }) && results.is_some_and(|one| one.key == key)
+    })
+}
+
+/// Returns true if nothing reads this key, and a function of its name writes it: it does not say under
+/// which key it writes.
+fn is_only_named_as_its_node(model: &Model<'_>, key: &str) -> bool {
+    let is_read = (model.keys.iter()).any(|one| one.name == key && (one.is_read() || one.output));
+    let mut nodes = model.graph.nodes.iter();
+    !is_read
+        && nodes
+            .any(|node| node.kind == NodeKind::Step && node.name.rsplit("::").next() == Some(key))
 }
 
 /// Adds why a node on the path that could write the key did not write it.

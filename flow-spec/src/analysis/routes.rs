@@ -69,7 +69,7 @@ pub(super) struct Routes {
     pub(super) routed: Vec<Vec<Option<usize>>>,
     /// For each node, whether an edge names it, at either end.
     pub(super) mentioned: Vec<bool>,
-    /// The forks and loops of which an edge leaves a part, which is reported.
+    /// The forks and loops of which an edge for an action leaves a part, which is reported.
     pub(super) left_from_inside: HashSet<Source>,
 }
 
@@ -121,7 +121,7 @@ impl Routes {
             edges: routes,
             routed: resolver.routed,
             mentioned: resolver.mentioned,
-            left_from_inside: resolver.left_from_inside,
+            left_from_inside: resolver.left_by_an_action,
         }
     }
 }
@@ -159,6 +159,8 @@ pub(super) struct Resolver<'g> {
     pub(super) without_actions: HashSet<NodeId>,
     /// The forks and loops of which an edge leaves a part.
     left_from_inside: HashSet<Source>,
+    /// Those of them that an edge for an action leaves, and not one for an error.
+    left_by_an_action: HashSet<Source>,
     /// How many names have been compared with misspelt ones.
     pub(super) compared: usize,
 }
@@ -192,6 +194,7 @@ impl<'g> Resolver<'g> {
             mentioned,
             actions,
             left_from_inside: HashSet::new(),
+            left_by_an_action: HashSet::new(),
             compared: 0,
         }
     }
@@ -221,6 +224,9 @@ impl<'g> Resolver<'g> {
         };
         if EdgeSource::Node(id) != edge.from {
             self.left_from_inside.insert(Source::Node(id));
+            if edge.action() != ERROR_ACTION {
+                self.left_by_an_action.insert(Source::Node(id));
+            }
             return (Source::Node(id), Effect::Everything);
         }
         let name = edge.action();

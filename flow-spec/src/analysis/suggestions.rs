@@ -4,8 +4,9 @@ use std::collections::HashMap;
 
 use super::keys::Key;
 use super::model::Model;
+use super::points::point_of;
 use super::spelling::{borrowed, is_named, is_standard, paths};
-use crate::graph::{DEFAULT_ACTION, ERROR_KEY, NodeKind};
+use crate::graph::{DEFAULT_ACTION, ERROR_KEY, NodeId, NodeKind};
 use crate::suggest::closest;
 
 /// A flow with more unknown keys than this has another problem than typing mistakes.
@@ -34,7 +35,7 @@ impl<'g> Suggestions<'g> {
             .take(MOST)
             .collect();
         let likely = |key: &Key<'g>| {
-            let meant = results_of(model, key.name).or_else(|| closest(key.name, known()))?;
+            let meant = results_of(model, key).or_else(|| closest(key.name, known()))?;
             Some((key.name, meant))
         };
         let mut meant: HashMap<&str, &str> = unknown.iter().filter_map(|key| likely(key)).collect();
@@ -60,6 +61,9 @@ impl<'g> Suggestions<'g> {
                 let is_unread = !other.is_read() && !other.output && other.mapped_at.is_empty();
                 !other.writers.is_empty() && is_unread && reads_own_type(model, key, other)
             });
+            let before = before(model, key);
+            let extended = extended.filter(|other| comes_before(model, other, key, &before));
+            let unread = unread.filter(|other| comes_before(model, other, key, &before));
             if let Some(other) = only(extended).or_else(|| only(unread)) {
                 meant.insert(key.name, other.name);
             }
@@ -78,10 +82,36 @@ impl<'g> Suggestions<'g> {
     }
 }
 
-/// The key of the results of the loop whose body writes this key.
-fn results_of<'g>(model: &Model<'g>, key: &str) -> Option<&'g str> {
+/// The points before those that read the key, or all of them if the flow returns it.
+fn before(model: &Model<'_>, key: &Key<'_>) -> Vec<bool> {
+    if key.output {
+        return vec![true; model.points.kinds.len()];
+    }
+    let readers = key
+        .reads
+        .iter()
+        .map(|&(id, _)| point_of(model.shape.outermost(id)));
+    model.points.predecessors.reach(readers)
+}
+
+/// Returns true if an input, or a node that does not read the key itself, writes the other one before
+/// what reads the key.
+fn comes_before(model: &Model<'_>, other: &Key<'_>, key: &Key<'_>, before: &[bool]) -> bool {
+    let reads_it = |id: NodeId| key.reads.iter().any(|&(reader, _)| reader == id);
+    let mut writers = other.writers.iter();
+    other.input.is_some()
+        || writers.any(|&id| !reads_it(id) && before[point_of(model.shape.outermost(id))])
+}
+
+/// The key of the results of the loop whose body writes this key, if lists are read.
+fn results_of<'g>(model: &Model<'g>, key: &Key<'_>) -> Option<&'g str> {
+    let is_list = |ty: &str| ty.is_empty() || ty.starts_with('[') || ty.starts_with("Vec<");
+    let mut reads = key.reads.iter();
+    if !reads.all(|&(node, read)| is_list(&model.graph.node(node).reads[read].rust_type)) {
+        return None;
+    }
     model.graph.nodes.iter().find_map(|node| match &node.kind {
-        NodeKind::Each { writes, .. } if writes.iter().any(|write| write == key) => {
+        NodeKind::Each { writes, .. } if writes.iter().any(|write| write == key.name) => {
             let results = node.action(DEFAULT_ACTION)?.writes.first()?;
             Some(results.key.as_str())
         }

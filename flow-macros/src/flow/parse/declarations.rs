@@ -107,7 +107,9 @@ fn refuse_lifetime(path: &Path) -> syn::Result<()> {
     // `for<'a> fn(&'a str)` names its own.
     let names_its_own = path_text(path).contains("for<");
     let mut lifetimes = lifetimes(path).filter(|_| !names_its_own);
-    let Some(lifetime) = lifetimes.find(|lifetime| lifetime.ident != "static") else {
+    let Some(lifetime) =
+        lifetimes.find(|lifetime| lifetime.ident != "static" && lifetime.ident != "_")
+    else {
         return Ok(());
     };
     let text = format!(

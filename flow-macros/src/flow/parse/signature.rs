@@ -1,5 +1,7 @@
 //! Parses the name of a flow, its inputs and outputs, and its namespace.
 
+use std::collections::HashSet;
+
 use flow_spec::Code;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
@@ -18,7 +20,7 @@ use crate::text::{Owned, option_of, owned, type_text};
 pub(super) fn inputs(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<Parameter>> {
     let expected = "the flow's inputs: `Name(key: Type, …)`, or `Name()`";
     let mut inputs = parameters(input, expected, report)?;
-    let names: Vec<String> = inputs.iter().map(|input| input.name.to_string()).collect();
+    let names: HashSet<String> = inputs.iter().map(|input| input.name.to_string()).collect();
     for input in &mut inputs {
         refuse_option(input, report);
         refuse_reads(input, &names, report);
@@ -169,7 +171,7 @@ fn refuse_option(parameter: &mut Parameter, report: &mut Report) {
 }
 
 /// Refuses a default that reads an input. Another value, which is never used, then takes its place.
-fn refuse_reads(parameter: &mut Parameter, inputs: &[String], report: &mut Report) {
+fn refuse_reads(parameter: &mut Parameter, inputs: &HashSet<String>, report: &mut Report) {
     let Some(default) = &parameter.default else {
         return;
     };
@@ -189,12 +191,21 @@ fn refuse_reads(parameter: &mut Parameter, inputs: &[String], report: &mut Repor
 
 /// The first word in an expression that is the value of one of these names: not a field, a
 /// function or a part of a path. None if the expression has blocks or closures, which may have
-/// values of these names.
-fn first_value(expression: TokenStream, names: &[String]) -> Option<Ident> {
+/// values of these names. An argument that is nothing but the word may be a function, and what a
+/// macro makes of its words is not known.
+fn first_value(expression: TokenStream, names: &HashSet<String>) -> Option<Ident> {
+    value_in(expression, names, false)
+}
+
+fn value_in(
+    expression: TokenStream,
+    names: &HashSet<String>,
+    are_arguments: bool,
+) -> Option<Ident> {
     let tokens: Vec<TokenTree> = expression.into_iter().collect();
-    let is_mark = |at: Option<usize>, marks: &[char]| {
-        let token = at.and_then(|at| tokens.get(at));
-        matches!(token, Some(TokenTree::Punct(mark)) if marks.contains(&mark.as_char()))
+    let mark = |at: Option<usize>| match at.and_then(|at| tokens.get(at)) {
+        Some(TokenTree::Punct(mark)) => Some(mark.as_char()),
+        _ => None,
     };
     let is_scope = |token: &TokenTree| match token {
         TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
@@ -204,22 +215,26 @@ fn first_value(expression: TokenStream, names: &[String]) -> Option<Ident> {
     if tokens.iter().any(is_scope) {
         return None;
     }
-    tokens
-        .iter()
-        .enumerate()
-        .find_map(|(at, token)| match token {
-            TokenTree::Group(group) => first_value(group.stream(), names),
-            TokenTree::Ident(word) if names.iter().any(|name| word == name) => {
+    tokens.iter().enumerate().find_map(|(at, token)| {
+        let (before, after) = (mark(at.checked_sub(1)), mark(Some(at + 1)));
+        match token {
+            TokenTree::Group(_) if before == Some('!') => None,
+            TokenTree::Group(group) => value_in(group.stream(), names, true),
+            TokenTree::Ident(word) if names.contains(&word.to_string()) => {
                 let is_called = matches!(
                     tokens.get(at + 1),
                     Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis
                 );
-                let is_part = is_mark(at.checked_sub(1), &['.', ':', '\''])
-                    || is_mark(Some(at + 1), &[':', '!']);
-                (!is_called && !is_part).then(|| word.clone())
+                let is_part =
+                    matches!(before, Some('.' | ':' | '\'')) || matches!(after, Some(':' | '!'));
+                let is_first = at == 0 || before == Some(',');
+                let is_last = at + 1 == tokens.len() || after == Some(',');
+                let is_argument = are_arguments && is_first && is_last;
+                (!is_called && !is_part && !is_argument).then(|| word.clone())
             }
             _ => None,
-        })
+        }
+    })
 }
 
 /// Refuses the default of an output.

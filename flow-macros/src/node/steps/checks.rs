@@ -3,10 +3,12 @@
 use flow_spec::Code;
 use proc_macro2::Ident;
 use syn::spanned::Spanned as _;
-use syn::{FnArg, ReceiverKind, ReturnType, Signature};
+use syn::{FnArg, GenericArgument, PathArguments, ReceiverKind, ReturnType, Signature, Type};
 
 use crate::node::attribute::NodeAttribute;
+use crate::node::parameter::used_name;
 use crate::report::Report;
+use crate::text::type_text;
 
 use super::node::Node;
 use super::phase::{pattern_name, result_name};
@@ -20,8 +22,7 @@ pub(super) fn check(steps: &Steps, attribute: &NodeAttribute, report: &mut Repor
     }
     if let Some(post) = steps.method("post") {
         let exec = steps.method("exec");
-        let returns = exec.is_some_and(|exec| matches!(exec.output, ReturnType::Type(..)));
-        refuse_near_results(post, returns, report);
+        refuse_near_results(post, exec.and_then(value_type), report);
     }
     if let (None, Some(post)) = (steps.method("prep"), steps.method("post")) {
         refuse_prep_res(post, report);
@@ -68,28 +69,56 @@ fn refuse_unusual(method: &Signature, report: &mut Report) {
 }
 
 /// Reports a parameter of `post` whose name is almost that of a result of another method, if nothing has
-/// that name. If `exec` returns something, `result` is such a name.
-fn refuse_near_results(method: &Signature, exec_returns: bool, report: &mut Report) {
-    let names = || {
+/// that name. `result` is such a name if its type is that of what `exec` returns.
+fn refuse_near_results(method: &Signature, of_exec: Option<&Type>, report: &mut Report) {
+    let typed = || {
         method.inputs.iter().filter_map(|input| match input {
-            FnArg::Typed(typed) => pattern_name(&typed.pat),
+            FnArg::Typed(typed) => Some((pattern_name(&typed.pat)?, &*typed.ty)),
             FnArg::Receiver(_) => None,
         })
     };
-    for name in names() {
-        let text = name.to_string();
+    let is_result = |name: &str, ty: &Type| {
+        let ty = match ty {
+            Type::Reference(reference) => &*reference.elem,
+            owned => owned,
+        };
+        let is_of_exec = of_exec.is_some_and(|of_exec| type_text(of_exec) == type_text(ty));
+        ["result", "res"].contains(&name) && is_of_exec
+    };
+    for (name, ty) in typed() {
+        let text = used_name(&name);
         let results = ["exec_res", "prep_res"];
         let near = results.into_iter().find(|result| text.starts_with(result));
         let near = near.or_else(|| flow_spec::closest(&text, results));
-        let is_result = exec_returns && ["result", "res"].contains(&text.as_str());
-        let near = near.or_else(|| is_result.then_some("exec_res"));
-        let Some(near) = near.filter(|near| names().all(|name| name != near)) else {
+        let near = near.or_else(|| is_result(&text, ty).then_some("exec_res"));
+        let Some(near) = near.filter(|near| typed().all(|(name, _)| used_name(&name) != *near))
+        else {
             continue;
         };
         let phase = near.trim_end_matches("_res");
         let message = format!("what `{phase}` returned is called `{near}`, not `{text}`");
         let help = format!("rename the parameter to `{near}`");
         report.error(Code::NamesNothing, name.span(), message, help);
+    }
+}
+
+/// The type of the value that a method returns, which is inside a `Result`.
+fn value_type(method: &Signature) -> Option<&Type> {
+    let ReturnType::Type(_, ty) = &method.output else {
+        return None;
+    };
+    let Type::Path(path) = &**ty else {
+        return Some(ty);
+    };
+    match path.path.segments.last() {
+        Some(last) if last.ident == "Result" => match &last.arguments {
+            PathArguments::AngleBracketed(arguments) => match arguments.args.first() {
+                Some(GenericArgument::Type(value)) => Some(value),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => Some(ty),
     }
 }
 

@@ -136,7 +136,7 @@ fn nothing_writes_it_but_something_with_one_more_word_and_the_same_type() {
         )
     };
     let expected = r#"read weight of label: `label` reads `weight`, which nothing writes [F007]
-help: did you mean `weight_kg`? Rename the parameter, or map it: `node label: … { weight <- weight_kg };`"#;
+help: did you mean `weight_kg`? Rename the parameter, or map it: `node label: … { weight <- weight_kg };`; otherwise write `weight` before, read it as `Option<&f64>`, or add it to the flow's inputs: `weight: f64`"#;
     assert_eq!(report(&flow("f64")), expected);
     let expected = r#"read weight of label: `label` reads `weight`, which nothing writes [F007]
 help: write `weight` before, read it as `Option<&u64>`, or add it to the flow's inputs: `weight: u64`"#;
@@ -161,6 +161,29 @@ help: `geocode` writes what it returns as `geocode`: say `#[node(writes = positi
     let expected = r#"read position of nearest: `nearest` reads `position`, which nothing writes [F007]
 help: write `position` before, read it as `Option<&u64>`, or add it to the flow's inputs: `position: u64`"#;
     assert_eq!(report(&flow("u64")), expected);
+}
+
+#[test]
+fn what_the_reader_itself_writes_or_a_later_node_is_not_meant() {
+    let flow = "
+        node revise draft : Draft writes revise : Draft
+        node polish writes polish : Draft
+        start >> revise >> polish >> end
+    ";
+    let expected = r#"read draft of revise: `revise` reads `draft`, which nothing writes [F007]
+help: write `draft` before, read it as `Option<&Draft>`, or add it to the flow's inputs: `draft: Draft`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn a_key_that_others_read_keeps_its_name() {
+    let flow = "
+        node weight_kg writes weight_kg : f64
+        node pack weight_kg : f64
+        node label weight : f64
+        start >> weight_kg >> pack >> label >> end
+    ";
+    assert!(!report(flow).contains("#[node(writes"), "{}", report(flow));
 }
 
 #[test]

@@ -29,15 +29,31 @@ mod with_an_import_of_its_own {
 }
 use with_an_import_of_its_own::attempt;
 
+mod without_an_import {
+    #![deny(unused_imports)]
+    use flow_runtime::node;
+
+    #[node]
+    pub fn first(cx: &Context) -> u32 {
+        cx.attempt()
+    }
+
+    #[node]
+    pub fn second(first: &u32, cx: &Context) -> u32 {
+        first + cx.attempt()
+    }
+}
+use without_an_import::{first, second};
+
 flow! {
-    Meter(display: String) -> (read: u64, attempt: u32) {
-        start >> attempt >> read >> end;
+    Meter(display: String) -> (read: u64, attempt: u32, second: u32) {
+        start >> attempt >> first >> second >> read >> end;
     }
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), FlowError> {
     let output = Meter::new().run(MeterInput { display: "7".into() }).await?;
-    assert_eq!((output.read, output.attempt), (7, 0));
+    assert_eq!((output.read, output.attempt, output.second), (7, 0, 0));
     Ok(())
 }

@@ -9,7 +9,7 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, Ident, LitStr, Meta, Path, Token, token};
 
 use crate::flow::syntax::FlowSyntax;
-use crate::names::{path_text, type_of};
+use crate::names::{RESERVED, path_text, type_of};
 use crate::report::Report;
 
 pub(super) use edges::{
@@ -115,7 +115,8 @@ pub(super) fn statement(input: ParseStream<'_>, flow: &mut FlowSyntax) -> syn::R
     let Ok(word) = input.fork().call(Ident::parse_any) else {
         return Ok(());
     };
-    if input.peek2(Token![:]) && !input.peek2(Token![::]) {
+    let is_reserved = RESERVED.iter().any(|reserved| word == reserved) || word == "namespace";
+    if input.peek2(Token![:]) && !input.peek2(Token![::]) && !is_reserved {
         let ahead = input.fork();
         ahead.call(Ident::parse_any)?;
         ahead.parse::<Token![:]>()?;
