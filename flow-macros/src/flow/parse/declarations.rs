@@ -188,6 +188,13 @@ pub(super) fn key(input: ParseStream<'_>) -> syn::Result<Ident> {
     input.parse()
 }
 
+/// What a loop over a reference or an iterator is told.
+fn the_key_alone(item: &Ident, over: &Ident) -> String {
+    format!(
+        "a loop names the key alone: `for {item} in {over}`; its items are lent or moved as the body reads them"
+    )
+}
+
 /// `for item in key { path { mapping } }`
 fn each(input: ParseStream<'_>) -> syn::Result<NodeSource> {
     input.parse::<Token![for]>()?;
@@ -204,12 +211,20 @@ fn each(input: ParseStream<'_>) -> syn::Result<NodeSource> {
         input.parse::<Token![&]>()?;
         input.parse::<Option<Token![mut]>>()?;
         let over = input.parse::<Ident>().map_err(|_| not_a_key(mark))?;
-        let text = format!(
-            "a loop names the key alone: `for {item} in {over}`; its items are lent or moved as the body reads them"
-        );
-        return Err(syn::Error::new(mark, text));
+        return Err(syn::Error::new(mark, the_key_alone(&item, &over)));
     }
     let over: Ident = input.parse().map_err(|error| not_a_key(error.span()))?;
+    if input.peek(Token![.]) {
+        let ahead = input.fork();
+        ahead.parse::<Token![.]>()?;
+        let method = ahead.call(Ident::parse_any)?;
+        if ["iter", "into_iter", "iter_mut", "clone"]
+            .iter()
+            .any(|itself| method == itself)
+        {
+            return Err(syn::Error::new(method.span(), the_key_alone(&item, &over)));
+        }
+    }
     if input.peek(Token![.]) || input.peek(token::Paren) {
         return Err(not_a_key(over.span()));
     }

@@ -117,7 +117,10 @@ fn action(from: &StepSyntax, input: ParseStream<'_>) -> syn::Result<Option<LitSt
     }
     match input.fork().parse::<LitStr>() {
         Ok(_) => input.parse().map(Some),
-        Err(_) => Err(foreign::action(from, input)),
+        Err(_) => match foreign::in_single_quotes(input) {
+            Some(action) => Ok(Some(action)),
+            None => Err(foreign::action(from, input)),
+        },
     }
 }
 

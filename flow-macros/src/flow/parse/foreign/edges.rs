@@ -2,6 +2,7 @@
 
 use proc_macro2::{Literal, Span, TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
+use syn::parse::discouraged::Speculative as _;
 use syn::parse::{ParseStream, Parser as _};
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
@@ -168,21 +169,22 @@ pub(in crate::flow::parse) fn action(from: &StepSyntax, input: ParseStream<'_>) 
             );
             syn::Error::new(letter.span(), text)
         }
-        // Of more than one letter: rustc has reported it, and does not say what is right here.
-        _ => match input
-            .fork()
-            .parse::<Literal>()
-            .map(|literal| literal.to_string())
-        {
-            Ok(text) if text.starts_with('\'') => {
-                let action = text.trim_matches('\'');
-                input.error(format!(
-                    "an action is written in double quotes: `- \"{action}\"`"
-                ))
-            }
-            _ => input.error("expected an action in quotes: `- \"action\" >>`"),
-        },
+        _ => input.error("expected an action in quotes: `- \"action\" >>`"),
     }
+}
+
+/// An action of several letters in single quotes, as if it had double ones: rustc has reported it, and says
+/// so.
+pub(in crate::flow::parse) fn in_single_quotes(input: ParseStream<'_>) -> Option<LitStr> {
+    let ahead = input.fork();
+    let literal: Literal = ahead.parse().ok()?;
+    let text = literal.to_string();
+    let action = text.strip_prefix('\'')?.strip_suffix('\'')?;
+    if action.chars().count() < 2 || action.starts_with('\\') {
+        return None;
+    }
+    input.advance_to(&ahead);
+    Some(LitStr::new(action, literal.span()))
 }
 
 /// An arrow with two dashes.

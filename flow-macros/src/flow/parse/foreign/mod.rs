@@ -13,8 +13,8 @@ use crate::names::{RESERVED, path_text, type_of};
 use crate::report::Report;
 
 pub(super) use edges::{
-    action, action_behind, arrow, call, instead_of_an_arrow, quoted_step, step, without_an_arrow,
-    word,
+    action, action_behind, arrow, call, in_single_quotes, instead_of_an_arrow, quoted_step, step,
+    without_an_arrow, word,
 };
 
 /// Words of Rust that begin a statement with a block.
