@@ -195,9 +195,7 @@ fn a_draft_with_mistakes() {
       help: did you mean `pay`?
     unsound.yaml:15:32: `review` reads `limit`, which nothing writes [F007]
       at /nodes/0/inputs/properties/limit
-      help: write it before, remove it from `required` in the `inputs` of the node, or add it to those of the flow
-    unsound.yaml:15:32: `pay` reads `limit`, which nothing writes [F007]
-      at /nodes/1/inputs/properties/limit
+      `pay` reads it too (line 20, column 5)
       help: write it before, remove it from `required` in the `inputs` of the node, or add it to those of the flow
     text.yml:2:3: this is not YAML: "-" is only valid inside a block [F023]
     [exit code 1]
