@@ -115,7 +115,8 @@ fn types_that_differ() {
     let error = changed("{ type: write, id: write }", length);
     assert_eq!(
         error.lines().next(),
-        Some("8:5: `review` reads `draft` as `str`, but `write` writes it as `u32` [F008]")
+        // What reads it as `revise` writes it is the same mistake.
+        Some("9:5: `revise` writes `draft` as `String`, but `write` writes it as `u32` [F009]")
     );
 }
 
