@@ -30,12 +30,11 @@ mod syntax;
 mod types;
 mod visit;
 
+use flow_spec::Action;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 use syn::parse::{Nothing, ParseStream, Parser as _};
 use syn::{Token, braced, bracketed};
-
-use flow_spec::Action;
 
 use crate::contract::Contract;
 use crate::editor::out_of_sight;

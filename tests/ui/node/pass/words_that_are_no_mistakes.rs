@@ -1,4 +1,3 @@
-#![allow(dead_code)]
 use flow_runtime::prelude::*;
 
 // A type and a method of the program, beside the parameter `&Context` of a node.
