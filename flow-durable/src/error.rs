@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
+use flow_runtime::FlowError;
 use flow_runtime::engine::InputError;
 use flow_store::{Damaged, ExecutionId, RecordKind, Status, StoreError};
 
@@ -109,6 +110,19 @@ pub enum RuntimeError {
         kind: RecordKind,
         /// The step to which it belongs.
         step: String,
+    },
+    /// The program has a defect: code between two steps or in a node panicked, or the execution would
+    /// exceed its [`step_budget`](super::StartOptions::step_budget). What was recorded before stays,
+    /// and the execution continues there with a program in which this is mended, when that
+    /// [recovers](super::Runtime::recover).
+    #[error(
+        "execution {execution} is halted, and continues with a program in which this is mended: {error:#}"
+    )]
+    Halted {
+        /// The execution.
+        execution: ExecutionId,
+        /// The defect: [`FlowError::Panicked`] or [`FlowError::StepLimit`].
+        error: Arc<FlowError>,
     },
     /// The journal is in the format of another version of this library.
     #[error(

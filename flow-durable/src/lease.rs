@@ -96,8 +96,22 @@ impl Lease {
         Instant::now() < until && to_ms((self.clock)()) < until_ms
     }
 
+    /// The length of the lease.
+    pub(crate) fn length(&self) -> Duration {
+        let Term {
+            from_ms, until_ms, ..
+        } = self.state().term;
+        Duration::from_millis(until_ms.saturating_sub(from_ms))
+    }
+
+    /// Returns true if a step waits for the lease to be renewed.
+    pub(crate) fn is_awaited(&self) -> bool {
+        !self.state().waiting.is_empty()
+    }
+
     /// Returns when the execution belongs to this process: at once, or when the lease has been
-    /// renewed. If the lease is lost, it never returns: the driver drops the run.
+    /// renewed. If the lease is lost, it never returns: the driver, which looks at the store for as
+    /// long as a step waits here, drops the run.
     pub(crate) fn held(&self) -> impl Future<Output = ()> + Send {
         poll_fn(|cx| {
             let mut state = self.state();

@@ -263,7 +263,7 @@ pub(crate) struct StoredOptions {
 }
 
 impl StartOptions {
-    /// The defaults: a budget of a million steps, and no idempotency key.
+    /// The defaults: no limit to the steps, and no idempotency key.
     pub fn new() -> Self {
         StartOptions::default()
     }
@@ -307,7 +307,9 @@ impl StartOptions {
     }
 
     /// How many steps the execution may take, including those before a recovery: see
-    /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget).
+    /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget). Before it takes more, it
+    /// is halted ([`RuntimeError::Halted`](super::RuntimeError::Halted)). There is no limit unless
+    /// this is called: a flow may be meant to run for years.
     pub fn step_budget(mut self, steps: u64) -> Self {
         self.stored.step_budget = Some(steps);
         self
@@ -345,10 +347,8 @@ impl StoredOptions {
     }
 
     pub(crate) fn run_options(&self) -> RunOptions {
-        let mut options = RunOptions::new();
-        if let Some(steps) = self.step_budget {
-            options = options.step_budget(steps);
-        }
+        let options = RunOptions::new();
+        let mut options = options.step_budget(self.step_budget.unwrap_or(u64::MAX));
         if let Some(nodes) = self.concurrency {
             options = options.concurrency(nodes);
         }

@@ -87,8 +87,11 @@ impl Owned {
             let run = lock(&self.inner.active).get(&id).cloned();
             if let Some(run) = run {
                 let mut done = run.done.subscribe();
-                let _ = done.wait_for(|done| *done).await;
+                // Whoever has to end the run may be gone, so this also looks at the store.
+                let ended = done.wait_for(|done| *done);
+                let _ = tokio::time::timeout(self.inner.options().lease, ended).await;
                 drop(done);
+                self.inner.keep_renewing();
                 if let Some(row) = run.over.get() {
                     return self.own(row.clone());
                 }

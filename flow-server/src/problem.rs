@@ -193,6 +193,7 @@ fn classified(error: &RuntimeError) -> (StatusCode, &'static str, &'static str) 
         }
         RuntimeError::TakenOver(_)
         | RuntimeError::ReplayDiverged { .. }
+        | RuntimeError::Halted { .. }
         | RuntimeError::JournalFormat { .. } => {
             conflict("cannot-continue", "The execution cannot continue here")
         }

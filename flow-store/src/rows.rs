@@ -21,7 +21,7 @@ pub enum Status {
     Paused,
     /// It has reached an end.
     Completed,
-    /// A node failed or panicked, or the execution exceeded a limit.
+    /// A node failed.
     Failed,
     /// It was cancelled.
     Cancelled,

@@ -1,5 +1,6 @@
 //! How executions end before their time: deleted, cancelled, failed.
 
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use flow_durable::{ListOptions, RuntimeError, StartOptions, Status};
@@ -7,7 +8,7 @@ use flow_runtime::prelude::*;
 
 use crate::executions::{Short, ShortInput};
 use crate::gates::{Gate, Stops, StopsInput, increase, stops};
-use crate::support::{lines, minutes, pass, runtime, settled, store};
+use crate::support::{lines, minutes, outcomes, pass, runtime, seen, settled, store};
 
 #[tokio::test(start_paused = true)]
 async fn what_is_deleted_is_gone() {
@@ -126,27 +127,6 @@ node_failed fails.fails {"path":"fails.fails","attempts":2,"returned":["invalid 
 run_failed fails node `fails.fails` failed after 2 attempts: invalid digit found in string
 "#
     );
-    let failed = settled::<Panics>(&runtime, PanicsInput { number: 3 }).await;
-    assert_eq!(
-        (failed.status(), failed.reason()),
-        (
-            Status::Failed,
-            Some("node `panics.panics` panicked: no 3 here")
-        )
-    );
-    let options = StartOptions::new().step_budget(5);
-    let failed = runtime
-        .start::<Endless>(EndlessInput { number: 1 }, options)
-        .await
-        .unwrap()
-        .settled()
-        .await
-        .unwrap();
-    let reason = "the run used up its 5 steps before `endless.again`; if it is meant to be that long, raise `step_budget`";
-    assert_eq!(
-        (failed.status(), failed.reason()),
-        (Status::Failed, Some(reason))
-    );
     assert!(runtime.recover().await.unwrap().resumed.is_empty());
     let error = runtime.cancel(failed.id(), "cancelled").await.unwrap_err();
     assert!(
@@ -161,6 +141,68 @@ run_failed fails node `fails.fails` failed after 2 attempts: invalid digit found
     );
 }
 
+static MENDED: AtomicBool = AtomicBool::new(false);
+static TRIED: AtomicUsize = AtomicUsize::new(0);
+
+#[node(writes = number)]
+fn defect(number: &u64) -> u64 {
+    TRIED.fetch_add(1, Ordering::SeqCst);
+    assert!(MENDED.load(Ordering::SeqCst), "no {number} yet");
+    number + 1
+}
+
+flow! {
+    Defect(number: u64) -> (number: u64) {
+        start >> increase >> defect >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_defect_halts_an_execution_until_it_is_mended() {
+    let store = store();
+    let first = runtime(store.clone(), Defect::new());
+    let input = DefectInput { number: 1 };
+    let started = first.start::<Defect>(input, StartOptions::new()).await;
+    let id = started.unwrap().id();
+    let halted = first.get(id).await.unwrap().settled().await.unwrap_err();
+    assert_eq!(
+        halted.to_string(),
+        format!(
+            "execution {id} is halted, and continues with a program in which this is mended: node \
+             `defect.defect` panicked: no 2 yet"
+        )
+    );
+    pass(minutes(5)).await;
+    let (status, journal, _) = seen(&first, id).await;
+    assert_eq!(status, Status::Running);
+    assert_eq!(
+        outcomes(&journal).into_keys().collect::<Vec<_>>(),
+        ["defect.increase"]
+    );
+    assert_eq!(TRIED.load(Ordering::SeqCst), 1, "not by itself");
+    first.shut_down().await;
+
+    MENDED.store(true, Ordering::SeqCst);
+    let second = runtime(store, Defect::new());
+    assert_eq!(second.recover().await.unwrap().resumed, [id]);
+    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    assert_eq!(execution.output::<Defect>().unwrap().unwrap().number, 3);
+    let counts = outcomes(&execution.journal().await.unwrap());
+    assert!(counts.values().all(|count| *count == 1), "{counts:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_used_budget_halts_an_execution() {
+    let runtime = runtime(store(), Endless::new());
+    let options = StartOptions::new().step_budget(5);
+    let input = EndlessInput { number: 1 };
+    let started = runtime.start::<Endless>(input, options).await.unwrap();
+    let halted = started.settled().await.unwrap_err().to_string();
+    let reason = "the run used up its 5 steps before `endless.again`; if it is meant to be that long, raise `step_budget`";
+    assert!(halted.ends_with(reason), "{halted}");
+    assert_eq!(started.refreshed().await.unwrap().status(), Status::Running);
+}
+
 flow_law::law! {
     nodes: [panics, fails, increase],
     flows: [
@@ -168,4 +210,5 @@ flow_law::law! {
         Panics,
         Endless,
     ],
+    left_out: [Defect],
 }

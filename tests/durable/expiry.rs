@@ -1,9 +1,12 @@
 //! Questions that are to be answered in time.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicUsize, Ordering};
+use std::time::{Duration, SystemTime};
 
-use flow_durable::{ExecutionId, Runtime, RuntimeError, StartOptions, Status, StoreError, Token};
+use flow_durable::{
+    ExecutionId, Runtime, RuntimeError, RuntimeOptions, StartOptions, Status, StoreError, Token,
+};
 use flow_runtime::prelude::*;
 
 use crate::changed::Rows as _;
@@ -11,6 +14,8 @@ use crate::gates::{Gate, Stops, StopsInput, stops};
 use crate::questions::{Approval, approved, deploy};
 use crate::stores::{Fault, Faulty};
 use crate::support::{assert_no_token, lines, minutes, pass, runtime, seen, settled, store};
+
+const MILLISECOND: Duration = Duration::from_millis(1);
 
 flow! {
     Hurried(version: u32) -> (report: Option<String>) {
@@ -260,4 +265,40 @@ flow_law::law! {
         Several,
         Delayed,
     ],
+}
+
+/// The clock passes the deadline between any two readings: whatever the store has taken is used, and
+/// whatever is refused has no effect.
+#[tokio::test(start_paused = true)]
+async fn an_answer_at_the_deadline_is_taken_or_refused_and_never_both() {
+    let mut taken = 0;
+    for in_time in 0..12 {
+        // How often the clock is read before the deadline, from when the answer is given on.
+        let left = Arc::new(AtomicI64::new(i64::MAX));
+        let (began, readings) = (SystemTime::now(), left.clone());
+        let clock = move || match readings.load(Ordering::SeqCst) {
+            i64::MAX => began,
+            _ if readings.fetch_sub(1, Ordering::SeqCst) > 0 => began + minutes(10) - MILLISECOND,
+            _ => began + minutes(10) + MILLISECOND,
+        };
+        let runtime = Runtime::with_options(store(), RuntimeOptions::new().clock(clock));
+        runtime.register(Hurried::new()).unwrap();
+        let (id, token) = hurried(&runtime).await;
+        left.store(in_time, Ordering::SeqCst);
+        let first = runtime.resume(token, approved()).await;
+        let second = runtime.resume(token, Approval::Refused).await;
+        runtime.recover().await.unwrap();
+        let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+        let end = execution.output::<Hurried>().unwrap().unwrap().end;
+        match &first {
+            Ok(_) => {
+                taken += 1;
+                assert_eq!(end, HurriedEnd::Default, "{in_time}");
+                assert!(second.is_err(), "{in_time}");
+            }
+            Err(RuntimeError::Expired { .. }) => assert_eq!(end, HurriedEnd::Late, "{in_time}"),
+            Err(error) => panic!("{in_time}: {error}"),
+        }
+    }
+    assert!((1..12).contains(&taken), "{taken} of 12 were in time");
 }

@@ -483,3 +483,48 @@ flow_law::law! {
     ],
     left_out: [Tries, Asks],
 }
+
+/// Hears of its first claim only when that has run out, as a process that is stopped meanwhile.
+#[derive(Debug)]
+struct FirstClaimLate(AtomicBool);
+
+impl Fault for FirstClaimLate {
+    fn claims_late(&self) -> Duration {
+        if self.0.swap(false, Ordering::SeqCst) {
+            Duration::from_secs(40)
+        } else {
+            Duration::ZERO
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_two_claims_of_one_process_the_newer_one_counts() {
+    let (store, gate) = (store(), Gate::closed());
+    let gone = runtime(store.clone(), later(&gate, 10));
+    let input = LaterInput { number: 1 };
+    let started = gone.start::<Later>(input, StartOptions::new()).await;
+    let id = started.unwrap().id();
+    gone.shut_down().await;
+
+    let late = Faulty::new(&store, FirstClaimLate(AtomicBool::new(true)));
+    let runtime = runtime(late, later(&gate, 10));
+    let first = tokio::spawn({
+        let runtime = runtime.clone();
+        async move { runtime.recover().await }
+    });
+    pass(Duration::from_secs(35)).await;
+    assert_eq!(runtime.recover().await.unwrap().resumed, [id], "again");
+    let waiting = tokio::spawn({
+        let runtime = runtime.clone();
+        async move { runtime.get(id).await.unwrap().settled().await }
+    });
+    pass(Duration::from_secs(10)).await;
+    first.await.unwrap().unwrap();
+    pass(minutes(2)).await;
+    gate.open();
+    let settled = tokio::time::timeout(minutes(2), waiting).await;
+    let execution = settled.expect("it ends").unwrap().unwrap();
+    assert_eq!(execution.output::<Later>().unwrap().unwrap().number, 2);
+    assert_eq!(gate.runs(), 1, "the older claim begins nothing");
+}

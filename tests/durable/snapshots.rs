@@ -307,20 +307,23 @@ async fn what_is_pruned_while_it_is_read_is_no_longer_there() {
 #[tokio::test(start_paused = true)]
 async fn steps_are_counted_on_after_a_snapshot() {
     // A thousand rounds of two steps, the gate, and three rounds more.
-    for (budget, status) in [(2007, Status::Completed), (2006, Status::Failed)] {
+    for (budget, is_enough) in [(2007, true), (2006, false)] {
         for records in [8, usize::MAX] {
             let (store, gate) = (store(), Gate::closed());
             let first = known(store.clone(), every(records), &gate);
             let id = until_the_gate(&first, &gate, budget).await.id();
             let second = known(store, every(records), &gate);
             second.recover().await.unwrap();
-            let execution = second.get(id).await.unwrap().settled().await.unwrap();
+            let settled = second.get(id).await.unwrap().settled().await;
             assert_eq!(
-                execution.status(),
-                status,
-                "{budget} steps, {records} records: {:?}",
-                execution.reason()
+                settled.is_ok(),
+                is_enough,
+                "{budget} steps, {records} records"
             );
+            match settled {
+                Ok(execution) => assert_eq!(execution.status(), Status::Completed),
+                Err(error) => assert!(matches!(error, RuntimeError::Halted { .. }), "{error}"),
+            }
         }
     }
 }

@@ -5,6 +5,7 @@
 //! made meanwhile are written together.
 
 mod waiting;
+mod writes;
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,22 +16,18 @@ use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 use flow_runtime::FlowError;
-use flow_runtime::engine::{Hooks as _, Place, Saved, panic_message};
-use flow_store::refusal::newest_snapshot;
-use flow_store::{Append, ExecutionId, RecordKind, Row, Status, Store, StoreError, Token};
+use flow_runtime::engine::{Hooks as _, Saved, panic_message};
+use flow_store::{ExecutionId, RecordKind, Row, Status, Store, Token};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::engine::Durable;
 use super::error::RuntimeError;
-use super::journal::{Entry, Journal, Pending};
+use super::journal::Journal;
 use super::payload::{self, PAYLOAD_DEPTH};
 use super::replay::Unused;
-use waiting::{RunWaker, Waiting, look};
-
-/// How long records that nobody waits for may stay unwritten.
-const FLUSH_AFTER: Duration = Duration::from_millis(20);
+use waiting::{RunWaker, Waiting, claim_is_lost, look};
 
 /// How often a run that is busy with something else checks for answers from another process.
 const LOOK_FOR_ANSWERS: Duration = Duration::from_millis(500);
@@ -130,6 +127,14 @@ impl Driver {
                 self.end(Status::Completed, Some((RecordKind::RunCompleted, output)))
                     .await
             }
+            // Nothing of what led to a defect is recorded, so that the execution can continue.
+            Paused::Done(Err(Ended::Failed(
+                error @ (FlowError::Panicked { .. } | FlowError::StepLimit { .. }),
+            ))) => {
+                let error = Arc::new(error);
+                let execution = self.journal.execution();
+                return Driven::Halted(RuntimeError::Halted { execution, error });
+            }
             Paused::Done(Err(Ended::Failed(error))) => {
                 let text = format!("{error:#}");
                 let driven = self
@@ -159,6 +164,7 @@ impl Driver {
             looking: None,
             flush: None,
             look_at: None,
+            claim: None,
             mail: self.mail(),
             lost: Box::pin(self.signals.lost.clone().cancelled_owned()),
             shut_down: Box::pin(self.signals.shut_down.clone().cancelled_owned()),
@@ -188,6 +194,10 @@ impl Driver {
                 && waiting.run.woken.swap(false, Ordering::AcqRel)
             {
                 *done = self.poll_run(work, &waiting.waker);
+            }
+            if self.poll_claim(waiting, cx).is_ready() {
+                let taken_over = RuntimeError::TakenOver(self.journal.execution());
+                return Poll::Ready(Paused::Halted(taken_over));
             }
             let stuck = self.journal.is_halted();
             // The last outcomes are written together with the run's end, or before it stops without
@@ -251,6 +261,20 @@ impl Driver {
         shuts_down.then_some(RuntimeError::ShutDown(execution))
     }
 
+    /// Looks at the store while a step waits for the lease to be renewed. Ready if somebody else has
+    /// the execution: then nobody renews it, and nobody may tell this driver.
+    fn poll_claim(&self, waiting: &mut Waiting, cx: &mut Context<'_>) -> Poll<()> {
+        let Some(length) = self.journal.awaited_lease() else {
+            waiting.claim = None;
+            return Poll::Pending;
+        };
+        let claim = waiting.claim.get_or_insert_with(|| {
+            let (id, fence) = (self.journal.execution(), self.row.fence);
+            Box::pin(claim_is_lost(self.store.clone(), id, fence, length))
+        });
+        claim.as_mut().poll(cx)
+    }
+
     /// Decides how a run ends whose work is done. A run that has reached an end does not need the
     /// rest of its records, unless they show that it took another path.
     fn ended(&self, ended: Result<Saved, Ended>) -> Paused {
@@ -291,88 +315,6 @@ impl Driver {
                 changes: changes.iter().cloned().chain(unused).collect(),
             })
         })
-    }
-
-    /// Writes pending records. Ready when they are written, pending if there is nothing to do.
-    fn poll_append(
-        &mut self,
-        waiting: &mut Waiting,
-        cx: &mut Context<'_>,
-    ) -> Poll<Result<(), RuntimeError>> {
-        if waiting.appending.is_none() && self.is_append_due(waiting, cx) {
-            waiting.flush = None;
-            let pending = self.take_pending();
-            let (next_seq, path) = (
-                pending.next_seq,
-                Journal::first_pending_path(&pending.append),
-            );
-            waiting.appending = Some((Box::pin(self.write(pending)), next_seq, path));
-        }
-        let Some((appending, next_seq, path)) = &mut waiting.appending else {
-            return Poll::Pending;
-        };
-        match appending.as_mut().poll(cx) {
-            Poll::Pending => Poll::Pending,
-            Poll::Ready(result) => {
-                let (next_seq, path) = (*next_seq, path.take());
-                waiting.appending = None;
-                if result.is_ok() {
-                    self.journal.stored(next_seq);
-                    self.engine.tell_stored();
-                    self.committed.notify_waiters();
-                }
-                Poll::Ready(result.map_err(|error| {
-                    RuntimeError::store(Some(self.journal.execution()), path, error)
-                }))
-            }
-        }
-    }
-
-    /// Writes, in the transaction of a step if there is one.
-    fn write(
-        &self,
-        pending: Pending,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send + 'static {
-        let (store, id, fence) = (self.store.clone(), self.journal.execution(), self.row.fence);
-        async move {
-            match pending.transaction {
-                None => store.append(id, fence, pending.append).await,
-                Some(transaction) => transaction.append(id, fence, pending.append).await,
-            }
-        }
-    }
-
-    fn take_pending(&mut self) -> Pending {
-        let mut pending = self.journal.take_pending();
-        let append = &mut pending.append;
-        append.structure = self.structure.take();
-        let row = &mut self.row;
-        row.updated_ms = append.now_ms;
-        row.next_seq = pending.next_seq;
-        row.snapshot_seq = newest_snapshot(&append.records).or(row.snapshot_seq);
-        if let Some(structure) = &append.structure {
-            row.structure.clone_from(structure);
-        }
-        pending
-    }
-
-    fn is_append_due(&self, waiting: &mut Waiting, cx: &mut Context<'_>) -> bool {
-        if self.journal.keeps_writes() {
-            return false;
-        }
-        if self.journal.is_urgent() {
-            return true;
-        }
-        if !self.journal.has_pending() {
-            return false;
-        }
-        if self.journal.begins_no_more() {
-            return true;
-        }
-        let flush = waiting
-            .flush
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep(FLUSH_AFTER)));
-        flush.as_mut().poll(cx).is_ready()
     }
 
     /// Looks for answers: when somebody reports one, from time to time, and when a question
@@ -433,63 +375,6 @@ impl Driver {
                 let message = panic_message(&*payload);
                 Some(Err(Ended::Failed(FlowError::Panicked { path, message })))
             }
-        }
-    }
-
-    /// Writes the status of the run, and gives up its claim.
-    async fn end(&mut self, status: Status, last: Option<(RecordKind, String)>) -> Driven {
-        let mut result = None;
-        if let Some((kind, payload)) = last {
-            let place = Place {
-                path: self.path.clone(),
-                step: self.path.clone(),
-                visit: 0,
-                item: None,
-            };
-            result = Some(payload.clone());
-            self.journal.add(Entry {
-                kind,
-                place: &place,
-                attempt: 0,
-                payload,
-            });
-        }
-        let pending = self.take_pending();
-        let next_seq = pending.next_seq;
-        let path = Journal::first_pending_path(&pending.append);
-        let path = path.unwrap_or_else(|| self.path.clone());
-        let append = Append {
-            status: Some(status),
-            result: result.clone(),
-            release: true,
-            timer_ms: match status {
-                Status::Paused => self.journal.next_timer(),
-                _ => None,
-            },
-            ..pending.append
-        };
-        let pending = Pending { append, ..pending };
-        let (asked, wake_ms) = (self.journal.asked(), self.journal.wakes_at());
-        let parts = self.journal.awaited_parts();
-        let id = self.journal.execution();
-        if let Err(error) = self.write(pending).await {
-            return Driven::Halted(RuntimeError::store(Some(id), Some(path), error));
-        }
-        self.journal.stored(next_seq);
-        self.engine.tell_stored();
-        self.committed.notify_waiters();
-        match status {
-            Status::Paused => Driven::Paused {
-                asked,
-                parts,
-                wake_ms,
-            },
-            over => Driven::Over(Box::new(Row {
-                status: over,
-                result,
-                wake_ms: None,
-                ..self.row.clone()
-            })),
         }
     }
 }

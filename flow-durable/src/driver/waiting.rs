@@ -5,8 +5,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Wake, Waker};
+use std::time::Duration;
 
-use flow_store::{PauseState, Settlement, Store, StoreError};
+use flow_store::{ExecutionId, PauseState, Settlement, Store, StoreError};
 use futures_util::task::AtomicWaker;
 use tokio::time::Sleep;
 use tokio_util::sync::WaitForCancellationFutureOwned;
@@ -42,6 +43,8 @@ pub(super) struct Waiting {
     pub(super) looking: Option<Looking>,
     pub(super) flush: Option<Pin<Box<Sleep>>>,
     pub(super) look_at: Option<Pin<Box<Sleep>>>,
+    /// Ready if the claim is lost. There only while a step waits for the lease to be renewed.
+    pub(super) claim: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     pub(super) mail: Pin<Box<dyn Future<Output = ()> + Send>>,
     pub(super) lost: Pin<Box<WaitForCancellationFutureOwned>>,
     pub(super) shut_down: Pin<Box<WaitForCancellationFutureOwned>>,
@@ -68,4 +71,22 @@ pub(super) async fn look(store: Arc<dyn Store>, journal: Arc<Journal>) -> Result
         }
     }
     Ok(())
+}
+
+/// Returns when the store says that the claim with this fence is over. Looks each time the length of
+/// a lease has passed; while the store cannot be read, the claim may still be renewed.
+pub(super) async fn claim_is_lost(
+    store: Arc<dyn Store>,
+    id: ExecutionId,
+    fence: u64,
+    length: Duration,
+) {
+    loop {
+        tokio::time::sleep(length).await;
+        if let Ok(row) = store.without_result(id).await
+            && row.is_none_or(|row| row.fence != fence || row.status.is_over())
+        {
+            return;
+        }
+    }
 }

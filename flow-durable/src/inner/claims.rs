@@ -28,7 +28,7 @@ impl UnusedClaim<'_> {
 
 impl Drop for UnusedClaim<'_> {
     fn drop(&mut self) {
-        lock(&self.0.unreleased).insert(self.1, FIRST_FENCE);
+        self.0.to_release(self.1, FIRST_FENCE);
     }
 }
 
@@ -133,6 +133,13 @@ impl Inner {
     /// The term of claims that are made or renewed now.
     pub(crate) fn term(&self) -> Term {
         Term::begin(&self.options.clock, self.options.lease)
+    }
+
+    /// Notes that a claim is to be given up. A newer claim to the same execution stays noted.
+    pub(crate) fn to_release(&self, id: ExecutionId, fence: u64) {
+        let mut unreleased = lock(&self.unreleased);
+        let newest = unreleased.entry(id).or_insert(fence);
+        *newest = (*newest).max(fence);
     }
 
     /// Gives up the executions with which this process cannot continue, so that it, or another

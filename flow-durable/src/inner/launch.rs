@@ -54,9 +54,10 @@ impl Drop for RunGuard {
         let Some(run) = self.run.take() else {
             return;
         };
-        lock(&self.inner.unreleased).insert(self.id, run.fence);
-        lock(&self.inner.halted).insert(self.id, RuntimeError::TaskEnded(self.id));
-        lock(&self.inner.active).remove(&self.id);
+        let ended = RuntimeError::TaskEnded(self.id);
+        if self.inner.unregister(self.id, &run, Some(ended)) {
+            self.inner.to_release(self.id, run.fence);
+        }
         drop(self.slot.take());
         run.done.send_replace(true);
     }
@@ -78,6 +79,14 @@ impl Inner {
     /// Resumes a stored execution. If it cannot continue here, [`Execution::settled`] says why.
     pub(crate) async fn try_to_launch(self: &Arc<Self>, id: ExecutionId) {
         if let Err(error) = self.launch(id).await {
+            self.cannot_continue(id, error);
+        }
+    }
+
+    /// Notes why an execution cannot continue here, unless this process runs it all the same.
+    pub(crate) fn cannot_continue(&self, id: ExecutionId, error: RuntimeError) {
+        let active = lock(&self.active);
+        if !active.contains_key(&id) {
             lock(&self.halted).insert(id, error);
         }
     }
@@ -131,12 +140,13 @@ impl Inner {
                 return Ok(false);
             };
             let fence = row.fence;
+            inner.lose_older(id, fence);
             match inner.prepare(row, term, flow, slot).await {
                 Ok(()) => Ok(true),
                 // The claim had run out already, because this process was slow or stopped.
                 Err(RuntimeError::TakenOver(_)) => Ok(false),
                 Err(error) => {
-                    lock(&inner.unreleased).insert(id, fence);
+                    inner.to_release(id, fence);
                     inner.release().await;
                     Err(error)
                 }
@@ -277,8 +287,9 @@ impl Inner {
     /// Drives a run, as a task of its own.
     fn run(self: &Arc<Self>, run: Arc<ActiveRun>, driver: Driver, work: Work, slot: Slot) {
         let id = driver.row.id;
-        lock(&self.active).insert(id, run.clone());
-        lock(&self.halted).remove(&id);
+        if !self.register(id, &run) {
+            return;
+        }
         self.keep_renewing();
         let guard = RunGuard {
             inner: self.clone(),
@@ -292,6 +303,47 @@ impl Inner {
         });
     }
 
+    /// Makes a run the one of this process. A process that is stopped while it makes a claim may
+    /// make another one meanwhile: the newer one counts, and the run with the older one is told that
+    /// it has lost the execution. Returns false if that is this run.
+    fn register(&self, id: ExecutionId, run: &Arc<ActiveRun>) -> bool {
+        self.lose_older(id, run.fence);
+        let mut active = lock(&self.active);
+        if active.get(&id).is_some_and(|other| other.fence > run.fence) {
+            return false;
+        }
+        lock(&self.halted).remove(&id);
+        active.insert(id, run.clone());
+        true
+    }
+
+    /// Tells a run with an older claim of this process that it has lost the execution.
+    fn lose_older(&self, id: ExecutionId, fence: u64) {
+        let run = lock(&self.active).get(&id).cloned();
+        if let Some(run) = run.filter(|run| run.fence < fence) {
+            run.signals.lost.cancel();
+        }
+    }
+
+    /// Notes that a run has stopped, and why it could not continue. Returns false if it was not the
+    /// one of this process any more: then nothing of this concerns the execution.
+    fn unregister(
+        &self,
+        id: ExecutionId,
+        run: &Arc<ActiveRun>,
+        error: Option<RuntimeError>,
+    ) -> bool {
+        let mut active = lock(&self.active);
+        if !active.get(&id).is_some_and(|one| Arc::ptr_eq(one, run)) {
+            return false;
+        }
+        if let Some(error) = error {
+            lock(&self.halted).insert(id, error);
+        }
+        active.remove(&id);
+        true
+    }
+
     /// Called when a run of this process has stopped.
     pub(crate) async fn driven(
         self: &Arc<Self>,
@@ -299,14 +351,15 @@ impl Inner {
         run: &Arc<ActiveRun>,
         driven: Driven,
     ) {
+        let mut halted = None;
         if let Driven::Halted(error) = &driven {
             if !matches!(error, RuntimeError::TakenOver(_)) {
-                lock(&self.unreleased).insert(id, run.fence);
+                self.to_release(id, run.fence);
                 self.release_one(id, run.fence).await;
             }
-            lock(&self.halted).insert(id, error.clone());
+            halted = Some(error.clone());
         }
-        lock(&self.active).remove(&id);
+        self.unregister(id, run, halted);
         if let Driven::Over(row) = driven {
             // Nobody else sets it.
             let _ = run.over.set(*row);

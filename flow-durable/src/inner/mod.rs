@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use flow_spec::FlowDocument;
-use flow_store::{ExecutionId, PauseRow, PauseState, Row, Store, StoreError, to_ms};
+use flow_store::{ExecutionId, Row, Store, StoreError, to_ms};
 use tokio::sync::{Notify, watch};
 use tokio_util::sync::CancellationToken;
 use uuid::{ContextV7, Uuid};
@@ -266,22 +266,5 @@ impl Inner {
             .await?;
         lock(&self.structures).insert(flow.hash().to_owned());
         Ok(())
-    }
-
-    /// Checks that a question can be answered now.
-    pub(crate) fn open(&self, pause: &PauseRow) -> Result<(), RuntimeError> {
-        let (execution, path) = (pause.execution, pause.path.clone());
-        let is_late = pause.expires_ms.is_some_and(|at| at <= self.now_ms());
-        match pause.state {
-            PauseState::Answered(_) | PauseState::Used => {
-                Err(RuntimeError::AlreadyAnswered { execution, path })
-            }
-            PauseState::Withdrawn => Err(RuntimeError::Withdrawn { execution, path }),
-            PauseState::TimedOut | PauseState::Expired => {
-                Err(RuntimeError::Expired { execution, path })
-            }
-            PauseState::Open if is_late => Err(RuntimeError::Expired { execution, path }),
-            PauseState::Open => Ok(()),
-        }
     }
 }

@@ -97,9 +97,9 @@ impl Inner {
         let Err(error) = begun else {
             return;
         };
-        lock(&self.unreleased).insert(id, fence);
+        self.to_release(id, fence);
         self.release_one(id, fence).await;
-        lock(&self.halted).insert(id, error);
+        self.cannot_continue(id, error);
     }
 
     /// Looks for work, for as long as the runtime lives: when a slot gets free, when the time of an

@@ -69,7 +69,7 @@ impl Inner {
                     Ok(true) => recovered.resumed.push(id),
                     Ok(false) => {}
                     Err(error) => {
-                        lock(&self.halted).insert(id, error.clone());
+                        self.cannot_continue(id, error.clone());
                         recovered.refused.push((id, error));
                     }
                 }

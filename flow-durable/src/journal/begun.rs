@@ -1,6 +1,7 @@
 //! The steps that have begun, and whether further ones may.
 
 use std::future::pending;
+use std::time::Duration;
 
 use super::Journal;
 
@@ -28,6 +29,12 @@ impl Journal {
         if let Some(lease) = &self.lease {
             lease.held().await;
         }
+    }
+
+    /// The length of the lease, if a step waits for it to be renewed.
+    pub(crate) fn awaited_lease(&self) -> Option<Duration> {
+        let lease = self.lease.as_ref().filter(|lease| lease.is_awaited())?;
+        Some(lease.length())
     }
 
     /// Returns when the execution belongs to this process, so that a step may begin. If none may

@@ -27,7 +27,7 @@ impl Runtime {
     pub async fn question(&self, token: Token) -> Result<OpenQuestion, RuntimeError> {
         let (pause, row) = self.owned.question(token).await?;
         still_runs(&row)?;
-        self.owned.inner.open(&pause)?;
+        self.open(&pause)?;
         Ok(OpenQuestion::new(pause))
     }
 
@@ -67,7 +67,7 @@ impl Runtime {
         let (pause, row) = self.owned.question(token).await?;
         let flow = self.owned.inner.version_if_known(&row).await?;
         still_runs(&row)?;
-        self.owned.inner.open(&pause)?;
+        self.open(&pause)?;
         let is_known = flow.is_some();
         let answer = match flow {
             Some(flow) => self.accepted(&row, &flow, &pause, value).await?,
@@ -117,6 +117,18 @@ impl Runtime {
         Ok(answer)
     }
 
+    /// Checks that a question can be answered now.
+    fn open(&self, pause: &PauseRow) -> Result<(), RuntimeError> {
+        closed(pause)?;
+        match pause.expires_ms {
+            Some(at) if at <= self.owned.inner.now_ms() => Err(RuntimeError::Expired {
+                execution: pause.execution,
+                path: pause.path.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Stores the outcome of an open question.
     async fn settle(
         &self,
@@ -127,17 +139,34 @@ impl Runtime {
         let store = &self.owned.inner.store;
         let now_ms = self.owned.inner.now_ms();
         match store.settle(token, settlement.clone(), now_ms).await {
-            Ok(before) => self.owned.inner.open(&before)?,
+            // Also if its time is over by now: the store has decided.
+            Ok(before) => closed(&before),
             Err(error) => {
                 // The store may have taken the answer before it failed.
                 let after = store.pause(token).await.ok().flatten();
                 let taken = |pause: &PauseRow| pause.state == PauseState::from(settlement);
-                if !after.as_ref().is_some_and(taken) {
-                    return Err(RuntimeError::of(id)(error));
+                if after.as_ref().is_some_and(taken) {
+                    Ok(())
+                } else {
+                    Err(RuntimeError::of(id)(error))
                 }
             }
         }
-        Ok(())
+    }
+}
+
+/// Refuses an answer to a question that is not open any more.
+fn closed(pause: &PauseRow) -> Result<(), RuntimeError> {
+    let (execution, path) = (pause.execution, pause.path.clone());
+    match pause.state {
+        PauseState::Open => Ok(()),
+        PauseState::Answered(_) | PauseState::Used => {
+            Err(RuntimeError::AlreadyAnswered { execution, path })
+        }
+        PauseState::Withdrawn => Err(RuntimeError::Withdrawn { execution, path }),
+        PauseState::TimedOut | PauseState::Expired => {
+            Err(RuntimeError::Expired { execution, path })
+        }
     }
 }
 

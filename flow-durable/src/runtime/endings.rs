@@ -38,9 +38,10 @@ impl Runtime {
         }
         let path = self.owned.inner.namespace(&row).await;
         self.owned.inner.set_clock().await?;
+        let at_ms = self.owned.inner.now_ms();
         let record = Record {
             seq: 0,
-            at_ms: self.owned.inner.now_ms(),
+            at_ms,
             kind: RecordKind::RunCancelled,
             path: path.clone(),
             step: path,
@@ -55,11 +56,12 @@ impl Runtime {
             Ok(row) => row,
             // The store may have ended it before it failed.
             Err(error) => match store.execution(id).await {
-                Ok(Some(row)) if row.status == Status::Cancelled => row,
+                Ok(Some(row)) if row.status == Status::Cancelled && row.updated_ms == at_ms => row,
                 _ => return Err(RuntimeError::of(id)(error)),
             },
         };
-        if row.status != Status::Cancelled {
+        // Somebody else may have cancelled it at this moment, for another reason.
+        if row.status != Status::Cancelled || row.updated_ms != at_ms {
             return Err(RuntimeError::Over {
                 execution: id,
                 status: row.status,

@@ -58,6 +58,7 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
             ("tests/durable/leases.rs", "Asks"),
             ("tests/durable/leases.rs", "Tries"),
             ("tests/durable/places.rs", "Beside"),
+            ("tests/durable/endings.rs", "Defect"),
             ("tests/durable/places.rs", "Fickle"),
             ("tests/durable/places.rs", "Sided"),
             ("tests/durable/retries.rs", "Falls"),

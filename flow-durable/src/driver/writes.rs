@@ -1,0 +1,162 @@
+//! What a driver writes: the records of its run, and how that ended.
+
+use std::future::Future;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use flow_runtime::engine::Place;
+use flow_store::refusal::newest_snapshot;
+use flow_store::{Append, RecordKind, Row, Status, StoreError};
+
+use super::waiting::Waiting;
+use super::{Driven, Driver};
+use crate::error::RuntimeError;
+use crate::journal::{Entry, Journal, Pending};
+
+/// How long records that nobody waits for may stay unwritten.
+const FLUSH_AFTER: Duration = Duration::from_millis(20);
+
+impl Driver {
+    /// Writes pending records. Ready when they are written, pending if there is nothing to do.
+    pub(super) fn poll_append(
+        &mut self,
+        waiting: &mut Waiting,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<(), RuntimeError>> {
+        if waiting.appending.is_none() && self.is_append_due(waiting, cx) {
+            waiting.flush = None;
+            let pending = self.take_pending();
+            let (next_seq, path) = (
+                pending.next_seq,
+                Journal::first_pending_path(&pending.append),
+            );
+            waiting.appending = Some((Box::pin(self.write(pending)), next_seq, path));
+        }
+        let Some((appending, next_seq, path)) = &mut waiting.appending else {
+            return Poll::Pending;
+        };
+        match appending.as_mut().poll(cx) {
+            Poll::Pending => Poll::Pending,
+            Poll::Ready(result) => {
+                let (next_seq, path) = (*next_seq, path.take());
+                waiting.appending = None;
+                if result.is_ok() {
+                    self.journal.stored(next_seq);
+                    self.engine.tell_stored();
+                    self.committed.notify_waiters();
+                }
+                Poll::Ready(result.map_err(|error| {
+                    RuntimeError::store(Some(self.journal.execution()), path, error)
+                }))
+            }
+        }
+    }
+
+    /// Writes, in the transaction of a step if there is one.
+    fn write(
+        &self,
+        pending: Pending,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send + 'static {
+        let (store, id, fence) = (self.store.clone(), self.journal.execution(), self.row.fence);
+        async move {
+            match pending.transaction {
+                None => store.append(id, fence, pending.append).await,
+                Some(transaction) => transaction.append(id, fence, pending.append).await,
+            }
+        }
+    }
+
+    fn take_pending(&mut self) -> Pending {
+        let mut pending = self.journal.take_pending();
+        let append = &mut pending.append;
+        append.structure = self.structure.take();
+        let row = &mut self.row;
+        row.updated_ms = append.now_ms;
+        row.next_seq = pending.next_seq;
+        row.snapshot_seq = newest_snapshot(&append.records).or(row.snapshot_seq);
+        if let Some(structure) = &append.structure {
+            row.structure.clone_from(structure);
+        }
+        pending
+    }
+
+    fn is_append_due(&self, waiting: &mut Waiting, cx: &mut Context<'_>) -> bool {
+        if self.journal.keeps_writes() {
+            return false;
+        }
+        if self.journal.is_urgent() {
+            return true;
+        }
+        if !self.journal.has_pending() {
+            return false;
+        }
+        if self.journal.begins_no_more() {
+            return true;
+        }
+        let flush = waiting
+            .flush
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(FLUSH_AFTER)));
+        flush.as_mut().poll(cx).is_ready()
+    }
+
+    /// Writes the status of the run, and gives up its claim.
+    pub(super) async fn end(
+        &mut self,
+        status: Status,
+        last: Option<(RecordKind, String)>,
+    ) -> Driven {
+        let mut result = None;
+        if let Some((kind, payload)) = last {
+            let place = Place {
+                path: self.path.clone(),
+                step: self.path.clone(),
+                visit: 0,
+                item: None,
+            };
+            result = Some(payload.clone());
+            self.journal.add(Entry {
+                kind,
+                place: &place,
+                attempt: 0,
+                payload,
+            });
+        }
+        let pending = self.take_pending();
+        let next_seq = pending.next_seq;
+        let path = Journal::first_pending_path(&pending.append);
+        let path = path.unwrap_or_else(|| self.path.clone());
+        let append = Append {
+            status: Some(status),
+            result: result.clone(),
+            release: true,
+            timer_ms: match status {
+                Status::Paused => self.journal.next_timer(),
+                _ => None,
+            },
+            ..pending.append
+        };
+        let pending = Pending { append, ..pending };
+        let (asked, wake_ms) = (self.journal.asked(), self.journal.wakes_at());
+        let parts = self.journal.awaited_parts();
+        let id = self.journal.execution();
+        if let Err(error) = self.write(pending).await {
+            return Driven::Halted(RuntimeError::store(Some(id), Some(path), error));
+        }
+        self.journal.stored(next_seq);
+        self.engine.tell_stored();
+        self.committed.notify_waiters();
+        match status {
+            Status::Paused => Driven::Paused {
+                asked,
+                parts,
+                wake_ms,
+            },
+            over => Driven::Over(Box::new(Row {
+                status: over,
+                result,
+                wake_ms: None,
+                ..self.row.clone()
+            })),
+        }
+    }
+}
