@@ -30,6 +30,71 @@ pub struct Case {
     pub loaded: Loaded,
     /// Which store outlives them.
     pub backend: Backend,
+    /// A process that is stopped and goes on, while another one takes over.
+    pub freeze: Option<Freeze>,
+    /// Whether the time to answer may run out between any two readings of the clock.
+    pub moves: bool,
+}
+
+/// A process is stopped for longer than its claims last, as by `SIGSTOP`, and goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Freeze {
+    /// The number of the process, from 0.
+    pub process: usize,
+    /// At its call of the store with this number, from 1.
+    pub call: u64,
+    /// Whether the call has its effect before.
+    pub has_effect: bool,
+    /// How often the other process calls the store until it dies.
+    pub other_calls: u64,
+}
+
+impl Freeze {
+    fn random(rng: &mut Rng) -> Freeze {
+        let most = [12, 40, 120][rng.usize(..3)];
+        Freeze {
+            process: rng.usize(..2),
+            call: rng.u64(1..=most),
+            has_effect: rng.bool(),
+            other_calls: {
+                let most = [12, 40, 1000][rng.usize(..3)];
+                rng.u64(1..=most)
+            },
+        }
+    }
+
+    /// What the command line has: `0:12:after:40`.
+    ///
+    /// # Errors
+    ///
+    /// It is something else.
+    pub fn parse(text: &str) -> Result<Freeze, String> {
+        let wrong = || format!("`{text}` is not as 0:12:after:40");
+        let [process, call, when, other_calls] = text
+            .split(':')
+            .collect::<Vec<_>>()
+            .try_into()
+            .map_err(|_| wrong())?;
+        Ok(Freeze {
+            process: process.parse().map_err(|_| wrong())?,
+            call: call.parse().map_err(|_| wrong())?,
+            has_effect: when == "after",
+            other_calls: other_calls.parse().map_err(|_| wrong())?,
+        })
+    }
+}
+
+impl fmt::Display for Freeze {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let when = if self.has_effect { "after" } else { "before" };
+        let Freeze {
+            process,
+            call,
+            other_calls,
+            ..
+        } = self;
+        write!(f, "{process}:{call}:{when}:{other_calls}")
+    }
 }
 
 /// Which processes have the flow as a document, and not as it was compiled.
@@ -140,6 +205,8 @@ impl Case {
             copies: usize::from(rng.u8(..4) == 0) * 2,
             loaded: Loaded::ALL[rng.usize(..3)].0,
             backend: Backend::Memory,
+            freeze: (rng.u8(..3) == 0).then(|| Freeze::random(&mut rng)),
+            moves: rng.u8(..4) == 0,
         }
     }
 
@@ -185,6 +252,8 @@ impl Case {
             copies: 0,
             loaded: Loaded::Never,
             backend: Backend::Memory,
+            freeze: None,
+            moves: false,
             ..self.clone()
         }
     }
@@ -210,6 +279,12 @@ impl fmt::Display for Case {
         }
         if self.prune {
             f.write_str(" --prune")?;
+        }
+        if self.moves {
+            f.write_str(" --moves")?;
+        }
+        if let Some(freeze) = &self.freeze {
+            write!(f, " --freeze {freeze}")?;
         }
         let name = Backend::ALL.iter().find(|(it, _)| *it == self.backend);
         if let Some((_, name)) = name.filter(|_| self.backend != Backend::Memory) {
@@ -255,6 +330,14 @@ pub enum Compared {
     Same,
     /// One ran into a time limit that the other one did not: whoever is stopped takes longer. So their ends may differ.
     OtherTimeouts,
+}
+
+impl Case {
+    /// Whether steps may time out that do not undisturbed: too often that means that nothing is
+    /// compared.
+    pub fn times_out_as_undisturbed(&self) -> bool {
+        self.freeze.is_none() && !self.moves
+    }
 }
 
 /// Runs a case, and the same undisturbed.
@@ -315,6 +398,14 @@ fn shrunk(mut failure: Box<Failure>) -> Box<Failure> {
             },
             Case {
                 loaded: Loaded::Never,
+                ..case.clone()
+            },
+            Case {
+                freeze: None,
+                ..case.clone()
+            },
+            Case {
+                moves: false,
                 ..case.clone()
             },
         ];
@@ -383,7 +474,7 @@ fn run(case: &Case) -> Result<Ending, Box<Failure>> {
     let input = Work::Start(case.world % 100);
     let execution = loop {
         let stop = stops.next();
-        let (done, _) = machine.process(case, flow, input, stop);
+        let done = machine.process(case, flow, input, stop);
         if let Some(stored) = stored(&machine) {
             let (id, records) = stored;
             laws::stopped(id, &mut before, records, case.prune);
@@ -401,7 +492,8 @@ fn run(case: &Case) -> Result<Ending, Box<Failure>> {
     laws::journal(&before);
     laws::ended(&before);
     if !case.prune {
-        laws::answers(execution.id(), &machine.accepted, &before);
+        laws::answers(execution.id(), &before);
+        laws::late_answers(execution.id(), &before);
     }
     let ending = ending(&execution, before);
     for index in 1..=case.copies {
@@ -449,8 +541,8 @@ fn copy(
         _ => return,
     };
     let seq = first + (index as u64 * 7919 + case.world) % (last - first + 1);
-    let (done, _) = machine.process(case, flow, Work::Copy(execution.id(), seq), None);
-    let Some(copied) = done else {
+    let work = Work::Copy(execution.id(), seq);
+    let Some(copied) = machine.process(case, flow, work, None) else {
         return;
     };
     let journal = records(machine, copied.id()).unwrap_or_default();
@@ -462,7 +554,7 @@ fn copy(
 }
 
 /// The only execution, with its records.
-fn stored(machine: &Machine) -> Option<(ExecutionId, Vec<Record>)> {
+pub(crate) fn stored(machine: &Machine) -> Option<(ExecutionId, Vec<Record>)> {
     let Machine { stored, .. } = machine;
     let rows = stored.look(stored.store.list(&Default::default()));
     let row = rows.ok()?.into_iter().next_back()?.ok()?;

@@ -4,22 +4,26 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use flow_durable::{ExecutionId, Record, RecordKind};
 
-use crate::process::Accepted;
-use crate::world::world;
+use crate::world::{Given, world};
 
 /// Notes a violation.
 fn violated(message: String) {
     world(|world| world.violations.push(message));
 }
 
-/// A process was stopped with this journal: what has an outcome must not run again, and nothing of it may be lost.
-pub(crate) fn stopped(id: ExecutionId, before: &mut Vec<Record>, now: Vec<Record>, pruned: bool) {
-    for record in &now {
+/// What has an outcome in this journal must not run again.
+pub(crate) fn stored(id: ExecutionId, now: &[Record]) {
+    for record in now {
         let kinds = [RecordKind::Outcome, RecordKind::NodeFailed];
         if kinds.contains(&record.kind) {
             world(|world| world.done.insert(format!("{id}/{}", record.step)));
         }
     }
+}
+
+/// A process was stopped with this journal: what has an outcome must not run again, and nothing of it may be lost.
+pub(crate) fn stopped(id: ExecutionId, before: &mut Vec<Record>, now: Vec<Record>, pruned: bool) {
+    stored(id, &now);
     if !pruned && !now.starts_with(before) {
         violated("records that were stored are no longer there".to_owned());
     }
@@ -132,18 +136,34 @@ pub(crate) fn same_outcomes(undisturbed: &[Record], disturbed: &[Record]) {
     }
 }
 
+/// An answer that was refused because it was late is not used.
+pub(crate) fn late_answers(id: ExecutionId, records: &[Record]) {
+    let late = world(|world| world.late.clone());
+    for answer in late.iter().filter(|answer| answer.execution == id) {
+        if records.iter().any(|record| is_use(answer, record)) {
+            violated(format!(
+                "the answer to `{}` was refused as late, and used",
+                answer.step
+            ));
+        }
+    }
+}
+
+fn is_use(answer: &Given, record: &Record) -> bool {
+    record.kind == RecordKind::Resumed
+        && record.step == answer.step
+        && record.payload.contains(&answer.value.to_string())
+}
+
 /// Every accepted answer is in the journal, unless what asked was dropped before.
-pub(crate) fn answers(id: ExecutionId, accepted: &[Accepted], records: &[Record]) {
+pub(crate) fn answers(id: ExecutionId, records: &[Record]) {
+    let accepted = world(|world| world.accepted.clone());
     let mut seen = BTreeSet::new();
     for answer in accepted.iter().filter(|answer| answer.execution == id) {
         if !seen.insert(&answer.step) {
             violated(format!("two answers to `{}` were accepted", answer.step));
         }
-        let used = records.iter().any(|record| {
-            record.kind == RecordKind::Resumed
-                && record.step == answer.step
-                && record.payload.contains(&answer.value.to_string())
-        });
+        let used = records.iter().any(|record| is_use(answer, record));
         let dropped = records.iter().any(|record| match record.kind {
             RecordKind::RunFailed => true,
             RecordKind::NodeFinished | RecordKind::FlowFailed | RecordKind::TimedOut => {

@@ -8,14 +8,16 @@
 
 mod backend;
 mod case;
+mod clock;
 mod laws;
+mod meanwhile;
 pub mod nodes;
 mod process;
 mod store;
 mod world;
 
 pub use backend::Backend;
-pub use case::{Case, Compared, Failure, Loaded, Stop, StopKind, check};
+pub use case::{Case, Compared, Failure, Freeze, Loaded, Stop, StopKind, check};
 
 use std::collections::BTreeMap;
 use std::pin::Pin;

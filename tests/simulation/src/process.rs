@@ -4,8 +4,7 @@
 use std::num::NonZeroUsize;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, UNIX_EPOCH};
+use std::time::{Duration, SystemTime};
 
 use flow_durable::{
     Execution, ExecutionId, OpenQuestion, Runtime, RuntimeError, RuntimeOptions, StartOptions,
@@ -17,11 +16,13 @@ use tokio::time::Instant;
 use crate::Simulated;
 use crate::backend::{Backend, Stored};
 use crate::case::{Case, Stop, StopKind};
+use crate::clock::Wall;
+use crate::meanwhile::Meanwhile;
 use crate::store::Fragile;
-use crate::world::{hashed, world};
+use crate::world::{Given, hashed, world};
 
 /// How long a process keeps its executions after it has died.
-const LEASE: Duration = Duration::from_secs(60);
+pub(crate) const LEASE: Duration = Duration::from_secs(60);
 
 /// How often somebody looks at the execution and its questions, and how often when nothing has happened for long.
 const LOOK: Duration = Duration::from_secs(4);
@@ -30,20 +31,11 @@ const SELDOM: Duration = Duration::from_secs(90);
 /// How long an undisturbed execution takes at most.
 const LONGEST: Duration = Duration::from_secs(200 * 3600);
 
-/// An answer that was accepted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Accepted {
-    pub(crate) execution: ExecutionId,
-    pub(crate) step: String,
-    pub(crate) value: u64,
-}
-
 /// What outlives the processes of a case.
 pub(crate) struct Machine {
     pub(crate) stored: Stored,
-    /// The clock on the wall, when the process began, in milliseconds.
-    now_ms: Arc<AtomicU64>,
-    pub(crate) accepted: Vec<Accepted>,
+    /// The clock on the wall.
+    clock: Arc<Wall>,
     /// How many processes there have been.
     processes: usize,
 }
@@ -52,21 +44,34 @@ impl Machine {
     pub(crate) fn new(backend: Backend) -> Self {
         Machine {
             stored: Stored::new(backend),
-            now_ms: Arc::new(AtomicU64::new(1_800_000_000_000)),
-            accepted: Vec::new(),
+            clock: Arc::new(Wall::at(1_800_000_000_000)),
             processes: 0,
         }
     }
 
-    /// Runs a process until what it works at is done, or it is stopped. What it worked at, if that is done, and how often it
-    /// called the store.
+    /// The same store in a world that has this clock.
+    pub(crate) fn beside(stored: Stored, clock: Wall) -> Self {
+        Machine {
+            stored,
+            clock: Arc::new(clock),
+            processes: 0,
+        }
+    }
+
+    /// What its clock shows.
+    pub(crate) fn now(&self) -> SystemTime {
+        self.clock.read()
+    }
+
+    /// Runs a process until what it works at is done, or it is stopped. Returns what it worked at, if
+    /// that is done.
     pub(crate) fn process(
         &mut self,
         case: &Case,
         flow: Simulated,
         work: Work,
         stop: Option<Stop>,
-    ) -> (Option<Execution>, u64) {
+    ) -> Option<Execution> {
         let loaded = case.loaded.is_in(self.processes);
         self.processes += 1;
         let tokio = tokio::runtime::Builder::new_current_thread()
@@ -77,20 +82,32 @@ impl Machine {
             Ok(tokio) => tokio,
             Err(error) => unreachable!("a tokio runtime without I/O can be built: {error}"),
         };
-        let store = Arc::new(Fragile::new(self.stored.clone(), stop));
+        let freeze = case
+            .freeze
+            .filter(|freeze| freeze.process + 1 == self.processes);
         let done = tokio.block_on(async {
-            let began = Instant::now();
-            let wall = self.now_ms.clone();
+            let wall = self.clock.clone();
+            wall.goes_from(Instant::now());
             let clock = {
-                let wall = wall.load(Ordering::Relaxed);
-                move || UNIX_EPOCH + Duration::from_millis(wall) + began.elapsed()
+                let wall = wall.clone();
+                move || wall.read()
             };
+            let meanwhile = freeze.map(|freeze| Meanwhile {
+                freeze,
+                stored: self.stored.clone(),
+                clock: wall.clone(),
+                case: case.clone(),
+                flow,
+                work,
+            });
+            let store = Arc::new(Fragile::new(self.stored.clone(), stop, meanwhile));
             let runtime = Runtime::with_options(store.clone(), options(case).clock(clock));
             if let Err(error) = flow.register(&runtime, loaded) {
                 unreachable!("it is the only flow: {error}");
             }
             let done = {
-                let work = pin!(work.run(&runtime, (flow, loaded), &mut self.accepted));
+                let asked = case.moves.then_some(&*wall);
+                let work = pin!(work.run(&runtime, (flow, loaded), asked));
                 match select(work, pin!(store.stopped.notified())).await {
                     Either::Left((done, _)) => Some(done),
                     Either::Right(_) => None,
@@ -106,12 +123,11 @@ impl Machine {
                     });
                 }
             }
-            let elapsed = u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX);
-            wall.fetch_add(elapsed + 1, Ordering::Relaxed);
+            wall.stays();
             done
         });
         drop(tokio);
-        (done.flatten(), store.calls())
+        done.flatten()
     }
 }
 
@@ -142,7 +158,7 @@ impl Work {
         self,
         runtime: &Runtime,
         (flow, loaded): (Simulated, bool),
-        accepted: &mut Vec<Accepted>,
+        moves: Option<&Wall>,
     ) -> Option<Execution> {
         while let Err(error) = runtime.recover().await {
             expected(&error, "recover");
@@ -170,7 +186,7 @@ impl Work {
                 }
             }
         };
-        see_to_its_end(runtime, id, accepted).await
+        see_to_its_end(runtime, id, moves).await
     }
 }
 
@@ -193,7 +209,7 @@ async fn copy(runtime: &Runtime, id: ExecutionId, seq: u64) -> Result<Execution,
 async fn see_to_its_end(
     runtime: &Runtime,
     id: ExecutionId,
-    accepted: &mut Vec<Accepted>,
+    moves: Option<&Wall>,
 ) -> Option<Execution> {
     let began = Instant::now();
     let mut round = 0_u64;
@@ -207,7 +223,7 @@ async fn see_to_its_end(
                 expected(&error, "settled");
             }
             for question in execution.questions().await.unwrap_or_default() {
-                answer(runtime, &question, round, accepted).await;
+                answer(runtime, &question, round, moves).await;
             }
         }
         round += 1;
@@ -222,31 +238,30 @@ async fn see_to_its_end(
     None
 }
 
-/// Answers a question if it is time to, and if anybody wants to.
-async fn answer(
-    runtime: &Runtime,
-    question: &OpenQuestion,
-    round: u64,
-    accepted: &mut Vec<Accepted>,
-) {
+/// Answers a question if it is time to, and if anybody wants to. If the clock moves, the time to answer
+/// may be over between two readings of it.
+async fn answer(runtime: &Runtime, question: &OpenQuestion, round: u64, moves: Option<&Wall>) {
     let step = question.step().to_owned();
     let never = question.expires_at().is_some() && hashed(&(&step, "never")).is_multiple_of(3);
     if never || hashed(&(&step, round, "not now")).is_multiple_of(3) {
         return;
     }
+    if let (Some(wall), Some(expires)) = (moves, question.expires_at()) {
+        wall.jump(hashed(&(&step, round, "reading")) % 12, expires);
+    }
     let value = hashed(&(&step, "answer")) % 1000;
-    match runtime
-        .resume(question.token(), json!({ "value": value }))
-        .await
-    {
-        Ok(_) => accepted.push(Accepted {
-            execution: question.execution(),
-            step,
-            value,
-        }),
+    let answer = json!({ "value": value });
+    let answered = runtime.resume(question.token(), answer).await;
+    let given = Given {
+        execution: question.execution(),
+        step,
+        value,
+    };
+    match answered {
+        Ok(_) => world(|world| world.accepted.push(given)),
+        Err(RuntimeError::Expired { .. }) => world(|world| world.late.push(given)),
         Err(
             RuntimeError::AlreadyAnswered { .. }
-            | RuntimeError::Expired { .. }
             | RuntimeError::Withdrawn { .. }
             | RuntimeError::Over { .. },
         ) => {}

@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use crate::backend::Stored;
 use crate::case::{Stop, StopKind};
+use crate::meanwhile::Meanwhile;
 
 /// The store as one process sees it.
 #[derive(Debug)]
@@ -21,6 +22,7 @@ pub(crate) struct Fragile {
     store: Arc<dyn Store>,
     stored: Stored,
     stop: Option<Stop>,
+    meanwhile: Option<Meanwhile>,
     calls: AtomicU64,
     dead: AtomicBool,
     /// Told when the stop has come.
@@ -28,11 +30,12 @@ pub(crate) struct Fragile {
 }
 
 impl Fragile {
-    pub(crate) fn new(stored: Stored, stop: Option<Stop>) -> Self {
+    pub(crate) fn new(stored: Stored, stop: Option<Stop>, meanwhile: Option<Meanwhile>) -> Self {
         Fragile {
             store: stored.store.clone(),
             stored,
             stop,
+            meanwhile,
             calls: AtomicU64::new(0),
             dead: AtomicBool::new(false),
             stopped: Notify::new(),
@@ -57,7 +60,15 @@ impl Fragile {
             Some(StopKind::FailBefore) => return Err(failed()),
             _ => {}
         }
+        let meanwhile = self.meanwhile.as_ref();
+        let meanwhile = meanwhile.filter(|meanwhile| meanwhile.freeze.call == number);
+        if let Some(meanwhile) = meanwhile.filter(|it| !it.freeze.has_effect) {
+            meanwhile.pass().await;
+        }
         let result = self.stored.ask(call).await;
+        if let Some(meanwhile) = meanwhile.filter(|it| it.freeze.has_effect) {
+            meanwhile.pass().await;
+        }
         match stop.map(|stop| stop.kind) {
             Some(StopKind::DieAfter) => self.die().await,
             Some(StopKind::FailAfter) => Err(failed()),

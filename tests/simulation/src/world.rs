@@ -6,7 +6,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::time::Duration;
 
+use flow_durable::ExecutionId;
 use flow_runtime::Context;
+
+/// An answer that was given to a question.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Given {
+    pub(crate) execution: ExecutionId,
+    pub(crate) step: String,
+    pub(crate) value: u64,
+}
 
 /// What the steps of one case have done.
 #[derive(Debug, Default)]
@@ -17,6 +26,10 @@ pub(crate) struct World {
     pub(crate) reads: BTreeMap<String, Vec<u64>>,
     /// By execution and step: those whose outcome is stored. They must not run again.
     pub(crate) done: BTreeSet<String>,
+    /// The answers that were accepted.
+    pub(crate) accepted: Vec<Given>,
+    /// The answers that were refused, because they were late.
+    pub(crate) late: Vec<Given>,
     /// What went wrong.
     pub(crate) violations: Vec<String>,
     /// Every run of a step, in order.
