@@ -42,10 +42,6 @@ impl Fragile {
         }
     }
 
-    pub(crate) fn calls(&self) -> u64 {
-        self.calls.load(Ordering::Relaxed)
-    }
-
     async fn around<T>(
         &self,
         call: impl Future<Output = Result<T, StoreError>>,
