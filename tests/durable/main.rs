@@ -37,6 +37,7 @@ mod settings;
 mod simulated;
 mod snapshots;
 mod spread;
+mod spread_changed;
 mod spread_ends;
 mod states;
 mod steps;

@@ -5,6 +5,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use flow_store::{ExecutionId, PauseRow, PauseState, Row, Settlement, Store, Token};
 
@@ -90,16 +91,11 @@ impl Runtime {
     async fn accepted(
         &self,
         row: &Row,
-        flow: &Registered,
+        flow: &Arc<Registered>,
         pause: &PauseRow,
         value: Result<SubmittedValue, serde_json::Error>,
     ) -> Result<String, RuntimeError> {
-        let changes = if row.structure == flow.hash() {
-            None
-        } else {
-            // Whether the journal fits depends on its records.
-            self.owned.inner.load(row, flow, None).await?.changes
-        };
+        let changes = self.owned.inner.judge(row, flow).await?;
         let asked = flow
             .question(&pause.path)
             .ok_or_else(|| RuntimeError::FlowChanged {
@@ -107,7 +103,6 @@ impl Runtime {
                 flow: row.flow.clone(),
                 changes: changes
                     .into_iter()
-                    .flatten()
                     .chain([format!("`{}` asks nothing any more", pause.path)])
                     .collect(),
             })?;

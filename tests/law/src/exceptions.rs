@@ -9,6 +9,8 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
     (
         "other versions of a flow that is compared",
         &[
+            ("tests/durable/spread_changed.rs", "Batch"),
+            ("tests/durable/spread_changed.rs", "Batch"),
             ("tests/durable/spread_ends.rs", "Products"),
             ("tests/durable/spread_ends.rs", "Products"),
         ],
