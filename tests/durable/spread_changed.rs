@@ -7,6 +7,8 @@ use std::time::Duration;
 use flow_durable::{ExecutionId, Runtime, RuntimeError, StartOptions, Status, Store as _};
 use flow_runtime::prelude::*;
 
+use serde_json::json;
+
 use crate::spread::parts;
 use crate::support::{Shared, minutes, options, pass, runtime, seen, store};
 

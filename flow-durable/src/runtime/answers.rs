@@ -29,7 +29,7 @@ impl Runtime {
         let (pause, row) = self.owned.question(token).await?;
         still_runs(&row)?;
         self.owned.inner.open(&pause)?;
-        Ok(OpenQuestion::new(pause))
+        Ok(OpenQuestion::new(pause, &row))
     }
 
     /// Answers a question, and resumes the execution. The answer is a value of the type that was
