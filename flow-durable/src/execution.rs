@@ -216,7 +216,10 @@ impl Execution {
     ///
     /// The store could not be read.
     pub async fn questions(&self) -> Result<Vec<OpenQuestion>, RuntimeError> {
-        self.owned.questions(self.row.id).await
+        let questions = self.owned.questions(self.row.id).await?.into_iter();
+        Ok(questions
+            .map(|(pause, of)| OpenQuestion::new(pause, &of))
+            .collect())
     }
 
     /// Its events: from its first record on, or after the record that the filter names, until it is

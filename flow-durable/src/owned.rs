@@ -8,7 +8,6 @@ use flow_store::{ExecutionId, PauseRow, PauseState, Record, Row, Status, Store a
 use tokio::time::Instant;
 
 use crate::error::RuntimeError;
-use crate::execution::OpenQuestion;
 use crate::inner::{Inner, lock};
 use crate::owners::Owners;
 use crate::steps::missing;
@@ -137,11 +136,12 @@ impl Owned {
         }
     }
 
-    /// The open questions of an execution and of the parts of its loops.
+    /// The open questions of an execution and of the parts of its loops, each with the execution that
+    /// asks.
     pub(crate) async fn questions(
         &self,
         id: ExecutionId,
-    ) -> Result<Vec<OpenQuestion>, RuntimeError> {
+    ) -> Result<Vec<(PauseRow, Row)>, RuntimeError> {
         let row = self.row(id).await?;
         let mut parts = match row.status {
             Status::Paused | Status::Running => self.inner.rows_of_parts(&row).await?,
@@ -154,7 +154,7 @@ impl Owned {
             let pauses = self.inner.store.pauses(row.id).await;
             let pauses = pauses.map_err(RuntimeError::of(row.id))?.into_iter();
             let open = pauses.filter(|pause| pause.state == PauseState::Open);
-            questions.extend(open.map(|pause| OpenQuestion::new(pause, row)));
+            questions.extend(open.map(|pause| (pause, row.clone())));
         }
         Ok(questions)
     }

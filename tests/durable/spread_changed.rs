@@ -10,7 +10,7 @@ use flow_runtime::prelude::*;
 use serde_json::json;
 
 use crate::spread::parts;
-use crate::support::{Shared, minutes, options, pass, runtime, seen, store};
+use crate::support::{Shared, minutes, pass, runtime, seen, store};
 
 /// Whether an item is paid.
 #[node(human = "Pay {item}?")]

@@ -65,8 +65,12 @@ impl Reached {
         Reached(reached)
     }
 
-    /// Returns true if a change concerns something that was reached. The flow itself always was.
+    /// Returns true if a change concerns something that was reached. The flow itself always was. A
+    /// replay shows if what an execution has passed would have no use.
     fn concerns(&self, change: &Change) -> bool {
+        if !change.passed.is_empty() {
+            return false;
+        }
         let path = change.old_path.as_ref().unwrap_or(&change.path);
         path.is_empty() || self.0.contains(path)
     }

@@ -12,6 +12,7 @@ mod parts;
 mod queue;
 mod recover;
 mod slots;
+mod stranded;
 mod tasks;
 
 use std::collections::{HashMap, HashSet};

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flow_runtime::engine::AnyFlow;
-use flow_store::{ExecutionId, ListQuery, Store};
+use flow_store::{ExecutionId, ListQuery, Status, Store};
 use tokio_util::sync::CancellationToken;
 use uuid::{ContextV7, Uuid};
 
@@ -270,15 +270,34 @@ impl Runtime {
     /// # Errors
     ///
     /// The store could not be read. An execution that cannot continue is not an error, nor is a
-    /// damaged one: it is in [`Recovered::refused`], and [`Execution::settled`] says why.
+    /// damaged one: it is in [`Recovered::refused`], and [`Execution::settled`] says why. So is one
+    /// that waits for people and could not continue with their answers, because its flow has changed.
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
-        let recovered = self.owned.inner.recover(Look::Asked).await?;
+        let mut recovered = self.owned.inner.recover(Look::Asked).await?;
+        for (id, error) in self.owned.inner.stranded_while_paused().await? {
+            if !recovered.refused.iter().any(|(known, _)| *known == id) {
+                recovered.refused.push((id, error));
+            }
+        }
         self.owned.inner.keep_listening();
         self.owned.inner.keep_recovering();
         if self.owned.inner.options.takes_often() {
             self.owned.inner.keep_taking();
         }
         Ok(recovered)
+    }
+
+    /// The unfinished executions of the registered flows, whoever owns them, that cannot continue with
+    /// the versions registered here, and why: what [`recover`](Runtime::recover) would refuse, now or
+    /// when they are answered. Nothing is written, so that a new version can be checked before it is
+    /// deployed. Each journal is replayed without running a step.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    pub async fn check_executions(&self) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
+        let unfinished = [Status::Queued, Status::Running, Status::Paused];
+        self.owned.inner.stranded(&unfinished).await
     }
 
     /// Stops the executions of this process as soon as their running steps have ended, and gives up

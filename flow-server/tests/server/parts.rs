@@ -76,7 +76,10 @@ async fn who_waits_is_told_that_a_part_asks_and_answers_it_by_a_link() {
     let ended = guest.get(&format!("/executions/{id}?wait=60")).await;
     let ended = ended.expect(200);
     assert_eq!(ended["output"]["verdicts"], json!(["Yes", "Yes", "Yes"]));
-    let other = client.post("/flows/Review/executions?wait=60", json!({ "items": [4, 5, 6] }));
+    let other = client.post(
+        "/flows/Review/executions?wait=60",
+        json!({ "items": [4, 5, 6] }),
+    );
     let other = other.await.expect(201);
     let questions = format!("/executions/{}/questions", other["id"].as_str().unwrap());
     guest.get(&questions).await.problem(404, "not-found");
@@ -93,10 +96,16 @@ async fn a_tool_says_that_a_part_asks() {
         .with_header("accept", "application/json, text/event-stream")
         .with_header("mcp-protocol-version", "2025-06-18");
     for meta in [json!({}), json!({ "progressToken": 7 })] {
-        let params = json!({ "name": "Review", "arguments": { "items": [1, 2, 3] }, "_meta": meta });
-        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
+        let params =
+            json!({ "name": "Review", "arguments": { "items": [1, 2, 3] }, "_meta": meta });
+        let request =
+            json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params });
         let answer = client.post("/mcp", request).await;
-        assert!(answer.text.contains("\"status\":\"paused\""), "{}", answer.text);
+        assert!(
+            answer.text.contains("\"status\":\"paused\""),
+            "{}",
+            answer.text
+        );
         assert!(answer.text.contains(ASKED[2]), "{}", answer.text);
     }
 }
