@@ -16,7 +16,7 @@ use crate::support::{Shared, minutes, outcomes, pass, runtime, seen, store};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[node(human = "Go on?")]
 pub(crate) struct Go {
-    yes: bool,
+    pub(crate) yes: bool,
 }
 
 #[node]
@@ -167,6 +167,72 @@ async fn a_node_that_was_not_reached_can_be_another_one() {
     let second = runtime(store, without_last::Changing::new());
     let execution = resumed(&second, token, true).await.unwrap();
     assert_eq!(execution.output_json().unwrap(), Some(expected));
+}
+
+/// Does what `first` does.
+#[node(writes = first)]
+fn get_first(number: &u64) -> u64 {
+    number + 1
+}
+
+mod of_another_function {
+    use super::*;
+
+    flow! {
+        pub(crate) Changing(number: u64) -> (last: u64) {
+            node first: get_first;
+            start >> first >> Go >> last >> end;
+        }
+    }
+}
+
+/// Which function does a step is not the journal's business.
+#[tokio::test(start_paused = true)]
+async fn a_function_with_another_name_does_the_same_step() {
+    let (store, execution) = paused().await;
+    let token = execution.questions().await.unwrap()[0].token();
+    let second = runtime(store, of_another_function::Changing::new());
+    assert!(second.recover().await.unwrap().refused.is_empty());
+    let execution = resumed(&second, token, true).await.unwrap();
+    let expected = json!({ "last": 41, "end": "default" });
+    assert_eq!(execution.output_json().unwrap(), Some(expected));
+}
+
+mod preceded {
+    use super::*;
+
+    flow! {
+        pub(crate) Changing(number: u64) -> (last: u64) {
+            start >> begin >> first >> Go >> last >> end;
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_answer_that_cannot_be_used_is_refused_and_the_question_stays_open() {
+    let (store, execution) = paused().await;
+    let id = execution.id();
+    let second = runtime(store.clone(), preceded::Changing::new());
+    let before = seen(&second, id).await;
+    let checked = second.check_executions().await.unwrap();
+    let recovered = second.recover().await.unwrap();
+    for refused in [checked, recovered.refused] {
+        let [(of, RuntimeError::FlowChanged { changes, .. })] = &refused[..] else {
+            panic!("{refused:?}")
+        };
+        assert_eq!(*of, id, "it is named although it waits");
+        let used = "what `changing.first` returned has no use any more";
+        assert_eq!(changes.last().unwrap(), used, "{changes:?}");
+    }
+    let answer = json!({ "yes": true });
+    let error = second.resume(before.2[0], answer).await.unwrap_err();
+    assert!(matches!(error, RuntimeError::FlowChanged { .. }), "{error}");
+    assert_eq!(seen(&second, id).await, before);
+    second.shut_down().await;
+
+    let old = runtime(store, old::Changing::new());
+    let execution = resumed(&old, before.2[0], true).await.unwrap();
+    assert_eq!(execution.status(), Status::Completed);
 }
 
 #[tokio::test(start_paused = true)]

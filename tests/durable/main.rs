@@ -19,6 +19,7 @@ mod flows;
 mod followed;
 mod gates;
 mod hinted;
+mod judged;
 mod knowledge;
 mod leases;
 mod loops;

@@ -44,7 +44,7 @@ impl Pair<'_> {
             "concurrency" if self.begin_later() => itself(),
             // The items ran in parts.
             "spread" if is_loop && old.spread.is_some() && new.spread.is_none() => itself(),
-            "collect_errors" | "collectErrors" if is_loop => itself(),
+            "collectErrors" if is_loop => itself(),
             _ => Vec::new(),
         }
     }
