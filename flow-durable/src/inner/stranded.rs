@@ -13,34 +13,45 @@ impl Inner {
         &self,
         statuses: &[Status],
     ) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
-        let mut stranded = Vec::new();
         let mut names = self.names_to_take();
         names.sort_unstable();
+        let mut stranded = Vec::new();
         for name in names {
-            for status in statuses {
-                let mut query = ListQuery {
-                    flow: Some(name.clone()),
-                    status: Some(*status),
-                    limit: Some(PAGE),
-                    ..ListQuery::default()
-                };
-                loop {
-                    let page = self.store.list(&query).await?;
-                    // Whoever lists executions is told of damaged ones.
-                    let rows: Vec<Row> = page.into_iter().flatten().collect();
-                    query.before = rows.last().map(|row| row.id);
-                    for row in rows {
-                        if let Err(error) = self.judge_stored(&row).await {
-                            stranded.push((row.id, error));
-                        }
-                    }
-                    if query.before.is_none() {
-                        break;
-                    }
+            for row in self.rows_of(&name, statuses).await? {
+                if let Err(error) = self.judge_stored(&row).await {
+                    stranded.push((row.id, error));
                 }
             }
         }
         Ok(stranded)
+    }
+
+    /// The executions of a flow that have one of these statuses. Whoever lists executions is told of
+    /// damaged ones.
+    pub(crate) async fn rows_of(
+        &self,
+        flow: &str,
+        statuses: &[Status],
+    ) -> Result<Vec<Row>, RuntimeError> {
+        let mut found = Vec::new();
+        for status in statuses {
+            let mut query = ListQuery {
+                flow: Some(flow.to_owned()),
+                status: Some(*status),
+                limit: Some(PAGE),
+                ..ListQuery::default()
+            };
+            loop {
+                let page = self.store.list(&query).await?;
+                let rows: Vec<Row> = page.into_iter().flatten().collect();
+                query.before = rows.last().map(|row| row.id);
+                found.extend(rows);
+                if query.before.is_none() {
+                    break;
+                }
+            }
+        }
+        Ok(found)
     }
 
     async fn judge_stored(&self, row: &Row) -> Result<(), RuntimeError> {

@@ -16,6 +16,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flow_runtime::engine::AnyFlow;
+use flow_spec::FlowDocument;
 use flow_store::{ExecutionId, ListQuery, Status, Store};
 use tokio_util::sync::CancellationToken;
 use uuid::{ContextV7, Uuid};
@@ -87,6 +88,9 @@ impl fmt::Debug for Runtime {
             .finish_non_exhaustive()
     }
 }
+
+/// The statuses of executions that are not over.
+const UNFINISHED: [Status; 3] = [Status::Queued, Status::Running, Status::Paused];
 
 impl Runtime {
     /// A runtime with this store and the default options.
@@ -296,8 +300,30 @@ impl Runtime {
     ///
     /// The store could not be read.
     pub async fn check_executions(&self) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
-        let unfinished = [Status::Queued, Status::Running, Status::Paused];
-        self.owned.inner.stranded(&unfinished).await
+        self.owned.inner.stranded(&UNFINISHED).await
+    }
+
+    /// The unfinished executions of a flow, whoever owns them, that a version of it breaks, and the
+    /// changes that break them. The version need not be registered: this compares documents, and says of
+    /// an execution that passed a change by another way that it may break. Where the version is
+    /// registered, [`check_executions`](Runtime::check_executions) knows it exactly.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    pub async fn broken_by(
+        &self,
+        new: &FlowDocument,
+    ) -> Result<Vec<(ExecutionId, Vec<String>)>, RuntimeError> {
+        let inner = &self.owned.inner;
+        let mut broken = Vec::new();
+        for row in inner.rows_of(&new.name, &UNFINISHED).await? {
+            let changes = inner.changes_up_to(&row, new).await?;
+            if !changes.is_empty() {
+                broken.push((row.id, changes));
+            }
+        }
+        Ok(broken)
     }
 
     /// Stops the executions of this process as soon as their running steps have ended, and gives up
