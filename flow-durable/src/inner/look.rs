@@ -38,10 +38,10 @@ impl Inner {
             // A part of an execution that is over ends by itself.
             if let Some(whole) = whole.filter(|whole| !whole.status.is_over()) {
                 let version = self.version(&whole).await?;
-                self.replays(&whole, &version).await?;
+                self.changed(&whole, &version).await?;
             }
         }
-        let changes = self.replays(row, flow).await?;
+        let changes = self.changed(row, flow).await?;
         match self.loop_of_part(row) {
             Some(each) if !flow.spread_loops().iter().any(|name| name == each) => {
                 let changed = format!("`{each}` is no longer a loop `with spread`");
@@ -53,6 +53,32 @@ impl Inner {
             }
             _ => Ok(changes),
         }
+    }
+
+    /// The same before an answer is taken: also if the version is its own, a type may have changed whose
+    /// name has not.
+    pub(crate) async fn judge_to_answer(
+        &self,
+        row: &Row,
+        flow: &Arc<Registered>,
+    ) -> Result<Vec<String>, RuntimeError> {
+        let changes = self.judge(row, flow).await?;
+        if row.structure == flow.hash() {
+            self.replays(row, flow).await?;
+        }
+        Ok(changes)
+    }
+
+    /// The changes up to a version with which an execution can continue.
+    async fn changed(
+        &self,
+        row: &Row,
+        flow: &Arc<Registered>,
+    ) -> Result<Vec<String>, RuntimeError> {
+        if row.structure == flow.hash() {
+            return Ok(Vec::new());
+        }
+        self.replays(row, flow).await
     }
 
     /// The node of the loop whose items an execution runs, if it is a part or a copy of one.
@@ -69,14 +95,15 @@ impl Inner {
     ) -> Result<Vec<String>, RuntimeError> {
         let mut row = row.clone();
         loop {
-            if row.structure == flow.hash() {
-                return Ok(Vec::new());
-            }
             let loaded = self.load(&row, flow, None).await;
             let error = match loaded {
                 Ok(loaded) => {
                     let changes = loaded.changes.clone().unwrap_or_default();
-                    return self.look(&row, flow, loaded).await.map(|_| changes);
+                    return match self.look(&row, flow, loaded).await {
+                        // A run need not store its state.
+                        Ok(_) | Err(RuntimeError::Unstorable { .. }) => Ok(changes),
+                        Err(error) => Err(error),
+                    };
                 }
                 Err(error) => error,
             };

@@ -47,7 +47,8 @@ impl Runtime {
     /// The execution is as it was: [`RuntimeError::UnknownToken`],
     /// [`RuntimeError::AlreadyAnswered`], [`RuntimeError::Expired`],
     /// [`RuntimeError::Withdrawn`], [`RuntimeError::WrongType`], [`RuntimeError::Over`],
-    /// [`RuntimeError::FlowChanged`], or the store failed. If the flow is not registered:
+    /// [`RuntimeError::FlowChanged`] or [`RuntimeError::Unreadable`] if the execution could not continue
+    /// with the answer, or the store failed. If the flow is not registered:
     /// [`RuntimeError::NoSchema`]; without the feature `schema`, [`RuntimeError::NotRegistered`]. If
     /// there are several answers to one question, one is accepted.
     //
@@ -95,7 +96,7 @@ impl Runtime {
         pause: &PauseRow,
         value: Result<SubmittedValue, serde_json::Error>,
     ) -> Result<String, RuntimeError> {
-        let changes = self.owned.inner.judge(row, flow).await?;
+        let changes = self.owned.inner.judge_to_answer(row, flow).await?;
         let asked = flow
             .question(&pause.path)
             .ok_or_else(|| RuntimeError::FlowChanged {
