@@ -204,11 +204,15 @@ Examples:
   cargo flow diff flows                            the package here, with what was exported
   cargo flow diff flows/qa.json draft.yaml --json")]
 pub(crate) struct Diff {
-    /// The version that was.
+    /// The version that was; with `--store`, the version that is.
     pub(crate) old: PathBuf,
     /// The version that is; without it, the package here.
     #[arg(id = "file", value_name = "NEW")]
     pub(crate) new: Option<PathBuf>,
+    /// Show which executions of this store the version would break: `sqlite:` and the path of a file.
+    #[cfg(feature = "executions")]
+    #[arg(long, value_name = "STORE", conflicts_with = "file")]
+    pub(crate) store: Option<flow_terminal::StoreAddress>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

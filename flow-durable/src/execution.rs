@@ -191,8 +191,8 @@ impl Execution {
     }
 
     /// Waits until it is over or waits for people, in this process or another one, and returns it
-    /// as it is then. While it waits for the [parts](Execution::part_of) of a loop, so does this, also
-    /// if one of them waits for people.
+    /// as it is then. It waits for people as well if a [part](Execution::part_of) of a loop does and
+    /// no other part can continue.
     ///
     /// # Errors
     ///
@@ -209,14 +209,17 @@ impl Execution {
         Ok(Execution::new(self.owned.clone(), row))
     }
 
-    /// The open questions, in the order asked.
+    /// The open questions, in the order asked: its own, and then those of the
+    /// [parts](Execution::part_of) of its loops.
     ///
     /// # Errors
     ///
     /// The store could not be read.
     pub async fn questions(&self) -> Result<Vec<OpenQuestion>, RuntimeError> {
-        let questions = self.owned.questions(self.row.id).await?;
-        Ok(questions.into_iter().map(OpenQuestion::new).collect())
+        let questions = self.owned.questions(self.row.id).await?.into_iter();
+        Ok(questions
+            .map(|(pause, of)| OpenQuestion::new(pause, &of))
+            .collect())
     }
 
     /// Its events: from its first record on, or after the record that the filter names, until it is
@@ -310,11 +313,15 @@ impl Execution {
 #[derive(Debug, Clone)]
 pub struct OpenQuestion {
     row: PauseRow,
+    part_of: Option<ExecutionId>,
 }
 
 impl OpenQuestion {
-    pub(crate) fn new(row: PauseRow) -> Self {
-        OpenQuestion { row }
+    /// A question of this execution.
+    pub(crate) fn new(row: PauseRow, of: &Row) -> Self {
+        let part = StoredOptions::part_of(of);
+        let part_of = part.map(|part| part.of);
+        OpenQuestion { row, part_of }
     }
 
     /// The token that [`Runtime::resume`](crate::Runtime::resume) takes.
@@ -325,6 +332,11 @@ impl OpenQuestion {
     /// The execution that asks.
     pub fn execution(&self) -> ExecutionId {
         self.row.execution
+    }
+
+    /// The execution with the loop, if a [part](Execution::part_of) of a loop asks.
+    pub fn part_of(&self) -> Option<ExecutionId> {
+        self.part_of
     }
 
     /// The path of the node that asks, such as `release.approval`.

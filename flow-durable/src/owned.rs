@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flow_store::{ExecutionId, PauseRow, PauseState, Record, Row, Status, Store as _, Token};
+use tokio::time::Instant;
 
 use crate::error::RuntimeError;
 use crate::inner::{Inner, lock};
@@ -13,6 +14,9 @@ use crate::steps::missing;
 
 /// How often an execution that another process runs is checked.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// How often the parts of its loops are checked. There may be many.
+const LOOK_AT_PARTS: Duration = Duration::from_secs(1);
 
 /// The executions of some owners, in the shared state of a runtime. Executions of other owners do
 /// not exist for it.
@@ -83,6 +87,7 @@ impl Owned {
     }
 
     pub(crate) async fn settled(&self, id: ExecutionId) -> Result<Row, RuntimeError> {
+        let mut looked: Option<Instant> = None;
         loop {
             let run = lock(&self.inner.active).get(&id).cloned();
             if let Some(run) = run {
@@ -119,6 +124,12 @@ impl Owned {
                     if let Some(error) = self.inner.halted_part_of(&row).await? {
                         return Err(error);
                     }
+                    if looked.is_none_or(|looked| looked.elapsed() >= LOOK_AT_PARTS) {
+                        looked = Some(Instant::now());
+                        if self.inner.parts_ask(&row).await? {
+                            return Ok(row);
+                        }
+                    }
                 }
                 _ => return Ok(row),
             }
@@ -128,18 +139,27 @@ impl Owned {
         }
     }
 
-    pub(crate) async fn questions(&self, id: ExecutionId) -> Result<Vec<PauseRow>, RuntimeError> {
-        self.row(id).await?;
-        let pauses = self
-            .inner
-            .store
-            .pauses(id)
-            .await
-            .map_err(RuntimeError::of(id))?;
-        let open = pauses
-            .into_iter()
-            .filter(|pause| pause.state == PauseState::Open);
-        Ok(open.collect())
+    /// The open questions of an execution and of the parts of its loops, each with the execution that
+    /// asks.
+    pub(crate) async fn questions(
+        &self,
+        id: ExecutionId,
+    ) -> Result<Vec<(PauseRow, Row)>, RuntimeError> {
+        let row = self.row(id).await?;
+        let mut parts = match row.status {
+            Status::Paused | Status::Running => self.inner.rows_of_parts(&row).await?,
+            _ => Vec::new(),
+        };
+        parts.sort_by_key(|part| part.id);
+        let paused = parts.iter().filter(|part| part.status == Status::Paused);
+        let mut questions = Vec::new();
+        for row in std::iter::once(&row).chain(paused) {
+            let pauses = self.inner.store.pauses(row.id).await;
+            let pauses = pauses.map_err(RuntimeError::of(row.id))?.into_iter();
+            let open = pauses.filter(|pause| pause.state == PauseState::Open);
+            questions.extend(open.map(|pause| (pause, row.clone())));
+        }
+        Ok(questions)
     }
 
     /// A question, also if it is closed, and its execution.

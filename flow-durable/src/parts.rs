@@ -112,6 +112,11 @@ pub(crate) fn flow_with_loop(flow: &str) -> Option<&str> {
     flow.rsplit_once('.').map(|(flow, _)| flow)
 }
 
+/// The name of the loop, given the name of the flow of its parts.
+pub(crate) fn loop_of_parts(flow: &str) -> Option<&str> {
+    flow.rsplit_once('.').map(|(_, each)| each)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

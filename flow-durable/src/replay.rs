@@ -421,7 +421,7 @@ impl Replay {
 }
 
 /// Returns true if a run waits for records of this kind in a replay.
-fn is_awaited(kind: RecordKind) -> bool {
+pub(crate) fn is_awaited(kind: RecordKind) -> bool {
     matches!(
         kind,
         RecordKind::Outcome

@@ -3,7 +3,9 @@
 //! A call starts an execution of the caller and waits until it is over. It is as durable as any other:
 //! when the connection is cut, it goes on, and the client finds it in its executions.
 
+use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use axum::extract::Request;
@@ -13,6 +15,7 @@ use axum::response::{IntoResponse as _, Response};
 use flow_durable::{
     DeltaContent, EventFilter, Execution, ExecutionEvent, RecordKind, StartOptions, Status,
 };
+use futures_util::future::{Either, select};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
     JsonObject, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProgressToken,
@@ -62,6 +65,9 @@ async fn authenticated(
         Err(problem) => problem.into_response(),
     }
 }
+
+/// How long the progress of the last steps may take to be told.
+const LAST_PROGRESS: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
 struct Tools(Arc<App>);
@@ -118,7 +124,18 @@ impl ServerHandler for Tools {
         self.0.metrics().started(&request.name);
         let token = context.meta.get_progress_token();
         let progress = report_progress(&context, &execution, token);
-        let settled = async { tokio::join!(execution.settled(), progress).0 };
+        let settled = async {
+            let (settled, progress) = (pin!(execution.settled()), pin!(progress));
+            match select(settled, progress).await {
+                Either::Right(((), settled)) => settled.await,
+                // The last steps are told before the result. If a part of a loop asks, its execution
+                // has no event that says so.
+                Either::Left((settled, progress)) => {
+                    let _ = tokio::time::timeout(LAST_PROGRESS, progress).await;
+                    settled
+                }
+            }
+        };
         let settled = tokio::select! {
             settled = settled => settled,
             () = context.ct.cancelled() => {

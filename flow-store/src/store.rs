@@ -64,6 +64,23 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         claim: Option<Claim>,
     ) -> Result<Created, StoreError>;
 
+    /// Adds a part of a loop of the execution `of`, as [`create`](Store::create) without a claim, for
+    /// the holder of the claim with this `fence`. If there is an execution with the part's id, nothing
+    /// is written. The condition and the write are one: nothing is created for an execution that
+    /// another call ends, removes or claims at the same time.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::LeaseLost`] if the `fence` of the row of `of` is another one, its claim was given
+    /// up, or it is over; [`StoreError::NotFound`] if it is gone; or as `create`.
+    async fn create_part(
+        &self,
+        of: ExecutionId,
+        fence: u64,
+        row: Row,
+        records: Vec<Record>,
+    ) -> Result<Created, StoreError>;
+
     /// Stores a flow's structure, a JSON text, under its hash. A structure that is already there
     /// stays.
     ///
@@ -327,6 +344,16 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         claim: Option<Claim>,
     ) -> Result<Created, StoreError> {
         (**self).create(row, records, pauses, claim).await
+    }
+
+    async fn create_part(
+        &self,
+        of: ExecutionId,
+        fence: u64,
+        row: Row,
+        records: Vec<Record>,
+    ) -> Result<Created, StoreError> {
+        (**self).create_part(of, fence, row, records).await
     }
 
     async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {

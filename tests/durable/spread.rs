@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flow_durable::{
-    Execution, ExecutionId, ListOptions, RecordKind, Runtime, RuntimeOptions, StartOptions, Status,
+    Execution, ExecutionId, ListOptions, OpenQuestion, RecordKind, Runtime, RuntimeOptions,
+    StartOptions, Status,
 };
 use flow_loader::{Format, load, registry};
 use flow_runtime::prelude::*;
@@ -382,6 +383,13 @@ async fn parts_ask_people() {
         asked.extend(part.questions().await.unwrap());
     }
     asked.sort_by(|one, other| one.prompt().cmp(other.prompt()));
+    // They are inside the execution, for whoever waits for it.
+    let waits = runtime.get(id).await.unwrap().settled().await.unwrap();
+    assert_eq!((waits.id(), waits.status()), (id, Status::Paused));
+    let inside = waits.questions().await.unwrap();
+    let tokens = |all: &[OpenQuestion]| all.iter().map(OpenQuestion::token).collect::<Vec<_>>();
+    assert_eq!(tokens(&inside), tokens(&asked));
+    assert!(inside.iter().all(|question| question.part_of() == Some(id)));
     let prompts: Vec<&str> = asked.iter().map(|question| question.prompt()).collect();
     assert_eq!(
         prompts,

@@ -394,6 +394,21 @@ impl<F: Fault> Store for Faulty<F> {
         created
     }
 
+    async fn create_part(
+        &self,
+        of: ExecutionId,
+        fence: u64,
+        row: Row,
+        records: Vec<Record>,
+    ) -> Result<Created, StoreError> {
+        self.fault.write()?;
+        self.fault.before("create_part")?;
+        tokio::time::sleep(self.fault.answers_late()).await;
+        let created = self.store.create_part(of, fence, row, records).await;
+        self.fault.after("create_part")?;
+        created
+    }
+
     async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
         self.fault.write()?;
         self.store.put_structure(hash, structure).await

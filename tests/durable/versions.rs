@@ -142,7 +142,6 @@ async fn what_breaks_executions_is_refused_unless_both_are_kept() {
     let expected = [
         "node `go` was renamed to `asks` (executions)",
         "node `first` was renamed to `begin` (executions)",
-        "`begin` was a `first`, and is a `begin` (executions)",
         "`begin` writes `begin` instead of `first` (executions)",
     ];
     assert_eq!(*changes, expected);

@@ -11,6 +11,11 @@ use crate::{Error, Outcome, Screen, Text, target};
 
 pub(crate) fn diff(options: &Diff, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     let old = target::sound(&options.old)?;
+    #[cfg(feature = "executions")]
+    if let Some(store) = &options.store {
+        let broken = super::executions::broken_by(store, old.as_slice())?;
+        return shown(&broken, options.json, screen);
+    }
     let new = match &options.new {
         Some(path) => target::sound(path)?,
         None => target::of_package(&options.build)?,
@@ -38,6 +43,42 @@ pub(crate) fn diff(options: &Diff, screen: &mut Screen<'_>) -> Result<Outcome, E
         Outcome::Found
     } else {
         Outcome::Fine
+    })
+}
+
+/// Shows the executions that a version breaks, and why.
+#[cfg(feature = "executions")]
+fn shown(
+    broken: &[(String, Vec<String>)],
+    json: bool,
+    screen: &mut Screen<'_>,
+) -> Result<Outcome, Error> {
+    if json {
+        let all = broken.iter();
+        let all: Value = all
+            .map(|(id, changes)| json!({ "execution": id, "changes": changes }))
+            .collect();
+        let json = json!({ "breaking": !broken.is_empty(), "executions": all });
+        screen.data(&visible_json(format!("{json:#}\n")))?;
+    } else if broken.is_empty() {
+        screen.show(&Text::line("all executions can continue"))?;
+    } else {
+        let mut text = Text::default();
+        for (id, changes) in broken {
+            text.push_styled(BAD, id)
+                .push(" may not continue:")
+                .end_line();
+            for change in changes {
+                let change = flow_spec::visible(change);
+                text.push("  ").push(change).end_line();
+            }
+        }
+        screen.show(&text)?;
+    }
+    Ok(if broken.is_empty() {
+        Outcome::Fine
+    } else {
+        Outcome::Found
     })
 }
 

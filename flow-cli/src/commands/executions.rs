@@ -1,6 +1,8 @@
 //! `cargo flow executions`: the executions of a store.
 
-use flow_terminal::ExecutionCommands;
+use flow_durable::Runtime;
+use flow_spec::FlowDocument;
+use flow_terminal::{ExecutionCommands, StoreAddress};
 
 use crate::args::Executions;
 use crate::error::Error;
@@ -23,7 +25,35 @@ pub(crate) fn executions(arguments: &Executions) -> Result<Outcome, Error> {
             return Ok(Outcome::Failed);
         }
     };
-    if let Some(file) = arguments.store.file().filter(|file| !file.exists()) {
+    let done = on_store(&arguments.store, async |runtime| {
+        ExecutionCommands::execute(&matches, &runtime).await
+    });
+    done.map(|_| Outcome::Fine)
+}
+
+/// The executions of a store that these versions of its flows would break, and the changes that break
+/// them.
+pub(crate) fn broken_by(
+    store: &StoreAddress,
+    flows: &[FlowDocument],
+) -> Result<Vec<(String, Vec<String>)>, Error> {
+    on_store(store, async |runtime| {
+        let mut broken = Vec::new();
+        for flow in flows {
+            let found = runtime.broken_by(flow).await;
+            let found = found.map_err(|error| error.to_string())?.into_iter();
+            broken.extend(found.map(|(id, changes)| (id.to_string(), changes)));
+        }
+        Ok(broken)
+    })
+}
+
+/// Does something with the executions of a store.
+fn on_store<T>(
+    store: &StoreAddress,
+    work: impl AsyncFnOnce(Runtime) -> Result<T, String>,
+) -> Result<T, Error> {
+    if let Some(file) = store.file().filter(|file| !file.exists()) {
         return Err(Error::NoStore {
             path: file.to_owned(),
         });
@@ -33,9 +63,8 @@ pub(crate) fn executions(arguments: &Executions) -> Result<Outcome, Error> {
         .build();
     let runtime = runtime.map_err(|error| Error::Executions(error.to_string()))?;
     let done = runtime.block_on(async {
-        let store = arguments.store.open().await;
-        let runtime = store.map_err(|error| arguments.store.explain(&error))?;
-        ExecutionCommands::execute(&matches, &runtime).await
+        let opened = store.open().await;
+        work(opened.map_err(|error| store.explain(&error))?).await
     });
-    done.map(|_| Outcome::Fine).map_err(Error::Executions)
+    done.map_err(Error::Executions)
 }

@@ -48,6 +48,30 @@ async fn runtime(file: &Path) -> Runtime {
     runtime
 }
 
+/// Which executions of a store a version breaks, that a diff of documents cannot know.
+#[tokio::test]
+async fn a_version_is_compared_with_the_executions_of_a_store() {
+    let folder = Folder::new();
+    let file = folder.path().join("runs.db");
+    let id = asking(&file).await;
+    let same = Claim::SPEC.to_owned();
+    let renamed = same.replace("\"decision\"", "\"verdict\"");
+    assert_ne!(same, renamed);
+    let folder = folder.with("same.json", same).with("renamed.json", renamed);
+    let call = |file: &str| folder.run(&format!("flow diff {file} --store sqlite:runs.db"));
+    assert_eq!(call("same.json"), "all executions can continue\n");
+    let told = call("renamed.json");
+    assert!(
+        told.starts_with(&format!("{id} may not continue:\n")),
+        "{told}"
+    );
+    assert!(
+        told.contains("node `decision` was renamed to `verdict`"),
+        "{told}"
+    );
+    assert!(told.contains("[exit code 1]"), "{told}");
+}
+
 #[tokio::test]
 async fn a_store_is_looked_into_without_its_flows() {
     let folder = Folder::new();

@@ -140,6 +140,7 @@ impl<S: StoredState<Json>> StateHooks<S> for Durable {
     fn before_node(&self, scope: &Scope<'_>, node: u16, state: &S) -> Result<(), Failed> {
         let frame = scope.frame();
         let outermost = frame.around_flow().is_none();
+        self.only_the_loop(frame)?;
         self.capture(frame, Some(node), state);
         if outermost
             && self.journal.snapshot_is_due(self.snapshots.every)

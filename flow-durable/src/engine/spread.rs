@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::future::pending;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -90,6 +91,8 @@ impl std::fmt::Debug for Spreads {
 #[derive(Debug)]
 pub(crate) struct OfPart {
     pub(crate) part: Part,
+    /// True when its loop has begun.
+    pub(super) begun: AtomicBool,
     pub(super) ran: Mutex<Option<Result<Saved, Failed>>>,
 }
 
@@ -108,6 +111,7 @@ impl Durable {
     pub(crate) fn of_part(self, part: Option<Part>) -> Self {
         let of_part = part.map(|part| OfPart {
             part,
+            begun: AtomicBool::default(),
             ran: Mutex::default(),
         });
         Durable { of_part, ..self }
@@ -138,6 +142,24 @@ impl Durable {
     /// The part that this execution is, if its own loop is the frame's current node.
     pub(super) fn part_at(&self, frame: &Frame<'_>) -> Option<&OfPart> {
         self.of_part.as_ref().filter(|_| is_outermost(frame))
+    }
+
+    /// Stops a part that comes to a node after its loop: it runs its items and nothing else.
+    pub(super) fn only_the_loop(&self, frame: &Frame<'_>) -> Result<(), Failed> {
+        let Some(of_part) = self.part_at(frame) else {
+            return Ok(());
+        };
+        if !of_part.begun.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        let path = frame.flow_path().to_string();
+        let reason = "a part of a loop runs nothing behind the loop".to_owned();
+        self.journal.stop_with(RuntimeError::Unreadable {
+            execution: self.journal.execution(),
+            path: path.clone(),
+            reason: reason.clone(),
+        });
+        Err(Box::new(FlowError::Part { path, reason }))
     }
 
     /// Where the items of the current node run.

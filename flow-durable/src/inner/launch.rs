@@ -168,6 +168,7 @@ impl Inner {
             // Before it was claimed, another process may have moved it to another version.
             self.version(&row).await?
         };
+        self.judge(&row, &flow).await?;
         let loaded = self.load(&row, &flow, None).await?;
         if row.structure != flow.hash() {
             self.store_structure(&flow).await?;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use flow_runtime::engine::Saved;
+use flow_spec::FlowDocument;
 use flow_spec::diff::{Change, Effect};
 use flow_store::{
     ExecutionId, JOURNAL_FORMAT, PauseRow, PauseState, Record, RecordKind, Row, Store, StoreError,
@@ -17,7 +18,7 @@ use crate::journal::Visits;
 use crate::options::StoredOptions;
 use crate::parts::Division;
 use crate::registered::Registered;
-use crate::replay::{node_error, waits_until};
+use crate::replay::{is_awaited, node_error, waits_until};
 use crate::steps::missing;
 use crate::versions::compare;
 
@@ -65,11 +66,34 @@ impl Reached {
         Reached(reached)
     }
 
-    /// Returns true if a change concerns something that was reached. The flow itself always was.
+    /// Returns true if a change concerns something that was reached. The flow itself always was. A
+    /// replay shows if what an execution has passed would have no use.
     fn concerns(&self, change: &Change) -> bool {
+        if !change.passed.is_empty() {
+            return false;
+        }
         let path = change.old_path.as_ref().unwrap_or(&change.path);
         path.is_empty() || self.0.contains(path)
     }
+}
+
+/// The nodes that an execution has passed, by path as in [`Reached`]: the journal contains what they, or
+/// nodes inside them, returned.
+fn passed(records: &[Record], namespace: &str) -> HashSet<String> {
+    let mut passed = HashSet::new();
+    for record in records.iter().filter(|record| is_awaited(record.kind)) {
+        let path = record.path.strip_prefix(namespace);
+        let Some(path) = path.and_then(|path| path.strip_prefix('.')) else {
+            continue;
+        };
+        let path = without_items(path);
+        let around = path
+            .match_indices('.')
+            .map(|(end, _)| path[..end].to_owned());
+        passed.extend(around);
+        passed.insert(path);
+    }
+    passed
 }
 
 /// A path without the indices of items.
@@ -136,6 +160,42 @@ impl Inner {
             flow: row.flow.clone(),
             changes,
         })
+    }
+
+    /// The changes up to a version of a flow that break an execution, as far as documents say. A
+    /// runtime that has the version [judges](Self::judge) by a replay.
+    pub(crate) async fn changes_up_to(
+        &self,
+        row: &Row,
+        new: &FlowDocument,
+    ) -> Result<Vec<String>, RuntimeError> {
+        let of = RuntimeError::of(row.id);
+        let old = self.store.structure(&row.structure).await.map_err(&of)?;
+        let old = old.as_deref().map(FlowDocument::parse_spec);
+        let Some(Ok(old)) = old else {
+            return Ok(vec!["the structure of its flow cannot be read".to_owned()]);
+        };
+        let records = self
+            .records(row.id, row.snapshot_seq.unwrap_or(0), None)
+            .await?;
+        let Some(first) = records.first() else {
+            return Ok(Vec::new());
+        };
+        let snapshot = records
+            .iter()
+            .rfind(|record| record.kind == RecordKind::Snapshot);
+        let snapshot: Option<Snapshot> =
+            snapshot.and_then(|record| serde_json::from_str(&record.payload).ok());
+        let namespace = snapshot.as_ref().map_or(&first.path, |it| &it.namespace);
+        let passed = passed(&records, namespace);
+        let reached = Reached::new(&records, snapshot.as_ref());
+        let breaks = |change: &&Change| {
+            change.executions == Effect::Breaking
+                && (reached.concerns(change) || change.passed.iter().any(|it| passed.contains(it)))
+        };
+        let diff = flow_spec::diff(&old, new);
+        let breaking = diff.changes.iter().filter(breaks);
+        Ok(breaking.map(|change| change.message.clone()).collect())
     }
 
     /// The records from one number up to another, which is excluded.

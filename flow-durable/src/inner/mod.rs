@@ -7,10 +7,12 @@ mod halts;
 mod launch;
 mod listen;
 mod load;
+mod look;
 mod parts;
 mod queue;
 mod recover;
 mod slots;
+mod stranded;
 mod tasks;
 
 use std::collections::{HashMap, HashSet};
@@ -162,10 +164,6 @@ impl Inner {
     /// Sets the clock by that of the store, before times are written.
     pub(crate) async fn set_clock(&self) -> Result<(), StoreError> {
         self.clock.set_by(&*self.store).await
-    }
-
-    pub(crate) fn options(&self) -> &RuntimeOptions {
-        &self.options
     }
 
     /// A UUID of version 7 with this time. It is greater than those before it, even if the clock

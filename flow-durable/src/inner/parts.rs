@@ -111,12 +111,14 @@ impl Inner {
             not_before_ms: None,
             concurrency: None,
         };
-        let created = self.store.create(row, records, Vec::new(), None).await;
+        let of = parent.id;
+        let created = self.store.create_part(of, parent.fence, row, records);
+        let created = created.await;
         // It may have been stored before.
         if let Err(error) = created
             && !matches!(self.store.without_result(id).await, Ok(Some(_)))
         {
-            return Err(RuntimeError::of(parent.id)(error));
+            return Err(RuntimeError::of(of)(error));
         }
         self.committed.notify_waiters();
         if !self.slots.are_none() {
@@ -364,22 +366,23 @@ impl Inner {
 
     /// The executions that are parts of an execution's loops.
     pub(crate) async fn parts_of(&self, row: &Row) -> Result<Vec<ExecutionId>, RuntimeError> {
-        // Most flows have no such loop.
-        if let Some(version) = self.version_with(&row.flow, &row.structure) {
-            if version.spread_loops().is_empty() {
-                return Ok(Vec::new());
-            }
-        } else {
-            let structure = self.store.structure(&row.structure).await;
-            let structure = structure.map_err(RuntimeError::of(row.id))?;
-            if structure.is_some_and(|structure| !structure.contains("\"spread\"")) {
-                return Ok(Vec::new());
-            }
+        if self.may_have_parts(row).await? {
+            return self.parts_of_id(row.id).await;
         }
-        self.parts_of_id(row.id).await
+        Ok(Vec::new())
     }
 
-    /// The same, whatever the flow.
+    /// Whether the flow of an execution has loops that can have parts. Most have none.
+    pub(crate) async fn may_have_parts(&self, row: &Row) -> Result<bool, RuntimeError> {
+        if let Some(version) = self.version_with(&row.flow, &row.structure) {
+            return Ok(!version.spread_loops().is_empty());
+        }
+        let structure = self.store.structure(&row.structure).await;
+        let structure = structure.map_err(RuntimeError::of(row.id))?;
+        Ok(structure.is_none_or(|structure| structure.contains("\"spread\"")))
+    }
+
+    /// The executions that are parts of the loops of this one, whatever its flow.
     pub(crate) async fn parts_of_id(
         &self,
         of: ExecutionId,
@@ -398,6 +401,44 @@ impl Inner {
             Err(damaged) => damaged.execution.filter(|id| is_named_as_part_of(*id, of)),
         });
         Ok(parts.collect())
+    }
+
+    /// The rows of the parts of an execution's loops, without those that cannot be read.
+    pub(crate) async fn rows_of_parts(&self, row: &Row) -> Result<Vec<Row>, RuntimeError> {
+        if !self.may_have_parts(row).await? {
+            return Ok(Vec::new());
+        }
+        let query = ListQuery {
+            copied_from: Some(row.id),
+            ..ListQuery::default()
+        };
+        let listed = self.store.list(&query).await;
+        let listed = listed.map_err(RuntimeError::of(row.id))?;
+        let is_part =
+            |other: &Row| StoredOptions::part_of(other).is_some_and(|part| part.of == row.id);
+        Ok(listed.into_iter().flatten().filter(is_part).collect())
+    }
+
+    /// Whether an execution that waits for parts waits for people: some of them ask, and none can
+    /// continue.
+    pub(crate) async fn parts_ask(&self, row: &Row) -> Result<bool, RuntimeError> {
+        let parts = self.rows_of_parts(row).await?;
+        let moves = |part: &Row| matches!(part.status, Status::Queued | Status::Running);
+        if parts.iter().any(moves) {
+            return Ok(false);
+        }
+        let mut ask = false;
+        for part in parts.iter().filter(|part| part.status == Status::Paused) {
+            let pauses = self.store.pauses(part.id).await;
+            for pause in pauses.map_err(RuntimeError::of(part.id))? {
+                match pause.state {
+                    PauseState::Open => ask = true,
+                    PauseState::Answered(_) | PauseState::TimedOut => return Ok(false),
+                    PauseState::Used | PauseState::Expired | PauseState::Withdrawn => {}
+                }
+            }
+        }
+        Ok(ask)
     }
 
     /// Why a part for which an execution waits cannot continue here, if there is one.

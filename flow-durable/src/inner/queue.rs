@@ -72,7 +72,7 @@ impl Inner {
     }
 
     /// The names of the flows that this process has, and those of the parts of their loops.
-    fn names_to_take(&self) -> Vec<String> {
+    pub(crate) fn names_to_take(&self) -> Vec<String> {
         let flows = lock(&self.flows);
         let all = flows
             .iter()

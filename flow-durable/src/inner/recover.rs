@@ -17,7 +17,8 @@ use crate::error::RuntimeError;
 pub struct Recovered {
     /// The executions that were resumed.
     pub resumed: Vec<ExecutionId>,
-    /// The executions that could not be resumed, and why. They are as they were.
+    /// The executions that could not be resumed, and those that wait and could not be resumed if they
+    /// were answered, and why. They are as they were.
     pub refused: Vec<(ExecutionId, RuntimeError)>,
     /// Damaged data of which it is not known to which execution it belongs.
     pub damaged: Vec<Damaged>,

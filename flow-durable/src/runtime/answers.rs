@@ -5,6 +5,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use flow_store::{ExecutionId, PauseRow, PauseState, Row, Settlement, Store, Token};
 
@@ -28,7 +29,7 @@ impl Runtime {
         let (pause, row) = self.owned.question(token).await?;
         still_runs(&row)?;
         self.open(&pause)?;
-        Ok(OpenQuestion::new(pause))
+        Ok(OpenQuestion::new(pause, &row))
     }
 
     /// Answers a question, and resumes the execution. The answer is a value of the type that was
@@ -46,7 +47,8 @@ impl Runtime {
     /// The execution is as it was: [`RuntimeError::UnknownToken`],
     /// [`RuntimeError::AlreadyAnswered`], [`RuntimeError::Expired`],
     /// [`RuntimeError::Withdrawn`], [`RuntimeError::WrongType`], [`RuntimeError::Over`],
-    /// [`RuntimeError::FlowChanged`], or the store failed. If the flow is not registered:
+    /// [`RuntimeError::FlowChanged`] or [`RuntimeError::Unreadable`] if the execution could not continue
+    /// with the answer, or the store failed. If the flow is not registered:
     /// [`RuntimeError::NoSchema`]; without the feature `schema`, [`RuntimeError::NotRegistered`]. If
     /// there are several answers to one question, one is accepted.
     //
@@ -90,16 +92,11 @@ impl Runtime {
     async fn accepted(
         &self,
         row: &Row,
-        flow: &Registered,
+        flow: &Arc<Registered>,
         pause: &PauseRow,
         value: Result<SubmittedValue, serde_json::Error>,
     ) -> Result<String, RuntimeError> {
-        let changes = if row.structure == flow.hash() {
-            None
-        } else {
-            // Whether the journal fits depends on its records.
-            self.owned.inner.load(row, flow, None).await?.changes
-        };
+        let changes = self.owned.inner.judge_to_answer(row, flow).await?;
         let asked = flow
             .question(&pause.path)
             .ok_or_else(|| RuntimeError::FlowChanged {
@@ -107,7 +104,6 @@ impl Runtime {
                 flow: row.flow.clone(),
                 changes: changes
                     .into_iter()
-                    .flatten()
                     .chain([format!("`{}` asks nothing any more", pause.path)])
                     .collect(),
             })?;

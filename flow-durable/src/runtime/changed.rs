@@ -99,7 +99,7 @@ impl Runtime {
             seq,
             reasons,
         };
-        let Some(mut at) = self.look(&row, &flow, loaded).await?.at else {
+        let Some(mut at) = self.owned.inner.look(&row, &flow, loaded).await?.at else {
             let reason = "the flow is at its end there, and no node could use them".to_owned();
             return Err(unchangeable(vec![reason]));
         };
@@ -155,7 +155,7 @@ impl Runtime {
             options: options.clone(),
             changes: None,
         };
-        match self.look(row, flow, loaded).await {
+        match self.owned.inner.look(row, flow, loaded).await {
             Ok(captured) => {
                 let at = captured.at;
                 let value = at.and_then(|mut at| at.before.state.remove(key));

@@ -120,17 +120,22 @@ impl Runtime {
     /// that is not over; or the store failed. It may be removed all the same.
     pub async fn delete(&self, id: ExecutionId) -> Result<(), RuntimeError> {
         let inner = &self.owned.inner;
-        let parts = match self.owned.there(id).await? {
+        let may_have_parts = match self.owned.there(id).await? {
             Some(row) => {
                 inner.may_be_deleted(&row).await?;
-                let parts = inner.parts_of(&row).await?;
-                if !parts.is_empty() && !row.status.is_over() {
-                    // So that it makes no more of them.
+                let may_have_parts = inner.may_have_parts(&row).await?;
+                if may_have_parts && !row.status.is_over() {
+                    // From then on it makes no more of them.
                     self.cancel_before_deletion(row).await?;
                 }
-                parts
+                may_have_parts
             }
-            None => inner.parts_of_id(id).await?,
+            None => true,
+        };
+        let parts = if may_have_parts {
+            inner.parts_of_id(id).await?
+        } else {
+            Vec::new()
         };
         for part in parts {
             inner.drop_run(part);

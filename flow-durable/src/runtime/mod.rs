@@ -16,7 +16,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use flow_runtime::engine::AnyFlow;
-use flow_store::{ExecutionId, ListQuery, Store};
+use flow_spec::FlowDocument;
+use flow_store::{ExecutionId, ListQuery, Status, Store};
 use tokio_util::sync::CancellationToken;
 use uuid::{ContextV7, Uuid};
 
@@ -87,6 +88,9 @@ impl fmt::Debug for Runtime {
             .finish_non_exhaustive()
     }
 }
+
+/// The statuses of executions that are not over.
+const UNFINISHED: [Status; 3] = [Status::Queued, Status::Running, Status::Paused];
 
 impl Runtime {
     /// A runtime with this store and the default options.
@@ -270,15 +274,56 @@ impl Runtime {
     /// # Errors
     ///
     /// The store could not be read. An execution that cannot continue is not an error, nor is a
-    /// damaged one: it is in [`Recovered::refused`], and [`Execution::settled`] says why.
+    /// damaged one: it is in [`Recovered::refused`], and [`Execution::settled`] says why. So is one
+    /// that waits for people and could not continue with their answers, because its flow has changed.
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
-        let recovered = self.owned.inner.recover(Look::Asked).await?;
+        let mut recovered = self.owned.inner.recover(Look::Asked).await?;
+        for (id, error) in self.owned.inner.stranded_while_paused().await? {
+            if !recovered.refused.iter().any(|(known, _)| *known == id) {
+                recovered.refused.push((id, error));
+            }
+        }
         self.owned.inner.keep_listening();
         self.owned.inner.keep_recovering();
         if self.owned.inner.options.takes_often() {
             self.owned.inner.keep_taking();
         }
         Ok(recovered)
+    }
+
+    /// The unfinished executions of the registered flows, whoever owns them, that cannot continue with
+    /// the versions registered here, and why: what [`recover`](Runtime::recover) would refuse, now or
+    /// when they are answered. Nothing is written, so that a new version can be checked before it is
+    /// deployed. Each journal is replayed without running a step.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    pub async fn check_executions(&self) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
+        self.owned.inner.stranded(&UNFINISHED).await
+    }
+
+    /// The unfinished executions of a flow, whoever owns them, that a version of it breaks, and the
+    /// changes that break them. The version need not be registered: this compares documents, and says of
+    /// an execution that passed a change by another way that it may break. Where the version is
+    /// registered, [`check_executions`](Runtime::check_executions) knows it exactly.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    pub async fn broken_by(
+        &self,
+        new: &FlowDocument,
+    ) -> Result<Vec<(ExecutionId, Vec<String>)>, RuntimeError> {
+        let inner = &self.owned.inner;
+        let mut broken = Vec::new();
+        for row in inner.rows_of(&new.name, &UNFINISHED).await? {
+            let changes = inner.changes_up_to(&row, new).await?;
+            if !changes.is_empty() {
+                broken.push((row.id, changes));
+            }
+        }
+        Ok(broken)
     }
 
     /// Stops the executions of this process as soon as their running steps have ended, and gives up

@@ -113,7 +113,7 @@ impl Runtime {
         let flow = self.owned.inner.version(&row).await?;
         let under_way = under_way(&loaded.records);
         let namespace = flow.namespace();
-        let mut flows = self.look(&row, &flow, loaded).await?.flows;
+        let mut flows = self.owned.inner.look(&row, &flow, loaded).await?.flows;
         // The replay continues to the first step that has no outcome, which may be in a flow that
         // was not reached yet.
         flows.retain(|path, _| path == namespace || under_way.contains(path));

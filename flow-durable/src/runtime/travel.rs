@@ -4,85 +4,20 @@
 //! The journal contains outcomes, not states. So a look replays the flow up to the record, without
 //! running any step, and captures the state that the flow has there.
 
-use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::task::{Context, Poll, Wake, Waker};
-
 use flow_store::refusal::newest_snapshot;
 use flow_store::{ExecutionId, PauseRow, PauseState, Record, RecordKind, Row, Status, Token};
 use serde_json::{Value, json};
-use tokio::sync::Notify;
 use uuid::Uuid;
 
-use crate::driver::{Driver, Signals, Work};
-use crate::engine::{Asked, AtNode, Captured, Durable, Relay, Snapshots};
+use crate::engine::{Asked, AtNode};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
-use crate::inner::{Loaded, check_format, kept_elsewhere, loaded_visits, lock};
-use crate::journal::Journal;
+use crate::inner::{Loaded, check_format, kept_elsewhere};
 use crate::registered::Registered;
 use crate::runtime::Runtime;
 use crate::steps::{is_inside, is_within, missing};
 
 impl Runtime {
-    /// Replays records, and captures the state to which they come.
-    pub(super) async fn look(
-        &self,
-        row: &Row,
-        flow: &Arc<Registered>,
-        loaded: Loaded,
-    ) -> Result<Captured, RuntimeError> {
-        let namespace = flow.namespace();
-        let Loaded {
-            input,
-            snapshot,
-            records,
-            options,
-            ..
-        } = loaded;
-        let clock = self.owned.inner.options().clock.clone();
-        let journal = Arc::new(Journal::new(row.id, clock, row.next_seq));
-        let visits = loaded_visits(namespace, snapshot.as_ref());
-        journal.load(records, visits, Vec::new());
-        let state = match &snapshot {
-            Some(snapshot) => snapshot.state.clone(),
-            None => input.0.clone(),
-        };
-        let captured = Arc::new(Mutex::new(Captured {
-            flows: BTreeMap::from([(namespace.to_owned(), state)]),
-            at: None,
-        }));
-        let snapshots = Snapshots {
-            every: usize::MAX,
-            prune: false,
-        };
-        let engine = Durable::new(
-            journal.clone(),
-            options.run_options(),
-            Relay::new(journal.clone(), Vec::new(), None),
-            &input,
-            snapshots,
-            snapshot,
-        );
-        let engine = engine.of_part(options.part).capturing(captured.clone());
-        let engine = Arc::new(engine);
-        let driver = Driver {
-            store: self.owned.inner.store.clone(),
-            journal,
-            engine: engine.clone(),
-            row: row.clone(),
-            signals: Signals::default(),
-            committed: Arc::new(Notify::new()),
-            path: namespace.to_owned(),
-            changes: None,
-            structure: None,
-        };
-        driver.look_back(flow.run(row.id, engine, input)).await?;
-        Ok(std::mem::take(&mut *lock(&captured)))
-    }
-
     /// Copies an execution: starts a new one that has the records of this one up to and including
     /// the given one, and continues from there independently. Questions that were open at that
     /// point are asked again, and waits and timeouts have as much time left as they had: the copied
@@ -349,51 +284,4 @@ pub(super) fn is_end(kind: RecordKind) -> bool {
         kind,
         RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
     )
-}
-
-/// Remembers whether a run was woken while it was polled during a look into the past. A fork may
-/// leave branches that it has just woken for its next poll.
-#[derive(Default)]
-struct Woken(AtomicBool);
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.wake_by_ref();
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        self.0.store(true, Ordering::Release);
-    }
-}
-
-impl Driver {
-    /// Polls a run as long as it has records to use. Nothing that it wants to write is written.
-    async fn look_back(self, mut work: Work) -> Result<(), RuntimeError> {
-        let woken = Arc::new(Woken::default());
-        let waker = Waker::from(woken.clone());
-        let mut cx = Context::from_waker(&waker);
-        loop {
-            woken.0.store(false, Ordering::Release);
-            match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(&mut cx))) {
-                Ok(Poll::Pending) => {}
-                Ok(Poll::Ready(ended)) => {
-                    if let Some(error) = self.journal.halted() {
-                        return Err(error);
-                    }
-                    if ended.is_err() {
-                        self.journal.run_failed();
-                    }
-                    return self.diverged().map_or(Ok(()), Err);
-                }
-                Err(_) => return self.diverged().map_or(Ok(()), Err),
-            }
-            if let Some(error) = self.journal.halted() {
-                return Err(error);
-            }
-            let moves = woken.0.load(Ordering::Acquire) || self.journal.skip_starts();
-            if !moves {
-                return self.diverged().map_or(Ok(()), Err);
-            }
-        }
-    }
 }

@@ -76,8 +76,12 @@ impl Caller {
     /// One of their executions.
     pub(crate) async fn execution(&self, id: ExecutionId) -> Result<Execution, Problem> {
         match &self.principal.0 {
-            Who::Link { execution, step } if step.is_some() || *execution != id => {
-                Err(no_execution(id))
+            Who::Link { step: Some(_), .. } => Err(no_execution(id)),
+            Who::Link { execution, .. } if *execution != id => {
+                // A part of a loop is inside its execution.
+                let part = self.executions.get(id).await;
+                let part = part.ok().filter(|part| part.part_of() == Some(*execution));
+                part.ok_or_else(|| no_execution(id))
             }
             _ => Ok(self.executions.get(id).await?),
         }
@@ -92,16 +96,22 @@ impl Caller {
     /// The open questions of an execution that they may see.
     pub(crate) async fn questions(&self, id: ExecutionId) -> Result<Vec<OpenQuestion>, Problem> {
         match &self.principal.0 {
-            Who::Link { execution, .. } if *execution != id => Err(no_execution(id)),
-            _ => {
-                let execution = self.executions.get(id).await?;
-                let questions = execution.questions().await?;
-                Ok(questions
-                    .into_iter()
-                    .filter(|question| self.may_answer(question))
-                    .collect())
+            Who::Link {
+                execution,
+                step: Some(_),
+            } if *execution != id => Err(no_execution(id)),
+            Who::Link { step: Some(_), .. } => {
+                self.answerable(self.executions.get(id).await?).await
             }
+            _ => self.answerable(self.execution(id).await?).await,
         }
+    }
+
+    async fn answerable(&self, execution: Execution) -> Result<Vec<OpenQuestion>, Problem> {
+        let questions = execution.questions().await?.into_iter();
+        Ok(questions
+            .filter(|question| self.may_answer(question))
+            .collect())
     }
 
     /// An open question that they may see.
@@ -133,10 +143,12 @@ impl Caller {
 
     fn may_answer(&self, question: &OpenQuestion) -> bool {
         match &self.principal.0 {
-            Who::Link { execution, step } => {
-                *execution == question.execution()
-                    && step.as_ref().is_none_or(|step| step == question.step())
-            }
+            Who::Link { execution, step } => match step {
+                Some(step) => *execution == question.execution() && step == question.step(),
+                None => {
+                    [Some(question.execution()), question.part_of()].contains(&Some(*execution))
+                }
+            },
             _ => true,
         }
     }

@@ -16,7 +16,8 @@ use super::principal::{Principal, Who};
 /// Signs links, each of which lets whoever has it see one execution, or one question, until a time.
 ///
 /// The signature is an HMAC with SHA-256. A request carries a link as `?link=…`, or as
-/// `Authorization: Bearer …`. A link to an execution also lets answer its questions. A link to a
+/// `Authorization: Bearer …`. A link to an execution also lets answer its questions, and those of the parts of its
+/// loops. A link to a
 /// question shows nothing but that question: not the values of the execution, and no other
 /// question of it.
 ///

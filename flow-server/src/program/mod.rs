@@ -15,6 +15,7 @@ use std::fmt;
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use clap::parser::ValueSource;
 use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
 use flow_durable::{Durable, Runtime, RuntimeOptions, Store};
 use flow_loader::Registry;
@@ -37,6 +38,7 @@ use shared::Shared;
 /// | `schedules` | lists what is started on schedules, with the feature `schedule` |
 /// | `orphans` | lists and removes the large values of executions that are gone, with the feature `blobs` |
 /// | `check flow.yaml`, `flows` | checks documents; lists what there is |
+/// | `check --store STORE` | checks whether the flows of this program can continue the executions there |
 /// | `completions bash` | prints completions for a shell |
 ///
 /// Executions are in the store that `--store` names: `sqlite:runs.db` if nothing is said. With the
@@ -148,6 +150,10 @@ impl Program {
             .value_parser(|text: &str| Ok::<_, Infallible>(StoreAddress::from(text)))
             .help("Where executions are stored");
         let command = Command::augment_subcommands(self.terminal.command());
+        let command = command.mut_subcommand("check", |check| {
+            let check = check.mut_arg("paths", |paths| paths.required(false));
+            check.after_help(CHECK_HELP)
+        });
         let command = ExecutionCommands::add_to(command)
             .about("Runs flows, and looks after their executions")
             .arg(store);
@@ -164,6 +170,9 @@ impl Program {
     /// If the future is dropped, what this process runs stops at its current `.await`. Executions go on
     /// in another process.
     pub async fn execute(&self, matches: &ArgMatches) -> ExitCode {
+        if let Some(("check", arguments)) = matches.subcommand() {
+            return self.check(matches, arguments).await;
+        }
         let is_own = matches
             .subcommand_name()
             .is_some_and(Command::has_subcommand);
@@ -176,6 +185,43 @@ impl Program {
         exit_code(match Command::from_arg_matches(matches) {
             Ok(command) => self.carry_out(&command, matches).await,
             Err(error) => Err(error.to_string()),
+        })
+    }
+
+    /// Checks documents, and the executions of the store if one is named.
+    async fn check(&self, matches: &ArgMatches, arguments: &ArgMatches) -> ExitCode {
+        let is_named = arguments.value_source("store") == Some(ValueSource::CommandLine);
+        let has_paths = arguments.get_raw("paths").is_some();
+        if !is_named && !has_paths {
+            let help = "name documents, or the store with the executions by `--store`";
+            return exit_code(Err(format!("nothing is to be checked\nhelp: {help}")));
+        }
+        if is_named {
+            let checked = self.check_executions(matches).await;
+            if !has_paths || !matches!(checked, Ok(Outcome::Fine)) {
+                return exit_code(checked);
+            }
+        }
+        self.terminal.execute(matches).await
+    }
+
+    /// Prints the executions that the flows of this program could not continue.
+    async fn check_executions(&self, matches: &ArgMatches) -> Result<Outcome, String> {
+        let runtime = self.open(matches, leaving_all()).await?;
+        let refused = runtime.check_executions().await;
+        runtime.shut_down().await;
+        let refused = refused.map_err(|error| error.to_string())?;
+        for (id, error) in &refused {
+            println!(
+                "{}",
+                flow_spec::visible(&format!("{id} cannot go on: {error}"))
+            );
+        }
+        Ok(if refused.is_empty() {
+            println!("all executions can go on");
+            Outcome::Fine
+        } else {
+            Outcome::Found
         })
     }
 
@@ -256,6 +302,12 @@ impl Program {
         Ok(runtime)
     }
 }
+
+const CHECK_HELP: &str = "\
+The documents of a folder can name one another's flows. With `--store`, the executions there that are
+not over are checked as well: whether the flows of this program can continue them.
+
+Exit code: 0 if nothing is wrong, 1 otherwise.";
 
 /// The store that the command line names.
 async fn opened(matches: &ArgMatches) -> Result<Arc<dyn Store>, String> {

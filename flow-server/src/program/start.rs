@@ -96,7 +96,8 @@ async fn told(execution: &Execution) -> Result<Outcome, String> {
         for question in questions {
             let prompt = question.prompt().replace('\n', " ");
             eprintln!("{}", visible(&format!("{}: {prompt}", question.path())));
-            eprintln!("answer with `answer {id} VALUE`");
+            let asks = question.execution();
+            eprintln!("answer with `answer {asks} VALUE`");
         }
     }
     match execution.status() {

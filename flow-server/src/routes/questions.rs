@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use flow_durable::{ListOptions, Status};
+use flow_durable::{ListOptions, OpenQuestion, Status};
 use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
@@ -50,6 +50,8 @@ pub(super) async fn list(
             next: None,
         }));
     }
+    // Without a flow, the parts of loops are on the list themselves.
+    let with_parts = params.flow.is_some();
     let mut options = ListOptions::new().status(Status::Paused).limit(limit);
     if let Some(flow) = params.flow {
         options = options.flow(flow);
@@ -61,7 +63,11 @@ pub(super) async fn list(
     let mut questions = Vec::new();
     for execution in &paused {
         match execution.questions().await {
-            Ok(open) => questions.extend(open.iter().map(QuestionView::of)),
+            Ok(open) => {
+                let own = |question: &&OpenQuestion| question.execution() == execution.id();
+                let open = open.iter().filter(|question| with_parts || own(question));
+                questions.extend(open.map(QuestionView::of));
+            }
             // It was removed at this moment.
             Err(flow_durable::RuntimeError::NotFound(_)) => {}
             Err(error) => return Err(error.into()),

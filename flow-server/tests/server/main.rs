@@ -16,6 +16,8 @@ mod limits;
 mod links;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "mcp")]
+mod parts;
 mod routes;
 mod shutdown;
 mod support;

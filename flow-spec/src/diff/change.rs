@@ -51,6 +51,10 @@ pub struct Change {
     /// The effect on executions that were started with the old version and continue with the new
     /// one.
     pub executions: Effect,
+    /// The nodes behind the change, if only executions that have passed one of them break: what such a
+    /// node returned would have no use.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub passed: Vec<String>,
 }
 
 /// A part of a flow.
@@ -130,6 +134,16 @@ impl Change {
         self
     }
 
+    /// The same for a change that breaks executions that have passed one of these nodes, if there are
+    /// any.
+    pub(super) fn behind(mut self, passed: Vec<String>) -> Self {
+        if !passed.is_empty() {
+            self.executions = Effect::Breaking;
+            self.passed = passed;
+        }
+        self
+    }
+
     /// The worst effect on anyone.
     fn concerns(&self) -> Effect {
         self.callers.max(self.executions)
@@ -147,7 +161,13 @@ impl fmt::Display for Change {
             Effect::None => Ok(()),
             Effect::Compatible | Effect::Breaking => {
                 let those: Vec<&str> = those.map(|(_, those)| those).collect();
-                write!(f, " ({})", those.join(", "))
+                write!(f, " ({}", those.join(", "))?;
+                if !self.passed.is_empty() {
+                    let passed = self.passed.iter().map(|path| format!("`{path}`"));
+                    let passed: Vec<String> = passed.collect();
+                    write!(f, " that have passed {}", visible(&passed.join(" or ")))?;
+                }
+                f.write_str(")")
             }
         }
     }

@@ -114,6 +114,7 @@ impl Context {
             kind,
             message,
             callers: Effect::None,
+            passed: Vec::new(),
             executions: if self.is_outermost() {
                 Effect::None
             } else {

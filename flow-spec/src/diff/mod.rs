@@ -9,6 +9,7 @@ mod context;
 mod matching;
 mod node;
 mod nodes;
+mod passed;
 mod routes;
 mod signature;
 mod types;

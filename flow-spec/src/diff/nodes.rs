@@ -17,6 +17,7 @@ pub(super) fn compare<'a>(
     context: &Context,
     changes: &mut Vec<Change>,
 ) -> Renamed<'a> {
+    let flow = old;
     let (before, after) = (by_id(old), by_id(new));
     let is_alike = |old: &str, new: &str| is_alike(before[old].1, after[new].1);
     let matches = match_names(&ids(old), &ids(new), is_alike);
@@ -27,14 +28,16 @@ pub(super) fn compare<'a>(
     let renamed: Renamed<'_> = pairs.collect();
     for found in matches {
         match found {
-            Match::Kept(id) => node::compare(before[id], after[id], &renamed, context, changes),
+            Match::Kept(id) => {
+                node::compare(before[id], after[id], (flow, &renamed), context, changes)
+            }
             Match::Renamed { old, new } => {
                 let message = format!("node `{}` was renamed to `{new}`", context.node(old));
                 let mut change =
                     context.node_change(Part::Node, Kind::Renamed, after[new], "/id", message);
                 change.old_path = Some(context.node(old));
                 changes.push(change.for_executions(Effect::Breaking));
-                node::compare(before[old], after[new], &renamed, context, changes);
+                node::compare(before[old], after[new], (flow, &renamed), context, changes);
             }
             Match::Added(id) => {
                 let message = format!("node `{}` was added", context.node(id));

@@ -9,6 +9,7 @@ use crate::document::problem::inside;
 use super::change::{Change, Effect, Kind, Part};
 use super::context::Context;
 use super::matching::Renamed;
+use super::passed;
 
 /// An edge or an end.
 struct Route<'a> {
@@ -36,14 +37,26 @@ pub(super) fn compare(
     let before = routes(old, renamed);
     let after = routes(new, &Renamed::new());
     let of_flow = context.of_flow();
-    let mut add = |kind, pointer: &str, message: String| {
+    let is_kept = |id: &str| new.nodes.iter().any(|node| node.id == id);
+    // Behind the place to which a route led. What has become of a removed node is said there.
+    let behind = |was: &Route<'_>| match was.to {
+        Target::Node(id) if is_kept(id) && was.from.is_none_or(|(from, _)| is_kept(from)) => {
+            let mut names = renamed.iter();
+            let old_id = names
+                .find(|(_, now)| **now == id)
+                .map_or(id, |(old, _)| *old);
+            passed::from(old, old_id, context)
+        }
+        _ => Vec::new(),
+    };
+    let mut add = |kind, pointer: &str, message: String, passed: Vec<String>| {
         let change = context.change(Part::Edge, kind, pointer, format!("{of_flow}{message}"));
-        changes.push(change.for_executions(Effect::Compatible));
+        changes.push(change.for_executions(Effect::Compatible).behind(passed));
     };
     for route in &after {
         let Some(was) = before.iter().find(|was| was.from == route.from) else {
             let message = format!("edge {} to {} was added", route.start(), route.to.text());
-            add(Kind::Added, &route.pointer, message);
+            add(Kind::Added, &route.pointer, message, Vec::new());
             continue;
         };
         if was.to != route.to {
@@ -53,17 +66,17 @@ pub(super) fn compare(
                 route.to.text(),
                 was.to.text()
             );
-            add(Kind::Changed, &route.pointer, message);
+            add(Kind::Changed, &route.pointer, message, behind(was));
         }
         if was.mappings != route.mappings {
             let message = format!("{} writes under other names", route.start());
-            add(Kind::Changed, &route.pointer, message);
+            add(Kind::Changed, &route.pointer, message, Vec::new());
         }
     }
     for route in &before {
         if !after.iter().any(|now| now.from == route.from) {
             let message = format!("edge {} to {} was removed", route.start(), route.to.text());
-            add(Kind::Removed, &route.pointer, message);
+            add(Kind::Removed, &route.pointer, message, behind(route));
         }
     }
 }
@@ -77,15 +90,16 @@ fn compare_entry(
 ) {
     let (before, after) = (old.entry_node_id.as_deref(), new.entry_node_id.as_deref());
     let before = before.map(|id| renamed.get(id).copied().unwrap_or(id));
-    let mut add = |pointer, message: String| {
+    let mut add = |pointer, message: String, passed: Vec<String>| {
         let message = format!("{}{message}", context.of_flow());
         let change = context.change(Part::Entry, Kind::Changed, pointer, message);
-        changes.push(change.for_executions(Effect::Compatible));
+        changes.push(change.for_executions(Effect::Compatible).behind(passed));
     };
     if old.entry_mappings != new.entry_mappings {
         add(
             "/entryMappings",
             "`start` writes under other names".to_owned(),
+            Vec::new(),
         );
     }
     if before == after {
@@ -97,7 +111,10 @@ fn compare_entry(
         called(after),
         called(before)
     );
-    add("/entryNodeId", message);
+    let is_kept = before.is_some_and(|id| new.nodes.iter().any(|node| node.id == id));
+    let began = old.entry_node_id.as_deref().filter(|_| is_kept);
+    let passed = began.map_or_else(Vec::new, |id| passed::from(old, id, context));
+    add("/entryNodeId", message, passed);
 }
 
 /// The edges and ends of a flow, with the new names of its nodes.

@@ -183,7 +183,7 @@ fn ends() {
 fn nodes() {
     let node = r#"{ "type": "log", "id": "log" }"#;
     assert_snapshot!(lines(OLD, &[("/nodes/-", node)]), @"-c /nodes/3 node `log` was added");
-    assert_snapshot!(lines(OLD, &[("/nodes/2/type", r#""PayPal""#)]), @"-B /nodes/2/type `pay` was a `pay`, and is a `PayPal`");
+    assert_snapshot!(lines(OLD, &[("/nodes/2/type", r#""PayPal""#)]), @"-c /nodes/2/type `pay` was a `pay`, and is a `PayPal`");
     assert_snapshot!(lines(OLD, &[("/nodes/2/description", "")]), @"-c /nodes/2/description `pay` is described otherwise");
     let shown = [
         ("/nodes/2/title", r#""Pay the claim""#),
@@ -243,9 +243,35 @@ fn settings_and_ways() {
     ");
     assert_snapshot!(lines(OLD, &[("/nodes/2/settings/retry/if", r#""is_transient""#)]), @"-c /nodes/2/settings/retry/if `pay`: setting `retry.if` was added");
     assert_snapshot!(lines(OLD, &[("/edges/0/to", r#""revise""#), ("/entryNodeId", r#""pay""#)]), @r#"
-    -c /entryNodeId the flow begins at `pay`, and began at `review`
-    -c /edges/0 `review` - "approved" leads to `revise`, and led to `pay`
+    -B /entryNodeId the flow begins at `pay`, and began at `review`
+    -B /edges/0 `review` - "approved" leads to `revise`, and led to `pay`
     "#);
+}
+
+/// What lies behind a change breaks, and what does not lie behind it continues.
+#[test]
+fn changes_before_what_was_done() {
+    let shown = |text: &str, edits: &[(&str, &str)]| {
+        let changes = changes(text, edits);
+        let lines = changes.iter().map(|change| format!("{change}\n"));
+        lines.collect::<String>()
+    };
+    let log = r#"{ "type": "log", "id": "log", "actions": [{ "name": "default" }] }"#;
+    let to_pay = r#"{ "from": "log", "to": "pay", "condition": "default" }"#;
+    let between = [
+        ("/nodes/-", log),
+        ("/edges/0/to", r#""log""#),
+        ("/edges/-", to_pay),
+    ];
+    assert_snapshot!(shown(OLD, &between), @r#"
+    node `log` was added (executions)
+    `review` - "approved" leads to `log`, and led to `pay` (executions that have passed `pay`)
+    edge `log` - "default" to `pay` was added (executions)
+    "#);
+    let everything = include_str!("fixtures/everything.json");
+    let at_once = |number: &str| shown(everything, &[("/nodes/0/settings/concurrency", number)]);
+    assert_snapshot!(at_once("1"), @"`search`: setting `concurrency` was 2, and is 1 (executions that have passed `search`)");
+    assert_snapshot!(at_once("9"), @"`search`: setting `concurrency` was 2, and is 9 (executions)");
 }
 
 #[test]
@@ -268,7 +294,7 @@ fn mappings_and_order() {
 
 #[test]
 fn flows_in_flows() {
-    assert_snapshot!(lines(NESTED, &[("/nodes/0/internalFlow/nodes/2/type", r#""Chat""#)]), @"-B /nodes/0/internalFlow/nodes/2/type `agent.summary` was a `BaseChatCompletionNode`, and is a `Chat`");
+    assert_snapshot!(lines(NESTED, &[("/nodes/0/internalFlow/nodes/2/type", r#""Chat""#)]), @"-c /nodes/0/internalFlow/nodes/2/type `agent.summary` was a `BaseChatCompletionNode`, and is a `Chat`");
     assert_snapshot!(lines(NESTED, &[("/nodes/0/internalFlow/nodes/0/id", r#""find""#), ("/nodes/0/internalFlow/edges/0/from", r#""find""#), ("/nodes/0/internalFlow/entryNodeId", r#""find""#)]), @"-B /nodes/0/internalFlow/nodes/0/id node `agent.search` was renamed to `find`");
     assert_snapshot!(lines(NESTED, &[("/nodes/0/internalFlow", "")]), @"-B /nodes/0 `agent` is not a flow any more");
     assert_snapshot!(lines(NESTED, &[("/nodes/0/internalFlow", ""), ("/nodes/0/internalFlowOmitted", "true")]), @"-c /nodes/0 the flow of `agent` stands in one version only: it is not compared");

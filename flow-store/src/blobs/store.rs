@@ -211,6 +211,28 @@ impl<S: Store> Store for BlobStore<S> {
         Ok(created)
     }
 
+    async fn create_part(
+        &self,
+        of: ExecutionId,
+        fence: u64,
+        mut row: Row,
+        mut records: Vec<Record>,
+    ) -> Result<Created, StoreError> {
+        let id = row.id;
+        let away = self.values.of_new(&mut row, &mut records, &mut []);
+        let names: Vec<String> = away.blobs.keys().cloned().collect();
+        away.put().await?;
+        let created = self.store.create_part(of, fence, row, records).await;
+        let is_refused = matches!(
+            created,
+            Err(StoreError::LeaseLost(_) | StoreError::NotFound(_))
+        );
+        if is_refused && let Ok(None) = self.store.execution(id).await {
+            let _ = self.values.delete(names).await;
+        }
+        created
+    }
+
     async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
         self.store.put_structure(hash, structure).await
     }

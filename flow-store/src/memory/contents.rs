@@ -9,8 +9,8 @@ use uuid::Uuid;
 use crate::record::{Record, RecordKind};
 use crate::refusal;
 use crate::{
-    Append, Claim, EndIf, ExecutionId, Logged, PauseRow, PauseState, Row, Status, StoreError, Take,
-    Token,
+    Append, Claim, Created, EndIf, ExecutionId, Logged, PauseRow, PauseState, Row, Status,
+    StoreError, Take, Token,
 };
 
 #[derive(Default)]
@@ -267,18 +267,64 @@ impl Contents {
         Ok(())
     }
 
+    /// Adds an execution.
+    pub(super) fn create(
+        &mut self,
+        row: Row,
+        records: Vec<Record>,
+        pauses: Vec<PauseRow>,
+        claim: Option<Claim>,
+    ) -> Result<Created, StoreError> {
+        let id = row.id;
+        let claim = claim.filter(|_| !row.status.is_over());
+        let fence = u64::from(claim.is_some());
+        let mut execution = Execution {
+            row: Row { fence, ..row },
+            claim,
+            records: VecDeque::new(),
+            pauses: Vec::new(),
+            timer_ms: None,
+        };
+        let key = execution.key();
+        if let Some(existing) = key.as_ref().and_then(|key| self.keys.get(key)) {
+            return Ok(Created::Existing(*existing));
+        }
+        if self.executions.contains_key(&id) {
+            return Err(refusal::id_taken(id));
+        }
+        if let Some(first) = records.first() {
+            refusal::sequence(id, first.seq, &records)?;
+        }
+        self.check_new(id, &pauses)?;
+        self.keys.extend(key.map(|key| (key, id)));
+        self.add_records(&mut execution, records);
+        self.add_pauses(&mut execution, pauses);
+        self.put(execution);
+        Ok(Created::New)
+    }
+
+    /// The execution to which the claim with this fence belongs.
+    pub(super) fn check_claim(
+        &self,
+        id: ExecutionId,
+        fence: u64,
+    ) -> Result<&Execution, StoreError> {
+        let execution = self.executions.get(&id).ok_or(StoreError::NotFound(id))?;
+        let row = &execution.row;
+        if row.fence != fence || execution.claim.is_none() || row.status.is_over() {
+            return Err(StoreError::LeaseLost(id));
+        }
+        Ok(execution)
+    }
+
     pub(super) fn check_append(
         &self,
         id: ExecutionId,
         fence: u64,
         append: &Append,
     ) -> Result<(), StoreError> {
-        let execution = self.executions.get(&id).ok_or(StoreError::NotFound(id))?;
-        let row = &execution.row;
-        if row.fence != fence || execution.claim.is_none() || row.status.is_over() {
-            return Err(StoreError::LeaseLost(id));
-        }
-        refusal::sequence(id, row.next_seq, &append.records)?;
+        let execution = self.check_claim(id, fence)?;
+        refusal::sequence(id, execution.row.next_seq, &append.records)?;
         self.check_new(id, &append.opened)?;
         for token in &append.closed {
             let opened = append.opened.iter().any(|pause| pause.token == *token);

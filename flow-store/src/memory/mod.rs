@@ -2,7 +2,6 @@
 
 mod contents;
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -64,34 +63,23 @@ impl Store for MemoryStore {
         claim: Option<Claim>,
     ) -> Result<Created, StoreError> {
         refusal::names(&row)?;
-        let mut contents = self.contents();
-        let id = row.id;
-        let claim = claim.filter(|_| !row.status.is_over());
-        let fence = u64::from(claim.is_some());
-        let mut execution = Execution {
-            row: Row { fence, ..row },
-            claim,
-            records: VecDeque::new(),
-            pauses: Vec::new(),
-            timer_ms: None,
-        };
-        let key = execution.key();
-        if let Some(existing) = key.as_ref().and_then(|key| contents.keys.get(key)) {
-            return Ok(Created::Existing(*existing));
-        }
-        if contents.executions.contains_key(&id) {
-            return Err(refusal::id_taken(id));
-        }
-        if let Some(first) = records.first() {
-            refusal::sequence(id, first.seq, &records)?;
-        }
-        contents.check_new(id, &pauses)?;
+        self.contents().create(row, records, pauses, claim)
+    }
 
-        contents.keys.extend(key.map(|key| (key, id)));
-        contents.add_records(&mut execution, records);
-        contents.add_pauses(&mut execution, pauses);
-        contents.put(execution);
-        Ok(Created::New)
+    async fn create_part(
+        &self,
+        of: ExecutionId,
+        fence: u64,
+        row: Row,
+        records: Vec<Record>,
+    ) -> Result<Created, StoreError> {
+        refusal::names(&row)?;
+        let mut contents = self.contents();
+        contents.check_claim(of, fence)?;
+        if contents.executions.contains_key(&row.id) {
+            return Ok(Created::Existing(row.id));
+        }
+        contents.create(row, records, Vec::new(), None)
     }
 
     async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {

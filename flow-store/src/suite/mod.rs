@@ -30,6 +30,8 @@ pub mod log;
 #[doc(hidden)]
 pub mod lost_answers;
 #[doc(hidden)]
+pub mod parts;
+#[doc(hidden)]
 pub mod questions;
 #[doc(hidden)]
 pub mod queue;
@@ -78,6 +80,12 @@ macro_rules! suite {
                     refuses_names_that_are_too_long,
                     keeps_the_first_structure,
                     finds_nothing_that_was_not_created,
+                };
+                parts: {
+                    are_created_for_who_has_the_claim,
+                    are_created_once,
+                    are_refused_without_the_claim,
+                    are_all_there_when_their_execution_ends,
                 };
                 claim: {
                     gives_the_next_fence,

@@ -80,6 +80,66 @@ pub(super) async fn create(
     }
 }
 
+/// Adds a part of a loop for the holder of a claim. The execution with the loop stays as it is until
+/// the part is stored.
+pub(super) async fn create_part(
+    database: &Database,
+    of: ExecutionId,
+    fence: u64,
+    row: &Row,
+    records: &[Record],
+) -> Result<Created, StoreError> {
+    refusal::names(row)?;
+    let next_seq = match records.first() {
+        Some(first) => refusal::sequence(row.id, first.seq, records)?,
+        None => row.next_seq,
+    };
+    let given = given::row(
+        row,
+        records,
+        next_seq,
+        None,
+        database.claims_at(0),
+        Uuid::new_v4(),
+    );
+    let records = given::records(records);
+    let fence = given::integer(fence);
+    let sql = "WITH whole AS MATERIALIZED (
+            SELECT id FROM {schema}.executions
+            WHERE id = $3 AND fence = $4 AND holder IS NOT NULL FOR SHARE
+        )
+        SELECT {schema}.new_execution($1, $2, NULL) FROM whole";
+    let values: [Value<'_>; _] = [
+        (&given, Type::TEXT),
+        (&records, Type::TEXT),
+        (&of.as_uuid(), Type::UUID),
+        (&fence, Type::INT8),
+    ];
+    match database.call(sql, &values).await.result {
+        Ok(found) if found.is_empty() => {
+            let sql = "SELECT FROM {schema}.executions WHERE id = $1";
+            let whole = database.call(sql, &[(&of.as_uuid(), Type::UUID)]).await;
+            let whole = whole.result.map_err(store_error)?;
+            Err(if whole.is_empty() {
+                StoreError::NotFound(of)
+            } else {
+                StoreError::LeaseLost(of)
+            })
+        }
+        Ok(_) => {
+            database.tell(Written {
+                records: true,
+                work: !row.status.is_over(),
+            });
+            Ok(Created::New)
+        }
+        Err(error) if errors::violated(&error) == Some("executions_pkey") => {
+            Ok(Created::Existing(row.id))
+        }
+        Err(error) => Err(store_error(error)),
+    }
+}
+
 /// Returns true if this call has created the execution, and its answer was lost.
 async fn is_created_by(
     database: &Database,

@@ -94,6 +94,16 @@ impl Store for RedisStore {
         write::create(&self.database, &row, &records, &pauses, claim).await
     }
 
+    async fn create_part(
+        &self,
+        of: ExecutionId,
+        fence: u64,
+        row: Row,
+        records: Vec<Record>,
+    ) -> Result<Created, StoreError> {
+        write::create_part(&self.database, of, fence, &row, &records).await
+    }
+
     async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
         write::put_structure(&self.database, hash, structure).await
     }

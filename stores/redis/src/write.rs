@@ -75,6 +75,29 @@ pub(super) async fn create(
     pauses: &[PauseRow],
     claim: Option<Claim>,
 ) -> Result<Created, StoreError> {
+    create_for(database, None, row, records, pauses, claim).await
+}
+
+/// Adds a part of a loop for the holder of a claim.
+pub(super) async fn create_part(
+    database: &Database,
+    of: ExecutionId,
+    fence: u64,
+    row: &Row,
+    records: &[Record],
+) -> Result<Created, StoreError> {
+    create_for(database, Some((of, fence)), row, records, &[], None).await
+}
+
+/// Adds an execution: a part of another one, if that and the fence of its claim are given.
+async fn create_for(
+    database: &Database,
+    of: Option<(ExecutionId, u64)>,
+    row: &Row,
+    records: &[Record],
+    pauses: &[PauseRow],
+    claim: Option<Claim>,
+) -> Result<Created, StoreError> {
     refusal::names(row)?;
     let next_seq = match records.first() {
         Some(first) => refusal::sequence(row.id, first.seq, records)?,
@@ -83,7 +106,17 @@ pub(super) async fn create(
     refusal::questions_of(row.id, pauses)?;
     let claim = claim.filter(|_| !row.status.is_over());
     let claimed_ms = claim.map(|claim| claim.until_ms.saturating_sub(claim.lease_ms));
-    let arguments = Arguments::default()
+    let whole = match of {
+        Some((of, fence)) => {
+            let call = database.claims.call_of(of, fence);
+            Arguments::default()
+                .id(of.as_uuid())
+                .number(fence)
+                .owned(call.map_or_else(String::new, |call| call.to_string()))
+        }
+        None => Arguments::default().text(""),
+    };
+    let arguments = whole
         .flag(database.callers_clocks)
         .optional_number(claimed_ms)
         .and(fields(row, records, next_seq, claim))
@@ -92,8 +125,8 @@ pub(super) async fn create(
     let call = Uuid::new_v4();
     let answer = database.write(&script::CREATE, call, arguments).await?;
     let (tag, parts) = reply::tagged(answer)?;
-    match tag.as_str() {
-        "new" => {
+    match (tag.as_str(), of) {
+        ("new", _) => {
             if claim.is_some() {
                 database.claims.add(row.id, 1, call);
             }
@@ -103,7 +136,7 @@ pub(super) async fn create(
             });
             Ok(Created::New)
         }
-        "existing" => {
+        ("existing", _) => {
             let id = reply::text(first(parts)).and_then(|id| id.parse().ok());
             id.map(Created::Existing)
                 .ok_or_else(|| StoreError::Corrupt {
@@ -111,9 +144,12 @@ pub(super) async fn create(
                     reason: "one has an id that is not a UUID".to_owned(),
                 })
         }
-        "id_taken" => Err(refusal::id_taken(row.id)),
-        "token_taken" => Err(refusal::token_taken()),
-        other => Err(reply::unknown(other)),
+        ("id_taken", None) => Err(refusal::id_taken(row.id)),
+        ("id_taken", Some(_)) => Ok(Created::Existing(row.id)),
+        ("token_taken", _) => Err(refusal::token_taken()),
+        ("not_found", Some((of, _))) => Err(StoreError::NotFound(of)),
+        ("lease_lost", Some((of, _))) => Err(StoreError::LeaseLost(of)),
+        (other, _) => Err(reply::unknown(other)),
     }
 }
 

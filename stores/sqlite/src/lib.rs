@@ -247,6 +247,17 @@ impl Store for SqliteStore {
             .await
     }
 
+    async fn create_part(
+        &self,
+        of: ExecutionId,
+        fence: u64,
+        row: Row,
+        records: Vec<Record>,
+    ) -> Result<Created, StoreError> {
+        self.write(move |connection| write::create_part(connection, of, fence, &row, &records))
+            .await
+    }
+
     async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
         let (hash, structure) = (hash.to_owned(), structure.to_owned());
         self.write(move |connection| write::put_structure(connection, &hash, &structure))

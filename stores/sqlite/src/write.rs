@@ -65,6 +65,30 @@ pub(super) fn create(
     Ok(Created::New)
 }
 
+/// Adds a part of a loop for the holder of a claim.
+pub(super) fn create_part(
+    connection: &Connection,
+    of: ExecutionId,
+    fence: u64,
+    row: &Row,
+    records: &[Record],
+) -> Result<Created, StoreError> {
+    claimed(connection, of, fence)?;
+    match read::execution(connection, row.id)? {
+        Some(_) => Ok(Created::Existing(row.id)),
+        None => create(connection, row, records, &[], None),
+    }
+}
+
+/// The execution to which the claim with this fence belongs.
+fn claimed(connection: &Connection, id: ExecutionId, fence: u64) -> Result<Execution, StoreError> {
+    let execution = read::execution(connection, id)?.ok_or(StoreError::NotFound(id))?;
+    if execution.row.fence != fence || execution.claim.is_none() {
+        return Err(StoreError::LeaseLost(id));
+    }
+    Ok(execution)
+}
+
 /// A statement that takes the values of a row in the order of these columns.
 fn insert(table: &str, columns: &str, otherwise: &str) -> String {
     let values = vec!["?"; columns.split(',').count()].join(", ");
@@ -169,11 +193,8 @@ pub(super) fn append(
     fence: u64,
     append: &Append,
 ) -> Result<(), StoreError> {
-    let mut execution = read::execution(connection, id)?.ok_or(StoreError::NotFound(id))?;
+    let mut execution = claimed(connection, id, fence)?;
     let row = &mut execution.row;
-    if row.fence != fence || execution.claim.is_none() {
-        return Err(StoreError::LeaseLost(id));
-    }
     let records = &append.records;
     row.next_seq = refusal::sequence(id, row.next_seq, records)?;
     row.snapshot_seq = refusal::newest_snapshot(records).or(row.snapshot_seq);

@@ -104,6 +104,17 @@ impl Store for Fragile {
             .await
     }
 
+    async fn create_part(
+        &self,
+        of: ExecutionId,
+        fence: u64,
+        row: Row,
+        records: Vec<Record>,
+    ) -> Result<Created, StoreError> {
+        self.around(self.store.create_part(of, fence, row, records))
+            .await
+    }
+
     async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
         self.around(self.store.put_structure(hash, structure)).await
     }

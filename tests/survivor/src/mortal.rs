@@ -192,6 +192,24 @@ impl<S: Store> Store for Mortal<S> {
         .await
     }
 
+    async fn create_part(
+        &self,
+        of: ExecutionId,
+        fence: u64,
+        row: Row,
+        records: Vec<Record>,
+    ) -> Result<Created, StoreError> {
+        let words = words(row.id, &records);
+        self.call(async {
+            let created = self.store.create_part(of, fence, row, records).await?;
+            if created == Created::New {
+                note(&words)?;
+            }
+            Ok(created)
+        })
+        .await
+    }
+
     async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
         self.call(self.store.put_structure(hash, structure)).await
     }

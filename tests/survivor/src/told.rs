@@ -63,6 +63,16 @@ impl<S: Store> Store for Told<S> {
         self.0.create(row, records, pauses, claim).await
     }
 
+    async fn create_part(
+        &self,
+        of: ExecutionId,
+        fence: u64,
+        row: Row,
+        records: Vec<Record>,
+    ) -> Result<Created, StoreError> {
+        self.0.create_part(of, fence, row, records).await
+    }
+
     async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
         self.0.put_structure(hash, structure).await
     }

@@ -4,7 +4,7 @@ mod actions;
 mod ports;
 mod values;
 
-use crate::document::NodeDocument;
+use crate::document::{FlowDocument, NodeDocument, types};
 
 pub(super) use actions::Written;
 
@@ -18,6 +18,8 @@ struct Pair<'a> {
     new: (usize, &'a NodeDocument),
     /// Its name in messages.
     name: String,
+    /// The flow around it, in the old version.
+    flow: &'a FlowDocument,
     /// The nodes of its flow that were renamed.
     renamed: &'a Renamed<'a>,
     context: &'a Context,
@@ -26,7 +28,7 @@ struct Pair<'a> {
 pub(super) fn compare(
     old: (usize, &NodeDocument),
     new: (usize, &NodeDocument),
-    renamed: &Renamed<'_>,
+    (flow, renamed): (&FlowDocument, &Renamed<'_>),
     context: &Context,
     changes: &mut Vec<Change>,
 ) {
@@ -36,6 +38,7 @@ pub(super) fn compare(
         old,
         new,
         name,
+        flow,
         renamed,
         context,
     };
@@ -88,7 +91,14 @@ impl Pair<'_> {
         let (old, new) = (&self.old.1.r#type, &self.new.1.r#type);
         if old != new {
             let message = format!("`{}` was a `{old}`, and is a `{new}`", self.name);
-            changes.push(self.breaking(Part::Node, Kind::Retyped, "/type", message));
+            // Which function does it is not recorded; what it decided and wrote is, and is compared.
+            let is_built_in = |name: &str| types::ALL.contains(&name);
+            let effect = if is_built_in(old) || is_built_in(new) {
+                Effect::Breaking
+            } else {
+                Effect::Compatible
+            };
+            changes.push(self.change(effect, Part::Node, Kind::Retyped, "/type", message));
         }
     }
 

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use crate::diff::change::{Change, Effect, Part};
 use crate::diff::matching::Renamed;
+use crate::diff::passed;
 use crate::diff::values::{differing, sentence};
 use crate::document::problem::inside;
 use crate::document::{NodeDocument, types};
@@ -16,7 +17,8 @@ impl Pair<'_> {
         for (name, kind) in differing(&old, &new) {
             let message = format!("`{}`: {}", self.name, sentence("setting", name, &old, &new));
             let place = format!("/settings/{}", name.replace('.', "/"));
-            changes.push(self.harmless(Part::Setting, kind, &place, message));
+            let change = self.harmless(Part::Setting, kind, &place, message);
+            changes.push(change.behind(self.passed_by_setting(name)));
         }
         let (old, new) = (&params(self.old.1, self.renamed), &self.new.1.params);
         for (name, kind) in differing(old, new) {
@@ -27,7 +29,47 @@ impl Pair<'_> {
                 Effect::Compatible
             };
             let place = inside("/params", name);
-            changes.push(self.change(effect, Part::Param, kind, &place, message));
+            let change = self.change(effect, Part::Param, kind, &place, message);
+            changes.push(change.behind(self.passed_by_param(name)));
+        }
+    }
+
+    /// The nodes that an execution has passed if another setting makes its journal useless.
+    fn passed_by_setting(&self, name: &str) -> Vec<String> {
+        let (old, new) = (&self.old.1.settings, &self.new.1.settings);
+        let is_loop = self.old.1.r#type == types::EACH;
+        let itself = || vec![self.context.node(&self.old.1.id)];
+        match name {
+            // Items or branches that had begun would no longer.
+            "concurrency" if self.begin_later() => itself(),
+            // The items ran in parts.
+            "spread" if is_loop && old.spread.is_some() && new.spread.is_none() => itself(),
+            "collectErrors" if is_loop => itself(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Returns true if fewer items or branches run at once than before. Without a number, items run
+    /// one after the other, and all branches at once.
+    fn begin_later(&self) -> bool {
+        let at_once = |node: &NodeDocument| match node.r#type.as_str() {
+            types::EACH => node.settings.concurrency.unwrap_or(1),
+            _ => node.settings.concurrency.unwrap_or(u64::MAX),
+        };
+        at_once(self.new.1) < at_once(self.old.1)
+    }
+
+    /// The same for a part of a node of the language. A branch decides again with the new conditions,
+    /// and a fork waits for a branch that it had not.
+    fn passed_by_param(&self, name: &str) -> Vec<String> {
+        let (old, new) = (self.old.1, self.new.1);
+        let ids = |node: &NodeDocument| node.params.get(name).map(Value::to_string);
+        let decides = old.r#type == types::BRANCH && new.r#type == types::BRANCH;
+        let forks = new.r#type == types::FORK && name == "branches" && ids(old) != ids(new);
+        if decides || forks {
+            passed::behind(self.flow, &old.id, self.context)
+        } else {
+            Vec::new()
         }
     }
 

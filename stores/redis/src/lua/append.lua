@@ -21,10 +21,9 @@ end
 if again and row.written_by_call == call then
     return done(OVER[row.status])
 end
--- A server that has lost its last writes can give the same fence twice.
-local is_another = claim ~= '' and row.claimed_by_call ~= claim
-if row.fence ~= fence or not row.holder or OVER[row.status] or is_another then
-    return { 'lease_lost' }
+local refused = lost(row, fence, claim)
+if refused then
+    return refused
 end
 local first = records[1]
 if first and first.seq ~= row.next_seq then

@@ -1,4 +1,10 @@
 local again = is_repeated()
+-- For a part of a loop: the execution with the loop, and its claim.
+local of = given()
+local fence, claim
+if of ~= '' then
+    fence, claim = given_number(), given()
+end
 local callers, now_ms = given(), given_time()
 local row, fields = {}, {}
 for place = 1, given_number() do
@@ -8,6 +14,17 @@ for place = 1, given_number() do
 end
 local records = given_records(given_number())
 local questions = given_questions(given_number())
+
+if of ~= '' then
+    local whole = load(of)
+    if not whole then
+        return { 'not_found' }
+    end
+    local refused = lost(whole, fence, claim)
+    if refused then
+        return refused
+    end
+end
 
 -- Its place among those with an idempotency key. The lengths keep names apart.
 local key = row.idempotency_key

@@ -68,6 +68,15 @@ local function load(id)
     return checked(row)
 end
 
+-- The answer to whoever writes with a claim to an execution that has another one, or none.
+local function lost(row, fence, claim)
+    -- A server that has lost its last writes can give the same fence twice.
+    local is_another = claim ~= '' and row.claimed_by_call ~= claim
+    if row.fence ~= fence or not row.holder or OVER[row.status] or is_another then
+        return { 'lease_lost' }
+    end
+end
+
 -- The same, if all else is there too.
 local function load_whole(id)
     local row = load(id)

@@ -1,0 +1,222 @@
+//! Replays the journal of an execution without running a step: to see the state to which it comes,
+//! and whether a version of the flow can continue it.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Wake, Waker};
+
+use flow_store::{Row, Store as _};
+use tokio::sync::Notify;
+
+use super::{Inner, Loaded, loaded_visits, lock};
+use crate::driver::{Driver, Signals, Work};
+use crate::engine::{Captured, Durable, Relay, Snapshots};
+use crate::error::RuntimeError;
+use crate::journal::Journal;
+use crate::options::StoredOptions;
+use crate::parts::loop_of_parts;
+use crate::registered::Registered;
+
+impl Inner {
+    /// Decides whether an execution can continue with a version of its flow, before anything is
+    /// written, and returns the changes since its own version. A part continues if the execution
+    /// with the loop does.
+    ///
+    /// # Errors
+    ///
+    /// It cannot: [`RuntimeError::FlowChanged`] or [`RuntimeError::Unreadable`] with the reason.
+    pub(crate) async fn judge(
+        &self,
+        row: &Row,
+        flow: &Arc<Registered>,
+    ) -> Result<Vec<String>, RuntimeError> {
+        if let Some(part) = StoredOptions::part_of(row) {
+            let of = RuntimeError::of(part.of);
+            let whole = self.store.without_result(part.of).await.map_err(of)?;
+            // A part of an execution that is over ends by itself.
+            if let Some(whole) = whole.filter(|whole| !whole.status.is_over()) {
+                let version = self.version(&whole).await?;
+                self.changed(&whole, &version).await?;
+            }
+        }
+        let changes = self.changed(row, flow).await?;
+        match self.loop_of_part(row) {
+            Some(each) if !flow.spread_loops().iter().any(|name| name == each) => {
+                let changed = format!("`{each}` is no longer a loop `with spread`");
+                Err(RuntimeError::FlowChanged {
+                    execution: row.id,
+                    flow: row.flow.clone(),
+                    changes: changes.into_iter().chain([changed]).collect(),
+                })
+            }
+            _ => Ok(changes),
+        }
+    }
+
+    /// The same before an answer is taken: also if the version is its own, a type may have changed whose
+    /// name has not.
+    pub(crate) async fn judge_to_answer(
+        &self,
+        row: &Row,
+        flow: &Arc<Registered>,
+    ) -> Result<Vec<String>, RuntimeError> {
+        let changes = self.judge(row, flow).await?;
+        if row.structure == flow.hash() {
+            self.replays(row, flow).await?;
+        }
+        Ok(changes)
+    }
+
+    /// The changes up to a version with which an execution can continue.
+    async fn changed(
+        &self,
+        row: &Row,
+        flow: &Arc<Registered>,
+    ) -> Result<Vec<String>, RuntimeError> {
+        if row.structure == flow.hash() {
+            return Ok(Vec::new());
+        }
+        self.replays(row, flow).await
+    }
+
+    /// The node of the loop whose items an execution runs, if it is a part or a copy of one.
+    fn loop_of_part<'a>(&self, row: &'a Row) -> Option<&'a str> {
+        let options = StoredOptions::parse(&row.options).ok()?;
+        options.part.and(loop_of_parts(&row.flow))
+    }
+
+    /// Decides whether the journal of an execution can be replayed with a version of its flow.
+    async fn replays(
+        &self,
+        row: &Row,
+        flow: &Arc<Registered>,
+    ) -> Result<Vec<String>, RuntimeError> {
+        let mut row = row.clone();
+        loop {
+            let loaded = self.load(&row, flow, None).await;
+            let error = match loaded {
+                Ok(loaded) => {
+                    let changes = loaded.changes.clone().unwrap_or_default();
+                    return match self.look(&row, flow, loaded).await {
+                        // A run need not store its state.
+                        Ok(_) | Err(RuntimeError::Unstorable { .. }) => Ok(changes),
+                        Err(error) => Err(error),
+                    };
+                }
+                Err(error) => error,
+            };
+            // Whoever runs it may have pruned it while it was read.
+            let now = self.store.without_result(row.id).await.ok().flatten();
+            match now.filter(|now| now.snapshot_seq != row.snapshot_seq) {
+                Some(now) => row = now,
+                None => return Err(error),
+            }
+        }
+    }
+
+    /// Replays records, and captures the state to which they come.
+    pub(crate) async fn look(
+        &self,
+        row: &Row,
+        flow: &Arc<Registered>,
+        loaded: Loaded,
+    ) -> Result<Captured, RuntimeError> {
+        let namespace = flow.namespace();
+        let Loaded {
+            input,
+            snapshot,
+            records,
+            options,
+            changes,
+            ..
+        } = loaded;
+        let clock = self.options.clock.clone();
+        let journal = Arc::new(Journal::new(row.id, clock, row.next_seq));
+        let visits = loaded_visits(namespace, snapshot.as_ref());
+        journal.load(records, visits, Vec::new());
+        let state = match &snapshot {
+            Some(snapshot) => snapshot.state.clone(),
+            None => input.0.clone(),
+        };
+        let captured = Arc::new(Mutex::new(Captured {
+            flows: BTreeMap::from([(namespace.to_owned(), state)]),
+            at: None,
+        }));
+        let snapshots = Snapshots {
+            every: usize::MAX,
+            prune: false,
+        };
+        let engine = Durable::new(
+            journal.clone(),
+            options.run_options(),
+            Relay::new(journal.clone(), Vec::new(), None),
+            &input,
+            snapshots,
+            snapshot,
+        );
+        let engine = engine.of_part(options.part).capturing(captured.clone());
+        let engine = Arc::new(engine);
+        let driver = Driver {
+            store: self.store.clone(),
+            journal,
+            engine: engine.clone(),
+            row: row.clone(),
+            signals: Signals::default(),
+            committed: Arc::new(Notify::new()),
+            path: namespace.to_owned(),
+            changes: changes.map(|changes| (row.flow.clone(), changes)),
+            structure: None,
+        };
+        driver.look_back(flow.run(row.id, engine, input)).await?;
+        Ok(std::mem::take(&mut *lock(&captured)))
+    }
+}
+
+/// Remembers whether a run was woken while it was polled during a look into the past. A fork may
+/// leave branches that it has just woken for its next poll.
+#[derive(Default)]
+struct Woken(AtomicBool);
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+impl Driver {
+    /// Polls a run as long as it has records to use. Nothing that it wants to write is written.
+    async fn look_back(self, mut work: Work) -> Result<(), RuntimeError> {
+        let woken = Arc::new(Woken::default());
+        let waker = Waker::from(woken.clone());
+        let mut cx = Context::from_waker(&waker);
+        loop {
+            woken.0.store(false, Ordering::Release);
+            match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(&mut cx))) {
+                Ok(Poll::Pending) => {}
+                Ok(Poll::Ready(ended)) => {
+                    if let Some(error) = self.journal.halted() {
+                        return Err(error);
+                    }
+                    if ended.is_err() {
+                        self.journal.run_failed();
+                    }
+                    return self.diverged().map_or(Ok(()), Err);
+                }
+                Err(_) => return self.diverged().map_or(Ok(()), Err),
+            }
+            if let Some(error) = self.journal.halted() {
+                return Err(error);
+            }
+            let moves = woken.0.load(Ordering::Acquire) || self.journal.skip_starts();
+            if !moves {
+                return self.diverged().map_or(Ok(()), Err);
+            }
+        }
+    }
+}
