@@ -94,7 +94,7 @@ impl Owned {
                 let mut done = run.done.subscribe();
                 // Whoever has to end the run may be gone, so this also looks at the store.
                 let ended = done.wait_for(|done| *done);
-                let _ = tokio::time::timeout(self.inner.options().lease, ended).await;
+                let _ = tokio::time::timeout(self.inner.options.lease, ended).await;
                 drop(done);
                 self.inner.keep_renewing();
                 if let Some(row) = run.over.get() {
