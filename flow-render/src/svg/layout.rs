@@ -8,7 +8,7 @@ use flow_spec::{DEFAULT_ACTION, ERROR_ACTION};
 
 use super::board::{Board, Point, Tile, Wire, WireLabel};
 use super::wire::{self, Rows};
-use super::{measure, shape};
+use super::{large, measure, shape};
 use crate::scene::{Member, Place, Scene};
 use crate::words::ArrowLabel;
 
@@ -20,11 +20,11 @@ pub(crate) enum Inner {
 }
 
 /// An arrow between two tiles that is not placed yet.
-struct Link {
-    from: usize,
-    to: usize,
-    label: ArrowLabel,
-    error: bool,
+pub(super) struct Link {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    pub(super) label: ArrowLabel,
+    pub(super) error: bool,
     /// How important it is that the arrow is short and straight.
     weight: i32,
 }
@@ -119,7 +119,19 @@ fn options() -> LayoutOptions {
     }
 }
 
-fn place(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
+/// The largest number of boxes and of arrows that `dagre` lays out. Its time grows with more than
+/// the square of it.
+const MOST: usize = 250;
+
+fn place(tiles: Vec<Tile>, links: Vec<Link>) -> Board {
+    if tiles.len() > MOST || links.len() > 2 * MOST {
+        large::place(tiles, links)
+    } else {
+        placed(tiles, links)
+    }
+}
+
+fn placed(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
     let mut graph: Graph<NodeLabel, EdgeLabel> = Graph::with_options(GraphOptions {
         directed: true,
         multigraph: true,
@@ -173,7 +185,7 @@ fn place(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
     bounded(tiles, wires)
 }
 
-fn label_size(label: &ArrowLabel) -> (f64, f64) {
+pub(super) fn label_size(label: &ArrowLabel) -> (f64, f64) {
     match measure::block(label.lines(), measure::NOTE) {
         (_, 0.0) => (0.0, 0.0),
         (width, height) => (width + 10.0, height + 4.0),
@@ -211,7 +223,7 @@ fn wire(link: Link, label: &EdgeLabel, tiles: &[Tile], rows: &Rows) -> Wire {
 }
 
 /// A board that is large enough for its content.
-fn bounded(tiles: Vec<Tile>, wires: Vec<Wire>) -> Board {
+pub(super) fn bounded(tiles: Vec<Tile>, wires: Vec<Wire>) -> Board {
     let mut board = Board {
         tiles,
         wires,

@@ -7,6 +7,7 @@
 mod board;
 mod draw;
 mod image;
+mod large;
 mod layout;
 mod legend;
 mod measure;

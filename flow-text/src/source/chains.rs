@@ -365,9 +365,11 @@ fn keys(mappings: &Map<String, Value>, pointer: &str, unsaid: &mut Found) -> Str
 /// The ends of a document without any: there, a node without edges and actions ends the flow.
 fn silent_ends(nodes: &Nodes<'_>) -> Vec<EndDocument> {
     let flow = nodes.flow;
+    let owners = flow.owners();
+    let left: HashSet<&str> = flow.edges.iter().map(|edge| edge.from.as_str()).collect();
     let is_last = |node: &&NodeDocument| {
-        let goes_on = flow.edges.iter().any(|edge| edge.from == node.id);
-        node.actions.is_none() && !goes_on && flow.owner(&node.id).is_none()
+        let id = node.id.as_str();
+        node.actions.is_none() && !left.contains(id) && !owners.contains_key(id)
     };
     let last = flow.nodes.iter().filter(is_last);
     last.map(|node| EndDocument {
