@@ -244,7 +244,167 @@ fn a_workflow_of_the_engine_becomes_a_document() {
     let document = read(ENGINE.as_bytes(), Format::Json).unwrap();
     assert_eq!(document.notation(), Notation::OpenAgentsEngine);
     assert_eq!(document.check(), []);
-    assert_snapshot!(to_yaml(document.flow()), @"");
+    assert_snapshot!(to_yaml(document.flow()), @r#"
+    version: 2.0.0
+    namespace: publish_post
+    name: publish-post
+    description: Writes a post, and publishes it if it is good
+    inputs:
+      type: object
+      properties:
+        input: {}
+        tone:
+          default: friendly
+      required:
+        - input
+    outputs:
+      type: object
+      properties:
+        input: {}
+        tone: {}
+        draft: {}
+        spelling: {}
+        fact_check: {}
+        publish: {}
+        sorry: {}
+      required:
+        - input
+        - tone
+    nodes:
+      - type: post_writer
+        id: draft
+        params: {}
+        settings:
+          retry:
+            attempts: 3
+            wait: 500ms
+            backoff: 2.0
+            maxWait: 30000ms
+          timeout: 90000ms
+        outputs:
+          type: object
+          properties:
+            "*": {}
+          required:
+            - "*"
+        fallible: true
+        mappings:
+          outputs:
+            "*": draft
+      - type: flow.fork
+        id: look
+        params:
+          branches:
+            - - spelling
+            - - fact-check
+      - type: speller
+        id: spelling
+        params: {}
+        outputs:
+          type: object
+          properties:
+            "*": {}
+          required:
+            - "*"
+        fallible: true
+        mappings:
+          inputs:
+            input: draft
+          outputs:
+            "*": spelling
+      - type: checker
+        id: fact-check
+        params: {}
+        settings:
+          retry:
+            attempts: 2
+            wait: 1000ms
+            backoff: 2.0
+            maxWait: 30000ms
+        outputs:
+          type: object
+          properties:
+            "*": {}
+          required:
+            - "*"
+        fallible: true
+        mappings:
+          inputs:
+            input: draft
+          outputs:
+            "*": fact_check
+      - type: flow.branch
+        id: good
+        params:
+          cases:
+            - when: fact_check.wrong == 0 && size(spelling.errors) < 3
+              action: then
+          otherwise: else
+      - type: flow.human
+        id: ask
+        params:
+          prompt: Publish it?
+          expects: Approval
+        settings:
+          timeout: 60000ms
+      - type: publisher
+        id: publish
+        params: {}
+        outputs:
+          type: object
+          properties:
+            "*": {}
+          required:
+            - "*"
+        mappings:
+          inputs:
+            input: draft
+          outputs:
+            "*": publish
+      - type: apologizer
+        id: sorry
+        params: {}
+        outputs:
+          type: object
+          properties:
+            "*": {}
+          required:
+            - "*"
+        mappings:
+          outputs:
+            "*": sorry
+    edges:
+      - from: draft
+        to: look
+        condition: default
+      - from: look
+        to: good
+        condition: default
+      - from: look
+        to: sorry
+        condition: error
+      - from: good
+        to: ask
+        condition: then
+      - from: good
+        to: draft
+        condition: else
+      - from: ask
+        to: publish
+        condition: approve
+    ends:
+      - from: ask
+        condition: reject
+        label: rejected
+      - from: publish
+        condition: default
+        label: default
+      - from: sorry
+        condition: default
+        label: default
+    entryNodeId: draft
+    dependencies: {}
+    "#);
     let again = read(to_yaml(document.flow()).as_bytes(), Format::Yaml).unwrap();
     assert_eq!(again.flow(), document.flow());
     let left_out: Vec<String> = document
@@ -252,7 +412,14 @@ fn a_workflow_of_the_engine_becomes_a_document() {
         .iter()
         .map(ToString::to_string)
         .collect();
-    assert_snapshot!(left_out.join("\n"), @"");
+    assert_snapshot!(left_out.join("\n"), @"
+    4:3: `max_iterations` is a limit of a run, and not part of a flow [F023]
+    at /max_iterations
+    help: limit each run: `RunOptions::new().step_budget(12)`
+    5:3: `max_duration_ms` is a limit of a run, and not part of a flow [F023]
+    at /max_duration_ms
+    help: limit each run: `RunOptions::new().deadline(…)`
+    ");
     for (pointer, in_text) in [
         ("/nodes/0/settings/timeout", "/steps/0/timeout_ms"),
         ("/nodes/3/mappings/inputs/input", "/steps/1/steps/1/input"),
