@@ -6,6 +6,7 @@
 
 mod draft;
 mod flow_definition;
+mod ids;
 mod open_agents;
 mod origins;
 
@@ -79,6 +80,7 @@ pub(crate) struct Imported {
 pub(crate) fn import(value: &Value) -> Result<Imported, Vec<Problem>> {
     let notation = Notation::of(value);
     let mut problems = Problems::default();
+    let workflow = || ids::with_composed_ids(value);
     let draft = match notation {
         Notation::Flow => {
             return FlowDocument::from_value(value).map(|flow| Imported {
@@ -89,9 +91,9 @@ pub(crate) fn import(value: &Value) -> Result<Imported, Vec<Problem>> {
             });
         }
         Notation::OpenAgents | Notation::OpenAgentsEngine => {
-            open_agents::read(value, &mut problems)
+            open_agents::read(&workflow(), &mut problems)
         }
-        Notation::FlowDefinition => flow_definition::read(value, &mut problems),
+        Notation::FlowDefinition => flow_definition::read(&workflow(), &mut problems),
     };
     let Some(Draft {
         flow,

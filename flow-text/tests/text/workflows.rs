@@ -544,3 +544,28 @@ fn what_cannot_be_said_in_a_flow_is_refused_at_its_place() {
     help: name a step of the type `agent`
     "#);
 }
+
+/// An id is the same however Unicode writes it: `é` is one character or two.
+#[test]
+fn ids_are_compared_in_the_composed_form() {
+    for text in [
+        "{ id: x, steps: [{ id: a, type: agent, agent: one, next: caf\u{e9} }, { id: cafe\u{301}, type: agent, agent: one, input: a }] }",
+        "{ id: x, steps: [{ id: a, type: agent, agent: one, on_success: cafe\u{301} }, { id: caf\u{e9}, type: agent, agent: one, on_success: end }] }",
+        "{ id: x, startNode: a, nodes: [{ id: a, type: parallel, children: [cafe\u{301}] }, { id: caf\u{e9}, type: agent }] }",
+        "{ version: 2.0.0, entryNodeId: a, nodes: [{ type: t, id: a }, { type: t, id: cafe\u{301} }], edges: [{ from: a, to: caf\u{e9}, condition: default }] }",
+        "{ version: 2.0.0, nodes: [{ type: flow.fork, id: a, params: { branches: [[cafe\u{301}]] } }, { type: t, id: caf\u{e9} }], edges: [] }",
+    ] {
+        let document = read(text.as_bytes(), Format::Yaml).unwrap();
+        let flow = document.flow();
+        assert_eq!(flow.nodes[1].id, "caf\u{e9}", "{text}");
+        assert!(flow.node("cafe\u{301}").is_some());
+        assert_eq!(document.check(), [], "{text}");
+    }
+    let twice = "{ version: 2.0.0, nodes: [{ type: t, id: caf\u{e9} }, { type: t, id: cafe\u{301} }], edges: [], entryNodeId: cafe\u{301} }";
+    assert_snapshot!(said(twice, Format::Yaml), @"
+    1:65: a second node has the id `café` [F017]
+    at /nodes/1/id
+    the first one (line 1, column 42)
+    help: give it another id
+    ");
+}
