@@ -287,11 +287,7 @@ impl Loader<'_> {
 }
 
 /// The route of an action of a branch.
-fn route_of(
-    node: &NodeDocument,
-    action: &str,
-    routes: &HashMap<&str, RouteIndex>,
-) -> RouteIndex {
+fn route_of(node: &NodeDocument, action: &str, routes: &HashMap<&str, RouteIndex>) -> RouteIndex {
     match routes.get(action) {
         Some(route) => *route,
         None => unreachable!("the analysis accepted \"{action}\" of `{}`", node.id),

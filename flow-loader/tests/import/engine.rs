@@ -4,7 +4,6 @@ use flow_loader::{Format, Registry, load, registry};
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use tokio::time::Instant;
 
 use super::{finished, problems, run};
 
@@ -121,19 +120,25 @@ async fn a_workflow_of_the_engine_runs() {
     let (_, happened) = ran("the moon").await;
     assert_eq!(finished(&happened)[4..], ["good else", "sorry"]);
 
-    let began = Instant::now();
     let (output, _) = ran("failing").await;
     let sorry = "sorry: node `post.publish` failed after 3 attempts";
     assert_eq!(output.unwrap()["excuse"], sorry);
-    assert_eq!(began.elapsed().as_millis(), 100 + 200);
 }
 
-/// An agent that reads neither `input` nor the result under its own name.
+/// Reads nothing at all.
+#[node]
+fn clock() -> u32 {
+    12
+}
+
 #[test]
 fn an_agent_that_does_not_read_its_input_is_one_problem() {
-    let text = POST.replace(r#""agent": "publisher""#, r#""agent": "apologizer""#);
+    let text = r#"{ "id": "w", "steps": [
+        { "id": "draft", "type": "agent", "agent": "checker", "next": "look" },
+        { "id": "look", "type": "agent", "agent": "clock", "input": "draft" }
+    ] }"#;
     assert_eq!(
-        problems(&text, &agents()),
-        ["28:16: `publish` reads no `input` [F015]"]
+        problems(text, &registry![checker, clock]),
+        ["3:69: `look` reads no `input` [F015]"]
     );
 }

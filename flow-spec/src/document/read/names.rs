@@ -38,10 +38,11 @@ fn ends_at_start(flow: &FlowDocument) -> bool {
     flow.ends.iter().any(|end| end.from.is_none())
 }
 
-/// Names the entry of a flow that does not: BackpackFlow begins with the one node to which no edge
-/// leads.
+/// Names the entry of a flow of BackpackFlow, which has no ends and need not name it: the flow begins
+/// with the one node to which no edge leads.
 pub(super) fn find_entry(flow: &mut FlowDocument) {
     if needs_entry(flow)
+        && flow.ends.is_empty()
         && is_clear(flow)
         && let [entry] = beginnings(flow)[..]
     {
@@ -88,17 +89,19 @@ fn check_entry(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
     let mut message = "`entryNodeId` is missing".to_owned();
     if is_clear(flow) {
         let beginnings = beginnings(flow);
-        let (what, nodes) = if beginnings.is_empty() {
-            let all = flow.nodes.iter().map(|node| node.id.as_str());
-            ("an edge leads to each node", all.collect())
-        } else {
-            ("no edge leads to several nodes", beginnings)
+        let all = flow.nodes.iter().map(|node| node.id.as_str());
+        let (what, nodes) = match beginnings.len() {
+            0 => ("an edge leads to each node: ", all.collect()),
+            1 => ("", beginnings),
+            _ => ("no edge leads to several nodes: ", beginnings),
         };
-        let mut names = nodes[..nodes.len().min(MOST_NAMES)].join("`, `");
-        if nodes.len() > MOST_NAMES {
-            names += "`, `…";
+        if !what.is_empty() {
+            let mut names = nodes[..nodes.len().min(MOST_NAMES)].join("`, `");
+            if nodes.len() > MOST_NAMES {
+                names += "`, `…";
+            }
+            message += &format!(", and {what}`{names}`");
         }
-        message += &format!(", and {what}: `{names}`");
         first = nodes[0];
     }
     let help = format!("name the node that runs first, such as `\"entryNodeId\": \"{first}\"`");

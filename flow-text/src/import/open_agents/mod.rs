@@ -70,7 +70,7 @@ pub(super) fn read(value: &Value, problems: &mut Problems) -> Option<Draft> {
         draft.note("/entryNodeId".to_owned(), inside(&first.pointer, "id"));
     }
     for step in steps {
-        add(&mut draft, &written, step);
+        add(&mut draft, step);
     }
     Some(draft)
 }
@@ -205,7 +205,7 @@ fn check_keys(steps: &[Step], draft: &Draft, problems: &mut Problems) {
 }
 
 /// Adds a step to the document.
-fn add(draft: &mut Draft, written: &HashSet<&str>, step: Step) {
+fn add(draft: &mut Draft, step: Step) {
     let Step {
         id,
         pointer,
@@ -251,7 +251,7 @@ fn add(draft: &mut Draft, written: &HashSet<&str>, step: Step) {
         }
     }
     for mut route in routes {
-        route.to = route.to.filter(|to| to != END || written.contains(END));
+        route.to = route.to.filter(|to| to != END);
         draft.route(&id, route);
     }
 }
