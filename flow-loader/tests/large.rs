@@ -28,7 +28,7 @@ fn row(count: usize) -> Value {
         "version": "2.0.0",
         "name": "Row",
         "namespace": "row",
-        "inputs": { "type": "object", "properties": { "input": {} }, "required": ["input"] },
+        "inputs": { "type": "object", "properties": { "input": { "rustType": "String" } }, "required": ["input"] },
         "nodes": nodes.collect::<Vec<_>>(),
         "edges": edges.flatten().collect::<Vec<_>>(),
         "ends": [{ "from": id(count - 1), "condition": "on", "label": "default" }],

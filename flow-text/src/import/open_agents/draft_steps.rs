@@ -43,14 +43,14 @@ pub(super) fn step(value: &Value, pointer: &str, problems: &mut Problems) -> Opt
             };
             routes.extend(required(&mut object, "success"));
             routes.extend(route(&mut object, "error"));
-            Kind::Agent(Agent {
+            Kind::Agent(Box::new(Agent {
                 id: id.clone(),
                 agent,
                 pointer: pointer.to_owned(),
                 has_id: true,
                 settings,
                 input: None,
-            })
+            }))
         }
         Some("approval") => {
             let help = "say what is asked: `\"message\": \"Deploy?\"`";

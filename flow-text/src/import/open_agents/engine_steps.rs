@@ -148,7 +148,7 @@ pub(super) fn step(
         Some("agent") => {
             routes.extend([next(&mut object, "next", DEFAULT_ACTION)]);
             routes.extend(route(&mut object, "error"));
-            Kind::Agent(agent(&mut object, &id, pointer))
+            Kind::Agent(Box::new(agent(&mut object, &id, pointer)))
         }
         Some("approval") => {
             let help = "say what is asked: `\"message\": \"Deploy?\"`";

@@ -215,7 +215,7 @@ fn add(draft: &mut Draft, step: Step) {
     let at = |field: &str| inside(&pointer, field);
     let fails = routes.iter().any(|route| route.action == ERROR_ACTION);
     match kind {
-        Kind::Agent(agent) => add_agent(draft, agent, fails),
+        Kind::Agent(agent) => add_agent(draft, *agent, fails),
         Kind::Approval { message, timeout } => {
             let mut node = human(&id, &message);
             node.params.insert("expects".to_owned(), APPROVAL.into());

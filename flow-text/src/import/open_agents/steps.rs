@@ -22,7 +22,7 @@ pub(super) struct Step {
 }
 
 pub(super) enum Kind {
-    Agent(Agent),
+    Agent(Box<Agent>),
     Approval {
         message: String,
         timeout: Option<String>,
