@@ -8,14 +8,12 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::board::{Board, Point, Shape, Tile, Wire, WireLabel};
-use super::layout::{Link, bounded, label_size};
+use super::link::{Link, MARGIN, bounded, label_size};
 
 /// The distances between boxes, between rows, and between lanes.
 const BESIDE: f64 = 36.0;
 const BELOW: f64 = 44.0;
 const LANE: f64 = 12.0;
-/// The space around everything.
-const MARGIN: f64 = 16.0;
 /// The distance between a box and the texts at the arrows that leave it.
 const LABEL: f64 = 8.0;
 
@@ -196,7 +194,7 @@ fn across(tiles: &mut [Tile], links: &[Link], leaving: &[Vec<usize>], ranks: &[u
     let edge = tiles.iter().map(|tile| tile.center.x - tile.width / 2.0);
     let labels = links.iter().zip(&exits);
     let labels = labels.map(|(link, exit)| exit - lane_width(link) / 2.0);
-    let shift = MARGIN - edge.chain(labels).fold(0.0, f64::min);
+    let shift = MARGIN.0 - edge.chain(labels).fold(0.0, f64::min);
     for tile in tiles {
         tile.center.x += shift;
     }
@@ -219,7 +217,7 @@ fn down(tiles: &mut [Tile], links: &[Link], ranks: &[usize]) -> Vec<Row> {
         let row = &mut rows[ranks[link.from]];
         row.texts = row.texts.max(label_size(&link.label).1);
     }
-    let mut top = MARGIN + BELOW / 2.0;
+    let mut top = MARGIN.1 + BELOW / 2.0;
     for row in &mut rows {
         row.top = top;
         top = row.below() + BELOW;

@@ -10,6 +10,7 @@ mod image;
 mod large;
 mod layout;
 mod legend;
+mod link;
 mod measure;
 mod path;
 mod shape;
