@@ -35,7 +35,7 @@ pub(crate) fn check(content: &Content, registry: &Registry) -> Checked {
 
 /// The warnings of positions of nodes that do not exist.
 fn stray_positions(content: &Content, document: &FlowDocument) -> Vec<Finding> {
-    let is_node = |id: &str| document.nodes.iter().any(|node| node.id == id);
+    let is_node = |id: &str| document.node(id).is_some();
     let stray = content.layout.keys().filter(|id| !is_node(id));
     let finding = |id: &String| {
         let nodes = document.nodes.iter().map(|node| node.id.as_str());

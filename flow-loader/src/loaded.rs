@@ -29,6 +29,7 @@ pub struct LoadedFlow {
     level: Arc<Level>,
     document: Arc<FlowDocument>,
     structure: String,
+    left_out: Arc<[flow_text::Problem]>,
 }
 
 impl LoadedFlow {
@@ -37,7 +38,22 @@ impl LoadedFlow {
             level,
             structure: document.to_compact_json(),
             document: Arc::new(document),
+            left_out: Arc::default(),
         }
+    }
+
+    pub(crate) fn with_left_out(self, left_out: &[flow_text::Problem]) -> Self {
+        LoadedFlow {
+            left_out: left_out.into(),
+            ..self
+        }
+    }
+
+    /// What a workflow of another tool says and this flow does not, such as a limit of its runs, with
+    /// its places: see [`Document::left_out`](flow_text::Document::left_out). Empty for a flow
+    /// document.
+    pub fn left_out(&self) -> &[flow_text::Problem] {
+        &self.left_out
     }
 
     /// The flow's name.

@@ -1,6 +1,10 @@
 //! The keys that travel along an arrow: what its node wrote and a later one reads.
+//!
+//! The hard thing is the time: a search from each arrow to the readers of its keys is quadratic. So
+//! the keys that are read from a place on are found for all places at once, from the ends to the
+//! start, and for many keys at a time, a bit for each.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use flow_spec::DEFAULT_ACTION;
 use flow_spec::document::{FlowDocument, NodeDocument, Schema};
@@ -8,11 +12,20 @@ use serde_json::{Map, Value};
 
 use super::scene::Place;
 
+/// The number of keys that are followed at a time: a few words for each place, however many keys a
+/// flow has.
+const AT_A_TIME: usize = 512;
+const WORDS: usize = AT_A_TIME / u64::BITS as usize;
+
+/// Some of the keys, a bit for each.
+type Bits = [u64; WORDS];
+
 /// What the nodes of a flow read and write, and where their arrows lead.
 pub(super) struct Keys<'a> {
     flow: &'a FlowDocument,
     nodes: Vec<Access<'a>>,
-    next: BTreeMap<Place, Vec<Way<'a>>>,
+    /// The keys that are written before an arrow, each with a target of it from which on it is read.
+    read: HashSet<(&'a str, Place)>,
 }
 
 /// The keys of a node, under their names in the flow.
@@ -39,6 +52,10 @@ impl<'a> Way<'a> {
         let mappings = self.mappings.into_iter().flatten();
         mappings.filter_map(|(source, key)| Some((source.as_str(), key.as_str()?)))
     }
+
+    fn has_mappings(&self) -> bool {
+        self.mappings.is_some_and(|mappings| !mappings.is_empty())
+    }
 }
 
 impl<'a> Keys<'a> {
@@ -48,57 +65,177 @@ impl<'a> Keys<'a> {
         nodes: impl Iterator<Item = &'a NodeDocument>,
         arrows: &[Way<'a>],
     ) -> Self {
-        let mut next: BTreeMap<Place, Vec<Way<'_>>> = BTreeMap::new();
-        for way in arrows {
-            next.entry(way.from).or_default().push(*way);
-        }
-        Keys {
+        let mut keys = Keys {
             flow,
             nodes: nodes.map(Access::of).collect(),
-            next,
+            read: HashSet::new(),
+        };
+        let readers = keys
+            .nodes
+            .iter()
+            .flat_map(|node| node.reads.iter().copied());
+        let mapped = arrows.iter().flat_map(Way::mappings).map(|(key, _)| key);
+        let readers: HashSet<&str> = readers.chain(mapped).chain(names(&flow.outputs)).collect();
+        let mut asked: HashMap<&str, Vec<Place>> = HashMap::new();
+        for way in arrows {
+            for key in keys.written(way) {
+                if readers.contains(key) {
+                    asked.entry(key).or_default().push(way.to);
+                }
+            }
         }
+        let graph = Graph::new(&keys, arrows);
+        let asked: Vec<(&str, Vec<Place>)> = asked.into_iter().collect();
+        for some in asked.chunks(AT_A_TIME) {
+            let live = graph.live(&keys, some.iter().map(|(key, _)| *key));
+            for (number, (key, places)) in some.iter().enumerate() {
+                let places = places.iter().copied();
+                let read = places.filter(|place| holds(&live[graph.number(*place)], number));
+                keys.read.extend(read.map(|place| (*key, place)));
+            }
+        }
+        keys
     }
 
     /// The keys that travel along an arrow: those that it maps, then those that its node writes, in
     /// the order in which it names them.
     pub(super) fn along(&self, way: &Way<'a>) -> Vec<String> {
-        let written: Vec<&str> = match (way.from, way.action) {
-            (Place::Start, _) => names(&self.flow.inputs).collect(),
-            (Place::Member(index), action) => self.nodes[index].written(action),
-            (Place::End(_), _) => Vec::new(),
-        };
-        let is_mapped = |key: &str| way.mappings().any(|(_, other)| other == key);
-        let written = written.into_iter();
-        let written = written.filter(|key| !is_mapped(key) && self.is_read(key, way.to));
+        let written = self.written(way).into_iter();
+        let written = written.filter(|key| self.read.contains(&(*key, way.to)));
         let mapped = way.mappings();
         let mapped = mapped.map(|(source, key)| format!("{key} <- {source}"));
         mapped.chain(written.map(str::to_owned)).collect()
     }
 
-    /// Whether a node or an arrow reads the key from here on, before another one writes it anew; or
-    /// the flow returns it.
-    fn is_read(&self, key: &str, place: Place) -> bool {
-        let mut seen = BTreeSet::from([place]);
-        let mut open = vec![place];
-        while let Some(place) = open.pop() {
-            match place {
-                Place::End(_) if self.flow.outputs.properties.contains_key(key) => return true,
-                Place::Member(index) if self.nodes[index].reads.contains(key) => return true,
-                Place::Member(index) if self.nodes[index].always_writes.contains(key) => continue,
-                _ => {}
+    /// The keys that are written right before an arrow, which does not write them itself.
+    fn written(&self, way: &Way<'a>) -> Vec<&'a str> {
+        let mut written: Vec<&str> = match (way.from, way.action) {
+            (Place::Start, _) => names(&self.flow.inputs).collect(),
+            (Place::Member(index), action) => self.nodes[index].written(action),
+            (Place::End(_), _) => Vec::new(),
+        };
+        if way.has_mappings() {
+            let mapped: BTreeSet<&str> = way.mappings().map(|(_, key)| key).collect();
+            written.retain(|key| !mapped.contains(key));
+        }
+        written
+    }
+}
+
+/// The places of a flow by numbers, with the arrows between them.
+struct Graph<'w, 'a> {
+    members: usize,
+    /// For each place, the arrows that leave it.
+    next: Vec<Vec<&'w Way<'a>>>,
+    /// All places, each after those to which it leads, except on a loop.
+    order: Vec<usize>,
+}
+
+impl<'w, 'a> Graph<'w, 'a> {
+    fn new(keys: &Keys<'a>, ways: &'w [Way<'a>]) -> Self {
+        let members = keys.nodes.len();
+        let ends = ways.iter().map(|way| match way.to {
+            Place::End(index) => index + 1,
+            Place::Start | Place::Member(_) => 0,
+        });
+        let count = 1 + members + ends.max().unwrap_or(0);
+        let mut graph = Graph {
+            members,
+            next: vec![Vec::new(); count],
+            order: Vec::new(),
+        };
+        for way in ways {
+            let from = graph.number(way.from);
+            graph.next[from].push(way);
+        }
+        graph.order = graph.postorder();
+        graph
+    }
+
+    fn number(&self, place: Place) -> usize {
+        match place {
+            Place::Start => 0,
+            Place::Member(index) => 1 + index,
+            Place::End(index) => 1 + self.members + index,
+        }
+    }
+
+    fn postorder(&self) -> Vec<usize> {
+        let mut order = Vec::with_capacity(self.next.len());
+        let mut seen = vec![false; self.next.len()];
+        for root in 0..self.next.len() {
+            if std::mem::replace(&mut seen[root], true) {
+                continue;
             }
-            for way in self.next.get(&place).into_iter().flatten() {
-                if way.mappings().any(|(source, _)| source == key) {
-                    return true;
-                }
-                let is_overwritten = way.mappings().any(|(_, other)| other == key);
-                if !is_overwritten && seen.insert(way.to) {
-                    open.push(way.to);
+            let mut path = vec![(root, 0)];
+            while let Some((place, followed)) = path.last_mut() {
+                let Some(way) = self.next[*place].get(*followed) else {
+                    order.push(*place);
+                    path.pop();
+                    continue;
+                };
+                *followed += 1;
+                let to = self.number(way.to);
+                if !std::mem::replace(&mut seen[to], true) {
+                    path.push((to, 0));
                 }
             }
         }
-        false
+        order
     }
+
+    /// For each place, which of these keys a node or an arrow reads from there on, before another
+    /// one writes it anew, or the flow returns.
+    fn live(&self, keys: &Keys<'a>, some: impl Iterator<Item = &'a str>) -> Vec<Bits> {
+        let numbers: HashMap<&str, usize> = some.zip(0..).collect();
+        let bits = |keys: &mut dyn Iterator<Item = &'a str>| {
+            let mut bits = Bits::default();
+            for number in keys.filter_map(|key| numbers.get(key)) {
+                bits[number / 64] |= 1 << (number % 64);
+            }
+            bits
+        };
+        let returned = bits(&mut names(&keys.flow.outputs));
+        let access = |node: &Access<'a>| {
+            let reads = bits(&mut node.reads.iter().copied());
+            (reads, bits(&mut node.always_writes.iter().copied()))
+        };
+        let nodes: Vec<(Bits, Bits)> = keys.nodes.iter().map(access).collect();
+        let mut live = vec![Bits::default(); self.next.len()];
+        let mut changes = true;
+        while changes {
+            changes = false;
+            for &place in &self.order {
+                let mut out = Bits::default();
+                for way in &self.next[place] {
+                    let mut after = live[self.number(way.to)];
+                    if way.has_mappings() {
+                        let writes = bits(&mut way.mappings().map(|(_, key)| key));
+                        let reads = bits(&mut way.mappings().map(|(source, _)| source));
+                        after = joined(&reads, &after, &writes);
+                    }
+                    out = joined(&out, &after, &Bits::default());
+                }
+                let now = match place.checked_sub(1).map(|member| nodes.get(member)) {
+                    None => out,
+                    Some(Some((reads, writes))) => joined(reads, &out, writes),
+                    Some(None) => returned,
+                };
+                changes |= live[place] != now;
+                live[place] = now;
+            }
+        }
+        live
+    }
+}
+
+/// The bits of `left`, and those of `right` that are not in `without`.
+fn joined(left: &Bits, right: &Bits, without: &Bits) -> Bits {
+    std::array::from_fn(|word| left[word] | right[word] & !without[word])
+}
+
+fn holds(bits: &Bits, number: usize) -> bool {
+    bits[number / 64] >> (number % 64) & 1 == 1
 }
 
 /// The keys that travel from a node in a branch of a fork to the next one.

@@ -62,6 +62,8 @@ struct Picture {
     text: String,
     ids: HashMap<String, String>,
     taken: HashSet<String>,
+    /// The last number at the end of an id, by the id without it.
+    counts: HashMap<String, usize>,
 }
 
 impl Picture {
@@ -85,9 +87,9 @@ impl Picture {
         };
         let base: String = key.trim_start_matches('/').chars().map(plain).collect();
         let mut id = format!("n_{base}");
-        let mut count = 1;
+        let count = self.counts.entry(id.clone()).or_insert(1);
         while !self.taken.insert(id.clone()) {
-            count += 1;
+            *count += 1;
             id = format!("n_{base}_{count}");
         }
         self.ids.insert(key.to_owned(), id.clone());

@@ -84,18 +84,15 @@ impl Member<'_> {
     pub(super) fn exit(&self, action: Option<&str>) -> Port {
         Port::Node(match &self.inside {
             Inside::Nothing => self.path.clone(),
-            Inside::Flow(scene) => {
-                let end = scene.ends.iter().position(|label| Some(*label) == action);
-                match end {
-                    Some(index) => scene.end_key(index),
-                    None => {
-                        return Port::Whole {
-                            flow: self.path.clone(),
-                            start: scene.start_key(),
-                        };
-                    }
+            Inside::Flow(scene) => match action.and_then(|action| scene.end_number(action)) {
+                Some(index) => scene.end_key(index),
+                None => {
+                    return Port::Whole {
+                        flow: self.path.clone(),
+                        start: scene.start_key(),
+                    };
                 }
-            }
+            },
             Inside::Fork(_) | Inside::Each(_) => self.join_key(),
         })
     }

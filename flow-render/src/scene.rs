@@ -5,14 +5,14 @@
 //! placed where it runs. A document that was not checked can put a fork into itself; in any case,
 //! each node is shown once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use flow_spec::document::{FlowDocument, NodeDocument, types};
 use flow_spec::{DEFAULT_ACTION, node_path};
 use serde_json::{Map, Value};
 
 use super::keys::{self, Keys, Way};
-use super::words::ArrowLabel;
+use super::words::{ArrowLabel, Conditions, conditions_of};
 
 /// A flow.
 #[derive(Debug)]
@@ -23,7 +23,11 @@ pub(super) struct Scene<'a> {
     pub(super) members: Vec<Member<'a>>,
     /// The labels of its ends, each once.
     pub(super) ends: Vec<&'a str>,
+    /// The index of each of these labels.
+    end_numbers: HashMap<&'a str, usize>,
     pub(super) arrows: Vec<Arrow<'a>>,
+    /// The conditions of the branches from which arrows were drawn.
+    conditions: HashMap<usize, Conditions<'a>>,
 }
 
 /// A node, with what is inside it.
@@ -55,7 +59,7 @@ pub(super) struct Arrow<'a> {
     pub(super) to: Place,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Place {
     Start,
     /// Index of [`Scene::members`].
@@ -78,8 +82,9 @@ impl<'a> Scene<'a> {
 
     fn at(flow: &'a FlowDocument, path: String) -> Scene<'a> {
         let mut cast = Cast::new(flow, &path);
+        let owners = flow.owners();
         let (inner, outermost): (Vec<usize>, Vec<usize>) =
-            (0..flow.nodes.len()).partition(|&index| cast.is_inner(index));
+            (0..flow.nodes.len()).partition(|&index| owners.contains_key(&*flow.nodes[index].id));
         // Forks and loops take their inner nodes themselves, unless they contain each other.
         let mut members = Vec::new();
         let mut number = HashMap::new();
@@ -91,15 +96,23 @@ impl<'a> Scene<'a> {
                 members.push(member);
             }
         }
+        let ends = flow.end_labels();
         let mut scene = Scene {
             flow,
             path,
             members,
-            ends: flow.end_labels(),
+            end_numbers: ends.iter().copied().zip(0..).collect(),
+            ends,
             arrows: Vec::new(),
+            conditions: HashMap::new(),
         };
         scene.draw_arrows(&number);
         scene
+    }
+
+    /// The index of the end with this label.
+    pub(super) fn end_number(&self, label: &str) -> Option<usize> {
+        self.end_numbers.get(label).copied()
     }
 
     fn draw_arrows(&mut self, number: &HashMap<&str, usize>) {
@@ -120,7 +133,7 @@ impl<'a> Scene<'a> {
         }
         for end in &flow.ends {
             let from = end.from.as_deref().map_or(Some(Place::Start), place);
-            let to = self.ends.iter().position(|label| *label == end.label);
+            let to = self.end_number(&end.label);
             if let (Some(from), Some(to)) = (from, to) {
                 let (action, mappings) = (end.condition.as_deref(), Some(&end.mappings));
                 self.arrow(from, action, mappings, Place::End(to));
@@ -153,10 +166,11 @@ impl<'a> Scene<'a> {
     /// Draws the ends of a document of another tool that has none: there, a node without successors
     /// ends the flow.
     fn draw_silent_ends(&mut self) {
+        let left = self.arrows.iter().map(|arrow| arrow.from);
+        let left: HashSet<Place> = left.collect();
         for index in 0..self.members.len() {
             let from = Place::Member(index);
-            let goes_on = self.arrows.iter().any(|arrow| arrow.from == from);
-            if !goes_on && self.members[index].node.actions.is_none() {
+            if !left.contains(&from) && self.members[index].node.actions.is_none() {
                 self.ends = vec![DEFAULT_ACTION];
                 self.arrow(from, Some(DEFAULT_ACTION), None, Place::End(0));
             }
@@ -172,7 +186,9 @@ impl<'a> Scene<'a> {
     ) {
         let label = match (from, action) {
             (Place::Member(index), Some(action)) => {
-                ArrowLabel::of(self.members[index].node, action)
+                let node = self.members[index].node;
+                let conditions = self.conditions.entry(index);
+                ArrowLabel::of(action, conditions.or_insert_with(|| conditions_of(node)))
             }
             _ => ArrowLabel::default(),
         };
@@ -206,10 +222,6 @@ impl<'a, 'p> Cast<'a, 'p> {
             number,
             placed: vec![false; flow.nodes.len()],
         }
-    }
-
-    fn is_inner(&self, index: usize) -> bool {
-        self.flow.owner(&self.flow.nodes[index].id).is_some()
     }
 
     /// The node with everything inside it. `None` if it is already placed.

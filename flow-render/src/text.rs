@@ -86,6 +86,8 @@ struct Walk<'s, 'a> {
     scene: &'s Scene<'a>,
     arrows: BTreeMap<Place, Vec<&'s Arrow<'a>>>,
     shown: Vec<bool>,
+    /// The number of nodes, the first ones, that are known to be shown.
+    passed: usize,
     /// Nodes from which the walk begins anew.
     later: VecDeque<usize>,
     /// Texts, each with the keys to its right.
@@ -102,6 +104,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             scene,
             arrows,
             shown: vec![false; scene.members.len()],
+            passed: 0,
             later: VecDeque::new(),
             lines: vec![("start".to_owned(), String::new())],
         };
@@ -117,8 +120,12 @@ impl<'s, 'a> Walk<'s, 'a> {
 
     /// A node from which to begin anew: one that was left for later, or that nothing leads to.
     fn next(&mut self) -> Option<usize> {
-        let later = self.later.pop_front();
-        later.or_else(|| self.shown.iter().position(|shown| !shown))
+        if let Some(later) = self.later.pop_front() {
+            return Some(later);
+        }
+        let rest = self.shown[self.passed..].iter();
+        self.passed += rest.take_while(|shown| **shown).count();
+        Some(self.passed).filter(|next| *next < self.shown.len())
     }
 
     fn from(&mut self, mut place: Place, indent: &str, depth: usize) {

@@ -1,8 +1,11 @@
 //! The texts in boxes and at arrows, which are the same in every notation.
 
+use std::collections::HashMap;
+
 use flow_spec::document::{NodeDocument, SettingsDocument, types};
 use flow_spec::{DEFAULT_ACTION, visible};
 use serde_json::Value;
+use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Longer texts of a user, such as prompts, are cut here.
 const LONGEST: usize = 48;
@@ -103,11 +106,12 @@ pub(super) struct ArrowLabel {
 }
 
 impl ArrowLabel {
-    /// The text for an action of a node.
-    pub(super) fn of(from: &NodeDocument, action: &str) -> Self {
+    /// The text for an action of a node with these conditions.
+    pub(super) fn of(action: &str, conditions: &Conditions<'_>) -> Self {
+        let of_action = conditions.get(action);
         ArrowLabel {
             action: (action != DEFAULT_ACTION).then(|| one_line(action)),
-            condition: condition(from, action),
+            condition: of_action.map(|conditions| shortened(&conditions.join(" or "))),
             keys: None,
         }
     }
@@ -135,23 +139,27 @@ impl ArrowLabel {
     }
 }
 
-/// The conditions that decide for an action, if the node is a branch.
-fn condition(from: &NodeDocument, action: &str) -> Option<String> {
-    if from.r#type != types::BRANCH {
-        return None;
+/// The conditions that decide for each action of a branch.
+pub(super) type Conditions<'a> = HashMap<&'a str, Vec<String>>;
+
+/// The conditions of a node, which has some if it is a branch.
+pub(super) fn conditions_of(node: &NodeDocument) -> Conditions<'_> {
+    let mut conditions = Conditions::new();
+    if node.r#type != types::BRANCH {
+        return conditions;
     }
-    let text = |case: &Value, name: &str| case.get(name).and_then(Value::as_str).map(one_line);
-    let cases = from.params.get("cases").and_then(Value::as_array);
-    let mut conditions: Vec<String> = cases
-        .into_iter()
-        .flatten()
-        .filter(|case| case.get("action").and_then(Value::as_str) == Some(action))
-        .filter_map(|case| text(case, "when"))
-        .collect();
-    if from.params.get("otherwise").and_then(Value::as_str) == Some(action) {
+    let cases = node.params.get("cases").and_then(Value::as_array);
+    for case in cases.into_iter().flatten() {
+        let text = |name: &str| case.get(name).and_then(Value::as_str);
+        if let (Some(action), Some(when)) = (text("action"), text("when")) {
+            conditions.entry(action).or_default().push(one_line(when));
+        }
+    }
+    if let Some(otherwise) = node.params.get("otherwise").and_then(Value::as_str) {
+        let conditions = conditions.entry(otherwise).or_default();
         conditions.push("else".to_owned());
     }
-    (!conditions.is_empty()).then(|| shortened(&conditions.join(" or ")))
+    conditions
 }
 
 /// The text of an end.
@@ -170,9 +178,9 @@ pub(super) fn one_line(text: &str) -> String {
 
 fn shortened(text: &str) -> String {
     let text = one_line(text);
-    if text.chars().count() <= LONGEST {
+    if text.graphemes(true).count() <= LONGEST {
         return text;
     }
-    let short: String = text.chars().take(LONGEST - 1).collect();
+    let short: String = text.graphemes(true).take(LONGEST - 1).collect();
     format!("{}…", short.trim_end())
 }

@@ -35,4 +35,4 @@ pub use graph::{
 pub use names::{RESERVED_NAMES, camel_case, rust_name, short_name, snake_case};
 pub use query::{EdgeAt, NodeAt, Paths, Step, node_path};
 pub use suggest::{closest, did_you_mean, did_you_mean_text};
-pub use visible::{is_deceptive, visible, visible_json};
+pub use visible::{deceptive, is_deceptive, visible, visible_json};

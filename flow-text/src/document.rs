@@ -26,6 +26,7 @@ pub struct Document {
     origins: Option<Arc<Origins>>,
     tree: Arc<Tree>,
     lost: Option<(Place, Lost)>,
+    left_out: Vec<Problem>,
 }
 
 /// Reads a flow: a document, or a workflow in another [`Notation`], which becomes a document.
@@ -116,7 +117,12 @@ fn placed(
                 flow,
                 notation,
                 origins,
+                left_out,
             }) => documents.push(Document {
+                left_out: left_out
+                    .into_iter()
+                    .map(|one| locate(&tree, below(&pointer, one)))
+                    .collect(),
                 flow,
                 pointer,
                 notation,
@@ -180,6 +186,12 @@ impl Document {
     /// In which notation the flow is written.
     pub fn notation(&self) -> Notation {
         self.notation
+    }
+
+    /// What a workflow of another tool says and its document does not, with its places: limits of
+    /// runs, and settings of the tool's engine. The flow is complete without it.
+    pub fn left_out(&self) -> &[Problem] {
+        &self.left_out
     }
 
     /// The flow, without the places.

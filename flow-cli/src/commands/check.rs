@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use flow_spec::FlowDocument;
 use flow_spec::document::DEFAULT_DEPTH;
-use flow_text::{Document, Format, Problem};
+use flow_text::{Document, Format, Notation, Problem};
 
 use crate::args::{Build, Check};
 use crate::difference::push_difference;
@@ -142,6 +142,7 @@ fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
         for problem in flow_text::check_all(&documents) {
             push_problem(&mut text, path, problem);
         }
+        notes.extend(imported(path, &documents));
         notes.extend(left_open(path, &documents));
     }
     let outcome = if text.is_empty() {
@@ -154,6 +155,35 @@ fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
         screen.note(&note);
     }
     Ok(outcome)
+}
+
+/// As [`imported`], for a file that was read already.
+pub(super) fn imported_in(path: &Path) -> Result<Vec<String>, Error> {
+    let bytes = read::bytes(path)?;
+    let documents =
+        document::format(path, &bytes).map(|format| flow_text::read_all(&bytes, format));
+    Ok(match documents {
+        Some(Ok(documents)) => imported(path, &documents),
+        Some(Err(_)) | None => Vec::new(),
+    })
+}
+
+/// Says of a file which workflows of other tools it has, and what of them no flow says.
+fn imported(path: &Path, documents: &[Document]) -> Vec<String> {
+    let mut notes = Vec::new();
+    for document in documents {
+        if document.notation() == Notation::Flow {
+            continue;
+        }
+        let (path, place) = (path.display(), document.place(""));
+        notes.push(format!("{path}:{place}: this is {}", document.notation()));
+        for left_out in document.left_out() {
+            let help = left_out.help.as_deref().unwrap_or_default();
+            let (place, message) = (left_out.place, &left_out.message);
+            notes.push(format!("{path}:{place}: {message}: {help}"));
+        }
+    }
+    notes
 }
 
 /// Says of a file what of it could not be checked, if there is something.

@@ -31,5 +31,10 @@ pub(crate) fn export(options: &Export, screen: &mut Screen<'_>) -> Result<Outcom
             flows => screen.data(&document::text_of_list(flows, format))?,
         },
     }
+    if let Some(path) = &options.source.file {
+        for note in super::check::imported_in(path)? {
+            screen.note(&note);
+        }
+    }
     Ok(Outcome::Fine)
 }

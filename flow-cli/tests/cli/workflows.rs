@@ -19,6 +19,7 @@ fn a_workflow_is_a_flow_in_each_command() {
     let folder = Folder::new().with("release.yaml", RELEASE);
     assert_snapshot!(folder.run("check release.yaml"), @"
     [stderr]
+    release.yaml:1:1: this is a workflow of OpenAgents, in the format of its draft
     release.yaml: it does not say what `approve` reads and writes, so values are checked only when a program loads it
     ");
     assert_snapshot!(folder.run("list release.yaml"), @"
@@ -68,6 +69,7 @@ fn a_workflow_is_a_flow_in_each_command() {
     assert_snapshot!(folder.run("export release.yaml --out flow.yaml"), @"
     [stderr]
     wrote flow.yaml
+    release.yaml:1:1: this is a workflow of OpenAgents, in the format of its draft
     ");
     assert_snapshot!(folder.run("check flow.yaml"), @"
     [stderr]
@@ -183,7 +185,26 @@ fn what_is_wrong_is_where_it_was_written() {
       at /steps/2
       help: lead an edge to it from the step before it, or remove it
     [stderr]
+    unsound.yaml:1:1: this is a workflow of OpenAgents, in the format of its draft
     unsound.yaml: it does not say what `approve` reads and writes, so values are checked only when a program loads it
     [exit code 1]
     ");
+}
+
+/// What a workflow says of its runs is told, and is no mistake.
+#[test]
+fn what_no_flow_says_is_told() {
+    let workflow = r#"{
+  "id": "look",
+  "max_iterations": 9,
+  "steps": [{ "id": "look", "type": "agent", "agent": "looker", "timeout_ms": 500 }]
+}"#;
+    let folder = Folder::new().with("look.json", workflow);
+    let notes = "\
+look.json:1:1: this is a workflow of OpenAgents, in the format of its engine
+look.json:3:3: `max_iterations` is a limit of a run, and not part of a flow: limit each run: `RunOptions::new().step_budget(9)`
+";
+    assert_eq!(folder.run("check look.json"), format!("[stderr]\n{notes}"));
+    let exported = folder.run("export look.json --out flow.yaml");
+    assert_eq!(exported, format!("[stderr]\nwrote flow.yaml\n{notes}"));
 }

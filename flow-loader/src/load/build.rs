@@ -259,6 +259,10 @@ impl Loader<'_> {
         let typed: Vec<_> = typed.collect();
         let pointer = format!("{}/params", parts.node_pointer(index));
         let cases = node.params.get("cases").and_then(Value::as_array);
+        let numbered = routes.iter().enumerate();
+        let routes: HashMap<&str, RouteIndex> = numbered
+            .map(|(index, route)| (&*route.action, RouteIndex(index)))
+            .collect();
         let mut built = Vec::new();
         for (number, case) in cases.into_iter().flatten().enumerate() {
             let pointer = format!("{pointer}/cases/{number}");
@@ -272,20 +276,20 @@ impl Loader<'_> {
                 let message = format!("the condition does not fit: {message}");
                 self.problem(Code::TypeMismatch, place, message, help);
             }
-            built.push((condition, route_of(node, text("action"), routes)));
+            built.push((condition, route_of(node, text("action"), &routes)));
         }
         let otherwise = node.params.get("otherwise").and_then(Value::as_str);
         Some(Kind::Branch {
             cases: built,
-            otherwise: route_of(node, otherwise.unwrap_or_default(), routes),
+            otherwise: route_of(node, otherwise.unwrap_or_default(), &routes),
         })
     }
 }
 
 /// The route of an action of a branch.
-fn route_of(node: &NodeDocument, action: &str, routes: &[Route]) -> RouteIndex {
-    match routes.iter().position(|route| route.action == action) {
-        Some(route) => RouteIndex(route),
+fn route_of(node: &NodeDocument, action: &str, routes: &HashMap<&str, RouteIndex>) -> RouteIndex {
+    match routes.get(action) {
+        Some(route) => *route,
         None => unreachable!("the analysis accepted \"{action}\" of `{}`", node.id),
     }
 }

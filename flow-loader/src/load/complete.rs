@@ -1,5 +1,6 @@
 //! Completes a document by what the registry knows of its nodes, and reports where the two differ.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use flow_spec::document::{ActionDocument, Schema, types};
@@ -396,16 +397,14 @@ fn complete_branch(node: &mut NodeDocument) {
         let actions = cases()
             .filter_map(|case| case.get("action"))
             .chain(otherwise);
-        let mut listed: Vec<ActionDocument> = Vec::new();
-        for name in actions.filter_map(Value::as_str) {
-            if listed.iter().all(|action| action.name != name) {
-                listed.push(ActionDocument {
-                    name: name.to_owned(),
-                    ..ActionDocument::default()
-                });
-            }
-        }
-        node.actions = Some(listed);
+        let mut seen = HashSet::new();
+        let names = actions.filter_map(Value::as_str);
+        let names = names.filter(|name| seen.insert(*name));
+        let action = |name: &str| ActionDocument {
+            name: name.to_owned(),
+            ..ActionDocument::default()
+        };
+        node.actions = Some(names.map(action).collect());
     }
 }
 

@@ -7,6 +7,7 @@ mod check;
 mod collections;
 mod complete;
 mod human;
+mod imported;
 pub(crate) mod known;
 mod known_defaults;
 mod only;
@@ -102,8 +103,11 @@ pub(crate) fn load_read(
     registry: &Registry,
 ) -> Result<LoadedFlow, Vec<flow_text::Problem>> {
     let locate = |problem| document.locate(problem);
-    let loaded = Loader::load(document.flow(), registry);
-    loaded.map_err(|problems| problems.into_iter().map(locate).collect())
+    let flow = imported::settled(document, registry);
+    match Loader::load(&flow, registry) {
+        Ok(loaded) => Ok(loaded.with_left_out(document.left_out())),
+        Err(problems) => Err(problems.into_iter().map(locate).collect()),
+    }
 }
 
 /// Loads a flow from a document that a program has put together: as [`load`].

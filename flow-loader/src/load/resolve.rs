@@ -34,6 +34,7 @@ impl Loader<'_> {
     /// The document with the flows that it names inside it, and those that they name.
     pub(super) fn resolve(&mut self, written: &FlowDocument) -> FlowDocument {
         let mut resolved = written.clone();
+        resolved.compose_ids();
         let outermost = Around {
             name: written.title(),
             document: None,

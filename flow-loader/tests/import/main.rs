@@ -5,6 +5,7 @@ mod builder;
 #[path = "../law/damage.rs"]
 mod damage;
 mod damaged;
+mod engine;
 mod flow_definition;
 mod open_agents;
 mod page;

@@ -1,6 +1,6 @@
 //! How viewers show a node: `title`, `icon`, `group` and `tags` of `#[node(…)]`.
 
-use flow_spec::{Code, is_deceptive};
+use flow_spec::{Code, deceptive};
 use proc_macro2::Ident;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
@@ -63,7 +63,7 @@ fn check(literal: &LitStr, what: &str, report: &mut Report) {
     let (message, help) = if text.trim().is_empty() {
         let help = "write what people should see, or remove this".to_owned();
         (format!("this {what} is empty"), help)
-    } else if let Some(letter) = text.chars().find(|letter| is_deceptive(*letter)) {
+    } else if let Some((letter, _)) = deceptive(&text).find(|(_, deceives)| *deceives) {
         let help = "remove it, so that people see what is there".to_owned();
         let letter = letter.escape_default();
         (

@@ -1,6 +1,8 @@
 //! The contract of a node: what it takes, returns and decides.
 
-use flow_spec::document::{FlowDocument, NodeDocument, Schema};
+use std::collections::{HashMap, HashSet};
+
+use flow_spec::document::{EdgeDocument, EndDocument, FlowDocument, NodeDocument, Schema};
 use flow_spec::{DEFAULT_ACTION, ERROR_ACTION, node_path};
 use maud::{Markup, html};
 use serde_json::{Map, Value};
@@ -40,17 +42,61 @@ fn of_flow(flow: &FlowDocument) -> Markup {
     }
 }
 
+/// What leads to the nodes of a flow, and from them, by their ids.
+#[derive(Default)]
+struct Ways<'a> {
+    before: HashMap<&'a str, Vec<&'a str>>,
+    edges: HashMap<&'a str, Vec<&'a EdgeDocument>>,
+    ends: HashMap<&'a str, Vec<&'a EndDocument>>,
+    owners: HashMap<&'a str, &'a NodeDocument>,
+}
+
+impl<'a> Ways<'a> {
+    fn of(flow: &'a FlowDocument) -> Self {
+        let mut ways = Ways {
+            owners: flow.owners(),
+            ..Ways::default()
+        };
+        let mut seen = HashSet::new();
+        for step in flow.steps() {
+            if seen.insert((step.from, step.to)) {
+                ways.before.entry(step.to).or_default().push(step.from);
+            }
+        }
+        for edge in &flow.edges {
+            ways.edges.entry(&edge.from).or_default().push(edge);
+        }
+        for end in &flow.ends {
+            if let Some(from) = &end.from {
+                ways.ends.entry(from).or_default().push(end);
+            }
+        }
+        ways
+    }
+
+    fn edges(&self, node: &NodeDocument) -> impl Iterator<Item = &'a EdgeDocument> {
+        let edges = self.edges.get(&*node.id).into_iter();
+        edges.flatten().copied()
+    }
+
+    fn ends(&self, node: &NodeDocument) -> impl Iterator<Item = &'a EndDocument> {
+        let ends = self.ends.get(&*node.id).into_iter();
+        ends.flatten().copied()
+    }
+}
+
 fn of_nodes(flow: &FlowDocument, around: &str) -> Markup {
+    let ways = Ways::of(flow);
     html! {
         @for node in &flow.nodes {
             @let path = node_path(around, &node.id);
-            (of_node(flow, node, around, &path))
+            (of_node(&ways, node, around, &path))
             @if let Some(inner) = &node.internal_flow { (of_nodes(inner, &path)) }
         }
     }
 }
 
-fn of_node(flow: &FlowDocument, node: &NodeDocument, around: &str, path: &str) -> Markup {
+fn of_node(ways: &Ways<'_>, node: &NodeDocument, around: &str, path: &str) -> Markup {
     let at = Text(path);
     html! {
         "\n"
@@ -67,10 +113,10 @@ fn of_node(flow: &FlowDocument, node: &NodeDocument, around: &str, path: &str) -
             @if node.internal_flow.is_some() {
                 p { button type="button" data-reveal=(at) { "show what is inside" } }
             }
-            (before(flow, node, around))
+            (before(ways, node, around))
             (values("Inputs", &node.inputs, &node.mappings.inputs))
             (values("Outputs", &node.outputs, &node.mappings.outputs))
-            (actions(flow, node, around))
+            (actions(ways, node, around))
             (facts::settings(&node.settings))
             (facts::params(node))
         }
@@ -78,11 +124,10 @@ fn of_node(flow: &FlowDocument, node: &NodeDocument, around: &str, path: &str) -
 }
 
 /// The nodes from which the flow comes to this node.
-fn before(flow: &FlowDocument, node: &NodeDocument, around: &str) -> Markup {
-    let before = flow.predecessors(&node.id);
+fn before(ways: &Ways<'_>, node: &NodeDocument, around: &str) -> Markup {
     html! {
-        @if !before.is_empty() {
-            p { "after " (listed(before.iter().map(|node| pick(around, &node.id)))) }
+        @if let Some(before) = ways.before.get(&*node.id) {
+            p { "after " (listed(before.iter().map(|id| pick(around, id)))) }
         }
     }
 }
@@ -142,20 +187,31 @@ fn values(title: &str, schema: &Schema, keys: &Map<String, Value>) -> Markup {
 }
 
 /// The actions that it can take, with what it writes on each and where each leads.
-fn actions(flow: &FlowDocument, node: &NodeDocument, around: &str) -> Markup {
-    let declared = |name| {
-        node.actions
-            .iter()
-            .flatten()
-            .find(|action| action.name == name)
-    };
+fn actions(ways: &Ways<'_>, node: &NodeDocument, around: &str) -> Markup {
+    let declared = node.actions.iter().flatten();
+    let declared: HashMap<&str, _> = declared.map(|action| (&*action.name, action)).collect();
+    let mut targets: HashMap<&str, Vec<Markup>> = HashMap::new();
+    for edge in ways.edges(node) {
+        let target = html! { (pick(around, &edge.to)) (mapped(&edge.mappings)) };
+        targets.entry(&edge.condition).or_default().push(target);
+    }
+    for end in ways.ends(node) {
+        if let Some(action) = &end.condition {
+            let target = html! { (end_with(&end.label)) (mapped(&end.mappings)) };
+            targets.entry(action).or_default().push(target);
+        }
+    }
     html! {
         h3 { "Actions" }
         ul class="actions" {
-            @for name in names(flow, node) {
+            @for name in names(ways, node) {
                 li {
-                    code { (Text(name)) } " → " (targets(flow, node, around, name))
-                    @if let Some(action) = declared(name) {
+                    code { (Text(name)) } " → "
+                    @match targets.remove(name) {
+                        Some(targets) => { (listed(targets)) }
+                        None => { (no_target(ways, node, around, name)) }
+                    }
+                    @if let Some(action) = declared.get(name) {
                         (keys("writes", &action.writes))
                         (keys("may write", &action.may_write))
                     }
@@ -166,48 +222,29 @@ fn actions(flow: &FlowDocument, node: &NodeDocument, around: &str) -> Markup {
 }
 
 /// The actions that it declares, followed by those that only its edges name.
-fn names<'a>(flow: &'a FlowDocument, node: &'a NodeDocument) -> Vec<&'a str> {
+fn names<'a>(ways: &Ways<'a>, node: &'a NodeDocument) -> Vec<&'a str> {
     let declared = node
         .actions
         .iter()
         .flatten()
         .map(|action| action.name.as_str());
-    let edges = flow.edges.iter().filter(|edge| edge.from == node.id);
-    let ends = flow
-        .ends
-        .iter()
-        .filter(|end| end.from.as_ref() == Some(&node.id));
-    let routed = edges.map(|edge| edge.condition.as_str());
-    let routed = routed.chain(ends.filter_map(|end| end.condition.as_deref()));
-    let mut names: Vec<&str> = Vec::new();
-    for name in declared
+    let routed = ways.edges(node).map(|edge| edge.condition.as_str());
+    let routed = routed.chain(ways.ends(node).filter_map(|end| end.condition.as_deref()));
+    let mut seen = HashSet::new();
+    let mut names: Vec<&str> = declared
         .chain(routed)
         .chain(node.fallible.then_some(ERROR_ACTION))
-    {
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
+        .collect();
+    names.retain(|name| seen.insert(*name));
     if names.is_empty() {
         names.push(DEFAULT_ACTION);
     }
     names
 }
 
-fn targets(flow: &FlowDocument, node: &NodeDocument, around: &str, action: &str) -> Markup {
-    let edges = flow.edges.iter();
-    let edges = edges.filter(|edge| edge.from == node.id && edge.condition == action);
-    let ends = flow.ends.iter().filter(|end| {
-        end.from.as_ref() == Some(&node.id) && end.condition.as_deref() == Some(action)
-    });
-    let targets: Vec<Markup> = edges
-        .map(|edge| html! { (pick(around, &edge.to)) (mapped(&edge.mappings)) })
-        .chain(ends.map(|end| html! { (end_with(&end.label)) (mapped(&end.mappings)) }))
-        .collect();
-    if !targets.is_empty() {
-        return listed(targets);
-    }
-    match flow.owner(&node.id) {
+/// Where an action leads that no edge routes.
+fn no_target(ways: &Ways<'_>, node: &NodeDocument, around: &str, action: &str) -> Markup {
+    match ways.owners.get(&*node.id) {
         Some(owner) if action == ERROR_ACTION => {
             let owner_button = pick(around, &owner.id);
             if owner.settings.collect_errors {

@@ -7,8 +7,9 @@ use dagre::{EdgeLabel, LayoutOptions, NodeLabel};
 use flow_spec::{DEFAULT_ACTION, ERROR_ACTION};
 
 use super::board::{Board, Point, Tile, Wire, WireLabel};
+use super::link::{Link, MARGIN, bounded, label_size};
 use super::wire::{self, Rows};
-use super::{measure, shape};
+use super::{large, shape};
 use crate::scene::{Member, Place, Scene};
 use crate::words::ArrowLabel;
 
@@ -17,16 +18,6 @@ use crate::words::ArrowLabel;
 pub(crate) enum Inner {
     Shown,
     Closed,
-}
-
-/// An arrow between two tiles that is not placed yet.
-struct Link {
-    from: usize,
-    to: usize,
-    label: ArrowLabel,
-    error: bool,
-    /// How important it is that the arrow is short and straight.
-    weight: i32,
 }
 
 /// A flow: its start, its nodes and its ends.
@@ -111,15 +102,27 @@ fn options() -> LayoutOptions {
         nodesep: 36.0,
         edgesep: 18.0,
         ranksep: 44.0,
-        marginx: 16.0,
-        marginy: 14.0,
+        marginx: MARGIN.0,
+        marginy: MARGIN.1,
         // If several orders have equally many crossings, the one in which the flow is written.
         tie_keep_first: true,
         ..LayoutOptions::default()
     }
 }
 
-fn place(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
+/// The largest number of boxes and of arrows that `dagre` lays out. Its time grows with more than
+/// the square of it.
+const MOST: usize = 250;
+
+fn place(tiles: Vec<Tile>, links: Vec<Link>) -> Board {
+    if tiles.len() > MOST || links.len() > 2 * MOST {
+        large::place(tiles, links)
+    } else {
+        placed(tiles, links)
+    }
+}
+
+fn placed(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
     let mut graph: Graph<NodeLabel, EdgeLabel> = Graph::with_options(GraphOptions {
         directed: true,
         multigraph: true,
@@ -173,13 +176,6 @@ fn place(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
     bounded(tiles, wires)
 }
 
-fn label_size(label: &ArrowLabel) -> (f64, f64) {
-    match measure::block(label.lines(), measure::NOTE) {
-        (_, 0.0) => (0.0, 0.0),
-        (width, height) => (width + 10.0, height + 4.0),
-    }
-}
-
 fn wire(link: Link, label: &EdgeLabel, tiles: &[Tile], rows: &Rows) -> Wire {
     let found = label.points.iter().map(|point| Point {
         x: point.x,
@@ -208,35 +204,4 @@ fn wire(link: Link, label: &EdgeLabel, tiles: &[Tile], rows: &Rows) -> Wire {
         error: link.error,
         back: link.from == link.to || to.center.y < from.center.y,
     }
-}
-
-/// A board that is large enough for its content.
-fn bounded(tiles: Vec<Tile>, wires: Vec<Wire>) -> Board {
-    let mut board = Board {
-        tiles,
-        wires,
-        ..Board::default()
-    };
-    let mut reach = |x: f64, y: f64| {
-        board.width = board.width.max(x + options().marginx);
-        board.height = board.height.max(y + options().marginy);
-    };
-    for tile in &board.tiles {
-        reach(
-            tile.center.x + tile.width / 2.0,
-            tile.center.y + tile.height / 2.0,
-        );
-    }
-    for wire in &board.wires {
-        for point in &wire.points {
-            reach(point.x, point.y);
-        }
-        if let Some(label) = &wire.label {
-            reach(
-                label.center.x + label.width / 2.0,
-                label.center.y + label.height / 2.0,
-            );
-        }
-    }
-    board
 }

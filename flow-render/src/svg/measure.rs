@@ -3,7 +3,8 @@
 //! There is no font to measure. Texts are set in a monospaced font, so all letters are equally
 //! wide, whichever such font the reader has.
 
-use unicode_width::UnicodeWidthStr;
+use unicode_segmentation::UnicodeSegmentation as _;
+use unicode_width::UnicodeWidthStr as _;
 
 /// The width of a letter for a font size of 1. It is 0.6 in nearly all such fonts, and never more
 /// than this.
@@ -16,9 +17,11 @@ pub(super) const NOTE: f64 = 11.0;
 /// The height of a line, for a font size of 1.
 pub(super) const LINE: f64 = 1.4;
 
-/// The width of a text in this font size.
+/// The width of a text in this font size. What people see as one letter, such as an emoji that is
+/// joined of several, is at most two columns wide.
 pub(super) fn width(text: &str, size: f64) -> f64 {
-    let columns = u32::try_from(text.width()).unwrap_or(u32::MAX);
+    let columns = text.graphemes(true).map(|letter| letter.width().min(2));
+    let columns = u32::try_from(columns.sum::<usize>()).unwrap_or(u32::MAX);
     f64::from(columns) * ADVANCE * size
 }
 

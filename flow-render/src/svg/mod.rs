@@ -7,8 +7,10 @@
 mod board;
 mod draw;
 mod image;
+mod large;
 mod layout;
 mod legend;
+mod link;
 mod measure;
 mod path;
 mod shape;

@@ -3,6 +3,7 @@
 mod browser;
 mod deceptive;
 mod flows;
+mod large;
 mod notations;
 mod page;
 mod svg;

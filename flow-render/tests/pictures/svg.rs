@@ -136,7 +136,7 @@ fn drawn(document: &Document<'_>) -> Vec<Drawn> {
 }
 
 /// What lies on something else, or outside the image.
-fn misplaced(picture: &str) -> Vec<String> {
+pub(crate) fn misplaced(picture: &str) -> Vec<String> {
     let document = Document::parse(picture).expect("well-formed XML");
     let root = document.root_element();
     let image = Rect {
@@ -374,7 +374,7 @@ fn points(path: &str) -> Vec<(f64, f64)> {
 }
 
 /// Arrows that cross a box or the text at another arrow, of those in the same flow, fork or loop.
-fn crossings(picture: &str) -> Vec<String> {
+pub(crate) fn crossings(picture: &str) -> Vec<String> {
     let document = Document::parse(picture).expect("well-formed XML");
     let class = |node: &Node<'_, '_>| node.attribute("class").unwrap_or_default().to_owned();
     let mut found = Vec::new();

@@ -9,6 +9,7 @@
 mod check;
 mod edge;
 mod flow;
+mod ids;
 mod node;
 pub(crate) mod problem;
 mod read;
@@ -28,6 +29,7 @@ pub use settings::{PollSettings, RetrySettings, SettingsDocument};
 /// mistakes in the same words. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
+    pub use super::ids::composed;
     pub use super::problem::inside;
     pub use super::read::object::{Object, wrong};
 }

@@ -1,5 +1,6 @@
 //! All levels of a document at once, and lookup of a node by its path.
 
+use crate::document::__private::composed;
 use crate::document::{EdgeDocument, FlowDocument, NodeDocument};
 
 /// A node, and its path.
@@ -89,6 +90,7 @@ impl FlowDocument {
 
     /// The node of the flow itself with this id.
     pub fn node(&self, id: &str) -> Option<&NodeDocument> {
+        let id = composed(id);
         let mut nodes = self.nodes.iter();
         nodes.find(|node| node.id == id && !id.is_empty())
     }

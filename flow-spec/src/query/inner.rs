@@ -1,7 +1,10 @@
 //! Nodes inside a fork or a loop over items, and their owners.
 
+use std::collections::HashMap;
+
 use serde_json::Value;
 
+use crate::document::__private::composed;
 use crate::document::{FlowDocument, NodeDocument, types};
 
 impl NodeDocument {
@@ -30,11 +33,21 @@ impl NodeDocument {
 
 impl FlowDocument {
     /// The fork or the loop of this flow that contains the node. `None` for a node to which edges
-    /// lead.
+    /// lead. For many nodes, ask [`owners`](FlowDocument::owners) once.
     pub fn owner(&self, id: &str) -> Option<&NodeDocument> {
-        let owns = |node: &&NodeDocument| {
-            node.body() == Some(id) || node.branches().iter().flatten().any(|inner| *inner == id)
-        };
-        self.nodes.iter().find(owns)
+        self.owners().get(&*composed(id)).copied()
+    }
+
+    /// The nodes of this flow that are in a fork or a loop, by their ids, each with the one that
+    /// contains it.
+    pub fn owners(&self) -> HashMap<&str, &NodeDocument> {
+        let mut owners = HashMap::new();
+        for node in &self.nodes {
+            let branches = node.branches().into_iter().flatten();
+            for id in branches.chain(node.body()) {
+                owners.entry(id).or_insert(node);
+            }
+        }
+        owners
     }
 }

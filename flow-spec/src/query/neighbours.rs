@@ -5,8 +5,9 @@
 //! same holds for a loop over items and its body. So a path through a flow passes a fork as one
 //! step, and a path from one branch into another always passes the fork.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use crate::document::__private::composed;
 use crate::document::{FlowDocument, NodeDocument};
 
 /// A step from one node of a flow directly to another.
@@ -28,7 +29,7 @@ impl FlowDocument {
     /// items it is the loop. The last nodes of a fork's branches come before the fork too, and a
     /// loop's body before the loop.
     pub fn predecessors(&self, id: &str) -> Vec<&NodeDocument> {
-        let steps = self.steps().into_iter();
+        let (id, steps) = (composed(id), self.steps().into_iter());
         self.each_once(steps.filter(|step| step.to == id).map(|step| step.from))
     }
 
@@ -58,7 +59,7 @@ impl FlowDocument {
     /// assert_eq!(ids(flow.successors("check")), ["both"]);
     /// ```
     pub fn successors(&self, id: &str) -> Vec<&NodeDocument> {
-        let steps = self.steps().into_iter();
+        let (id, steps) = (composed(id), self.steps().into_iter());
         self.each_once(steps.filter(|step| step.from == id).map(|step| step.to))
     }
 
@@ -96,12 +97,11 @@ impl FlowDocument {
     }
 
     fn each_once<'a>(&'a self, ids: impl Iterator<Item = &'a str>) -> Vec<&'a NodeDocument> {
-        let mut found: Vec<&NodeDocument> = Vec::new();
-        for node in ids.filter_map(|id| self.node(id)) {
-            if !found.iter().any(|known| known.id == node.id) {
-                found.push(node);
-            }
+        let mut nodes: HashMap<&str, &NodeDocument> = HashMap::new();
+        for node in &self.nodes {
+            nodes.entry(&node.id).or_insert(node);
         }
-        found
+        // What was found is taken out, so that it is found once.
+        ids.filter_map(|id| nodes.remove(id)).collect()
     }
 }

@@ -6,6 +6,7 @@
 
 use std::collections::HashMap;
 
+use crate::document::__private::composed;
 use crate::document::FlowDocument;
 
 use super::Step;
@@ -53,7 +54,8 @@ impl FlowDocument {
             trail: Vec::new(),
             open: Vec::new(),
         };
-        if let (Some(&from), Some(&to)) = (number.get(from), number.get(to)) {
+        if let (Some(&from), Some(&to)) = (number.get(&*composed(from)), number.get(&*composed(to)))
+        {
             paths.target = to;
             paths.enter(from);
         }

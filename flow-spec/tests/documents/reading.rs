@@ -296,3 +296,59 @@ fn nested(levels: usize) -> String {
         "}]}".repeat(levels)
     )
 }
+
+/// BackpackFlow has no ends, and may leave it open with which node a flow begins.
+#[test]
+fn a_flow_without_ends_begins_with_the_node_to_which_no_edge_leads() {
+    let nodes = |ids: &[&str]| -> Vec<Value> {
+        let node = |id: &&str| json!({ "type": "step", "id": id });
+        ids.iter().map(node).collect()
+    };
+    let edge = |from: &str, to: &str| json!({ "from": from, "to": to, "condition": "complete" });
+    let mut flow = json!({
+        "version": "2.0.0",
+        "nodes": nodes(&["c", "a", "b"]),
+        "edges": [edge("a", "b"), edge("b", "c"), edge("c", "b")],
+        "dependencies": {}
+    });
+    let read = FlowDocument::from_value(&flow).unwrap();
+    assert_eq!(read.entry_node_id.as_deref(), Some("a"));
+    let entry = FlowDocument::parse(&read.to_json()).unwrap().entry_node_id;
+    assert_eq!(entry.as_deref(), Some("a"));
+
+    // With ends, the entry is always named.
+    let mut ended = flow.clone();
+    ended["ends"] = json!([{ "from": "c", "condition": "default", "label": "default" }]);
+    assert_snapshot!(said(&ended.to_string()), @r#"
+    /: `entryNodeId` is missing [F018]
+    help: name the node that runs first, such as `"entryNodeId": "a"`
+    "#);
+    // Nodes of a fork are not the first ones.
+    let mut forked = flow.clone();
+    forked["nodes"] = json!([
+        { "type": "flow.fork", "id": "all", "params": { "branches": [["a"]] } },
+        { "type": "step", "id": "a" },
+    ]);
+    forked["edges"] = json!([]);
+    let entry = FlowDocument::from_value(&forked).unwrap().entry_node_id;
+    assert_eq!(entry.as_deref(), Some("all"));
+
+    flow["edges"] = json!([edge("a", "b"), edge("b", "c"), edge("c", "a")]);
+    assert_snapshot!(said(&flow.to_string()), @r#"
+    /: `entryNodeId` is missing, and an edge leads to each node: `c`, `a`, `b` [F018]
+    help: name the node that runs first, such as `"entryNodeId": "c"`
+    "#);
+    flow["nodes"] = nodes(&["a", "b", "c", "d", "e", "f", "g", "h"]).into();
+    flow["edges"] = json!([edge("a", "b")]);
+    assert_snapshot!(said(&flow.to_string()), @r#"
+    /: `entryNodeId` is missing, and no edge leads to several nodes: `a`, `c`, `d`, `e`, `f`, `…` [F018]
+    help: name the node that runs first, such as `"entryNodeId": "a"`
+    "#);
+    flow["edges"] = json!([edge("a", "x")]);
+    assert_snapshot!(said(&flow.to_string()), @r#"
+    /edges/0/to: there is no node `x` [F004]
+    help: there is `a`, `b`, `c`, `d`, `e`, `f`, `g`, `h`
+    /: `entryNodeId` is missing [F018]
+    help: name the node that runs first, such as `"entryNodeId": "a"`
+    "#);
+}

@@ -13,6 +13,8 @@ use super::origins::Origins;
 pub(super) struct Draft {
     pub(super) flow: FlowDocument,
     pub(super) origins: Origins,
+    /// What the workflow says and no document can say, without another way through it.
+    pub(super) left_out: Vec<Problem>,
 }
 
 /// The longest time in a workflow: 31 years.
@@ -35,6 +37,7 @@ impl Draft {
         Draft {
             flow: FlowDocument::new(id, key(id)),
             origins: Origins::new(values),
+            left_out: Vec::new(),
         }
     }
 

@@ -6,8 +6,11 @@
 
 mod draft;
 mod flow_definition;
+mod ids;
 mod open_agents;
 mod origins;
+
+use std::fmt;
 
 use flow_spec::document::Problems;
 use flow_spec::{FlowDocument, Problem};
@@ -23,8 +26,10 @@ pub(crate) use origins::Origins;
 pub enum Notation {
     /// The document of a flow.
     Flow,
-    /// A workflow of OpenAgents, which has `steps`.
+    /// A workflow of OpenAgents, which has `steps`, in the format of its draft: `on_success`.
     OpenAgents,
+    /// A workflow of OpenAgents in the format that its engine reads: `next`.
+    OpenAgentsEngine,
     /// A `FlowDefinition` of the AI Agent Flow Framework, which has a `startNode`.
     FlowDefinition,
 }
@@ -33,12 +38,27 @@ impl Notation {
     fn of(value: &Value) -> Notation {
         let has = |field: &str| value.get(field).is_some();
         if has("steps") && !has("nodes") {
-            Notation::OpenAgents
+            match open_agents::Version::of(value) {
+                open_agents::Version::Draft => Notation::OpenAgents,
+                open_agents::Version::Engine => Notation::OpenAgentsEngine,
+            }
         } else if has("startNode") {
             Notation::FlowDefinition
         } else {
             Notation::Flow
         }
+    }
+}
+
+/// What a flow of this notation is: `a workflow of OpenAgents, in the format of its engine`.
+impl fmt::Display for Notation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Notation::Flow => "a flow document",
+            Notation::OpenAgents => "a workflow of OpenAgents, in the format of its draft",
+            Notation::OpenAgentsEngine => "a workflow of OpenAgents, in the format of its engine",
+            Notation::FlowDefinition => "a `FlowDefinition` of the AI Agent Flow Framework",
+        })
     }
 }
 
@@ -48,6 +68,8 @@ pub(crate) struct Imported {
     pub(crate) notation: Notation,
     /// `None` if the parts of the document are where they were in the value.
     pub(crate) origins: Option<Origins>,
+    /// What was read and is not in the document, with its pointers in the value.
+    pub(crate) left_out: Vec<Problem>,
 }
 
 /// Reads a flow in any notation.
@@ -58,18 +80,27 @@ pub(crate) struct Imported {
 pub(crate) fn import(value: &Value) -> Result<Imported, Vec<Problem>> {
     let notation = Notation::of(value);
     let mut problems = Problems::default();
+    let workflow = || ids::with_composed_ids(value);
     let draft = match notation {
         Notation::Flow => {
             return FlowDocument::from_value(value).map(|flow| Imported {
                 flow,
                 notation,
                 origins: None,
+                left_out: Vec::new(),
             });
         }
-        Notation::OpenAgents => open_agents::read(value, &mut problems),
-        Notation::FlowDefinition => flow_definition::read(value, &mut problems),
+        Notation::OpenAgents | Notation::OpenAgentsEngine => {
+            open_agents::read(&workflow(), &mut problems)
+        }
+        Notation::FlowDefinition => flow_definition::read(&workflow(), &mut problems),
     };
-    let Some(Draft { flow, origins }) = draft.filter(|_| problems.is_empty()) else {
+    let Some(Draft {
+        flow,
+        origins,
+        left_out,
+    }) = draft.filter(|_| problems.is_empty())
+    else {
         return Err(problems.into_vec());
     };
     // Names are judged as in any document.
@@ -81,6 +112,7 @@ pub(crate) fn import(value: &Value) -> Result<Imported, Vec<Problem>> {
             flow,
             notation,
             origins: Some(origins),
+            left_out,
         }),
         Err(problems) => {
             let problems = problems.into_iter();

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use flow_spec::document::{EndDocument, types};
-use flow_spec::{DEFAULT_ACTION, NodeDocument};
+use flow_spec::{DEFAULT_ACTION, FlowDocument, NodeDocument};
 use serde_json::{Map, Value};
 
 use crate::tree::inside;
@@ -27,8 +27,12 @@ pub(super) struct Statements<'a> {
 pub(super) struct Chains<'a, 'n> {
     nodes: &'n Nodes<'a>,
     ends: Vec<EndDocument>,
+    routes: Routes<'a>,
     written_edges: Vec<bool>,
     written_ends: Vec<bool>,
+    /// The edges and ends before these are written.
+    first_edge: usize,
+    first_end: usize,
     /// The pauses that an edge leads to.
     waits: HashSet<&'a str>,
     /// The nodes that were mentioned, in this order.
@@ -38,6 +42,39 @@ pub(super) struct Chains<'a, 'n> {
     reached: HashMap<&'a str, usize>,
     names: HashSet<String>,
     renamed: Vec<(&'a str, String)>,
+    /// The last number in the name of a pause or of a fork.
+    counts: HashMap<&'static str, usize>,
+}
+
+/// The edges and ends of each node, and the position of each of its actions.
+struct Routes<'a> {
+    edges: HashMap<&'a str, Vec<usize>>,
+    ends: HashMap<String, Vec<usize>>,
+    actions: HashMap<(&'a str, &'a str), usize>,
+}
+
+impl<'a> Routes<'a> {
+    fn new(flow: &'a FlowDocument, ends: &[EndDocument]) -> Self {
+        let mut routes = Routes {
+            edges: HashMap::new(),
+            ends: HashMap::new(),
+            actions: HashMap::new(),
+        };
+        for (index, edge) in flow.edges.iter().enumerate() {
+            routes.edges.entry(&edge.from).or_default().push(index);
+        }
+        for (index, end) in ends.iter().enumerate() {
+            let from = end.from.clone().unwrap_or_default();
+            routes.ends.entry(from).or_default().push(index);
+        }
+        for node in &flow.nodes {
+            for (index, action) in node.actions.iter().flatten().enumerate() {
+                let key = (node.id.as_str(), action.name.as_str());
+                routes.actions.entry(key).or_insert(index);
+            }
+        }
+        routes
+    }
 }
 
 impl<'a, 'n> Chains<'a, 'n> {
@@ -48,14 +85,18 @@ impl<'a, 'n> Chains<'a, 'n> {
         }
         Chains {
             nodes,
+            routes: Routes::new(nodes.flow, &ends),
             written_edges: vec![false; nodes.flow.edges.len()],
             written_ends: vec![false; ends.len()],
+            first_edge: 0,
+            first_end: 0,
             ends,
             waits: HashSet::new(),
             mentioned: Vec::new(),
             seen: HashSet::new(),
             reached: HashMap::new(),
             names: HashSet::new(),
+            counts: HashMap::new(),
             renamed: Vec::new(),
         }
     }
@@ -117,16 +158,17 @@ impl<'a, 'n> Chains<'a, 'n> {
 
     /// The next edge or end that begins a statement: that of the node that was reached first, of its
     /// first action. Edges keep their order, and so do ends.
-    fn next(&self) -> Option<Route> {
-        let edges = self.nodes.flow.edges.iter().enumerate();
-        let mut edges = edges.filter(|(index, _)| !self.written_edges[*index]);
-        let edge = edges.find_map(|(index, edge)| {
+    fn next(&mut self) -> Option<Route> {
+        self.pass_written();
+        let edges = self.unwritten_edges();
+        let edge = { edges }.find_map(|index| {
+            let edge = &self.nodes.flow.edges[index];
             let position = self.position(&edge.from, Some(&edge.condition))?;
             Some((position, Route::Edge(index)))
         });
-        let ends = self.ends.iter().enumerate();
-        let mut ends = ends.filter(|(index, _)| !self.written_ends[*index]);
-        let end = ends.find_map(|(index, end)| {
+        let ends = self.unwritten_ends();
+        let end = { ends }.find_map(|index| {
+            let end = &self.ends[index];
             let position = self.position(end.from.as_deref()?, end.condition.as_deref())?;
             Some((position, Route::End(index)))
         });
@@ -136,16 +178,34 @@ impl<'a, 'n> Chains<'a, 'n> {
             .map(|(_, route)| route)
     }
 
+    /// Moves past the first edges and ends if they are written, so that they are not looked at again.
+    fn pass_written(&mut self) {
+        while self.written_edges.get(self.first_edge) == Some(&true) {
+            self.first_edge += 1;
+        }
+        while self.written_ends.get(self.first_end) == Some(&true) {
+            self.first_end += 1;
+        }
+    }
+
+    fn unwritten_edges(&self) -> impl Iterator<Item = usize> {
+        let all = self.first_edge..self.written_edges.len();
+        all.filter(|index| !self.written_edges[*index])
+    }
+
+    fn unwritten_ends(&self) -> impl Iterator<Item = usize> {
+        let all = self.first_end..self.written_ends.len();
+        all.filter(|index| !self.written_ends[*index])
+    }
+
     /// The position of a node and of its action. `None` for a pause, which no statement begins with.
     fn position(&self, id: &str, condition: Option<&str>) -> Option<[usize; 3]> {
         let reached = self.reached.get(id).copied().unwrap_or(usize::MAX);
         let index = *self.nodes.by_id.get(id)?;
         let node = &self.nodes.flow.nodes[index];
-        let actions = node.actions.as_deref().unwrap_or_default();
-        let action = actions
-            .iter()
-            .position(|action| Some(action.name.as_str()) == condition);
-        (node.r#type != types::WAIT).then(|| [reached, index, action.unwrap_or(usize::MAX)])
+        let action = condition.and_then(|condition| self.routes.actions.get(&(id, condition)));
+        let action = action.copied().unwrap_or(usize::MAX);
+        (node.r#type != types::WAIT).then_some([reached, index, action])
     }
 
     /// `from - "action" >> …`
@@ -210,23 +270,31 @@ impl<'a, 'n> Chains<'a, 'n> {
 
     /// The default action of the last node of a chain, if it comes next. After a pause, it comes
     /// next in any case.
-    fn continuation(&self, last: &NodeDocument) -> Option<Route> {
-        let is_wait = last.r#type == types::WAIT;
-        let continues = |from: Option<&str>, condition: Option<&str>| {
-            from == Some(last.id.as_str()) && condition == Some(DEFAULT_ACTION)
+    fn continuation(&mut self, last: &NodeDocument) -> Option<Route> {
+        self.pass_written();
+        let id = last.id.as_str();
+        let edge_continues = |index: &usize| {
+            let edge = &self.nodes.flow.edges[*index];
+            edge.from == id && edge.condition == DEFAULT_ACTION
         };
-        let edges = self.nodes.flow.edges.iter().enumerate();
-        let mut edges = edges.filter(|(index, _)| !self.written_edges[*index]);
-        let edge =
-            edges.find(|(_, edge)| !is_wait || continues(Some(&edge.from), Some(&edge.condition)));
-        let edge = edge.filter(|(_, edge)| continues(Some(&edge.from), Some(&edge.condition)));
-        let ends = self.ends.iter().enumerate();
-        let mut ends = ends.filter(|(index, _)| !self.written_ends[*index]);
-        let end = ends
-            .find(|(_, end)| !is_wait || continues(end.from.as_deref(), end.condition.as_deref()));
-        let end = end.filter(|(_, end)| continues(end.from.as_deref(), end.condition.as_deref()));
-        let edge = edge.map(|(index, _)| Route::Edge(index));
-        edge.or(end.map(|(index, _)| Route::End(index)))
+        let end_continues = |index: &usize| {
+            let end = &self.ends[*index];
+            end.from.as_deref() == Some(id) && end.condition.as_deref() == Some(DEFAULT_ACTION)
+        };
+        let (edge, end) = if last.r#type == types::WAIT {
+            let edges = self.routes.edges.get(id).into_iter().flatten().copied();
+            let ends = self.routes.ends.get(id).into_iter().flatten().copied();
+            let mut edges = edges.filter(|index| !self.written_edges[*index]);
+            let mut ends = ends.filter(|index| !self.written_ends[*index]);
+            (edges.find(edge_continues), ends.find(end_continues))
+        } else {
+            (
+                self.unwritten_edges().next().filter(edge_continues),
+                self.unwritten_ends().next().filter(end_continues),
+            )
+        };
+        let edge = edge.map(Route::Edge);
+        edge.or(end.map(Route::End))
     }
 
     /// A step that an edge leads to.
@@ -286,14 +354,14 @@ impl<'a, 'n> Chains<'a, 'n> {
                 return;
             }
         };
-        let numbered = (2..).map(|number| format!("{word}_{number}"));
-        let mut names = std::iter::once(word.to_owned()).chain(numbered);
-        let name = names.find(|name| !self.names.contains(name));
-        if let Some(name) = name {
-            self.names.insert(name.clone());
-            if name != id {
-                self.renamed.push((id, name));
-            }
+        let count = self.counts.entry(word).or_insert(1);
+        let mut name = word.to_owned();
+        while !self.names.insert(name.clone()) {
+            *count += 1;
+            name = format!("{word}_{count}");
+        }
+        if name != id {
+            self.renamed.push((id, name));
         }
     }
 
@@ -365,9 +433,11 @@ fn keys(mappings: &Map<String, Value>, pointer: &str, unsaid: &mut Found) -> Str
 /// The ends of a document without any: there, a node without edges and actions ends the flow.
 fn silent_ends(nodes: &Nodes<'_>) -> Vec<EndDocument> {
     let flow = nodes.flow;
+    let owners = flow.owners();
+    let left: HashSet<&str> = flow.edges.iter().map(|edge| edge.from.as_str()).collect();
     let is_last = |node: &&NodeDocument| {
-        let goes_on = flow.edges.iter().any(|edge| edge.from == node.id);
-        node.actions.is_none() && !goes_on && flow.owner(&node.id).is_none()
+        let id = node.id.as_str();
+        node.actions.is_none() && !left.contains(id) && !owners.contains_key(id)
     };
     let last = flow.nodes.iter().filter(is_last);
     last.map(|node| EndDocument {

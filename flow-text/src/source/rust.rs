@@ -133,8 +133,8 @@ pub(super) fn documentation(text: Option<&str>) -> String {
     let Some(text) = text else {
         return String::new();
     };
-    let is_comment = |letter: char| letter == '\n' || !flow_spec::is_deceptive(letter);
-    if !text.chars().all(is_comment) {
+    let is_comment = |(letter, deceives): (char, bool)| letter == '\n' || !deceives;
+    if !flow_spec::deceptive(text).all(is_comment) {
         return format!("#[doc = {}]\n", literal(text));
     }
     let line = |line: &str| match line {

@@ -1,6 +1,6 @@
 //! Writes a document as YAML that people would write.
 
-use flow_spec::{FlowDocument, is_deceptive};
+use flow_spec::{FlowDocument, deceptive};
 use serde_json::{Map, Value};
 
 use super::scalar;
@@ -121,7 +121,7 @@ fn scalar(text: &mut String, value: &Value, indent: usize) {
 fn block(text: &str) -> Option<&'static str> {
     let content = text.strip_suffix('\n').unwrap_or(text);
     let is_line = |line: &str| {
-        line.chars().all(is_printed) && !line.starts_with([' ', '\t']) && !line.ends_with(' ')
+        deceptive(line).all(is_printed) && !line.starts_with([' ', '\t']) && !line.ends_with(' ')
     };
     let begins_and_ends = !content.starts_with('\n') && !content.ends_with('\n');
     let is_block = content.contains('\n') && begins_and_ends && content.split('\n').all(is_line);
@@ -157,7 +157,7 @@ fn is_plain(text: &str) -> bool {
         && !is_old_flag
         && (!looks_like_number || is_version(text))
         && !has_mark
-        && text.chars().all(is_printed)
+        && deceptive(text).all(is_printed)
 }
 
 /// `2.0.0` is a string for every reader, other than `1_000` or `12:30`.
@@ -167,20 +167,20 @@ fn is_version(text: &str) -> bool {
 }
 
 /// Characters that YAML allows outside of quotes, and that look like what they are.
-fn is_printed(letter: char) -> bool {
-    !is_deceptive(letter) && !matches!(letter, '\u{fffe}' | '\u{ffff}')
+fn is_printed((letter, deceives): (char, bool)) -> bool {
+    !deceives && !matches!(letter, '\u{fffe}' | '\u{ffff}')
 }
 
 /// A string in double quotes.
 fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
-    for letter in text.chars() {
+    for (letter, deceives) in deceptive(text) {
         match (letter, u32::from(letter)) {
             ('"' | '\\', _) => quoted.extend(['\\', letter]),
             ('\n', _) => quoted.push_str("\\n"),
             ('\r', _) => quoted.push_str("\\r"),
             ('\t', _) => quoted.push_str("\\t"),
-            _ if is_printed(letter) => quoted.push(letter),
+            _ if is_printed((letter, deceives)) => quoted.push(letter),
             (_, code @ ..=0xffff) => quoted.push_str(&format!("\\u{code:04x}")),
             (_, code) => quoted.push_str(&format!("\\U{code:08x}")),
         }

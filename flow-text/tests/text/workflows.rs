@@ -211,3 +211,361 @@ fn a_step_that_cannot_be_read_is_one_problem() {
     help: did you mean `agent`?
     ");
 }
+
+/// A workflow with everything that the engine of OpenAgents reads and a flow can say.
+const ENGINE: &str = r#"{
+  "id": "publish-post",
+  "description": "Writes a post, and publishes it if it is good",
+  "max_iterations": 12,
+  "max_duration_ms": 600000,
+  "initial_context": { "tone": "friendly" },
+  "steps": [
+    { "id": "draft", "type": "agent", "agent": "post-writer", "next": "look", "timeout_ms": 90000, "max_retries": 2, "retry_delay_ms": 500 },
+    {
+      "id": "look",
+      "type": "parallel",
+      "steps": [
+        { "id": "spelling", "type": "agent", "agent": "speller", "input": "draft" },
+        { "id": "fact-check", "type": "agent", "agent": "checker", "input": "draft", "max_retries": 1 }
+      ],
+      "min_success": 2,
+      "next": "good",
+      "on_error": "sorry"
+    },
+    { "id": "good", "type": "condition", "condition": "context.fact-check.wrong === 0 && spelling.errors.length < 3", "then": "ask", "else": "draft" },
+    { "id": "ask", "type": "approval", "message": "Publish it?", "on_approve": "publish", "on_reject": "end", "timeout_ms": 60000 },
+    { "id": "publish", "type": "agent", "agent": "publisher", "input": "draft" },
+    { "id": "sorry", "type": "agent", "agent": "apologizer" }
+  ]
+}"#;
+
+#[test]
+fn a_workflow_of_the_engine_becomes_a_document() {
+    let document = read(ENGINE.as_bytes(), Format::Json).unwrap();
+    assert_eq!(document.notation(), Notation::OpenAgentsEngine);
+    assert_eq!(document.check(), []);
+    assert_snapshot!(to_yaml(document.flow()), @r#"
+    version: 2.0.0
+    namespace: publish_post
+    name: publish-post
+    description: Writes a post, and publishes it if it is good
+    inputs:
+      type: object
+      properties:
+        input: {}
+        tone:
+          default: friendly
+      required:
+        - input
+    outputs:
+      type: object
+      properties:
+        input: {}
+        tone: {}
+        draft: {}
+        spelling: {}
+        fact_check: {}
+        publish: {}
+        sorry: {}
+      required:
+        - input
+        - tone
+    nodes:
+      - type: post_writer
+        id: draft
+        params: {}
+        settings:
+          retry:
+            attempts: 3
+            wait: 500ms
+            backoff: 2.0
+            maxWait: 30000ms
+          timeout: 90000ms
+        outputs:
+          type: object
+          properties:
+            "*": {}
+          required:
+            - "*"
+        fallible: true
+        mappings:
+          outputs:
+            "*": draft
+      - type: flow.fork
+        id: look
+        params:
+          branches:
+            - - spelling
+            - - fact-check
+      - type: speller
+        id: spelling
+        params: {}
+        outputs:
+          type: object
+          properties:
+            "*": {}
+          required:
+            - "*"
+        fallible: true
+        mappings:
+          inputs:
+            input: draft
+          outputs:
+            "*": spelling
+      - type: checker
+        id: fact-check
+        params: {}
+        settings:
+          retry:
+            attempts: 2
+            wait: 1000ms
+            backoff: 2.0
+            maxWait: 30000ms
+        outputs:
+          type: object
+          properties:
+            "*": {}
+          required:
+            - "*"
+        fallible: true
+        mappings:
+          inputs:
+            input: draft
+          outputs:
+            "*": fact_check
+      - type: flow.branch
+        id: good
+        params:
+          cases:
+            - when: fact_check.wrong == 0 && size(spelling.errors) < 3
+              action: then
+          otherwise: else
+      - type: flow.human
+        id: ask
+        params:
+          prompt: Publish it?
+          expects: Approval
+        settings:
+          timeout: 60000ms
+      - type: publisher
+        id: publish
+        params: {}
+        outputs:
+          type: object
+          properties:
+            "*": {}
+          required:
+            - "*"
+        mappings:
+          inputs:
+            input: draft
+          outputs:
+            "*": publish
+      - type: apologizer
+        id: sorry
+        params: {}
+        outputs:
+          type: object
+          properties:
+            "*": {}
+          required:
+            - "*"
+        mappings:
+          outputs:
+            "*": sorry
+    edges:
+      - from: draft
+        to: look
+        condition: default
+      - from: look
+        to: good
+        condition: default
+      - from: look
+        to: sorry
+        condition: error
+      - from: good
+        to: ask
+        condition: then
+      - from: good
+        to: draft
+        condition: else
+      - from: ask
+        to: publish
+        condition: approve
+    ends:
+      - from: ask
+        condition: reject
+        label: rejected
+      - from: publish
+        condition: default
+        label: default
+      - from: sorry
+        condition: default
+        label: default
+    entryNodeId: draft
+    dependencies: {}
+    "#);
+    let again = read(to_yaml(document.flow()).as_bytes(), Format::Yaml).unwrap();
+    assert_eq!(again.flow(), document.flow());
+    let left_out: Vec<String> = document
+        .left_out()
+        .iter()
+        .map(ToString::to_string)
+        .collect();
+    assert_snapshot!(left_out.join("\n"), @"
+    4:3: `max_iterations` is a limit of a run, and not part of a flow [F023]
+    at /max_iterations
+    help: limit each run: `RunOptions::new().step_budget(12)`
+    5:3: `max_duration_ms` is a limit of a run, and not part of a flow [F023]
+    at /max_duration_ms
+    help: limit each run: `RunOptions::new().deadline(…)`
+    ");
+    for (pointer, in_text) in [
+        ("/nodes/0/settings/timeout", "/steps/0/timeout_ms"),
+        ("/nodes/3/mappings/inputs/input", "/steps/1/steps/1/input"),
+        ("/nodes/4/params/cases/0/when", "/steps/2/condition"),
+        ("/inputs/properties/tone/default", "/initial_context/tone"),
+    ] {
+        assert_eq!(document.pointer_in_text(pointer), in_text);
+    }
+}
+
+/// The smallest workflow is one of the engine: the draft says what follows each step.
+#[test]
+fn the_format_of_a_workflow_is_told_by_its_fields() {
+    for (steps, notation) in [
+        (
+            r#"{ "id": "a", "type": "agent", "agent": "a" }"#,
+            Notation::OpenAgentsEngine,
+        ),
+        (
+            r#"{ "id": "a", "type": "agent", "agent": "a", "next": "end" }"#,
+            Notation::OpenAgentsEngine,
+        ),
+        (
+            r#"{ "id": "a", "type": "agent", "agent": "a", "on_success": "end" }"#,
+            Notation::OpenAgents,
+        ),
+    ] {
+        let text = format!(r#"{{ "id": "x", "steps": [ {steps} ] }}"#);
+        let document = read(text.as_bytes(), Format::Json).unwrap();
+        assert_eq!(document.notation(), notation, "{text}");
+        assert_eq!(document.check(), []);
+    }
+    assert_snapshot!(Notation::OpenAgents, @"a workflow of OpenAgents, in the format of its draft");
+    assert_snapshot!(said("{ id: x, steps: [
+        { id: a, type: agent, agent: one, on_success: b, timeout_ms: 5, on_error: b },
+        { id: b, type: agent, agent: two, on_success: c },
+        { id: c, type: agent, agent: two, next: end }] }", Format::Yaml), @"
+        2:43: this workflow has the format of OpenAgents' engine, and `on_success` belongs to that of its draft [F023]
+        at /steps/0/on_success
+        `timeout_ms` is a field of the engine (line 2, column 70)
+        help: write `next`
+        3:43: this workflow has the format of OpenAgents' engine, and `on_success` belongs to that of its draft [F023]
+        at /steps/1/on_success
+        `timeout_ms` is a field of the engine (line 2, column 70)
+        help: write `next`
+        ");
+}
+
+#[test]
+fn the_engine_begins_with_the_step_to_which_none_leads() {
+    let text = r#"{ "id": "x", "steps": [
+        { "id": "last", "type": "agent", "agent": "a" },
+        { "id": "first", "type": "agent", "agent": "b", "next": "last" }
+    ] }"#;
+    let document = read(text.as_bytes(), Format::Json).unwrap();
+    assert_eq!(document.flow().entry_node_id.as_deref(), Some("first"));
+    assert_eq!(document.check(), []);
+}
+
+/// What no flow says is one problem where it stands.
+#[test]
+fn what_cannot_be_said_in_a_flow_is_refused_at_its_place() {
+    let step = |step: &str| {
+        said(
+            format!("{{ id: x, steps: [{{ id: s, {step} }}] }}"),
+            Format::Yaml,
+        )
+    };
+    assert_snapshot!(step("type: transform, transform: 'plan.files', next: s"), @"
+    1:55: a `transform` calculates in JavaScript, which a flow does not run [F023]
+    at /steps/0/transform
+    help: register a node that calculates it, and make the step one of the type `agent`
+    ");
+    assert_snapshot!(step("type: condition, condition: 'a.map(b => b)', then: s"), @r#"
+    1:55: `a.map(` of this condition in JavaScript is not part of CEL, in which flows have their conditions [F023]
+    at /steps/0/condition
+    help: let an agent decide it, and compare its result: `"condition": "check.passed === true"`
+    "#);
+    assert_snapshot!(step("type: condition, condition: 'a > 1', then: s, on_error: s"), @"
+    1:73: `on_error` of a condition is not part of a flow: a condition that cannot be told ends the run [F023]
+    at /steps/0/on_error
+    help: remove it
+    ");
+    assert_snapshot!(step("type: parallel, timeout_ms: 5, min_success: 1, steps: [{ id: a, type: agent, agent: a, next: s }, { id: b, type: approval }]"), @"
+    1:114: `a` runs in `s`, and leads nowhere itself [F023]
+    at /steps/0/steps/0/next
+    help: write `next` at `s`
+    1:140: this is an approval, which cannot run in the parallel step `s` [F020]
+    at /steps/0/steps/1/type
+    help: let it follow after `s`
+    1:71: `s` fails if one of its 2 steps fails, so `min_success` can only be 2 [F023]
+    at /steps/0/min_success
+    help: remove it, and let the agents of the steps that may fail return their errors as results
+    1:43: `timeout_ms` of a parallel step is not part of a flow [F023]
+    at /steps/0/timeout_ms
+    help: write `timeout_ms` at each of its steps
+    ");
+    assert_snapshot!(step("type: agent, agent: a, input: plan, max_retries: -1, timeout_ms: 0"), @"
+    1:76: `max_retries` is -1, and should be the number of calls after the first, at least 0 [F023]
+    at /steps/0/max_retries
+    1:92: `timeout_ms` is 0, and should be a number of milliseconds, from 1 to 1000000000000 [F023]
+    at /steps/0/timeout_ms
+    1:57: there is no step `plan` [F004]
+    at /steps/0/input
+    help: there is `s`
+    ");
+    assert_snapshot!(step("type: approval, message: Go?, on_approve: s"), @"
+    1:18: `on_reject` is missing [F023]
+    at /steps/0
+    help: name the step that follows then, or `end`
+    ");
+    assert_snapshot!(said("{ id: x, max_iterations: many, context_retention: some, steps: [{ id: a, type: agent, agent: a, next: b, input: q }, { id: q, type: approval, message: Go?, on_approve: end, on_reject: end }] }", Format::Yaml), @r#"
+    1:26: `max_iterations` is "many", and should be a whole number, at least 1 [F023]
+    at /max_iterations
+    1:51: `context_retention` is "some", and should be `all`, `recent` or `referenced` [F023]
+    at /context_retention
+    1:103: there is no step `b` [F004]
+    at /steps/0/next
+    help: there is `a`, `q`, `end`
+    1:113: the step `q` has no result [F015]
+    at /steps/0/input
+    help: name a step of the type `agent`
+    "#);
+}
+
+/// An id is the same however Unicode writes it: `é` is one character or two.
+#[test]
+fn ids_are_compared_in_the_composed_form() {
+    for text in [
+        "{ id: x, steps: [{ id: a, type: agent, agent: one, next: caf\u{e9} }, { id: cafe\u{301}, type: agent, agent: one, input: a }] }",
+        "{ id: x, steps: [{ id: a, type: agent, agent: one, on_success: cafe\u{301} }, { id: caf\u{e9}, type: agent, agent: one, on_success: end }] }",
+        "{ id: x, startNode: a, nodes: [{ id: a, type: parallel, children: [cafe\u{301}] }, { id: caf\u{e9}, type: agent }] }",
+        "{ version: 2.0.0, entryNodeId: a, nodes: [{ type: t, id: a }, { type: t, id: cafe\u{301} }], edges: [{ from: a, to: caf\u{e9}, condition: default }] }",
+        "{ version: 2.0.0, nodes: [{ type: flow.fork, id: a, params: { branches: [[cafe\u{301}]] } }, { type: t, id: caf\u{e9} }], edges: [] }",
+    ] {
+        let document = read(text.as_bytes(), Format::Yaml).unwrap();
+        let flow = document.flow();
+        assert_eq!(flow.nodes[1].id, "caf\u{e9}", "{text}");
+        assert!(flow.node("cafe\u{301}").is_some());
+        assert_eq!(document.check(), [], "{text}");
+    }
+    let twice = "{ version: 2.0.0, nodes: [{ type: t, id: caf\u{e9} }, { type: t, id: cafe\u{301} }], edges: [], entryNodeId: cafe\u{301} }";
+    assert_snapshot!(said(twice, Format::Yaml), @"
+    1:65: a second node has the id `café` [F017]
+    at /nodes/1/id
+    the first one (line 1, column 42)
+    help: give it another id
+    ");
+}

@@ -1,5 +1,7 @@
 //! Checks that the conditions of a branch lead to actions that it lists.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::diagnostic::Code;
@@ -11,6 +13,7 @@ pub(super) fn check(node: &NodeDocument, pointer: &str, problems: &mut Problems)
     let (Some(listed), types::BRANCH) = (&node.actions, node.r#type.as_str()) else {
         return;
     };
+    let names: HashSet<&str> = listed.iter().map(|one| one.name.as_str()).collect();
     let params = inside(pointer, "params");
     let cases = node.params.get("cases").and_then(Value::as_array);
     let cases = cases
@@ -26,7 +29,7 @@ pub(super) fn check(node: &NodeDocument, pointer: &str, problems: &mut Problems)
         let Some(action) = action.and_then(Value::as_str) else {
             continue;
         };
-        if problems.is_full() || listed.iter().any(|one| one.name == action) {
+        if problems.is_full() || names.contains(action) {
             continue;
         }
         let message = format!("`{}` lists no action \"{action}\"", node.id);

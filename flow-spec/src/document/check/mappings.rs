@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::diagnostic::Code;
+use crate::document::ONLY_OUTPUT;
 use crate::document::problem::{Problem, Problems, inside};
 use crate::document::read::{Ports, check_mappings};
 
@@ -12,7 +13,9 @@ use super::graph::{Places, key};
 /// key, so that one of them would be lost.
 pub(super) fn check(places: &Places<'_>, problems: &mut Problems) {
     for (index, node) in places.flow.nodes.iter().enumerate() {
-        if !node.is_left_open() {
+        // The program knows the inputs of a node whose output has no name of its own.
+        let is_open = node.is_left_open() || node.outputs.properties.contains_key(ONLY_OUTPUT);
+        if !is_open {
             check_mappings(node, Ports::NotListed, &places.node(index), problems);
         }
         let mappings = &node.mappings.outputs;

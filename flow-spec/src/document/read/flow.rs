@@ -59,7 +59,7 @@ pub(super) fn flow(
         let help = "name the node whose keys they are: `\"entryNodeId\": \"…\"`";
         object.require("entryNodeId", help);
     }
-    let flow = FlowDocument {
+    let mut flow = FlowDocument {
         version,
         namespace,
         name,
@@ -73,7 +73,9 @@ pub(super) fn flow(
         entry_mappings: object.names_by_name("entryMappings").unwrap_or_default(),
         dependencies: object.texts_by_name("dependencies"),
     };
+    flow.compose_references();
     if has_nodes {
+        names::find_entry(&mut flow);
         names::check(&flow, pointer, problems);
     }
     Some(flow)

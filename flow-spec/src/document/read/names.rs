@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::diagnostic::Code;
 use crate::document::problem::{Problem, Problems, inside};
-use crate::document::{FlowDocument, NodeDocument, Schema, types};
+use crate::document::{EdgeDocument, FlowDocument, NodeDocument, Schema, types};
 use crate::suggest::did_you_mean;
 
 /// Reports every name in the flow, without its inner flows, that does not exist.
@@ -38,15 +38,74 @@ fn ends_at_start(flow: &FlowDocument) -> bool {
     flow.ends.iter().any(|end| end.from.is_none())
 }
 
-/// Checks the entry, which has to be named unless there is only one choice.
+/// Names the entry of a flow of BackpackFlow, which has no ends and need not name it: the flow begins
+/// with the one node to which no edge leads.
+pub(super) fn find_entry(flow: &mut FlowDocument) {
+    if needs_entry(flow)
+        && flow.ends.is_empty()
+        && is_clear(flow)
+        && let [entry] = beginnings(flow)[..]
+    {
+        flow.entry_node_id = Some(entry.to_owned());
+    }
+}
+
+fn needs_entry(flow: &FlowDocument) -> bool {
+    flow.entry_node_id.is_none() && !ends_at_start(flow) && flow.nodes.len() > 1
+}
+
+/// The nodes with which the flow could begin: no edge leads to them, and they are in no fork or loop.
+fn beginnings(flow: &FlowDocument) -> Vec<&str> {
+    let mut found = Vec::new();
+    for node in &flow.nodes {
+        parts(node, "", &mut found);
+    }
+    let inside = found.iter().map(|(id, _)| *id);
+    let targets = flow.edges.iter().map(|edge| edge.to.as_str());
+    let reached: HashSet<&str> = inside.chain(targets).collect();
+    let ids = flow.nodes.iter().map(|node| node.id.as_str());
+    ids.filter(|id| !reached.contains(id)).collect()
+}
+
+/// Returns true if each node has an id of its own, and each edge leads to one of them: a node to which
+/// no edge seems to lead may be one that is only misspelt.
+fn is_clear(flow: &FlowDocument) -> bool {
+    let ids = flow.nodes.iter().map(|node| node.id.as_str());
+    let ids: HashSet<&str> = ids.filter(|id| !id.is_empty()).collect();
+    let leads_somewhere = |edge: &EdgeDocument| ids.contains(edge.to.as_str());
+    ids.len() == flow.nodes.len() && flow.edges.iter().all(leads_somewhere)
+}
+
+/// The largest number of nodes that a message lists.
+const MOST_NAMES: usize = 5;
+
+/// Checks the entry, which has to be named if there is more than one choice.
 fn check_entry(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
-    if flow.entry_node_id.is_some() || ends_at_start(flow) || flow.nodes.len() < 2 {
+    if !needs_entry(flow) {
         return;
     }
     let first = flow.nodes.iter().find(|node| !node.id.is_empty());
-    let first = first.map_or("review", |node| &node.id);
+    let mut first = first.map_or("review", |node| &node.id);
+    let mut message = "`entryNodeId` is missing".to_owned();
+    if is_clear(flow) {
+        let beginnings = beginnings(flow);
+        let all = flow.nodes.iter().map(|node| node.id.as_str());
+        let (what, nodes) = match beginnings.len() {
+            0 => ("an edge leads to each node: ", all.collect()),
+            1 => ("", beginnings),
+            _ => ("no edge leads to several nodes: ", beginnings),
+        };
+        if !what.is_empty() {
+            let mut names = nodes[..nodes.len().min(MOST_NAMES)].join("`, `");
+            if nodes.len() > MOST_NAMES {
+                names += "`, `…";
+            }
+            message += &format!(", and {what}`{names}`");
+        }
+        first = nodes[0];
+    }
     let help = format!("name the node that runs first, such as `\"entryNodeId\": \"{first}\"`");
-    problems.push(Problem::new(Code::Start, pointer, "`entryNodeId` is missing").help(help));
+    problems.push(Problem::new(Code::Start, pointer, message).help(help));
 }
 
 fn check_ids(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {

@@ -51,7 +51,7 @@ pub(super) fn node(
         .all(|problem| problem.code == Code::NamesNothing)
         && !object.is_misspelt("inputs")
         && !object.is_misspelt("outputs");
-    let node = NodeDocument {
+    let mut node = NodeDocument {
         r#type: object.required_name("type", help),
         id: object.required_name("id", "name the node: `\"id\": \"review\"`"),
         description: object.text("description"),
@@ -78,6 +78,7 @@ pub(super) fn node(
             .map(Box::new),
         internal_flow_omitted: object.flag("internalFlowOmitted"),
     };
+    node.compose_ids();
     check_flow(&node, &mut object);
     builtin::check(&node, &mut object);
     if are_known {

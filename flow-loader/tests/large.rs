@@ -1,0 +1,53 @@
+//! Flows of tens of thousands of nodes.
+
+use flow_loader::{Format, load, registry};
+use flow_runtime::prelude::*;
+use serde_json::{Value, json};
+
+#[derive(Action)]
+enum Way {
+    On,
+    Back,
+}
+
+#[node(actions = Way)]
+fn choose(input: &str) -> Way {
+    if input.is_empty() { Way::Back } else { Way::On }
+}
+
+/// The document of a row of nodes, each of which leads to the next one and back to the first.
+fn row(count: usize) -> Value {
+    let id = |index: usize| format!("n{index}");
+    let nodes = (0..count).map(|index| json!({ "type": "choose", "id": id(index) }));
+    let edges = (0..count).flat_map(|index| {
+        let back = json!({ "from": id(index), "to": id(0), "condition": "back" });
+        let on = json!({ "from": id(index), "to": id(index + 1), "condition": "on" });
+        [Some(back), (index + 1 < count).then_some(on)]
+    });
+    json!({
+        "version": "2.0.0",
+        "name": "Row",
+        "namespace": "row",
+        "inputs": { "type": "object", "properties": { "input": { "rustType": "String" } }, "required": ["input"] },
+        "nodes": nodes.collect::<Vec<_>>(),
+        "edges": edges.flatten().collect::<Vec<_>>(),
+        "ends": [{ "from": id(count - 1), "condition": "on", "label": "default" }],
+        "entryNodeId": "n0",
+    })
+}
+
+/// Neither the stack nor the square of the number of nodes is in the way. All that is said of a flow
+/// is said on this stack, so that nothing calls itself for each node.
+#[test]
+fn a_row_of_fifty_thousand_nodes_is_loaded_on_a_small_stack() {
+    let loading = std::thread::Builder::new().stack_size(512 << 10);
+    let loading = loading.spawn(|| {
+        let text = row(50_000).to_string();
+        let flow = load(text, Format::Json, &registry![choose]).unwrap();
+        assert_eq!(flow.document().nodes.len(), 50_000);
+        let same = flow_spec::diff(flow.document(), flow.document());
+        assert!(same.is_empty());
+        flow_text::source(flow.document()).unwrap().len()
+    });
+    assert!(loading.unwrap().join().unwrap() > 50_000);
+}

@@ -1,0 +1,91 @@
+//! The ids of nodes, in one form.
+//!
+//! Unicode can write one letter in several ways: `é` is one character or two. People see no difference,
+//! so ids are compared in the composed form (NFC), in which rustc has the names of Rust. A document is
+//! brought into it where it is read, and nothing else has to think of it.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use unicode_normalization::{UnicodeNormalization as _, is_nfc};
+
+use super::{FlowDocument, NodeDocument, types};
+
+/// An id in the composed form of Unicode (NFC).
+pub fn composed(id: &str) -> Cow<'_, str> {
+    if id.is_ascii() || is_nfc(id) {
+        Cow::Borrowed(id)
+    } else {
+        Cow::Owned(id.nfc().collect())
+    }
+}
+
+fn compose(id: &mut String) {
+    if let Cow::Owned(composed) = composed(id) {
+        *id = composed;
+    }
+}
+
+impl NodeDocument {
+    /// Brings its id and those of the nodes inside it into the composed form.
+    pub(super) fn compose_ids(&mut self) {
+        compose(&mut self.id);
+        let (field, depth) = match self.r#type.as_str() {
+            types::FORK => ("branches", 2),
+            types::EACH => ("body", 0),
+            _ => return,
+        };
+        if let Some(ids) = self.params.get_mut(field) {
+            compose_value(ids, depth);
+        }
+    }
+}
+
+/// Composes the ids in lists of this depth.
+fn compose_value(ids: &mut Value, depth: usize) {
+    match ids {
+        Value::String(id) if depth == 0 => compose(id),
+        Value::Array(items) if depth > 0 => {
+            let items = items.iter_mut();
+            items.for_each(|item| compose_value(item, depth - 1));
+        }
+        _ => {}
+    }
+}
+
+impl FlowDocument {
+    /// Brings the ids by which it refers to its nodes into the composed form.
+    pub(super) fn compose_references(&mut self) {
+        self.entry_node_id.iter_mut().for_each(compose);
+        for edge in &mut self.edges {
+            compose(&mut edge.from);
+            compose(&mut edge.to);
+        }
+        for end in &mut self.ends {
+            end.from.iter_mut().for_each(compose);
+        }
+    }
+
+    /// Brings all ids of nodes into the composed form of Unicode (NFC), in which they are compared, as
+    /// reading a document does. A document that a program has put together may need it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_spec::{FlowDocument, NodeDocument};
+    ///
+    /// let mut flow = FlowDocument::new("Menu", "menu");
+    /// flow.nodes = vec![NodeDocument { id: "cafe\u{301}".to_owned(), ..NodeDocument::default() }];
+    /// flow.compose_ids();
+    /// assert_eq!(flow.nodes[0].id, "caf\u{e9}");
+    /// ```
+    pub fn compose_ids(&mut self) {
+        self.compose_references();
+        for node in &mut self.nodes {
+            node.compose_ids();
+            if let Some(inner) = &mut node.internal_flow {
+                inner.compose_ids();
+            }
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! Conditions of OpenAgents, which are expressions of JavaScript, as expressions in CEL.
+//!
+//! The two languages share names, fields, literals, comparisons, `&&`, `||`, `!`, `+`, `-` and `*`
+//! with their precedence. Whatever else JavaScript has is refused, since it would be another
+//! condition in CEL or none.
+
+use std::collections::HashSet;
+
+use crate::import::draft::key;
+
+/// Names that begin something of JavaScript that is no value.
+const KEYWORDS: [&str; 9] = [
+    "await",
+    "delete",
+    "function",
+    "in",
+    "instanceof",
+    "new",
+    "this",
+    "typeof",
+    "void",
+];
+
+/// How each operator is written in CEL, the longest first.
+const OPERATORS: [(&str, &str); 15] = [
+    ("===", "=="),
+    ("!==", "!="),
+    ("==", "=="),
+    ("!=", "!="),
+    ("<=", "<="),
+    (">=", ">="),
+    ("&&", "&&"),
+    ("||", "||"),
+    ("<", "<"),
+    (">", ">"),
+    ("!", "!"),
+    ("+", "+"),
+    ("-", "-"),
+    ("*", "*"),
+    ("(", "("),
+];
+
+/// A condition in CEL over the results of these steps.
+///
+/// # Errors
+///
+/// The part that CEL does not have.
+pub(super) fn to_cel(text: &str, steps: &HashSet<&str>) -> Result<String, String> {
+    let mut reader = Reader {
+        rest: text.trim(),
+        steps,
+        cel: String::new(),
+        compares: vec![false],
+    };
+    while !reader.rest.is_empty() {
+        reader.token()?;
+    }
+    Ok(reader.cel.trim_end().to_owned())
+}
+
+struct Reader<'a> {
+    rest: &'a str,
+    steps: &'a HashSet<&'a str>,
+    cel: String,
+    /// For each open parenthesis, whether there was a comparison since the last `&&` or `||`. CEL
+    /// groups several of them otherwise.
+    compares: Vec<bool>,
+}
+
+impl Reader<'_> {
+    fn token(&mut self) -> Result<(), String> {
+        let first = self.rest.chars().next().unwrap_or_default();
+        if first.is_whitespace() {
+            self.rest = self.rest.trim_start();
+            self.cel.push(' ');
+            return Ok(());
+        }
+        if is_word(first) && !first.is_ascii_digit() {
+            return self.value();
+        }
+        if first.is_ascii_digit() {
+            let number = self.take(|letter| letter.is_ascii_alphanumeric() || letter == '.');
+            let is_plain = number.parse::<f64>().is_ok() && !number.ends_with('.');
+            return self.push_if(is_plain, &number, &number);
+        }
+        if matches!(first, '"' | '\'') {
+            let text = self.text()?;
+            self.cel += &text;
+            return Ok(());
+        }
+        if let Some(rest) = self.rest.strip_prefix(')') {
+            self.rest = rest;
+            self.cel.push(')');
+            if self.compares.len() > 1 {
+                self.compares.pop();
+            }
+            return Ok(());
+        }
+        self.operator()
+    }
+
+    fn operator(&mut self) -> Result<(), String> {
+        let mut operators = OPERATORS.into_iter();
+        let found = operators.find(|(own, _)| self.rest.starts_with(own));
+        let Some((own, cel)) = found else {
+            let first = self.rest.chars().next().unwrap_or_default();
+            return Err(first.to_string());
+        };
+        // `++`, `**`, `=>` and the like.
+        let after = &self.rest[own.len()..];
+        if after.starts_with(['=', '>', '<']) || "+-*".contains(own) && after.starts_with(own) {
+            return Err(self.rest.chars().take(own.len() + 1).collect());
+        }
+        let last = self.compares.last_mut();
+        match own {
+            "(" => self.compares.push(false),
+            "&&" | "||" => last.into_iter().for_each(|compares| *compares = false),
+            "!" | "+" | "-" | "*" => {}
+            _ => {
+                let compared = last.is_some_and(|compares| std::mem::replace(compares, true));
+                if compared {
+                    return Err(format!("a second `{own}` without parentheses"));
+                }
+            }
+        }
+        self.rest = after;
+        self.cel += cel;
+        Ok(())
+    }
+
+    /// A name with the fields after it.
+    fn value(&mut self) -> Result<(), String> {
+        let word = self.take(is_word);
+        if matches!(word.as_str(), "true" | "false" | "null" | "undefined") {
+            self.cel += if word == "undefined" { "null" } else { &word };
+            return Ok(());
+        }
+        if KEYWORDS.contains(&word.as_str()) {
+            return Err(word);
+        }
+        let mut value = word;
+        if value == "context" && !self.steps.contains("context") {
+            value = self.of_context()?;
+        }
+        let mut is_size = false;
+        loop {
+            if self.rest.starts_with('(') || is_size && self.rest.starts_with(['.', '[']) {
+                return Err(format!(
+                    "{value}{}",
+                    self.rest.chars().next().unwrap_or_default()
+                ));
+            }
+            if let Some(rest) = self.rest.strip_prefix('.') {
+                self.rest = rest;
+                let field = self.take(is_word);
+                match field.as_str() {
+                    "" => return Err(".".to_owned()),
+                    "length" => {
+                        is_size = true;
+                        value = format!("size({value})");
+                    }
+                    field => value = format!("{value}.{field}"),
+                }
+            } else if let Some(index) = self.index()? {
+                value = format!("{value}[{index}]");
+            } else {
+                break;
+            }
+        }
+        self.cel += &value;
+        Ok(())
+    }
+
+    /// The key that is named as a field of `context`, where the id of a step may contain `-`.
+    fn of_context(&mut self) -> Result<String, String> {
+        if let Some(rest) = self.rest.strip_prefix('.') {
+            let is_whole = |id: &&&str| {
+                let after = rest.strip_prefix(**id);
+                after.is_some_and(|after| !after.starts_with(is_word))
+            };
+            let longest = self.steps.iter().filter(is_whole).max_by_key(|id| id.len());
+            if let Some(id) = longest {
+                self.rest = &rest[id.len()..];
+                return Ok(key(id));
+            }
+            self.rest = rest;
+            let name = self.take(is_word);
+            return if name.is_empty() {
+                Err("context.".to_owned())
+            } else {
+                Ok(name)
+            };
+        }
+        let named = self.index()?.filter(|index| index.starts_with(['"', '\'']));
+        let named = named.ok_or_else(|| "context".to_owned())?;
+        Ok(key(&named[1..named.len() - 1]))
+    }
+
+    /// What stands in brackets: a number or a text.
+    fn index(&mut self) -> Result<Option<String>, String> {
+        let Some(rest) = self.rest.strip_prefix('[') else {
+            return Ok(None);
+        };
+        self.rest = rest.trim_start();
+        let index = if self.rest.starts_with(['"', '\'']) {
+            self.text()?
+        } else {
+            self.take(|letter| letter.is_ascii_digit())
+        };
+        let Some(rest) = self
+            .rest
+            .trim_start()
+            .strip_prefix(']')
+            .filter(|_| !index.is_empty())
+        else {
+            return Err("[".to_owned());
+        };
+        self.rest = rest;
+        Ok(Some(index))
+    }
+
+    /// A text in quotes, with the escapes that CEL has too.
+    fn text(&mut self) -> Result<String, String> {
+        let mut letters = self.rest.char_indices();
+        let quote = letters.next().map(|(_, quote)| quote).unwrap_or_default();
+        while let Some((at, letter)) = letters.next() {
+            if letter == quote {
+                let (text, rest) = self.rest.split_at(at + 1);
+                self.rest = rest;
+                return Ok(text.to_owned());
+            }
+            let escaped = if letter == '\\' { letters.next() } else { None };
+            if letter == '\n' || escaped.is_some_and(|(_, letter)| !"\\\"'nrt".contains(letter)) {
+                break;
+            }
+        }
+        Err(quote.to_string())
+    }
+
+    fn take(&mut self, is_part: impl Fn(char) -> bool) -> String {
+        let end = self.rest.find(|letter| !is_part(letter));
+        let (taken, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
+        self.rest = rest;
+        taken.to_owned()
+    }
+
+    fn push_if(&mut self, holds: bool, cel: &str, own: &str) -> Result<(), String> {
+        if !holds {
+            return Err(own.to_owned());
+        }
+        self.cel += cel;
+        Ok(())
+    }
+}
+
+/// Returns true for a part of a name.
+fn is_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_' || letter == '$'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cel(text: &str) -> String {
+        let steps = HashSet::from(["test", "unit", "unit-tests", "plan"]);
+        to_cel(text, &steps).unwrap_or_else(|part| format!("refused: {part}"))
+    }
+
+    #[test]
+    fn what_both_languages_have_is_the_same() {
+        for (text, expected) in [
+            ("test.passed === true", "test.passed == true"),
+            ("context.test.success !== false", "test.success != false"),
+            (" test.coverage > 80.5 ", "test.coverage > 80.5"),
+            ("plan.files.length >= 1", "size(plan.files) >= 1"),
+            ("input == 'a \\' b'", "input == 'a \\' b'"),
+            ("!(test.a && plan) || unit", "!(test.a && plan) || unit"),
+            ("context.unit-tests.failed < 1", "unit_tests.failed < 1"),
+            ("context.unit - 1 > 0", "unit - 1 > 0"),
+            (
+                "context[\"unit-tests\"].failed == 0",
+                "unit_tests.failed == 0",
+            ),
+            (
+                "plan.files[0]['name'] != undefined",
+                "plan.files[0]['name'] != null",
+            ),
+            ("a < 1 && (b > 2 || c <= -3)", "a < 1 && (b > 2 || c <= -3)"),
+            ("länge > 1", "länge > 1"),
+        ] {
+            assert_eq!(cel(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_only_javascript_has_is_refused() {
+        for (text, part) in [
+            ("plan.files.map(f => f.name)", "plan.files.map("),
+            ("typeof plan === 'object'", "typeof"),
+            ("a / 2 > 1", "/"),
+            ("a ? b : c", "?"),
+            ("a?.b", "?"),
+            ("`a`", "`"),
+            ("{ a: 1 }", "{"),
+            ("a = 1", "="),
+            ("a++", "++"),
+            ("a ** 2 > 1", "**"),
+            ("x => x", "="),
+            ("a < b < c", "a second `<` without parentheses"),
+            ("a === b === c", "a second `===` without parentheses"),
+            ("plan.length.size", "size(plan)."),
+            ("context", "context"),
+            ("1.2.3 > a", "1.2.3"),
+            ("'a", "'"),
+            ("'\\x41' == a", "'"),
+            ("a[b]", "["),
+            ("a & b", "&"),
+            ("a;", ";"),
+        ] {
+            assert_eq!(cel(text), format!("refused: {part}"), "{text}");
+        }
+    }
+}
