@@ -151,6 +151,7 @@ mod scope;
 pub mod shape;
 mod spec_text;
 mod step;
+mod step_id;
 #[cfg(feature = "stored")]
 mod stored;
 #[cfg(feature = "stored")]

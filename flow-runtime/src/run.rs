@@ -19,6 +19,7 @@ use crate::history::History;
 use crate::lifecycle::{Lifecycle, OwnLifecycle};
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::options::{DEFAULT_STEP_BUDGET, RunOptions, RunSettings};
+use crate::step_id::StepAround;
 use crate::transaction::Transactions;
 
 /// What belongs to a run as a whole, at whichever flow and node it is: its budget, its options, its
@@ -68,6 +69,10 @@ pub(crate) struct RunWith {
     interrupted_at: OnceLock<String>,
     pub(crate) nodes_at_once: Option<Semaphore>,
     pub(crate) history: Option<Arc<dyn History>>,
+    /// The step of another run that this run is within.
+    pub(crate) within: Option<StepAround>,
+    /// The number of the next visit to a node that asks for its context.
+    pub(crate) visits: AtomicU64,
     own_lifecycle: OwnLifecycle,
 }
 
@@ -83,6 +88,8 @@ impl RunWith {
             stopping: AtomicBool::new(false),
             interrupted_at: OnceLock::new(),
             history: None,
+            within: None,
+            visits: AtomicU64::new(1),
         }
     }
 }
@@ -132,13 +139,16 @@ impl Run {
         })
     }
 
-    pub(crate) fn with_own_history(
+    /// Creates a run within a step of another run.
+    pub(crate) fn within_step(
         id: RunId,
         settings: RunSettings,
         history: Option<Arc<dyn History>>,
+        around: StepAround,
     ) -> Self {
         Run::with_options(RunWith {
             history,
+            within: Some(around),
             ..RunWith::new(id, settings)
         })
     }
