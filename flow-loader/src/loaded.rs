@@ -170,17 +170,12 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
         if E::Order::HAS_TO_STAY {
             loops_in_order(&self.level)?;
         }
-        let mut stored = Saved::default();
-        for port in &self.level.inputs {
-            let Some(key) = port.key else { continue };
-            if let Some(value) = state.cells_mut().get(key) {
-                let value = written(&port.name, self.level.key(key).ty, value)?;
-                stored.0.insert(port.name.clone(), value);
-            }
-        }
-        // A number too large for its `f32` is infinite, which JSON does not have.
+        let stored = inputs_of(&self.level, &mut state)?;
         match begun(&self.level, &mut stored.0.clone()) {
-            Ok(_) => Ok(stored),
+            Ok(mut read) => {
+                stored.unchanged(&inputs_of(&self.level, &mut read)?)?;
+                Ok(stored)
+            }
             Err(error) => Err(RefusedInput::not_read_back(error)),
         }
     }
@@ -216,6 +211,19 @@ fn begun(level: &Arc<Level>, input: &mut Map<String, Value>) -> Result<LoadedSta
         Some(error) => Err(error),
         None => Ok(state),
     }
+}
+
+/// The inputs in a state, as JSON.
+fn inputs_of(level: &Level, state: &mut LoadedState) -> Result<Saved, Unstorable> {
+    let mut saved = Saved::default();
+    for port in &level.inputs {
+        let Some(key) = port.key else { continue };
+        if let Some(value) = state.cells_mut().get(key) {
+            let value = written(&port.name, level.key(key).ty, value)?;
+            saved.0.insert(port.name.clone(), value);
+        }
+    }
+    Ok(saved)
 }
 
 /// The value of an input, which is taken out of what was given.

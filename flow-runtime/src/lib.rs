@@ -126,6 +126,8 @@ mod context;
 mod embed;
 pub mod engine;
 mod error;
+#[cfg(feature = "stored")]
+mod exact;
 #[cfg(feature = "json")]
 mod export;
 mod flow;

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use flow_runtime::engine::{
     Engine, Failed, Frame, Hooks, Path, Place, QuestionType, Run, SameOrder, Saved, Scope, Step,
-    Stored, Visit, carry_out,
+    Stored, Visit, carry_out, to_json_text, unchanged,
 };
 use flow_runtime::{EventKind, FlowError, NodeError, RunId, RunOptions};
 use flow_spec::short_name;
@@ -159,12 +159,14 @@ impl Durable {
         place: &Place,
         outcome: N::Outcome,
     ) -> N::Outcome {
-        let stored = serde_json::to_string(&outcome)
+        let stored = to_json_text(&outcome)
             .map_err(|error| error.to_string())
             .and_then(|payload| {
                 payload::check(&payload, VALUE_DEPTH)?;
                 let read = serde_json::from_str(&payload).map_err(|error| payload::reason(&error));
-                Ok((N::read_back(&outcome, read?)?, payload))
+                let read = N::read_back(&outcome, read?)?;
+                unchanged(&payload, &outcome, &read).map_err(|inexact| inexact.to_string())?;
+                Ok((read, payload))
             });
         match stored {
             Ok((outcome, payload)) => {
