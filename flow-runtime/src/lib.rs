@@ -127,6 +127,8 @@ mod embed;
 pub mod engine;
 mod error;
 #[cfg(feature = "stored")]
+mod error_types;
+#[cfg(feature = "stored")]
 mod exact;
 #[cfg(feature = "json")]
 mod export;

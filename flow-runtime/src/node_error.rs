@@ -230,6 +230,12 @@ impl NodeError {
 
     /// The node's own error as the type it returned, if it is of that type.
     ///
+    /// A durable run stores an error and goes on with what was stored, before a crash as well as after
+    /// it. An error of a type that is `Serialize` and `Deserialize` is stored with its value and is found
+    /// here. Of other types only the texts are stored, and nothing is found. So derive both for an error
+    /// that a flow tells apart; the node has to name the type, without type parameters of its own and
+    /// without a lifetime.
+    ///
     /// # Examples
     ///
     /// ```
@@ -311,9 +317,9 @@ impl Error for NodeError {
 
 /// A fallback's own error, with the error that the fallback should have handled as its source.
 #[derive(Debug)]
-struct FallbackError {
-    error: BoxError,
-    cause: BoxError,
+pub(crate) struct FallbackError {
+    pub(crate) error: BoxError,
+    pub(crate) cause: BoxError,
 }
 
 impl fmt::Display for FallbackError {

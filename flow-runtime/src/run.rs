@@ -17,6 +17,7 @@ use crate::error::{Failed, FlowError};
 use crate::frame::{Frame, Path};
 use crate::history::History;
 use crate::lifecycle::{Lifecycle, OwnLifecycle};
+use crate::node_error::NodeError;
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::options::{DEFAULT_STEP_BUDGET, RunOptions, RunSettings};
 use crate::step_id::StepAround;
@@ -292,6 +293,21 @@ impl Run {
             }
         }
         self.may_try().await;
+    }
+
+    /// The error as the run will find it after a crash. A run within a step is begun again as a whole.
+    #[cfg(feature = "stored")]
+    pub(crate) fn kept(&self, error: NodeError) -> NodeError {
+        match self.with() {
+            Some(with) if with.within.is_none() => error.into_stored(),
+            _ => error,
+        }
+    }
+
+    /// The error itself: nothing is stored.
+    #[cfg(not(feature = "stored"))]
+    pub(crate) fn kept(&self, error: NodeError) -> NodeError {
+        error
     }
 
     /// Returns when a running step may be tried again.

@@ -312,17 +312,22 @@ impl<'a> Attempts<'a> {
         result.map_err(|error| self.error(error.into_failure()).in_phase(phase).into())
     }
 
-    /// Returns when the fallback of this error may begin. The same conditions apply as for an
-    /// attempt.
+    /// Returns when the fallback of this error may begin, with the error as the fallback gets it. The
+    /// same conditions apply as for an attempt.
     #[inline]
-    pub async fn falls_back(&self, error: &NodeError) {
+    pub async fn falls_back(&self, error: NodeError) -> NodeError {
         let run = self.visit.scope.run();
-        if let Some(history) = run.history()
-            && !self.is_given_up
-        {
-            history.gave_up(self.visit.frame(), self.index, error);
-        }
+        let error = match run.history() {
+            Some(history) => {
+                if !self.is_given_up {
+                    history.gave_up(self.visit.frame(), self.index, &error);
+                }
+                run.kept(error)
+            }
+            None => error,
+        };
         run.may_try().await;
+        error
     }
 
     /// The result of the fallback. If it fails as well, its error keeps the one it was given.

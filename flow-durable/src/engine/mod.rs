@@ -139,16 +139,20 @@ impl Durable {
         Err(Box::new(FlowError::Node(error)))
     }
 
-    /// Records a step's failure. The next step waits until it is stored. Any other error ends the
-    /// run and is recorded there.
-    fn record_failure(&self, place: &Place, failed: &Failed) {
-        if let FlowError::Node(error) = &**failed {
-            self.journal.add_urgent(Entry {
-                kind: RecordKind::NodeFailed,
-                place,
-                attempt: 0,
-                payload: payload::of_error(error),
-            });
+    /// Records a step's failure, and returns the failure that a replay will return. The next step
+    /// waits until it is stored. Any other error ends the run and is recorded there.
+    fn record_failure(&self, place: &Place, failed: Failed) -> Failed {
+        match *failed {
+            FlowError::Node(error) => {
+                self.journal.add_urgent(Entry {
+                    kind: RecordKind::NodeFailed,
+                    place,
+                    attempt: 0,
+                    payload: payload::of_error(&error),
+                });
+                Box::new(FlowError::Node(error.into_stored()))
+            }
+            other => Box::new(other),
         }
     }
 
@@ -488,10 +492,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
         };
         match result {
             Ok(outcome) => Ok(self.record::<N>(&place, outcome).await),
-            Err(failed) => {
-                self.record_failure(&place, &failed);
-                Err(failed)
-            }
+            Err(failed) => Err(self.record_failure(&place, failed)),
         }
     }
 }
