@@ -48,6 +48,8 @@ pub struct NodeError {
     attempts: u32,
     phase: Phase,
     failure: Failure,
+    /// The error as the node returned it, if this is what was stored of it in this very run.
+    returned: Option<Box<NodeError>>,
 }
 
 /// The part of a node that failed. Printed in small letters.
@@ -129,6 +131,22 @@ impl NodeError {
             attempts,
             phase: Phase::Exec,
             failure,
+            returned: None,
+        }
+    }
+
+    /// The error as the node returned it, if that was in this run, or else what was stored of it. An
+    /// engine that records decisions about an error lets them be made by it.
+    pub fn as_returned(&self) -> &NodeError {
+        self.returned.as_deref().unwrap_or(self)
+    }
+
+    /// What was stored of an error.
+    #[cfg(feature = "stored")]
+    pub(crate) fn stored_of(self, returned: NodeError) -> Self {
+        NodeError {
+            returned: Some(Box::new(returned)),
+            ..self
         }
     }
 
@@ -149,6 +167,7 @@ impl NodeError {
             attempts: self.attempts,
             phase: self.phase,
             failure: Failure::Returned(Box::new(error)),
+            returned: None,
         }
     }
 

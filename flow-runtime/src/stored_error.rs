@@ -107,8 +107,10 @@ fn returned(mut texts: Vec<String>, error: Option<TypedError>) -> BoxError {
 impl NodeError {
     /// This error as it is read after it was stored.
     pub fn into_stored(self) -> NodeError {
-        let stored = serde_json::to_value(&self).and_then(serde_json::from_value);
-        stored.unwrap_or(self)
+        match serde_json::to_value(&self).and_then(serde_json::from_value::<NodeError>) {
+            Ok(stored) => stored.stored_of(self),
+            Err(_) => self,
+        }
     }
 }
 

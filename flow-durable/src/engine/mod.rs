@@ -341,7 +341,7 @@ impl Hooks for Durable {
             .journal
             .replaying(|replay| replay.tried_again(&place, attempt));
         recorded.unwrap_or_else(|| {
-            let again = decides(error);
+            let again = decides(error.as_returned());
             if !again {
                 self.journal.add_gave_up(&place, attempt, error);
             }

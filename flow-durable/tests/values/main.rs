@@ -4,6 +4,8 @@
 //! Many types, each as an input, as the result of a step, as a field of an action, as a field of an
 //! answer, and as an item of a loop that runs in parts.
 
+mod errors;
+mod reasons;
 mod types;
 
 use std::num::NonZeroUsize;
@@ -34,9 +36,11 @@ impl Fate {
                 let says = [
                     "JSON",
                     "survive",
-                    "it is written as",
+                    "is written as",
                     "cannot be stored",
                     "invalid",
+                    "missing",
+                    "key must be a string",
                 ];
                 assert!(
                     says.iter().any(|word| reason.contains(word)),
@@ -63,7 +67,7 @@ fn refused(error: &RuntimeError) -> Fate {
     Fate::Refused(error.to_string())
 }
 
-/// Runs a flow that waits for two hours. If `stops`, the process is another one after one hour.
+/// Runs a flow that waits for 20 seconds. If `stops`, the process is another one after 10.
 async fn durable<F: DurableFlow>(
     new: fn() -> F,
     input: F::Input,
@@ -88,7 +92,7 @@ async fn durable<F: DurableFlow>(
         }
     }
     if stops {
-        tokio::time::sleep(Duration::from_secs(3600)).await;
+        tokio::time::sleep(Duration::from_secs(10)).await;
         on.shut_down().await;
         on = runtime(&store, new());
         on.recover().await.unwrap();
@@ -172,32 +176,25 @@ macro_rules! law {
 
             flow! {
                 Given(v: Value) -> (shown: String) {
-                    start >> wait(2h) >> shown >> end;
+                    start >> wait(20s) >> shown >> end;
                 }
             }
 
             flow! {
-                Made(number: usize) -> (shown: String) {
-                    start >> make >> wait(2h) >> shown >> end;
-                }
-            }
-
-            flow! {
-                Acted(number: usize) -> (shown: String) {
-                    start >> act - "taken" >> wait(2h) >> shown >> end;
-                }
-            }
-
-            flow! {
-                Answered() -> (shown: String) {
-                    start >> Said - "this" >> wait(2h) >> shown >> end;
-                }
-            }
-
-            flow! {
-                Items(number: usize) -> (shown: String) {
+                Made(number: usize, place: Place) -> (shown: String) {
                     node copies: for item in list { copy } with spread(1);
-                    start >> list >> wait(2h) >> copies >> all >> end;
+                    branch which(place) {
+                        *place == Place::Result => "result",
+                        *place == Place::Action => "action",
+                        *place == Place::Answer => "answer",
+                        else => "items",
+                    }
+                    start >> which;
+                    which - "result" >> make >> wait(20s) >> shown;
+                    which - "action" >> act - "taken" >> wait(20s) >> shown;
+                    which - "answer" >> Said - "this" >> wait(20s) >> shown;
+                    which - "items" >> list >> wait(20s) >> copies >> all >> end;
+                    shown >> end;
                 }
             }
 
@@ -211,14 +208,15 @@ macro_rules! law {
                     for stops in [false, true] {
                         let what = |place| format!("{name} {number} as {place}, stops: {stops}");
                         let given = GivenInput { v: value(&number) };
-                        let said = Said::This { v: value(&number) };
-                        let fates = [
-                            ("input", durable(Given::new, given, None::<Json>, stops).await),
-                            ("result", durable(Made::new, MadeInput { number }, None::<Json>, stops).await),
-                            ("action", durable(Acted::new, ActedInput { number }, None::<Json>, stops).await),
-                            ("answer", durable(Answered::new, AnsweredInput {}, Some(said), stops).await),
-                            ("item", durable(Items::new, ItemsInput { number }, None::<Json>, stops).await),
-                        ];
+                        let input = durable(Given::new, given, None::<Json>, stops).await;
+                        let mut fates = vec![("input", input)];
+                        for place in Place::ALL {
+                            let said = Said::This { v: value(&number) };
+                            let said = (place == Place::Answer).then_some(said);
+                            let made = MadeInput { number, place };
+                            let fate = durable(Made::new, made, said, stops).await;
+                            fates.push((place.name(), fate));
+                        }
                         for (place, fate) in fates {
                             fate.holds(&what(place), &plain);
                             let is_refused = matches!(fate, Fate::Refused(_));
@@ -233,14 +231,11 @@ macro_rules! law {
 
 law! {
     truths: bool = [true, false], refused [];
-    small: i8 = [0, i8::MIN], refused [];
     signed: i64 = [i64::MIN, i64::MAX], refused [];
-    unsigned: u64 = [0, u64::MAX], refused [];
     wide: i128 = [i128::from(u64::MAX), i128::from(i64::MIN), i128::MAX], refused [2];
     wider: u128 = [7, u128::from(u64::MAX) + 1], refused [1];
     single: f32 = [0.1, -0.0, f32::MIN_POSITIVE, f32::NAN, f32::INFINITY], refused [3, 4];
     double: f64 = [0.1, -0.0, 5e-324, f64::MAX, f64::NAN, f64::NEG_INFINITY], refused [4, 5];
-    letter: char = ['ä', '"', '\0'], refused [];
     text: String = [String::new(), "null".to_owned(), "\u{1}\n\\".to_owned()], refused [];
     nothing: () = [()], refused [];
     maybe: Option<f64> = [None, Some(1.5), Some(f64::NAN), Some(f64::INFINITY)], refused [2, 3];
@@ -249,15 +244,12 @@ law! {
     list_of_maybe: Vec<Option<f64>> = [vec![], vec![None, Some(1.0)], vec![Some(f64::NAN)]], refused [2];
     bytes: Vec<u8> = [vec![0, 255]], refused [];
     pair: (u8, Option<f32>) = [(1, None), (1, Some(0.1)), (1, Some(f32::NAN))], refused [2];
-    array: [Option<()>; 2] = [[None, None], [None, Some(())]], refused [1];
-    boxed: Box<Option<Box<f64>>> = [Box::new(None), Box::new(Some(Box::new(f64::NAN)))], refused [1];
     outcome: Outcome = [Outcome(Ok(1.0)), Outcome(Err(None)), Outcome(Ok(f64::NAN)), Outcome(Err(Some(())))], refused [2, 3];
     by_text: BTreeMap<String, Option<f64>> = [
         BTreeMap::from([("a".to_owned(), None)]),
         BTreeMap::from([("a".to_owned(), Some(f64::NAN))]),
     ], refused [1];
     by_number: BTreeMap<i64, u8> = [BTreeMap::from([(-1, 1), (1, 2)])], refused [];
-    by_letter: BTreeMap<char, u8> = [BTreeMap::from([('1', 1), ('"', 2)])], refused [];
     by_truth: BTreeMap<bool, u8> = [BTreeMap::from([(true, 1), (false, 2)])], refused [];
     by_variant: BTreeMap<Color, u8> = [BTreeMap::from([(Color::Red, 1), (Color::Blue, 2)])], refused [];
     by_pair: BTreeMap<(u8, u8), u8> = [BTreeMap::new(), BTreeMap::from([((1, 2), 3)])], refused [1];
@@ -266,17 +258,13 @@ law! {
         BTreeMap::from([(Loose::Number(1), 1), (Loose::Text("1".to_owned()), 2)]),
     ], refused [1];
     hashed: HashMap<String, HashSet<u8>> = [HashMap::from([("a".to_owned(), HashSet::from([1]))])], refused [];
-    set: BTreeSet<Option<u8>> = [BTreeSet::from([None, Some(1)])], refused [];
     duration: Duration = [Duration::ZERO, Duration::new(1, 999_999_999)], refused [];
     time: SystemTime = [SystemTime::UNIX_EPOCH + Duration::from_nanos(1)], refused [];
-    path: PathBuf = [PathBuf::from("/a b")], refused [];
-    address: IpAddr = [IpAddr::from([127, 0, 0, 1])], refused [];
     non_zero: Option<NonZeroU32> = [None, NonZeroU32::new(1)], refused [];
     json: Json = [Json::Null, json!({ "a": [1, null, -0.0, 1e300, u64::MAX] })], refused [];
     maybe_json: Option<Json> = [None, Some(json!(1)), Some(Json::Null)], refused [2];
     raw_json: Box<RawValue> = [raw("{\"a\":1}"), raw("{ \"a\": 1 }"), raw("12345678901234567890123")], refused [1, 2];
     plain: Plain = [Plain { a: 1, b: None }, Plain { a: 1, b: Some(f64::NAN) }], refused [1];
-    unit: Unit = [Unit], refused [];
     maybe_unit: Option<Unit> = [None, Some(Unit)], refused [1];
     wrapped: Wrapped = [Wrapped(None), Wrapped(Some(f64::NAN))], refused [1];
     maybe_wrapped: Option<Wrapped> = [None, Some(Wrapped(Some(1.0))), Some(Wrapped(None))], refused [2];

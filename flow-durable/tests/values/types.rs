@@ -1,14 +1,34 @@
 //! The types of the values.
 
 pub(crate) use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-pub(crate) use std::net::IpAddr;
 pub(crate) use std::num::NonZeroU32;
-pub(crate) use std::path::PathBuf;
 pub(crate) use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Deserializer, Serialize};
 pub(crate) use serde_json::value::RawValue;
 pub(crate) use serde_json::{Value as Json, json};
+
+/// Where a flow makes a value.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) enum Place {
+    Result,
+    Action,
+    Answer,
+    Items,
+}
+
+impl Place {
+    pub(crate) const ALL: [Place; 4] = [Place::Result, Place::Action, Place::Answer, Place::Items];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Place::Result => "the result of a step",
+            Place::Action => "a field of an action",
+            Place::Answer => "a field of an answer",
+            Place::Items => "an item of a loop",
+        }
+    }
+}
 
 /// How a value is shown.
 pub(crate) fn show<T: std::fmt::Debug>(value: &T) -> String {

@@ -6,39 +6,19 @@
 
 mod changed;
 mod parts;
+mod place;
 mod submitted;
 mod writer;
-
-use std::error::Error;
-use std::fmt;
 
 use serde::Serialize;
 use serde_json::Value;
 
 pub(crate) use self::changed::difference;
 pub use self::changed::unchanged;
+pub use self::place::Inexact;
+use self::place::Place;
 pub use self::submitted::parse_json;
 use self::writer::Writer;
-
-/// Why JSON cannot say a value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Inexact {
-    /// The part of the value, such as `[1].score`. Empty for the value as a whole.
-    pub path: String,
-    /// The reason, in words.
-    pub reason: String,
-}
-
-impl fmt::Display for Inexact {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.path.trim_start_matches('.') {
-            "" => f.write_str(&self.reason),
-            path => write!(f, "`{path}`: {}", self.reason),
-        }
-    }
-}
-
-impl Error for Inexact {}
 
 /// A value as JSON.
 ///
@@ -46,7 +26,7 @@ impl Error for Inexact {}
 ///
 /// The value cannot be written as JSON, or not so that it can be told from others.
 pub fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Value, Inexact> {
-    let place = parts::Place::default();
+    let place = Place::default();
     let written = value.serialize(Writer::new(serde_json::value::Serializer, &place));
     written.map_err(|error| place.refuses(&error))
 }
@@ -57,7 +37,7 @@ pub fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Value, Inexact> {
 ///
 /// As [`to_json`].
 pub fn to_json_text<T: Serialize + ?Sized>(value: &T) -> Result<String, Inexact> {
-    let (place, mut text) = (parts::Place::default(), Vec::new());
+    let (place, mut text) = (Place::default(), Vec::new());
     let mut json = serde_json::Serializer::new(&mut text);
     let written = value.serialize(Writer::new(&mut json, &place));
     written.map_err(|error| place.refuses(&error))?;

@@ -1,8 +1,6 @@
-//! The parts of a value that is being written, and where they are.
+//! The parts of a value that is being written.
 
-use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 use serde::ser::{
     Error as _, Serialize, SerializeMap, SerializeSeq, SerializeStruct, SerializeStructVariant,
@@ -10,53 +8,8 @@ use serde::ser::{
 };
 use serde_json::Value;
 
-use super::Inexact;
+use super::place::{Place, Segment};
 use super::writer::Writer;
-
-/// A step from a value to a part of it.
-pub(super) enum Segment {
-    /// A field or a variant.
-    Name(&'static str),
-    /// An item.
-    Item(usize),
-    /// The key of a map, as JSON.
-    Key(String),
-}
-
-/// Where the part is that is being written.
-#[derive(Default)]
-pub(super) struct Place(RefCell<Vec<Segment>>);
-
-impl Place {
-    /// Writes a part. If it is refused, the place stays at it.
-    pub(super) fn at<T, E>(
-        &self,
-        segment: Segment,
-        write: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, E> {
-        self.0.borrow_mut().push(segment);
-        let written = write()?;
-        self.0.borrow_mut().pop();
-        Ok(written)
-    }
-
-    /// The error for the part at which it is.
-    pub(super) fn refuses(&self, error: &serde_json::Error) -> Inexact {
-        let mut path = String::new();
-        for segment in &*self.0.borrow() {
-            // Writing to a `String` does not fail.
-            let _ = match segment {
-                Segment::Name(name) => write!(path, ".{name}"),
-                Segment::Item(index) => write!(path, "[{index}]"),
-                Segment::Key(key) => write!(path, "[{key}]"),
-            };
-        }
-        Inexact {
-            path,
-            reason: error.to_string(),
-        }
-    }
-}
 
 /// A part of a value.
 pub(super) struct Part<'a, T: ?Sized> {

@@ -4,7 +4,8 @@ use std::fmt::Display;
 
 use serde::ser::{Error as _, Serialize, Serializer};
 
-use super::parts::{Part, Parts, Place, Segment};
+use super::parts::{Part, Parts};
+use super::place::{Place, Segment};
 
 /// Writes to a serializer of JSON.
 pub(super) struct Writer<'p, S> {
