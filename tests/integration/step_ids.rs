@@ -85,7 +85,11 @@ async fn no_two_steps_of_any_runs_have_the_same_id() {
     }
     let ids = ids.lock().unwrap();
     let different: BTreeSet<&String> = ids.iter().collect();
-    assert_eq!((ids.len(), different.len()), (6 * STEPS, 6 * STEPS), "{ids:#?}");
+    assert_eq!(
+        (ids.len(), different.len()),
+        (6 * STEPS, 6 * STEPS),
+        "{ids:#?}"
+    );
     for id in &*ids {
         let (run, step) = id.split_once('/').unwrap();
         assert!(run.len() > 32 && step.starts_with("places."), "{id}");
@@ -191,7 +195,18 @@ async fn a_run_within_a_step_has_ids_that_begin_with_that_of_the_step() {
     Outer::new().run(input).await.unwrap();
     let ids = ids.lock().unwrap();
     let different: BTreeSet<&String> = ids.iter().collect();
-    assert_eq!((ids.len(), different.len()), (1 + 2 * STEPS, ids.len()), "{ids:#?}");
+    assert_eq!(
+        (ids.len(), different.len()),
+        (1 + 2 * STEPS, ids.len()),
+        "{ids:#?}"
+    );
     assert!(ids.iter().all(|id| id.starts_with(&ids[0])), "{ids:#?}");
     assert_eq!(ids[2], format!("{}/1/places.count#2", ids[0]));
+}
+
+flow_law::law! {
+    nodes: [],
+    flows: [],
+    not_json: [Inner, Places, Slow, Looks, Outer],
+    left_out: [Retried],
 }
