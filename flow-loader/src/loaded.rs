@@ -165,15 +165,16 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
     }
 
     fn stored_input(&self, mut input: Saved) -> Result<Saved, RefusedInput> {
-        let mut state = begun(&self.level, &mut input.0)?;
+        let state = begun(&self.level, &mut input.0)?;
         unstorable_key(&self.level)?;
         if E::Order::HAS_TO_STAY {
             loops_in_order(&self.level)?;
         }
-        let stored = inputs_of(&self.level, &mut state)?;
+        let stored = inputs_of(&self.level, &state)?;
         match begun(&self.level, &mut stored.0.clone()) {
-            Ok(mut read) => {
-                stored.unchanged(&inputs_of(&self.level, &mut read)?)?;
+            Ok(read) => {
+                let write = || inputs_of(&self.level, &read);
+                stored.unchanged(&write()?, write)?;
                 Ok(stored)
             }
             Err(error) => Err(RefusedInput::not_read_back(error)),
@@ -214,11 +215,11 @@ fn begun(level: &Arc<Level>, input: &mut Map<String, Value>) -> Result<LoadedSta
 }
 
 /// The inputs in a state, as JSON.
-fn inputs_of(level: &Level, state: &mut LoadedState) -> Result<Saved, Unstorable> {
+fn inputs_of(level: &Level, state: &LoadedState) -> Result<Saved, Unstorable> {
     let mut saved = Saved::default();
     for port in &level.inputs {
         let Some(key) = port.key else { continue };
-        if let Some(value) = state.cells_mut().get(key) {
+        if let Some(value) = state.cells().get(key) {
             let value = written(&port.name, level.key(key).ty, value)?;
             saved.0.insert(port.name.clone(), value);
         }

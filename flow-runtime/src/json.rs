@@ -86,19 +86,31 @@ impl Unstorable {
 }
 
 impl Saved {
-    /// Checks that what was read from these values is written as these values again.
+    /// Checks that these values are written again of what was read from them. Values that are not
+    /// written again are not compared.
+    ///
+    /// `write` writes the values that were read, or those of which these were written: what it writes
+    /// differently from one time to the other cannot be checked.
     ///
     /// # Errors
     ///
-    /// The value that is not.
-    pub fn unchanged(&self, read: &Saved) -> Result<(), Unstorable> {
-        for (key, written) in &self.0 {
-            let read = read.0.get(key).ok_or_else(|| Saved::missing(key))?;
-            if let Some(inexact) = difference(written, read) {
-                return Err(Unstorable::part_of(key, inexact));
-            }
+    /// The value that is written as another one.
+    pub fn unchanged(
+        &self,
+        read: &Saved,
+        write: impl Fn() -> Result<Saved, Unstorable>,
+    ) -> Result<(), Unstorable> {
+        match self.changed_in(read) {
+            Some(unstorable) if write()?.changed_in(&write()?).is_none() => Err(unstorable),
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    fn changed_in(&self, read: &Saved) -> Option<Unstorable> {
+        self.0.iter().find_map(|(key, written)| {
+            let inexact = difference(written, read.0.get(key)?)?;
+            Some(Unstorable::part_of(key, inexact))
+        })
     }
 
     /// The members of a JSON object. `None` if the value is not an object.

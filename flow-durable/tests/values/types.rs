@@ -1,6 +1,6 @@
 //! The types of the values.
 
-pub(crate) use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+pub(crate) use std::collections::{BTreeMap, HashMap, HashSet};
 pub(crate) use std::num::NonZeroU32;
 pub(crate) use std::time::{Duration, SystemTime};
 

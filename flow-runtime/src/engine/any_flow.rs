@@ -181,7 +181,8 @@ where
         let stored = F::save_input(&F::load_input(input)?)?;
         match F::load_input(stored.clone()) {
             Ok(read) => {
-                stored.unchanged(&F::save_input(&read)?)?;
+                let write = || F::save_input(&read);
+                stored.unchanged(&write()?, write)?;
                 Ok(stored)
             }
             Err(error) => Err(RefusedInput::not_read_back(error)),
