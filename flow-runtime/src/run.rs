@@ -67,13 +67,11 @@ pub(crate) struct RunWith {
     pub(crate) options: RunSettings,
     /// True once it has been told to stop.
     stopping: AtomicBool,
-    interrupted_at: OnceLock<String>,
+    interrupted_at: OnceLock<Box<str>>,
     pub(crate) nodes_at_once: Option<Semaphore>,
     pub(crate) history: Option<Arc<dyn History>>,
     /// The step of another run that this run is within.
-    pub(crate) within: Option<StepAround>,
-    /// The number of the next visit to a node that asks for its context.
-    pub(crate) visits: AtomicU64,
+    pub(crate) within: Option<Box<StepAround>>,
     own_lifecycle: OwnLifecycle,
 }
 
@@ -90,7 +88,6 @@ impl RunWith {
             interrupted_at: OnceLock::new(),
             history: None,
             within: None,
-            visits: AtomicU64::new(1),
         }
     }
 }
@@ -149,7 +146,7 @@ impl Run {
     ) -> Self {
         Run::with_options(RunWith {
             history,
-            within: Some(around),
+            within: Some(Box::new(around)),
             ..RunWith::new(id, settings)
         })
     }
@@ -324,7 +321,7 @@ impl Run {
         let panicking = std::thread::panicking();
         match self.with() {
             Some(with) if panicking || with.stopping.load(Ordering::Relaxed) => {
-                with.interrupted_at.get_or_init(|| path.to_string());
+                with.interrupted_at.get_or_init(|| path.to_string().into());
             }
             None if panicking => {
                 let interrupted = || Box::new(More::InterruptedAt(path.to_string()));
@@ -338,10 +335,9 @@ impl Run {
     /// stopped. `None` if it was not.
     pub fn interrupted(&self) -> Option<&str> {
         match self.more.get()? {
-            More::With(with) => with.interrupted_at.get(),
+            More::With(with) => with.interrupted_at.get().map(|path| &**path),
             More::InterruptedAt(path) => Some(path),
         }
-        .map(String::as_str)
     }
 
     /// Tells the observer, if there is one.

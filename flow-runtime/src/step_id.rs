@@ -52,14 +52,11 @@ impl Run {
     /// A number for a visit to the frame's current node, from 1, which no other visit of the run to
     /// this node has.
     pub(crate) fn number_visit(&self, frame: &Frame<'_>) -> u64 {
-        /// Runs without options have no number, so their visits have numbers in common.
+        // Runs without options have no number of their own, so all visits of the process are counted.
         static NEXT: AtomicU64 = AtomicU64::new(1);
-        match self.with() {
+        match self.with().and_then(|with| with.within.as_ref()) {
+            Some(around) => around.visit(frame.place().step),
             None => NEXT.fetch_add(1, Ordering::Relaxed),
-            Some(with) => match &with.within {
-                Some(around) => around.visit(frame.place().step),
-                None => with.visits.fetch_add(1, Ordering::Relaxed),
-            },
         }
     }
 }

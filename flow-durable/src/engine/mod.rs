@@ -140,20 +140,15 @@ impl Durable {
     }
 
     /// Records a step's failure, and returns the failure that a replay will return. The next step
-    /// waits until it is stored. Any other error ends the run and is recorded there.
-    fn record_failure(&self, place: &Place, failed: Failed) -> Failed {
-        match *failed {
-            FlowError::Node(error) => {
-                self.journal.add_urgent(Entry {
-                    kind: RecordKind::NodeFailed,
-                    place,
-                    attempt: 0,
-                    payload: payload::of_error(&error),
-                });
-                Box::new(FlowError::Node(error.into_stored()))
-            }
-            other => Box::new(other),
-        }
+    /// waits until it is stored.
+    fn record_failure(&self, place: &Place, error: NodeError) -> Failed {
+        self.journal.add_urgent(Entry {
+            kind: RecordKind::NodeFailed,
+            place,
+            attempt: 0,
+            payload: payload::of_error(&error),
+        });
+        error.into_stored().into()
     }
 
     /// Records a step's outcome, and returns the value that a replay will return. The next step
@@ -492,7 +487,11 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
         };
         match result {
             Ok(outcome) => Ok(self.record::<N>(&place, outcome).await),
-            Err(failed) => Err(self.record_failure(&place, failed)),
+            Err(failed) => Err(match *failed {
+                FlowError::Node(error) => self.record_failure(&place, error),
+                // It ends the run and is recorded there.
+                other => Box::new(other),
+            }),
         }
     }
 }
