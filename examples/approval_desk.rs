@@ -56,7 +56,7 @@ enum Decision {
 /// again with the same reference, by which a bank recognises that it has seen it before.
 #[node(writes = receipt)]
 fn pay(cx: &Context, amount: &u64, employee: &str) -> String {
-    let reference = cx.step_id().unwrap_or_default();
+    let reference = cx.step_id();
     format!("{amount} EUR to {employee}, reference {reference}")
 }
 

@@ -43,7 +43,7 @@ struct Charge {
 #[node(writes = receipt)]
 impl Charge {
     async fn exec(&self, cx: &Context, price: &u64) -> io::Result<String> {
-        let key = cx.step_id().unwrap_or_default();
+        let key = cx.step_id();
         let known = std::fs::read_to_string(&self.ledger).unwrap_or_default();
         if known.lines().any(|line| line.starts_with(&key)) {
             println!("  charge: {price} EUR, which the bank has seen before");

@@ -4,7 +4,9 @@ use std::fmt;
 use std::time::SystemTime;
 
 use flow_runtime::engine::{Json, Saved, StoredOutput, Unstorable};
-use flow_store::{ExecutionId, PauseRow, Record, Row, Status, Token, from_ms, is_blob_marker};
+use flow_store::{
+    ExecutionId, PauseRow, Record, Row, Status, Token, free_text, from_ms, is_blob_marker,
+};
 use serde_json::Value;
 
 use super::error::RuntimeError;
@@ -121,7 +123,7 @@ impl Execution {
         Some(if is_elsewhere {
             REASON_WITHOUT_BLOBS
         } else {
-            reason
+            free_text(reason)
         })
     }
 

@@ -115,9 +115,14 @@ impl Registered {
     /// The inputs as JSON, if they can be read back: what cannot would be found out after the first
     /// crash. `None` if they are those of another flow.
     pub(crate) fn save_input(&self, input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
-        let saved = (self.save_input?)(input)?;
-        let stored = saved.map(|saved| self.flow.stored_input(saved));
-        Some(stored.and_then(|stored| stored.map_err(RefusedInput::into_unstorable)))
+        let save = self.save_input?;
+        let saved = save(input)?;
+        Some(saved.and_then(|saved| {
+            let stored = self.flow.stored_input(saved.clone());
+            let stored = stored.map_err(RefusedInput::into_unstorable)?;
+            saved.unchanged(&stored, || save(input).unwrap_or_else(|| Ok(saved.clone())))?;
+            Ok(stored)
+        }))
     }
 
     /// The first segments of all its paths.

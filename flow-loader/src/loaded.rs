@@ -181,22 +181,18 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
     }
 
     fn stored_input(&self, mut input: Saved) -> Result<Saved, RefusedInput> {
-        let mut state = begun(&self.level, &mut input.0)?;
+        let state = begun(&self.level, &mut input.0)?;
         unstorable_key(&self.level)?;
         if E::Order::HAS_TO_STAY {
             loops_in_order(&self.level)?;
         }
-        let mut stored = Saved::default();
-        for port in &self.level.inputs {
-            let Some(key) = port.key else { continue };
-            if let Some(value) = state.cells_mut().get(key) {
-                let value = written(&port.name, self.level.key(key).ty, value)?;
-                stored.0.insert(port.name.clone(), value);
-            }
-        }
-        // A number too large for its `f32` is infinite, which JSON does not have.
+        let stored = inputs_of(&self.level, &state)?;
         match begun(&self.level, &mut stored.0.clone()) {
-            Ok(_) => Ok(stored),
+            Ok(read) => {
+                let write = || inputs_of(&self.level, &read);
+                stored.unchanged(&write()?, write)?;
+                Ok(stored)
+            }
             Err(error) => Err(RefusedInput::not_read_back(error)),
         }
     }
@@ -232,6 +228,19 @@ fn begun(level: &Arc<Level>, input: &mut Map<String, Value>) -> Result<LoadedSta
         Some(error) => Err(error),
         None => Ok(state),
     }
+}
+
+/// The inputs in a state, as JSON.
+fn inputs_of(level: &Level, state: &LoadedState) -> Result<Saved, Unstorable> {
+    let mut saved = Saved::default();
+    for port in &level.inputs {
+        let Some(key) = port.key else { continue };
+        if let Some(value) = state.cells().get(key) {
+            let value = written(&port.name, level.key(key).ty, value)?;
+            saved.0.insert(port.name.clone(), value);
+        }
+    }
+    Ok(saved)
 }
 
 /// The value of an input, which is taken out of what was given.

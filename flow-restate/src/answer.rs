@@ -1,7 +1,7 @@
 //! The answer to a question of a running flow: a call beside the invocation that asks.
 
 use bytes::Bytes;
-use flow_runtime::engine::AnyFlow;
+use flow_runtime::engine::{AnyFlow, parse_json};
 use restate_sdk_shared_core::{CoreVM, NonEmptyValue, PayloadOptions, VM, Value};
 use serde::Deserialize;
 
@@ -38,7 +38,7 @@ async fn settle(
     input: &[u8],
 ) -> Result<(), Stopped> {
     let refuse = |code, message| Err(Refused { code, message }.into());
-    let Answered { question, answer } = match serde_json::from_slice(input) {
+    let Answered { question, answer } = match parse_json(input).and_then(serde_json::from_value) {
         Ok(answered) => answered,
         Err(error) => {
             let message = format!(
@@ -64,9 +64,12 @@ async fn settle(
     let Some(ty) = ty else {
         return refuse(404, format!("the flow has no question `{question}`"));
     };
-    if let Err(reason) = ty.check(&answer) {
-        return refuse(400, format!("the answer is of another type: {reason}"));
-    }
+    let answer = match ty.accept(answer) {
+        Ok(answer) => answer,
+        Err(reason) => {
+            return refuse(400, format!("the answer is of another type: {reason}"));
+        }
+    };
     let text = serde_json::to_vec(&Settled::Answer(answer))
         .map_err(|error| format!("the answer is not JSON: {error}"))
         .and_then(|text| within_limit("the answer", text));

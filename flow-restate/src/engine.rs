@@ -9,7 +9,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use flow_runtime::engine::{
     Engine, Failed, Failure, Frame, Hooks, Json, Path, Place, QuestionType, Run, SameOrder, Saved,
-    Scope, StateHooks, Step, Stored, StoredState, Visit, Visits, carry_out,
+    Scope, StateHooks, Step, Stored, StoredState, Visit, Visits, carry_out, to_json_text,
+    unchanged,
 };
 use flow_runtime::{EventKind, FlowError, NodeError, TimedOut};
 use futures_util::future::{Either, select};
@@ -130,22 +131,26 @@ fn written<N: Step<Outcome: Stored>>(
     name: &str,
     result: &Result<N::Outcome, NodeError>,
 ) -> Result<Bytes, String> {
-    let text = match result {
-        Ok(outcome) => serde_json::to_vec(&Recorded::<_, ()>::Outcome(outcome)),
-        Err(error) => serde_json::to_vec(&Recorded::<(), _>::Error(error)),
-    }
-    .map_err(|error| format!("the outcome of `{name}` does not survive as JSON: {error}"))?;
-    let text = within_limit(&format!("the outcome of `{name}`"), text)?;
-    if let Ok(outcome) = result {
-        let read: Recorded<N::Outcome, NodeError> =
-            serde_json::from_slice(&text).map_err(|error| {
-                format!("the outcome of `{name}` does not survive as JSON: {error}")
-            })?;
-        if let Recorded::Outcome(read) = read {
-            N::read_back(outcome, read)?;
+    let lost =
+        |reason: String| format!("the outcome of `{name}` does not survive as JSON: {reason}");
+    let outcome = match result {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            let text = serde_json::to_vec(&Recorded::<(), _>::Error(error));
+            let text = text.map_err(|error| lost(error.to_string()))?;
+            return within_limit(&format!("the outcome of `{name}`"), text);
         }
+    };
+    let text = to_json_text(outcome).map_err(|inexact| lost(inexact.to_string()))?;
+    let recorded = format!(r#"{{"outcome":{text}}}"#);
+    let recorded = within_limit(&format!("the outcome of `{name}`"), recorded.into_bytes())?;
+    let read: Recorded<N::Outcome, NodeError> =
+        serde_json::from_slice(&recorded).map_err(|error| lost(error.to_string()))?;
+    if let Recorded::Outcome(read) = read {
+        let read = N::read_back(outcome, read)?;
+        unchanged(&text, outcome, &read).map_err(|inexact| lost(inexact.to_string()))?;
     }
-    Ok(text)
+    Ok(recorded)
 }
 
 impl<N: Step<Outcome: Stored>> Engine<N> for OnRestate {

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 
 use bytes::Bytes;
 use flow_runtime::RunId;
-use flow_runtime::engine::{AnyFlow, Run, Saved, accepted_input};
+use flow_runtime::engine::{AnyFlow, Run, Saved, accepted_input, parse_json};
 use restate_sdk_shared_core::{
     CoreVM, Input, NotificationHandle, PayloadOptions, Target, VM, Value,
 };
@@ -263,7 +263,7 @@ fn unreadable(reason: &str) -> Refused {
 /// The input of the flow.
 fn read(flow: &dyn AnyFlow<OnRestate>, input: &[u8]) -> Result<Saved, Refused> {
     let refused = |message| Refused { code: 400, message };
-    let value = serde_json::from_slice(input)
-        .map_err(|error| refused(format!("the input is not JSON: {error}")))?;
+    let value =
+        parse_json(input).map_err(|error| refused(format!("the input is not JSON: {error}")))?;
     accepted_input(flow, value).map_err(|error| refused(format!("the input does not fit: {error}")))
 }

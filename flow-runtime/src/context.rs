@@ -13,6 +13,7 @@ use crate::lifecycle::Lifecycle;
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::options::RunSettings;
 use crate::scope::Scope;
+use crate::step_id::StepName;
 
 /// What a node may know about its run.
 ///
@@ -50,6 +51,7 @@ pub struct Context {
     run: RunId,
     cancellation: Option<CancellationToken>,
     step: Option<(Arc<dyn History>, Place)>,
+    step_name: StepName,
     observer: Option<Arc<dyn Observer>>,
     lifecycle: Option<Lifecycle>,
     /// Whether anybody still waits for the work, if it can outlive its attempt.
@@ -64,6 +66,8 @@ pub(crate) struct RunWithin {
     pub(crate) settings: RunSettings,
     /// The history of the execution, and the place of the step.
     pub(crate) step: Option<(Arc<dyn History>, Place)>,
+    /// The id of the step.
+    pub(crate) step_id: String,
     /// Which of the runs within the step it is, from 1.
     pub(crate) number: u32,
 }
@@ -108,7 +112,7 @@ impl Drop for Awaited {
 }
 
 impl Context {
-    pub(crate) fn new(scope: &Scope<'_>, attempt: u32) -> Self {
+    pub(crate) fn new(scope: &Scope<'_>, attempt: u32, visit: u64) -> Self {
         let (run, frame) = (scope.run(), scope.frame());
         let with = run.with();
         Context {
@@ -118,6 +122,7 @@ impl Context {
             run: run.id(),
             cancellation: with.and_then(|with| with.options.cancellation.clone()),
             step: with.and_then(|with| Some((with.history.clone()?, frame.place()))),
+            step_name: StepName::new(run, frame, visit),
             observer: with.and_then(|with| with.options.observer.clone()),
             lifecycle: with.map(|with| with.lifecycle().clone()),
             awaited: None,
@@ -147,6 +152,7 @@ impl Context {
                 ..RunSettings::new()
             },
             step: self.step.clone(),
+            step_id: self.step_id(),
             number: self
                 .runs_within
                 .fetch_add(1, Ordering::Relaxed)
@@ -171,13 +177,41 @@ impl Context {
         self.namespace.get_or_init(|| self.path.put_together())
     }
 
-    /// The id of this step of this execution. No other step has it, and it is the same whenever the
-    /// step runs again after a crash, so other systems can use it as a key to recognise a request
-    /// that they have seen before. It is the id of the execution, `/`, and the [name of the
-    /// step](crate::engine::Place::step). `None` in a run without a store.
-    pub fn step_id(&self) -> Option<String> {
-        let (history, place) = self.step.as_ref()?;
-        Some(history.step_id(place))
+    /// The id of this step of this run. No other step of any run has it, and all attempts of one visit
+    /// have the same one, so other systems can use it as a key to recognise a request that they have
+    /// seen before.
+    ///
+    /// In a run with a store it is also the same when the step runs again after a crash: it is the id of
+    /// the execution, `/`, and the [name of the step](crate::engine::Place::step). Any other run begins
+    /// anew after a crash, and so do its ids: each consists of a random text, the number of the run, `/`,
+    /// the [path](Context::namespace) of the node, and the number of the visit.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use flow_runtime::prelude::*;
+    ///
+    /// #[node]
+    /// fn charge(cx: &Context, order: &str) -> String {
+    ///     format!("POST /charges {order}, Idempotency-Key: {}", cx.step_id())
+    /// }
+    ///
+    /// flow! {
+    ///     Order(order: String) -> (charge: String) {
+    ///         start >> charge >> end;
+    ///     }
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
+    /// let charge = || Order::new().run(OrderInput { order: "a book".into() });
+    /// assert_ne!(charge().await?.charge, charge().await?.charge);
+    /// # Ok(()) }
+    /// ```
+    pub fn step_id(&self) -> String {
+        match (&self.step_name, &self.step) {
+            (StepName::Recorded, Some((history, place))) => history.step_id(place),
+            (name, _) => name.id(self.run, self.namespace()),
+        }
     }
 
     /// Passes a part of the result, such as a token of a model's answer, to the run's observers.

@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::exact::{Inexact, difference, to_json};
 use crate::input::{Unfit, read_input};
 
 /// Values that a durable run can keep: they are `Serialize` and `Deserialize`, and borrow nothing.
@@ -26,8 +27,8 @@ impl<T: Serialize + DeserializeOwned + Send> Stored for T {}
 
 /// A way to store values of type `T`. The only one is [`Json`], for types that are [`Stored`].
 pub trait Keep<T> {
-    /// The value as JSON.
-    fn keep(value: &T) -> Result<Value, serde_json::Error>;
+    /// The value as JSON, if JSON can say it.
+    fn keep(value: &T) -> Result<Value, Inexact>;
     /// The value of this JSON.
     fn give(value: Value) -> Result<T, serde_json::Error>;
     /// As [`give`](Self::give), of an input, which somebody outside the program wrote.
@@ -39,8 +40,8 @@ pub trait Keep<T> {
 pub struct Json;
 
 impl<T: Stored> Keep<T> for Json {
-    fn keep(value: &T) -> Result<Value, serde_json::Error> {
-        serde_json::to_value(value)
+    fn keep(value: &T) -> Result<Value, Inexact> {
+        to_json(value)
     }
 
     fn give(value: Value) -> Result<T, serde_json::Error> {
@@ -74,7 +75,44 @@ impl fmt::Display for Unstorable {
 
 impl Error for Unstorable {}
 
+impl Unstorable {
+    /// A part of the value of this key.
+    pub fn part_of(key: &str, Inexact { path, reason }: Inexact) -> Self {
+        Unstorable {
+            key: format!("{key}{path}"),
+            reason,
+        }
+    }
+}
+
 impl Saved {
+    /// Checks that these values are written again of what was read from them. Values that are not
+    /// written again are not compared.
+    ///
+    /// `write` writes the values that were read, or those of which these were written: what it writes
+    /// differently from one time to the other cannot be checked.
+    ///
+    /// # Errors
+    ///
+    /// The value that is written as another one.
+    pub fn unchanged(
+        &self,
+        read: &Saved,
+        write: impl Fn() -> Result<Saved, Unstorable>,
+    ) -> Result<(), Unstorable> {
+        match self.changed_in(read) {
+            Some(unstorable) if write()?.changed_in(&write()?).is_none() => Err(unstorable),
+            _ => Ok(()),
+        }
+    }
+
+    fn changed_in(&self, read: &Saved) -> Option<Unstorable> {
+        self.0.iter().find_map(|(key, written)| {
+            let inexact = difference(written, read.0.get(key)?)?;
+            Some(Unstorable::part_of(key, inexact))
+        })
+    }
+
     /// The members of a JSON object. `None` if the value is not an object.
     pub fn from_json(value: Value) -> Option<Saved> {
         match value {
@@ -92,7 +130,7 @@ impl Saved {
     #[doc(hidden)]
     pub fn put<K: Keep<T>, T>(&mut self, key: &str, value: Option<&T>) -> Result<(), Unstorable> {
         if let Some(value) = value {
-            let value = K::keep(value).map_err(|error| unstorable(key, &error))?;
+            let value = K::keep(value).map_err(|inexact| Unstorable::part_of(key, inexact))?;
             self.0.insert(key.to_owned(), value);
         }
         Ok(())

@@ -126,6 +126,10 @@ mod context;
 mod embed;
 pub mod engine;
 mod error;
+#[cfg(feature = "stored")]
+mod error_types;
+#[cfg(feature = "stored")]
+mod exact;
 #[cfg(feature = "json")]
 mod export;
 mod flow;
@@ -151,6 +155,7 @@ mod scope;
 pub mod shape;
 mod spec_text;
 mod step;
+mod step_id;
 #[cfg(feature = "stored")]
 mod stored;
 #[cfg(feature = "stored")]

@@ -48,6 +48,8 @@ pub struct NodeError {
     attempts: u32,
     phase: Phase,
     failure: Failure,
+    /// The error as the node returned it, if this is what was stored of it in this very run.
+    returned: Option<Box<NodeError>>,
 }
 
 /// The part of a node that failed. Printed in small letters.
@@ -129,6 +131,22 @@ impl NodeError {
             attempts,
             phase: Phase::Exec,
             failure,
+            returned: None,
+        }
+    }
+
+    /// The error as the node returned it, if that was in this run, or else what was stored of it. An
+    /// engine that records decisions about an error lets them be made by it.
+    pub fn as_returned(&self) -> &NodeError {
+        self.returned.as_deref().unwrap_or(self)
+    }
+
+    /// What was stored of an error.
+    #[cfg(feature = "stored")]
+    pub(crate) fn stored_of(self, returned: NodeError) -> Self {
+        NodeError {
+            returned: Some(Box::new(returned)),
+            ..self
         }
     }
 
@@ -149,6 +167,7 @@ impl NodeError {
             attempts: self.attempts,
             phase: self.phase,
             failure: Failure::Returned(Box::new(error)),
+            returned: None,
         }
     }
 
@@ -229,6 +248,12 @@ impl NodeError {
     }
 
     /// The node's own error as the type it returned, if it is of that type.
+    ///
+    /// A durable run stores an error and goes on with what was stored, before a crash as well as after
+    /// it. An error of a type that is `Serialize` and `Deserialize` is stored with its value and is found
+    /// here. Of other types only the texts are stored, and nothing is found. So derive both for an error
+    /// that a flow tells apart; the node has to name the type, without type parameters of its own and
+    /// without a lifetime.
     ///
     /// # Examples
     ///
@@ -311,9 +336,9 @@ impl Error for NodeError {
 
 /// A fallback's own error, with the error that the fallback should have handled as its source.
 #[derive(Debug)]
-struct FallbackError {
-    error: BoxError,
-    cause: BoxError,
+pub(crate) struct FallbackError {
+    pub(crate) error: BoxError,
+    pub(crate) cause: BoxError,
 }
 
 impl fmt::Display for FallbackError {

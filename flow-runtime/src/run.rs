@@ -17,8 +17,10 @@ use crate::error::{Failed, FlowError};
 use crate::frame::{Frame, Path};
 use crate::history::History;
 use crate::lifecycle::{Lifecycle, OwnLifecycle};
+use crate::node_error::NodeError;
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::options::{DEFAULT_STEP_BUDGET, RunOptions, RunSettings};
+use crate::step_id::StepAround;
 use crate::transaction::Transactions;
 
 /// What belongs to a run as a whole, at whichever flow and node it is: its budget, its options, its
@@ -65,9 +67,11 @@ pub(crate) struct RunWith {
     pub(crate) options: RunSettings,
     /// True once it has been told to stop.
     stopping: AtomicBool,
-    interrupted_at: OnceLock<String>,
+    interrupted_at: OnceLock<Box<str>>,
     pub(crate) nodes_at_once: Option<Semaphore>,
     pub(crate) history: Option<Arc<dyn History>>,
+    /// The step of another run that this run is within.
+    pub(crate) within: Option<Box<StepAround>>,
     own_lifecycle: OwnLifecycle,
 }
 
@@ -83,6 +87,7 @@ impl RunWith {
             stopping: AtomicBool::new(false),
             interrupted_at: OnceLock::new(),
             history: None,
+            within: None,
         }
     }
 }
@@ -132,13 +137,16 @@ impl Run {
         })
     }
 
-    pub(crate) fn with_own_history(
+    /// Creates a run within a step of another run.
+    pub(crate) fn within_step(
         id: RunId,
         settings: RunSettings,
         history: Option<Arc<dyn History>>,
+        around: StepAround,
     ) -> Self {
         Run::with_options(RunWith {
             history,
+            within: Some(Box::new(around)),
             ..RunWith::new(id, settings)
         })
     }
@@ -284,6 +292,21 @@ impl Run {
         self.may_try().await;
     }
 
+    /// The error as the run will find it after a crash. A run within a step is begun again as a whole.
+    #[cfg(feature = "stored")]
+    pub(crate) fn kept(&self, error: NodeError) -> NodeError {
+        match self.with() {
+            Some(with) if with.within.is_none() => error.into_stored(),
+            _ => error,
+        }
+    }
+
+    /// The error itself: nothing is stored.
+    #[cfg(not(feature = "stored"))]
+    pub(crate) fn kept(&self, error: NodeError) -> NodeError {
+        error
+    }
+
     /// Returns when a running step may be tried again.
     #[inline]
     pub(crate) async fn may_try(&self) {
@@ -298,7 +321,7 @@ impl Run {
         let panicking = std::thread::panicking();
         match self.with() {
             Some(with) if panicking || with.stopping.load(Ordering::Relaxed) => {
-                with.interrupted_at.get_or_init(|| path.to_string());
+                with.interrupted_at.get_or_init(|| path.to_string().into());
             }
             None if panicking => {
                 let interrupted = || Box::new(More::InterruptedAt(path.to_string()));
@@ -312,10 +335,9 @@ impl Run {
     /// stopped. `None` if it was not.
     pub fn interrupted(&self) -> Option<&str> {
         match self.more.get()? {
-            More::With(with) => with.interrupted_at.get(),
+            More::With(with) => with.interrupted_at.get().map(|path| &**path),
             More::InterruptedAt(path) => Some(path),
         }
-        .map(String::as_str)
     }
 
     /// Tells the observer, if there is one.

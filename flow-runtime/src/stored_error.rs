@@ -1,4 +1,4 @@
-//! Errors of nodes, as a journal stores them: their texts, without their types.
+//! Errors of nodes, as a journal stores them: their texts and, if their types allow it, their values.
 
 use std::error::Error;
 use std::fmt;
@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::node_error::{Failure, NodeError, Phase, TimedOut};
+use crate::error::BoxError;
+use crate::error_types::TypedError;
+use crate::node_error::{Failure, FallbackError, NodeError, Phase, TimedOut};
 
 /// A node's error as JSON.
 #[derive(Serialize, Deserialize)]
@@ -18,6 +20,9 @@ struct Stored {
     phase: Option<StoredPhase>,
     #[serde(flatten)]
     failure: StoredFailure,
+    /// What the node returned, if it is stored as more than its texts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    error: Option<TypedError>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -82,14 +87,45 @@ fn recorded(texts: Vec<String>) -> Recorded {
     )
 }
 
-/// Stores the path, the attempts, and the texts of the error and of its sources. The error that is
-/// read back has the same texts, but another type.
+/// The error that was stored: with its value, if the program knows its type, or else with its texts.
+fn returned(mut texts: Vec<String>, error: Option<TypedError>) -> BoxError {
+    let Some(typed) = error else {
+        return Box::new(recorded(texts));
+    };
+    let of_fallback = typed.of_fallback;
+    match typed.read() {
+        None => Box::new(recorded(texts)),
+        Some(error) if of_fallback => {
+            texts.drain(..1.min(texts.len()));
+            let cause = Box::new(recorded(texts));
+            Box::new(FallbackError { error, cause })
+        }
+        Some(error) => error,
+    }
+}
+
+impl NodeError {
+    /// This error as it is read after it was stored.
+    pub fn into_stored(self) -> NodeError {
+        match serde_json::to_value(&self).and_then(serde_json::from_value::<NodeError>) {
+            Ok(stored) => stored.stored_of(self),
+            Err(_) => self,
+        }
+    }
+}
+
+/// Stores the path, the attempts, and the texts of the error and of its sources; and the error itself,
+/// if a node returns errors of its type and the type is `Serialize` and `Deserialize`. Any other error
+/// that is read back has the same texts, but another type.
 impl Serialize for NodeError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let failure = match self.failure() {
-            Failure::Returned(error) => StoredFailure::Returned(texts(&**error)),
-            Failure::TimedOut(timed_out) => StoredFailure::TimedOut(timed_out.after),
-            Failure::Deadline(timed_out) => StoredFailure::Deadline(timed_out.after),
+        let (failure, error) = match self.failure() {
+            Failure::Returned(error) => (
+                StoredFailure::Returned(texts(&**error)),
+                TypedError::of(&**error),
+            ),
+            Failure::TimedOut(timed_out) => (StoredFailure::TimedOut(timed_out.after), None),
+            Failure::Deadline(timed_out) => (StoredFailure::Deadline(timed_out.after), None),
         };
         let stored = Stored {
             path: self.path().to_owned(),
@@ -100,6 +136,7 @@ impl Serialize for NodeError {
                 Phase::Post => Some(StoredPhase::Post),
             },
             failure,
+            error,
         };
         stored.serialize(serializer)
     }
@@ -109,7 +146,7 @@ impl<'de> Deserialize<'de> for NodeError {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let stored = Stored::deserialize(deserializer)?;
         let failure = match stored.failure {
-            StoredFailure::Returned(texts) => Failure::Returned(Box::new(recorded(texts))),
+            StoredFailure::Returned(texts) => Failure::Returned(returned(texts, stored.error)),
             StoredFailure::TimedOut(after) => Failure::TimedOut(TimedOut { after }),
             StoredFailure::Deadline(after) => Failure::Deadline(TimedOut { after }),
         };

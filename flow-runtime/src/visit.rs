@@ -4,6 +4,7 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use tokio::time::Instant;
@@ -17,6 +18,7 @@ use crate::node_error::{Failure, NodeError, Phase, TimedOut};
 use crate::observer::EventKind;
 use crate::policy::{Policy, RetryIf};
 use crate::scope::Scope;
+use crate::step_id::UNNUMBERED;
 
 /// One visit of a run to a node.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +27,8 @@ pub struct Visit<'a> {
     pub(crate) policy: &'a Policy,
     /// The index of its first attempt.
     first: u32,
+    /// Its number, if it is part of a visit that has one.
+    number: u64,
 }
 
 impl<'a> Visit<'a> {
@@ -35,6 +39,7 @@ impl<'a> Visit<'a> {
             scope,
             policy,
             first: 0,
+            number: UNNUMBERED,
         }
     }
 
@@ -74,6 +79,7 @@ impl<'a> Visit<'a> {
         Attempts {
             visit: self,
             index: self.first,
+            number: AtomicU64::new(self.number),
             is_final: false,
             is_given_up: false,
         }
@@ -96,6 +102,18 @@ impl<'a> Visit<'a> {
         }
     }
 
+    /// The same visit with a number, by which all of its contexts have the same step id.
+    fn numbered(self) -> Self {
+        let scope = self.scope;
+        match self.number {
+            UNNUMBERED => Visit {
+                number: scope.run().number_visit(scope.frame()),
+                ..self
+            },
+            _ => self,
+        }
+    }
+
     /// A poll. Its time begins now or, in a durable run, when the node was first reached.
     pub fn poll(self, every: Duration, timeout: Option<Duration>) -> Poll<'a> {
         let deadline = timeout.map(|timeout| {
@@ -103,7 +121,7 @@ impl<'a> Visit<'a> {
             (after(left), timeout)
         });
         Poll {
-            visit: self,
+            visit: self.numbered(),
             every,
             deadline,
         }
@@ -130,10 +148,11 @@ impl<'a> Visit<'a> {
         W: Future<Output = Result<T, Failed>> + Send,
     {
         let mut attempts = self.attempts();
+        let numbered = self.numbered();
         loop {
             let visit = Visit {
                 first: attempts.index,
-                ..self
+                ..numbered
             };
             let work = std::pin::pin!(work(visit));
             match attempts.within_timeout(work).await {
@@ -149,6 +168,8 @@ impl<'a> Visit<'a> {
 pub struct Attempts<'a> {
     pub(crate) visit: Visit<'a>,
     pub(crate) index: u32,
+    /// The number of the visit, once a context was made.
+    number: AtomicU64,
     /// True if the function that the node names has decided that no attempt follows.
     is_final: bool,
     /// True if an earlier run has made the last attempt, and its fallback had begun.
@@ -184,7 +205,12 @@ impl<'a> Attempts<'a> {
 
     /// The context of the current attempt.
     pub fn context(&self) -> Context {
-        Context::new(self.visit.scope, self.index)
+        let mut number = self.number.load(Ordering::Relaxed);
+        if number == UNNUMBERED {
+            number = self.visit.numbered().number;
+            self.number.store(number, Ordering::Relaxed);
+        }
+        Context::new(self.visit.scope, self.index, number)
     }
 
     /// Makes one attempt, within the node's timeout.
@@ -286,17 +312,22 @@ impl<'a> Attempts<'a> {
         result.map_err(|error| self.error(error.into_failure()).in_phase(phase).into())
     }
 
-    /// Returns when the fallback of this error may begin. The same conditions apply as for an
-    /// attempt.
+    /// Returns when the fallback of this error may begin, with the error as the fallback gets it. The
+    /// same conditions apply as for an attempt.
     #[inline]
-    pub async fn falls_back(&self, error: &NodeError) {
+    pub async fn falls_back(&self, error: NodeError) -> NodeError {
         let run = self.visit.scope.run();
-        if let Some(history) = run.history()
-            && !self.is_given_up
-        {
-            history.gave_up(self.visit.frame(), self.index, error);
-        }
+        let error = match run.history() {
+            Some(history) => {
+                if !self.is_given_up {
+                    history.gave_up(self.visit.frame(), self.index, &error);
+                }
+                run.kept(error)
+            }
+            None => error,
+        };
         run.may_try().await;
+        error
     }
 
     /// The result of the fallback. If it fails as well, its error keeps the one it was given.

@@ -16,6 +16,7 @@ use crate::frame::{Frame, Place};
 use crate::history::{EarlierAttempts, History};
 use crate::node_error::NodeError;
 use crate::run::Run;
+use crate::step_id::StepAround;
 
 impl Run {
     /// A run within the step of another run whose context this is. For the outer run it is part of that
@@ -28,7 +29,8 @@ impl Run {
     /// neither ask people nor write in a transaction of the outer run.
     ///
     /// The [ids of its steps](Context::step_id) consist of the id of the outer step, the number of the run
-    /// among those that have begun with this context, and the step. Another attempt of the outer step has
+    /// among those that have begun with this context, the step, and the number of the visit to it unless
+    /// that is the first. Another attempt of the outer step has
     /// a context of its own, so a run that is begun again in the same order has the same ids. `prep`,
     /// `exec` and `post` have contexts of their own as well: begin runs in one of them only.
     ///
@@ -68,6 +70,7 @@ impl Run {
             id,
             settings,
             step,
+            step_id,
             number,
         } = context.run_within();
         let within = step.map(|(outer, place)| Within {
@@ -76,7 +79,8 @@ impl Run {
             number,
         });
         let history = within.map(|within| Arc::new(within) as Arc<dyn History>);
-        Run::with_own_history(id, settings, history)
+        let around = StepAround::new(&step_id, number);
+        Run::within_step(id, settings, history, around)
     }
 }
 

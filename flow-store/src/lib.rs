@@ -27,9 +27,9 @@ mod store;
 pub mod suite;
 mod transaction;
 
-pub use blobs::is_blob_marker;
 #[cfg(feature = "blobs")]
 pub use blobs::{BlobStore, Blobs, MemoryBlobs, check_blob_name};
+pub use blobs::{free_text, is_blob_marker, is_blob_marker_of, no_blob_marker};
 pub use changes::{Change, Changes};
 pub use error::{Damaged, DamagedRecord, StoreError};
 pub use ids::{ExecutionId, InvalidId, Token};

@@ -4,6 +4,7 @@
 use serde_json::{Map, Number, Value};
 
 use flow_runtime::BoxError;
+use flow_runtime::engine::parse_json;
 use flow_runtime::shape::{Content, Field, Shape, Variant};
 
 use crate::legible::{Legible, Size};
@@ -171,7 +172,7 @@ fn parse(line: &str, shape: &Shape) -> Result<Value, String> {
 }
 
 fn json(line: &str) -> Result<Value, String> {
-    serde_json::from_str(line).map_err(|error| format!("that is no JSON: {error}"))
+    parse_json(line.as_bytes()).map_err(|error| format!("that is no JSON: {error}"))
 }
 
 #[cfg(test)]

@@ -70,13 +70,12 @@ impl Model for Curious {
 
 /// Notes the step that calls a tool, if it is one of an execution.
 async fn called(cx: &Context, millis: u64) {
-    if let Some(id) = cx.step_id() {
-        // The id of the execution, that of the step, the number of the call, and the tool.
-        let [execution, step, "1", _] = id.split('/').collect::<Vec<_>>()[..] else {
-            panic!("{id}");
-        };
-        note(format!("{execution}/{step}"));
-    }
+    let id = cx.step_id();
+    // The id of the execution, that of the step, the number of the call, and the tool.
+    let [execution, step, "1", _] = id.split('/').collect::<Vec<_>>()[..] else {
+        panic!("{id}");
+    };
+    note(format!("{execution}/{step}"));
     tokio::time::sleep(Duration::from_millis(millis)).await;
 }
 

@@ -22,13 +22,13 @@ pub(crate) fn note(step_id: String) {
 
 /// What a step does outside of its flow: it is noted, and takes a while.
 pub(crate) async fn work(cx: &Context, millis: u64) {
-    note(cx.step_id().unwrap());
+    note(cx.step_id());
     tokio::time::sleep(Duration::from_millis(millis)).await;
 }
 
 /// Which attempt at the flow around the step it is, from 0.
 fn attempt_of_flow(cx: &Context) -> u32 {
-    let id = cx.step_id().unwrap();
+    let id = cx.step_id();
     let Some((_, rest)) = id.split_once('~') else {
         return 0;
     };

@@ -64,7 +64,7 @@ impl Drop for Unfinished<'_> {
 impl Gated {
     async fn exec(&self, cx: &Context, number: &u64) -> u64 {
         self.calls.call("run");
-        self.calls.call(cx.step_id().unwrap());
+        self.calls.call(cx.step_id());
         let mut unfinished = Unfinished(Some(&self.calls));
         let mut open = self.open.clone();
         // Somebody has to be there who could open it.

@@ -35,6 +35,7 @@ mod retry_and_fallback;
 mod retry_if;
 mod scripted;
 mod state;
+mod step_ids;
 mod support;
 mod sync_and_async;
 mod transactions;

@@ -32,7 +32,7 @@ use crate::usage::Usage;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Spent {
-    /// How often models were asked, answered or not.
+    /// How often models were asked, answered or not. A request that a budget refuses asks none.
     pub calls: u64,
     /// The tokens of the requests.
     pub usage: Usage,

@@ -27,7 +27,8 @@ use crate::model::{Model, Reply, ReplyStream, Request};
 ///
 /// One that is shared by all runs, such as in a [`Chat`](crate::Chat), has the budget of a process.
 ///
-/// All requests count, also those that fail. While one is under way, its
+/// All requests count, also those that fail, but for those that another budget does not let reach the
+/// model. While one is under way, its
 /// [`max_tokens`](Request::max_tokens) count as used, so that requests that run at once do not spend the
 /// same rest of the answers. One that is dropped stays counted like that. So does one whose answer is cut
 /// off, cannot be read, or does not say what it used although the budget limits that. Without

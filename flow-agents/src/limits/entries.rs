@@ -19,9 +19,9 @@ fn numbers() -> MutexGuard<'static, Numbers> {
     NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The next id of an attempt at a step. `None` in a run without a store, and if the run is over.
+/// The next id of an attempt at a step. `None` in a run without options, and if the run is over.
 pub(crate) fn next_id(cx: &Context) -> Option<String> {
-    let (step, lifecycle) = (cx.step_id()?, cx.lifecycle()?);
+    let (step, lifecycle) = (cx.step_id(), cx.lifecycle()?);
     let execution = step.split('/').next().unwrap_or(&step).to_owned();
     let attempt = format!("{step}#{}", cx.attempt());
     let mut numbers = numbers();

@@ -103,22 +103,26 @@ impl Call {
     /// Counts a request that failed, as far as it is known what it used. The failure is the error that
     /// the caller gets.
     async fn failed(self, error: &ModelError) {
+        if was_refused(error) {
+            return logged(self.settle_as(Spent::default()).await);
+        }
         let usage = match error {
             ModelError::TooLong { reply } | ModelError::Filtered { reply } => reply.usage,
             ModelError::CutOff { .. } | ModelError::Malformed { .. } => self.reserved,
             _ if self.has_begun => self.reserved,
             _ => Usage::default(),
         };
-        if let Err(error) = self.settle(usage).await {
-            let error = &error as &(dyn Error + 'static);
-            warning!("a request that failed could not be counted", error = error);
-        }
+        logged(self.settle(usage).await);
     }
 
     async fn settle(&self, usage: Usage) -> Result<(), BudgetError> {
         let mut spent = Spent::default();
         spent.add(usage, cost(self.price, usage));
         spent.time = self.time;
+        self.settle_as(spent).await
+    }
+
+    async fn settle_as(&self, spent: Spent) -> Result<(), BudgetError> {
         let Meter {
             ledger,
             account,
@@ -126,6 +130,23 @@ impl Call {
             ..
         } = &self.meter;
         ledger.settle(account, entry, spent).await
+    }
+}
+
+/// Returns true if another budget between this one and the model did not let it be asked.
+fn was_refused(error: &ModelError) -> bool {
+    matches!(
+        error,
+        ModelError::Budget(
+            BudgetError::Over(_) | BudgetError::OwnerOver { .. } | BudgetError::NoPrice(_)
+        )
+    )
+}
+
+fn logged(counted: Result<(), BudgetError>) {
+    if let Err(error) = counted {
+        let error = &error as &(dyn Error + 'static);
+        warning!("a request that failed could not be counted", error = error);
     }
 }
 

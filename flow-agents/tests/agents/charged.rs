@@ -61,6 +61,20 @@ async fn owners_and_days_have_their_own_budgets() {
     assert_eq!(Day::utc(UNIX_EPOCH - Duration::from_secs(1)), Day(0));
 }
 
+#[tokio::test]
+async fn a_request_that_another_budget_refuses_is_not_counted() {
+    let script = ScriptedModel::new().text("a").usage(10, 1);
+    let ledger = Arc::new(MemoryLedger::new());
+    let model = Charged::new(script, ledger, "ann", Budget::new().calls(1));
+    let model = Budgeted::new(model, Budget::new());
+    model.complete(&request()).await.unwrap();
+    for _ in 0..2 {
+        model.complete(&request()).await.unwrap_err();
+        assert!(model.stream(&request()).await.is_err());
+    }
+    assert_eq!(model.spent().calls, 1);
+}
+
 /// Answers of which every second one does not fit, and stops for good at one of its requests.
 #[derive(Default)]
 struct Stops {

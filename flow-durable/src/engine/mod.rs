@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use flow_runtime::engine::{
     Engine, Failed, Frame, Hooks, Path, Place, QuestionType, Run, SameOrder, Saved, Scope, Step,
-    Stored, Visit, carry_out,
+    Stored, Visit, carry_out, to_json_text, unchanged,
 };
 use flow_runtime::{EventKind, FlowError, NodeError, RunId, RunOptions};
 use flow_spec::short_name;
@@ -139,17 +139,16 @@ impl Durable {
         Err(Box::new(FlowError::Node(error)))
     }
 
-    /// Records a step's failure. The next step waits until it is stored. Any other error ends the
-    /// run and is recorded there.
-    fn record_failure(&self, place: &Place, failed: &Failed) {
-        if let FlowError::Node(error) = &**failed {
-            self.journal.add_urgent(Entry {
-                kind: RecordKind::NodeFailed,
-                place,
-                attempt: 0,
-                payload: payload::of_error(error),
-            });
-        }
+    /// Records a step's failure, and returns the failure that a replay will return. The next step
+    /// waits until it is stored.
+    fn record_failure(&self, place: &Place, error: NodeError) -> Failed {
+        self.journal.add_urgent(Entry {
+            kind: RecordKind::NodeFailed,
+            place,
+            attempt: 0,
+            payload: payload::of_error(&error),
+        });
+        error.into_stored().into()
     }
 
     /// Records a step's outcome, and returns the value that a replay will return. The next step
@@ -159,12 +158,14 @@ impl Durable {
         place: &Place,
         outcome: N::Outcome,
     ) -> N::Outcome {
-        let stored = serde_json::to_string(&outcome)
+        let stored = to_json_text(&outcome)
             .map_err(|error| error.to_string())
             .and_then(|payload| {
                 payload::check(&payload, VALUE_DEPTH)?;
                 let read = serde_json::from_str(&payload).map_err(|error| payload::reason(&error));
-                Ok((N::read_back(&outcome, read?)?, payload))
+                let read = N::read_back(&outcome, read?)?;
+                unchanged(&payload, &outcome, &read).map_err(|inexact| inexact.to_string())?;
+                Ok((read, payload))
             });
         match stored {
             Ok((outcome, payload)) => {
@@ -335,7 +336,7 @@ impl Hooks for Durable {
             .journal
             .replaying(|replay| replay.tried_again(&place, attempt));
         recorded.unwrap_or_else(|| {
-            let again = decides(error);
+            let again = decides(error.as_returned());
             if !again {
                 self.journal.add_gave_up(&place, attempt, error);
             }
@@ -486,10 +487,11 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
         };
         match result {
             Ok(outcome) => Ok(self.record::<N>(&place, outcome).await),
-            Err(failed) => {
-                self.record_failure(&place, &failed);
-                Err(failed)
-            }
+            Err(failed) => Err(match *failed {
+                FlowError::Node(error) => self.record_failure(&place, error),
+                // It ends the run and is recorded there.
+                other => Box::new(other),
+            }),
         }
     }
 }

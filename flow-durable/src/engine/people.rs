@@ -110,11 +110,14 @@ impl Durable {
                 };
             };
             let answer: Value = self.read(place, &text).await;
-            let Err(reason) = question.check(&answer) else {
-                return Answered {
-                    answer: Some(answer),
-                    timed_out: false,
-                };
+            let reason = match question.accept(answer) {
+                Ok(answer) => {
+                    return Answered {
+                        answer: Some(answer),
+                        timed_out: false,
+                    };
+                }
+                Err(reason) => reason,
             };
             drop(asking);
             let to_ask = ToAsk {

@@ -7,7 +7,7 @@ use flow_spec::FlowDocument;
 use flow_spec::diff::{Change, Effect};
 use flow_store::{
     ExecutionId, JOURNAL_FORMAT, PauseRow, PauseState, Record, RecordKind, Row, Store, StoreError,
-    is_blob_marker,
+    is_blob_marker, is_blob_marker_of,
 };
 use serde_json::{Map, Value};
 
@@ -424,7 +424,7 @@ fn damaged(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
 /// The error for a record of which the store has only a marker.
 pub(crate) fn kept_elsewhere(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
     let mut records = records.iter();
-    let record = records.find(|record| is_blob_marker(&record.payload))?;
+    let record = records.find(|record| is_blob_marker_of(record.seq, &record.payload))?;
     let reason = format!("record {} {WITHOUT_BLOBS}", record.seq);
     Some(unreadable(id, &record.path, reason))
 }

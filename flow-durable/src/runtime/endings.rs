@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flow_store::{EndIf, ExecutionId, Record, RecordKind, Row, Status, Store};
+use flow_store::{EndIf, ExecutionId, Record, RecordKind, Row, Status, Store, no_blob_marker};
 
 use super::Runtime;
 use crate::error::RuntimeError;
@@ -39,6 +39,8 @@ impl Runtime {
         let path = self.owned.inner.namespace(&row).await;
         self.owned.inner.set_clock().await?;
         let at_ms = self.owned.inner.now_ms();
+        let reason = no_blob_marker(reason);
+        let reason = &*reason;
         let record = Record {
             seq: 0,
             at_ms,

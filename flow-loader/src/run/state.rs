@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::sync::Arc;
 
-use flow_runtime::engine::{Json, Saved, StoredState, Unstorable};
+use flow_runtime::engine::{Json, Saved, StoredState, Unstorable, to_json};
 
 use crate::cell::{AnyValue, Cell};
 use crate::level::{Input, Level, Output};
@@ -81,15 +81,13 @@ pub(crate) fn written(
     ty: &crate::value::ValueType,
     value: &dyn Any,
 ) -> Result<serde_json::Value, Unstorable> {
-    let unstorable = |reason: String| Unstorable {
-        key: key.to_owned(),
-        reason,
-    };
     let Some(json) = ty.json else {
-        return Err(unstorable(not_json(ty.name())));
+        return Err(Unstorable {
+            key: key.to_owned(),
+            reason: not_json(ty.name()),
+        });
     };
-    let value = erased_serde::serialize((json.serialize)(value), serde_json::value::Serializer);
-    value.map_err(|error| unstorable(error.to_string()))
+    to_json((json.serialize)(value)).map_err(|inexact| Unstorable::part_of(key, inexact))
 }
 
 fn not_json(name: &str) -> String {

@@ -343,6 +343,7 @@ impl<'a> Node<'a> {
             awaits,
             attempt: self.single().then(|| quote!(#name(#(#names),*))),
             error: self.returned.error.as_ref(),
+            errors: self.returned.error.iter().collect(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The hidden `__step` of a node, which `flow!` calls: it makes the attempts of the part that may
 //! be tried again.
 
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Generics, ImplGenerics, WhereClause};
@@ -47,6 +47,8 @@ pub(super) struct Step<'a> {
     pub(super) attempt: Option<TokenStream>,
     /// The type of the error of an attempt.
     pub(super) error: Option<&'a TokenStream>,
+    /// The types of the errors of all its parts.
+    pub(super) errors: Vec<&'a TokenStream>,
 }
 
 impl Step<'_> {
@@ -82,6 +84,7 @@ impl Step<'_> {
             .as_ref()
             .map(|attempt| self.first_attempt(attempt));
         let decides = self.decides();
+        let error_types = self.error_types();
         let function = self.function();
         // The type that stands for a function is hidden as a whole.
         let hidden = self.is_type.then(|| quote!(#[doc(hidden)]));
@@ -96,6 +99,7 @@ impl Step<'_> {
             }
             #(#types)*
             #(#read_types)*
+            #(#error_types)*
             impl #generics #self_ty #bounds {
                 #attempt
                 #decides
@@ -229,6 +233,18 @@ impl Step<'_> {
         let given = here(path.span());
         let decides = decides(path, &quote_spanned!(given=> __error));
         Some(quote!(const __DECIDES: fn(&#error) -> bool = #decides;))
+    }
+
+    /// What makes the types of its errors known. Those that only a flow or a call knows cannot be named
+    /// beside the node.
+    fn error_types(&self) -> Vec<TokenStream> {
+        if self.is_generic() {
+            return Vec::new();
+        }
+        let rt = runtime();
+        let named = self.errors.iter().filter(|error| is_known(error));
+        let types = named.map(|error| quote!(#rt::error_type! { #error }));
+        types.collect()
     }
 
     /// The attempt as a separate function, and `__once`, which makes it without a visit.
@@ -408,6 +424,16 @@ impl Attempted {
             }
         })
     }
+}
+
+/// Returns true if a type has no lifetime, and neither `Self` nor `impl` nor `_`.
+fn is_known(ty: &TokenStream) -> bool {
+    ty.clone().into_iter().all(|token| match token {
+        TokenTree::Group(group) => is_known(&group.stream()),
+        TokenTree::Ident(word) => ["Self", "impl", "_"].iter().all(|other| word != other),
+        TokenTree::Punct(punct) => punct.as_char() != '\'',
+        TokenTree::Literal(_) => true,
+    })
 }
 
 /// The function that makes an error one of a node. If it cannot be one, rustc says so at its type,

@@ -14,7 +14,7 @@ pub(crate) static EVENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Notes that a step begins. A plain run has no ids.
 pub(crate) fn begin(cx: &Context) {
-    BEGAN.lock().unwrap().extend(cx.step_id());
+    BEGAN.lock().unwrap().push(cx.step_id());
 }
 
 #[node]

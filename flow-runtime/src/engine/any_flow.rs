@@ -180,7 +180,11 @@ where
     fn stored_input(&self, input: Saved) -> Result<Saved, RefusedInput> {
         let stored = F::save_input(&F::load_input(input)?)?;
         match F::load_input(stored.clone()) {
-            Ok(_) => Ok(stored),
+            Ok(read) => {
+                let write = || F::save_input(&read);
+                stored.unchanged(&write()?, write)?;
+                Ok(stored)
+            }
             Err(error) => Err(RefusedInput::not_read_back(error)),
         }
     }

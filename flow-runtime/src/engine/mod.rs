@@ -103,6 +103,8 @@ pub use self::loops::{loop_started, spread_results};
 pub use self::observed::Observed;
 pub use self::visits::Visits;
 pub use crate::error::Failed;
+#[cfg(feature = "stored")]
+pub use crate::exact::{Inexact, parse_json, to_json, to_json_text, unchanged};
 pub use crate::frame::{FlowInfo, Frame, Path, Place};
 pub use crate::history::{EarlierAttempts, History};
 #[cfg(feature = "stored")]

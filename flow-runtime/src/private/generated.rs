@@ -209,3 +209,24 @@ macro_rules! __human_schema {
 macro_rules! __human_schema {
     ($($anything:tt)*) => {};
 }
+
+/// Makes it known how an error of a node is stored.
+#[cfg(feature = "stored")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __error_type {
+    ($error:ty) => {
+        const _: () = {
+            use $crate::__private::OtherError as _;
+            $crate::__private::inventory::submit! { <$crate::__private::ErrorTypeOf<$error>>::TYPE }
+        };
+    };
+}
+
+/// Nothing.
+#[cfg(not(feature = "stored"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __error_type {
+    ($error:ty) => {};
+}

@@ -214,6 +214,8 @@ pub use crate::export::private as export_values;
 #[cfg(feature = "stored")]
 pub use crate::__human as answered;
 #[cfg(feature = "stored")]
+pub use crate::error_types::{ErrorType, ErrorTypeOf, OtherError};
+#[cfg(feature = "stored")]
 pub use crate::input::{InputError, InputReader};
 #[cfg(feature = "stored")]
 pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
@@ -224,9 +226,9 @@ pub use crate::question::{Form, FormOf, NoForm};
 #[cfg(feature = "stored")]
 pub use crate::stored::{StoredFlow, StoredOutput, StoredState, first_segment};
 pub use crate::{
-    __asks_people as asks_people, __export_flow as export, __flow_stored as stored,
-    __flow_values as values, __human_node as human, __named_macro as named_macro,
-    __opens_transactions as opens_transactions,
+    __asks_people as asks_people, __error_type as error_type, __export_flow as export,
+    __flow_stored as stored, __flow_values as values, __human_node as human,
+    __named_macro as named_macro, __opens_transactions as opens_transactions,
 };
 #[cfg(feature = "stored")]
 pub use serde_json::Value;

@@ -6,9 +6,11 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde::de::Error as _;
 use serde_json::Value;
 
 use crate::error::BoxError;
+use crate::exact::{difference, to_json};
 use crate::json::Stored;
 use crate::shape::shape_of;
 use crate::step::Step;
@@ -56,7 +58,7 @@ impl<T: Stored> FormOf<T> {
     pub const HAS_FORM: bool = true;
     /// The form of the type.
     pub const FORM: Form<T> = Form {
-        keep: |value| serde_json::to_value(value),
+        keep: |value| to_json(value).map_err(serde_json::Error::custom),
         give: serde_json::from_value,
         read: |deserializer| erased_serde::deserialize::<T>(deserializer).map(drop),
     };
@@ -135,6 +137,18 @@ impl SubmittedValue {
     }
 }
 
+/// The answer as JSON, if the same answer is read from it.
+fn survives<T: Human>(answer: &T) -> Result<Value, serde_json::Error> {
+    let written = answer.to_json()?;
+    let read = T::from_json(written.clone())?.to_json()?;
+    match difference(&written, &read) {
+        None => Ok(written),
+        // One that is written differently each time cannot be checked.
+        Some(_) if difference(&written, &answer.to_json()?).is_some() => Ok(written),
+        Some(inexact) => Err(serde_json::Error::custom(inexact)),
+    }
+}
+
 impl Submission for Value {
     fn submit(self) -> Result<SubmittedValue, serde_json::Error> {
         Ok(SubmittedValue {
@@ -148,7 +162,7 @@ impl Submission for Value {
 impl<T: Human> Submission for T {
     fn submit(self) -> Result<SubmittedValue, serde_json::Error> {
         Ok(SubmittedValue {
-            value: self.to_json()?,
+            value: survives(&self)?,
             of: Some((TypeId::of::<T>(), T::NAME)),
         })
     }
@@ -170,6 +184,7 @@ pub struct QuestionType {
     id: TypeId,
     schema: fn() -> Option<Value>,
     check: fn(&Value) -> Result<(), String>,
+    survives: fn(&Value) -> Result<(), String>,
     read: Read,
 }
 
@@ -184,6 +199,10 @@ impl QuestionType {
                 let given = T::from_json(value.clone());
                 given.map(drop).map_err(|error| error.to_string())
             },
+            survives: |value| {
+                let given = T::from_json(value.clone()).and_then(|given| survives(&given));
+                given.map(drop).map_err(|error| error.to_string())
+            },
             read: T::FORM.read,
         }
     }
@@ -193,11 +212,11 @@ impl QuestionType {
         self.name
     }
 
-    /// An answer as JSON, if it is a value of the type.
+    /// An answer as JSON, if it is a value of the type, and one that JSON can say.
     ///
     /// # Errors
     ///
-    /// Why it is not a value of the type, in words.
+    /// Why it is not such a value, in words.
     pub fn accept(&self, answer: impl Submission) -> Result<Value, String> {
         self.accept_submitted(answer.submit())
     }
@@ -217,7 +236,7 @@ impl QuestionType {
             Some((_, name)) => return Err(format!("it is a `{name}`")),
             None => {}
         }
-        self.check(&value).map(|()| value)
+        (self.survives)(&value).map(|()| value)
     }
 
     /// Reads a value of the type from a deserializer: see [`Question::read`].

@@ -1,5 +1,6 @@
 //! Large values outside of the store, and markers in their place.
 
+use std::borrow::Cow;
 use std::str::FromStr;
 
 #[cfg(feature = "blobs")]
@@ -35,6 +36,30 @@ pub fn is_blob_marker(text: &str) -> bool {
     parts(text).is_some()
 }
 
+/// Returns true if this payload of the record of this number is a marker. That of a record has the
+/// record's number.
+pub fn is_blob_marker_of(record: u64, payload: &str) -> bool {
+    parts(payload).is_some_and(|(seq, ..)| seq == Some(record))
+}
+
+/// A text that somebody chose, so that it is not taken for a marker: one that begins like a marker gets
+/// a space before it. [`free_text`] takes it away again.
+pub fn no_blob_marker(text: &str) -> Cow<'_, str> {
+    if text.trim_start_matches(' ').starts_with(MARKER) {
+        Cow::Owned(format!(" {text}"))
+    } else {
+        Cow::Borrowed(text)
+    }
+}
+
+/// The text of which [`no_blob_marker`] made this one.
+pub fn free_text(text: &str) -> &str {
+    match text.strip_prefix(' ') {
+        Some(chosen) if chosen.trim_start_matches(' ').starts_with(MARKER) => chosen,
+        _ => text,
+    }
+}
+
 /// The number of a record, if it is that of one, a SHA-256, and a length. `None` if the text is not
 /// exactly a marker.
 fn parts(text: &str) -> Option<(Option<u64>, &str, usize)> {
@@ -60,4 +85,28 @@ fn number<N: FromStr + ToString>(text: &str) -> Option<N> {
 #[cfg(feature = "blobs")]
 fn begins_like_marker(text: &str) -> bool {
     text.starts_with(MARKER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_was_chosen_is_no_marker_and_stays_what_it_is() {
+        let marker = format!("{MARKER}7:{}:12", "0".repeat(64));
+        assert!(is_blob_marker(&marker));
+        assert!(is_blob_marker_of(7, &marker) && !is_blob_marker_of(8, &marker));
+        for text in [
+            &*marker,
+            &format!(" {marker}"),
+            &format!("  {marker}"),
+            "",
+            " no",
+            "no",
+        ] {
+            let stored = no_blob_marker(text);
+            assert!(!is_blob_marker(&stored), "{stored}");
+            assert_eq!(free_text(&stored), text);
+        }
+    }
 }

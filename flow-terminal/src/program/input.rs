@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use flow_runtime::engine::{AnyFlow, RefusedInput, Saved};
+use flow_runtime::engine::{AnyFlow, RefusedInput, Saved, parse_json};
 use flow_spec::{FlowDocument, did_you_mean};
 use serde_json::{Map, Value};
 
@@ -44,10 +44,18 @@ impl InputArguments {
             if texts.insert(key.clone(), text.clone()).is_some() {
                 return Err(format!("`{key}` is given twice"));
             }
-            let value = serde_json::from_str(text);
-            input.insert(key.clone(), value.unwrap_or_else(|_| text.as_str().into()));
+            let value = value(text).map_err(|error| format!("`{key}`: {error}"))?;
+            input.insert(key.clone(), value);
         }
         Ok(fitted(input, texts, flow))
+    }
+}
+
+/// The value of this JSON, or a text if it is not JSON: also one of more digits than a number has.
+fn value(text: &str) -> Result<Value, serde_json::Error> {
+    match (serde_json::from_str(text), parse_json(text.as_bytes())) {
+        (Ok(Value::Object(_) | Value::Array(_)), read) => read,
+        (_, read) => Ok(read.unwrap_or_else(|_| text.into())),
     }
 }
 
@@ -59,7 +67,7 @@ fn object(path: &Path) -> Result<Map<String, Value>, String> {
         (path.display().to_string(), File::open(path).and_then(text))
     };
     let text = read.map_err(|error| format!("{shown}: {error}"))?;
-    match serde_json::from_str(&text) {
+    match parse_json(text.as_bytes()) {
         Ok(Value::Object(object)) => Ok(object),
         Ok(_) => Err(format!("{shown}: the input is not a JSON object")),
         Err(error) => Err(format!("{shown}: {error}")),

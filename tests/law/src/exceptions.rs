@@ -155,6 +155,7 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
         &[
             ("tests/integration/lifecycles.rs", "Around"),
             ("tests/integration/lifecycles.rs", "Inside"),
+            ("tests/integration/step_ids.rs", "Retried"),
         ],
     ),
     (

@@ -168,7 +168,7 @@ pub async fn decide(cx: &Context, a: &u64) -> Choice {
 #[node(actions = Again)]
 pub async fn again(cx: &Context, a: &u64) -> Again {
     act(cx, &[*a]).await;
-    let step = cx.step_id().unwrap_or_default();
+    let step = cx.step_id();
     let visit = step
         .rsplit_once('#')
         .and_then(|(_, visit)| visit.parse().ok());

@@ -60,13 +60,13 @@ pub(crate) fn step_of(step_id: &str) -> &str {
 
 /// A number that decides something about an attempt at a step.
 pub(crate) fn roll(cx: &Context, reads: &[u64], what: &str) -> u64 {
-    let id = cx.step_id().unwrap_or_default();
+    let id = cx.step_id();
     hashed(&(step_of(&id), cx.attempt(), reads, what))
 }
 
 /// A step runs: notes what it reads, and takes its time.
 pub(crate) async fn act(cx: &Context, reads: &[u64]) {
-    let id = cx.step_id().unwrap_or_default();
+    let id = cx.step_id();
     world(|world| {
         world
             .runs

@@ -79,7 +79,7 @@ impl Transaction {
 
 /// Writes a row, and returns how many the step has now.
 async fn posted(tx: &mut Transaction, cx: &Context, amount: u64) -> Result<u64, Failure> {
-    let step = cx.step_id().unwrap_or_default();
+    let step = cx.step_id();
     let noted = note_line(&json!({ "began": step, "posts": step, "inputs": amount }));
     assert!(noted.is_ok(), "{noted:?}");
     let table = TABLE.get().ok_or("there is no table")?;

@@ -63,7 +63,7 @@ pub fn postgres_and_schema(place: &str) -> Option<(&str, &str)> {
 
 /// What a step does: it says that it began, takes a moment, and says that it is done. If it is to be held, it says so too.
 async fn effect(cx: &Context) -> io::Result<()> {
-    let step = cx.step_id().unwrap_or_default();
+    let step = cx.step_id();
     note("began", &step)?;
     if is_held() {
         note("held", &step)?;

@@ -22,7 +22,7 @@ async fn saw(cx: &Context, inputs: Value) {
 }
 
 async fn saw_for(cx: &Context, inputs: Value, time: Duration) {
-    let step = cx.step_id().unwrap_or_default();
+    let step = cx.step_id();
     let noted = note_line(&json!({ "began": step, "inputs": inputs }));
     assert!(noted.is_ok(), "{noted:?}");
     tokio::time::sleep(time).await;
@@ -35,7 +35,7 @@ const FOR_EVER: Duration = Duration::from_secs(600);
 
 /// Which attempt at the flow around the step it is, from 0.
 fn attempt_of_flow(cx: &Context) -> u32 {
-    let step = cx.step_id().unwrap_or_default();
+    let step = cx.step_id();
     let attempt = step.rsplit_once('~').map(|(_, rest)| rest);
     let attempt = attempt.and_then(|rest| rest.split(['.', '[']).next());
     attempt.and_then(|text| text.parse().ok()).unwrap_or(0)
@@ -442,7 +442,7 @@ flow! {
 fn asked(cx: &Context) -> u64 {
     static ASKED: Mutex<BTreeMap<String, u64>> = Mutex::new(BTreeMap::new());
     let mut all = ASKED.lock().unwrap_or_else(PoisonError::into_inner);
-    let asked = all.entry(cx.step_id().unwrap_or_default()).or_default();
+    let asked = all.entry(cx.step_id()).or_default();
     *asked += 1;
     *asked
 }

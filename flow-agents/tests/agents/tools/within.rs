@@ -78,7 +78,7 @@ struct Both(Tools);
 impl Both {
     async fn exec(&self, cx: &Context) -> Result<Vec<String>, ToolError> {
         let call = |name| ToolCall::new("call", name, &json!({}));
-        let mut ids = vec![cx.step_id().unwrap_or_default()];
+        let mut ids = vec![cx.step_id()];
         for name in ["step", "step", "step_flow", "step_flow"] {
             ids.push(self.0.call(cx, &call(name)).await?);
         }
@@ -88,7 +88,7 @@ impl Both {
 
 #[node]
 fn step(cx: &Context) -> String {
-    cx.step_id().unwrap_or_default()
+    cx.step_id()
 }
 
 flow! {

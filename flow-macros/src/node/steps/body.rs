@@ -71,7 +71,7 @@ impl Node<'_> {
         Some(if fallback.returned.fallible {
             quote!({
                 #context
-                __attempts.falls_back(&__error).await;
+                let __error = __attempts.falls_back(__error).await;
                 let __fallback = #value;
                 __attempts.fallback(__fallback, __error)?
             })
@@ -79,7 +79,12 @@ impl Node<'_> {
             // Bound where its type is written, so that the error is there if `exec` has another
             // type.
             let given = quote_spanned!(here(fallback.returned.span)=> __given);
-            quote!({ #context __attempts.falls_back(&__error).await; let #given = #value; #given })
+            quote!({
+                #context
+                let __error = __attempts.falls_back(__error).await;
+                let #given = #value;
+                #given
+            })
         })
     }
 }

@@ -71,6 +71,7 @@ pub(super) fn expand(
         awaits,
         attempt: None,
         error: node.exec.returned.error.as_ref(),
+        errors: node.errors().collect(),
     }
     .expand();
     let step = out_of_sight(step);

@@ -3,6 +3,7 @@
 
 use flow_spec::Code;
 use proc_macro2::Ident;
+use proc_macro2::TokenStream;
 use syn::{FnArg, Generics, PatType, Signature};
 
 use crate::contract::{Attempts, Contract, Failure, Kind};
@@ -141,14 +142,24 @@ impl<'a> Node<'a> {
         }
     }
 
-    pub(super) fn attempts(&self) -> Attempts {
+    fn phases(&self) -> impl Iterator<Item = &Phase> {
         let phases = [
             self.prep.as_ref(),
             Some(&self.exec),
             self.fallback.as_ref(),
             self.post.as_ref(),
         ];
-        let has_context = phases.into_iter().flatten().any(Phase::has_context);
+        phases.into_iter().flatten()
+    }
+
+    /// The types of the errors of its parts.
+    pub(super) fn errors(&self) -> impl Iterator<Item = &TokenStream> {
+        self.phases()
+            .filter_map(|phase| phase.returned.error.as_ref())
+    }
+
+    pub(super) fn attempts(&self) -> Attempts {
+        let has_context = self.phases().any(Phase::has_context);
         if self.exec_can_fail() && self.once() {
             Attempts::One
         } else if self.exec_can_fail() {
