@@ -1,12 +1,13 @@
 //! The values of nodes of types with settings.
 
-use flow_spec::document::types;
+use flow_spec::document::{Problems, Property, types};
 use flow_spec::{Code, FlowDocument, NodeDocument, Problem, node_path};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::adapter::{Adapter, Make, Receiver};
-use crate::params::ParamError;
+use crate::params::{Param, ParamError, below, was_read_as_struct};
 use crate::provided::{DependencyError, loading};
+use crate::schema::{self, no_setting};
 
 use super::Loader;
 use super::params::{ParamsReader, references};
@@ -57,17 +58,115 @@ impl Loader<'_> {
                     params: &pointer,
                     path,
                 };
-                let params = reader.read(&node.params)?;
-                let (made, refused) = loading(&self.registry.provided, || make(params));
-                let value = made.map_err(|error| {
-                    self.report(unmade(name, node, &pointer, &error, refused));
-                });
-                return value.ok().map(Some);
+                reader.read(&node.params)?;
+                return self.made(node, adapter, *make, (&pointer, path)).map(Some);
             }
         };
         self.problem(Code::Document, pointer, message, Some(help));
         None
     }
+}
+
+impl Loader<'_> {
+    /// Makes the value of a node from its params. `None` if anything is wrong with them, all of
+    /// which is reported.
+    fn made(
+        &mut self,
+        node: &NodeDocument,
+        adapter: &Adapter,
+        make: fn(Param) -> Result<Receiver, ParamError>,
+        (pointer, path): (&str, &str),
+    ) -> Option<Receiver> {
+        let schema = adapter.schema.and_then(|schema| schema());
+        let before = self.problems.len();
+        if let Some(schema) = &schema {
+            self.check_ranges(adapter.name, node, schema, pointer);
+        }
+        let is_refused = |problems: &Problems| problems.len() > before;
+        let mut params = node.params.clone();
+        loop {
+            let mut reader = ParamsReader {
+                loader: self,
+                params: pointer,
+                path,
+            };
+            let read = reader.read(&params)?;
+            let (made, refused) = loading(&self.registry.provided, || make(read));
+            let error = match made {
+                Ok(value) => {
+                    if let Some(schema) = &schema {
+                        self.check_names(&params, adapter, schema, pointer);
+                    }
+                    return (!is_refused(&self.problems)).then_some(value);
+                }
+                Err(error) => error,
+            };
+            let (way, _) = error.place();
+            // Without the name that it does not have, the rest is checked as well.
+            let is_unknown = error.names().is_some() && remove(&mut params, &way);
+            self.report(unmade(adapter.name, node, pointer, &error, refused));
+            if !is_unknown {
+                return None;
+            }
+        }
+    }
+
+    /// Reports params outside of the ranges in the schema of a node's settings.
+    fn check_ranges(&mut self, name: &str, node: &NodeDocument, schema: &Property, pointer: &str) {
+        let params = Value::Object(node.params.clone());
+        for refused in schema::refused(schema, &params) {
+            let message = format!(
+                "this setting of `{name}` is out of range: {}",
+                refused.message
+            );
+            let place = format!("{pointer}{}", refused.pointer);
+            self.problem(Code::Malformed, place, message, refused.help);
+        }
+    }
+
+    /// Reports names that the schema does not have. serde knows those of a struct, and not those of
+    /// parts that were put into it.
+    fn check_names(
+        &mut self,
+        params: &Map<String, Value>,
+        adapter: &Adapter,
+        schema: &Property,
+        pointer: &str,
+    ) {
+        if was_read_as_struct() {
+            return;
+        }
+        let Some(names) = schema::names(schema) else {
+            return;
+        };
+        let unknown = params.keys().filter(|name| !names.contains(*name));
+        for name in unknown.cloned().collect::<Vec<String>>() {
+            let known = names.iter().map(String::as_str);
+            let (message, help) = no_setting(adapter.name, &name, known);
+            let place = below(pointer, &name);
+            self.report(Problem {
+                help,
+                ..Problem::new(Code::NamesNothing, place, message).of_name()
+            });
+        }
+    }
+}
+
+/// Removes the param at a pointer. Returns false if there is none.
+fn remove(params: &mut Map<String, Value>, pointer: &str) -> bool {
+    let Some((parent, name)) = pointer.rsplit_once('/') else {
+        return false;
+    };
+    let name = name.replace("~1", "/").replace("~0", "~");
+    let mut whole = Value::Object(std::mem::take(params));
+    let removed = match whole.pointer_mut(parent) {
+        Some(Value::Object(fields)) => fields.remove(&name).is_some(),
+        _ => false,
+    };
+    if let Value::Object(fields) = whole {
+        *params = fields;
+    }
+    removed
 }
 
 /// Says why a value cannot be made from its params.
@@ -100,8 +199,18 @@ fn unmade(
             } else {
                 error.without_value().to_owned()
             };
-            let message = format!("these are not the settings of `{name}`: {reason}");
-            (Code::Malformed, message, None)
+            let (_, last) = pointer.rsplit_once('/').unwrap_or_default();
+            match error.names() {
+                Some(names) => {
+                    let written = last.replace("~1", "/").replace("~0", "~");
+                    let (message, help) = no_setting(name, &written, names.iter().copied());
+                    (Code::NamesNothing, message, help)
+                }
+                None => {
+                    let message = format!("these are not the settings of `{name}`: {reason}");
+                    (Code::Malformed, message, None)
+                }
+            }
         }
     };
     let hidden = |text: &&str| format!("what `{text}` stands for is not shown");

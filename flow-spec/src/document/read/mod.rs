@@ -5,8 +5,10 @@
 //! complains. A document with more problems than are listed is not read to its end.
 
 mod builtin;
+mod does_nothing;
 mod duplicates;
 mod flow;
+mod keywords;
 mod names;
 mod node;
 pub(in crate::document) mod object;

@@ -17,7 +17,6 @@ pub(super) fn check(flow: &FlowDocument, pointer: &str, problems: &mut Problems)
         let help = "add the node that runs first, or an entry without `from` to `ends` if the flow does nothing";
         let problem = Problem::new(Code::Start, nodes, "the flow has no nodes").help(help);
         problems.push(problem);
-        return;
     }
     // A node whose id could not be read may be the one that was meant.
     let ids: HashSet<&str> = flow.nodes.iter().map(|node| node.id.as_str()).collect();

@@ -7,6 +7,7 @@ use crate::document::Schema;
 use crate::document::problem::{Problem, Problems, inside};
 use crate::suggest::closest;
 
+use super::keywords;
 use super::object::Object;
 
 pub(super) fn schema(value: &Value, pointer: &str, problems: &mut Problems) -> Schema {
@@ -21,6 +22,7 @@ pub(super) fn schema(value: &Value, pointer: &str, problems: &mut Problems) -> S
     let properties = object.object("properties");
     let required = object.names("required");
     let keywords = object.others(&["type", "properties", "required"]);
+    keywords::check(&keywords, pointer, object.problems);
     let knows = properties.is_some() || !object.has("properties");
     let properties = properties.cloned().unwrap_or_default();
     check_properties(&properties, &inside(pointer, "properties"), problems);
@@ -46,10 +48,10 @@ fn check_properties(properties: &Map<String, Value>, pointer: &str, problems: &m
         }
         let pointer = inside(pointer, name);
         let what = format!("the schema of `{name}`");
-        let Some(mut property) = Object::open(property, &pointer, &what, problems) else {
+        let Some(property) = Object::open(property, &pointer, &what, problems) else {
             continue;
         };
-        property.text("rustType");
+        keywords::check(property.fields(), &pointer, property.problems);
     }
 }
 
