@@ -18,8 +18,6 @@ use crate::params::below;
 pub(crate) struct Refused {
     /// The pointer in the value.
     pub(crate) pointer: String,
-    /// True if the schema does not have this name.
-    pub(crate) is_name: bool,
     pub(crate) message: String,
     pub(crate) help: Option<String>,
 }
@@ -54,7 +52,6 @@ impl<'s> Checker<'s> {
     fn refuse(&mut self, pointer: &str, message: String, help: Option<String>) {
         self.found.push(Refused {
             pointer: pointer.to_owned(),
-            is_name: false,
             message,
             help,
         });

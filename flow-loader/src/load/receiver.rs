@@ -1,7 +1,7 @@
 //! The values of nodes of types with settings.
 
-use flow_spec::document::{Problems, Property, types};
-use flow_spec::{Code, FlowDocument, NodeDocument, Problem, node_path};
+use flow_spec::document::{Property, types};
+use flow_spec::{Code, FlowDocument, NodeDocument, Problem, closest, node_path};
 use serde_json::{Map, Value};
 
 use crate::adapter::{Adapter, Make, Receiver};
@@ -53,12 +53,6 @@ impl Loader<'_> {
             Make::Given(value) => return Some(Some(value.clone())),
             Make::Default(make) => return Some(Some(make())),
             Make::FromParams(make) => {
-                let mut reader = ParamsReader {
-                    loader: self,
-                    params: &pointer,
-                    path,
-                };
-                reader.read(&node.params)?;
                 return self.made(node, adapter, *make, (&pointer, path)).map(Some);
             }
         };
@@ -79,48 +73,76 @@ impl Loader<'_> {
     ) -> Option<Receiver> {
         let schema = adapter.schema.and_then(|schema| schema());
         let before = self.problems.len();
-        if let Some(schema) = &schema {
-            self.check_ranges(adapter.name, node, schema, pointer);
-        }
-        let is_refused = |problems: &Problems| problems.len() > before;
+        let mut refused = Vec::new();
         let mut params = node.params.clone();
+        let value = self.tried(adapter, make, (pointer, path), &mut params, &mut refused);
+        if let Some(schema) = schema {
+            if value.is_some() {
+                self.check_names(&params, adapter, &schema, pointer);
+            }
+            self.check_ranges(node, (adapter, &schema), pointer, &refused);
+        }
+        value.filter(|_| self.problems.len() == before)
+    }
+
+    /// Makes the value of a node, without those of its params whose names it does not have, which are
+    /// reported. Adds the pointers of what is refused.
+    fn tried(
+        &mut self,
+        adapter: &Adapter,
+        make: fn(Param) -> Result<Receiver, ParamError>,
+        (pointer, path): (&str, &str),
+        params: &mut Map<String, Value>,
+        refused: &mut Vec<String>,
+    ) -> Option<Receiver> {
+        // The names that were probably meant by those that there are not.
+        let mut meant: Vec<&str> = Vec::new();
         loop {
             let mut reader = ParamsReader {
                 loader: self,
                 params: pointer,
                 path,
             };
-            let read = reader.read(&params)?;
-            let (made, refused) = loading(&self.registry.provided, || make(read));
+            let read = reader.read(params)?;
+            let (made, unprovided) = loading(&self.registry.provided, || make(read));
             let error = match made {
-                Ok(value) => {
-                    if let Some(schema) = &schema {
-                        self.check_names(&params, adapter, schema, pointer);
-                    }
-                    return (!is_refused(&self.problems)).then_some(value);
-                }
+                Ok(value) => return Some(value),
                 Err(error) => error,
             };
-            let (way, _) = error.place();
-            // Without the name that it does not have, the rest is checked as well.
-            let is_unknown = error.names().is_some() && remove(&mut params, &way);
-            self.report(unmade(adapter.name, node, pointer, &error, refused));
-            if !is_unknown {
+            if error.missing().is_some_and(|name| meant.contains(&name)) {
                 return None;
             }
+            let (way, _) = error.place();
+            self.report(unmade(adapter.name, params, pointer, &error, unprovided));
+            refused.push(way.clone());
+            let names = error.names()?;
+            // Without the name that it does not have, the rest is checked as well.
+            let name = remove(params, &way)?;
+            meant.extend(closest(&name, names.iter().copied()));
         }
     }
 
-    /// Reports params outside of the ranges in the schema of a node's settings.
-    fn check_ranges(&mut self, name: &str, node: &NodeDocument, schema: &Property, pointer: &str) {
+    /// Reports params outside of the ranges in the schema of a node's settings, unless they are
+    /// refused already.
+    fn check_ranges(
+        &mut self,
+        node: &NodeDocument,
+        (adapter, schema): (&Adapter, &Property),
+        pointer: &str,
+        refused: &[String],
+    ) {
         let params = Value::Object(node.params.clone());
-        for refused in schema::refused(schema, &params) {
+        let name = adapter.name;
+        for found in schema::refused(schema, &params) {
+            if refused.contains(&found.pointer) {
+                continue;
+            }
             let message = format!(
                 "this setting of `{name}` is out of range: {}",
-                refused.message
+                found.message
             );
-            let place = format!("{pointer}{}", refused.pointer);
-            self.problem(Code::Malformed, place, message, refused.help);
+            let place = format!("{pointer}{}", found.pointer);
+            self.problem(Code::Malformed, place, message, found.help);
         }
     }
 
@@ -152,33 +174,31 @@ impl Loader<'_> {
     }
 }
 
-/// Removes the param at a pointer. Returns false if there is none.
-fn remove(params: &mut Map<String, Value>, pointer: &str) -> bool {
-    let Some((parent, name)) = pointer.rsplit_once('/') else {
-        return false;
-    };
+/// Removes the param at a pointer, and returns its name. `None` if there is none.
+fn remove(params: &mut Map<String, Value>, pointer: &str) -> Option<String> {
+    let (parent, name) = pointer.rsplit_once('/')?;
     let name = name.replace("~1", "/").replace("~0", "~");
     let mut whole = Value::Object(std::mem::take(params));
     let removed = match whole.pointer_mut(parent) {
-        Some(Value::Object(fields)) => fields.remove(&name).is_some(),
-        _ => false,
+        Some(Value::Object(fields)) => fields.remove(&name),
+        _ => None,
     };
     if let Value::Object(fields) = whole {
         *params = fields;
     }
-    removed
+    removed.map(|_| name)
 }
 
 /// Says why a value cannot be made from its params.
 fn unmade(
     name: &str,
-    node: &NodeDocument,
-    params: &str,
+    params: &Map<String, Value>,
+    pointer_of_params: &str,
     error: &ParamError,
     refused: Option<DependencyError>,
 ) -> Problem {
     let (pointer, is_name) = error.place();
-    let all = Value::Object(node.params.clone());
+    let all = Value::Object(params.clone());
     let value = all.pointer(&pointer).filter(|_| !is_name);
     let secrets = value.map_or_else(Vec::new, references);
     let (code, message, help) = match refused {
@@ -215,7 +235,7 @@ fn unmade(
     };
     let hidden = |text: &&str| format!("what `{text}` stands for is not shown");
     Problem {
-        pointer: format!("{params}{pointer}"),
+        pointer: format!("{pointer_of_params}{pointer}"),
         is_name,
         code,
         message,

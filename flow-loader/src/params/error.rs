@@ -17,6 +17,8 @@ pub struct ParamError {
     is_name: bool,
     /// The names that there are instead, if the name is not one.
     names: Option<&'static [&'static str]>,
+    /// The name of the param that is missing.
+    missing: Option<&'static str>,
     message: String,
     without_value: String,
 }
@@ -27,6 +29,7 @@ impl ParamError {
             way: Vec::new(),
             is_name: false,
             names: None,
+            missing: None,
             message,
             without_value,
         }
@@ -55,6 +58,11 @@ impl ParamError {
     /// not known which ones there are.
     pub(crate) fn names(&self) -> Option<&'static [&'static str]> {
         self.names.filter(|_| self.is_name)
+    }
+
+    /// The name of the param that is missing, if that is the error.
+    pub(crate) fn missing(&self) -> Option<&'static str> {
+        self.missing
     }
 
     /// The message without the value.
@@ -121,7 +129,10 @@ impl Error for ParamError {
 
     fn missing_field(field: &'static str) -> Self {
         let message = format!("missing field `{field}`");
-        ParamError::new(message.clone(), message)
+        ParamError {
+            missing: Some(field),
+            ..ParamError::new(message.clone(), message)
+        }
     }
 
     fn duplicate_field(field: &'static str) -> Self {

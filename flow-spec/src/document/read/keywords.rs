@@ -104,11 +104,17 @@ const TYPES: [&str; 7] = [
     "array", "boolean", "integer", "null", "number", "object", "string",
 ];
 
-/// Checks the keywords of a schema, and those of the schemas in it.
-pub(super) fn check(schema: &Map<String, Value>, pointer: &str, problems: &mut Problems) {
+/// Checks the keywords of a schema, and those of the schemas in it. Returns the keywords for which
+/// misspelt ones stand.
+pub(super) fn check(
+    schema: &Map<String, Value>,
+    pointer: &str,
+    problems: &mut Problems,
+) -> Vec<&'static str> {
+    let mut meant = Vec::new();
     for (name, value) in schema {
         if problems.is_full() {
-            return;
+            break;
         }
         let pointer = inside(pointer, name);
         match KEYWORDS.iter().find(|(keyword, _)| keyword == name) {
@@ -118,6 +124,7 @@ pub(super) fn check(schema: &Map<String, Value>, pointer: &str, problems: &mut P
                 let free = KEYWORDS.iter().map(|(keyword, _)| *keyword);
                 let free = free.filter(|keyword| !schema.contains_key(*keyword));
                 if let Some(near) = closest(name, free) {
+                    meant.push(near);
                     let message = format!("there is no keyword `{name}` of a schema");
                     let problem = Problem::new(Code::Document, pointer, message).of_name();
                     problems.push(problem.help(format!("did you mean `{near}`?")));
@@ -125,6 +132,7 @@ pub(super) fn check(schema: &Map<String, Value>, pointer: &str, problems: &mut P
             }
         }
     }
+    meant
 }
 
 fn check_value(name: &str, of: Of, value: &Value, pointer: &str, problems: &mut Problems) {
@@ -164,7 +172,7 @@ fn check_value(name: &str, of: Of, value: &Value, pointer: &str, problems: &mut 
 
 fn check_part(value: &Value, pointer: &str, problems: &mut Problems) {
     match value {
-        Value::Object(schema) => check(schema, pointer, problems),
+        Value::Object(schema) => drop(check(schema, pointer, problems)),
         Value::Bool(_) => {}
         _ => problems.push(wrong(pointer, "this", "a schema", value)),
     }

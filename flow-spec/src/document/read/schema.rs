@@ -22,8 +22,9 @@ pub(super) fn schema(value: &Value, pointer: &str, problems: &mut Problems) -> S
     let properties = object.object("properties");
     let required = object.names("required");
     let keywords = object.others(&["type", "properties", "required"]);
-    keywords::check(&keywords, pointer, object.problems);
+    let meant = keywords::check(&keywords, pointer, object.problems);
     let knows = properties.is_some() || !object.has("properties");
+    let knows = knows && !meant.contains(&"properties");
     let properties = properties.cloned().unwrap_or_default();
     check_properties(&properties, &inside(pointer, "properties"), problems);
     if knows {
