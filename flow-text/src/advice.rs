@@ -14,14 +14,11 @@ pub(crate) fn in_format(mut problem: Problem, format: Format) -> Problem {
     }
     problem.help = problem.help.map(|help| without_quotes(&help));
     problem.message = without_quotes(&problem.message);
-    let is_collection = [" is an object", " is a list"].iter().any(|found| {
-        problem
-            .message
-            .ends_with(&format!("{found}, and should be a string"))
-    });
-    if is_collection && problem.help.is_none() {
-        problem.help =
-            Some("write the text in quotes: in YAML, `{` and `[` begin values".to_owned());
+    let is_object = problem
+        .message
+        .ends_with(" is an object, and should be a string");
+    if is_object && problem.help.is_none() {
+        problem.help = Some("write the text in quotes: in YAML, `{` begins an object".to_owned());
     }
     problem
 }
@@ -68,8 +65,19 @@ pub(crate) fn quotes(line: &str) -> Option<String> {
     let (name, value) = entry.split_once(": ")?;
     let value = value.trim();
     let is_quoted = value.starts_with(['"', '\'', '|', '>']);
-    let begins_value = value.starts_with(['{', '[', '*', '&', '!', '@', '`', '%']);
-    let is_text = begins_value || value.contains(": ") || value.ends_with(':');
+    let begins_value = value.starts_with(['*', '&', '!', '@', '`', '%']);
+    // A list or an object may go on in the next line, but has nothing after its end.
+    let begins_collection = value.starts_with(['{', '[']);
+    let after = value
+        .rsplit(['}', ']'])
+        .next()
+        .filter(|after| *after != value);
+    let goes_on = after.is_some_and(|after| !after.trim().is_empty() && !after.starts_with(','));
+    let is_text = if begins_collection {
+        goes_on
+    } else {
+        begins_value || value.contains(": ") || value.ends_with(':')
+    };
     (!is_quoted && is_text).then(|| format!("write the value of `{name}` in quotes"))
 }
 
@@ -99,5 +107,7 @@ mod tests {
         assert!(quotes("  - prompt: {text} now").is_some());
         assert_eq!(quotes("prompt: 'Publish: {text}'"), None);
         assert_eq!(quotes("name: Qa"), None);
+        assert_eq!(quotes("nodes: ["), None);
+        assert_eq!(quotes("nodes: [a, b], edges: []"), None);
     }
 }

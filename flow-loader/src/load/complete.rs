@@ -47,6 +47,16 @@ impl Loader<'_> {
         let bodies: Vec<Option<usize>> = bodies.collect();
         for (index, node) in flow.nodes.iter_mut().enumerate() {
             let pointer = format!("{pointer}/nodes/{index}");
+            if node.is_flow() && !node.params.is_empty() {
+                let message = format!("the flow `{}` has no settings", node.r#type);
+                let help = "remove `params`: what a flow needs are its inputs".to_owned();
+                self.problem(
+                    Code::NamesNothing,
+                    format!("{pointer}/params"),
+                    message,
+                    Some(help),
+                );
+            }
             if let Some(inner) = &mut node.internal_flow {
                 self.complete(inner, &format!("{pointer}/internalFlow"));
                 let outputs: Vec<String> = inner.outputs.properties.keys().cloned().collect();

@@ -5,10 +5,8 @@
 //! complains. A document with more problems than are listed is not read to its end.
 
 mod builtin;
-mod does_nothing;
 mod duplicates;
 mod flow;
-mod keywords;
 mod names;
 mod node;
 pub(in crate::document) mod object;

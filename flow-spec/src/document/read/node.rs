@@ -7,7 +7,7 @@ use crate::document::problem::{Problem, Problems};
 use crate::document::{ActionDocument, MappingsDocument, NodeDocument};
 
 use super::object::Object;
-use super::{builtin, does_nothing, flow, names, schema, settings};
+use super::{builtin, flow, names, schema, settings};
 
 const FIELDS: [&str; 18] = [
     "type",
@@ -80,7 +80,6 @@ pub(super) fn node(
     };
     check_flow(&node, &mut object);
     builtin::check(&node, &mut object);
-    does_nothing::check(&node, &mut object);
     if are_known {
         names::check_node(&node, pointer, object.problems);
     }

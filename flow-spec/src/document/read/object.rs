@@ -77,11 +77,6 @@ impl<'a, 'p> Object<'a, 'p> {
         }
     }
 
-    /// All of its fields.
-    pub fn fields(&self) -> &'a Map<String, Value> {
-        self.map
-    }
-
     /// The pointer of a field.
     pub fn at(&self, name: &str) -> String {
         inside(&self.pointer, name)

@@ -7,7 +7,6 @@ use crate::document::Schema;
 use crate::document::problem::{Problem, Problems, inside};
 use crate::suggest::closest;
 
-use super::keywords;
 use super::object::Object;
 
 pub(super) fn schema(value: &Value, pointer: &str, problems: &mut Problems) -> Schema {
@@ -22,9 +21,10 @@ pub(super) fn schema(value: &Value, pointer: &str, problems: &mut Problems) -> S
     let properties = object.object("properties");
     let required = object.names("required");
     let keywords = object.others(&["type", "properties", "required"]);
-    let meant = keywords::check(&keywords, pointer, object.problems);
-    let knows = properties.is_some() || !object.has("properties");
-    let knows = knows && !meant.contains(&"properties");
+    // A misspelt one is reported by the check of keywords.
+    let mut others = keywords.keys();
+    let is_misspelt = others.any(|name| closest(name, ["properties"]).is_some());
+    let knows = properties.is_some() || !(object.has("properties") || is_misspelt);
     let properties = properties.cloned().unwrap_or_default();
     check_properties(&properties, &inside(pointer, "properties"), problems);
     if knows {
@@ -49,10 +49,10 @@ fn check_properties(properties: &Map<String, Value>, pointer: &str, problems: &m
         }
         let pointer = inside(pointer, name);
         let what = format!("the schema of `{name}`");
-        let Some(property) = Object::open(property, &pointer, &what, problems) else {
+        let Some(mut property) = Object::open(property, &pointer, &what, problems) else {
             continue;
         };
-        keywords::check(property.fields(), &pointer, property.problems);
+        property.text("rustType");
     }
 }
 

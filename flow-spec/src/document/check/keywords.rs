@@ -9,7 +9,8 @@ use crate::diagnostic::Code;
 use crate::document::problem::{Problem, Problems, inside};
 use crate::suggest::{closest, did_you_mean_text};
 
-use super::object::wrong;
+use crate::document::__private::wrong;
+use crate::document::Schema;
 
 /// How the value of a keyword is read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -104,14 +105,19 @@ const TYPES: [&str; 7] = [
     "array", "boolean", "integer", "null", "number", "object", "string",
 ];
 
-/// Checks the keywords of a schema, and those of the schemas in it. Returns the keywords for which
-/// misspelt ones stand.
-pub(super) fn check(
-    schema: &Map<String, Value>,
-    pointer: &str,
-    problems: &mut Problems,
-) -> Vec<&'static str> {
-    let mut meant = Vec::new();
+/// Checks the schemas of what a flow or a node reads, or of what it writes.
+pub(super) fn check(values: &Schema, pointer: &str, problems: &mut Problems) {
+    check_keywords(&values.keywords, pointer, problems);
+    for (name, property) in &values.properties {
+        if let Value::Object(property) = property {
+            let pointer = inside(&inside(pointer, "properties"), name);
+            check_keywords(property, &pointer, problems);
+        }
+    }
+}
+
+/// Checks the keywords of a schema, and those of the schemas in it.
+fn check_keywords(schema: &Map<String, Value>, pointer: &str, problems: &mut Problems) {
     for (name, value) in schema {
         if problems.is_full() {
             break;
@@ -124,7 +130,6 @@ pub(super) fn check(
                 let free = KEYWORDS.iter().map(|(keyword, _)| *keyword);
                 let free = free.filter(|keyword| !schema.contains_key(*keyword));
                 if let Some(near) = closest(name, free) {
-                    meant.push(near);
                     let message = format!("there is no keyword `{name}` of a schema");
                     let problem = Problem::new(Code::Document, pointer, message).of_name();
                     problems.push(problem.help(format!("did you mean `{near}`?")));
@@ -132,7 +137,6 @@ pub(super) fn check(
             }
         }
     }
-    meant
 }
 
 fn check_value(name: &str, of: Of, value: &Value, pointer: &str, problems: &mut Problems) {
@@ -172,7 +176,7 @@ fn check_value(name: &str, of: Of, value: &Value, pointer: &str, problems: &mut 
 
 fn check_part(value: &Value, pointer: &str, problems: &mut Problems) {
     match value {
-        Value::Object(schema) => drop(check(schema, pointer, problems)),
+        Value::Object(schema) => check_keywords(schema, pointer, problems),
         Value::Bool(_) => {}
         _ => problems.push(wrong(pointer, "this", "a schema", value)),
     }
