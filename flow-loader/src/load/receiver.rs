@@ -12,6 +12,10 @@ use crate::schema::{self, no_setting};
 use super::Loader;
 use super::params::{ParamsReader, references};
 
+/// The largest number of params of a node that are reported one by one: the rest is read anew for
+/// each.
+const MOST_REFUSED: usize = 20;
+
 impl Loader<'_> {
     /// Reports what is wrong with the settings of the nodes of a flow that is not built, because
     /// something else is wrong with it.
@@ -85,8 +89,8 @@ impl Loader<'_> {
         value.filter(|_| self.problems.len() == before)
     }
 
-    /// Makes the value of a node, without those of its params whose names it does not have, which are
-    /// reported. Adds the pointers of what is refused.
+    /// Makes the value of a node, without those of its params that are refused, which are reported. Adds
+    /// their pointers.
     fn tried(
         &mut self,
         adapter: &Adapter,
@@ -95,9 +99,9 @@ impl Loader<'_> {
         params: &mut Map<String, Value>,
         refused: &mut Vec<String>,
     ) -> Option<Receiver> {
-        // The names that were probably meant by those that there are not.
-        let mut meant: Vec<&str> = Vec::new();
-        loop {
+        // The names that are missing because they are misspelt, or because they were refused.
+        let mut missed: Vec<String> = Vec::new();
+        for _ in 0..MOST_REFUSED {
             let mut reader = ParamsReader {
                 loader: self,
                 params: pointer,
@@ -109,17 +113,21 @@ impl Loader<'_> {
                 Ok(value) => return Some(value),
                 Err(error) => error,
             };
-            if error.missing().is_some_and(|name| meant.contains(&name)) {
+            let missing = error.missing();
+            if missing.is_some_and(|name| missed.iter().any(|missed| missed == name)) {
                 return None;
             }
             let (way, _) = error.place();
             self.report(unmade(adapter.name, params, pointer, &error, unprovided));
             refused.push(way.clone());
-            let names = error.names()?;
-            // Without the name that it does not have, the rest is checked as well.
+            // Without it, the rest is checked as well.
             let name = remove(params, &way)?;
-            meant.extend(closest(&name, names.iter().copied()));
+            let near = error
+                .names()
+                .and_then(|names| closest(&name, names.iter().copied()));
+            missed.push(near.map_or(name, str::to_owned));
         }
+        None
     }
 
     /// Reports params outside of the ranges in the schema of a node's settings, unless they are

@@ -52,7 +52,7 @@ fn maps_with_numbers_as_keys() {
 #[test]
 fn a_prompt_is_marked_where_it_is_wrong() {
     let unknown = said("(score {score})", "(score {scroe})");
-    assert!(unknown.starts_with("40:15: "), "{unknown}");
+    assert!(unknown.starts_with("39:15: "), "{unknown}");
     assert!(unknown.contains("\nat /nodes/3/params/prompt"), "{unknown}");
     let open = said("(score {score})", "(score {score)");
     assert!(open.contains("\nat /nodes/3/params/prompt"), "{open}");
