@@ -110,7 +110,7 @@ fn names_read_at(node: &Node, read: &Read) -> String {
     };
     let mut conditions = cases.iter().map(|(condition, _)| condition);
     let names = |condition: &Arc<Condition>| condition.names().contains(&read.name);
-    let number = conditions.position(|condition| names(condition));
+    let number = conditions.position(names);
     number.map_or_else(String::new, |number| format!("/params/cases/{number}/when"))
 }
 
