@@ -44,6 +44,16 @@ pub enum RuntimeError {
         /// The path of the node within the flow.
         node: String,
     },
+    /// A value or an action of the flow cannot be stored, so that no execution of it could be resumed.
+    #[error("the flow `{flow}` cannot run durably: `{name}`: {reason}")]
+    NotStorable {
+        /// The flow's name.
+        flow: String,
+        /// The key of the value, or the name of the node that takes the action.
+        name: String,
+        /// Why it cannot be stored.
+        reason: String,
+    },
     /// A new version of a flow does not fit those who use the registered one: see
     /// [`replace_any`](super::Runtime::replace_any).
     #[error(

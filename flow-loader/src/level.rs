@@ -6,6 +6,7 @@ use std::time::Duration;
 use flow_runtime::Policy;
 use flow_runtime::engine::FlowInfo;
 use flow_spec::Take;
+use flow_spec::document::Property;
 use serde_json::Value;
 
 use crate::adapter::{Adapter, Borrowed, Receiver, StepFunction};
@@ -47,6 +48,8 @@ pub(crate) struct Input {
     pub(crate) optional: bool,
     /// The value that it has if it is left out.
     pub(crate) default: Option<Value>,
+    /// Its JSON Schema.
+    pub(crate) schema: Property,
 }
 
 pub(crate) struct Output {
@@ -127,7 +130,7 @@ pub(crate) enum Kind {
         results: Results,
     },
     Branch {
-        cases: Vec<(Condition, RouteIndex)>,
+        cases: Vec<(Arc<Condition>, RouteIndex)>,
         otherwise: RouteIndex,
     },
     Wait(Duration),

@@ -22,6 +22,8 @@ mod prompt;
 mod provided;
 mod registry;
 mod run;
+mod schema;
+mod stack;
 mod value;
 
 pub use adapter::NodeKind;

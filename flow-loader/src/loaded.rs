@@ -19,6 +19,7 @@ use crate::adapter::Runs;
 use crate::cell::AnyValue;
 use crate::level::{Input, Kind, Level};
 use crate::run::{LoadedEngine, LoadedState, drive, returned, written};
+use crate::schema;
 use crate::value::ValueType;
 
 /// A flow that was loaded from a document: see [`load`](crate::load()).
@@ -125,7 +126,11 @@ impl LoadedFlow {
             let ran = Box::pin(run_any(self, engine, values));
             return ran.await.map(Saved::into_json);
         }
-        supervised(engine, &level.info, || ran(level, engine, values)).await?;
+        let out_of_range = out_of_range(level, values);
+        supervised(engine, &level.info, || {
+            ran(level, engine, values, out_of_range)
+        })
+        .await?;
         Ok(input)
     }
 }
@@ -135,8 +140,12 @@ async fn ran<E: LoadedEngine>(
     level: &Arc<Level>,
     engine: &E,
     values: &mut Map<String, Value>,
+    out_of_range: Option<InputError>,
 ) -> Result<(), RunError> {
     let mut state = begun(level, values).map_err(RunError::Input)?;
+    if let Some(error) = out_of_range {
+        return Err(RunError::Input(error));
+    }
     values.clear();
     let scope = Scope::root(engine.run(), &level.info);
     let end = drive(level, engine, &scope, &mut state).await;
@@ -180,13 +189,23 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
         question(&self.level, within)
     }
 
-    fn stored_input(&self, mut input: Saved) -> Result<Saved, RefusedInput> {
-        let state = begun(&self.level, &mut input.0)?;
+    fn check_storable(&self) -> Result<(), Unstorable> {
         unstorable_key(&self.level)?;
         if E::Order::HAS_TO_STAY {
             loops_in_order(&self.level)?;
         }
+        Ok(())
+    }
+
+    fn stored_input(&self, mut input: Saved) -> Result<Saved, RefusedInput> {
+        let out_of_range = out_of_range(&self.level, &input.0);
+        let state = begun(&self.level, &mut input.0)?;
+        if let Some(error) = out_of_range {
+            return Err(error.into());
+        }
+        AnyFlow::<E>::check_storable(self)?;
         let stored = inputs_of(&self.level, &state)?;
+        // A number too large for its `f32` is infinite, which JSON does not have.
         match begun(&self.level, &mut stored.0.clone()) {
             Ok(read) => {
                 let write = || inputs_of(&self.level, &read);
@@ -208,10 +227,26 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
         mut input: Saved,
     ) -> Pin<Box<dyn Future<Output = Result<Saved, RunError>> + Send + 'a>> {
         Box::pin(async move {
-            ran(&self.level, engine, &mut input.0).await?;
+            ran(&self.level, engine, &mut input.0, None).await?;
             Ok(input)
         })
     }
+}
+
+/// What of the input of a start is out of the ranges in the schemas of the inputs. What was stored is
+/// not checked again.
+fn out_of_range(level: &Level, input: &Map<String, Value>) -> Option<InputError> {
+    let mut violations = Vec::new();
+    for port in &level.inputs {
+        let Some(value) = input.get(&port.name).filter(|value| !value.is_null()) else {
+            continue;
+        };
+        for refused in schema::refused(&port.schema, value) {
+            let (pointer, message) = (&refused.pointer, refused.message);
+            violations.push(Violation::out_of_range(&port.name, pointer, message));
+        }
+    }
+    InputError::new(violations)
 }
 
 /// The state in which a run with this input begins. Takes the values out of the object.
@@ -290,7 +325,13 @@ fn unstorable_key(level: &Level) -> Result<(), Unstorable> {
     for node in &level.nodes {
         match &node.kind {
             Kind::Step { adapter, .. } if !adapter.outcome.is_json() => {
-                return Err(unstorable(&node.name, adapter.outcome));
+                let (name, ty) = (&node.name, adapter.outcome.name());
+                return Err(Unstorable {
+                    key: name.clone(),
+                    reason: format!(
+                        "what this node returns, `{ty}`, is not `Serialize` and `Deserialize`"
+                    ),
+                });
             }
             Kind::Flow(inner) => unstorable_key(inner)?,
             _ => {}

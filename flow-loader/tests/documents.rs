@@ -177,7 +177,7 @@ fn settings_that_do_not_fit() {
     let with = |params: &str| changed("type: revise, id: revise", params);
     assert_eq!(
         with("type: Prefix, id: revise, params: { txt: a }"),
-        "9:43: these are not the settings of `Prefix`: unknown field `txt`, expected `text` [F016]\nat /nodes/2/params/txt"
+        "9:43: `Prefix` has no setting `txt` [F015]\nat /nodes/2/params/txt\nhelp: did you mean `text`?"
     );
     assert_eq!(
         with("type: Prefix, id: revise"),

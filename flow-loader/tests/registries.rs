@@ -297,3 +297,31 @@ fn two_nodes_of_one_name() {
     let registry = registry![stamp @ "1.0.0", other::stamp @ "1.1.0"];
     assert_eq!(said("stamp", &registry), "crabs");
 }
+
+#[derive(Action)]
+enum Done {
+    Complete,
+}
+
+#[node(actions = Done)]
+fn judge() -> Done {
+    Done::Complete
+}
+
+/// A flow with an action that cannot be stored runs, and not durably.
+#[tokio::test]
+async fn an_action_that_cannot_be_stored_is_refused_when_it_is_registered() {
+    let document = r#"{ "version": "2.0.0", "name": "T", "namespace": "t",
+        "nodes": [{ "type": "judge", "id": "judge" }], "edges": [],
+        "ends": [{ "from": "judge", "condition": "complete", "label": "default" }] }"#;
+    let flow = load(document, Format::Json, &registry![judge]).unwrap();
+    let output = flow.run(serde_json::json!({})).await.unwrap();
+    assert_eq!(output, serde_json::json!({ "end": "default" }));
+    let runtime = flow_durable::Runtime::new(flow_durable::MemoryStore::new());
+    let flow = std::sync::Arc::new(flow);
+    let error = runtime.register_any(flow.clone()).unwrap_err();
+    let said = "the flow `T` cannot run durably: `judge`: what this node returns, `registries::Done`, is not `Serialize` and `Deserialize`";
+    assert_eq!(error.to_string(), said);
+    let error = runtime.replace_any(flow).unwrap_err();
+    assert_eq!(error.to_string(), said);
+}

@@ -95,6 +95,9 @@ pub enum InputCode {
     /// A value, or a part of it, is not of its type.
     #[serde(rename = "input.wrong_type")]
     WrongType,
+    /// A value, or a part of it, is out of the range that the schema of the input has.
+    #[serde(rename = "input.out_of_range")]
+    OutOfRange,
 }
 
 impl InputCode {
@@ -105,6 +108,7 @@ impl InputCode {
             InputCode::Missing => "input.missing",
             InputCode::Unexpected => "input.unexpected",
             InputCode::WrongType => "input.wrong_type",
+            InputCode::OutOfRange => "input.out_of_range",
         }
     }
 }
@@ -182,6 +186,20 @@ impl Violation {
         for part in unfit.path.iter().flatten() {
             violation.enter(part);
         }
+        violation
+    }
+
+    /// A value, or the part of it at a JSON pointer, is out of the range of its schema.
+    pub fn out_of_range(key: &str, pointer: &str, message: String) -> Self {
+        let mut violation = Violation::of_key(InputCode::OutOfRange, key, message);
+        for name in pointer.split('/').skip(1) {
+            let part = match name.parse::<usize>() {
+                Ok(index) => format!("[{index}]"),
+                Err(_) => format!(".{}", name.replace("~1", "/").replace("~0", "~")),
+            };
+            violation.path.push_str(&part);
+        }
+        violation.pointer.push_str(pointer);
         violation
     }
 

@@ -188,6 +188,10 @@ fn classified(error: &RuntimeError) -> (StatusCode, &'static str, &'static str) 
             "no-transactions",
             "The store has no database for a node's transaction",
         ),
+        RuntimeError::NotStorable { .. } => conflict(
+            "not-storable",
+            "A value or an action of the flow cannot be stored",
+        ),
         RuntimeError::NoSchema { .. } => {
             conflict("no-schema", "The answer cannot be checked in this server")
         }

@@ -6,6 +6,7 @@ use flow_spec::FlowDocument;
 use flow_spec::document::Problems;
 use serde_json::Value;
 
+use crate::advice::in_format;
 use crate::content::{Content, Lost, related};
 use crate::import::{Imported, Notation, Origins, import};
 use crate::problem::{Found, Place, Problem};
@@ -25,6 +26,7 @@ pub struct Document {
     /// Where its parts are in the text. `None` if they are where the document has them.
     origins: Option<Arc<Origins>>,
     tree: Arc<Tree>,
+    format: Format,
     lost: Option<(Place, Lost)>,
     left_out: Vec<Problem>,
 }
@@ -66,7 +68,7 @@ pub struct Document {
 pub fn read(bytes: &[u8], format: Format) -> Result<Document, Vec<Problem>> {
     let content = content(bytes, format)?;
     let flow = import(&content.value);
-    let mut documents = placed(content, vec![(String::new(), flow)])?;
+    let mut documents = placed(content, vec![(String::new(), flow)], format)?;
     Ok(documents.remove(0))
 }
 
@@ -85,7 +87,7 @@ pub fn read_all(bytes: &[u8], format: Format) -> Result<Vec<Document>, Vec<Probl
         }
         value => vec![(String::new(), import(value))],
     };
-    placed(content, flows)
+    placed(content, flows, format)
 }
 
 /// The problems that the analysis finds in the flows of a text, as [`Document::check`] for each. If
@@ -107,6 +109,7 @@ pub fn check_all(documents: &[Document]) -> Vec<Problem> {
 fn placed(
     content: Content,
     flows: Vec<(String, Result<Imported, Vec<flow_spec::Problem>>)>,
+    format: Format,
 ) -> Result<Vec<Document>, Vec<Problem>> {
     let tree = Arc::new(content.tree);
     let mut documents = Vec::new();
@@ -128,6 +131,7 @@ fn placed(
                 notation,
                 origins: origins.map(Arc::new),
                 tree: Arc::clone(&tree),
+                format,
                 lost: content.lost,
             }),
             Err(problems) => found.extend(problems.into_iter().map(|one| below(&pointer, one))),
@@ -138,7 +142,7 @@ fn placed(
     }
     let mut all = content.found;
     for problem in found.into_vec() {
-        all.push(locate(&tree, problem));
+        all.push(locate(&tree, in_format(problem, format)));
     }
     if all.is_empty() {
         Ok(documents)
@@ -224,7 +228,10 @@ impl Document {
             Some(origins) => origins.problem(problem),
             None => problem,
         };
-        locate(&self.tree, below(&self.pointer, problem))
+        locate(
+            &self.tree,
+            in_format(below(&self.pointer, problem), self.format),
+        )
     }
 
     /// The JSON pointer in the text of what is at a JSON pointer in the flow.

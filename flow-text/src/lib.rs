@@ -22,6 +22,7 @@
 //!
 //! As YAML 1.2 says, `yes`, `no`, `on` and `off` are strings.
 
+mod advice;
 mod content;
 mod document;
 mod format;

@@ -160,8 +160,10 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// As [`register`](Runtime::register).
+    /// As [`register`](Runtime::register); and [`RuntimeError::NotStorable`]: a value or an action
+    /// of the flow cannot be stored.
     pub fn register_any(&self, flow: Arc<dyn AnyFlow<Durable>>) -> Result<(), RuntimeError> {
+        self.check_any(&*flow)?;
         let name = flow.name().to_owned();
         self.register_first(&name, Registered::any(flow))
     }

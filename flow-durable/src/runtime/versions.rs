@@ -60,9 +60,15 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError::NoTransactions`]: a node of it writes in a transaction, and the store has no
-    /// database for that.
+    /// database for that; [`RuntimeError::NotStorable`]: a value or an action of it cannot be stored.
     pub fn check_any(&self, flow: &dyn AnyFlow<Durable>) -> Result<(), RuntimeError> {
-        self.check_transactions(flow.name(), flow.structure())
+        self.check_transactions(flow.name(), flow.structure())?;
+        flow.check_storable()
+            .map_err(|unstorable| RuntimeError::NotStorable {
+                flow: flow.name().to_owned(),
+                name: unstorable.key,
+                reason: unstorable.reason,
+            })
     }
 
     /// Refuses a flow with a node that writes in a transaction, if the store has no database for it.
@@ -102,8 +108,8 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NoTransactions`], as for [`register`](Runtime::register); or
-    /// [`RuntimeError::BreakingVersion`], and the registered version stays: those who start the
+    /// [`RuntimeError::NoTransactions`] and [`RuntimeError::NotStorable`], as for
+    /// [`register_any`](Runtime::register_any); or [`RuntimeError::BreakingVersion`], and the registered version stays: those who start the
     /// flow or use its output would have to change; or executions in progress could not continue in
     /// a process that has only the new version, which does not matter if the runtime
     /// [loads versions](crate::RuntimeOptions::load_versions).
@@ -168,7 +174,7 @@ impl Runtime {
     /// # Ok(()) }
     /// ```
     pub fn replace_any(&self, flow: Arc<dyn AnyFlow<Durable>>) -> Result<(), RuntimeError> {
-        self.check_transactions(flow.name(), flow.structure())?;
+        self.check_any(&*flow)?;
         self.put_version(flow, |old, new| {
             let breaking = self.breaking(old, new);
             if breaking.is_empty() {
@@ -223,7 +229,7 @@ impl Runtime {
     /// # Ok(()) }
     /// ```
     pub fn add_version_any(&self, flow: Arc<dyn AnyFlow<Durable>>) -> Result<(), RuntimeError> {
-        self.check_transactions(flow.name(), flow.structure())?;
+        self.check_any(&*flow)?;
         self.put_version(flow, |_, _| Ok(()))
     }
 

@@ -1,6 +1,8 @@
 //! The types of a condition: what would fail, or never be true, whatever the values are.
 
-use cel::common::ast::{CallExpr, ComprehensionExpr, Expr, IdedExpr, LiteralValue, operators};
+use cel::common::ast::{
+    CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, MapExpr, operators,
+};
 use flow_spec::did_you_mean;
 
 use super::shown::shown;
@@ -69,9 +71,24 @@ impl<'a> Checker<'a> {
                 Type::List(Box::new(items.reduce(Type::or).unwrap_or(Type::Any)))
             }
             Expr::Comprehension(all) => self.comprehension(all),
-            Expr::Map(_) => Type::Map,
+            Expr::Map(map) => self.map(map),
             Expr::Struct(_) | Expr::Unspecified => Type::Any,
         }
+    }
+
+    fn map(&mut self, map: &'a MapExpr) -> Type {
+        let (mut names, mut values) = (Vec::new(), Vec::new());
+        for entry in &map.entries {
+            if let EntryExpr::MapEntry(entry) = &entry.expr {
+                names.push(self.ty(&entry.key));
+                values.push(self.ty(&entry.value));
+            }
+        }
+        let common = |types: Vec<Type>| {
+            let common = types.into_iter().reduce(Type::or);
+            Box::new(common.unwrap_or(Type::Any))
+        };
+        Type::Map(common(names), common(values))
     }
 
     fn variable(&self, name: &str) -> Type {
@@ -121,6 +138,11 @@ impl<'a> Checker<'a> {
                 Type::Int
             }
             "string" => Type::Text,
+            "timestamp" | "duration" => {
+                // A timestamp is also one of itself, and of a number of seconds.
+                self.expect(one, &[Kind::Text, Kind::Number]);
+                Type::Any
+            }
             "int" => Type::Int,
             "uint" => Type::UInt,
             "double" => Type::Double,
@@ -147,7 +169,7 @@ impl<'a> Checker<'a> {
             | operators::GREATER
             | operators::GREATER_EQUALS => self.order(expression, left, right),
             operators::IN => self.membership(expression, left, right),
-            "startsWith" | "endsWith" | "contains" => {
+            "startsWith" | "endsWith" | "contains" | "matches" => {
                 self.expect(left, &[Kind::Text]);
                 self.expect(right, &[Kind::Text]);
             }
@@ -201,7 +223,7 @@ impl<'a> Checker<'a> {
 
     fn membership(&mut self, expression: &IdedExpr, left: &Operand<'_>, right: &Operand<'_>) {
         self.expect(right, &[Kind::List, Kind::Object]);
-        if let Type::List(item) = &right.ty
+        if let Type::List(item) | Type::Map(item, _) = &right.ty
             && let Some((one, other)) = different(&left.ty, item)
         {
             let (one, other) = (one.words(), other.words());
@@ -265,6 +287,12 @@ impl<'a> Checker<'a> {
             (Type::Record(_), Expr::Literal(LiteralValue::String(name))) => {
                 self.field(left, name.inner())
             }
+            (Type::Map(name, value), _) => {
+                if let Some(kind) = name.kind() {
+                    self.expect(right, &[kind]);
+                }
+                (**value).clone()
+            }
             _ => {
                 self.expect(left, &[Kind::List, Kind::Object]);
                 Type::Any
@@ -299,7 +327,8 @@ impl<'a> Checker<'a> {
         self.expect(&range, &[Kind::List, Kind::Object]);
         let item = match range.ty {
             Type::List(item) if all.iter_var2.is_none() => *item,
-            Type::Map | Type::Record(_) if all.iter_var2.is_none() => Type::Text,
+            Type::Map(name, _) if all.iter_var2.is_none() => *name,
+            Type::Record(_) if all.iter_var2.is_none() => Type::Text,
             _ => Type::Any,
         };
         self.own.push((&all.iter_var, item));

@@ -22,8 +22,9 @@ pub(super) enum Type {
     /// An `Int` or a `Double`.
     Number,
     List(Box<Type>),
-    /// An object with any fields.
-    Map,
+    /// An object with any fields: the types of its names and of its values. A map that a condition
+    /// writes can have other names than texts.
+    Map(Box<Type>, Box<Type>),
     /// An object with these fields and no others.
     Record(Vec<(String, Type)>),
 }
@@ -69,7 +70,7 @@ impl Type {
             Type::Text => Some(Kind::Text),
             Type::Int | Type::UInt | Type::Double | Type::Number => Some(Kind::Number),
             Type::List(_) => Some(Kind::List),
-            Type::Map | Type::Record(_) => Some(Kind::Object),
+            Type::Map(..) | Type::Record(_) => Some(Kind::Object),
         }
     }
 
@@ -153,7 +154,7 @@ fn record(schema: &Property) -> Type {
             let fields = fields.map(|(name, schema)| (name.clone(), of_part(Some(schema))));
             Type::Record(fields.collect())
         }
-        _ => Type::Map,
+        _ => Type::Map(Box::new(Type::Text), Box::new(Type::Any)),
     }
 }
 

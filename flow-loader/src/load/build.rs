@@ -7,12 +7,12 @@ use flow_runtime::engine::FlowInfo;
 use flow_spec::document::types;
 use flow_spec::{
     CheckedGraph, Code, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, EdgeSource, EdgeTarget,
-    FlowDocument, NodeDocument, NodeId, ReadMode, TIMEOUT_ACTION, check, node_path,
+    FlowDocument, NodeDocument, NodeId, ReadMode, Site, TIMEOUT_ACTION, check, node_path,
 };
 use serde_json::Value;
 
 use crate::adapter::{Adapter, Runs};
-use crate::condition::{Condition, Mistyped};
+use crate::condition::Mistyped;
 use crate::level::{Branch, EdgeMapping, Kind, Level, Node, Route, RouteIndex, Target};
 use crate::ports::{NodeIndex, Ports};
 
@@ -101,12 +101,13 @@ impl Loader<'_> {
             Ok(checked) => Some(checked),
             Err(found) => {
                 for diagnostic in found {
-                    self.problem(
-                        diagnostic.code,
-                        pointer.to_owned(),
-                        diagnostic.to_string(),
-                        None,
-                    );
+                    let place = match diagnostic.site {
+                        Site::Node(NodeId(node)) | Site::Read(NodeId(node), _) => {
+                            format!("{pointer}/nodes/{node}")
+                        }
+                        _ => pointer.to_owned(),
+                    };
+                    self.problem(diagnostic.code, place, diagnostic.to_string(), None);
                 }
                 None
             }
@@ -267,7 +268,7 @@ impl Loader<'_> {
         for (number, case) in cases.into_iter().flatten().enumerate() {
             let pointer = format!("{pointer}/cases/{number}");
             let text = |name: &str| case.get(name).and_then(Value::as_str).unwrap_or_default();
-            let condition = match Condition::parse(text("when"), &names) {
+            let condition = match self.conditions.read(text("when")) {
                 Ok(condition) => condition,
                 Err(reason) => unreachable!("the conditions were read: {reason}"),
             };

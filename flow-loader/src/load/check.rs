@@ -2,14 +2,19 @@
 //! be cloned.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use flow_spec::document::__private::inside;
+use flow_spec::document::Property;
 use flow_spec::{Code, Take};
 
+use crate::condition::Condition;
 use crate::level::{Key, Kind, Level, Node, Results, Route};
 use crate::ports::{KeyIndex, Mode, NodeIndex, Read};
+use crate::schema;
 use crate::value::{ItemFunctions, ValueType};
 use flow_spec::short_name;
+use serde_json::Value;
 
 use super::Loader;
 
@@ -52,7 +57,8 @@ impl Loader<'_> {
             let item = items.get(&NodeIndex(index)).copied();
             for (number, read) in node.ports.reads.iter().enumerate() {
                 if let Err((code, message)) = check_read(level, node, (number, read), item) {
-                    self.problem(code, pointer.clone(), message, None);
+                    let place = format!("{pointer}{}", names_read_at(node, read));
+                    self.problem(code, place, message, None);
                 }
             }
         }
@@ -65,20 +71,47 @@ impl Loader<'_> {
                 continue;
             };
             let key = level.key(key);
-            let reason = match key.ty.json {
-                Some(json) => match (json.read)(default.clone()) {
-                    Ok(_) => continue,
-                    Err(error) => error.to_string(),
-                },
+            let properties = format!("{pointer}/inputs/properties");
+            let place = inside(&inside(&properties, &input.name), "default");
+            let reason = match key.ty.json.map(|json| (json.read)(default.clone())) {
+                Some(Ok(_)) => {
+                    self.check_range(&input.schema, default, (&input.name, &place));
+                    continue;
+                }
+                Some(Err(error)) => error.to_string(),
                 None => "it is not `Deserialize`".to_owned(),
             };
             let (name, ty) = (&input.name, key.ty.short_name());
             let message = format!("the default of `{name}` is not a `{ty}`: {reason}");
-            let properties = format!("{pointer}/inputs/properties");
-            let place = inside(&inside(&properties, name), "default");
             self.problem(Code::TypeMismatch, place, message, None);
         }
     }
+
+    /// Checks that the default of an input is in the range of its schema.
+    fn check_range(&mut self, schema: &Property, default: &Value, (name, place): (&str, &str)) {
+        for refused in schema::refused(schema, default) {
+            let message = format!(
+                "the default of `{name}` is out of range: {}",
+                refused.message
+            );
+            let place = format!("{place}{}", refused.pointer);
+            self.problem(Code::Malformed, place, message, refused.help);
+        }
+    }
+}
+
+/// Where a node names what it reads, as a pointer in it: in its prompt, or in a condition.
+fn names_read_at(node: &Node, read: &Read) -> String {
+    if node.prompt.is_some() {
+        return "/params/prompt".to_owned();
+    }
+    let Kind::Branch { cases, .. } = &node.kind else {
+        return String::new();
+    };
+    let mut conditions = cases.iter().map(|(condition, _)| condition);
+    let names = |condition: &Arc<Condition>| condition.names().contains(&read.name);
+    let number = conditions.position(names);
+    number.map_or_else(String::new, |number| format!("/params/cases/{number}/when"))
 }
 
 /// Why the items of a loop cannot be spread, as a sentence, and what to do.

@@ -1,6 +1,5 @@
 //! Completes a document by what the registry knows of its nodes, and reports where the two differ.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use flow_spec::document::{ActionDocument, Schema, types};
@@ -12,8 +11,6 @@ use serde_json::Value;
 use crate::adapter::{About, Adapter, NodeKind};
 use crate::answer::any_answer;
 use crate::registry::{Entry, Item, Unfound, name_and_version};
-
-use crate::condition::Condition;
 
 use super::Loader;
 use super::only::{forget_unwritten, only_outputs};
@@ -50,6 +47,16 @@ impl Loader<'_> {
         let bodies: Vec<Option<usize>> = bodies.collect();
         for (index, node) in flow.nodes.iter_mut().enumerate() {
             let pointer = format!("{pointer}/nodes/{index}");
+            if node.is_flow() && !node.params.is_empty() {
+                let message = format!("the flow `{}` has no settings", node.r#type);
+                let help = "remove `params`: what a flow needs are its inputs".to_owned();
+                self.problem(
+                    Code::NamesNothing,
+                    format!("{pointer}/params"),
+                    message,
+                    Some(help),
+                );
+            }
             if let Some(inner) = &mut node.internal_flow {
                 self.complete(inner, &format!("{pointer}/internalFlow"));
                 let outputs: Vec<String> = inner.outputs.properties.keys().cloned().collect();
@@ -61,6 +68,7 @@ impl Loader<'_> {
             if node.internal_flow_omitted {
                 let message = format!("the flow `{}` was left out of the document", node.r#type);
                 let help = "export it with all its flows, or register it".to_owned();
+                self.unknown.insert(pointer.clone());
                 self.problem(Code::Document, pointer, message, Some(help));
                 continue;
             }
@@ -84,8 +92,8 @@ impl Loader<'_> {
                     self.check_retry_if(&flow.nodes[index], adapter.as_deref(), &pointer);
                 }
                 types::BRANCH => {
-                    complete_branch(&mut flow.nodes[index]);
-                    self.check_conditions(&flow.nodes[index], &format!("{pointer}/nodes/{index}"));
+                    let pointer = format!("{pointer}/nodes/{index}");
+                    self.complete_branch(&mut flow.nodes[index], &pointer);
                 }
                 _ => {}
             }
@@ -131,16 +139,29 @@ impl Loader<'_> {
         }
     }
 
-    /// Says whether a node writes in a transaction, which only its code decides.
+    /// Says whether a node writes in a transaction, which only its code decides. Refuses settings
+    /// that say what the code does, if it does not.
     fn complete_transaction(&mut self, node: &mut NodeDocument, adapter: &Adapter, pointer: &str) {
-        let writes = adapter.about.settings().transaction;
-        if node.settings.transaction && !writes {
-            let message = format!("`{}` does not write in a transaction", node.r#type);
-            let help = "remove `transaction`: it says what `#[node(transaction)]` does, and does nothing by itself";
-            let place = format!("{pointer}/settings/transaction");
-            self.problem(Code::Document, place, message, Some(help.to_owned()));
+        let own = adapter.about.settings();
+        let written = &node.settings;
+        let settings = [
+            ("transaction", written.transaction && !own.transaction),
+            ("blocking", written.blocking && !own.blocking),
+            ("poll", written.poll.is_some() && own.poll.is_none()),
+        ];
+        for (setting, _) in settings.into_iter().filter(|(_, differs)| *differs) {
+            let message = match setting {
+                "transaction" => format!("`{}` does not write in a transaction", node.r#type),
+                "blocking" => format!("`{}` does not block", node.r#type),
+                _ => format!("`{}` does not poll", node.r#type),
+            };
+            let help = format!(
+                "remove `{setting}`: it says what `#[node({setting})]` does, and does nothing by itself"
+            );
+            let place = format!("{pointer}/settings/{setting}");
+            self.problem(Code::Document, place, message, Some(help));
         }
-        node.settings.transaction = writes;
+        node.settings.transaction = own.transaction;
     }
 
     /// The registered node of a node. `None` if it is of the language, or not registered.
@@ -153,7 +174,6 @@ impl Loader<'_> {
             name if types::ALL.contains(&name) => return None,
             name => (name, "type"),
         };
-        let pointer = format!("{pointer}/{place}");
         let asks = node.r#type == types::HUMAN;
         let (code, message, help) = match self.registry.find(name) {
             Ok(Entry {
@@ -176,7 +196,8 @@ impl Loader<'_> {
             ),
             Err(unfound) => self.unfound(name, &unfound),
         };
-        self.problem(code, pointer, message, Some(help));
+        self.unknown.insert(pointer.to_owned());
+        self.problem(code, format!("{pointer}/{place}"), message, Some(help));
         None
     }
 
@@ -286,6 +307,7 @@ impl Loader<'_> {
                 adapter.name
             );
             let help = "remove `actions`: the program knows them".to_owned();
+            self.unknown.insert(pointer.to_owned());
             let place = format!("{pointer}/actions");
             self.problem(Code::Document, place, message, Some(help));
         }
@@ -318,6 +340,7 @@ impl Loader<'_> {
             (None, None) => return,
         };
         let help = format!("remove `{field}`: the program knows them");
+        self.unknown.insert(pointer.to_owned());
         self.problem(
             Code::Document,
             format!("{pointer}/{field}"),
@@ -362,49 +385,6 @@ pub(super) fn complete_flow(node: &mut NodeDocument) {
             may_write: names(end, true),
         });
         node.actions = Some(actions.collect());
-    }
-}
-
-impl Loader<'_> {
-    /// Refuses conditions that cannot be read: what they name is not known either.
-    fn check_conditions(&mut self, node: &NodeDocument, pointer: &str) {
-        let names: Vec<&str> = node.inputs.values().map(|(name, ..)| name).collect();
-        let cases = node.params.get("cases").and_then(Value::as_array);
-        for (number, case) in cases.into_iter().flatten().enumerate() {
-            let when = case.get("when").and_then(Value::as_str).unwrap_or_default();
-            if let Err(reason) = Condition::parse(when, &names) {
-                let message = format!("the condition cannot be used: {reason}");
-                let place = format!("{pointer}/params/cases/{number}/when");
-                self.problem(Code::Malformed, place, message, None);
-            }
-        }
-    }
-}
-
-/// Completes a branch: it reads what its conditions name, and takes the actions that they lead to.
-fn complete_branch(node: &mut NodeDocument) {
-    let cases = node.params.get("cases").and_then(Value::as_array);
-    let cases = || cases.into_iter().flatten();
-    if node.inputs.is_empty() {
-        let conditions = cases().filter_map(|case| case.get("when")?.as_str());
-        let names: Vec<String> = conditions.flat_map(Condition::names).collect();
-        for name in names {
-            node.inputs.insert(&name, property("", None), true);
-        }
-    }
-    if node.actions.is_none() {
-        let otherwise = node.params.get("otherwise");
-        let actions = cases()
-            .filter_map(|case| case.get("action"))
-            .chain(otherwise);
-        let mut seen = HashSet::new();
-        let names = actions.filter_map(Value::as_str);
-        let names = names.filter(|name| seen.insert(*name));
-        let action = |name: &str| ActionDocument {
-            name: name.to_owned(),
-            ..ActionDocument::default()
-        };
-        node.actions = Some(names.map(action).collect());
     }
 }
 

@@ -2,6 +2,7 @@
 //! builds the flow. Nothing is built if anything is wrong.
 
 mod attempts;
+mod branches;
 mod build;
 mod check;
 mod collections;
@@ -30,11 +31,13 @@ use flow_spec::document::Problems;
 use flow_spec::{Code, FlowDocument, Problem};
 
 use crate::adapter::Adapter;
+use crate::condition::Conditions;
 use flow_text::{Document, Format};
 
 use crate::loaded::LoadedFlow;
 use crate::registry::Registry;
 
+use branches::{names_key_at, part};
 use room::Room;
 
 /// Loads a flow from a document, with the nodes and flows of a registry.
@@ -122,16 +125,14 @@ pub fn load_document(
     Loader::load(document, registry)
 }
 
-/// Mistakes that can follow from a node that is not known.
-const FOLLOWERS: [Code; 7] = [
-    Code::UnknownAction,
-    Code::UnroutedAction,
-    Code::UnassignedRead,
-    Code::UnwrittenOutput,
-    Code::CannotFail,
-    Code::NamesNothing,
-    Code::UnusedInput,
-];
+/// Mistakes of a node that can follow from what it is not being known.
+const OF_NODE: [Code; 3] = [Code::UnknownAction, Code::UnroutedAction, Code::CannotFail];
+
+/// Mistakes of a flow that can follow from what one of its nodes reads not being known.
+const OF_READS: [Code; 2] = [Code::NamesNothing, Code::UnusedInput];
+
+/// Mistakes of a flow that can follow from what one of its nodes writes not being known.
+const OF_WRITES: [Code; 2] = [Code::UnassignedRead, Code::UnwrittenOutput];
 
 /// Why a text cannot be loaded: everything that is wrong with it.
 #[derive(Debug)]
@@ -168,6 +169,11 @@ struct Loader<'r> {
     room: Option<Room>,
     /// The bytes of the texts with credentials and variables so far.
     resolved_bytes: usize,
+    conditions: Conditions,
+    /// The pointers of the nodes of which it is not known what they read, write and decide.
+    unknown: HashSet<String>,
+    /// The pointers of the nodes of which it is not known what they read.
+    misread: HashSet<String>,
     problems: Problems,
     /// The messages and notes of the problems in flows that are named.
     reported: HashSet<(String, Vec<String>)>,
@@ -181,6 +187,9 @@ impl<'r> Loader<'r> {
             named: HashMap::new(),
             room: Some(Room::default()),
             resolved_bytes: 0,
+            conditions: Conditions::default(),
+            unknown: HashSet::new(),
+            misread: HashSet::new(),
             problems: Problems::default(),
             reported: HashSet::new(),
         }
@@ -195,12 +204,11 @@ impl<'r> Loader<'r> {
         loader.complete(&mut completed, "");
         let mut document = completed.clone();
         document.fill_namespaces();
-        let unknown = !loader.problems.is_empty();
-        // What an unknown node reads and writes is not known, so that would be reported again.
-        let follows = |problem: &Problem| unknown && FOLLOWERS.contains(&problem.code);
-        let found = known_defaults::check(&document).into_iter();
-        for problem in found.filter(|problem| !follows(problem)) {
-            loader.report(problem);
+        for problem in known_defaults::check(&document) {
+            if !loader.follows(&document, &problem) {
+                let problem = loader.at_its_name(&document, problem);
+                loader.report(problem);
+            }
         }
         if !loader.problems.is_empty() {
             loader.check_settings(&document, "", &document.namespace);
@@ -215,6 +223,38 @@ impl<'r> Loader<'r> {
                 written.to_compact_json()
             ),
         }
+    }
+
+    /// Returns true for a mistake that follows from a node of which too little is known, which is
+    /// reported itself.
+    fn follows(&self, document: &FlowDocument, problem: &Problem) -> bool {
+        let code = &problem.code;
+        let part = part(document, &problem.pointer);
+        let pointer = |node: usize| format!("{}/nodes/{node}", part.flow_pointer);
+        let is_in = |nodes: &HashSet<String>| {
+            let mut all = 0..part.flow.nodes.len();
+            !nodes.is_empty() && all.any(|node| nodes.contains(&pointer(node)))
+        };
+        let is_unknown = part
+            .node
+            .is_some_and(|node| self.unknown.contains(&pointer(node)));
+        (OF_NODE.contains(code) && is_unknown)
+            || (OF_READS.contains(code) && (is_in(&self.misread) || is_in(&self.unknown)))
+            || (OF_WRITES.contains(code) && is_in(&self.unknown))
+    }
+
+    /// A mistake in what a node reads, where a node of the language names it.
+    fn at_its_name(&mut self, document: &FlowDocument, mut problem: Problem) -> Problem {
+        let part = part(document, &problem.pointer);
+        let key = part.inside.strip_prefix("/inputs/properties/");
+        if let (Some(node), Some(key)) = (part.node, key) {
+            let key = key.replace("~1", "/").replace("~0", "~");
+            let place = names_key_at(&part.flow.nodes[node], &key, &mut self.conditions);
+            if let Some(place) = place {
+                problem.pointer = format!("{}/nodes/{node}{place}", part.flow_pointer);
+            }
+        }
+        problem
     }
 
     fn problem(&mut self, code: Code, pointer: String, message: String, help: Option<String>) {

@@ -3,9 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use flow_runtime::Policy;
+use flow_spec::document::{DEFAULT, Property, Schema};
 use flow_spec::{
     CheckedGraph, EdgeSource, FlowDocument, Graph, NodeDocument, NodeId, Take, node_path,
 };
+
+use serde_json::Value;
 
 use crate::adapter::Adapter;
 use crate::level::{Input, Kind, Level, Output, Results};
@@ -152,8 +155,17 @@ pub(super) fn inputs(parts: &Parts<'_>) -> Vec<Input> {
         // Only the program from which the document comes knows such a default.
         optional: !required && !parts.flow.inputs.omits_default_of(name),
         default: parts.flow.inputs.default_of(name).cloned(),
+        schema: schema(&parts.flow.inputs, name),
     };
     parts.flow.inputs.values().map(input).collect()
+}
+
+/// The schema of a value, without its default.
+fn schema(values: &Schema, name: &str) -> Property {
+    let schema = values.properties.get(name).and_then(Value::as_object);
+    let mut schema = schema.cloned().unwrap_or_default();
+    schema.remove(DEFAULT);
+    schema
 }
 
 pub(super) fn outputs(parts: &Parts<'_>) -> Vec<Output> {

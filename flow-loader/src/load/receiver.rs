@@ -1,15 +1,20 @@
 //! The values of nodes of types with settings.
 
-use flow_spec::document::types;
-use flow_spec::{Code, FlowDocument, NodeDocument, Problem, node_path};
-use serde_json::Value;
+use flow_spec::document::{Property, types};
+use flow_spec::{Code, FlowDocument, NodeDocument, Problem, closest, node_path};
+use serde_json::{Map, Value};
 
 use crate::adapter::{Adapter, Make, Receiver};
-use crate::params::ParamError;
+use crate::params::{Param, ParamError, below, was_read_as_struct};
 use crate::provided::{DependencyError, loading};
+use crate::schema::{self, no_setting};
 
 use super::Loader;
 use super::params::{ParamsReader, references};
+
+/// The largest number of params of a node that are reported one by one: the rest is read anew for
+/// each.
+const MOST_REFUSED: usize = 20;
 
 impl Loader<'_> {
     /// Reports what is wrong with the settings of the nodes of a flow that is not built, because
@@ -52,17 +57,7 @@ impl Loader<'_> {
             Make::Given(value) => return Some(Some(value.clone())),
             Make::Default(make) => return Some(Some(make())),
             Make::FromParams(make) => {
-                let mut reader = ParamsReader {
-                    loader: self,
-                    params: &pointer,
-                    path,
-                };
-                let params = reader.read(&node.params)?;
-                let (made, refused) = loading(&self.registry.provided, || make(params));
-                let value = made.map_err(|error| {
-                    self.report(unmade(name, node, &pointer, &error, refused));
-                });
-                return value.ok().map(Some);
+                return self.made(node, adapter, *make, (&pointer, path)).map(Some);
             }
         };
         self.problem(Code::Document, pointer, message, Some(help));
@@ -70,16 +65,148 @@ impl Loader<'_> {
     }
 }
 
+impl Loader<'_> {
+    /// Makes the value of a node from its params. `None` if anything is wrong with them, all of
+    /// which is reported.
+    fn made(
+        &mut self,
+        node: &NodeDocument,
+        adapter: &Adapter,
+        make: fn(Param) -> Result<Receiver, ParamError>,
+        (pointer, path): (&str, &str),
+    ) -> Option<Receiver> {
+        let schema = adapter.schema.and_then(|schema| schema());
+        let before = self.problems.len();
+        let mut refused = Vec::new();
+        let mut params = node.params.clone();
+        let value = self.tried(adapter, make, (pointer, path), &mut params, &mut refused);
+        if let Some(schema) = schema {
+            if value.is_some() {
+                self.check_names(&params, adapter, &schema, pointer);
+            }
+            self.check_ranges(node, (adapter, &schema), pointer, &refused);
+        }
+        value.filter(|_| self.problems.len() == before)
+    }
+
+    /// Makes the value of a node, without those of its params that are refused, which are reported. Adds
+    /// their pointers.
+    fn tried(
+        &mut self,
+        adapter: &Adapter,
+        make: fn(Param) -> Result<Receiver, ParamError>,
+        (pointer, path): (&str, &str),
+        params: &mut Map<String, Value>,
+        refused: &mut Vec<String>,
+    ) -> Option<Receiver> {
+        // The names that are missing because they are misspelt, or because they were refused.
+        let mut missed: Vec<String> = Vec::new();
+        for _ in 0..MOST_REFUSED {
+            let mut reader = ParamsReader {
+                loader: self,
+                params: pointer,
+                path,
+            };
+            let read = reader.read(params)?;
+            let (made, unprovided) = loading(&self.registry.provided, || make(read));
+            let error = match made {
+                Ok(value) => return Some(value),
+                Err(error) => error,
+            };
+            let missing = error.missing();
+            if missing.is_some_and(|name| missed.iter().any(|missed| missed == name)) {
+                return None;
+            }
+            let (way, _) = error.place();
+            self.report(unmade(adapter.name, params, pointer, &error, unprovided));
+            refused.push(way.clone());
+            // Without it, the rest is checked as well.
+            let name = remove(params, &way)?;
+            let near = error
+                .names()
+                .and_then(|names| closest(&name, names.iter().copied()));
+            missed.push(near.map_or(name, str::to_owned));
+        }
+        None
+    }
+
+    /// Reports params outside of the ranges in the schema of a node's settings, unless they are
+    /// refused already.
+    fn check_ranges(
+        &mut self,
+        node: &NodeDocument,
+        (adapter, schema): (&Adapter, &Property),
+        pointer: &str,
+        refused: &[String],
+    ) {
+        let params = Value::Object(node.params.clone());
+        let name = adapter.name;
+        for found in schema::refused(schema, &params) {
+            if refused.contains(&found.pointer) {
+                continue;
+            }
+            let message = format!(
+                "this setting of `{name}` is out of range: {}",
+                found.message
+            );
+            let place = format!("{pointer}{}", found.pointer);
+            self.problem(Code::Malformed, place, message, found.help);
+        }
+    }
+
+    /// Reports names that the schema does not have. serde knows those of a struct, and not those of
+    /// parts that were put into it.
+    fn check_names(
+        &mut self,
+        params: &Map<String, Value>,
+        adapter: &Adapter,
+        schema: &Property,
+        pointer: &str,
+    ) {
+        if was_read_as_struct() {
+            return;
+        }
+        let Some(names) = schema::names(schema) else {
+            return;
+        };
+        let unknown = params.keys().filter(|name| !names.contains(*name));
+        for name in unknown.cloned().collect::<Vec<String>>() {
+            let known = names.iter().map(String::as_str);
+            let (message, help) = no_setting(adapter.name, &name, known);
+            let place = below(pointer, &name);
+            self.report(Problem {
+                help,
+                ..Problem::new(Code::NamesNothing, place, message).of_name()
+            });
+        }
+    }
+}
+
+/// Removes the param at a pointer, and returns its name. `None` if there is none.
+fn remove(params: &mut Map<String, Value>, pointer: &str) -> Option<String> {
+    let (parent, name) = pointer.rsplit_once('/')?;
+    let name = name.replace("~1", "/").replace("~0", "~");
+    let mut whole = Value::Object(std::mem::take(params));
+    let removed = match whole.pointer_mut(parent) {
+        Some(Value::Object(fields)) => fields.remove(&name),
+        _ => None,
+    };
+    if let Value::Object(fields) = whole {
+        *params = fields;
+    }
+    removed.map(|_| name)
+}
+
 /// Says why a value cannot be made from its params.
 fn unmade(
     name: &str,
-    node: &NodeDocument,
-    params: &str,
+    params: &Map<String, Value>,
+    pointer_of_params: &str,
     error: &ParamError,
     refused: Option<DependencyError>,
 ) -> Problem {
     let (pointer, is_name) = error.place();
-    let all = Value::Object(node.params.clone());
+    let all = Value::Object(params.clone());
     let value = all.pointer(&pointer).filter(|_| !is_name);
     let secrets = value.map_or_else(Vec::new, references);
     let (code, message, help) = match refused {
@@ -100,13 +227,23 @@ fn unmade(
             } else {
                 error.without_value().to_owned()
             };
-            let message = format!("these are not the settings of `{name}`: {reason}");
-            (Code::Malformed, message, None)
+            let (_, last) = pointer.rsplit_once('/').unwrap_or_default();
+            match error.names() {
+                Some(names) => {
+                    let written = last.replace("~1", "/").replace("~0", "~");
+                    let (message, help) = no_setting(name, &written, names.iter().copied());
+                    (Code::NamesNothing, message, help)
+                }
+                None => {
+                    let message = format!("these are not the settings of `{name}`: {reason}");
+                    (Code::Malformed, message, None)
+                }
+            }
         }
     };
     let hidden = |text: &&str| format!("what `{text}` stands for is not shown");
     Problem {
-        pointer: format!("{params}{pointer}"),
+        pointer: format!("{pointer_of_params}{pointer}"),
         is_name,
         code,
         message,

@@ -1,13 +1,30 @@
 //! Params as serde reads them: as JSON is read, with errors that know their param.
 
+use std::any::type_name;
+use std::cell::Cell;
+
 use secrecy::{ExposeSecret as _, SecretString};
 use serde::de::value::{MapAccessDeserializer, StrDeserializer, StringDeserializer};
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::de::{
+    DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor,
+};
 use serde::forward_to_deserialize_any;
 use serde_json::Number;
 
 use super::{Param, ParamError};
 use crate::provided::accepted;
+
+thread_local! {
+    /// Whether the object that this thread has read last, and was in no other one, became a struct
+    /// all of whose names serde knows.
+    static IS_STRUCT: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns true if the params that this thread has read last became a struct of which serde knows
+/// all names.
+pub(crate) fn was_read_as_struct() -> bool {
+    IS_STRUCT.get()
+}
 
 /// Reads a value of a certain kind, which a loose text may stand for.
 macro_rules! loose {
@@ -45,7 +62,7 @@ impl<'de> Deserializer<'de> for Param {
             Param::Text(text) => visitor.visit_string(text),
             Param::Loose(text) => visitor.visit_str(text.expose_secret()),
             Param::List(items) => visit_list(items, visitor),
-            Param::Object(fields) => visit_object(fields, visitor),
+            Param::Object(fields) => visit_object(Fields::new(fields), visitor),
         }
     }
 
@@ -84,6 +101,18 @@ impl<'de> Deserializer<'de> for Param {
         }
     }
 
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        names: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, ParamError> {
+        match self {
+            Param::Object(fields) => visit_object(Fields::of_struct(fields, names), visitor),
+            other => other.deserialize_any(visitor),
+        }
+    }
+
     loose! {
         deserialize_bool
         deserialize_i8 deserialize_i16 deserialize_i32 deserialize_i64 deserialize_i128
@@ -92,7 +121,7 @@ impl<'de> Deserializer<'de> for Param {
     }
 
     forward_to_deserialize_any! {
-        char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map struct
+        char str string bytes byte_buf unit unit_struct seq tuple tuple_struct map
         identifier ignored_any
     }
 }
@@ -125,12 +154,14 @@ fn visit_list<'de, V: Visitor<'de>>(items: Vec<Param>, visitor: V) -> Result<V::
 }
 
 fn visit_object<'de, V: Visitor<'de>>(
-    fields: Vec<(String, Param)>,
+    mut fields: Fields,
     visitor: V,
 ) -> Result<V::Value, ParamError> {
-    let length = fields.len();
-    let mut fields = Fields::new(fields);
+    let length = fields.fields.len();
+    let is_struct = !fields.names.is_empty();
     let value = visitor.visit_map(&mut fields)?;
+    // The outermost object is complete last.
+    IS_STRUCT.set(is_struct);
     match fields.fields.len() {
         0 => Ok(value),
         left => {
@@ -168,15 +199,30 @@ struct Fields {
     fields: std::vec::IntoIter<(String, Param)>,
     /// The field whose name was read last.
     current: Option<(String, Param)>,
+    /// The names that the fields can have, if they are those of a struct.
+    names: &'static [&'static str],
+    /// True if somebody who reads nothing of it read the last name.
+    is_ignored: bool,
 }
 
 impl Fields {
     fn new(fields: Vec<(String, Param)>) -> Self {
+        Fields::of_struct(fields, &[])
+    }
+
+    fn of_struct(fields: Vec<(String, Param)>, names: &'static [&'static str]) -> Self {
         Fields {
             fields: fields.into_iter(),
             current: None,
+            names,
+            is_ignored: false,
         }
     }
+}
+
+/// Returns true for what reads a value, whatever it is, and forgets it.
+fn ignores<T>() -> bool {
+    type_name::<T>() == type_name::<IgnoredAny>()
 }
 
 impl<'de> MapAccess<'de> for Fields {
@@ -189,6 +235,7 @@ impl<'de> MapAccess<'de> for Fields {
         let Some((name, value)) = self.fields.next() else {
             return Ok(None);
         };
+        self.is_ignored = ignores::<K::Value>();
         let key = seed.deserialize(Param::Loose(name.as_str().into()));
         let key = key.map_err(|error| error.of_name(&name))?;
         self.current = Some((name, value));
@@ -200,6 +247,10 @@ impl<'de> MapAccess<'de> for Fields {
         seed: V,
     ) -> Result<V::Value, ParamError> {
         match self.current.take() {
+            // A struct forgets the values of names that it does not have.
+            Some((name, _)) if ignores::<V::Value>() && !self.is_ignored => {
+                Err(ParamError::unknown_field(&name, self.names).of_name(&name))
+            }
             Some((name, value)) => {
                 let value = seed.deserialize(value);
                 let value = value.inspect(|_| accepted());
@@ -235,6 +286,7 @@ mod tests {
     struct Pair(u8, String);
 
     #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
     struct Fields {
         a: u8,
         #[serde(default)]
@@ -242,6 +294,7 @@ mod tests {
     }
 
     #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
     enum Outside {
         Unit,
         One(u8),

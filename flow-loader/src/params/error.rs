@@ -15,6 +15,10 @@ pub struct ParamError {
     way: Vec<String>,
     /// True if it is the name of the param that is refused.
     is_name: bool,
+    /// The names that there are instead, if the name is not one.
+    names: Option<&'static [&'static str]>,
+    /// The name of the param that is missing.
+    missing: Option<&'static str>,
     message: String,
     without_value: String,
 }
@@ -24,6 +28,8 @@ impl ParamError {
         ParamError {
             way: Vec::new(),
             is_name: false,
+            names: None,
+            missing: None,
             message,
             without_value,
         }
@@ -46,6 +52,17 @@ impl ParamError {
         let parts = self.way.iter().rev();
         let pointer = parts.fold(String::new(), |pointer, part| below(&pointer, part));
         (pointer, self.is_name)
+    }
+
+    /// The names that there are, if one was written that is not among them. There are none if it is
+    /// not known which ones there are.
+    pub(crate) fn names(&self) -> Option<&'static [&'static str]> {
+        self.names.filter(|_| self.is_name)
+    }
+
+    /// The name of the param that is missing, if that is the error.
+    pub(crate) fn missing(&self) -> Option<&'static str> {
+        self.missing
     }
 
     /// The message without the value.
@@ -104,12 +121,18 @@ impl Error for ParamError {
             [] => format!("unknown field `{field}`, there are no fields"),
             expected => format!("unknown field `{field}`, expected {}", one_of(expected)),
         };
-        ParamError::new(message.clone(), message)
+        ParamError {
+            names: Some(expected),
+            ..ParamError::new(message.clone(), message)
+        }
     }
 
     fn missing_field(field: &'static str) -> Self {
         let message = format!("missing field `{field}`");
-        ParamError::new(message.clone(), message)
+        ParamError {
+            missing: Some(field),
+            ..ParamError::new(message.clone(), message)
+        }
     }
 
     fn duplicate_field(field: &'static str) -> Self {

@@ -6,6 +6,7 @@ mod error;
 use secrecy::SecretString;
 use serde_json::Number;
 
+pub(crate) use deserialize::was_read_as_struct;
 pub use error::ParamError;
 
 /// A param: a JSON value in which texts may be secret.

@@ -1,33 +1,46 @@
 //! The conditions of a branch, one after the other.
 
+use std::sync::Arc;
+
 use flow_runtime::NodeError;
 use flow_runtime::engine::{Failed, Failure, Scope};
 use serde_json::Value;
 
-use crate::condition::Condition;
+use crate::condition::{Condition, Evaluation};
 use crate::level::{Level, Node, RouteIndex};
 use crate::place::Around;
+use crate::run::give_way::give_way;
 use crate::run::state::written;
 
 /// The route of the first condition that holds.
-pub(crate) fn first_that_holds(
+pub(crate) async fn first_that_holds(
     level: &Level,
     node: &Node,
     scope: &Scope<'_>,
-    cases: &[(Condition, RouteIndex)],
+    cases: &[(Arc<Condition>, RouteIndex)],
     around: Around<'_>,
 ) -> Result<Option<RouteIndex>, Failed> {
-    let failed = |reason: String| {
-        let path = scope.frame().path().to_string();
-        Failed::from(NodeError::new(path, 1, Failure::Returned(reason.into())))
-    };
-    let values = values(level, node, around).map_err(failed)?;
-    for (condition, route) in cases {
-        if condition.holds(&values).map_err(failed)? {
-            return Ok(Some(*route));
+    let (found, took_long) = {
+        let failed = |reason: String| {
+            let path = scope.frame().path().to_string();
+            Failed::from(NodeError::new(path, 1, Failure::Returned(reason.into())))
+        };
+        let values = values(level, node, around).map_err(failed)?;
+        let conditions = cases.iter().map(|(condition, _)| &**condition);
+        let evaluation = Evaluation::new(conditions, &values);
+        let mut found = None;
+        for (condition, route) in cases {
+            if evaluation.holds(condition).map_err(failed)? {
+                found = Some(*route);
+                break;
+            }
         }
+        (found, evaluation.took_long())
+    };
+    if took_long {
+        give_way().await;
     }
-    Ok(None)
+    Ok(found)
 }
 
 /// The values that the conditions read, as JSON.

@@ -14,6 +14,7 @@ use crate::list::ItemResult;
 use crate::place::{Around, Item, Place};
 use crate::ports::{KeyIndex, NodeIndex};
 use crate::run::engine::LoadedEngine;
+use crate::run::give_way::count_node;
 use crate::run::items::{item_port, items};
 use crate::run::results::{collected, result_of};
 use crate::run::state::LoadedState;
@@ -192,6 +193,7 @@ fn one_item<'a, E: LoadedEngine>(
         };
         engine.node_finished(scope, &action);
         scope.leave();
+        count_node().await;
         Ok(result)
     })
 }

@@ -5,6 +5,7 @@ mod branches;
 mod conditions;
 mod each;
 mod engine;
+mod give_way;
 mod items;
 mod join;
 mod results;

@@ -19,9 +19,11 @@ use crate::run::branches::{states_of_branches, write_back};
 use crate::run::conditions::first_that_holds;
 use crate::run::each::{each, spread};
 use crate::run::engine::LoadedEngine;
+use crate::run::give_way::count_node;
 use crate::run::join::all;
 use crate::run::state::{LoadedState, read, returned, written};
 use crate::run::step::{ask, call, opened, work};
+use crate::stack::flow_with_stack;
 
 /// Runs a flow to an end, and returns the label of the end.
 pub(crate) async fn drive<'l, E: LoadedEngine>(
@@ -87,6 +89,7 @@ async fn to_an_end<'l, E: LoadedEngine>(
             Target::Node(next) => {
                 engine.after_node(scope, &route.action, next.0 as u16, state)?;
                 at = *next;
+                count_node().await;
             }
             Target::End(end) => {
                 engine.node_finished(scope, &route.action);
@@ -227,7 +230,8 @@ fn visit_part<'s, E: LoadedEngine>(
                 Ok(node.route_of(0))
             }
             Kind::Branch { cases, otherwise } => {
-                let route = first_that_holds(level, node, scope, cases, place.around())?;
+                let around = place.around();
+                let route = first_that_holds(level, node, scope, cases, around).await?;
                 Ok(Some(route.unwrap_or(*otherwise)))
             }
             Kind::Wait(duration) => {
@@ -341,7 +345,7 @@ pub(super) async fn flow<'l, E: LoadedEngine>(
         let result = {
             let attempt = pin!(async {
                 let nested = scope.nested(&inner.info, index);
-                let outcome = drive(inner, engine, &nested, &mut state).await;
+                let outcome = flow_with_stack(drive(inner, engine, &nested, &mut state)).await;
                 if let Err(failed) = &outcome {
                     engine.flow_failed(&nested, failed);
                 }

@@ -264,7 +264,10 @@ fn errors_do_not_quote_what_is_resolved() {
     );
     let misspelt = json!({ "tokne": "@cred:pages" });
     let message = shown(&misspelt);
-    assert!(message.contains("unknown field `tokne`"), "{message}");
+    assert!(
+        message.contains("`Fetch` has no setting `tokne`"),
+        "{message}"
+    );
 }
 
 trait Model: Send + Sync {}

@@ -73,6 +73,17 @@ pub trait AnyFlow<E>: Send + Sync {
     /// The question at a path, such as `orders.approval`. `None` if nothing is asked there.
     fn question(&self, path: &str) -> Option<QuestionType>;
 
+    /// Checks that the values and actions of the flow can be stored. Those of a compiled flow can, or
+    /// it is not an `AnyFlow` of an engine that stores them.
+    ///
+    /// # Errors
+    ///
+    /// A value or an action cannot be written as JSON and read back, or the engine cannot resume a
+    /// loop of the flow.
+    fn check_storable(&self) -> Result<(), Unstorable> {
+        Ok(())
+    }
+
     /// The input as it is stored: what [`run`](AnyFlow::run) makes of it, written again.
     ///
     /// # Errors

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use flow_runtime::engine::QuestionType;
-use flow_runtime::engine::{AnyFlow, RefusedInput, RunError, Saved};
+use flow_runtime::engine::{AnyFlow, RefusedInput, RunError, Saved, Unstorable};
 use flow_runtime::flow_spec::FlowDocument;
 
 /// A flow that is run with and without a store.
@@ -42,6 +42,10 @@ impl<E, F: AnyFlow<E>> AnyFlow<E> for Shared<F> {
 
     fn question(&self, path: &str) -> Option<QuestionType> {
         self.0.question(path)
+    }
+
+    fn check_storable(&self) -> Result<(), Unstorable> {
+        self.0.check_storable()
     }
 
     fn stored_input(&self, input: Saved) -> Result<Saved, RefusedInput> {

@@ -3,6 +3,7 @@
 
 mod adjacency;
 mod assignment;
+mod circles;
 mod components;
 mod coverage;
 mod dominators;
@@ -139,6 +140,7 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
         let reached = reach::reached(&model);
         reach::check(&model, &components, &reached, &mut found);
         ends::check(&model, &components, &reached, &mut found);
+        circles::check(&model, &reached, &mut found);
         reads::check(&model, &suggestions, &reached, &mut assignment, &mut found);
         edge_mappings::check_paths(&model, &reached, &mut assignment, &mut found);
         outputs::check(&model, &reached, &mut assignment, &mut found);

@@ -90,12 +90,13 @@ pub(super) fn names(rust_type: &str) -> impl Iterator<Item = &str> {
 
 /// How many `Option`s a type is, one in the other, as it is written.
 pub fn options(rust_type: &str) -> usize {
-    match rust_type.split_once('<') {
-        Some((path, inner)) if path.rsplit("::").next().map(str::trim) == Some("Option") => {
-            1 + options(inner)
-        }
-        _ => 0,
+    let (mut options, mut rest) = (0, rust_type);
+    while let Some((path, inner)) = rest.split_once('<')
+        && path.rsplit("::").next().map(str::trim) == Some("Option")
+    {
+        (options, rest) = (options + 1, inner);
     }
+    options
 }
 
 /// Whether a type is given, without any `_`.

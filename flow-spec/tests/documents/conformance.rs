@@ -197,8 +197,8 @@ fn the_validator_finds_each() {
         object.shift_remove(name);
         let is_removed = value.is_none();
         object.extend(value.map(|value| (name.to_owned(), value)));
-        if place == "/nodes/1/id" {
-            // So that the second id is the only mistake.
+        if place == "/nodes/1/id" || (place == "/nodes" && !is_removed) {
+            // So that this is the only mistake.
             flow["edges"] = json!([]);
         }
         let expected = [(code, pointer.to_owned())];
@@ -230,6 +230,8 @@ fn the_validator_finds_all() {
         (Code::Document, "/version"),
         (Code::Document, "/nodes/0/internalFlow/version"),
         (Code::Start, "/nodes/0/internalFlow/nodes"),
+        (Code::UnknownNode, "/nodes/0/internalFlow/edges/0/from"),
+        (Code::UnknownNode, "/nodes/0/internalFlow/edges/0/to"),
         (Code::UnknownNode, "/nodes/1/type"),
         (Code::Document, "/edges/1"),
         (Code::Document, "/edges/2"),

@@ -243,6 +243,8 @@ fn nothing_runs() {
     assert_snapshot!(said(&flow_with(nothing)), @"
     /nodes: the flow has no nodes [F018]
     help: add the node that runs first, or an entry without `from` to `ends` if the flow does nothing
+    /edges/0/from: there is no node `a` [F004]
+    /edges/0/to: there is no node `b` [F004]
     ");
     let nothing = flow_with(json!({ "nodes": [], "ends": [{ "label": "default" }] }));
     let flow = FlowDocument::parse(&nothing).unwrap();

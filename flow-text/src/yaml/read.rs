@@ -6,6 +6,7 @@ use std::sync::Arc;
 use granit_parser::{Event, Marker, Parser, ScalarStyle, ScanError, Span, Tag};
 use serde_json::{Map, Value};
 
+use crate::advice::quotes;
 use crate::content::{Content, Lost, MOST_VALUES, too_many, twice};
 use crate::problem::{Found, Place, Problem};
 use crate::tree::{Field, Inside, Mark, Tree, inside};
@@ -31,7 +32,7 @@ pub(crate) fn read(text: &str) -> Result<Content, Problem> {
     };
     let mut reader = Reader::default();
     for event in Parser::new_from_str_with_options(text, options) {
-        let (event, span) = event.map_err(|error| no_yaml(&error))?;
+        let (event, span) = event.map_err(|error| no_yaml(&error, text))?;
         reader.event(event, span)?;
     }
     let Some((value, tree)) = reader.root else {
@@ -349,9 +350,14 @@ fn size(value: &Value) -> usize {
     inside + size_of::<Value>()
 }
 
-fn no_yaml(error: &ScanError) -> Problem {
+fn no_yaml(error: &ScanError, text: &str) -> Problem {
     let message = format!("this is not YAML: {}", error.info());
-    Problem::new(place(*error.marker()), "", message)
+    let problem = Problem::new(place(*error.marker()), "", message);
+    let line = error.marker().line().saturating_sub(1);
+    match text.lines().nth(line).and_then(quotes) {
+        Some(help) => problem.help(help),
+        None => problem,
+    }
 }
 
 fn mark(marker: Marker) -> Mark {

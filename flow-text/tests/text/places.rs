@@ -85,7 +85,7 @@ fn problems_of_yaml() {
     at /edges/0/to
     help: there is `review`, `review`
     2:1: `entryNodeId` is missing [F018]
-    help: name the node that runs first, such as `"entryNodeId": "review"`
+    help: name the node that runs first, such as `entryNodeId: "review"`
     "#);
 }
 
@@ -182,10 +182,12 @@ fn names_that_stand_twice() {
     help: name the node that the edge leads to
     4:5: `condition` is missing [F023]
     at /edges/0
-    help: name the action that the edge is for: `"condition": "default"`
+    help: name the action that the edge is for: `condition: "default"`
     6:1: the flow has no nodes [F018]
     at /nodes
     help: add the node that runs first, or an entry without `from` to `ends` if the flow does nothing
+    5:13: there is no node `b` [F004]
+    at /edges/0/from
     "#);
 }
 

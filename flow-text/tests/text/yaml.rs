@@ -151,6 +151,7 @@ fn what_is_not_one_document() {
     1:8: this is not YAML: unclosed bracket '[' [F023]
     ---
     1:5: this is not YAML: mapping values are not allowed in this context [F023]
+    help: write the value of `a` in quotes
     ---
     2:2: this is not YAML: tabs disallowed within this context (block indentation) [F023]
     ---
@@ -160,11 +161,11 @@ fn what_is_not_one_document() {
     at /a
     help: there is `version`, `namespace`, `name`, `description`, `inputs`, `outputs`, `nodes`, `edges`, `ends`, `entryNodeId`, `entryMappings`, `dependencies`
     1:1: `version` is missing [F023]
-    help: write `"version": "2.0.0"`
+    help: write `version: "2.0.0"`
     1:1: `nodes` is missing [F023]
-    help: list the flow's nodes, each with `type` and `id`: `"nodes": [ … ]`
+    help: list the flow's nodes, each with `type` and `id`: `nodes: [ … ]`
     1:1: `edges` is missing [F023]
-    help: list the flow's edges, each with `from`, `to` and `condition`: `"edges": [ … ]`
+    help: list the flow's edges, each with `from`, `to` and `condition`: `edges: [ … ]`
     ---
     1:8: this alias stands for a value that contains it [F023]
     at /a/0

@@ -164,3 +164,43 @@ fn a_loop_with_a_way_out_is_right() {
     ";
     assert_eq!(report(flow), "sound");
 }
+
+#[test]
+fn a_branch_that_leads_to_itself() {
+    let flow = "
+        in number
+        branch big number on yes on again
+        start >> big - yes >> end
+        big - again >> big
+    ";
+    let expected = r#"edge 2 To: `big` leads to itself for ever: a branch changes no value [F006]
+the loop: big - "again" >> big
+help: put a step into the loop that writes what a condition reads, or lead the action somewhere else"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn a_loop_of_branches() {
+    let flow = "
+        in number
+        node work number on yes on again
+        branch one number on yes on again
+        branch two number on yes on again
+        start >> one - again >> two - again >> one
+        one - yes >> work - again >> one
+        two - yes >> end
+        work - yes >> end
+    ";
+    let expected = r#"edge 2 To: this loop never ends: it consists of branches, which change no value [F006]
+the loop: one - "again" >> two - "again" >> one
+help: put a step into the loop that writes what a condition reads, or lead the action somewhere else"#;
+    assert_eq!(report(flow), expected);
+    // What an edge maps is another value.
+    let maps = flow.replace(
+        "two - again >> one",
+        "two - again >> one { number <- number }",
+    );
+    assert!(!report(&maps).contains("never ends"), "{}", report(&maps));
+    let ends = flow.replace("two - again >> one", "two - again >> work");
+    assert_eq!(report(&ends), "sound");
+}

@@ -1,7 +1,9 @@
 //! Checks that a flow is sound: the analysis of `flow!`, with its findings at JSON pointers.
 
 mod branch;
+mod does_nothing;
 mod graph;
+mod keywords;
 mod mappings;
 mod place;
 mod signature;
@@ -88,6 +90,7 @@ fn check_level<'a>(
     }
     let places = graph::Places::new(flow, pointer);
     let before = problems.len();
+    check_schemas(flow, pointer, problems);
     let graph = places.graph(problems);
     let mut ends = None;
     if problems.len() == before {
@@ -105,6 +108,7 @@ fn check_level<'a>(
     for (index, node) in flow.nodes.iter().enumerate() {
         let pointer = inside(&inside(pointer, "nodes"), index);
         branch::check(node, &pointer, problems);
+        does_nothing::check(node, &pointer, problems);
         if let Some(inner) = &node.internal_flow {
             if !node.is_left_open() {
                 signature::check(node, inner, &pointer, problems);
@@ -117,6 +121,23 @@ fn check_level<'a>(
     }
     around.pop();
     ends
+}
+
+/// Checks the schemas of all that a flow and its nodes read and write.
+fn check_schemas(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
+    let nodes = flow.nodes.iter().enumerate();
+    let nodes = nodes.map(|(index, node)| {
+        let pointer = inside(&inside(pointer, "nodes"), index);
+        (pointer, &node.inputs, &node.outputs)
+    });
+    let flow = [(pointer.to_owned(), &flow.inputs, &flow.outputs)];
+    for (pointer, inputs, outputs) in flow.into_iter().chain(nodes) {
+        if problems.is_full() {
+            return;
+        }
+        keywords::check(inputs, &inside(&pointer, "inputs"), problems);
+        keywords::check(outputs, &inside(&pointer, "outputs"), problems);
+    }
 }
 
 /// Returns true if it may be wrong because of a node that does not list what it reads and writes.

@@ -17,12 +17,16 @@ pub(super) fn check(flow: &FlowDocument, pointer: &str, problems: &mut Problems)
         let help = "add the node that runs first, or an entry without `from` to `ends` if the flow does nothing";
         let problem = Problem::new(Code::Start, nodes, "the flow has no nodes").help(help);
         problems.push(problem);
-        return;
     }
     // A node whose id could not be read may be the one that was meant.
     let ids: HashSet<&str> = flow.nodes.iter().map(|node| node.id.as_str()).collect();
     if !ids.contains("") {
-        for (id, pointer) in references(flow, pointer) {
+        let references = references(flow, pointer).into_iter();
+        // Without any node, the flow begins nowhere, which is reported.
+        let is_entry = |place: &str| place.ends_with("/entryNodeId");
+        let references =
+            references.filter(|(_, place)| !(flow.nodes.is_empty() && is_entry(place)));
+        for (id, pointer) in references {
             if problems.is_full() {
                 return;
             }

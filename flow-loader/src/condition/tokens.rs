@@ -1,0 +1,395 @@
+//! The words of a condition, as far as they have to be known before it is parsed.
+//!
+//! The parser calls itself for each bracket and the evaluation for each operator, so the number of
+//! both is bounded here. And its errors say what it cannot read, but not what was probably meant.
+
+use super::Misread;
+
+/// The longest condition in bytes.
+const LONGEST: usize = 16 << 10;
+
+/// The largest number of brackets in one another.
+const MOST_BRACKETS: usize = 32;
+
+/// The largest number of operators that can stand in one another.
+const MOST_OPERATORS: usize = 100;
+
+/// A word of a condition.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Kind {
+    /// A name or a keyword.
+    Word,
+    /// A name in backquotes.
+    Name,
+    /// A number or a text.
+    Literal,
+    Opens,
+    Closes,
+    Comma,
+    /// Any other sign.
+    Operator,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Token<'t> {
+    kind: Kind,
+    text: &'t str,
+    /// The position of its first byte.
+    at: usize,
+}
+
+impl Token<'_> {
+    /// Returns true if a value can end with it.
+    fn is_operand(&self) -> bool {
+        let is_in = self.kind == Kind::Word && self.text == "in";
+        let ends = [Kind::Word, Kind::Name, Kind::Literal, Kind::Closes];
+        ends.contains(&self.kind) && !is_in
+    }
+}
+
+/// Signs that are written together, the longer ones first.
+const SIGNS: [&str; 11] = [
+    "===", "!==", "==", "!=", "<=", ">=", "=>", "=<", "<>", "&&", "||",
+];
+
+/// What is written in other languages, and what it is in CEL.
+const FOREIGN: [(&str, &str); 8] = [
+    ("=", "=="),
+    ("===", "=="),
+    ("!==", "!="),
+    ("<>", "!="),
+    ("=>", ">="),
+    ("=<", "<="),
+    ("&", "&&"),
+    ("|", "||"),
+];
+
+/// The same for words.
+const FOREIGN_WORDS: [(&str, &str); 4] = [("and", "&&"), ("or", "||"), ("not", "!"), ("is", "==")];
+
+/// A condition whose brackets and operators were counted.
+pub(super) struct Counted {
+    /// The text for the parser, which knows no backquotes: other names stand for those in them.
+    pub(super) text: String,
+    /// The names in backquotes, each after the one that stands for it.
+    pub(super) names: Vec<(String, String)>,
+    /// How many brackets are in one another.
+    pub(super) brackets: usize,
+    /// How many operators can be in one another.
+    pub(super) operators: usize,
+}
+
+/// Counts the brackets and operators of a condition, and replaces its names in backquotes.
+///
+/// # Errors
+///
+/// It is too long, nests too deep, or has a sign of another language.
+pub(super) fn count(text: &str) -> Result<Counted, Misread> {
+    if text.len() > LONGEST {
+        let message = format!("it has more than {} KiB", LONGEST >> 10);
+        return Err(Misread::new(message).help("let a node decide, and read its result here"));
+    }
+    let tokens = tokens(text)?;
+    refuse_foreign(text, &tokens)?;
+    let (brackets, operators) = depths(text, &tokens)?;
+    let (text, names) = without_backquotes(text, &tokens)?;
+    Ok(Counted {
+        text,
+        names,
+        brackets,
+        operators,
+    })
+}
+
+/// Where something is in a condition, in words.
+fn place(text: &str, at: usize) -> String {
+    let before = &text[..at];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default();
+    let column = column.chars().count() + 1;
+    match line {
+        1 => format!("at its column {column}"),
+        line => format!("at its line {line}, column {column}"),
+    }
+}
+
+fn tokens(text: &str) -> Result<Vec<Token<'_>>, Misread> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let (length, kind) = match first {
+            _ if first.is_whitespace() => (first.len_utf8(), None),
+            '/' if rest.starts_with("//") => (rest.find('\n').unwrap_or(rest.len()), None),
+            '`' => match rest[1..].find('`') {
+                Some(end) => (end + 2, Some(Kind::Name)),
+                None => {
+                    let place = place(text, at);
+                    let message = format!("a name in backquotes does not end, {place}");
+                    return Err(Misread::new(message));
+                }
+            },
+            '(' | '[' | '{' => (1, Some(Kind::Opens)),
+            ')' | ']' | '}' => (1, Some(Kind::Closes)),
+            ',' => (1, Some(Kind::Comma)),
+            _ if literal(rest).is_some() => {
+                (literal(rest).unwrap_or_default(), Some(Kind::Literal))
+            }
+            _ if is_letter(first) => (
+                rest.find(|letter| !is_letter(letter)).unwrap_or(rest.len()),
+                Some(Kind::Word),
+            ),
+            _ => {
+                let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign));
+                let length = sign.map_or(first.len_utf8(), |sign| sign.len());
+                (length, Some(Kind::Operator))
+            }
+        };
+        if let Some(kind) = kind {
+            let text = &rest[..length];
+            tokens.push(Token { kind, text, at });
+        }
+        at += length;
+    }
+    Ok(tokens)
+}
+
+fn is_letter(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+/// The length of a text or of a number with which this begins. `None` if it begins with neither.
+fn literal(rest: &str) -> Option<usize> {
+    if rest.starts_with(|first: char| first.is_ascii_digit()) {
+        let mut letters = rest.char_indices().peekable();
+        let mut end = 0;
+        while let Some((at, letter)) = letters.next() {
+            let next = letters.peek().map(|(_, letter)| *letter);
+            let is_point = letter == '.' && next.is_some_and(|next| next.is_ascii_digit());
+            if !(is_letter(letter) || is_point) {
+                break;
+            }
+            end = at + letter.len_utf8();
+        }
+        return Some(end);
+    }
+    let prefix = rest.find(['"', '\''])?;
+    let is_prefix = |letter: char| "rRbB".contains(letter);
+    if prefix > 2 || !rest[..prefix].chars().all(is_prefix) {
+        return None;
+    }
+    let is_raw = rest[..prefix].contains(['r', 'R']);
+    let quoted = &rest[prefix..];
+    let quote = &quoted[..1];
+    let three = quote.repeat(3);
+    let ends = if quoted.starts_with(&three) {
+        three.as_str()
+    } else {
+        quote
+    };
+    let mut at = ends.len();
+    while let Some(letter) = quoted.get(at..).and_then(|rest| rest.chars().next()) {
+        if quoted[at..].starts_with(ends) {
+            return Some(prefix + at + ends.len());
+        }
+        at += letter.len_utf8();
+        if letter == '\\' && !is_raw {
+            at += quoted[at..].chars().next().map_or(0, char::len_utf8);
+        }
+    }
+    Some(rest.len())
+}
+
+/// Refuses what other languages have and CEL does not.
+fn refuse_foreign(text: &str, tokens: &[Token<'_>]) -> Result<(), Misread> {
+    for (index, token) in tokens.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| tokens[before]);
+        let follows_operand = before.is_some_and(|before| before.is_operand());
+        let next_is_operand = tokens.get(index + 1).is_some_and(|next| {
+            matches!(next.kind, Kind::Word | Kind::Name | Kind::Literal) && next.text != "in"
+        });
+        let meant = match token.kind {
+            // In the conditions of `flow!`, a `&` before a key is a reference to it.
+            Kind::Operator if token.text == "&" && !follows_operand => None,
+            Kind::Operator => FOREIGN.iter().find(|(foreign, _)| *foreign == token.text),
+            Kind::Word if token.text == "not" && !follows_operand && next_is_operand => {
+                FOREIGN_WORDS.iter().find(|(word, _)| *word == "not")
+            }
+            Kind::Word if follows_operand && token.text != "not" => {
+                FOREIGN_WORDS.iter().find(|(word, _)| *word == token.text)
+            }
+            _ => None,
+        };
+        if let Some((foreign, meant)) = meant {
+            let place = place(text, token.at);
+            let message = format!("CEL has no `{foreign}`, {place}");
+            return Err(Misread::new(message).help(format!("write `{meant}`")));
+        }
+    }
+    Ok(())
+}
+
+/// How many brackets, and how many operators, stand in one another at most.
+fn depths(text: &str, tokens: &[Token<'_>]) -> Result<(usize, usize), Misread> {
+    /// What is inside one bracket, as far as it goes on to nest.
+    #[derive(Clone, Copy, Default)]
+    struct Inside {
+        /// The operators since the last comma, `&&` or `||`, which nest in one another.
+        operators: usize,
+        /// Each `? :` nests in the one before it, whatever is between them.
+        choices: usize,
+    }
+    let mut open = vec![Inside::default()];
+    let (mut brackets, mut operators) = (0, 0);
+    for token in tokens {
+        let is_inside = open.len() > 1;
+        let Some(inside) = open.last_mut() else {
+            break;
+        };
+        match token.kind {
+            Kind::Opens => {
+                inside.operators += 1;
+                open.push(Inside::default());
+            }
+            // The parser reports a bracket that closes nothing.
+            Kind::Closes if is_inside => drop(open.pop()),
+            Kind::Comma => *inside = Inside::default(),
+            // Of many of these, the parser makes a balanced tree.
+            Kind::Operator if ["&&", "||"].contains(&token.text) => inside.operators = 0,
+            Kind::Operator if token.text == "?" => inside.choices += 1,
+            Kind::Operator => inside.operators += 1,
+            Kind::Word if token.text == "in" => inside.operators += 1,
+            _ => {}
+        }
+        let all = open.iter();
+        let all: usize = all.map(|inside| inside.operators + inside.choices).sum();
+        (brackets, operators) = (brackets.max(open.len() - 1), operators.max(all));
+        let message = if brackets > MOST_BRACKETS {
+            format!("its brackets stand more than {MOST_BRACKETS} deep in one another")
+        } else if operators > MOST_OPERATORS {
+            format!("more than {MOST_OPERATORS} of its operators follow one another")
+        } else {
+            continue;
+        };
+        let message = format!("{message}, {}", place(text, token.at));
+        return Err(Misread::new(message).help("let a node decide, and read its result here"));
+    }
+    Ok((brackets, operators))
+}
+
+/// The text with other names for those in backquotes, as long as these, and all those names.
+fn without_backquotes(
+    text: &str,
+    tokens: &[Token<'_>],
+) -> Result<(String, Vec<(String, String)>), Misread> {
+    let mut names: Vec<(String, String)> = Vec::new();
+    let mut without = String::new();
+    let mut end = 0;
+    for token in tokens.iter().filter(|token| token.kind == Kind::Name) {
+        let name = &token.text[1..token.text.len() - 1];
+        let is_part = |letter: char| is_letter(letter) || "-./ ".contains(letter);
+        if name.is_empty() || !name.chars().all(is_part) {
+            let place = place(text, token.at);
+            let message = format!("`{name}` in backquotes is not a name, {place}");
+            return Err(Misread::new(message)
+                .help("a name has letters, digits, spaces, `_`, `-`, `.` and `/`"));
+        }
+        let stand_in = match names.iter().find(|(_, known)| known == name) {
+            Some((stand_in, _)) => stand_in.clone(),
+            None => {
+                let length = token.text.chars().count();
+                let stand_in = free_name(text, &names, length);
+                names.push((stand_in.clone(), name.to_owned()));
+                stand_in
+            }
+        };
+        without += &text[end..token.at];
+        without += &stand_in;
+        end = token.at + token.text.len();
+    }
+    without += &text[end..];
+    Ok((without, names))
+}
+
+/// A name that is not in use, of this length if there is one.
+fn free_name(text: &str, names: &[(String, String)], length: usize) -> String {
+    let number = |number: usize| format!("_{number}_");
+    let padded = |mut name: String| {
+        while name.len() < length {
+            name.push('_');
+        }
+        name
+    };
+    let is_free = |name: &String| {
+        let is_taken = names.iter().any(|(stand_in, _)| stand_in == name);
+        !is_taken && !text.contains(name.as_str())
+    };
+    let mut all = (0..).map(number).map(padded);
+    all.find(is_free).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn help(text: &str) -> Option<String> {
+        count(text).err().map(|misread| misread.to_string())
+    }
+
+    #[test]
+    fn other_languages_are_translated() {
+        for (text, foreign, meant) in [
+            ("score = 8", "=", "=="),
+            ("a === 1", "===", "=="),
+            ("a !== 1", "!==", "!="),
+            ("a <> 1", "<>", "!="),
+            ("a => 1", "=>", ">="),
+            ("a =< 1", "=<", "<="),
+            ("a & b", "&", "&&"),
+            ("a | b", "|", "||"),
+            ("a and b", "and", "&&"),
+            ("(a) or b", "or", "||"),
+            ("a && not b", "not", "!"),
+            ("a is null", "is", "=="),
+        ] {
+            let said = help(text).unwrap();
+            assert!(
+                said.starts_with(&format!("CEL has no `{foreign}`, at its column ")),
+                "{said}"
+            );
+            assert!(said.ends_with(&format!("(write `{meant}`)")), "{said}");
+        }
+        for text in [
+            "a == '=' && b != \"a = b and c\" // a = b",
+            "and == or && not == is",
+            "*a == 1 && &b == 2",
+            "a in [r'\\', '\\'', '''a ' = ''', b\"=\"]",
+            "a.b.and == 1e3 || 1.5 < a[0].is",
+        ] {
+            assert_eq!(help(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn names_in_backquotes_keep_their_length() {
+        let counted = count("`größe` > 1 && a.`b-c` == `größe`").unwrap();
+        assert_eq!(counted.text, "_0_____ > 1 && a._0___ == _0_____");
+        assert!(help("`a").is_some());
+        assert!(help("`@result` == 1").is_some());
+        assert!(help("`` == 1").is_some());
+    }
+
+    #[test]
+    fn what_nests_too_deep_is_refused() {
+        let nested = |open: &str, close: &str, levels: usize| {
+            format!("{}1{} == 1", open.repeat(levels), close.repeat(levels))
+        };
+        assert_eq!(help(&nested("(", ")", 32)), None);
+        assert!(help(&nested("(", ")", 33)).is_some());
+        assert_eq!(help(&"a + ".repeat(90)), None);
+        assert!(help(&"a + ".repeat(101)).is_some());
+        assert!(help(&nested("a ? b : ", "", 101)).is_some());
+        assert!(help(&nested("x.a", "", 101)).is_some());
+        assert_eq!(help(&"a == 1 && ".repeat(1000)), None);
+    }
+}

@@ -1,0 +1,79 @@
+//! Checks that the settings of a node do something for it.
+
+use crate::diagnostic::Code;
+use crate::document::problem::{Problem, Problems, inside};
+use crate::document::{NodeDocument, types};
+
+/// Reports settings that do nothing for a node, in the words of `flow!`.
+pub(super) fn check(node: &NodeDocument, pointer: &str, problems: &mut Problems) {
+    let name = node.r#type.as_str();
+    let (is_loop, is_fork) = (name == types::EACH, name == types::FORK);
+    let has_attempts = ![types::FORK, types::BRANCH, types::WAIT].contains(&name);
+    let has_code = !types::ALL.contains(&name) && !node.is_flow();
+    let (id, settings) = (&node.id, &node.settings);
+    let of_loops = "it is a setting of a loop over items";
+    let of_code = "it is a setting of a node that is code";
+    let attempts = "give this setting to a node that works";
+    let (makes_none, does_nothing) = (
+        |_: &str| format!("`{id}` makes no attempts of its own"),
+        |setting: &str| format!("`{setting}` does nothing for `{id}`"),
+    );
+    let is_single =
+        |_: &str| format!("`concurrency` does nothing for `{id}`, which is a single step");
+    let mut report = |setting: &str, is_wrong: bool, message: &dyn Fn(&str) -> String, help| {
+        if is_wrong && !problems.is_full() {
+            let place = inside(&inside(pointer, "settings"), setting);
+            let problem = Problem::new(Code::NamesNothing, place, message(setting));
+            problems.push(problem.of_name().help(help));
+        }
+    };
+    report(
+        "retry",
+        settings.retry.is_some() && !has_attempts,
+        &makes_none,
+        attempts,
+    );
+    report(
+        "timeout",
+        settings.timeout.is_some() && !has_attempts,
+        &makes_none,
+        attempts,
+    );
+    report(
+        "concurrency",
+        settings.concurrency.is_some() && !(is_loop || is_fork),
+        &is_single,
+        "it is a setting of a fork or of a loop over items",
+    );
+    report(
+        "spread",
+        settings.spread.is_some() && !is_loop,
+        &does_nothing,
+        of_loops,
+    );
+    report(
+        "collectErrors",
+        settings.collect_errors && !is_loop,
+        &does_nothing,
+        of_loops,
+    );
+    let is_answered = has_code || name == types::HUMAN;
+    report(
+        "poll",
+        settings.poll.is_some() && !is_answered,
+        &does_nothing,
+        of_code,
+    );
+    report(
+        "blocking",
+        settings.blocking && !is_answered,
+        &does_nothing,
+        of_code,
+    );
+    report(
+        "transaction",
+        settings.transaction && !is_answered,
+        &does_nothing,
+        of_code,
+    );
+}
