@@ -39,6 +39,16 @@ pub enum ModelError {
         /// What is wrong with it.
         source: Box<dyn Error + Send + Sync>,
     },
+    /// The answer has more bytes than it may have, such as
+    /// [`GenAi::max_bytes`](https://docs.rs/flow-agents/latest/flow_agents/struct.GenAi.html#method.max_bytes).
+    #[error(
+        "the answer has more than {limit} bytes; allow more with `max_bytes`, or ask for a shorter \
+         answer"
+    )]
+    TooLarge {
+        /// The most bytes that it may have.
+        limit: usize,
+    },
     /// The stream of an answer stopped before its end.
     #[error(
         "the provider's answer was cut off; characters before that: {characters}, tool calls: \
@@ -98,6 +108,7 @@ impl ModelError {
             | ModelError::CutOff { .. } => true,
             ModelError::Refused { .. }
             | ModelError::Malformed { .. }
+            | ModelError::TooLarge { .. }
             | ModelError::TooLong { .. }
             | ModelError::Filtered { .. }
             | ModelError::ScriptEnded { .. }

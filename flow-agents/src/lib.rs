@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 
-#[cfg(feature = "files")]
-extern crate self as flow_agents; // as which `tools!` knows it
+#[cfg(any(feature = "files", all(test, feature = "genai")))]
+extern crate self as flow_agents; // as which `tools!` and the tests know it
 
 mod about;
 pub mod agent;
