@@ -18,6 +18,8 @@ mod limits;
 mod log;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "mcp")]
+mod mcp_connection;
 mod memory;
 mod message;
 mod messages;

@@ -16,6 +16,9 @@ use crate::error::ModelError;
 /// The mark that a body in UTF-8 may begin with.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
+/// The names of the fields of an event.
+const FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
+
 /// An event.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Event {
@@ -86,6 +89,10 @@ impl Events {
 
     /// The event that is whole but for the end of its last line, or the empty line behind it.
     pub(super) fn finish(&mut self) -> Option<Event> {
+        let is_begun = |field: &&str| field.as_bytes().starts_with(&self.line);
+        if FIELDS.iter().any(is_begun) || MARK.starts_with(&self.line) {
+            self.line.clear();
+        }
         // Of a line that ends within a letter, nothing is known.
         let last = self.end_line().ok().flatten();
         last.or_else(|| self.end_event())
@@ -181,6 +188,27 @@ mod tests {
             assert_eq!(read(&[body.as_bytes()])[0].data, "1");
         }
         assert_eq!(read(&[&"data: ö".as_bytes()[..7]]), []);
+    }
+
+    #[test]
+    fn a_line_that_is_cut_is_not_a_strange_one() {
+        for (body, strange) in [
+            ("\u{feff}dat", None),
+            ("eve", None),
+            ("data: 1\nretr", None),
+            ("<html", Some("<html")),
+            ("data: 1\n{}\n", Some("{}")),
+        ] {
+            let mut events = Events::new(1000);
+            let body = body.as_bytes();
+            events.push(body, &mut Vec::new()).unwrap();
+            events.finish();
+            assert_eq!(events.strange(), strange);
+        }
+        let mut events = Events::new(1000);
+        events.push(&MARK[..2], &mut Vec::new()).unwrap();
+        events.finish();
+        assert_eq!(events.strange(), None);
     }
 
     #[test]

@@ -19,6 +19,9 @@ use crate::model::{Chunk, ReplyStream};
 /// What ends a stream of Chat Completions.
 const END: &str = "[DONE]";
 
+/// The most characters of an event that an error shows.
+const SHOWN: usize = 1000;
+
 /// An answer on its way: what is made of the pieces of its body.
 struct Answer {
     protocol: Protocol,
@@ -27,8 +30,8 @@ struct Answer {
     reader: Box<dyn Reader>,
     parts: Parts,
     limit: usize,
-    /// An event has come.
-    has_begun: bool,
+    /// The beginning of the first event.
+    first: Option<String>,
     /// What has come and was not given yet.
     ready: VecDeque<Result<Chunk, ModelError>>,
     /// Nothing comes any more.
@@ -85,7 +88,7 @@ impl Answer {
             reader: answer::reader(provider),
             parts: Parts::new(provider),
             limit,
-            has_begun: false,
+            first: None,
             ready: VecDeque::new(),
             is_over: false,
         }
@@ -103,14 +106,13 @@ impl Answer {
         if let Err(error) = taken {
             self.fail(error);
         }
-        let is_page = !self.has_begun && !self.content_type.contains("event-stream");
+        let is_page = self.first.is_none() && !self.content_type.contains("event-stream");
         if is_page && let Some(line) = self.events.strange() {
             self.fail(self.not_spoken(line));
         }
     }
 
     fn read(&mut self, event: Event) {
-        self.has_begun = true;
         let data = event.data.trim();
         if data == END {
             self.parts.has_ended |= self.protocol == Protocol::Chat;
@@ -123,6 +125,8 @@ impl Answer {
         if self.parts.has_ended {
             self.end();
         }
+        let beginning = || data.chars().take(SHOWN).collect();
+        self.first.get_or_insert_with(beginning);
     }
 
     fn know(&mut self, name: &str, mut event: Value) {
@@ -160,14 +164,11 @@ impl Answer {
         if self.is_over {
             return;
         }
-        let is_known = self.parts.is_known;
-        match self.events.strange() {
-            Some(line) if !is_known => self.fail(self.not_spoken(line)),
-            None if !is_known && self.has_begun => {
-                self.fail(self.not_spoken("events of another kind"));
-            }
-            _ if matches!(self.protocol, Protocol::Chat | Protocol::Gemini) => self.end(),
-            _ => self.fail(self.parts.cut()),
+        let found = self.events.strange().or(self.first.as_deref());
+        match found.filter(|_| !self.parts.is_known) {
+            Some(found) => self.fail(self.not_spoken(found)),
+            None if matches!(self.protocol, Protocol::Chat | Protocol::Gemini) => self.end(),
+            None => self.fail(self.parts.cut()),
         }
     }
 

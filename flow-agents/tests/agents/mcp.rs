@@ -183,9 +183,14 @@ async fn a_server_that_is_not_there() {
     let missing = tokio::process::Command::new("there-is-no-such-program");
     let error = McpServer::command(missing).await.unwrap_err();
     assert!(matches!(error, McpError::NotConnected(_)), "{error:?}");
-    let ends_at_once = tokio::process::Command::new("true");
-    let error = McpServer::command(ends_at_once).await.unwrap_err();
-    assert!(matches!(error, McpError::NotConnected(_)), "{error:?}");
+    for (program, shown) in [("true", "`true`"), ("/no/such/program", "`program`")] {
+        let command = tokio::process::Command::new(program);
+        let error = McpServer::command(command).await.unwrap_err();
+        let McpError::NotConnected(source) = error else {
+            panic!("{error:?}");
+        };
+        assert!(source.to_string().starts_with(shown), "{source}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
