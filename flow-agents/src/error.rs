@@ -7,6 +7,9 @@ use crate::limits::budget::OverBudget;
 use crate::limits::error::BudgetError;
 use crate::model::Reply;
 
+/// The most characters of a text that an error shows.
+const SHOWN: usize = 300;
+
 /// Why a model gave no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -70,8 +73,9 @@ pub enum ModelError {
         /// What came before the limit.
         reply: Box<Reply>,
     },
-    /// The provider held the answer back: [`Stop::Filtered`](crate::Stop::Filtered).
-    #[error("the provider held the answer back; {}", came(.reply))]
+    /// The provider held the answer back, or the model refused to give one:
+    /// [`Stop::Filtered`](crate::Stop::Filtered).
+    #[error("the provider held the answer back; {}{}", came(.reply), said(.reply))]
     Filtered {
         /// What came before that.
         reply: Box<Reply>,
@@ -164,6 +168,17 @@ fn came(reply: &Reply) -> String {
         reply.content.chars().count(),
         reply.tool_calls.len()
     )
+}
+
+/// What a model says by which it refuses to answer.
+fn said(reply: &Reply) -> String {
+    match reply.content.as_str() {
+        "" => String::new(),
+        text => format!(
+            "; it says: {:?}",
+            text.chars().take(SHOWN).collect::<String>()
+        ),
+    }
 }
 
 fn wait(retry_after: &Option<Duration>) -> String {

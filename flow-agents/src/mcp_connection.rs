@@ -25,7 +25,8 @@ pub(crate) struct Client {
 }
 
 /// Makes a connection.
-pub(crate) type Connect = Box<dyn Fn() -> BoxFuture<'static, Result<Client, McpError>> + Send + Sync>;
+pub(crate) type Connect =
+    Box<dyn Fn() -> BoxFuture<'static, Result<Client, McpError>> + Send + Sync>;
 
 /// A connection with a server.
 pub(crate) struct Connection {
@@ -206,7 +207,9 @@ mod tests {
 
     /// What an agent reads as the result of a call.
     async fn said(tools: &Tools) -> String {
-        let model = ScriptedModel::new().calls([("say", json!({}))]).text("Done.");
+        let model = ScriptedModel::new()
+            .calls([("say", json!({}))])
+            .text("Done.");
         let messages = Messages::from_iter([Message::user("Go.")]);
         let input = AgentInput::builder().messages(messages).build();
         let output = Agent::of(model, tools.clone()).run(input).await.unwrap();
@@ -219,7 +222,10 @@ mod tests {
         let connection = Connection::again("files", server.connect()).await.unwrap();
         let tools = McpServer::new(connection).tools().await.unwrap();
         for starts in 1..6 {
-            assert_eq!((said(&tools).await.as_str(), server.starts()), ("hello", starts));
+            assert_eq!(
+                (said(&tools).await.as_str(), server.starts()),
+                ("hello", starts)
+            );
             server.end().await;
         }
     }
@@ -233,13 +239,22 @@ mod tests {
         let began = Instant::now();
         for starts in 1..=4 {
             let told = said(&tools).await;
-            assert!(told.starts_with("Error: the server of tools `files`"), "{told}");
-            assert!(told.contains("it is not known whether the call had an effect"), "{told}");
+            assert!(
+                told.starts_with("Error: the server of tools `files`"),
+                "{told}"
+            );
+            assert!(
+                told.contains("it is not known whether the call had an effect"),
+                "{told}"
+            );
             assert_eq!(server.starts(), starts);
         }
         assert_eq!(began.elapsed().as_secs(), 1 + 2);
         let told = said(&tools).await;
-        assert!(told.contains("does so each time that it is started again"), "{told}");
+        assert!(
+            told.contains("does so each time that it is started again"),
+            "{told}"
+        );
         assert_eq!(server.starts(), 4);
     }
 }

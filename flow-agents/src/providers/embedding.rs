@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::answer::told;
 use super::provider::Protocol;
-use super::{GenAi, failure, post, whole};
+use super::{GenAi, failure, whole};
 use crate::about::AboutModel;
 use crate::embedding::{Embedded, Embedding};
 use crate::error::ModelError;
@@ -60,7 +60,7 @@ impl GenAi {
                 return Err(failure::refused(why));
             }
         };
-        let answer = post::post(self, &path, &body).await?;
+        let answer = self.post(&path, &body).await?;
         let body = whole::json(answer, "embeddings", self.max_bytes).await?;
         let (vectors, usage) = match self.provider.protocol {
             Protocol::Gemini => (gemini_vectors(body)?, None),
@@ -127,7 +127,9 @@ fn chat_vectors(body: Value) -> Result<(Vec<Vec<f32>>, Option<Usage>), ModelErro
         serde_json::from_value(body).map_err(failure::unreadable)?;
     data.sort_by_key(|it| it.index);
     if !data.iter().map(|it| it.index).eq(0..data.len()) {
-        return Err(failure::malformed("an embedding is missing, or there twice"));
+        return Err(failure::malformed(
+            "an embedding is missing, or there twice",
+        ));
     }
     let vectors = data.into_iter().map(|it| it.embedding).collect();
     let usage = usage.map(|it| Usage::new(it.prompt_tokens, 0));

@@ -64,7 +64,11 @@ impl Events {
     /// # Errors
     /// [`ModelError::TooLarge`] if an event has more bytes than the limit, and [`ModelError::Malformed`] if one is not
     /// UTF-8. The events before that are read.
-    pub(super) fn push(&mut self, mut piece: &[u8], events: &mut Vec<Event>) -> Result<(), ModelError> {
+    pub(super) fn push(
+        &mut self,
+        mut piece: &[u8],
+        events: &mut Vec<Event>,
+    ) -> Result<(), ModelError> {
         while let [first, rest @ ..] = piece {
             if std::mem::take(&mut self.was_return) && *first == b'\n' {
                 piece = rest;
@@ -89,8 +93,12 @@ impl Events {
 
     /// The event that is whole but for the end of its last line, or the empty line behind it.
     pub(super) fn finish(&mut self) -> Option<Event> {
-        let is_begun = |field: &&str| field.as_bytes().starts_with(&self.line);
-        if FIELDS.iter().any(is_begun) || MARK.starts_with(&self.line) {
+        let line = match self.line.strip_prefix(MARK) {
+            Some(rest) if self.is_first_line => rest,
+            _ => &self.line,
+        };
+        let is_begun = |field: &&str| field.as_bytes().starts_with(line);
+        if FIELDS.iter().any(is_begun) || MARK.starts_with(line) {
             self.line.clear();
         }
         // Of a line that ends within a letter, nothing is known.

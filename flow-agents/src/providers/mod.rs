@@ -22,6 +22,7 @@ use async_trait::async_trait;
 use reqwest::Response;
 use reqwest::redirect::Policy;
 use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::Value;
 
 pub use self::error::GenAiError;
 use self::provider::Provider;
@@ -211,7 +212,14 @@ impl GenAi {
     async fn asked(&self, request: &Request, is_streamed: bool) -> Result<Response, ModelError> {
         let body = request::body(self.provider, &self.name, request, is_streamed)?;
         let path = self.provider.protocol.path(&self.name, is_streamed);
-        post::post(self, &path, &body).await
+        self.post(&path, &body).await
+    }
+
+    /// Sends a body to this path of the provider.
+    async fn post(&self, path: &str, body: &Value) -> Result<Response, ModelError> {
+        let key = self.secret(|name| std::env::var(name).ok())?;
+        let url = format!("{}{path}", self.endpoint);
+        post::post(&self.client, self.provider.protocol, &url, key, body).await
     }
 }
 
@@ -243,11 +251,21 @@ impl Model for GenAi {
     }
 
     async fn complete(&self, request: &Request) -> Result<Reply, ModelError> {
-        whole::read(self.provider, self.asked(request, false).await?, self.max_bytes).await
+        whole::read(
+            self.provider,
+            self.asked(request, false).await?,
+            self.max_bytes,
+        )
+        .await
     }
 
     async fn stream(&self, request: &Request) -> Result<ReplyStream, ModelError> {
-        stream::read(self.provider, self.asked(request, true).await?, self.max_bytes).await
+        stream::read(
+            self.provider,
+            self.asked(request, true).await?,
+            self.max_bytes,
+        )
+        .await
     }
 }
 

@@ -1,11 +1,11 @@
 //! Sending a request.
 
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
-use reqwest::{Response, header};
+use reqwest::{Client, Response, header};
 use serde_json::Value;
 
+use super::failure;
 use super::provider::Protocol;
-use super::{GenAi, failure};
 use crate::error::ModelError;
 
 /// The version of Anthropic's interface.
@@ -14,13 +14,18 @@ const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
 /// The most bytes of an error that are read.
 const LONGEST_ERROR: usize = 64 * 1024;
 
-/// Sends a body to this path of the model's provider. The answer has a status of success.
+/// Sends a body to this address of a provider. The answer has a status of success.
 ///
 /// # Errors
-/// Those of the table of [`GenAi`], as far as they come before the body of an answer.
-pub(super) async fn post(model: &GenAi, path: &str, body: &Value) -> Result<Response, ModelError> {
-    let key = model.secret(|name| std::env::var(name).ok())?;
-    let (name, value) = match model.provider.protocol {
+/// Those of the provider, as far as they come before the body of an answer.
+pub(super) async fn post(
+    client: &Client,
+    protocol: Protocol,
+    url: &str,
+    key: String,
+    body: &Value,
+) -> Result<Response, ModelError> {
+    let (name, value) = match protocol {
         Protocol::Chat | Protocol::Responses => (AUTHORIZATION, format!("Bearer {key}")),
         Protocol::Messages => (HeaderName::from_static("x-api-key"), key),
         Protocol::Gemini => (HeaderName::from_static("x-goog-api-key"), key),
@@ -28,9 +33,8 @@ pub(super) async fn post(model: &GenAi, path: &str, body: &Value) -> Result<Resp
     let mut value = HeaderValue::try_from(value)
         .map_err(|_| failure::refused("the key has a character that no key can have"))?;
     value.set_sensitive(true);
-    let url = format!("{}{path}", model.endpoint);
-    let mut request = model.client.post(url).header(name, value);
-    if model.provider.protocol == Protocol::Messages {
+    let mut request = client.post(url).header(name, value);
+    if protocol == Protocol::Messages {
         request = request.header(VERSION.0, VERSION.1);
     }
     let request = request.header(CONTENT_TYPE, "application/json");

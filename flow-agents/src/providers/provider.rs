@@ -59,12 +59,7 @@ static PROVIDERS: [Provider; 9] = [
         endpoint: "https://generativelanguage.googleapis.com/v1beta/",
         variable: Some("GEMINI_API_KEY"),
     },
-    chat(
-        "ollama",
-        "ollama",
-        "http://localhost:11434/v1/",
-        None,
-    ),
+    chat("ollama", "ollama", "http://localhost:11434/v1/", None),
     chat(
         "mistral",
         "mistral_ai",
@@ -83,12 +78,7 @@ static PROVIDERS: [Provider; 9] = [
         "https://api.groq.com/openai/v1/",
         Some("GROQ_API_KEY"),
     ),
-    chat(
-        "xai",
-        "x_ai",
-        "https://api.x.ai/v1/",
-        Some("XAI_API_KEY"),
-    ),
+    chat("xai", "x_ai", "https://api.x.ai/v1/", Some("XAI_API_KEY")),
 ];
 
 const fn chat(

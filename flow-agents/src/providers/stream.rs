@@ -122,7 +122,7 @@ impl Answer {
                 Err(_) => return self.fail(self.not_spoken(data)),
             }
         }
-        if self.parts.has_ended {
+        if self.parts.has_ended && !self.is_over {
             self.end();
         }
         let beginning = || data.chars().take(SHOWN).collect();
@@ -206,7 +206,11 @@ impl Answer {
 }
 
 #[cfg(test)]
-#[expect(dead_code, unused_imports, reason = "the tests of the providers use all of it")]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the tests of the providers use all of it"
+)]
 #[path = "../../tests/agents/providers/bodies/mod.rs"]
 mod bodies;
 

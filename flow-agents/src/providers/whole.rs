@@ -13,7 +13,7 @@ use crate::reply_builder::ReplyBuilder;
 /// Reads an answer.
 ///
 /// # Errors
-/// Those of the table of [`GenAi`](super::GenAi).
+/// Those of the provider, and of an answer that is not what it should be.
 pub(super) async fn read(
     provider: &'static Provider,
     answer: Response,

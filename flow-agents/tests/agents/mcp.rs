@@ -193,6 +193,38 @@ async fn a_server_that_is_not_there() {
     }
 }
 
+/// A server of two tools: `say` says hello, and `leave` ends the server.
+#[cfg(unix)]
+const SHELL: &str = r#"
+say() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) say '"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"shell","version":"1"}}' ;;
+    *'"tools/list"'*) say '"result":{"tools":[{"name":"say","inputSchema":{"type":"object"}},{"name":"leave","inputSchema":{"type":"object"}}]}' ;;
+    *'"leave"'*) exit ;;
+    *'"tools/call"'*) say '"result":{"content":[{"type":"text","text":"hello"}]}' ;;
+    *'"id"'*) say '"error":{"code":-32601,"message":"there is no such method"}' ;;
+  esac
+done
+"#;
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_process_that_has_ended_is_started_again() {
+    let mut command = tokio::process::Command::new("/bin/sh");
+    command.args(["-c", SHELL]);
+    let server = McpServer::command(command).await.unwrap();
+    let tools = server.tools().await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(results(tools.clone(), &["say"]).await, ["hello"]);
+        let told = results(tools.clone(), &["leave"]).await;
+        let ended = "Error: the server of tools `sh` (shell) has ended";
+        assert!(told[0].starts_with(ended), "{told:?}");
+    }
+    assert_eq!(results(tools, &["say"]).await, ["hello"]);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_server_that_does_not_answer() {
     let (ours, _theirs) = tokio::io::duplex(64 * 1024);

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use super::{Parts, list, text};
+use super::parts::{self, Parts, list, text};
 use crate::error::ModelError;
 use crate::model::{Chunk, ToolCallChunk};
 use crate::providers::kept::Thought;
@@ -21,7 +21,7 @@ pub(super) struct Reader {
     thought: String,
 }
 
-impl super::Reader for Reader {
+impl parts::Reader for Reader {
     fn event(&mut self, event: &Value, parts: &mut Parts) -> Result<(), ModelError> {
         parts.is_known |= event.get("choices").is_some_and(Value::is_array);
         let reported = [&event["usage"], &event["x_groq"]["usage"]];

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Parts, list, text};
+use super::parts::{self, Parts, list, text};
 use crate::error::ModelError;
 use crate::log::warning;
 use crate::model::ToolCallChunk;
@@ -11,7 +11,7 @@ use crate::usage::Usage;
 
 pub(super) struct Reader;
 
-impl super::Reader for Reader {
+impl parts::Reader for Reader {
     fn event(&mut self, event: &Value, parts: &mut Parts) -> Result<(), ModelError> {
         let fields = ["candidates", "promptFeedback", "usageMetadata"];
         parts.is_known |= fields.iter().any(|name| event.get(name).is_some());

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Parts, list, text};
+use super::parts::{self, Parts, list, text};
 use crate::error::ModelError;
 use crate::model::ToolCallChunk;
 use crate::providers::kept::Thought;
@@ -43,7 +43,7 @@ struct Tokens {
     output: u64,
 }
 
-impl super::Reader for Reader {
+impl parts::Reader for Reader {
     fn event(&mut self, event: &Value, parts: &mut Parts) -> Result<(), ModelError> {
         let index = event["index"].as_u64().unwrap_or_default();
         let is_known = match text(event, "type") {
@@ -141,7 +141,13 @@ impl Reader {
         let block = self.blocks.entry(index).or_insert(Block::Text);
         match (text(delta, "type"), block) {
             ("text_delta", Block::Text) => parts.say(text(delta, "text")),
-            ("input_json_delta", Block::Call { index, has_arguments }) => {
+            (
+                "input_json_delta",
+                Block::Call {
+                    index,
+                    has_arguments,
+                },
+            ) => {
                 let arguments = text(delta, "partial_json");
                 *has_arguments |= !arguments.is_empty();
                 parts.arguments(*index, arguments);

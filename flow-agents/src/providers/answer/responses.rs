@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{Parts, list, text};
+use super::parts::{self, Parts, list, text};
 use crate::error::ModelError;
 use crate::model::ToolCallChunk;
 use crate::providers::failure;
@@ -27,7 +27,7 @@ struct Call {
     arguments: String,
 }
 
-impl super::Reader for Reader {
+impl parts::Reader for Reader {
     fn event(&mut self, event: &Value, parts: &mut Parts) -> Result<(), ModelError> {
         let kind = text(event, "type");
         parts.is_known |= kind.starts_with("response.");

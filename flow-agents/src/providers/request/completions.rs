@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Thought, Turn, address, arguments, kept, said, schema, set};
+use super::asked::{Asked, Turn, address, arguments, said, set};
+use super::schema;
 use crate::message::{Part, ToolCall};
 use crate::model::ToolDefinition;
+use crate::providers::kept::{self, Thought};
 use crate::providers::provider::Provider;
 
 /// The beginnings of the names of models that have another name for the most tokens.
@@ -44,7 +46,11 @@ pub(super) fn body(asked: &Asked<'_>) -> Value {
     }
     set(&mut body, "temperature", request.temperature);
     let thinks = THINKING.iter().any(|it| asked.model.starts_with(it));
-    let most = if thinks { "max_completion_tokens" } else { "max_tokens" };
+    let most = if thinks {
+        "max_completion_tokens"
+    } else {
+        "max_tokens"
+    };
     set(&mut body, most, request.max_tokens);
     body
 }

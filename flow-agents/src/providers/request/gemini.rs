@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Asked, Thought, Turn, arguments, kept, set};
+use super::asked::{Asked, Turn, arguments, set};
 use crate::error::ModelError;
 use crate::message::{ImageSource, Part, ToolCall};
 use crate::model::ToolDefinition;
+use crate::providers::kept::{self, Thought};
 
 /// The names by which Gemini's own tools are asked for.
 const OF_GEMINI: [&str; 4] = [
@@ -86,7 +87,10 @@ fn answered(asked: &Asked<'_>, content: &str, calls: &[ToolCall]) -> Vec<Value> 
         parts.push(json!({ "text": content }));
     }
     // The first call of a message needs one.
-    let mut instead = asked.model.contains("gemini-3").then(|| UNSIGNED.to_owned());
+    let mut instead = asked
+        .model
+        .contains("gemini-3")
+        .then(|| UNSIGNED.to_owned());
     for call in calls {
         let mut function = json!({ "name": call.name, "args": arguments(call) });
         set(&mut function, "id", id(&call.id));

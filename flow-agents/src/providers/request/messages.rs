@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Thought, Turn, arguments, kept, said, schema, set};
+use super::asked::{Asked, Turn, arguments, said, set};
+use super::schema;
 use crate::message::{ImageSource, Part, ToolCall};
 use crate::model::ToolDefinition;
+use crate::providers::kept::{self, Thought};
 use crate::providers::provider::Provider;
 
 pub(super) fn body(asked: &Asked<'_>) -> Value {
@@ -37,7 +39,9 @@ pub(super) fn body(asked: &Asked<'_>) -> Value {
         body["output_config"] = json!({ "format": { "type": "json_schema", "schema": schema } });
     }
     set(&mut body, "temperature", request.temperature);
-    let most = request.max_tokens.unwrap_or_else(|| most_tokens(asked.model));
+    let most = request
+        .max_tokens
+        .unwrap_or_else(|| most_tokens(asked.model));
     body["max_tokens"] = json!(most);
     body
 }
@@ -77,7 +81,10 @@ fn answered(provider: &Provider, content: &str, calls: &[ToolCall]) -> Value {
             }
         }
         // A message begins with what was thought before it.
-        blocks.extend(said.take().map(|text| json!({ "type": "text", "text": text })));
+        blocks.extend(
+            said.take()
+                .map(|text| json!({ "type": "text", "text": text })),
+        );
         blocks.push(json!({
             "type": "tool_use", "id": call.id, "name": call.name, "input": arguments(call),
         }));

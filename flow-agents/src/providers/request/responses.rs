@@ -2,9 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::{Asked, Thought, Turn, address, arguments, kept, said, schema, set};
+use super::asked::{Asked, Turn, address, arguments, said, set};
+use super::schema;
 use crate::message::{Part, ToolCall};
 use crate::model::ToolDefinition;
+use crate::providers::kept::{self, Thought};
 use crate::providers::provider::Provider;
 
 pub(super) fn body(asked: &Asked<'_>) -> Value {

@@ -31,7 +31,9 @@ pub(super) fn strict(schema: &Value) -> Value {
 
 fn make_strict(schema: &mut Value, requires_all: bool) {
     if let Value::Array(schemas) = schema {
-        schemas.iter_mut().for_each(|it| make_strict(it, requires_all));
+        schemas
+            .iter_mut()
+            .for_each(|it| make_strict(it, requires_all));
         return;
     }
     let Value::Object(fields) = schema else {
@@ -43,7 +45,9 @@ fn make_strict(schema: &mut Value, requires_all: bool) {
         } else if NAMED.contains(&key.as_str())
             && let Value::Object(schemas) = value
         {
-            schemas.values_mut().for_each(|it| make_strict(it, requires_all));
+            schemas
+                .values_mut()
+                .for_each(|it| make_strict(it, requires_all));
         }
     }
     let properties = fields.get("properties").and_then(Value::as_object);

@@ -32,7 +32,12 @@ async fn a_page_is_an_error_that_names_its_content_type() {
                 assert!(why.contains(&found), "{} {way:?}: {why}", of.model);
             }
         }
-        let why = refused(Way::Stream, &of, Answer::new("text/event-stream", "<p>\nNo.\n")).await;
+        let why = refused(
+            Way::Stream,
+            &of,
+            Answer::new("text/event-stream", "<p>\nNo.\n"),
+        )
+        .await;
         assert!(why.contains("found text/event-stream: <p>"), "{why}");
     }
 }
@@ -40,7 +45,12 @@ async fn a_page_is_an_error_that_names_its_content_type() {
 #[tokio::test]
 async fn other_json_is_an_error_that_names_its_content_type() {
     for of in bodies::all() {
-        for body in [json!({ "status": "ok" }), json!([1]), json!("no"), json!(null)] {
+        for body in [
+            json!({ "status": "ok" }),
+            json!([1]),
+            json!("no"),
+            json!(null),
+        ] {
             for way in WAYS {
                 let why = refused(way, &of, Answer::json(&body)).await;
                 let found = format!("found application/json: {body}");
@@ -48,7 +58,11 @@ async fn other_json_is_an_error_that_names_its_content_type() {
             }
             let events = Answer::new("text/event-stream", format!("data: {body}\n\n").repeat(2));
             let why = refused(Way::Stream, &of, events).await;
-            assert!(why.contains("found text/event-stream"), "{}: {why}", of.model);
+            assert!(
+                why.contains("found text/event-stream"),
+                "{}: {why}",
+                of.model
+            );
         }
     }
 }
@@ -100,8 +114,14 @@ async fn an_answer_of_thirty_megabytes_is_an_error() {
     for (way, answer) in [
         (Way::Complete, Answer::json(&whole)),
         (Way::Stream, Answer::new("text/event-stream", parts)),
-        (Way::Stream, Answer::new("text/event-stream", format!("data: {delta}\n\n"))),
-        (Way::Stream, Answer::new("text/event-stream", "x".repeat(SIZE))),
+        (
+            Way::Stream,
+            Answer::new("text/event-stream", format!("data: {delta}\n\n")),
+        ),
+        (
+            Way::Stream,
+            Answer::new("text/event-stream", "x".repeat(SIZE)),
+        ),
         (Way::Stream, Answer::new("text/html", "x".repeat(SIZE))),
     ] {
         let why = refused(way, &openai, answer.piece(1 << 16)).await;

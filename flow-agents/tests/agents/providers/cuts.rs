@@ -46,7 +46,11 @@ async fn a_stream_that_is_cut_anywhere_is_an_error() {
             cuts.extend([whole.len() - 5, whole.len() - 3]);
             for cut in cuts {
                 let (text, error) = read(&of, &whole.as_bytes()[..cut], end_of_body).await;
-                let about = format!("{} {end_of_body:?} {cut} of {}: {error:?}", of.model, whole.len());
+                let about = format!(
+                    "{} {end_of_body:?} {cut} of {}: {error:?}",
+                    of.model,
+                    whole.len()
+                );
                 let is_complete = cut >= complete && (is_chat || end_of_body == End::Closed);
                 let Some(ModelError::CutOff { characters, .. }) = error else {
                     assert!(is_complete && error.is_none() && text == TEXT, "{about}");

@@ -70,9 +70,11 @@ fn message(blocks: &[(Value, Vec<Value>)], stop: &str) -> Vec<Value> {
     for (index, (block, deltas)) in blocks.iter().enumerate() {
         events
             .push(json!({ "type": "content_block_start", "index": index, "content_block": block }));
-        events.extend(deltas.iter().map(
-            |delta| json!({ "type": "content_block_delta", "index": index, "delta": delta }),
-        ));
+        events.extend(
+            deltas.iter().map(
+                |delta| json!({ "type": "content_block_delta", "index": index, "delta": delta }),
+            ),
+        );
         events.push(json!({ "type": "content_block_stop", "index": index }));
     }
     events.push(json!({
@@ -83,7 +85,9 @@ fn message(blocks: &[(Value, Vec<Value>)], stop: &str) -> Vec<Value> {
 }
 
 fn said(texts: &[&str]) -> (Value, Vec<Value>) {
-    let deltas = texts.iter().map(|text| json!({ "type": "text_delta", "text": text }));
+    let deltas = texts
+        .iter()
+        .map(|text| json!({ "type": "text_delta", "text": text }));
     (json!({ "type": "text", "text": "" }), deltas.collect())
 }
 
@@ -113,7 +117,10 @@ async fn kinds_of_events_blocks_and_deltas_that_are_not_known_are_passed_over() 
         json!({ "type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": [] }),
         vec![json!({ "type": "text_delta", "text": "not said" })],
     );
-    let new = (json!({ "type": "hologram" }), vec![json!({ "type": "light_delta", "light": 1 })]);
+    let new = (
+        json!({ "type": "hologram" }),
+        vec![json!({ "type": "light_delta", "light": 1 })],
+    );
     let mut sent = message(&[server_call, found, (block, deltas), new], "end_turn");
     sent.insert(1, json!({ "type": "moon_phase", "phase": "new" }));
     let reply = streamed(&of("anthropic"), &events(&sent), None).await;
@@ -121,7 +128,8 @@ async fn kinds_of_events_blocks_and_deltas_that_are_not_known_are_passed_over() 
 
     let responses = of("openai-responses");
     let mut sent: Vec<String> = responses.text.1.clone();
-    let search = json!({ "type": "web_search_call", "id": "ws_1", "status": "completed", "name": "search" });
+    let search =
+        json!({ "type": "web_search_call", "id": "ws_1", "status": "completed", "name": "search" });
     for event in [
         json!({ "type": "response.output_item.added", "output_index": 0, "item": search }),
         json!({ "type": "response.web_search_call.searching", "output_index": 0 }),
@@ -194,7 +202,12 @@ async fn calls_of_tools_of_the_provider_are_not_those_of_the_program() {
                 (Way::Stream, None) => continue,
             };
             let reply = ask(way, of, answer).await.unwrap();
-            assert_eq!((&*reply.content, reply.stop), ("Two.", Stop::Done), "{}", of.model);
+            assert_eq!(
+                (&*reply.content, reply.stop),
+                ("Two.", Stop::Done),
+                "{}",
+                of.model
+            );
             let weather = [ToolCall::raw("2", "weather", "{}")];
             let expected: &[ToolCall] = if of.provider == "openai" && of.paths[0] != "/responses" {
                 &weather
@@ -215,7 +228,9 @@ async fn the_text_of_a_refusal_is_kept() {
     let mut body = anthropic.text.0.clone();
     body["content"][0]["text"] = json!("I cannot.");
     body["stop_reason"] = json!("refusal");
-    let reply = ask(Way::Complete, &anthropic, Answer::json(&body)).await.unwrap();
+    let reply = ask(Way::Complete, &anthropic, Answer::json(&body))
+        .await
+        .unwrap();
     assert_eq!((&*reply.content, reply.stop), ("I cannot.", Stop::Filtered));
 }
 
@@ -223,7 +238,9 @@ async fn the_text_of_a_refusal_is_kept() {
 #[tokio::test]
 async fn a_whole_answer_is_a_stream_too() {
     for of in bodies::all() {
-        let reply = ask(Way::Stream, &of, Answer::json(&of.text.0)).await.unwrap();
+        let reply = ask(Way::Stream, &of, Answer::json(&of.text.0))
+            .await
+            .unwrap();
         assert_eq!(reply, done(bodies::TEXT, bodies::usage()), "{}", of.model);
     }
 }
