@@ -198,6 +198,7 @@ mod tests {
         async fn end(&self) {
             let running = self.running.lock().await.take();
             running.unwrap().cancel().await.unwrap();
+            tokio::time::sleep(Duration::from_millis(1)).await; // until the client has seen it
         }
 
         fn starts(&self) -> u32 {
