@@ -7,6 +7,9 @@ use crate::limits::budget::OverBudget;
 use crate::limits::error::BudgetError;
 use crate::model::Reply;
 
+/// The most characters of a text that an error shows.
+const SHOWN: usize = 300;
+
 /// Why a model gave no answer.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -39,6 +42,16 @@ pub enum ModelError {
         /// What is wrong with it.
         source: Box<dyn Error + Send + Sync>,
     },
+    /// The answer has more bytes than it may have, such as
+    /// [`GenAi::max_bytes`](https://docs.rs/flow-agents/latest/flow_agents/struct.GenAi.html#method.max_bytes).
+    #[error(
+        "the answer has more than {limit} bytes; allow more with `max_bytes`, or ask for a shorter \
+         answer"
+    )]
+    TooLarge {
+        /// The most bytes that it may have.
+        limit: usize,
+    },
     /// The stream of an answer stopped before its end.
     #[error(
         "the provider's answer was cut off; characters before that: {characters}, tool calls: \
@@ -60,8 +73,9 @@ pub enum ModelError {
         /// What came before the limit.
         reply: Box<Reply>,
     },
-    /// The provider held the answer back: [`Stop::Filtered`](crate::Stop::Filtered).
-    #[error("the provider held the answer back; {}", came(.reply))]
+    /// The provider held the answer back, or the model refused to give one:
+    /// [`Stop::Filtered`](crate::Stop::Filtered).
+    #[error("the provider held the answer back; {}{}", came(.reply), said(.reply))]
     Filtered {
         /// What came before that.
         reply: Box<Reply>,
@@ -98,6 +112,7 @@ impl ModelError {
             | ModelError::CutOff { .. } => true,
             ModelError::Refused { .. }
             | ModelError::Malformed { .. }
+            | ModelError::TooLarge { .. }
             | ModelError::TooLong { .. }
             | ModelError::Filtered { .. }
             | ModelError::ScriptEnded { .. }
@@ -153,6 +168,17 @@ fn came(reply: &Reply) -> String {
         reply.content.chars().count(),
         reply.tool_calls.len()
     )
+}
+
+/// What a model says by which it refuses to answer.
+fn said(reply: &Reply) -> String {
+    match reply.content.as_str() {
+        "" => String::new(),
+        text => format!(
+            "; it says: {:?}",
+            text.chars().take(SHOWN).collect::<String>()
+        ),
+    }
 }
 
 fn wait(retry_after: &Option<Duration>) -> String {

@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 
-#[cfg(feature = "files")]
-extern crate self as flow_agents; // as which `tools!` knows it
+#[cfg(any(feature = "files", all(test, feature = "genai")))]
+extern crate self as flow_agents; // as which `tools!` and the tests know it
 
 mod about;
 pub mod agent;
@@ -18,6 +18,8 @@ mod limits;
 mod log;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "mcp")]
+mod mcp_connection;
 mod memory;
 mod message;
 mod messages;

@@ -4,19 +4,21 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
-use std::sync::Arc;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use flow_runtime::Context;
 use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ResourceContents};
-use rmcp::service::{RoleClient, RunningService, ServiceExt as _};
+use rmcp::service::{RoleClient, ServiceError, ServiceExt as _};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::transport::{IntoTransport, StreamableHttpClientTransport, TokioChildProcess};
+use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
 
+use crate::mcp_connection::{Client, Connection};
 use crate::model::ToolDefinition;
 use crate::tool::{Tool, ToolError};
 use crate::tools::Tools;
@@ -47,7 +49,7 @@ const LONGEST_NAME: usize = 64;
 /// ```
 #[derive(Clone)]
 pub struct McpServer {
-    client: Arc<RunningService<RoleClient, ()>>,
+    connection: Arc<Connection>,
     timeout: Duration,
 }
 
@@ -58,6 +60,16 @@ pub enum McpError {
     /// The server cannot be started, reached, or agreed with about the protocol.
     #[error("the server of tools cannot be connected")]
     NotConnected(#[source] Box<dyn Error + Send + Sync>),
+    /// A server that was started by [`command`](McpServer::command) has ended, and did so again each time that it was
+    /// started again.
+    #[error(
+        "the server of tools {server} has ended, and does so each time that it is started again; try \
+         its command in a terminal"
+    )]
+    Ended {
+        /// The name of the server.
+        server: String,
+    },
     /// The server does not list its tools.
     #[error("the server does not list its tools")]
     NotListed(#[source] Box<dyn Error + Send + Sync>),
@@ -77,11 +89,26 @@ impl McpServer {
     /// Starts this command, and speaks with it over its standard input and output. It is ended with the
     /// last tool.
     ///
+    /// If it ends before that, it is started again with the next call, up to three times in a row without the result of a
+    /// call in between. The call during which it has ended fails: it is not made again, since it may have had an effect.
+    ///
     /// # Errors
     /// [`McpError::NotConnected`].
     pub async fn command(command: Command) -> Result<McpServer, McpError> {
-        let process = TokioChildProcess::new(command);
-        Self::connected(process.map_err(|error| McpError::NotConnected(error.into()))?).await
+        let program = command.as_std().get_program().to_string_lossy();
+        let program = program.rsplit(['/', '\\']).next().unwrap_or_default();
+        let name = program.to_owned();
+        let command = Arc::new(Mutex::new(command));
+        let program = name.clone();
+        let connect = move || {
+            let (command, program) = (Arc::clone(&command), program.clone());
+            Box::pin(async move {
+                let failed = |error| not_started(&program, error);
+                started(&command).await.map_err(failed)
+            }) as _
+        };
+        let connection = Connection::again(&name, Box::new(connect)).await?;
+        Ok(McpServer::new(connection))
     }
 
     /// Speaks with the server at this address, such as `http://localhost:8000/mcp`, over HTTP.
@@ -102,7 +129,8 @@ impl McpServer {
     }
 
     async fn at(config: StreamableHttpClientTransportConfig) -> Result<McpServer, McpError> {
-        Self::connected(StreamableHttpClientTransport::from_config(config)).await
+        let name = config.uri.to_string();
+        Self::connected(&name, StreamableHttpClientTransport::from_config(config)).await
     }
 
     /// Speaks with a server over a connection, such as a socket.
@@ -112,21 +140,23 @@ impl McpServer {
     pub async fn over(
         connection: impl AsyncRead + AsyncWrite + Send + 'static,
     ) -> Result<McpServer, McpError> {
-        Self::connected(tokio::io::split(connection)).await
+        Self::connected("connection", tokio::io::split(connection)).await
     }
 
-    async fn connected<T, E, A>(transport: T) -> Result<McpServer, McpError>
+    async fn connected<T, E, A>(name: &str, transport: T) -> Result<McpServer, McpError>
     where
         T: IntoTransport<RoleClient, E, A>,
         E: Error + Send + Sync + 'static,
     {
-        let client = tokio::time::timeout(TIMEOUT, ().serve(transport)).await;
-        let client = client.map_err(|_| McpError::NotConnected(no_answer().into()))?;
-        let client = client.map_err(|error| McpError::NotConnected(error.into()))?;
-        Ok(McpServer {
-            client: Arc::new(client),
+        let client = connected(transport).await.map_err(McpError::NotConnected)?;
+        Ok(McpServer::new(Connection::once(name, client)))
+    }
+
+    pub(crate) fn new(connection: Connection) -> McpServer {
+        McpServer {
+            connection: Arc::new(connection),
             timeout: TIMEOUT,
-        })
+        }
     }
 
     /// How long a call may take, a minute by default. Then the server is told that nobody waits any more.
@@ -143,7 +173,8 @@ impl McpServer {
     /// # Errors
     /// [`McpError::NotListed`] and [`McpError::SameName`].
     pub async fn tools(&self) -> Result<Tools, McpError> {
-        let listed = tokio::time::timeout(TIMEOUT, self.client.list_all_tools()).await;
+        let client = self.connection.client().await?;
+        let listed = tokio::time::timeout(TIMEOUT, client.service.list_all_tools()).await;
         let listed = listed.map_err(|_| McpError::NotListed(no_answer().into()))?;
         let listed = listed.map_err(|error| McpError::NotListed(error.into()))?;
         let mut tools = Tools::new();
@@ -173,9 +204,47 @@ impl McpServer {
 impl fmt::Debug for McpServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("McpServer")
+            .field("connection", &self.connection)
             .field("timeout", &self.timeout)
             .finish_non_exhaustive()
     }
+}
+
+pub(crate) type Failure = Box<dyn Error + Send + Sync>;
+
+/// Connects with a server.
+pub(crate) async fn connected<T, E, A>(transport: T) -> Result<Client, Failure>
+where
+    T: IntoTransport<RoleClient, E, A>,
+    E: Error + Send + Sync + 'static,
+{
+    let service = tokio::time::timeout(TIMEOUT, ().serve(transport)).await;
+    Ok(Client {
+        service: service.map_err(|_| no_answer())??,
+        _process: None,
+    })
+}
+
+/// Starts a server, and connects with it.
+async fn started(command: &Mutex<Command>) -> Result<Client, Failure> {
+    let process = {
+        let mut command = command.lock().unwrap_or_else(PoisonError::into_inner);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped());
+        command.kill_on_drop(true).spawn()
+    };
+    let mut process = process?;
+    let (Some(output), Some(input)) = (process.stdout.take(), process.stdin.take()) else {
+        return Err("the process has no pipes".into());
+    };
+    let client = connected((output, input)).await?;
+    Ok(Client {
+        _process: Some(process),
+        ..client
+    })
+}
+
+fn not_started(program: &str, error: Failure) -> McpError {
+    McpError::NotConnected(format!("`{program}`: {error}").into())
 }
 
 fn no_answer() -> String {
@@ -206,12 +275,24 @@ impl Tool for McpTool {
 
     async fn call(&self, _: &Context, arguments: Map<String, Value>) -> Result<String, ToolError> {
         let request = CallToolRequestParams::new(self.name.clone()).with_arguments(arguments);
-        let call = self.server.client.call_tool(request);
+        let connection = &self.server.connection;
+        let client = connection.client().await.map_err(ToolError::failed)?;
+        let call = client.service.call_tool(request);
         let after = self.server.timeout;
         let Ok(result) = tokio::time::timeout(after, call).await else {
             return Err(ToolError::failed(format!("no result within {after:?}")));
         };
-        let result = result.map_err(ToolError::failed)?;
+        let result = result.map_err(|error| match error {
+            ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
+                let server = connection.name();
+                ToolError::failed(format!(
+                    "the server of tools {server} has ended, or its connection; it is not known \
+                     whether the call had an effect"
+                ))
+            }
+            error => ToolError::failed(error),
+        })?;
+        connection.works().await;
         let failed = result.is_error == Some(true);
         match (failed, text_of(result)) {
             (false, Some(text)) => Ok(text),

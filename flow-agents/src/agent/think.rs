@@ -1,8 +1,10 @@
 //! The node of an agent that asks the model.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use flow_runtime::prelude::*;
+use tokio::time::Instant;
 
 use crate::asked::asked;
 use crate::error::ModelError;
@@ -18,6 +20,9 @@ use crate::tools::Tools;
 /// How often an agent asks the model unless [`Think::turns`] says otherwise.
 const TURNS: u32 = 10;
 
+/// The longest pause that a provider may ask for.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
 /// A node that asks a model what to do next: to call tools, or nothing more.
 ///
 /// It reads `messages`, `turns` and `spent`, and writes them with this turn. Its actions are those of
@@ -25,6 +30,16 @@ const TURNS: u32 = 10;
 ///
 /// The text of the answer is [emitted](Context::emit) as it comes, and with the feature `tracing` each
 /// request is a span, as of a [`Chat`](crate::Chat).
+///
+/// # Retries
+/// A turn whose model is overloaded, limits the rate of requests, or breaks off its answer is tried again, up to 4 attempts
+/// with pauses of 1 s, 2 s and 4 s, of which a part is random. No tool is called again: calls are only made from a turn
+/// that is complete. If the provider asks for a longer pause, no request of this `Think` is made before that; if it asks
+/// for more than a minute, its error is returned at once. `with retry(…)` where a flow declares the node says otherwise.
+///
+/// What was emitted of a turn that broke off is emitted anew: an observer is told
+/// [`EventKind::AttemptFailed`](flow_runtime::EventKind::AttemptFailed) in between, as of a [`Chat`](crate::Chat). A durable run records each attempt that failed,
+/// and continues with the next one after a crash. The crash itself is not counted.
 #[derive(Clone)]
 pub struct Think {
     model: Arc<dyn Model>,
@@ -35,6 +50,8 @@ pub struct Think {
     prices: Arc<Prices>,
     temperature: Option<f64>,
     max_tokens: Option<u32>,
+    /// Until when the provider wants no requests.
+    pause: Arc<Mutex<Option<Instant>>>,
 }
 
 /// What a model wants to do next.
@@ -79,6 +96,7 @@ impl Think {
             prices: Arc::default(),
             temperature: None,
             max_tokens: None,
+            pause: Arc::default(),
         }
     }
 
@@ -133,7 +151,35 @@ impl Think {
     }
 }
 
-#[node(writes(messages, turns, spent), actions = Thought)]
+/// Whether the turn may succeed when it is tried again soon.
+fn passes(error: &ModelError) -> bool {
+    let asked = error.retry_after().unwrap_or_default();
+    error.is_transient() && asked <= LONGEST_PAUSE
+}
+
+impl Think {
+    /// Waits as long as the provider has asked for.
+    async fn wait(&self) {
+        let until = *self.pause.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(until) = until {
+            tokio::time::sleep_until(until).await;
+        }
+    }
+
+    /// Keeps how long the provider asks to wait, if that is not too long.
+    fn keep_pause(&self, error: &ModelError) {
+        if let Some(asked) = error.retry_after().filter(|_| passes(error)) {
+            let mut pause = self.pause.lock().unwrap_or_else(PoisonError::into_inner);
+            *pause = (*pause).max(Some(Instant::now() + asked));
+        }
+    }
+}
+
+#[node(
+    writes(messages, turns, spent),
+    actions = Thought,
+    retry(attempts = 4, wait = "1s", backoff = 2.0, jitter = 0.5, if = passes),
+)]
 impl Think {
     async fn exec(
         &self,
@@ -149,6 +195,7 @@ impl Think {
             let pending = Vec::new();
             return Ok((messages, turns, spent, Thought::Limit { pending }));
         }
+        self.wait().await;
         let model = Budgeted::new(&*self.model, self.budget);
         let model = model.prices(Arc::clone(&self.prices)).after(spent);
         let reply = asked(&model, &self.request(&messages), |text| cx.emit(text)).await;
@@ -159,7 +206,10 @@ impl Think {
                 let exhausted = over.to_string();
                 return Ok((messages, turns, spent, Thought::Budget { exhausted }));
             }
-            Err(error) => return Err(error),
+            Err(error) => {
+                self.keep_pause(&error);
+                return Err(error);
+            }
         };
         let turns = turns + 1;
         let reply = match reply.into_complete() {

@@ -108,7 +108,9 @@ impl Call {
         }
         let usage = match error {
             ModelError::TooLong { reply } | ModelError::Filtered { reply } => reply.usage,
-            ModelError::CutOff { .. } | ModelError::Malformed { .. } => self.reserved,
+            ModelError::CutOff { .. }
+            | ModelError::Malformed { .. }
+            | ModelError::TooLarge { .. } => self.reserved,
             _ if self.has_begun => self.reserved,
             _ => Usage::default(),
         };

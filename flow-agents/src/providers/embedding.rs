@@ -1,9 +1,12 @@
 //! Embeddings of real providers.
 
 use async_trait::async_trait;
-use genai::embed::{EmbedOptions, EmbedResponse};
+use serde::Deserialize;
+use serde_json::{Value, json};
 
-use super::{GenAi, failure, reply};
+use super::answer::told;
+use super::provider::Protocol;
+use super::{GenAi, failure, whole};
 use crate::about::AboutModel;
 use crate::embedding::{Embedded, Embedding};
 use crate::error::ModelError;
@@ -36,7 +39,7 @@ impl Embedding for GenAi {
             .find(|it| Some(*it) != expected || *it == 0)
         {
             None => Ok(embedded),
-            Some(found) => Err(malformed(format!(
+            Some(found) => Err(failure::malformed(format!(
                 "an embedding has {found} numbers, where {} were expected",
                 expected.unwrap_or_default()
             ))),
@@ -46,33 +49,104 @@ impl Embedding for GenAi {
 
 impl GenAi {
     async fn embed_batch(&self, texts: &[String]) -> Result<(Vec<Vec<f32>>, Usage), ModelError> {
-        let mut options = EmbedOptions::new().with_capture_usage(true);
-        options.dimensions = self.dimensions;
-        let target = self.target()?;
-        let answer = self
-            .client
-            .embed_batch(target, texts.to_vec(), Some(&options))
-            .await;
-        let EmbedResponse {
-            mut embeddings,
-            usage,
-            ..
-        } = answer.map_err(failure::sort)?;
-        embeddings.sort_by_key(|it| it.index);
-        let in_order = embeddings.iter().map(|it| it.index).eq(0..texts.len());
-        if !in_order {
-            return Err(malformed(format!(
+        let (path, body) = match self.provider.protocol {
+            Protocol::Chat => ("embeddings".to_owned(), self.chat_body(texts)),
+            Protocol::Gemini => {
+                let path = format!("models/{}:batchEmbedContents", self.name);
+                (path, self.gemini_body(texts))
+            }
+            Protocol::Responses | Protocol::Messages => {
+                let why = format!("{} has no embeddings", self.provider.name);
+                return Err(failure::refused(why));
+            }
+        };
+        let answer = self.post(&path, &body).await?;
+        let body = whole::json(answer, "embeddings", self.max_bytes).await?;
+        let (vectors, usage) = match self.provider.protocol {
+            Protocol::Gemini => (gemini_vectors(body)?, None),
+            _ => chat_vectors(body)?,
+        };
+        if vectors.len() != texts.len() {
+            return Err(failure::malformed(format!(
                 "there are {} embeddings of {} texts",
-                embeddings.len(),
+                vectors.len(),
                 texts.len()
             )));
         }
-        let vectors = embeddings.into_iter().map(|it| it.vector);
-        let usage = reply::told(reply::usage(&usage));
-        Ok((vectors.collect(), usage))
+        Ok((vectors, told(usage)))
+    }
+
+    fn chat_body(&self, texts: &[String]) -> Value {
+        let mut body = json!({ "model": self.name, "input": texts });
+        if let Some(dimensions) = self.dimensions {
+            body["dimensions"] = json!(dimensions);
+        }
+        body
+    }
+
+    fn gemini_body(&self, texts: &[String]) -> Value {
+        let requests = texts.iter().map(|text| {
+            // An empty text is refused with an error that says something else.
+            let text = if text.trim().is_empty() { " " } else { text };
+            let mut request = json!({
+                "model": format!("models/{}", self.name),
+                "content": { "parts": [{ "text": text }] },
+                "taskType": "SEMANTIC_SIMILARITY",
+            });
+            if let Some(dimensions) = self.dimensions {
+                request["outputDimensionality"] = json!(dimensions);
+            }
+            request
+        });
+        json!({ "requests": requests.collect::<Vec<_>>() })
     }
 }
 
-fn malformed(why: String) -> ModelError {
-    ModelError::Malformed { source: why.into() }
+#[derive(Deserialize)]
+struct ChatVectors {
+    data: Vec<ChatVector>,
+    #[serde(default)]
+    usage: Option<ChatTokens>,
+}
+
+#[derive(Deserialize)]
+struct ChatVector {
+    index: usize,
+    embedding: Vec<f32>,
+}
+
+#[derive(Deserialize)]
+struct ChatTokens {
+    #[serde(default)]
+    prompt_tokens: u64,
+}
+
+/// The vectors in the order of their texts.
+fn chat_vectors(body: Value) -> Result<(Vec<Vec<f32>>, Option<Usage>), ModelError> {
+    let ChatVectors { mut data, usage } =
+        serde_json::from_value(body).map_err(failure::unreadable)?;
+    data.sort_by_key(|it| it.index);
+    if !data.iter().map(|it| it.index).eq(0..data.len()) {
+        return Err(failure::malformed(
+            "an embedding is missing, or there twice",
+        ));
+    }
+    let vectors = data.into_iter().map(|it| it.embedding).collect();
+    let usage = usage.map(|it| Usage::new(it.prompt_tokens, 0));
+    Ok((vectors, usage))
+}
+
+#[derive(Deserialize)]
+struct GeminiVectors {
+    embeddings: Vec<GeminiVector>,
+}
+
+#[derive(Deserialize)]
+struct GeminiVector {
+    values: Vec<f32>,
+}
+
+fn gemini_vectors(body: Value) -> Result<Vec<Vec<f32>>, ModelError> {
+    let vectors: GeminiVectors = serde_json::from_value(body).map_err(failure::unreadable)?;
+    Ok(vectors.embeddings.into_iter().map(|it| it.values).collect())
 }

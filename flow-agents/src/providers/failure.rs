@@ -1,11 +1,8 @@
-//! Errors of `genai`, sorted by what can be done about them.
+//! Errors of providers, sorted by what can be done about them.
 
 use std::error::Error as StdError;
-use std::string::FromUtf8Error;
 use std::time::{Duration, SystemTime};
 
-use genai::Error;
-use genai::webc::{Error as WebError, StreamTimeout};
 use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
@@ -15,76 +12,13 @@ use crate::error::ModelError;
 /// The most characters of a body that is not JSON that an error shows.
 const SHOWN: usize = 500;
 
-/// Sorts an error. How far the answer came is not known here.
-pub(super) fn sort(error: Error) -> ModelError {
-    match error {
-        Error::HttpError {
-            status,
-            body,
-            headers,
-            ..
-        } => answered(status, &headers, &body),
-        Error::WebModelCall { webc_error, .. } | Error::WebAdapterCall { webc_error, .. } => {
-            web(webc_error)
-        }
-        Error::WebStream { error, .. } => broken(error),
-        Error::ChatResponse { body, .. } => failed(&body),
-        Error::StreamParse { serde_error, .. } => unreadable(serde_error),
-        Error::SerdeJson(error) => unreadable(error),
-        Error::ChatResponseGeneration { cause, .. } => malformed(cause),
-        error @ (Error::InvalidJsonResponseElement { .. }
-        | Error::NoChatResponse { .. }
-        | Error::JsonValueExt(_)) => malformed(error.to_string()),
-        other => refused(other.to_string()),
-    }
-}
-
-fn web(error: WebError) -> ModelError {
-    match error {
-        WebError::ResponseFailedStatus {
-            status,
-            body,
-            headers,
-        } => answered(status, &headers, &body),
-        WebError::Reqwest(error) => unreached(error),
-        WebError::ResponseFailedInvalidJson { body, .. } => {
-            match serde_json::from_str::<Value>(&body) {
-                Err(error) => unreadable(error),
-                Ok(_) => malformed("the body is not JSON"),
-            }
-        }
-        WebError::ResponseFailedNotJson { content_type, body } => {
-            let body = shortened(&body);
-            malformed(format!(
-                "its content type is `{content_type}`, and not JSON: {body}"
-            ))
-        }
-        WebError::JsonValueExt(error) => malformed(error.to_string()),
-    }
-}
-
-/// Sorts what ended a stream.
-fn broken(error: Box<dyn StdError + Send + Sync>) -> ModelError {
-    let error = match error.downcast::<Error>() {
-        Ok(error) => return sort(*error),
-        Err(error) => error,
-    };
-    let error = match error.downcast::<reqwest::Error>() {
-        Ok(error) => return unreached(*error),
-        Err(error) => error,
-    };
-    match error.downcast::<FromUtf8Error>() {
-        // Half a letter is at the end.
-        Ok(error) if error.utf8_error().error_len().is_none() => cut(),
-        Ok(error) => ModelError::Malformed { source: error },
-        Err(source) if source.is::<StreamTimeout>() => unavailable(None, source),
-        Err(source) => ModelError::Malformed { source },
-    }
-}
-
-fn unreached(error: reqwest::Error) -> ModelError {
+/// The connection failed before the answer, or within it. How far it came is not known here.
+pub(super) fn unreached(error: reqwest::Error) -> ModelError {
     if error.is_body() || error.is_decode() {
-        cut()
+        ModelError::CutOff {
+            characters: 0,
+            calls: 0,
+        }
     } else if error.is_builder() {
         ModelError::Refused {
             source: error.into(),
@@ -94,18 +28,27 @@ fn unreached(error: reqwest::Error) -> ModelError {
     }
 }
 
-/// JSON that stops before its end was cut off, as far as anyone can tell.
-pub(super) fn unreadable(error: serde_json::Error) -> ModelError {
-    if error.is_eof() {
-        return cut();
-    }
+/// A part of the answer cannot be read.
+pub(super) fn unreadable(error: impl StdError + Send + Sync + 'static) -> ModelError {
     ModelError::Malformed {
         source: error.into(),
     }
 }
 
+/// The server does not speak the protocol.
+pub(super) fn not_spoken(expected: &str, content_type: &str, found: &str) -> ModelError {
+    let content_type = match content_type {
+        "" => "no content type",
+        other => other,
+    };
+    malformed(format!(
+        "expected {expected}, found {content_type}: {}",
+        shortened(found)
+    ))
+}
+
 /// Sorts an answer of this status.
-fn answered(status: StatusCode, headers: &HeaderMap, body: &str) -> ModelError {
+pub(super) fn answered(status: StatusCode, headers: &HeaderMap, body: &str) -> ModelError {
     let json = serde_json::from_str::<Value>(body).ok();
     let message = json.as_ref().and_then(message);
     let message = message.unwrap_or_else(|| shortened(body));
@@ -154,6 +97,13 @@ pub(super) fn failed(body: &Value) -> ModelError {
     } else {
         refused(message)
     }
+}
+
+/// The error that an answer or an event with the status of a success tells of, if it does.
+pub(super) fn told(body: &Value) -> Option<ModelError> {
+    let error = body.get("error").filter(|error| !error.is_null());
+    let is_error = error.is_some() || body["type"] == "error" || !body[0]["error"].is_null();
+    is_error.then(|| failed(body))
 }
 
 /// The part of a body that describes the error. Some send it within others.
@@ -234,13 +184,6 @@ fn shortened(body: &str) -> String {
     }
 }
 
-fn cut() -> ModelError {
-    ModelError::CutOff {
-        characters: 0,
-        calls: 0,
-    }
-}
-
 fn unavailable(
     retry_after: Option<Duration>,
     source: Box<dyn StdError + Send + Sync>,
@@ -251,13 +194,13 @@ fn unavailable(
     }
 }
 
-fn refused(why: impl Into<String>) -> ModelError {
+pub(super) fn refused(why: impl Into<String>) -> ModelError {
     ModelError::Refused {
         source: why.into().into(),
     }
 }
 
-fn malformed(why: impl Into<String>) -> ModelError {
+pub(super) fn malformed(why: impl Into<String>) -> ModelError {
     ModelError::Malformed {
         source: why.into().into(),
     }

@@ -11,6 +11,9 @@ use super::provider::Provider;
 use crate::log::warning;
 use crate::message::ToolCall;
 
+/// The beginning of the id of a call to which Gemini gave none, and which is not sent to it.
+pub(super) const NAMELESS: &str = "call#";
+
 /// A part of what a model thought.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

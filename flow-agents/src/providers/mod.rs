@@ -1,35 +1,37 @@
-//! Models of real providers, through the crate `genai`.
+//! Models of real providers.
 //!
-//! `genai` makes the requests and reads the answers. What it does not tell of an answer is read from
-//! what the provider sent ([`frames`], [`completions`]). None of its types is public here, so that a
-//! new version of it is not one of this crate.
+//! A [`request`] is [sent](post), and its [`answer`] is read either [`whole`] or as a [`stream`] of [`events`]. No type of
+//! the HTTP client is public here, so that a new version of it is not one of this crate.
 
-mod completions;
+mod answer;
 mod embedding;
 mod endpoint;
 mod error;
+mod events;
 mod failure;
-mod frames;
 mod kept;
+mod post;
 mod provider;
-mod reply;
 mod request;
 mod stream;
+mod whole;
 
 use std::fmt;
 
 use async_trait::async_trait;
-use genai::resolver::{AuthData, Endpoint};
-use genai::{ModelIden, ServiceTarget};
+use reqwest::Response;
 use reqwest::redirect::Policy;
 use secrecy::{ExposeSecret as _, SecretString};
+use serde_json::Value;
 
 pub use self::error::GenAiError;
 use self::provider::Provider;
-use self::stream::Besides;
 use crate::about::AboutModel;
 use crate::error::ModelError;
 use crate::model::{Model, Reply, ReplyStream, Request};
+
+/// The most bytes of an answer unless [`GenAi::max_bytes`] says otherwise.
+const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// A model of a real provider, for texts or for [embeddings](crate::Embedding).
 ///
@@ -63,15 +65,16 @@ use crate::model::{Model, Reply, ReplyStream, Request};
 /// | HTTP status 429 | [`RateLimited`](ModelError::RateLimited), with the time that the provider asks to wait. [`Refused`](ModelError::Refused) if it says that the account has no money left |
 /// | no connection; HTTP status 408, or 500 and above | [`Unavailable`](ModelError::Unavailable) |
 /// | another HTTP status that is not a success; no key; something in the request that the provider does not take | [`Refused`](ModelError::Refused), with what the provider says |
-/// | an answer that is not what it should be | [`Malformed`](ModelError::Malformed) |
+/// | an answer that is not what it should be, such as a page or other JSON | [`Malformed`](ModelError::Malformed), with its content type |
 /// | an answer that ends before it says why | [`CutOff`](ModelError::CutOff) |
+/// | an answer of more than [`max_bytes`](GenAi::max_bytes) | [`TooLarge`](ModelError::TooLarge) |
 ///
 /// A model that refuses to answer has an answer that is [`Filtered`](crate::Stop::Filtered). There is
 /// no limit of time: a node has one with `timeout`. A redirect is an error, since the key would go
 /// with it.
 ///
-/// The crate `genai`, by which this is done, writes to `tracing` too, such as a warning for each part
-/// of a stream without a text. The filter `genai=error` leaves these out.
+/// Only calls of the program's own tools are in an answer. What the provider does with tools of its own, and kinds of
+/// parts that are not known, are passed over.
 ///
 /// # Examples
 /// ```
@@ -116,7 +119,8 @@ pub struct GenAi {
     is_own: bool,
     key: Option<SecretString>,
     dimensions: Option<usize>,
-    client: genai::Client,
+    max_bytes: usize,
+    client: reqwest::Client,
 }
 
 impl GenAi {
@@ -144,6 +148,7 @@ impl GenAi {
             is_own: true,
             key: None,
             dimensions: None,
+            max_bytes: MAX_BYTES,
             client: client()?,
         })
     }
@@ -177,13 +182,11 @@ impl GenAi {
         self
     }
 
-    /// Where and as whom to ask.
-    fn target(&self) -> Result<ServiceTarget, ModelError> {
-        Ok(ServiceTarget {
-            endpoint: Endpoint::from_owned(self.endpoint.as_str()),
-            auth: AuthData::Key(self.secret(|name| std::env::var(name).ok())?),
-            model: ModelIden::new(self.provider.kind, self.name.as_str()),
-        })
+    /// The most bytes that an answer may have, 16 MiB by default, so that a server cannot use up the memory: of a stream,
+    /// its texts, calls and thoughts, and each of its events; of any other answer, its body.
+    pub fn max_bytes(mut self, max_bytes: usize) -> GenAi {
+        self.max_bytes = max_bytes;
+        self
     }
 
     /// The key to send, with these variables of the environment.
@@ -205,13 +208,24 @@ impl GenAi {
     }
 }
 
+impl GenAi {
+    async fn asked(&self, request: &Request, is_streamed: bool) -> Result<Response, ModelError> {
+        let body = request::body(self.provider, &self.name, request, is_streamed)?;
+        let path = self.provider.protocol.path(&self.name, is_streamed);
+        self.post(&path, &body).await
+    }
+
+    /// Sends a body to this path of the provider.
+    async fn post(&self, path: &str, body: &Value) -> Result<Response, ModelError> {
+        let key = self.secret(|name| std::env::var(name).ok())?;
+        let url = format!("{}{path}", self.endpoint);
+        post::post(&self.client, self.provider.protocol, &url, key, body).await
+    }
+}
+
 /// A client that follows no redirects: a key in a header goes to wherever they lead.
-fn client() -> Result<genai::Client, GenAiError> {
+fn client() -> Result<reqwest::Client, GenAiError> {
     let client = reqwest::Client::builder().redirect(Policy::none()).build();
-    let client = client.map_err(|source| GenAiError::Client {
-        source: source.into(),
-    })?;
-    let client = genai::Client::builder().with_reqwest(client).build();
     client.map_err(|source| GenAiError::Client {
         source: source.into(),
     })
@@ -225,6 +239,7 @@ impl fmt::Debug for GenAi {
             .field("endpoint", &self.endpoint)
             .field("key", &self.key)
             .field("dimensions", &self.dimensions)
+            .field("max_bytes", &self.max_bytes)
             .finish_non_exhaustive()
     }
 }
@@ -236,26 +251,21 @@ impl Model for GenAi {
     }
 
     async fn complete(&self, request: &Request) -> Result<Reply, ModelError> {
-        let chat = request::chat(self.provider, request)?;
-        let options = request::options(self.provider, &self.name, request);
-        let answer = self
-            .client
-            .exec_chat(self.target()?, chat, Some(&options))
-            .await;
-        reply::whole(self.provider, answer)
+        whole::read(
+            self.provider,
+            self.asked(request, false).await?,
+            self.max_bytes,
+        )
+        .await
     }
 
     async fn stream(&self, request: &Request) -> Result<ReplyStream, ModelError> {
-        let chat = request::chat(self.provider, request)?;
-        let options = request::options(self.provider, &self.name, request);
-        let besides = Besides::default();
-        let options = besides.listen(self.provider.protocol, options);
-        let stream = self
-            .client
-            .exec_chat_stream(self.target()?, chat, Some(&options))
-            .await;
-        let stream = stream.map_err(failure::sort)?.stream;
-        stream::parts(self.provider, stream, besides).await
+        stream::read(
+            self.provider,
+            self.asked(request, true).await?,
+            self.max_bytes,
+        )
+        .await
     }
 }
 

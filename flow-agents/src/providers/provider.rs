@@ -1,7 +1,5 @@
 //! The providers that are known, and what sets them apart.
 
-use genai::adapter::AdapterKind;
-
 /// A provider of models.
 #[derive(Debug)]
 pub(super) struct Provider {
@@ -9,8 +7,6 @@ pub(super) struct Provider {
     pub(super) name: &'static str,
     /// The name that OpenTelemetry has for it.
     pub(super) telemetry: &'static str,
-    /// What `genai` calls its interface.
-    pub(super) kind: AdapterKind,
     /// The form of its requests and answers.
     pub(super) protocol: Protocol,
     /// Where it is.
@@ -32,23 +28,19 @@ pub(super) enum Protocol {
     Gemini,
 }
 
-/// Ollama is asked through its Chat Completions: what `genai` has for Ollama's own interface leaves
-/// out the schema of an answer, images by address and the ids of calls, without an error.
+/// Ollama is asked through its Chat Completions.
 static PROVIDERS: [Provider; 9] = [
     chat(
         "openai",
         "openai",
-        AdapterKind::OpenAI,
         "https://api.openai.com/v1/",
         Some("OPENAI_API_KEY"),
     ),
     Provider {
-        kind: AdapterKind::OpenAIResp,
         protocol: Protocol::Responses,
         ..chat(
             "openai-responses",
             "openai",
-            AdapterKind::OpenAI,
             "https://api.openai.com/v1/",
             Some("OPENAI_API_KEY"),
         )
@@ -56,7 +48,6 @@ static PROVIDERS: [Provider; 9] = [
     Provider {
         name: "anthropic",
         telemetry: "anthropic",
-        kind: AdapterKind::Anthropic,
         protocol: Protocol::Messages,
         endpoint: "https://api.anthropic.com/v1/",
         variable: Some("ANTHROPIC_API_KEY"),
@@ -64,62 +55,69 @@ static PROVIDERS: [Provider; 9] = [
     Provider {
         name: "gemini",
         telemetry: "gcp.gemini",
-        kind: AdapterKind::Gemini,
         protocol: Protocol::Gemini,
         endpoint: "https://generativelanguage.googleapis.com/v1beta/",
         variable: Some("GEMINI_API_KEY"),
     },
-    chat(
-        "ollama",
-        "ollama",
-        AdapterKind::OpenAI,
-        "http://localhost:11434/v1/",
-        None,
-    ),
+    chat("ollama", "ollama", "http://localhost:11434/v1/", None),
     chat(
         "mistral",
         "mistral_ai",
-        AdapterKind::Mistral,
         "https://api.mistral.ai/v1/",
         Some("MISTRAL_API_KEY"),
     ),
     chat(
         "deepseek",
         "deepseek",
-        AdapterKind::DeepSeek,
         "https://api.deepseek.com/v1/",
         Some("DEEPSEEK_API_KEY"),
     ),
     chat(
         "groq",
         "groq",
-        AdapterKind::Groq,
         "https://api.groq.com/openai/v1/",
         Some("GROQ_API_KEY"),
     ),
-    chat(
-        "xai",
-        "x_ai",
-        AdapterKind::Xai,
-        "https://api.x.ai/v1/",
-        Some("XAI_API_KEY"),
-    ),
+    chat("xai", "x_ai", "https://api.x.ai/v1/", Some("XAI_API_KEY")),
 ];
 
 const fn chat(
     name: &'static str,
     telemetry: &'static str,
-    kind: AdapterKind,
     endpoint: &'static str,
     variable: Option<&'static str>,
 ) -> Provider {
     Provider {
         name,
         telemetry,
-        kind,
         protocol: Protocol::Chat,
         endpoint,
         variable,
+    }
+}
+
+impl Protocol {
+    /// What it calls an answer.
+    pub(super) fn answer(self) -> &'static str {
+        match self {
+            Protocol::Chat => "a chat completion",
+            Protocol::Responses => "a response of OpenAI",
+            Protocol::Messages => "a message of Anthropic",
+            Protocol::Gemini => "an answer of Gemini",
+        }
+    }
+
+    /// The path of its calls, behind the address of the provider.
+    pub(super) fn path(self, model: &str, is_streamed: bool) -> String {
+        match self {
+            Protocol::Chat => "chat/completions".to_owned(),
+            Protocol::Responses => "responses".to_owned(),
+            Protocol::Messages => "messages".to_owned(),
+            Protocol::Gemini if is_streamed => {
+                format!("models/{model}:streamGenerateContent?alt=sse")
+            }
+            Protocol::Gemini => format!("models/{model}:generateContent"),
+        }
     }
 }
 
@@ -136,12 +134,12 @@ impl Provider {
     /// Whether it wants back what its model thought before it called tools, and reads it from the
     /// answer itself. Others send signatures, or want nothing back.
     pub(super) fn wants_thoughts(&self) -> bool {
-        self.protocol == Protocol::Messages || self.kind == AdapterKind::DeepSeek
+        self.protocol == Protocol::Messages || self.name == "deepseek"
     }
 
     /// Whether its models take the schema of an answer. DeepSeek and many models of Groq refuse a
     /// request with one.
     pub(super) fn takes_schemas(&self) -> bool {
-        !matches!(self.kind, AdapterKind::DeepSeek | AdapterKind::Groq)
+        !matches!(self.name, "deepseek" | "groq")
     }
 }

@@ -1,238 +1,278 @@
 //! The parts of an answer as they come.
 //!
-//! The hard thing is to know whether the answer is complete: where a connection ends early, `genai`
-//! ends the answers of some providers as if they were whole. Only one that says why it ended is.
+//! The hard thing is to know whether the answer is complete: a connection that ends may have been cut. Only an answer that
+//! says why it ended is complete, and where the protocol has an end of its own, one that has reached it.
 
-use std::collections::{BTreeSet, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::VecDeque;
 
 use futures_util::{StreamExt as _, stream};
-use genai::chat::{ChatOptions, ChatStream, ChatStreamEvent, MessageContent, StreamEnd};
+use reqwest::Response;
+use serde_json::Value;
 
-use super::completions::CallNumbers;
-use super::failure;
-use super::frames::{self, Seen};
-use super::kept::{self, Thought};
+use super::answer::{self, Parts, Reader};
+use super::events::{Event, Events};
 use super::provider::{Protocol, Provider};
-use super::reply;
+use super::{failure, post, whole};
 use crate::error::ModelError;
-use crate::message::ToolCall;
-use crate::model::{Chunk, ReplyStream, Stop, ToolCallChunk};
-use crate::usage::Usage;
+use crate::model::{Chunk, ReplyStream};
 
-/// What the events of a stream say besides what `genai` tells, in their order.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Besides(Arc<Mutex<VecDeque<Seen>>>);
+/// What ends a stream of Chat Completions.
+const END: &str = "[DONE]";
 
-impl Besides {
-    /// Options with which `genai` passes each event on.
-    pub(super) fn listen(&self, protocol: Protocol, options: ChatOptions) -> ChatOptions {
-        let Besides(seen) = self.clone();
-        options.with_raw_frame_fn(move |_, frame| {
-            let new = frames::read(protocol, frame.data);
-            seen.lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .extend(new);
-        })
-    }
+/// The most characters of an event that an error shows.
+const SHOWN: usize = 1000;
 
-    fn take(&self) -> VecDeque<Seen> {
-        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
-    }
-}
-
-/// An answer on its way.
+/// An answer on its way: what is made of the pieces of its body.
 struct Answer {
-    provider: &'static Provider,
-    stream: ChatStream,
-    besides: Besides,
+    protocol: Protocol,
+    content_type: String,
+    events: Events,
+    reader: Box<dyn Reader>,
+    parts: Parts,
+    limit: usize,
+    /// The beginning of the first event.
+    first: Option<String>,
     /// What has come and was not given yet.
     ready: VecDeque<Result<Chunk, ModelError>>,
     /// Nothing comes any more.
-    ended: bool,
-    /// The provider held the answer back, or the model refused to give one.
-    filtered: bool,
-    /// What a question used that the provider did not answer.
-    unanswered: Option<Usage>,
-    signatures: Vec<String>,
-    characters: usize,
-    /// Of each call that has come, its index, or its id where there is none.
-    calls: BTreeSet<String>,
-    /// The index of the first call of Chat Completions.
-    first_call: Option<usize>,
-    numbers: CallNumbers,
+    is_over: bool,
 }
 
-/// The parts of an answer, once the first has come.
+/// The parts of an answer, once the first has come. One that comes whole is a stream of it.
 ///
 /// # Errors
 /// What comes before the first part.
-pub(super) async fn parts(
+pub(super) async fn read(
     provider: &'static Provider,
-    stream: ChatStream,
-    besides: Besides,
+    response: Response,
+    limit: usize,
 ) -> Result<ReplyStream, ModelError> {
-    let mut answer = Answer {
-        provider,
-        stream,
-        besides,
-        ready: VecDeque::new(),
-        ended: false,
-        filtered: false,
-        unanswered: None,
-        signatures: Vec::new(),
-        characters: 0,
-        calls: BTreeSet::new(),
-        first_call: None,
-        numbers: CallNumbers::default(),
-    };
-    let first = match answer.next().await {
-        Some(first) => first?,
-        None => return Err(answer.cut()),
-    };
-    let rest = stream::unfold(answer, |mut answer| async move {
-        let next = answer.next().await?;
-        Some((next, answer))
-    });
-    Ok(stream::iter([Ok(first)]).chain(rest).boxed())
+    let content_type = post::content_type(&response);
+    if whole::is_json(&content_type) {
+        let reply = whole::read(provider, response, limit).await?;
+        return Ok(stream::iter(reply.into_chunks().into_iter().map(Ok)).boxed());
+    }
+    let answer = Answer::new(provider, content_type, limit);
+    let rest = stream::unfold((answer, response), next).boxed();
+    let (first, rest) = rest.into_future().await;
+    match first {
+        Some(first) => Ok(stream::iter([Ok(first?)]).chain(rest).boxed()),
+        None => Ok(rest),
+    }
+}
+
+async fn next(
+    (mut answer, mut response): (Answer, Response),
+) -> Option<(Result<Chunk, ModelError>, (Answer, Response))> {
+    loop {
+        if let Some(next) = answer.ready.pop_front() {
+            return Some((next, (answer, response)));
+        }
+        if answer.is_over {
+            return None;
+        }
+        match response.chunk().await {
+            Ok(Some(piece)) => answer.take(&piece),
+            Ok(None) => answer.close(),
+            Err(error) => answer.break_off(failure::unreached(error)),
+        }
+    }
 }
 
 impl Answer {
-    async fn next(&mut self) -> Option<Result<Chunk, ModelError>> {
-        loop {
-            if let Some(next) = self.ready.pop_front() {
-                if next.is_err() {
-                    self.ready.clear();
-                    self.ended = true;
-                }
-                return Some(next);
-            }
-            if self.ended {
-                return None;
-            }
-            let event = self.stream.next().await;
-            self.look();
-            match event {
-                Some(Ok(event)) => self.add(event),
-                Some(Err(error)) => self.fail(failure::sort(error)),
-                None => self.fail(self.cut()),
-            }
+    fn new(provider: &'static Provider, content_type: String, limit: usize) -> Answer {
+        Answer {
+            protocol: provider.protocol,
+            content_type,
+            events: Events::new(limit),
+            reader: answer::reader(provider),
+            parts: Parts::new(provider),
+            limit,
+            first: None,
+            ready: VecDeque::new(),
+            is_over: false,
         }
     }
 
-    fn add(&mut self, event: ChatStreamEvent) {
-        match event {
-            ChatStreamEvent::Chunk(chunk) => self.say(chunk.content),
-            ChatStreamEvent::ToolCallChunk(chunk) if self.provider.protocol != Protocol::Chat => {
-                self.calls.insert(chunk.tool_call.call_id);
+    /// Reads a piece of the body.
+    fn take(&mut self, piece: &[u8]) {
+        let mut events = Vec::new();
+        let taken = self.events.push(piece, &mut events);
+        for event in events {
+            if !self.is_over {
+                self.read(event);
             }
-            ChatStreamEvent::End(end) => self.end(end),
-            ChatStreamEvent::Start
-            | ChatStreamEvent::ToolCallChunk(_)
-            | ChatStreamEvent::ReasoningChunk(_)
-            | ChatStreamEvent::ThoughtSignatureChunk(_)
-            | ChatStreamEvent::Heartbeat => {}
+        }
+        if let Err(error) = taken {
+            self.fail(error);
+        }
+        let is_page = self.first.is_none() && !self.content_type.contains("event-stream");
+        if is_page && let Some(line) = self.events.strange() {
+            self.fail(self.not_spoken(line));
         }
     }
 
-    /// Adds what the last events said besides.
-    fn look(&mut self) {
-        for seen in self.besides.take() {
-            match seen {
-                Seen::Call(part) => {
-                    let chunk = self.numbers.number(part);
-                    self.first_call.get_or_insert(chunk.index);
-                    self.calls.insert(chunk.index.to_string());
-                    self.ready.push_back(Ok(Chunk::ToolCall(chunk)));
-                }
-                Seen::Refusal(text) => {
-                    self.filtered = true;
-                    self.say(text);
-                }
-                Seen::Signature(signature) => self.signatures.push(signature),
-                Seen::Filtered(usage) => {
-                    self.filtered = true;
-                    self.unanswered = usage;
-                }
-                Seen::Failed(error) => self.fail(failure::failed(&error)),
-                Seen::HalfEnd => self.fail(self.cut()),
-                Seen::Unreadable(error) => self.fail(failure::unreadable(error)),
+    fn read(&mut self, event: Event) {
+        let data = event.data.trim();
+        if data == END {
+            self.parts.has_ended |= self.protocol == Protocol::Chat;
+        } else if !data.is_empty() {
+            match serde_json::from_str(data) {
+                Ok(value) => self.know(&event.name, value),
+                Err(_) => return self.fail(self.not_spoken(data)),
             }
+        }
+        if self.parts.has_ended && !self.is_over {
+            self.end();
+        }
+        let beginning = || data.chars().take(SHOWN).collect();
+        self.first.get_or_insert_with(beginning);
+    }
+
+    fn know(&mut self, name: &str, mut event: Value) {
+        if let Value::Object(fields) = &mut event
+            && !name.is_empty()
+        {
+            let kind = fields.entry("type");
+            kind.or_insert_with(|| Value::from(name));
+        }
+        if let Some(error) = failure::told(&event) {
+            return self.fail(error);
+        }
+        let read = self.reader.event(&event, &mut self.parts);
+        let read = read.and_then(|()| self.parts.check(self.limit));
+        self.ready.extend(self.parts.ready.drain(..).map(Ok));
+        if let Err(error) = read {
+            self.fail(error);
         }
     }
 
-    fn say(&mut self, text: String) {
-        self.characters += text.chars().count();
-        self.ready.push_back(Ok(Chunk::Text(text)));
+    /// The body has come to its end.
+    fn close(&mut self) {
+        if let Some(last) = self.events.finish() {
+            let data = last.data.trim();
+            let is_cut = match serde_json::from_str::<Value>(data) {
+                Ok(_) => false,
+                Err(error) => error.is_eof() || END.starts_with(data),
+            };
+            if data == END || !is_cut {
+                self.read(last);
+            } else if self.protocol != Protocol::Chat {
+                return self.fail(self.parts.cut());
+            }
+        }
+        if self.is_over {
+            return;
+        }
+        let found = self.events.strange().or(self.first.as_deref());
+        match found.filter(|_| !self.parts.is_known) {
+            Some(found) => self.fail(self.not_spoken(found)),
+            None if matches!(self.protocol, Protocol::Chat | Protocol::Gemini) => self.end(),
+            None => self.fail(self.parts.cut()),
+        }
+    }
+
+    /// The connection has failed. Chat Completions that say why they ended are complete; only what they used may be
+    /// missing.
+    fn break_off(&mut self, error: ModelError) {
+        match error {
+            _ if self.protocol == Protocol::Chat && self.parts.has_stopped() => self.end(),
+            ModelError::CutOff { .. } => self.fail(self.parts.cut()),
+            other => self.fail(other),
+        }
+    }
+
+    fn end(&mut self) {
+        match self.parts.end() {
+            Ok(end) => {
+                self.ready.push_back(Ok(end));
+                self.is_over = true;
+            }
+            Err(error) => self.fail(error),
+        }
     }
 
     fn fail(&mut self, error: ModelError) {
-        let error = match error {
-            ModelError::CutOff { .. } => self.cut(),
-            // A question that Gemini does not allow has no answer, which is an error to `genai`.
-            _ if self.filtered && self.provider.protocol == Protocol::Gemini => {
-                let end = Chunk::end(reply::told(self.unanswered), Stop::Filtered);
-                self.ready.push_back(Ok(end));
-                self.ended = true;
-                return;
-            }
-            other => other,
-        };
-        self.ready.push_back(Err(error));
-    }
-
-    fn cut(&self) -> ModelError {
-        ModelError::CutOff {
-            characters: self.characters,
-            calls: self.calls.len(),
+        if !self.is_over {
+            self.ready.push_back(Err(error));
+            self.is_over = true;
         }
     }
 
-    fn end(&mut self, end: StreamEnd) {
-        let stop = match (self.filtered, reply::why(end.captured_stop_reason.as_ref())) {
-            (true, _) => Stop::Filtered,
-            (false, Some(stop)) => stop,
-            (false, None) => return self.fail(self.cut()),
-        };
-        let usage = end.captured_usage.as_ref().and_then(reply::usage);
-        let thoughts = end.captured_reasoning_content;
-        self.end_calls(end.captured_content, thoughts);
-        self.ready
-            .push_back(Ok(Chunk::end(reply::told(usage), stop)));
-        self.ended = true;
-    }
-
-    /// Adds the calls, which all but Chat Completions have whole at the end, and what is kept with
-    /// the first of them.
-    fn end_calls(&mut self, content: Option<MessageContent>, thoughts: Option<String>) {
-        if self.provider.protocol == Protocol::Chat {
-            let thoughts = thoughts.filter(|_| self.provider.wants_thoughts());
-            let (Some(thought), Some(first)) = (thoughts, self.first_call) else {
-                return;
-            };
-            let mut chunk = ToolCallChunk::new(first);
-            chunk.extra = kept::keep(self.provider, vec![Thought::Text(thought)]);
-            self.ready.push_back(Ok(Chunk::ToolCall(chunk)));
-            return;
-        }
-        let (_, mut calls) = reply::content(self.provider, content.unwrap_or_default());
-        if let (Protocol::Responses, Some(first)) = (self.provider.protocol, calls.first_mut()) {
-            let signatures = std::mem::take(&mut self.signatures);
-            let signatures = signatures.into_iter().map(Thought::Signature);
-            first.extra = kept::keep(self.provider, signatures.collect());
-        }
-        let calls = calls.into_iter().enumerate();
-        self.ready
-            .extend(calls.map(|(index, call)| Ok(whole_call(index, call))));
+    fn not_spoken(&self, found: &str) -> ModelError {
+        let expected = format!("events of {}", self.protocol.answer());
+        failure::not_spoken(&expected, &self.content_type, found)
     }
 }
 
-fn whole_call(index: usize, call: ToolCall) -> Chunk {
-    Chunk::ToolCall(ToolCallChunk {
-        index,
-        id: Some(call.id),
-        name: call.name,
-        arguments: call.arguments,
-        extra: call.extra,
-    })
+#[cfg(test)]
+#[expect(
+    dead_code,
+    unused_imports,
+    reason = "the tests of the providers use all of it"
+)]
+#[path = "../../tests/agents/providers/bodies/mod.rs"]
+mod bodies;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Reply;
+    use crate::reply_builder::ReplyBuilder;
+
+    /// The answer whose body comes in these pieces.
+    fn read(name: &str, pieces: &[&[u8]]) -> Result<Reply, String> {
+        let provider = Provider::find(name.split(':').next().unwrap_or_default()).unwrap();
+        let mut answer = Answer::new(provider, "text/event-stream".to_owned(), 100_000);
+        pieces.iter().for_each(|piece| answer.take(piece));
+        answer.close();
+        let mut reply = ReplyBuilder::new();
+        for chunk in answer.ready {
+            reply.push(chunk.map_err(|error| format!("{error:?}"))?);
+        }
+        reply.finish().map_err(|error| format!("{error:?}"))
+    }
+
+    /// The streams that the tests of the providers have, with the names of their models.
+    fn streams() -> impl Iterator<Item = (&'static str, String)> {
+        bodies::all().into_iter().flat_map(|of| {
+            let streams = [of.text, of.calls, of.long, of.filtered].map(|(_, events)| events);
+            let streams = streams.into_iter().chain([of.overloaded]);
+            streams.map(move |events| (of.model, events.concat()))
+        })
+    }
+
+    #[test]
+    fn an_answer_is_the_same_with_each_line_end_and_in_single_bytes() {
+        for (model, body) in streams() {
+            let expected = read(model, &[body.as_bytes()]);
+            for end in ["\n", "\r\n", "\r"] {
+                let body = body.replace('\n', end);
+                let bytes: Vec<&[u8]> = body.as_bytes().chunks(1).collect();
+                assert_eq!(read(model, &bytes), expected, "{model} {end:?}");
+            }
+        }
+    }
+
+    /// An answer is made of its events, so it is the same if they are.
+    #[test]
+    fn the_events_of_an_answer_are_the_same_wherever_its_body_is_split() {
+        let events = |pieces: [&[u8]; 2]| {
+            let (mut events, mut read) = (Events::new(100_000), Vec::new());
+            for piece in pieces {
+                events.push(piece, &mut read).unwrap();
+            }
+            (read, events.finish())
+        };
+        for (model, body) in streams() {
+            for end in ["\n", "\r\n", "\r"] {
+                let body = body.replace('\n', end);
+                let expected = events([body.as_bytes(), b""]);
+                for at in 0..=body.len() {
+                    let (one, other) = body.as_bytes().split_at(at);
+                    assert_eq!(events([one, other]), expected, "{model} {end:?} {at}");
+                }
+            }
+        }
+    }
 }

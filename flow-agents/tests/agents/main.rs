@@ -26,3 +26,4 @@ mod replay;
 mod retrying;
 mod streams;
 mod tools;
+mod turns;

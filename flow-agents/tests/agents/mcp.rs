@@ -183,9 +183,46 @@ async fn a_server_that_is_not_there() {
     let missing = tokio::process::Command::new("there-is-no-such-program");
     let error = McpServer::command(missing).await.unwrap_err();
     assert!(matches!(error, McpError::NotConnected(_)), "{error:?}");
-    let ends_at_once = tokio::process::Command::new("true");
-    let error = McpServer::command(ends_at_once).await.unwrap_err();
-    assert!(matches!(error, McpError::NotConnected(_)), "{error:?}");
+    for (program, shown) in [("true", "`true`"), ("/no/such/program", "`program`")] {
+        let command = tokio::process::Command::new(program);
+        let error = McpServer::command(command).await.unwrap_err();
+        let McpError::NotConnected(source) = error else {
+            panic!("{error:?}");
+        };
+        assert!(source.to_string().starts_with(shown), "{source}");
+    }
+}
+
+/// A server of two tools: `say` says hello, and `leave` ends the server.
+#[cfg(unix)]
+const SHELL: &str = r#"
+say() { printf '{"jsonrpc":"2.0","id":%s,%s}\n' "$id" "$1"; }
+while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) say '"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"shell","version":"1"}}' ;;
+    *'"tools/list"'*) say '"result":{"tools":[{"name":"say","inputSchema":{"type":"object"}},{"name":"leave","inputSchema":{"type":"object"}}]}' ;;
+    *'"leave"'*) exit ;;
+    *'"tools/call"'*) say '"result":{"content":[{"type":"text","text":"hello"}]}' ;;
+    *'"id"'*) say '"error":{"code":-32601,"message":"there is no such method"}' ;;
+  esac
+done
+"#;
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_process_that_has_ended_is_started_again() {
+    let mut command = tokio::process::Command::new("/bin/sh");
+    command.args(["-c", SHELL]);
+    let server = McpServer::command(command).await.unwrap();
+    let tools = server.tools().await.unwrap();
+    for _ in 0..2 {
+        assert_eq!(results(tools.clone(), &["say"]).await, ["hello"]);
+        let told = results(tools.clone(), &["leave"]).await;
+        let ended = "Error: the server of tools `sh` (shell) has ended";
+        assert!(told[0].starts_with(ended), "{told:?}");
+    }
+    assert_eq!(results(tools, &["say"]).await, ["hello"]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,5 +1,7 @@
 //! Branches: what their conditions name, and where they name it.
 
+use std::collections::HashSet;
+
 use flow_spec::document::{ActionDocument, types};
 use flow_spec::{Code, FlowDocument, NodeDocument, did_you_mean, property};
 use serde_json::Value;
@@ -65,16 +67,14 @@ fn actions(node: &NodeDocument) -> Vec<ActionDocument> {
         .flatten()
         .filter_map(|case| case.get("action"))
         .chain(node.params.get("otherwise"));
-    let mut listed: Vec<ActionDocument> = Vec::new();
-    for name in actions.filter_map(Value::as_str) {
-        if listed.iter().all(|action| action.name != name) {
-            listed.push(ActionDocument {
-                name: name.to_owned(),
-                ..ActionDocument::default()
-            });
-        }
-    }
-    listed
+    let mut seen = HashSet::new();
+    let names = actions.filter_map(Value::as_str);
+    let names = names.filter(|name| seen.insert(*name));
+    let action = |name: &str| ActionDocument {
+        name: name.to_owned(),
+        ..ActionDocument::default()
+    };
+    names.map(action).collect()
 }
 
 /// Where a node of the language names a key that it reads, as a pointer in the node: the condition,

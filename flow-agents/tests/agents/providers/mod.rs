@@ -2,6 +2,7 @@
 
 mod answers;
 mod bodies;
+mod broken;
 mod cuts;
 mod embeddings;
 mod failures;
@@ -10,6 +11,7 @@ mod requests;
 mod schemas;
 mod server;
 mod thoughts;
+mod unknown;
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;

@@ -14,6 +14,8 @@ pub(crate) struct Answer {
     headers: Vec<(&'static str, String)>,
     body: Vec<u8>,
     end: End,
+    /// How many bytes are written at once.
+    piece: usize,
 }
 
 /// How a body ends.
@@ -43,6 +45,7 @@ impl Answer {
             headers: Vec::new(),
             body: body.into(),
             end: End::Whole,
+            piece: 61,
         }
     }
 
@@ -53,6 +56,12 @@ impl Answer {
 
     pub(crate) fn header(mut self, name: &'static str, value: impl Into<String>) -> Answer {
         self.headers.push((name, value.into()));
+        self
+    }
+
+    /// Writes this many bytes at once.
+    pub(crate) fn piece(mut self, piece: usize) -> Answer {
+        self.piece = piece;
         self
     }
 
@@ -142,7 +151,7 @@ async fn write(connection: &mut TcpStream, answer: &Answer) {
         .write_all(format!("{head}\r\n").as_bytes())
         .await
         .unwrap();
-    for piece in answer.body.chunks(61) {
+    for piece in answer.body.chunks(answer.piece) {
         let framed = match answer.end {
             End::Closed => piece.to_vec(),
             End::Whole | End::Broken => {

@@ -1,0 +1,261 @@
+//! The connection with a server of tools. If this program has started the server and it has ended, it is started again.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use rmcp::service::{RoleClient, RunningService};
+use tokio::process::Child;
+use tokio::sync::Mutex;
+
+use crate::mcp::McpError;
+
+/// How often a server is started again in a row, without the result of a call in between.
+const STARTS: u32 = 3;
+
+/// The pause before a server is started again for the second time in a row; then it doubles.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// What speaks with a server.
+pub(crate) struct Client {
+    pub(crate) service: RunningService<RoleClient, ()>,
+    /// The server, if it is a process of this program. It is killed with this.
+    pub(crate) _process: Option<Child>,
+}
+
+/// Makes a connection.
+pub(crate) type Connect =
+    Box<dyn Fn() -> BoxFuture<'static, Result<Client, McpError>> + Send + Sync>;
+
+/// A connection with a server.
+pub(crate) struct Connection {
+    /// The name of the server, for errors.
+    name: String,
+    /// Starts the server again, if this program has started it.
+    connect: Option<Connect>,
+    current: Mutex<Current>,
+}
+
+struct Current {
+    client: Arc<Client>,
+    /// How often it was started again since the result of a call.
+    starts: u32,
+}
+
+impl Connection {
+    /// A connection that is not made again, with a server that is called so unless it says its name.
+    pub(crate) fn once(name: &str, client: Client) -> Connection {
+        Connection::new(name, client, None)
+    }
+
+    /// A connection that is made with this, and again when the server has ended.
+    ///
+    /// # Errors
+    /// If the first connection cannot be made.
+    pub(crate) async fn again(name: &str, connect: Connect) -> Result<Connection, McpError> {
+        let client = connect().await?;
+        Ok(Connection::new(name, client, Some(connect)))
+    }
+
+    fn new(name: &str, client: Client, connect: Option<Connect>) -> Connection {
+        let info = client.service.peer_info();
+        let own = info.and_then(|info| Some(info.server_info.as_ref()?.name.clone()));
+        let name = match own.filter(|own| !own.is_empty() && own != name) {
+            Some(own) => format!("`{name}` ({own})"),
+            None => format!("`{name}`"),
+        };
+        let client = Arc::new(client);
+        Connection {
+            name,
+            connect,
+            current: Mutex::new(Current { client, starts: 0 }),
+        }
+    }
+
+    /// The name of the server.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// What speaks with the server, which is started again if it has ended and can be.
+    ///
+    /// # Errors
+    /// [`McpError::Ended`] if it was started too often in a row, and why it could not be started.
+    ///
+    /// # Cancel safety
+    /// If it is dropped, the server is not started, and is with the next call.
+    pub(crate) async fn client(&self) -> Result<Arc<Client>, McpError> {
+        let mut current = self.current.lock().await;
+        let Some(connect) = &self.connect else {
+            return Ok(Arc::clone(&current.client));
+        };
+        while current.client.service.is_transport_closed() {
+            if current.starts >= STARTS {
+                let server = self.name.clone();
+                return Err(McpError::Ended { server });
+            }
+            if let Some(doublings) = current.starts.checked_sub(1) {
+                tokio::time::sleep(PAUSE * 2_u32.pow(doublings)).await;
+            }
+            current.starts += 1;
+            match connect().await {
+                Ok(client) => current.client = Arc::new(client),
+                Err(error) if current.starts >= STARTS => return Err(error),
+                Err(_) => {}
+            }
+        }
+        Ok(Arc::clone(&current.client))
+    }
+
+    /// A call had a result, so the server works.
+    pub(crate) async fn works(&self) {
+        self.current.lock().await.starts = 0;
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection")
+            .field("name", &self.name)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use rmcp::model::{
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ListToolsResult,
+        PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
+    };
+    use rmcp::service::{RequestContext, ServiceExt as _};
+    use rmcp::{ErrorData, RoleServer, ServerHandler};
+    use serde_json::{Map, json};
+    use tokio::time::Instant;
+
+    use super::*;
+    use crate::agent::{Agent, AgentInput};
+    use crate::mcp::{McpServer, connected};
+    use crate::message::Message;
+    use crate::messages::Messages;
+    use crate::scripted::ScriptedModel;
+    use crate::tools::Tools;
+
+    /// A server that has begun so often and can be ended. `ends` makes it end with each call.
+    #[derive(Clone, Default)]
+    struct Server {
+        starts: Arc<AtomicU32>,
+        ends: Arc<std::sync::Mutex<bool>>,
+        running: Arc<Mutex<Option<RunningService<RoleServer, Server>>>>,
+    }
+
+    impl ServerHandler for Server {
+        fn get_info(&self) -> ServerConfig {
+            ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
+        }
+
+        async fn list_tools(
+            &self,
+            _: Option<PaginatedRequestParams>,
+            _: RequestContext<RoleServer>,
+        ) -> Result<ListToolsResult, ErrorData> {
+            let tool = Tool::new("say", "Says hello.", Arc::new(Map::new()));
+            Ok(ListToolsResult::with_all_items(vec![tool]))
+        }
+
+        async fn call_tool(
+            &self,
+            _: CallToolRequestParams,
+            _: RequestContext<RoleServer>,
+        ) -> Result<CallToolResponse, ErrorData> {
+            if *self.ends.lock().unwrap() {
+                drop(self.running.lock().await.take());
+                std::future::pending::<()>().await;
+            }
+            Ok(CallToolResult::success(vec![ContentBlock::text("hello")]).into())
+        }
+    }
+
+    impl Server {
+        fn connect(&self) -> Connect {
+            let server = self.clone();
+            Box::new(move || {
+                let server = server.clone();
+                Box::pin(async move {
+                    server.starts.fetch_add(1, Ordering::Relaxed);
+                    let (ours, theirs) = tokio::io::duplex(64 * 1024);
+                    let running = Arc::clone(&server.running);
+                    let served = server.serve(tokio::io::split(theirs));
+                    let (served, client) = tokio::join!(served, connected(tokio::io::split(ours)));
+                    *running.lock().await = Some(served.unwrap());
+                    client.map_err(McpError::NotConnected)
+                })
+            })
+        }
+
+        async fn end(&self) {
+            let running = self.running.lock().await.take();
+            running.unwrap().cancel().await.unwrap();
+            tokio::time::sleep(Duration::from_millis(1)).await; // until the client has seen it
+        }
+
+        fn starts(&self) -> u32 {
+            self.starts.load(Ordering::Relaxed)
+        }
+    }
+
+    /// What an agent reads as the result of a call.
+    async fn said(tools: &Tools) -> String {
+        let model = ScriptedModel::new()
+            .calls([("say", json!({}))])
+            .text("Done.");
+        let messages = Messages::from_iter([Message::user("Go.")]);
+        let input = AgentInput::builder().messages(messages).build();
+        let output = Agent::of(model, tools.clone()).run(input).await.unwrap();
+        output.messages[2].text()
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_has_ended_is_started_again() {
+        let server = Server::default();
+        let connection = Connection::again("files", server.connect()).await.unwrap();
+        let tools = McpServer::new(connection).tools().await.unwrap();
+        for starts in 1..6 {
+            assert_eq!(
+                (said(&tools).await.as_str(), server.starts()),
+                ("hello", starts)
+            );
+            server.end().await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_ends_with_each_call_is_started_so_often() {
+        let server = Server::default();
+        let connection = Connection::again("files", server.connect()).await.unwrap();
+        let tools = McpServer::new(connection).tools().await.unwrap();
+        *server.ends.lock().unwrap() = true;
+        let began = Instant::now();
+        for starts in 1..=4 {
+            let told = said(&tools).await;
+            assert!(
+                told.starts_with("Error: the server of tools `files`"),
+                "{told}"
+            );
+            assert!(
+                told.contains("it is not known whether the call had an effect"),
+                "{told}"
+            );
+            assert_eq!(server.starts(), starts);
+        }
+        assert_eq!(began.elapsed().as_secs(), 1 + 2);
+        let told = said(&tools).await;
+        assert!(
+            told.contains("does so each time that it is started again"),
+            "{told}"
+        );
+        assert_eq!(server.starts(), 4);
+    }
+}

@@ -1,0 +1,93 @@
+//! Answers of Gemini. Each event has the form of a whole answer.
+
+use serde_json::Value;
+
+use super::parts::{self, Parts, list, text};
+use crate::error::ModelError;
+use crate::log::warning;
+use crate::model::ToolCallChunk;
+use crate::providers::kept::{NAMELESS, Thought};
+use crate::usage::Usage;
+
+pub(super) struct Reader;
+
+impl parts::Reader for Reader {
+    fn event(&mut self, event: &Value, parts: &mut Parts) -> Result<(), ModelError> {
+        let fields = ["candidates", "promptFeedback", "usageMetadata"];
+        parts.is_known |= fields.iter().any(|name| event.get(name).is_some());
+        parts.usage = usage(&event["usageMetadata"]).or(parts.usage);
+        // A question that is not allowed has no answer.
+        if !text(&event["promptFeedback"], "blockReason").is_empty() {
+            parts.filter();
+            parts.stop("PROHIBITED_CONTENT");
+        }
+        if let Some(candidate) = list(event, "candidates").next() {
+            for part in list(&candidate["content"], "parts") {
+                read(part, parts);
+            }
+            // Parts may follow behind a reason.
+            parts.stop(text(candidate, "finishReason"));
+        }
+        Ok(())
+    }
+
+    fn whole(&mut self, body: &Value, parts: &mut Parts) -> Result<(), ModelError> {
+        self.event(body, parts)?;
+        let answers = ["candidates", "promptFeedback"];
+        parts.is_known = answers.iter().any(|name| body.get(name).is_some());
+        Ok(())
+    }
+}
+
+fn read(part: &Value, parts: &mut Parts) {
+    if let Some(call) = part.get("functionCall") {
+        called(call, text(part, "thoughtSignature"), parts);
+    } else if part["thought"] != true {
+        parts.say(text(part, "text"));
+    }
+}
+
+fn called(call: &Value, signature: &str, parts: &mut Parts) {
+    let name = text(call, "name");
+    // Only a request that asks for it gets the arguments in parts. Without all of them, a call is none.
+    if call.get("partialArgs").is_some() || call["willContinue"] == true {
+        warning!("a call of a tool whose arguments come in parts is passed over");
+        return;
+    }
+    if name.is_empty() {
+        return; // the end of such a call
+    }
+    let index = parts.begin_call();
+    let mut chunk = ToolCallChunk::new(index);
+    chunk.id = Some(match text(call, "id") {
+        "" => format!("{}{name}#{index}", NAMELESS),
+        id => id.to_owned(),
+    });
+    chunk.name = name.to_owned();
+    chunk.arguments = match &call["args"] {
+        Value::Null => String::new(),
+        arguments => arguments.to_string(),
+    };
+    if !signature.is_empty() {
+        parts.keep(signature);
+        chunk.extra = parts.kept(vec![Thought::Signature(signature.to_owned())]);
+    }
+    parts.call(chunk);
+}
+
+/// What the answer used. Gemini does not count what a model thinks as answered.
+fn usage(tokens: &Value) -> Option<Usage> {
+    let count = |name: &str| tokens[name].as_u64();
+    let sum = |one, other| match (count(one), count(other)) {
+        (None, None) => None,
+        (one, other) => Some(one.unwrap_or(0).saturating_add(other.unwrap_or(0))),
+    };
+    let input = sum("promptTokenCount", "toolUsePromptTokenCount");
+    let output = sum("candidatesTokenCount", "thoughtsTokenCount");
+    if input.is_none() && output.is_none() {
+        return None;
+    }
+    let mut usage = Usage::new(input.unwrap_or(0), output.unwrap_or(0));
+    usage.cached_input_tokens = count("cachedContentTokenCount").unwrap_or(0);
+    Some(usage)
+}

@@ -1,0 +1,208 @@
+//! The parts of an answer, and what reads them.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use serde_json::Value;
+
+use crate::error::ModelError;
+use crate::log::warning;
+use crate::model::{Chunk, Stop, ToolCallChunk};
+use crate::providers::kept::{self, Thought};
+use crate::providers::provider::Provider;
+use crate::usage::Usage;
+
+/// Reads the answers of a protocol.
+pub(in crate::providers) trait Reader: Send {
+    /// Reads an event of a stream.
+    ///
+    /// # Errors
+    /// An error that the provider tells of.
+    fn event(&mut self, event: &Value, parts: &mut Parts) -> Result<(), ModelError>;
+
+    /// Reads a whole answer.
+    ///
+    /// # Errors
+    /// An error that the provider tells of.
+    fn whole(&mut self, body: &Value, parts: &mut Parts) -> Result<(), ModelError> {
+        self.event(body, parts)
+    }
+}
+
+/// The parts of an answer.
+pub(in crate::providers) struct Parts {
+    pub(in crate::providers) provider: &'static Provider,
+    /// Parts that have come and were not taken yet.
+    pub(in crate::providers) ready: VecDeque<Chunk>,
+    /// What the answer used, as far as it is known.
+    pub(in crate::providers) usage: Option<Usage>,
+    /// An event that the protocol knows has come.
+    pub(in crate::providers) is_known: bool,
+    /// The provider has said that nothing more comes.
+    pub(in crate::providers) has_ended: bool,
+    stop: Option<Stop>,
+    /// The provider held the answer back, or the model refused to give one.
+    is_filtered: bool,
+    characters: usize,
+    /// The indexes of the calls that have begun.
+    calls: BTreeSet<usize>,
+    /// The bytes of texts, calls and thoughts.
+    bytes: usize,
+}
+
+impl Parts {
+    pub(in crate::providers) fn new(provider: &'static Provider) -> Parts {
+        Parts {
+            provider,
+            ready: VecDeque::new(),
+            usage: None,
+            is_known: false,
+            has_ended: false,
+            stop: None,
+            is_filtered: false,
+            characters: 0,
+            calls: BTreeSet::new(),
+            bytes: 0,
+        }
+    }
+
+    /// Adds a text.
+    pub(in crate::providers) fn say(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.bytes += text.len();
+            self.characters += text.chars().count();
+            self.ready.push_back(Chunk::text(text));
+        }
+    }
+
+    /// Adds a text by which the model refuses to answer.
+    pub(in crate::providers) fn refuse(&mut self, text: &str) {
+        self.is_filtered |= !text.is_empty();
+        self.say(text);
+    }
+
+    /// The provider held the answer back.
+    pub(in crate::providers) fn filter(&mut self) {
+        self.is_filtered = true;
+    }
+
+    /// Begins another call, and returns its index.
+    pub(in crate::providers) fn begin_call(&mut self) -> usize {
+        let next = self.calls.last().map_or(0, |last| last + 1);
+        self.calls.insert(next);
+        next
+    }
+
+    /// Adds a part of a call.
+    pub(in crate::providers) fn call(&mut self, chunk: ToolCallChunk) {
+        self.calls.insert(chunk.index);
+        self.bytes += chunk.name.len() + chunk.arguments.len();
+        self.ready.push_back(Chunk::ToolCall(chunk));
+    }
+
+    /// Adds a part of the arguments of a call.
+    pub(in crate::providers) fn arguments(&mut self, index: usize, arguments: &str) {
+        let mut chunk = ToolCallChunk::new(index);
+        chunk.arguments = arguments.to_owned();
+        self.call(chunk);
+    }
+
+    /// Counts what is kept until later.
+    pub(in crate::providers) fn keep(&mut self, text: &str) {
+        self.bytes += text.len();
+    }
+
+    /// What is kept of thoughts with the call that follows them.
+    pub(in crate::providers) fn kept(&self, thoughts: Vec<Thought>) -> Option<Value> {
+        kept::keep(self.provider, thoughts)
+    }
+
+    /// Why the answer ended, in the provider's word. Some servers send an empty word until it does.
+    pub(in crate::providers) fn stop(&mut self, word: &str) {
+        let stop = match word {
+            "" => return,
+            "stop" | "end_turn" | "STOP" | "completed" | "tool_calls" | "tool_use"
+            | "function_call" | "stop_sequence" => Stop::Done,
+            "length"
+            | "max_tokens"
+            | "MAX_TOKENS"
+            | "incomplete"
+            | "model_length"
+            | "model_context_window_exceeded" => Stop::Length,
+            "content_filter"
+            | "refusal"
+            | "SAFETY"
+            | "RECITATION"
+            | "BLOCKLIST"
+            | "PROHIBITED_CONTENT"
+            | "SPII"
+            | "IMAGE_SAFETY"
+            | "IMAGE_PROHIBITED_CONTENT"
+            | "IMAGE_RECITATION"
+            | "LANGUAGE" => Stop::Filtered,
+            other => Stop::Other(other.to_owned()),
+        };
+        self.stop = Some(stop);
+    }
+
+    /// The answer says why it ended.
+    pub(in crate::providers) fn has_stopped(&self) -> bool {
+        self.stop.is_some()
+    }
+
+    /// Checks that what has come is within the limit.
+    ///
+    /// # Errors
+    /// [`ModelError::TooLarge`].
+    pub(in crate::providers) fn check(&self, limit: usize) -> Result<(), ModelError> {
+        match self.bytes > limit {
+            true => Err(ModelError::TooLarge { limit }),
+            false => Ok(()),
+        }
+    }
+
+    /// The end of the answer.
+    ///
+    /// # Errors
+    /// [`ModelError::CutOff`] if the answer does not say why it ended.
+    pub(in crate::providers) fn end(&mut self) -> Result<Chunk, ModelError> {
+        let stop = match self.stop.take() {
+            Some(_) if self.is_filtered => Stop::Filtered,
+            Some(stop) => stop,
+            None => return Err(self.cut()),
+        };
+        Ok(Chunk::end(told(self.usage), stop))
+    }
+
+    /// The answer was cut off here.
+    pub(in crate::providers) fn cut(&self) -> ModelError {
+        ModelError::CutOff {
+            characters: self.characters,
+            calls: self.calls.len(),
+        }
+    }
+}
+
+/// The usage, with a warning if it is not known.
+pub(in crate::providers) fn told(usage: Option<Usage>) -> Usage {
+    usage.unwrap_or_else(|| {
+        warning!("a provider does not say how many tokens it used, so they count as none");
+        Usage::default()
+    })
+}
+
+/// A text in an event; empty if there is none.
+pub(in crate::providers) fn text<'a>(event: &'a Value, name: &str) -> &'a str {
+    event.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// The elements of a list in an event; none if there is no list.
+pub(in crate::providers) fn list<'a>(
+    event: &'a Value,
+    name: &str,
+) -> impl Iterator<Item = &'a Value> {
+    event
+        .get(name)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}

@@ -1,0 +1,73 @@
+//! Answers that come whole.
+
+use reqwest::Response;
+use serde_json::Value;
+
+use super::answer::{self, Parts};
+use super::provider::Provider;
+use super::{failure, post};
+use crate::error::ModelError;
+use crate::model::Reply;
+use crate::reply_builder::ReplyBuilder;
+
+/// Reads an answer.
+///
+/// # Errors
+/// Those of the provider, and of an answer that is not what it should be.
+pub(super) async fn read(
+    provider: &'static Provider,
+    answer: Response,
+    limit: usize,
+) -> Result<Reply, ModelError> {
+    let content_type = post::content_type(&answer);
+    let expected = provider.protocol.answer();
+    let body = json(answer, expected, limit).await?;
+    if let Some(error) = failure::told(&body) {
+        return Err(error);
+    }
+    let mut parts = Parts::new(provider);
+    answer::reader(provider).whole(&body, &mut parts)?;
+    if !parts.is_known {
+        let found = body.to_string();
+        return Err(failure::not_spoken(expected, &content_type, &found));
+    }
+    let mut reply = ReplyBuilder::new();
+    let end = parts.end()?;
+    parts.ready.into_iter().for_each(|chunk| reply.push(chunk));
+    reply.push(end);
+    reply.finish()
+}
+
+/// The JSON of a body.
+///
+/// # Errors
+/// [`ModelError::Malformed`] if the body is not JSON, [`ModelError::CutOff`] if it is the beginning of JSON, and
+/// [`ModelError::TooLarge`] if it has more bytes than the limit.
+pub(super) async fn json(
+    mut answer: Response,
+    expected: &str,
+    limit: usize,
+) -> Result<Value, ModelError> {
+    let content_type = post::content_type(&answer);
+    let mut bytes = Vec::new();
+    while let Some(piece) = answer.chunk().await.map_err(failure::unreached)? {
+        if bytes.len() + piece.len() > limit {
+            return Err(ModelError::TooLarge { limit });
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    serde_json::from_slice(&bytes).map_err(|error| {
+        if error.is_eof() && (content_type.is_empty() || is_json(&content_type)) {
+            return ModelError::CutOff {
+                characters: 0,
+                calls: 0,
+            };
+        }
+        failure::not_spoken(expected, &content_type, &String::from_utf8_lossy(&bytes))
+    })
+}
+
+/// Whether a content type is that of JSON.
+pub(super) fn is_json(content_type: &str) -> bool {
+    content_type.to_ascii_lowercase().contains("json")
+}
