@@ -12,6 +12,7 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, LitStr, Path, PathSegment, Token, braced, bracketed, token};
 
 use crate::contract::{Contract, Kind};
+use crate::fragments::ungrouped;
 use crate::names::{here, is_type_name, keyword_in, path_text, type_of};
 use crate::protocol::macro_path;
 use crate::report::Report;
@@ -41,7 +42,7 @@ impl List {
     pub(crate) fn expand(&self, input: TokenStream) -> TokenStream {
         match input.clone().into_iter().next() {
             Some(TokenTree::Punct(first)) if first.as_char() == '@' => self.told(input),
-            _ => self.list(input),
+            _ => self.list(ungrouped(input)),
         }
     }
 

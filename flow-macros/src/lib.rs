@@ -9,6 +9,7 @@ mod editor;
 #[cfg(any(feature = "registry", feature = "tools"))]
 mod entries;
 mod flow;
+mod fragments;
 mod names;
 mod node;
 mod params;

@@ -38,6 +38,7 @@ use syn::{Token, braced, bracketed};
 
 use crate::contract::Contract;
 use crate::editor::out_of_sight;
+use crate::fragments::ungrouped;
 use crate::protocol;
 use crate::report::Report;
 use crate::runtime::{self, runtime_crate};
@@ -51,7 +52,7 @@ use syntax::FlowSyntax;
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     match tokens.clone().into_iter().next() {
         Some(TokenTree::Punct(first)) if first.as_char() == '@' => resolved(tokens),
-        _ => define(tokens),
+        _ => define(ungrouped(tokens)),
     }
 }
 

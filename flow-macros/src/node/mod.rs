@@ -22,6 +22,7 @@ use flow_spec::Code;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
+use crate::fragments::{ungrouped, ungrouped_item};
 use crate::report::Report;
 use crate::runtime;
 
@@ -32,6 +33,7 @@ pub(crate) use contract::with_actions;
 
 /// The expansion of `#[node(settings)] item`.
 pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
+    let (settings, item) = (ungrouped(settings), ungrouped_item(item));
     let mut report = Report::default();
     let mut attribute = NodeAttribute::parse(settings, &mut report);
     attribute.broken = !report.is_empty();
