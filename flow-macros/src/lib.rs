@@ -4,7 +4,9 @@
 //! itself brings us the contracts of the nodes: see `protocol`.
 
 mod action;
+mod configured;
 mod contract;
+mod documentation;
 mod editor;
 #[cfg(any(feature = "registry", feature = "tools"))]
 mod entries;

@@ -122,6 +122,11 @@ impl<'a> Node<'a> {
             || self.attribute.transaction.is_some()
     }
 
+    /// Returns true if an attempt never awaits.
+    pub(super) fn never_awaits(&self) -> bool {
+        self.exec.sig.asyncness.is_none()
+    }
+
     pub(super) fn repeats(&self) -> bool {
         self.attribute.settings.repeats()
     }
@@ -135,6 +140,7 @@ impl<'a> Node<'a> {
             attempts: self.attempts(),
             failure: Failure::possible_if(fails),
             transaction: self.attribute.transaction.is_some(),
+            never_awaits: self.never_awaits(),
             reads: ports.collect(),
             writes: self.outcome.writes.clone(),
             ..Contract::empty()
