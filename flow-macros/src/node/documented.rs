@@ -2,6 +2,37 @@
 //! they are taken out of the code that stays.
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote;
+
+/// What documents a parameter by a macro, such as `include_str!("claim.md")`, as constants: rustc says
+/// what is wrong with it, and knows the files that it reads.
+pub(super) fn constants(item: &TokenStream) -> TokenStream {
+    let groups = groups(item.clone());
+    let of_methods = groups
+        .iter()
+        .filter(|group| group.delimiter() == Delimiter::Brace);
+    let of_methods = of_methods.flat_map(|block| self::groups(block.stream()));
+    let parameters = groups.iter().cloned().chain(of_methods);
+    let parameters = parameters.filter(|group| group.delimiter() == Delimiter::Parenthesis);
+    let mut found = TokenStream::new();
+    for doc in parameters.flat_map(|group| self::groups(group.stream())) {
+        let value: TokenStream = doc.stream().into_iter().skip(2).collect();
+        // A literal is one token.
+        let is_macro = value.clone().into_iter().nth(1).is_some();
+        if is_macro && is_doc(&TokenTree::Group(doc)) {
+            found.extend(quote!(const _: &str = #value;));
+        }
+    }
+    found
+}
+
+fn groups(tokens: TokenStream) -> Vec<Group> {
+    let groups = tokens.into_iter().filter_map(|token| match token {
+        TokenTree::Group(group) => Some(group),
+        _ => None,
+    });
+    groups.collect()
+}
 
 /// A function without the doc comments on its parameters.
 pub(super) fn of_function(item: TokenStream) -> TokenStream {
@@ -91,8 +122,6 @@ fn is_doc(token: &TokenTree) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use quote::quote;
-
     use super::*;
 
     #[test]

@@ -99,11 +99,12 @@ pub(crate) fn item_of_rustc(item: TokenStream) -> (TokenStream, TokenStream) {
         return (item, TokenStream::new());
     }
     let item = stacked::refuse(item, &mut Report::default());
+    let constants = documented::constants(&item);
     let WithPath { item, used } = match kind {
         Some("impl") => context::of_block(documented::of_block(item)),
         _ => context::of_function(documented::of_function(item)),
     };
-    (item, used)
+    (item, quote!(#used #constants))
 }
 
 /// Reports a mistake after which there is nothing to expand. The item then stands alone.

@@ -1,0 +1,18 @@
+use flow_runtime::prelude::*;
+
+#[node]
+fn plain(number: &u64) -> u64 { *number }
+#[derive(Default)]
+struct Total;
+#[node]
+impl Total { fn exec(&self, plain: &u64) -> u64 { *plain } }
+
+flow! {
+    Adding(numbers: Vec<u64>, number: u64) -> (total: u64) {
+        node plain: plain with timeout = "1s"; //~
+        node total: Total with timeout = "1s", retry(attempts = 2); //~
+        node each: for number in numbers { plain { number <- number } } with timeout = "1s"; //~
+        start >> plain >> each >> total >> end;
+    }
+}
+fn main() {}
