@@ -1,7 +1,7 @@
 //! Doc comments on parameters: what a node says about what it reads. rustc knows them only on items, so
 //! they are taken out of the code that stays.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 
 /// What documents a parameter by a macro, such as `include_str!("claim.md")`, as constants: rustc says
@@ -19,7 +19,7 @@ pub(super) fn constants(item: &TokenStream) -> TokenStream {
         let value: TokenStream = doc.stream().into_iter().skip(2).collect();
         // A literal is one token.
         let is_macro = value.clone().into_iter().nth(1).is_some();
-        if is_macro && is_doc(&TokenTree::Group(doc)) {
+        if is_macro && first_word(&doc).is_some_and(|word| word == "doc") {
             found.extend(quote!(const _: &str = #value;));
         }
     }
@@ -110,14 +110,33 @@ fn parameters(group: &Group) -> Option<TokenStream> {
     found.then(|| kept.into_iter().collect())
 }
 
-/// Returns true if this is the `[doc = "…"]` of an attribute.
+/// Returns true if this is the `[doc = "…"]` of an attribute, also of one with a condition, which is
+/// refused.
 fn is_doc(token: &TokenTree) -> bool {
     let TokenTree::Group(group) = token else {
         return false;
     };
-    let first = group.stream().into_iter().next();
     group.delimiter() == Delimiter::Bracket
-        && matches!(first, Some(TokenTree::Ident(word)) if word == "doc")
+        && first_word(group).is_some_and(|word| {
+            word == "doc" || word == "cfg_attr" && in_parentheses(group).any(|word| word == "doc")
+        })
+}
+
+fn first_word(group: &Group) -> Option<Ident> {
+    match group.stream().into_iter().next()? {
+        TokenTree::Ident(word) => Some(word),
+        _ => None,
+    }
+}
+
+/// The words between the parentheses of an attribute.
+fn in_parentheses(attribute: &Group) -> impl Iterator<Item = Ident> {
+    let inner = groups(attribute.stream()).into_iter();
+    let tokens = inner.flat_map(|group| group.stream());
+    tokens.filter_map(|token| match token {
+        TokenTree::Ident(word) => Some(word),
+        _ => None,
+    })
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@ use flow_runtime::prelude::*;
 
 #[node]
 fn plain(number: &u64) -> u64 { *number }
+#[node]
+fn one(item: &u64) -> u64 { *item }
 #[derive(Default)]
 struct Total;
 #[node]
@@ -11,7 +13,7 @@ flow! {
     Adding(numbers: Vec<u64>, number: u64) -> (total: u64) {
         node plain: plain with timeout = "1s"; //~
         node total: Total with timeout = "1s", retry(attempts = 2); //~
-        node each: for number in numbers { plain { number <- number } } with timeout = "1s"; //~
+        node each: for item in numbers { one } with timeout = "1s"; //~
         start >> plain >> each >> total >> end;
     }
 }

@@ -34,7 +34,8 @@ own!(Add, 1 + 2, "1ms", self::charge, u64, true || false);
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let run = |amount| Order::new().run(OrderInput::builder().amount(amount).build());
+    let order = Order::new();
+    let run = |amount| order.run(OrderInput::builder().amount(amount).build());
     assert_eq!(run(5).await.unwrap().sum, 5 + 6 + 6);
     assert!(format!("{:?}", run(10).await.unwrap_err()).contains("card declined"));
 }
