@@ -254,7 +254,12 @@ impl Fragments {
     fn branch(&mut self, input: ParseStream<'_>) -> syn::Result<()> {
         input.parse::<Ident>()?;
         input.parse::<Ident>()?;
-        input.parse::<TokenTree>()?;
+        // A condition sees only keys that come from where it comes from.
+        let keys;
+        syn::parenthesized!(keys in input);
+        for key in Punctuated::<Ident, Token![,]>::parse_terminated(&keys)? {
+            self.add("ident", key.span());
+        }
         let cases;
         syn::braced!(cases in input);
         while !cases.is_empty() {
