@@ -179,6 +179,10 @@ pub(crate) struct Entry {
 
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if input.peek(Token![#]) {
+            let text = "an entry takes no attributes: for `#[cfg(…)]`, write a whole list for each configuration";
+            return Err(input.error(text));
+        }
         let path = match input.parse() {
             Ok(path) => path,
             Err(_) => return Err(input.error(not_a_name(input))),
