@@ -22,7 +22,8 @@ pub(crate) struct Contract {
     pub(crate) single: bool,
     /// True if it runs in a transaction of the run's database.
     pub(crate) transaction: bool,
-    /// True if an attempt never awaits, so that no timeout can end it.
+    /// True if what a flow's timeout is for never awaits: an attempt, or the whole of a node without
+    /// attempts. So nothing could end it.
     pub(crate) never_awaits: bool,
     /// True if it has mistakes, which are reported at the node: a flow that uses it reports nothing
     /// more.

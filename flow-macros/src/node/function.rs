@@ -285,7 +285,8 @@ impl<'a> Node<'a> {
             },
             single: self.single(),
             transaction: self.attribute.transaction.is_some(),
-            never_awaits: self.never_awaits(),
+            // A flow's timeout of a poll that cannot fail is that of all its pauses.
+            never_awaits: self.never_awaits() && (poll.is_none() || self.can_fail()),
             reads: ports.collect(),
             writes: self.outcome.writes.clone(),
             about: self

@@ -127,6 +127,18 @@ impl<'a> Node<'a> {
         self.exec.sig.asyncness.is_none()
     }
 
+    /// Returns true if another method than `exec` awaits. If `exec` cannot fail, a flow's timeout is
+    /// that of all methods.
+    fn others_await(&self) -> bool {
+        let others = [
+            self.prep.as_ref(),
+            self.fallback.as_ref(),
+            self.post.as_ref(),
+        ];
+        let mut others = others.into_iter().flatten();
+        others.any(|phase| phase.sig.asyncness.is_some())
+    }
+
     pub(super) fn repeats(&self) -> bool {
         self.attribute.settings.repeats()
     }
@@ -140,7 +152,7 @@ impl<'a> Node<'a> {
             attempts: self.attempts(),
             failure: Failure::possible_if(fails),
             transaction: self.attribute.transaction.is_some(),
-            never_awaits: self.never_awaits(),
+            never_awaits: self.never_awaits() && (self.exec_can_fail() || !self.others_await()),
             reads: ports.collect(),
             writes: self.outcome.writes.clone(),
             ..Contract::empty()
