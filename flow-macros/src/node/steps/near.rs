@@ -12,9 +12,9 @@ use super::syntax::{Method, Steps};
 const OPTIONAL: [&str; 3] = ["prep", "exec_fallback", "post"];
 
 /// Words near to the short names that mean something by themselves.
-const WORDS: [&str; 20] = [
+const WORDS: [&str; 17] = [
     "cost", "host", "lost", "most", "past", "pest", "port", "pos", "pose", "pot", "pots", "posts",
-    "pre", "prey", "rep", "reps", "pep", "pest", "step", "rest",
+    "pre", "prey", "rep", "reps", "pep",
 ];
 
 /// The method that was meant, if the node has none of that name and no method of the node calls this one.
