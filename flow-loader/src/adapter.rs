@@ -40,6 +40,8 @@ pub struct Adapter {
     pub only_times_out: bool,
     /// True if it makes its attempts itself, and so follows a policy.
     pub takes_policy: bool,
+    /// True if an attempt never awaits, so that no timeout can end it.
+    pub never_awaits: bool,
     /// The name of its own function that decides about attempts.
     pub retry_if: Option<&'static str>,
     /// Its own policy.

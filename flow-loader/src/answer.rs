@@ -38,6 +38,7 @@ pub(crate) fn any_answer() -> Adapter {
         times_out: false,
         only_times_out: false,
         takes_policy: true,
+        never_awaits: false,
         retry_if: None,
         policy: &Policy::DEFAULT,
         outcome: crate::__value_type!(Probe::<Value>::new()),

@@ -287,7 +287,20 @@ fn attempts_that_a_node_cannot_make() {
     assert_eq!(
         with("type: revise, id: revise"),
         "9:45: `revise` cannot fail, so there is nothing to retry [F013]\nat /nodes/2/settings/retry\n\
-         help: let it return a `Result`, give it a `timeout`, or remove this"
+         help: let it return a `Result`, or remove this"
+    );
+}
+
+#[test]
+fn a_timeout_of_what_never_awaits() {
+    let node = "  - { type: revise, id: revise }\n";
+    let limited = "  - { type: revise, id: revise, settings: { timeout: 1s } }\n";
+    let text = SOUND.replacen(node, limited, 1);
+    let loaded = load(text, Format::Yaml, &registry![write, review, revise]);
+    assert_eq!(
+        loaded.map(drop).unwrap_err().to_string(),
+        "9:45: `revise` never awaits, so a `timeout` cannot end it [F015]\nat /nodes/2/settings/timeout\n\
+         help: make it an `async fn`, or write `#[node(blocking)]` if it blocks"
     );
 }
 

@@ -9,6 +9,7 @@ use syn::{
 };
 
 use crate::contract::{ActionPort, WritePort, actions_tokens, without};
+use crate::fragments::ungrouped;
 use crate::names::snake_case;
 use crate::protocol::{Named, macro_name, named_macro};
 use crate::report::Report;
@@ -20,7 +21,7 @@ pub(crate) const TOLD_BY_NODE: &str = "__told_by_node";
 
 /// The expansion of the derive.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
-    let item: DeriveInput = match syn::parse2(item) {
+    let item: DeriveInput = match syn::parse2(ungrouped(item)) {
         Ok(item) => item,
         Err(error) => return error.into_compile_error(),
     };

@@ -12,6 +12,7 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, LitStr, Path, PathSegment, Token, braced, bracketed, token};
 
 use crate::contract::{Contract, Kind};
+use crate::fragments::ungrouped;
 use crate::names::{here, is_type_name, keyword_in, path_text, type_of};
 use crate::protocol::macro_path;
 use crate::report::Report;
@@ -41,7 +42,7 @@ impl List {
     pub(crate) fn expand(&self, input: TokenStream) -> TokenStream {
         match input.clone().into_iter().next() {
             Some(TokenTree::Punct(first)) if first.as_char() == '@' => self.told(input),
-            _ => self.list(input),
+            _ => self.list(ungrouped(input)),
         }
     }
 
@@ -178,6 +179,10 @@ pub(crate) struct Entry {
 
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if input.peek(Token![#]) {
+            let text = "an entry takes no attributes: for `#[cfg(…)]`, write a whole list for each configuration";
+            return Err(input.error(text));
+        }
         let path = match input.parse() {
             Ok(path) => path,
             Err(_) => return Err(input.error(not_a_name(input))),

@@ -4,11 +4,14 @@
 //! itself brings us the contracts of the nodes: see `protocol`.
 
 mod action;
+mod configured;
 mod contract;
+mod documentation;
 mod editor;
 #[cfg(any(feature = "registry", feature = "tools"))]
 mod entries;
 mod flow;
+mod fragments;
 mod names;
 mod node;
 mod params;

@@ -7,13 +7,14 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Data, DeriveInput, Field, Fields, Member, Meta, Path, Token};
 
+use crate::fragments::ungrouped;
 use crate::names::{here, path_text, plain};
 use crate::report::Report;
 use crate::runtime::{self, runtime, runtime_at, runtime_crate};
 
 /// The expansion of the derive.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
-    let item: DeriveInput = match syn::parse2(item) {
+    let item: DeriveInput = match syn::parse2(ungrouped(item)) {
         Ok(item) => item,
         Err(error) => return error.into_compile_error(),
     };

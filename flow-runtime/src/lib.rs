@@ -349,7 +349,7 @@ pub use flow_macros::flow;
 /// | `retry(…, max_wait = "10s")` | the longest pause |
 /// | `retry(…, jitter = 0.5)` | the part of the pause that is random, from 0 to 1 |
 /// | `retry(…, if = is_transient)` | another attempt follows only if this function says so: `fn(&E) -> bool` of the returned error |
-/// | `timeout = "30s"` | how long one attempt may take |
+/// | `timeout = "30s"` | how long one attempt may take. Only for an `async fn`, or with `blocking` |
 /// | `poll(every = "1s", timeout = "1h")` | the function returns an `Option`, and is asked again while it is `None`. The `timeout` may be left out |
 /// | `blocking` | a plain `fn` that blocks: it runs on tokio's threads for blocking work |
 /// | `transaction` | an `async` node with a parameter such as `tx: &mut flow_sqlite::Transaction`: what it writes there is committed together with its outcome, or not at all |

@@ -99,7 +99,7 @@ enum Size {
 ///
 /// Second paragraph with "quotes" and \ a backslash.
 #[node(actions = Size, retry(attempts = 3, wait = "200ms", backoff = 2.0), timeout = "90s")]
-fn weigh(first: &u64, limit: Option<&u64>) -> Result<Size, std::io::Error> {
+async fn weigh(first: &u64, limit: Option<&u64>) -> Result<Size, std::io::Error> {
     let limit = limit.copied().unwrap_or(10);
     Ok(match first.checked_sub(limit) {
         Some(excess) if excess > 0 => Size::Big { excess },

@@ -692,7 +692,7 @@ mod without_prelude {
     }
 
     #[flow_runtime::node(actions = Next, retry(attempts = 2), timeout = "1s")]
-    pub(super) fn go(one: u8) -> Next {
+    pub(super) async fn go(one: u8) -> Next {
         Next::Go { next: one + 1 }
     }
 

@@ -473,7 +473,7 @@ flow! {
 
 /// A function of the name that is a word of the language.
 #[node]
-fn human() -> u8 {
+async fn human() -> u8 {
     3
 }
 

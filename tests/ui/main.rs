@@ -1,6 +1,7 @@
 //! What the compiler says of each mistake, and what it must not complain about.
 //!
-//! The files in `{flow,node,registry}/pass` are the modules of one program, which is compiled and run.
+//! The files in `{flow,node,registry}/pass` are the modules of one program, which is compiled and run. So are the same
+//! files with their nodes and flows from a `macro_rules!`: see `fragments`.
 //!
 //! A file in `{flow,node,registry}/fail` holds one mistake and is named after it; those named `several_…` hold more, and
 //! those named `uses_…` go on to use what is broken. A `//~` stands on each line where an error is to be, and nowhere else
@@ -14,6 +15,8 @@
 //! TRYBUILD=overwrite cargo test -p flow-tests-ui           # takes over what rustc prints now, also in the page
 //! git diff                                                 # to be read as the one who made the mistake
 //! ```
+
+mod fragments;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -89,6 +92,16 @@ fn fail() {
 fn pass() {
     let cases = cases_in("pass");
     run("pass", cases.iter().map(|case| (module(case), read(case))));
+}
+
+/// The same programs, as macros of their author's would write them.
+#[test]
+fn pass_from_macros() {
+    let cases = cases_in("pass");
+    let programs = cases
+        .iter()
+        .map(|case| (module(case), fragments::from_macros(&read(case))));
+    run("pass_from_macros", programs);
 }
 
 /// The name of a case, as that of a module: `flow_pass_every_end`.

@@ -16,6 +16,7 @@ impl Loader<'_> {
         pointer: &str,
     ) {
         self.check_retry_if(node, adapter, pointer);
+        self.check_timeout(node, adapter, pointer);
         let Some(retry) = &node.settings.retry else {
             return;
         };
@@ -23,6 +24,26 @@ impl Loader<'_> {
         if let Some((code, message, help)) = refused {
             let place = format!("{pointer}/settings/retry");
             self.problem(code, place, message, Some(help.to_owned()));
+        }
+    }
+
+    /// Refuses a timeout of a registered node that never awaits: nothing could end it. The node is
+    /// that of a loop, if the document says it there.
+    pub(super) fn check_timeout(
+        &mut self,
+        node: &NodeDocument,
+        adapter: Option<&Adapter>,
+        pointer: &str,
+    ) {
+        let Some(adapter) = adapter.filter(|adapter| adapter.never_awaits) else {
+            return;
+        };
+        if node.settings.timeout.is_some() {
+            let name = adapter.name;
+            let message = format!("`{name}` never awaits, so a `timeout` cannot end it");
+            let help = "make it an `async fn`, or write `#[node(blocking)]` if it blocks";
+            let place = format!("{pointer}/settings/timeout");
+            self.problem(Code::NamesNothing, place, message, Some(help.to_owned()));
         }
     }
 
@@ -68,7 +89,11 @@ fn refused(
         Some((Code::NamesNothing, message, help))
     } else if !adapter.takes_policy && node.settings.timeout.is_none() {
         let message = format!("`{name}` cannot fail, so there is nothing to retry");
-        let help = "let it return a `Result`, give it a `timeout`, or remove this";
+        let help = if adapter.never_awaits {
+            "let it return a `Result`, or remove this"
+        } else {
+            "let it return a `Result`, give it a `timeout`, or remove this"
+        };
         Some((Code::CannotFail, message, help))
     } else if takes && !repeats && attempts > 1 {
         let message = format!("`{name}` takes a value that its first attempt uses up");

@@ -90,6 +90,7 @@ impl Loader<'_> {
                     let adapter = adapter.cloned();
                     let pointer = format!("{pointer}/nodes/{index}");
                     self.check_retry_if(&flow.nodes[index], adapter.as_deref(), &pointer);
+                    self.check_timeout(&flow.nodes[index], adapter.as_deref(), &pointer);
                 }
                 types::BRANCH => {
                     let pointer = format!("{pointer}/nodes/{index}");

@@ -43,7 +43,7 @@ mod collections;
 mod results;
 
 #[node(writes = draft)]
-fn write(topic: &str) -> String {
+async fn write(topic: &str) -> String {
     format!("About {topic}")
 }
 

@@ -4,7 +4,7 @@ use flow_spec::document::SettingsDocument;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Expr, ExprLit, Lit, LitStr, Meta, bracketed, token};
+use syn::{LitStr, bracketed, token};
 
 /// A node's doc comment, how viewers show it, its own settings, and the question of a human node.
 #[derive(Debug, Clone, Default)]
@@ -112,26 +112,4 @@ impl Parse for Shown {
             tags,
         })
     }
-}
-
-/// The doc comment among these attributes, as a reader sees it: without the space after each `///`.
-pub(crate) fn documentation(attributes: &[Attribute]) -> Option<String> {
-    let text = |attribute: &Attribute| match &attribute.meta {
-        Meta::NameValue(meta) if meta.path.is_ident("doc") => match &meta.value {
-            Expr::Lit(ExprLit {
-                lit: Lit::Str(text),
-                ..
-            }) => Some(text.value()),
-            _ => None,
-        },
-        _ => None,
-    };
-    let texts: Vec<String> = attributes.iter().filter_map(text).collect();
-    let lines = texts.iter().flat_map(|text| text.split('\n'));
-    let lines: Vec<&str> = lines
-        .map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end())
-        .collect();
-    let text = lines.join("\n");
-    let text = text.trim();
-    (!text.is_empty()).then(|| text.to_owned())
 }

@@ -9,7 +9,7 @@ use syn::{Generics, LitStr};
 
 #[cfg(feature = "registry")]
 pub(crate) use about::settings_text;
-pub(crate) use about::{About, Question, Shown, documentation};
+pub(crate) use about::{About, Question, Shown};
 pub(crate) use tokens::{actions_tokens, list};
 
 /// What a node reads and writes, and the actions that it can take.
@@ -22,6 +22,9 @@ pub(crate) struct Contract {
     pub(crate) single: bool,
     /// True if it runs in a transaction of the run's database.
     pub(crate) transaction: bool,
+    /// True if what a flow's timeout is for never awaits: an attempt, or the whole of a node without
+    /// attempts. So nothing could end it.
+    pub(crate) never_awaits: bool,
     /// True if it has mistakes, which are reported at the node: a flow that uses it reports nothing
     /// more.
     pub(crate) broken: bool,
@@ -166,6 +169,7 @@ impl Contract {
             failure: Failure::Never,
             single: false,
             transaction: false,
+            never_awaits: false,
             broken: false,
             reads: Vec::new(),
             writes: Vec::new(),

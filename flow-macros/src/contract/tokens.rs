@@ -66,6 +66,7 @@ impl ToTokens for Contract {
         let flags = [
             (self.single, "single"),
             (self.transaction, "transaction"),
+            (self.never_awaits, "never_awaits"),
             (self.broken, "broken"),
         ];
         let flags = flags.into_iter().filter(|(set, _)| *set);
@@ -140,6 +141,7 @@ impl Parse for Contract {
             failure,
             single: has("single"),
             transaction: has("transaction"),
+            never_awaits: has("never_awaits"),
             broken: has("broken"),
             reads: list(input)?,
             writes: list(input)?,

@@ -15,7 +15,8 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
 use serde_json::{Map, Value, json};
 
-use crate::contract::{ActionPort, Contract, Kind, Question, WritePort, documentation};
+use crate::contract::{ActionPort, Contract, Kind, Question, WritePort};
+use crate::documentation::documentation;
 use crate::names::{here, plain};
 use crate::settings::duration_text;
 use crate::text::type_text;

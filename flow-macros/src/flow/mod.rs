@@ -36,8 +36,11 @@ use quote::{ToTokens as _, quote};
 use syn::parse::{Nothing, ParseStream, Parser as _};
 use syn::{Token, braced, bracketed};
 
+use crate::configured::alternatives;
 use crate::contract::Contract;
+use crate::documentation;
 use crate::editor::out_of_sight;
+use crate::fragments::ungrouped;
 use crate::protocol;
 use crate::report::Report;
 use crate::runtime::{self, runtime_crate};
@@ -51,7 +54,7 @@ use syntax::FlowSyntax;
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     match tokens.clone().into_iter().next() {
         Some(TokenTree::Punct(first)) if first.as_char() == '@' => resolved(tokens),
-        _ => define(tokens),
+        _ => define(ungrouped(tokens)),
     }
 }
 
@@ -62,6 +65,7 @@ pub(crate) fn define(tokens: TokenStream) -> TokenStream {
     let Some(flow) = parsed.flow else {
         return report.into_tokens();
     };
+    documentation::refuse_unknown(&flow.attributes, &mut report);
     let runtime = runtime::named_by(&flow.attributes, "flow", &mut report);
     runtime::at(runtime, || first_half(&flow, &parsed.tokens, report))
 }
@@ -95,7 +99,7 @@ fn first_half(flow: &FlowSyntax, tokens: &TokenStream, mut report: Report) -> To
 }
 
 /// For a flow with `#[cfg(…)]`: the flow without it, so that either all of its items are there or
-/// none.
+/// none. For one with `#[cfg_attr(…)]`: the flow with what that adds, and the flow without.
 fn conditions(flow: &FlowSyntax) -> Option<TokenStream> {
     let (conditions, others): (Vec<_>, Vec<_>) = flow
         .attributes
@@ -103,7 +107,16 @@ fn conditions(flow: &FlowSyntax) -> Option<TokenStream> {
         .partition(|attribute| attribute.path().is_ident("cfg"));
     let rest = &flow.after_attributes;
     let runtime = runtime_crate();
-    (!conditions.is_empty()).then(|| quote!(#(#conditions)* #runtime::flow! { #(#others)* #rest }))
+    if !conditions.is_empty() {
+        return Some(quote!(#(#conditions)* #runtime::flow! { #(#others)* #rest }));
+    }
+    let (condition, with, without) = alternatives(&flow.attributes)?;
+    Some(quote! {
+        #[cfg(#condition)]
+        #runtime::flow! { #with #rest }
+        #[cfg(not(#condition))]
+        #runtime::flow! { #without #rest }
+    })
 }
 
 /// The second half, which the contract macro of the flow's last node calls:

@@ -209,6 +209,12 @@ impl NodeAttribute {
     }
 }
 
+/// Reports a timeout of `what`, which never awaits.
+pub(super) fn refuse_timeout(what: &str, span: Span, help: &str, report: &mut Report) {
+    let message = format!("{what} never awaits, so its `timeout` cannot end it");
+    report.error(Code::NamesNothing, span, message, help);
+}
+
 /// `= Verdict`
 fn actions(name: &Ident, input: ParseStream<'_>) -> syn::Result<Path> {
     equals(name, input, "actions = Verdict")?;

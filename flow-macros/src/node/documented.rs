@@ -1,7 +1,38 @@
 //! Doc comments on parameters: what a node says about what it reads. rustc knows them only on items, so
 //! they are taken out of the code that stays.
 
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
+use quote::quote;
+
+/// What documents a parameter by a macro, such as `include_str!("claim.md")`, as constants: rustc says
+/// what is wrong with it, and knows the files that it reads.
+pub(super) fn constants(item: &TokenStream) -> TokenStream {
+    let groups = groups(item.clone());
+    let of_methods = groups
+        .iter()
+        .filter(|group| group.delimiter() == Delimiter::Brace);
+    let of_methods = of_methods.flat_map(|block| self::groups(block.stream()));
+    let parameters = groups.iter().cloned().chain(of_methods);
+    let parameters = parameters.filter(|group| group.delimiter() == Delimiter::Parenthesis);
+    let mut found = TokenStream::new();
+    for doc in parameters.flat_map(|group| self::groups(group.stream())) {
+        let value: TokenStream = doc.stream().into_iter().skip(2).collect();
+        // A literal is one token.
+        let is_macro = value.clone().into_iter().nth(1).is_some();
+        if is_macro && first_word(&doc).is_some_and(|word| word == "doc") {
+            found.extend(quote!(const _: &str = #value;));
+        }
+    }
+    found
+}
+
+fn groups(tokens: TokenStream) -> Vec<Group> {
+    let groups = tokens.into_iter().filter_map(|token| match token {
+        TokenTree::Group(group) => Some(group),
+        _ => None,
+    });
+    groups.collect()
+}
 
 /// A function without the doc comments on its parameters.
 pub(super) fn of_function(item: TokenStream) -> TokenStream {
@@ -79,20 +110,37 @@ fn parameters(group: &Group) -> Option<TokenStream> {
     found.then(|| kept.into_iter().collect())
 }
 
-/// Returns true if this is the `[doc = "…"]` of an attribute.
+/// Returns true if this is the `[doc = "…"]` of an attribute, also of one with a condition, which is
+/// refused.
 fn is_doc(token: &TokenTree) -> bool {
     let TokenTree::Group(group) = token else {
         return false;
     };
-    let first = group.stream().into_iter().next();
     group.delimiter() == Delimiter::Bracket
-        && matches!(first, Some(TokenTree::Ident(word)) if word == "doc")
+        && first_word(group).is_some_and(|word| {
+            word == "doc" || word == "cfg_attr" && in_parentheses(group).any(|word| word == "doc")
+        })
+}
+
+fn first_word(group: &Group) -> Option<Ident> {
+    match group.stream().into_iter().next()? {
+        TokenTree::Ident(word) => Some(word),
+        _ => None,
+    }
+}
+
+/// The words between the parentheses of an attribute.
+fn in_parentheses(attribute: &Group) -> impl Iterator<Item = Ident> {
+    let inner = groups(attribute.stream()).into_iter();
+    let tokens = inner.flat_map(|group| group.stream());
+    tokens.filter_map(|token| match token {
+        TokenTree::Ident(word) => Some(word),
+        _ => None,
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use quote::quote;
-
     use super::*;
 
     #[test]

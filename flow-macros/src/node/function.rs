@@ -7,7 +7,8 @@ use syn::parse::{Parse, ParseStream, Parser as _};
 use syn::spanned::Spanned as _;
 use syn::{Attribute, FnArg, GenericParam, Ident, Signature, Token, Visibility};
 
-use crate::contract::{Attempts, Contract, Failure, Mode, documentation};
+use crate::contract::{Attempts, Contract, Failure, Mode};
+use crate::documentation::{documentation, refuse_unknown};
 use crate::editor;
 use crate::names::{here, is_type_name, plain, refuse_reserved};
 use crate::protocol::Named;
@@ -17,16 +18,18 @@ use crate::settings::duration_tokens;
 use crate::text::{is_of_std, last_segment, type_text};
 use crate::twice::Extent;
 
-use super::attribute::{NodeAttribute, Poll};
+use super::attribute::{NodeAttribute, Poll, refuse_timeout};
 use super::contract::contract;
 use super::outcome::{Outcome, Returned};
-use super::parameter::{GetsTransaction, Parameter, ParameterKind, local, parameters};
+use super::parameter::{
+    GetsTransaction, Parameter, ParameterKind, local, parameters, refuse_attributes,
+};
 use super::step::{Attempted, Step, argument};
 use super::transaction;
 
 /// A function as far as we parse it: its body does not matter here.
 struct Function {
-    description: Option<String>,
+    attributes: Vec<Attribute>,
     vis: Visibility,
     sig: Signature,
 }
@@ -35,7 +38,7 @@ impl Parse for Function {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let attributes = input.call(Attribute::parse_outer)?;
         let function = Function {
-            description: documentation(&attributes),
+            attributes,
             vis: input.parse()?,
             sig: input.parse()?,
         };
@@ -86,6 +89,8 @@ pub(super) fn expand(
         }
     };
     refuse_unusual(&function.sig, report);
+    refuse_unknown(&function.attributes, report);
+    refuse_attributes(&function.sig, "the whole function", report);
     refuse_reserved(&function.sig.ident, report);
     let node = Node::new(attribute, &function, report);
     node.refuse_settings(report);
@@ -168,13 +173,21 @@ impl<'a> Node<'a> {
         let name = &self.function.sig.ident;
         if let (Some((span, _)), false) = (&self.attribute.settings.retry, self.can_fail()) {
             let message = format!("`{name}` cannot fail, so there is nothing to retry");
-            let help = match &self.outcome.alias {
-                Some(alias) if last_segment(alias).is_some_and(|name| !is_of_std(name)) => format!(
-                    "return a `Result` by this name, and not `{}`, give it a `timeout`, or remove `retry`",
-                    type_text(alias)
-                ),
-                _ => "return a `Result`, give it a `timeout`, or remove `retry`".to_owned(),
+            let returned = match &self.outcome.alias {
+                Some(alias) if last_segment(alias).is_some_and(|name| !is_of_std(name)) => {
+                    format!(
+                        "return a `Result` by this name, and not `{}`",
+                        type_text(alias)
+                    )
+                }
+                _ => "return a `Result`".to_owned(),
             };
+            let timeout = if self.never_awaits() {
+                ""
+            } else {
+                " give it a `timeout`,"
+            };
+            let help = format!("{returned},{timeout} or remove `retry`");
             report.error(Code::CannotFail, *span, message, help);
         }
         self.attribute
@@ -190,6 +203,10 @@ impl<'a> Node<'a> {
                 transaction::refuse_poll(name, poll.span, report);
             }
         }
+        if let (Some((span, _)), true) = (self.attribute.settings.timeout, self.never_awaits()) {
+            let help = "write `async fn` and await what takes long, or add `blocking` if it blocks";
+            refuse_timeout(&format!("`{name}`"), span, help, report);
+        }
         if let (Some(span), true) = (self.attribute.blocking, self.is_async()) {
             let help = "remove `async`, or `blocking`: an async function does not block";
             report.error(Code::Malformed, span, format!("`{name}` is async"), help);
@@ -202,6 +219,11 @@ impl<'a> Node<'a> {
 
     fn is_blocking(&self) -> bool {
         self.attribute.blocking.is_some()
+    }
+
+    /// Returns true if an attempt never awaits.
+    fn never_awaits(&self) -> bool {
+        !self.is_async() && !self.is_blocking()
     }
 
     /// Returns true if an attempt can fail.
@@ -263,9 +285,13 @@ impl<'a> Node<'a> {
             },
             single: self.single(),
             transaction: self.attribute.transaction.is_some(),
+            // A flow's timeout of a poll that cannot fail is that of all its pauses.
+            never_awaits: self.never_awaits() && (poll.is_none() || self.can_fail()),
             reads: ports.collect(),
             writes: self.outcome.writes.clone(),
-            about: self.attribute.about(self.function.description.clone()),
+            about: self
+                .attribute
+                .about(documentation(&self.function.attributes)),
             ..Contract::empty()
         }
     }

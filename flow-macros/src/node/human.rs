@@ -14,9 +14,9 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, Data, DataEnum, DeriveInput, LitStr, Path, Token};
 
 use crate::action::TOLD_BY_NODE;
-use crate::contract::{
-    About, ActionPort, Contract, Failure, Kind, Question, ReadPort, WritePort, documentation,
-};
+use crate::configured::Part;
+use crate::contract::{About, ActionPort, Contract, Failure, Kind, Question, ReadPort, WritePort};
+use crate::documentation::{documentation, refuse_unknown};
 use crate::editor::out_of_sight;
 use crate::names::{here, ident, plain, snake_case};
 use crate::protocol::{Named, named_macro};
@@ -49,6 +49,10 @@ pub(super) fn expand(
         return Ok(TokenStream::new());
     };
     refuse_settings(&item, attribute, of_settings);
+    refuse_unknown(&item.attrs, report);
+    if let Data::Enum(data) = &item.data {
+        refuse_conditions(data, report);
+    }
     if let Some(parameter) = item.generics.params.first() {
         let message =
             format!("`{name}` cannot be generic: what a person is asked for has one type");
@@ -138,6 +142,32 @@ fn derives_action(attribute: &Attribute) -> bool {
     };
     attribute.path().is_ident("derive")
         && list(attribute).is_ok_and(|paths| paths.iter().any(is_action))
+}
+
+/// Refuses conditions of variants and of their fields: the derive sees which of them hold, the node
+/// does not.
+fn refuse_conditions(data: &DataEnum, report: &mut Report) {
+    const WHOLE: &str = "the whole enum";
+    for variant in &data.variants {
+        let part = Part {
+            attributes: &variant.attrs,
+            what: format!("the variant `{}`", variant.ident),
+            whole: WHOLE,
+            read: &["action"],
+        };
+        part.refuse_conditions(report);
+        for field in &variant.fields {
+            let name = field.ident.as_ref();
+            let name = name.map_or_else(String::new, |name| format!(" `{name}`"));
+            let part = Part {
+                attributes: &field.attrs,
+                what: format!("the field{name} of `{}`", variant.ident),
+                whole: WHOLE,
+                read: &[],
+            };
+            part.refuse_conditions(report);
+        }
+    }
 }
 
 /// Refuses settings that only steps have.

@@ -22,6 +22,7 @@ use flow_spec::Code;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::quote;
 
+use crate::fragments::{ungrouped, ungrouped_item};
 use crate::report::Report;
 use crate::runtime;
 
@@ -32,6 +33,7 @@ pub(crate) use contract::with_actions;
 
 /// The expansion of `#[node(settings)] item`.
 pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
+    let (settings, item) = (ungrouped(settings), ungrouped_item(item));
     let mut report = Report::default();
     let mut attribute = NodeAttribute::parse(settings, &mut report);
     attribute.broken = !report.is_empty();
@@ -97,11 +99,12 @@ pub(crate) fn item_of_rustc(item: TokenStream) -> (TokenStream, TokenStream) {
         return (item, TokenStream::new());
     }
     let item = stacked::refuse(item, &mut Report::default());
+    let constants = documented::constants(&item);
     let WithPath { item, used } = match kind {
         Some("impl") => context::of_block(documented::of_block(item)),
         _ => context::of_function(documented::of_function(item)),
     };
-    (item, used)
+    (item, quote!(#used #constants))
 }
 
 /// Reports a mistake after which there is nothing to expand. The item then stands alone.

@@ -4,9 +4,12 @@ use flow_spec::Code;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens as _;
 use syn::spanned::Spanned as _;
-use syn::{FnArg, Pat, Type};
+use syn::{FnArg, Pat, Signature, Type};
 
-use crate::contract::{Mode, ReadPort, documentation};
+use crate::configured::Part;
+use crate::contract::{Mode, ReadPort};
+use crate::documentation::{documentation, refuse_unknown};
+use crate::flow::printed::printed;
 use crate::names::{ident, plain};
 use crate::report::Report;
 
@@ -103,6 +106,22 @@ pub(super) fn local(name: &Ident) -> Ident {
     let mut local = name.clone();
     local.set_span(Span::mixed_site().located_at(name.span()));
     local
+}
+
+/// Reports conditions of the parameters, and documentation that is not known here. `whole` names what
+/// they are in.
+pub(super) fn refuse_attributes(sig: &Signature, whole: &str, report: &mut Report) {
+    for input in &sig.inputs {
+        let FnArg::Typed(typed) = input else { continue };
+        let part = Part {
+            attributes: &typed.attrs,
+            what: format!("the parameter `{}`", printed(typed.pat.to_token_stream())),
+            whole,
+            read: &["doc"],
+        };
+        part.refuse_conditions(report);
+        refuse_unknown(&typed.attrs, report);
+    }
 }
 
 /// The parameters except `self`. Those that cannot be reads are reported and left out.

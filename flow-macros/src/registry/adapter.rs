@@ -43,6 +43,7 @@ pub(super) fn adapter(
     let action = action(&path, contract, &loader);
     let returns_nothing = contract.returns_nothing();
     let takes_policy = contract.attempts.takes_policy();
+    let never_awaits = contract.never_awaits;
     let retry_if = retry_if(contract);
     let used = used(contract.kind, &inferred, &loader);
     let types = keys.iter().filter(|_| contract.kind != Kind::Human);
@@ -62,6 +63,7 @@ pub(super) fn adapter(
             times_out: #times_out,
             only_times_out: #only_times_out,
             takes_policy: #takes_policy,
+            never_awaits: #never_awaits,
             retry_if: #retry_if,
             policy: <#path as #loader::Step>::POLICY,
             outcome: #loader::value_type!(#loader::Probe::<<#path as #loader::Step>::Outcome>::new()),

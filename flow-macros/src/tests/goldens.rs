@@ -82,7 +82,7 @@ fn small_flow() {
         ),
         (
             "writes = receipt",
-            "impl Pay { fn exec(&self, amount: &u64) -> Receipt { Receipt } }",
+            "impl Pay { async fn exec(&self, amount: &u64) -> Receipt { Receipt } }",
         ),
     ] {
         rustc.node(parse(settings), parse(item));

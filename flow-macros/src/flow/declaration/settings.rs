@@ -78,6 +78,14 @@ pub(super) fn check_policy(
         let help = "name the variant otherwise, or remove `timeout`";
         report.error(Code::Name, span, message, help);
     }
+    if let (Some((span, _)), true) = (settings.timeout, contract.never_awaits) {
+        let message = format!("`{name}` never awaits, so a `timeout` cannot end it");
+        let help = match contract.kind {
+            Kind::Type => "make its `exec` an `async fn`, or the node a function with `blocking`",
+            _ => "make it an `async fn`, or write `#[node(blocking)]` if it blocks",
+        };
+        report.error(Code::NamesNothing, span, message, help);
+    }
     let Some((span, retry)) = &settings.retry else {
         return;
     };
@@ -87,7 +95,11 @@ pub(super) fn check_policy(
         report.error(Code::NamesNothing, *span, message, help);
     } else if !contract.attempts.takes_policy() && settings.timeout.is_none() {
         let message = format!("`{name}` cannot fail, so there is nothing to retry");
-        let help = "let it return a `Result`, give it a `timeout`, or remove `retry`";
+        let help = if contract.never_awaits {
+            "let it return a `Result`, or remove `retry`"
+        } else {
+            "let it return a `Result`, give it a `timeout`, or remove `retry`"
+        };
         report.error(Code::CannotFail, *span, message, help);
     } else if uses_up(contract) && retry.repeats() {
         let message = format!("`{name}` takes a value that its first attempt uses up");

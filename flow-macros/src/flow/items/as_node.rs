@@ -7,8 +7,9 @@ use syn::LitStr;
 use syn::spanned::Spanned as _;
 
 use crate::contract::{
-    About, ActionPort, Attempts, Contract, Failure, Kind, Mode, ReadPort, WritePort, documentation,
+    About, ActionPort, Attempts, Contract, Failure, Kind, Mode, ReadPort, WritePort,
 };
+use crate::documentation::documentation;
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::names::here;
 use crate::protocol::{Named, contract_macro};

@@ -146,6 +146,7 @@ fn mapping(input: ParseStream<'_>) -> syn::Result<Vec<Mapping>> {
     let content;
     braced!(content in input);
     let one = |input: ParseStream<'_>| {
+        foreign::refuse_attribute(input)?;
         let port: Ident = input.parse()?;
         refuse_value(input)?;
         let reads = input.peek(Token![<-]);
@@ -355,6 +356,7 @@ pub(super) fn branch(input: ParseStream<'_>, report: &mut Report) -> syn::Result
 
 /// One case of a branch: `condition => "action"` or `else => "action"`.
 fn case(input: ParseStream<'_>, branch: &mut BranchSyntax, report: &mut Report) -> syn::Result<()> {
+    foreign::attributes(input, report)?;
     let name = branch.name.clone();
     let action = |input: ParseStream<'_>| {
         input.parse::<Token![=>]>()?;

@@ -82,6 +82,7 @@ fn mappings(input: ParseStream<'_>) -> syn::Result<Vec<EdgeMappingSyntax>> {
     let content;
     braced!(content in input);
     let one = |input: ParseStream<'_>| {
+        foreign::refuse_attribute(input)?;
         let key: Ident = input.parse()?;
         refuse_value(input)?;
         if input.peek(Token![->]) {
@@ -126,6 +127,7 @@ fn action(from: &StepSyntax, input: ParseStream<'_>) -> syn::Result<Option<LitSt
 
 /// `waits` is the number of waits that were read before.
 fn step(input: ParseStream<'_>, waits: &mut usize, report: &mut Report) -> syn::Result<StepSyntax> {
+    foreign::attributes(input, report)?;
     if input.peek(token::Bracket) {
         return Ok(StepSyntax::Fork(fork(input, waits, report)?));
     }

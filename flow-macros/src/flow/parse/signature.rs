@@ -11,6 +11,8 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Expr, Ident, LitStr, Token, Type, parenthesized, token};
 
+use crate::configured::is_condition;
+use crate::documentation::refuse_unknown;
 use crate::flow::printed::printed;
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::report::Report;
@@ -126,6 +128,7 @@ fn refuse_attributes(
     }: &Parameter,
     report: &mut Report,
 ) {
+    refuse_unknown(attributes, report);
     for attribute in attributes {
         let path = attribute.path();
         if path.is_ident("doc") {
@@ -139,7 +142,7 @@ fn refuse_attributes(
             .contains("default");
         let help = if is_default {
             format!("write a default as `{name}: {} = …`", type_text(ty))
-        } else if path.is_ident("cfg") {
+        } else if is_condition(attribute) {
             "write one flow for each configuration, with `#[cfg(…)]` before each `flow!`".to_owned()
         } else {
             "remove it: what concerns a type belongs where the type is defined".to_owned()

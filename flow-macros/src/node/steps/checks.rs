@@ -5,20 +5,44 @@ use proc_macro2::Ident;
 use syn::spanned::Spanned as _;
 use syn::{FnArg, GenericArgument, PathArguments, ReceiverKind, ReturnType, Signature, Type};
 
-use crate::node::attribute::NodeAttribute;
-use crate::node::parameter::used_name;
+use crate::configured::Part;
+use crate::documentation::refuse_unknown;
+use crate::node::attribute::{NodeAttribute, refuse_timeout};
+use crate::node::parameter::{refuse_attributes, used_name};
 use crate::report::Report;
 use crate::text::type_text;
 
+use super::near;
 use super::node::Node;
 use super::phase::{pattern_name, result_name};
 use super::syntax::Steps;
+
+/// What can have a condition in place of a method.
+const WHOLE: &str = "the whole `impl` block";
 
 /// Reports them, except those that depend on what the methods return.
 pub(super) fn check(steps: &Steps, attribute: &NodeAttribute, report: &mut Report) {
     let phases = ["prep", "exec_fallback", "post", "exec"];
     for method in phases.into_iter().filter_map(|name| steps.method(name)) {
         refuse_unusual(method, report);
+        refuse_attributes(method, WHOLE, report);
+    }
+    refuse_unknown(&steps.attributes, report);
+    for method in &steps.methods {
+        let name = &method.sig.ident;
+        if phases.iter().any(|phase| name == phase) {
+            let part = Part {
+                attributes: &method.attributes,
+                what: format!("`{name}`"),
+                whole: WHOLE,
+                read: &[],
+            };
+            part.refuse_conditions(report);
+        } else if let Some(phase) = near::phase(method, steps) {
+            let message = format!("a node has no method `{name}`, so a flow never calls it");
+            let help = format!("did you mean `{phase}`?");
+            report.error(Code::NamesNothing, name.span(), message, help);
+        }
     }
     if let Some(post) = steps.method("post") {
         let exec = steps.method("exec");
@@ -136,7 +160,15 @@ fn refuse_prep_res(post: &Signature, report: &mut Report) {
 
 impl Node<'_> {
     pub(super) fn refuse_settings_without_failure(&self, name: &Ident, report: &mut Report) {
-        const HELP: &str = "let `exec` return a `Result`, give the node a `timeout`, or remove it";
+        let help = if self.never_awaits() {
+            "let `exec` return a `Result`, or remove it"
+        } else {
+            "let `exec` return a `Result`, give the node a `timeout`, or remove it"
+        };
+        if let (Some((span, _)), true) = (self.attribute.settings.timeout, self.never_awaits()) {
+            let help = "write `async fn exec` and await what takes long, or make the node a function with `blocking`";
+            refuse_timeout(&format!("`exec` of `{name}`"), span, help, report);
+        }
         self.attribute
             .refuse_if_without_error(name, &self.exec.returned, report);
         if self.exec_can_fail() {
@@ -144,11 +176,11 @@ impl Node<'_> {
         }
         if let Some((span, _)) = &self.attribute.settings.retry {
             let message = format!("`exec` of `{name}` cannot fail, so there is nothing to retry");
-            report.error(Code::CannotFail, *span, message, HELP);
+            report.error(Code::CannotFail, *span, message, help);
         }
         if let Some(fallback) = &self.fallback {
             let message = format!("`exec` of `{name}` cannot fail, so this is never called");
-            report.error(Code::CannotFail, fallback.sig.ident.span(), message, HELP);
+            report.error(Code::CannotFail, fallback.sig.ident.span(), message, help);
         }
     }
 }

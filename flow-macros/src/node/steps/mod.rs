@@ -5,6 +5,7 @@
 mod arguments;
 mod body;
 mod checks;
+mod near;
 mod node;
 mod phase;
 mod syntax;
@@ -16,6 +17,7 @@ use syn::spanned::Spanned as _;
 use syn::{Ident, Signature, Visibility};
 
 use crate::contract::Contract;
+use crate::documentation::documentation;
 use crate::editor::out_of_sight;
 use crate::protocol::Named;
 use crate::report::Report;
@@ -45,7 +47,7 @@ pub(super) fn expand(
     let node = Node::new(&name, attribute, exec, &steps, report);
     let (body, awaits) = node.body(report);
     let contract = Contract {
-        about: attribute.about(steps.description.clone()),
+        about: attribute.about(documentation(&steps.attributes)),
         ..node.contract()
     }
     .without_parameters(&steps.generics);
@@ -131,7 +133,8 @@ fn meant_as_exec(steps: &Steps) -> Option<&Signature> {
         let phases = ["prep", "exec_fallback", "post"];
         method.receiver().is_some() && phases.iter().all(|phase| method.ident != phase)
     };
-    let methods: Vec<&Signature> = steps.methods.iter().filter(of_node).collect();
+    let methods = steps.methods.iter().map(|method| &method.sig);
+    let methods: Vec<&Signature> = methods.filter(of_node).collect();
     let near = |method: &&&Signature| {
         let name = method.ident.to_string();
         WORK.contains(&name.as_str()) || flow_spec::closest(&name, ["exec"]).is_some()

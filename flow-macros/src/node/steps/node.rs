@@ -123,6 +123,23 @@ impl<'a> Node<'a> {
             || self.attribute.transaction.is_some()
     }
 
+    /// Returns true if an attempt never awaits.
+    pub(super) fn never_awaits(&self) -> bool {
+        self.exec.sig.asyncness.is_none()
+    }
+
+    /// Returns true if another method than `exec` awaits. If `exec` cannot fail, a flow's timeout is
+    /// that of all methods.
+    fn others_await(&self) -> bool {
+        let others = [
+            self.prep.as_ref(),
+            self.fallback.as_ref(),
+            self.post.as_ref(),
+        ];
+        let mut others = others.into_iter().flatten();
+        others.any(|phase| phase.sig.asyncness.is_some())
+    }
+
     pub(super) fn repeats(&self) -> bool {
         self.attribute.settings.repeats()
     }
@@ -136,6 +153,7 @@ impl<'a> Node<'a> {
             attempts: self.attempts(),
             failure: Failure::possible_if(fails),
             transaction: self.attribute.transaction.is_some(),
+            never_awaits: self.never_awaits() && (self.exec_can_fail() || !self.others_await()),
             reads: ports.collect(),
             writes: self.outcome.writes.clone(),
             ..Contract::empty()

@@ -3,7 +3,7 @@
 
 use std::mem;
 
-use proc_macro2::{Ident, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::format_ident;
 use syn::parse::discouraged::Speculative as _;
 use syn::parse::{Parse, ParseStream};
@@ -12,23 +12,31 @@ use syn::{
     Token, Type, Visibility, WhereClause, braced,
 };
 
-use crate::contract::documentation;
 use crate::names::is_name;
 use crate::text::last_segment;
 
 /// An `impl` block as far as we parse it.
 pub(super) struct Steps {
-    pub(super) description: Option<String>,
+    pub(super) attributes: Vec<Attribute>,
     pub(super) generics: Generics,
     /// The trait of `impl Trait for Type`, which is refused.
     pub(super) of_trait: Option<Type>,
     pub(super) self_ty: Type,
-    pub(super) methods: Vec<Signature>,
+    pub(super) methods: Vec<Method>,
+    /// What follows the signatures: bodies, and items that are no methods.
+    bodies: TokenStream,
+}
+
+/// A method, without its body.
+pub(super) struct Method {
+    pub(super) attributes: Vec<Attribute>,
+    pub(super) vis: Visibility,
+    pub(super) sig: Signature,
 }
 
 impl Parse for Steps {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let description = documentation(&input.call(Attribute::parse_outer)?);
+        let attributes = input.call(Attribute::parse_outer)?;
         input.parse::<Option<Token![unsafe]>>()?;
         input.parse::<Token![impl]>()?;
         let mut generics: Generics = if input.peek(Token![<]) {
@@ -46,22 +54,28 @@ impl Parse for Steps {
         let content;
         braced!(content in input);
         let mut methods = Vec::new();
+        let mut bodies = TokenStream::new();
         while !content.is_empty() {
-            content.call(Attribute::parse_outer)?;
-            content.parse::<Visibility>()?;
+            let attributes = content.call(Attribute::parse_outer)?;
+            let vis = content.parse()?;
             let ahead = content.fork();
-            if let Ok(method) = ahead.parse::<Signature>() {
+            if let Ok(sig) = ahead.parse::<Signature>() {
                 content.advance_to(&ahead);
-                methods.push(method);
+                methods.push(Method {
+                    attributes,
+                    vis,
+                    sig,
+                });
             }
-            skip_item(&content)?;
+            skip_item(&content, &mut bodies)?;
         }
         Ok(Steps {
-            description,
+            attributes,
             generics,
             of_trait,
             self_ty,
             methods,
+            bodies,
         })
     }
 }
@@ -74,7 +88,20 @@ impl Steps {
 
     /// The method with this name.
     pub(super) fn method(&self, wanted: &str) -> Option<&Signature> {
-        self.methods.iter().find(|method| method.ident == wanted)
+        let mut signatures = self.methods.iter().map(|method| &method.sig);
+        signatures.find(|sig| sig.ident == wanted)
+    }
+
+    /// Returns true if a body has this word in it.
+    pub(super) fn mentions(&self, name: &Ident) -> bool {
+        fn has(tokens: TokenStream, name: &Ident) -> bool {
+            tokens.into_iter().any(|token| match token {
+                TokenTree::Ident(word) => word == *name,
+                TokenTree::Group(group) => has(group.stream(), name),
+                _ => false,
+            })
+        }
+        has(self.bodies.clone(), name)
     }
 }
 
@@ -99,15 +126,15 @@ fn name_lifetimes(ty: &mut Type, generics: &mut Generics) {
     }
 }
 
-/// Skips an item that is not a method: everything up to a `;` or a block.
-fn skip_item(input: ParseStream<'_>) -> syn::Result<()> {
+/// Skips the rest of an item: everything up to a `;` or a block.
+fn skip_item(input: ParseStream<'_>, skipped: &mut TokenStream) -> syn::Result<()> {
     while !input.is_empty() {
         if input.peek(Token![;]) {
             input.parse::<Token![;]>()?;
             return Ok(());
         }
         let block = input.peek(syn::token::Brace);
-        input.parse::<TokenTree>()?;
+        skipped.extend([input.parse::<TokenTree>()?]);
         if block {
             return Ok(());
         }

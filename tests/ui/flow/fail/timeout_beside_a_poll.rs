@@ -1,7 +1,7 @@
 use flow_runtime::prelude::*;
 
 #[node(poll(every = "10s"), timeout = "1m")]
-fn job() -> Option<u64> { None }
+async fn job() -> Option<u64> { None }
 
 flow! {
     Job() {

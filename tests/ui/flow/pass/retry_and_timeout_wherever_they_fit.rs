@@ -5,6 +5,26 @@ async fn length(line: &str) -> usize {
     line.len()
 }
 
+#[node(poll(every = "1s"))]
+fn job(length: &usize) -> Option<u64> { (*length > 0).then_some(3) }
+
+#[derive(Default)]
+struct Total;
+
+#[node]
+impl Total {
+    async fn prep(&self, job: &u64) -> u64 { *job }
+    fn exec(&self, job: u64) -> u64 { job }
+}
+
+flow! {
+    Totals(length: usize) -> (total: u64) {
+        node job: job with timeout = "1s";
+        node total: Total with timeout = "1s";
+        start >> job >> total >> end;
+    }
+}
+
 flow! {
     Lengths(lines: Vec<String>, line: String) -> (length: Option<usize>) {
         node one: length with retry(attempts = 2), timeout = "1s";

@@ -1,6 +1,6 @@
 use flow_runtime::prelude::*;
 
 #[node(writes = receipt timeout = "3s")] //~
-fn pay() -> u64 { 3 }
+async fn pay() -> u64 { 3 }
 
 fn main() {}

@@ -1,7 +1,7 @@
 #![deny(warnings)]
 use flow_runtime::prelude::*;
 
-#[node(writes = twice, retry(attempts = 3), timeout = "1s")]
+#[node(writes = twice, retry(attempts = 3))]
 /// Doubles.
 fn double(number: &u64) -> Result<u64, String> { Ok(number * 2) }
 fn main() {

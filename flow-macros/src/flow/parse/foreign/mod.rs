@@ -8,6 +8,7 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned as _;
 use syn::{Attribute, Ident, LitStr, Meta, Path, Token, token};
 
+use crate::configured::is_condition;
 use crate::flow::syntax::FlowSyntax;
 use crate::names::{RESERVED, path_text, type_of};
 use crate::report::Report;
@@ -69,27 +70,51 @@ pub(super) fn after_the_body(input: ParseStream<'_>) -> syn::Error {
     }
 }
 
-/// Attributes of a statement, doc comments among them: nothing in a flow's body takes one. They are
-/// reported and read over.
+/// Attributes of a statement or of a part of one, doc comments among them: nothing in a flow's body takes
+/// one. They are reported and read over.
 pub(super) fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
-    if !input.peek2(token::Bracket) {
+    if !is_attribute(input) {
         return Ok(());
     }
     let mut said = false;
     for attribute in input.call(Attribute::parse_outer)? {
-        let is_comment =
-            matches!(&attribute.meta, Meta::NameValue(doc) if doc.path.is_ident("doc"));
-        let text = if is_comment {
-            "a comment between statements begins with `//`: only the flow itself has documentation"
-        } else {
-            "a statement takes no attributes: those of the flow stand before its name"
-        };
+        let is_comment = is_comment(&attribute);
         if !said || !is_comment {
-            report.text(attribute.span(), text);
+            report.push(unwanted(&attribute));
         }
         said |= is_comment;
     }
     Ok(())
+}
+
+/// The same where the statement cannot be read on.
+pub(super) fn refuse_attribute(input: ParseStream<'_>) -> syn::Result<()> {
+    if !is_attribute(input) {
+        return Ok(());
+    }
+    match input.call(Attribute::parse_outer)?.first() {
+        Some(attribute) => Err(unwanted(attribute)),
+        None => Ok(()),
+    }
+}
+
+fn is_attribute(input: ParseStream<'_>) -> bool {
+    input.peek(Token![#]) && input.peek2(token::Bracket)
+}
+
+fn is_comment(attribute: &Attribute) -> bool {
+    matches!(&attribute.meta, Meta::NameValue(doc) if doc.path.is_ident("doc"))
+}
+
+fn unwanted(attribute: &Attribute) -> syn::Error {
+    let text = if is_comment(attribute) {
+        "a comment between statements begins with `//`: only the flow itself has documentation"
+    } else if is_condition(attribute) {
+        "a part of a flow is there in every configuration: write a flow for each, with `#[cfg(…)]` before each `flow!`"
+    } else {
+        "a statement takes no attributes: those of the flow stand before its name"
+    };
+    syn::Error::new(attribute.span(), text)
 }
 
 /// A statement of Rust, by the word or the sign that it begins with.
