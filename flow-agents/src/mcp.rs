@@ -1,7 +1,10 @@
 //! Tools of servers that speak the Model Context Protocol.
 
+mod lines;
+mod process;
+
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -9,14 +12,18 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use flow_runtime::Context;
-use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ResourceContents};
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ContentBlock, PaginatedRequestParams, ResourceContents,
+};
 use rmcp::service::{RoleClient, RunningService, ServiceExt as _};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
-use rmcp::transport::{IntoTransport, StreamableHttpClientTransport, TokioChildProcess};
+use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
 
+use self::lines::{Fault, Lines};
+use self::process::Process;
 use crate::model::ToolDefinition;
 use crate::tool::{Tool, ToolError};
 use crate::tools::Tools;
@@ -27,6 +34,10 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How many characters the name of a tool may have: providers take no more.
 const LONGEST_NAME: usize = 64;
+
+/// How many pages of tools a server may have, and how many tools: more are a list without an end.
+const MOST_PAGES: usize = 256;
+const MOST_TOOLS: usize = 10_000;
 
 /// A server that speaks the [Model Context Protocol](https://modelcontextprotocol.io), whose tools a model
 /// can call. It is connected until it and all [tools](McpServer::tools) of it are dropped.
@@ -49,6 +60,7 @@ const LONGEST_NAME: usize = 64;
 pub struct McpServer {
     client: Arc<RunningService<RoleClient, ()>>,
     timeout: Duration,
+    fault: Fault,
 }
 
 /// Why there are no tools of a server.
@@ -61,6 +73,12 @@ pub enum McpError {
     /// The server does not list its tools.
     #[error("the server does not list its tools")]
     NotListed(#[source] Box<dyn Error + Send + Sync>),
+    /// A tool of the server has no name.
+    #[error("a tool of the server has no name; it is described as {description:?}")]
+    NoName {
+        /// The beginning of what the server says of it.
+        description: String,
+    },
     /// Two tools of the server have names that providers of models cannot tell apart.
     #[error("the tools {first:?} and {second:?} of the server would both be called {name:?}")]
     SameName {
@@ -75,13 +93,22 @@ pub enum McpError {
 
 impl McpServer {
     /// Starts this command, and speaks with it over its standard input and output. It is ended with the
-    /// last tool.
+    /// last tool: its input is closed, after three seconds it is asked to end, and after three more it is
+    /// killed.
+    ///
+    /// It is a process group of its own, with all that it starts, and the group is killed when this program
+    /// ends, in whatever way. On Unix that needs the program `sh`.
     ///
     /// # Errors
     /// [`McpError::NotConnected`].
+    ///
+    /// # Cancel safety
+    /// If it is dropped, the process is killed.
     pub async fn command(command: Command) -> Result<McpServer, McpError> {
-        let process = TokioChildProcess::new(command);
-        Self::connected(process.map_err(|error| McpError::NotConnected(error.into()))?).await
+        let fault = Fault::default();
+        let process = Process::start(command, Fault::clone(&fault));
+        let process = process.map_err(|error| McpError::NotConnected(error.into()))?;
+        Self::connected(process, fault).await
     }
 
     /// Speaks with the server at this address, such as `http://localhost:8000/mcp`, over HTTP.
@@ -102,7 +129,8 @@ impl McpServer {
     }
 
     async fn at(config: StreamableHttpClientTransportConfig) -> Result<McpServer, McpError> {
-        Self::connected(StreamableHttpClientTransport::from_config(config)).await
+        let transport = StreamableHttpClientTransport::from_config(config);
+        Self::connected(transport, Fault::default()).await
     }
 
     /// Speaks with a server over a connection, such as a socket.
@@ -112,20 +140,24 @@ impl McpServer {
     pub async fn over(
         connection: impl AsyncRead + AsyncWrite + Send + 'static,
     ) -> Result<McpServer, McpError> {
-        Self::connected(tokio::io::split(connection)).await
+        let fault = Fault::default();
+        let (read, write) = tokio::io::split(connection);
+        let read = Lines::new(read, Fault::clone(&fault));
+        Self::connected((read, write), fault).await
     }
 
-    async fn connected<T, E, A>(transport: T) -> Result<McpServer, McpError>
+    async fn connected<T, E, A>(transport: T, fault: Fault) -> Result<McpServer, McpError>
     where
         T: IntoTransport<RoleClient, E, A>,
         E: Error + Send + Sync + 'static,
     {
         let client = tokio::time::timeout(TIMEOUT, ().serve(transport)).await;
         let client = client.map_err(|_| McpError::NotConnected(no_answer().into()))?;
-        let client = client.map_err(|error| McpError::NotConnected(error.into()))?;
+        let client = client.map_err(|error| McpError::NotConnected(named(&fault, error)))?;
         Ok(McpServer {
             client: Arc::new(client),
             timeout: TIMEOUT,
+            fault,
         })
     }
 
@@ -141,14 +173,20 @@ impl McpServer {
     /// what is behind the 64th character is left out: providers take no others.
     ///
     /// # Errors
-    /// [`McpError::NotListed`] and [`McpError::SameName`].
+    /// [`McpError::NotListed`], also if the list has no end, [`McpError::NoName`] and
+    /// [`McpError::SameName`].
     pub async fn tools(&self) -> Result<Tools, McpError> {
-        let listed = tokio::time::timeout(TIMEOUT, self.client.list_all_tools()).await;
+        let listed = tokio::time::timeout(TIMEOUT, self.listed()).await;
         let listed = listed.map_err(|_| McpError::NotListed(no_answer().into()))?;
-        let listed = listed.map_err(|error| McpError::NotListed(error.into()))?;
+        let listed = listed.map_err(McpError::NotListed)?;
         let mut tools = Tools::new();
         let mut names: BTreeMap<String, String> = BTreeMap::new();
         for tool in listed {
+            let description = tool.description.as_deref().unwrap_or_default();
+            if tool.name.trim().is_empty() {
+                let description = description.chars().take(100).collect();
+                return Err(McpError::NoName { description });
+            }
             let name = called(&tool.name);
             if let Some(first) = names.insert(name.clone(), tool.name.to_string()) {
                 let second = tool.name.to_string();
@@ -158,7 +196,6 @@ impl McpServer {
                     name,
                 });
             }
-            let description = tool.description.as_deref().unwrap_or_default();
             let parameters = Value::Object((*tool.input_schema).clone());
             tools.add(McpTool {
                 definition: ToolDefinition::new(name, description, parameters),
@@ -167,6 +204,45 @@ impl McpServer {
             });
         }
         Ok(tools)
+    }
+
+    /// All pages of tools.
+    async fn listed(&self) -> Result<Vec<rmcp::model::Tool>, Failure> {
+        let (mut tools, mut seen) = (Vec::new(), BTreeSet::new());
+        let mut cursor = None;
+        loop {
+            let wanted = PaginatedRequestParams::default().with_cursor(cursor);
+            let page = self.client.list_tools(Some(wanted)).await;
+            let page = page.map_err(|error| named(&self.fault, error))?;
+            tools.extend(page.tools);
+            let Some(next) = page.next_cursor else {
+                return Ok(tools);
+            };
+            if seen.contains(&next) {
+                let next: String = next.chars().take(100).collect();
+                return Err(format!("its list does not end: {next:?} follows twice").into());
+            }
+            if seen.len() + 1 >= MOST_PAGES || tools.len() > MOST_TOOLS {
+                let count = tools.len();
+                return Err(format!(
+                    "its list does not end: more follow after {count} tools on {} pages",
+                    seen.len() + 1
+                )
+                .into());
+            }
+            seen.insert(next.clone());
+            cursor = Some(next);
+        }
+    }
+}
+
+type Failure = Box<dyn Error + Send + Sync>;
+
+/// What has gone wrong: what has ended the connection, if that is known.
+fn named(fault: &Fault, error: impl Into<Failure>) -> Failure {
+    match fault.get() {
+        Some(fault) => (*fault).into(),
+        None => error.into(),
     }
 }
 
@@ -211,7 +287,10 @@ impl Tool for McpTool {
         let Ok(result) = tokio::time::timeout(after, call).await else {
             return Err(ToolError::failed(format!("no result within {after:?}")));
         };
-        let result = result.map_err(ToolError::failed)?;
+        let result = result.map_err(|error| match self.server.fault.get() {
+            Some(fault) => ToolError::failed(*fault),
+            None => ToolError::failed(error),
+        })?;
         let failed = result.is_error == Some(true);
         match (failed, text_of(result)) {
             (false, Some(text)) => Ok(text),

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
@@ -22,10 +22,13 @@ use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::access::Caller;
 use crate::app::App;
+use crate::body;
+use crate::json;
 use crate::problem::Problem;
 use crate::views::FlowView;
 
@@ -46,21 +49,33 @@ pub(crate) fn router(app: &Arc<App>) -> Router<Arc<App>> {
 }
 
 async fn authenticated(
+    State(app): State<Arc<App>>,
     caller: Result<Caller, Problem>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
-    let allowed = caller.and_then(|caller| {
-        caller.executions()?;
-        Ok(caller)
-    });
-    match allowed {
-        Ok(caller) => {
-            request.extensions_mut().insert(caller);
-            next.run(request).await
-        }
+    match allowed(&app, caller, request).await {
+        Ok(request) => next.run(request).await,
         Err(problem) => problem.into_response(),
     }
+}
+
+/// A request of somebody who may use tools, with a body that means one thing.
+async fn allowed(
+    app: &App,
+    caller: Result<Caller, Problem>,
+    request: Request,
+) -> Result<Request, Problem> {
+    let caller = caller?;
+    caller.executions()?;
+    let (mut parts, sent) = request.into_parts();
+    parts.extensions.insert(caller);
+    let body = body::whole(app.limits(), sent).await?;
+    // What is not JSON at all is refused in the words of the protocol.
+    if serde_json::from_slice::<IgnoredAny>(&body).is_ok() {
+        json::check(&body).map_err(Problem::bad_request)?;
+    }
+    Ok(Request::from_parts(parts, body.into()))
 }
 
 #[derive(Clone)]

@@ -7,8 +7,8 @@ use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use flow_durable::{Execution, ExecutionId, Executions, OpenQuestion, Runtime, Token};
 
-use super::bearer::bearer;
 use super::guard::Guard;
+use super::once;
 use super::principal::{Principal, Who};
 use crate::app::App;
 use crate::problem::Problem;
@@ -25,7 +25,15 @@ pub(crate) struct Caller {
 
 impl Caller {
     async fn of(parts: &Parts, guard: &Guard) -> Result<Self, Problem> {
-        let linked = link(parts).and_then(|link| guard.links.principal(&link));
+        let link = once::headers(parts).and_then(|()| once::link(parts));
+        let link = match link {
+            Ok(link) => link,
+            Err(problem) => {
+                guard.limiter.refused(peer(parts))?;
+                return Err(problem);
+            }
+        };
+        let linked = link.and_then(|link| guard.links.principal(&link));
         let principal = match linked {
             Some(principal) => Some(principal),
             None => guard.authentication.authenticate(parts).await,
@@ -172,17 +180,6 @@ impl FromRequestParts<Arc<App>> for Operator {
         let caller = Caller::of(parts, app.guard()).await?;
         caller.must_be_operator().map(|()| Operator)
     }
-}
-
-/// The link that a request carries.
-fn link(parts: &Parts) -> Option<String> {
-    let query = parts.uri.query().unwrap_or_default();
-    let in_query = query.split('&').find_map(|pair| {
-        // The second name is that of the agent framework.
-        let link = pair.strip_prefix("link=");
-        link.or_else(|| pair.strip_prefix("executionToken="))
-    });
-    in_query.or_else(|| bearer(parts)).map(str::to_owned)
 }
 
 /// Where a request comes from, as far as that is known.

@@ -11,6 +11,7 @@ mod jwt;
 mod limiter;
 mod links;
 mod loopback;
+mod once;
 mod principal;
 
 pub use bearer::{BearerTokens, TokenFileError};

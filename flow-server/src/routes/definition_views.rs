@@ -169,12 +169,45 @@ pub(super) struct FindingsView {
     pub(super) findings: Vec<FindingView>,
 }
 
+/// The document of a flow. Nothing else of it has to be right while it is a draft.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it describes what is read as any JSON")]
+pub(super) struct FlowBody {
+    /// The name, which is not empty.
+    #[schema(pattern = r"\S")]
+    name: String,
+}
+
+/// The place of a node on a canvas.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "it describes what flow-definitions reads")]
+pub(super) struct PlaceBody {
+    x: f64,
+    y: f64,
+}
+
+/// A JSON Merge Patch (RFC 7396) of what people edit.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "it describes what flow-definitions reads")]
+pub(super) struct PatchBody {
+    #[schema(value_type = Option<Object>)]
+    flow: Value,
+    #[schema(value_type = Option<String>)]
+    status: Value,
+    #[schema(value_type = Option<Object>)]
+    layout: Value,
+    #[schema(value_type = Option<Object>)]
+    configuration: Value,
+}
+
 /// What people edit of a definition.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ContentBody {
     /// The document of the flow, which has a `name`.
-    #[schema(value_type = Object)]
+    #[schema(value_type = FlowBody)]
     flow: Value,
     /// `draft`, if it is not said, or `active`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,7 +215,7 @@ pub(super) struct ContentBody {
     status: Option<String>,
     /// The places of nodes on a canvas, each with `x` and `y`, by id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>, nullable = false)]
+    #[schema(value_type = Option<std::collections::HashMap<String, PlaceBody>>, nullable = false)]
     layout: Option<Value>,
     /// Values for inputs of the flow, in place of their defaults.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
 
-use super::extract::{Base, Body, IdempotencyKey, Name, Params, time};
+use super::extract::{Base, IdempotencyKey, Input, Name, Params, time};
 use super::structure::{drawn, parsed};
 use super::wait::waited;
 use crate::access::Caller;
@@ -90,6 +90,7 @@ pub(super) struct StartParams {
     /// their flow and owner. For operators.
     concurrency_key: Option<String>,
     /// How many executions with the `concurrencyKey` may be under way, itself included: 1 or more.
+    #[param(minimum = 1)]
     concurrency_at_most: Option<u32>,
 }
 
@@ -136,10 +137,10 @@ impl StartParams {
 #[utoipa::path(post, path = "/flows/{name}/executions", operation_id = "start_execution", tag = "flows",
     params(
         ("name" = String, Path, description = "The flow's name"),
-        ("Idempotency-Key" = Option<String>, Header, description = "A key of the client's own choice"),
+        ("Idempotency-Key" = Option<String>, Header, max_length = 255, description = "A key of the client's own choice"),
         StartParams,
     ),
-    request_body = Object,
+    request_body = Option<Object>,
     responses(
         (status = 201, description = "The execution", body = ExecutionView, headers(("Location" = String, description = "Where the execution is"))),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -151,7 +152,7 @@ pub(super) async fn start(
     Params(params): Params<StartParams>,
     Base(base): Base,
     IdempotencyKey(key): IdempotencyKey,
-    Body(input): Body<Value>,
+    Input(input): Input,
 ) -> Result<Response, Problem> {
     begun(&app, &caller, &name, &params, &base, key, input).await
 }

@@ -16,6 +16,7 @@ mod limits;
 mod links;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod once;
 mod routes;
 mod shutdown;
 mod support;
