@@ -75,6 +75,8 @@ async fn body<T: serde::de::DeserializeOwned>(
     };
     let text: &[u8] = match bytes.trim_ascii() {
         [] => b"{}",
+        // Types with fields would be read from a list as well.
+        [b'[', ..] => return Err((StatusCode::BAD_REQUEST, "Error: not an object".to_owned())),
         text => text,
     };
     crate::json::read(text).map_err(|error| (StatusCode::BAD_REQUEST, format!("Error: {error}")))

@@ -5,8 +5,11 @@
 //! program is closed. As long as that shell runs, no other group gets the number of this one.
 
 use std::io;
+use std::process::Stdio;
 use std::time::Duration;
 
+#[cfg(unix)]
+use process_wrap::tokio::ProcessGroup;
 use process_wrap::tokio::{ChildWrapper, CommandWrap, KillOnDrop};
 use rmcp::service::{RoleClient, RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
@@ -29,7 +32,6 @@ pub(super) struct Process {
 
 impl Process {
     pub(super) fn start(mut command: Command, fault: Fault) -> io::Result<Process> {
-        use std::process::Stdio;
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut group = Group::start(command)?;
         let missing = || io::Error::other("the process has no pipes");
@@ -64,24 +66,38 @@ impl Transport<RoleClient> for Process {
 /// A process with all that it starts.
 struct Group {
     child: Box<dyn ChildWrapper>,
-    /// Kills the group when this program ends.
+    /// The first of the group, which kills it when this program ends.
     #[cfg(unix)]
-    _watch: Option<tokio::process::Child>,
+    watch: Option<Box<dyn ChildWrapper>>,
 }
 
 impl Group {
+    #[cfg(unix)]
+    fn start(mut command: Command) -> io::Result<Group> {
+        // It is there before the process is: there is no moment at which nobody would end that.
+        let watch = watch();
+        let group = watch.as_ref().and_then(|watch| watch.id());
+        let group = group.and_then(|group| i32::try_from(group).ok());
+        if let Some(group) = group {
+            command.process_group(group);
+        }
+        let mut command = CommandWrap::from(command);
+        command.wrap(KillOnDrop);
+        if group.is_none() {
+            command.wrap(ProcessGroup::leader());
+        }
+        let child = command.spawn()?;
+        Ok(Group { child, watch })
+    }
+
+    #[cfg(not(unix))]
     fn start(command: Command) -> io::Result<Group> {
         let mut command = CommandWrap::from(command);
         command.wrap(KillOnDrop);
-        #[cfg(unix)]
-        command.wrap(process_wrap::tokio::ProcessGroup::leader());
         #[cfg(windows)]
         command.wrap(process_wrap::tokio::JobObject);
-        let child = command.spawn()?;
         Ok(Group {
-            #[cfg(unix)]
-            _watch: child.id().and_then(watch),
-            child,
+            child: command.spawn()?,
         })
     }
 
@@ -97,26 +113,30 @@ impl Group {
     }
 
     async fn ends(&mut self) -> bool {
-        let ended = self.child.inner_mut().wait(); // without what it has started
+        let ended = self.child.wait();
         tokio::time::timeout(ENDS_WITHIN, ended).await.is_ok()
     }
 }
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // It fails if all have ended.
+        // These fail if all have ended.
         let _ = self.child.start_kill();
+        #[cfg(unix)]
+        if let Some(watch) = &mut self.watch {
+            let _ = watch.start_kill();
+        }
     }
 }
 
-/// Starts what kills a group when the pipe from this program is closed. Without a shell, nothing does.
+/// Starts a group with what kills it when the pipe from this program is closed. Without a shell, nothing does.
 #[cfg(unix)]
-fn watch(group: u32) -> Option<tokio::process::Child> {
-    use std::process::Stdio;
+fn watch() -> Option<Box<dyn ChildWrapper>> {
     let mut shell = Command::new("sh");
     shell.args(["-c", "trap '' HUP INT TERM; read _; kill -s KILL 0"]);
-    shell.process_group(i32::try_from(group).ok()?);
     shell.stdin(Stdio::piped());
     shell.stdout(Stdio::null()).stderr(Stdio::null());
-    shell.kill_on_drop(true).spawn().ok()
+    let mut shell = CommandWrap::from(shell);
+    shell.wrap(KillOnDrop).wrap(ProcessGroup::leader());
+    shell.spawn().ok()
 }

@@ -13,6 +13,9 @@ use super::principal::{Principal, Who};
 use crate::app::App;
 use crate::problem::Problem;
 
+/// How many bytes a name can have by which stores look for executions.
+const LONGEST_NAME: usize = 512;
+
 /// Who sent a request, with the executions that they may see. Handlers get executions from here, and
 /// from nowhere else.
 #[derive(Debug, Clone)]
@@ -70,6 +73,11 @@ impl Caller {
     /// The executions among which a new one starts: those of this owner, if the caller may start
     /// for them.
     pub(crate) fn starting(&self, owner: Option<&str>) -> Result<Executions, Problem> {
+        let own = match &self.principal.0 {
+            Who::Owner(own) => Some(&**own),
+            _ => None,
+        };
+        not_too_long("owner", owner.or(own))?;
         match (&self.principal.0, owner) {
             (Who::Operator, Some(owner)) => Ok(self.runtime.owned_by(owner)),
             (Who::Operator, None) => Ok(self.runtime.executions()),
@@ -186,6 +194,17 @@ impl FromRequestParts<Arc<App>> for Operator {
 fn peer(parts: &Parts) -> IpAddr {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip())
+}
+
+/// Refuses a name that no store takes.
+pub(crate) fn not_too_long(what: &str, name: Option<&str>) -> Result<(), Problem> {
+    let bytes = name.map_or(0, str::len);
+    if bytes > LONGEST_NAME {
+        return Err(Problem::bad_request(format!(
+            "the {what} has {bytes} bytes, and can have {LONGEST_NAME}"
+        )));
+    }
+    Ok(())
 }
 
 fn no_execution(id: ExecutionId) -> Problem {

@@ -14,8 +14,9 @@ use utoipa::IntoParams;
 
 use super::definition_views::{
     ContentBody, DefinitionView, DefinitionsView, FindingView, FindingsView, PatchBody,
+    check_places,
 };
-use super::extract::{Base, Body, IdempotencyKey, Input, Params, in_path};
+use super::extract::{AnyBody, Base, Body, IdempotencyKey, Input, Params, in_path};
 use super::flows::{StartParams, begun};
 use crate::access::{Caller, Operator};
 use crate::app::App;
@@ -141,8 +142,9 @@ pub(super) async fn patch(
     _: Operator,
     DefinitionInPath(id): DefinitionInPath,
     Params(params): Params<RevisionParams>,
-    Body(patch): Body<Value>,
+    AnyBody(patch): AnyBody,
 ) -> Result<Json<DefinitionView>, Problem> {
+    check_places(patch.get("layout"))?;
     let (changed, revision) = (Arc::clone(&app), params.revision);
     let patched = async move { changed.kept()?.patch(id, revision, &patch).await };
     let definition = to_its_end(patched).await?;

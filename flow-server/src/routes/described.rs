@@ -33,15 +33,15 @@ const NAMES: [(&str, &str, &[&str]); 4] = [
 pub(super) fn complete(api: &OpenApi, limits: &Limits) -> Value {
     let mut api = json!(api);
     let mut operations: Vec<&mut Value> = Vec::new();
-    for path in objects(&mut api["paths"]) {
-        operations.extend(objects(path));
+    for path in objects(api.get_mut("paths")) {
+        operations.extend(objects(Some(path)));
     }
     for operation in operations {
         let id = operation["operationId"].as_str().unwrap_or_default();
         if LINKED.contains(&id) || id == "answer_question" {
             operation["security"] = json!([{ "bearer": [] }, { "link": [] }]);
         }
-        for parameter in items(&mut operation["parameters"]) {
+        for parameter in items(operation.get_mut("parameters")) {
             parameter_says_what_it_takes(parameter);
         }
         if let Some(body) = operation.get_mut("requestBody") {
@@ -68,20 +68,23 @@ pub(super) fn complete(api: &OpenApi, limits: &Limits) -> Value {
             property["enum"] = json!(names);
         }
     }
-    for schema in objects(schemas) {
-        for property in objects(&mut schema["properties"]) {
+    for schema in objects(Some(schemas)) {
+        for property in objects(schema.get_mut("properties")) {
             with_range(property);
         }
     }
     api
 }
 
-fn objects(value: &mut Value) -> impl Iterator<Item = &mut Value> {
-    value.as_object_mut().into_iter().flat_map(Map::values_mut)
+fn objects(value: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
+    value
+        .and_then(Value::as_object_mut)
+        .into_iter()
+        .flat_map(Map::values_mut)
 }
 
-fn items(value: &mut Value) -> impl Iterator<Item = &mut Value> {
-    value.as_array_mut().into_iter().flatten()
+fn items(value: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
+    value.and_then(Value::as_array_mut).into_iter().flatten()
 }
 
 /// A parameter is a text: it cannot be `null`, and a number has a range.

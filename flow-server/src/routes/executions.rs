@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Body, Id, Params, execution_id, page_size, time};
+use super::extract::{Body, Id, Params, execution_id, page_size, time, whole};
 use super::structure::{drawn, parsed};
 use super::wait::waited;
 use crate::access::Caller;
@@ -152,6 +152,7 @@ pub(super) async fn cancel(
 #[serde(deny_unknown_fields)]
 pub(super) struct CopyBody {
     /// The number of the last record that the copy has of the original.
+    #[serde(deserialize_with = "whole")]
     seq: u64,
     /// Other values for keys of the outermost flow, from which the copy goes on.
     #[serde(default)]
@@ -202,6 +203,7 @@ pub(super) struct LinkBody {
     #[serde(default)]
     step: Option<String>,
     /// For how many seconds it holds.
+    #[serde(deserialize_with = "whole")]
     expires_in_seconds: u64,
 }
 

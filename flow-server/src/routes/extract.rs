@@ -8,28 +8,58 @@ use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Query, Req
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use flow_durable::{ExecutionId, Token};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Number, Value};
 
 use crate::app::App;
 use crate::body;
 use crate::problem::Problem;
 
-/// The body of a request as JSON.
+/// The body of a request as an object of JSON.
 pub(crate) struct Body<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
-        let body = json_body(app, request).await?;
-        if body.trim_ascii().is_empty() {
-            return Err(Problem::bad_request(
-                "the body is empty, and has to be JSON",
-            ));
+        let body = required_body(app, request).await?;
+        // Types with fields would be read from a list as well.
+        if body.trim_ascii_start().first() != Some(&b'{') {
+            let detail = "the body does not fit: it has to be an object";
+            return Err(Problem::bad_request(detail));
         }
         read(&body).map(Body)
     }
+}
+
+/// The body of a request as JSON of any kind.
+pub(crate) struct AnyBody(pub(crate) Value);
+
+impl FromRequest<Arc<App>> for AnyBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        read(&required_body(app, request).await?).map(AnyBody)
+    }
+}
+
+async fn required_body(app: &App, request: Request) -> Result<Bytes, Problem> {
+    let body = json_body(app, request).await?;
+    if body.trim_ascii().is_empty() {
+        return Err(Problem::bad_request(
+            "the body is empty, and has to be JSON",
+        ));
+    }
+    Ok(body)
+}
+
+/// Reads a value that can be missing, and is not `null` then.
+#[cfg(feature = "definitions")]
+pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
 }
 
 /// The input of a flow: the body of a request as JSON. An empty one is `null`.
@@ -72,6 +102,18 @@ async fn json_body(app: &App, request: Request) -> Result<Bytes, Problem> {
         ));
     }
     body::whole(app.limits(), request.into_body()).await
+}
+
+/// Reads a number without a fraction, such as `7` or `7.0`: for JSON, both are integers.
+pub(super) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let number = Number::deserialize(deserializer)?;
+    let of_float = || {
+        let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
+        let is_exact = (0.0..9_007_199_254_740_992.0).contains(&float);
+        is_exact.then_some(float as u64)
+    };
+    let expected = || D::Error::custom(format!("expected an integer from 0 on, found {number}"));
+    number.as_u64().or_else(of_float).ok_or_else(expected)
 }
 
 fn is_json(content_type: &str) -> bool {

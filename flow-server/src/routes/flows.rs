@@ -16,7 +16,7 @@ use utoipa::IntoParams;
 use super::extract::{Base, IdempotencyKey, Input, Name, Params, time};
 use super::structure::{drawn, parsed};
 use super::wait::waited;
-use crate::access::Caller;
+use crate::access::{Caller, not_too_long};
 use crate::app::App;
 use crate::problem::Problem;
 use crate::views::{ExecutionView, FlowView, FlowsView, ProblemView};
@@ -77,7 +77,8 @@ pub(super) async fn picture(
 pub(super) struct StartParams {
     /// For how many seconds to wait until it is over or waits for people.
     wait: Option<u64>,
-    /// The owner, if an operator starts it for one.
+    /// The owner, if an operator starts it for one: at most 512 bytes.
+    #[param(max_length = 512)]
     owner: Option<String>,
     /// How many steps it may take.
     steps: Option<u64>,
@@ -88,6 +89,7 @@ pub(super) struct StartParams {
     not_before_ms: Option<u64>,
     /// It does not begin while `concurrencyAtMost` executions with this key are under way, whatever
     /// their flow and owner. For operators.
+    #[param(max_length = 512)]
     concurrency_key: Option<String>,
     /// How many executions with the `concurrencyKey` may be under way, itself included: 1 or more.
     #[param(minimum = 1)]
@@ -115,6 +117,7 @@ impl StartParams {
         if let Some(priority) = self.priority {
             options = options.priority(priority);
         }
+        not_too_long("concurrency key", self.concurrency_key.as_deref())?;
         match (&self.concurrency_key, self.concurrency_at_most) {
             (None, None) => Ok(options),
             (Some(key), Some(at_most)) => {
@@ -167,6 +170,7 @@ pub(super) async fn begun(
     key: Option<String>,
     input: Value,
 ) -> Result<Response, Problem> {
+    not_too_long("name of the flow", Some(name))?;
     let mut options = params.options(caller)?;
     if let Some(key) = key {
         options = options.idempotency_key(key);

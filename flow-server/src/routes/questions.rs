@@ -6,10 +6,9 @@ use axum::Json;
 use axum::extract::State;
 use flow_durable::{ListOptions, Status};
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::IntoParams;
 
-use super::extract::{Body, Id, Params, QuestionToken, execution_id, page_size};
+use super::extract::{AnyBody, Id, Params, QuestionToken, execution_id, page_size};
 use crate::access::Caller;
 use crate::app::App;
 use crate::problem::Problem;
@@ -135,7 +134,7 @@ pub(super) async fn answer(
     caller: Caller,
     QuestionToken(token): QuestionToken,
     Params(_): Params<LinkParams>,
-    Body(answer): Body<Value>,
+    AnyBody(answer): AnyBody,
 ) -> Result<Json<ExecutionView>, Problem> {
     caller.question(token).await?;
     let execution = caller.answering().resume(token, answer).await?;

@@ -193,6 +193,25 @@ async fn a_body_means_one_thing() {
         detail.contains("the key `reason` is there twice"),
         "{detail}"
     );
+    // A list is not taken for an object with its values in this order.
+    for (path, body) in [
+        (cancel.clone(), r#"["a"]"#),
+        (format!("/executions/{id}/copies"), "[0]"),
+        (format!("/executions/{id}/links"), "[null, 60]"),
+    ] {
+        let refused = client
+            .send_body(Method::POST, &path, Body::from(body))
+            .await;
+        let detail = refused.problem(400, "bad-request")["detail"].clone();
+        assert_eq!(detail, "the body does not fit: it has to be an object");
+    }
+    // For JSON, an integer may be written with a point.
+    let links = format!("/executions/{id}/links");
+    for (seconds, status) in [("60.0", 201), ("6e1", 201), ("60.5", 400), ("-60.0", 400)] {
+        let body = Body::from(format!("{{\"expiresInSeconds\": {seconds}}}"));
+        let answer = client.send_body(Method::POST, &links, body).await;
+        assert_eq!(answer.status.as_u16(), status, "{seconds}: {}", answer.text);
+    }
     for body in ["", " \r\n\t"] {
         // It is as no input, which this flow needs.
         let refused = client
@@ -248,16 +267,32 @@ async fn texts_of_any_kind_do_no_harm() {
         client.get(path).await.expect(200);
     }
     let operator = client.with_token("operator's token");
-    for owner in ["%00", &"x".repeat(600)] {
-        let path = format!("/flows/Claim/executions?owner={owner}");
-        let answer = operator
-            .post(&path, json!({ "employee": "Ann", "amount": 30 }))
-            .await;
-        let status = answer.status.as_u16();
-        assert!(
-            matches!(status, 201 | 400 | 422),
-            "{owner}: {}",
-            answer.text
-        );
+    let input = || json!({ "employee": "Ann", "amount": 30 });
+    let path = "/flows/Claim/executions?owner=%00&concurrencyKey=%00&concurrencyAtMost=1";
+    assert_eq!(
+        operator.post(path, input()).await.expect(201)["owner"],
+        "\0"
+    );
+    let long = "x".repeat(513);
+    for (query, reason) in [
+        (
+            format!("owner={long}"),
+            "the owner has 513 bytes, and can have 512",
+        ),
+        (
+            format!("concurrencyKey={long}&concurrencyAtMost=1"),
+            "the concurrency key has 513 bytes, and can have 512",
+        ),
+    ] {
+        let path = format!("/flows/Claim/executions?{query}");
+        let refused = operator.post(&path, input()).await;
+        assert_eq!(refused.problem(400, "bad-request")["detail"], reason);
     }
+    let path = format!("/flows/{long}/executions");
+    operator
+        .post(&path, input())
+        .await
+        .problem(400, "bad-request");
+    let path = format!("/flows/Claim/executions?owner={}", &long[1..]);
+    operator.post(&path, input()).await.expect(201);
 }
