@@ -1,16 +1,23 @@
 //! Tools of servers that speak the Model Context Protocol.
 
+mod lines;
+mod process;
+
+pub(crate) use lines::Fault;
+
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fmt;
-use std::process::Stdio;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use flow_runtime::Context;
-use rmcp::model::{CallToolRequestParams, CallToolResult, ContentBlock, ResourceContents};
+use process_wrap::tokio::CommandWrap;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResult, ContentBlock, PaginatedRequestParams, ResourceContents,
+};
 use rmcp::service::{RoleClient, ServiceError, ServiceExt as _};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
@@ -18,6 +25,8 @@ use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
 
+use self::lines::Lines;
+use self::process::{Process, restartable};
 use crate::mcp_connection::{Client, Connection};
 use crate::model::ToolDefinition;
 use crate::tool::{Tool, ToolError};
@@ -29,6 +38,10 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// How many characters the name of a tool may have: providers take no more.
 const LONGEST_NAME: usize = 64;
+
+/// How many pages of tools a server may have, and how many tools: more are a list without an end.
+const MOST_PAGES: usize = 256;
+const MOST_TOOLS: usize = 10_000;
 
 /// A server that speaks the [Model Context Protocol](https://modelcontextprotocol.io), whose tools a model
 /// can call. It is connected until it and all [tools](McpServer::tools) of it are dropped.
@@ -73,6 +86,12 @@ pub enum McpError {
     /// The server does not list its tools.
     #[error("the server does not list its tools")]
     NotListed(#[source] Box<dyn Error + Send + Sync>),
+    /// A tool of the server has no name.
+    #[error("a tool of the server has no name; it is described as {description:?}")]
+    NoName {
+        /// The beginning of what the server says of it.
+        description: String,
+    },
     /// Two tools of the server have names that providers of models cannot tell apart.
     #[error("the tools {first:?} and {second:?} of the server would both be called {name:?}")]
     SameName {
@@ -87,18 +106,25 @@ pub enum McpError {
 
 impl McpServer {
     /// Starts this command, and speaks with it over its standard input and output. It is ended with the
-    /// last tool.
+    /// last tool: its input is closed, after three seconds it is asked to end, and after three more it is
+    /// killed.
+    ///
+    /// It is a process group of its own, with all that it starts, and the group is killed when this program
+    /// ends, in whatever way. On Unix that needs the program `sh`.
     ///
     /// If it ends before that, it is started again with the next call, up to three times in a row without the result of a
     /// call in between. The call during which it has ended fails: it is not made again, since it may have had an effect.
     ///
     /// # Errors
     /// [`McpError::NotConnected`].
+    ///
+    /// # Cancel safety
+    /// If it is dropped, the process is killed.
     pub async fn command(command: Command) -> Result<McpServer, McpError> {
         let program = command.as_std().get_program().to_string_lossy();
         let program = program.rsplit(['/', '\\']).next().unwrap_or_default();
         let name = program.to_owned();
-        let command = Arc::new(Mutex::new(command));
+        let command = Arc::new(Mutex::new(restartable(command)));
         let program = name.clone();
         let connect = move || {
             let (command, program) = (Arc::clone(&command), program.clone());
@@ -130,7 +156,8 @@ impl McpServer {
 
     async fn at(config: StreamableHttpClientTransportConfig) -> Result<McpServer, McpError> {
         let name = config.uri.to_string();
-        Self::connected(&name, StreamableHttpClientTransport::from_config(config)).await
+        let transport = StreamableHttpClientTransport::from_config(config);
+        Self::connected(&name, transport, Fault::default()).await
     }
 
     /// Speaks with a server over a connection, such as a socket.
@@ -140,15 +167,23 @@ impl McpServer {
     pub async fn over(
         connection: impl AsyncRead + AsyncWrite + Send + 'static,
     ) -> Result<McpServer, McpError> {
-        Self::connected("connection", tokio::io::split(connection)).await
+        let fault = Fault::default();
+        let (read, write) = tokio::io::split(connection);
+        let read = Lines::new(read, Fault::clone(&fault));
+        Self::connected("connection", (read, write), fault).await
     }
 
-    async fn connected<T, E, A>(name: &str, transport: T) -> Result<McpServer, McpError>
+    async fn connected<T, E, A>(
+        name: &str,
+        transport: T,
+        fault: Fault,
+    ) -> Result<McpServer, McpError>
     where
         T: IntoTransport<RoleClient, E, A>,
         E: Error + Send + Sync + 'static,
     {
-        let client = connected(transport).await.map_err(McpError::NotConnected)?;
+        let client = connected(transport, fault).await;
+        let client = client.map_err(McpError::NotConnected)?;
         Ok(McpServer::new(Connection::once(name, client)))
     }
 
@@ -171,15 +206,21 @@ impl McpServer {
     /// what is behind the 64th character is left out: providers take no others.
     ///
     /// # Errors
-    /// [`McpError::NotListed`] and [`McpError::SameName`].
+    /// [`McpError::NotListed`], also if the list has no end, [`McpError::NoName`] and
+    /// [`McpError::SameName`].
     pub async fn tools(&self) -> Result<Tools, McpError> {
         let client = self.connection.client().await?;
-        let listed = tokio::time::timeout(TIMEOUT, client.service.list_all_tools()).await;
+        let listed = tokio::time::timeout(TIMEOUT, listed(&client)).await;
         let listed = listed.map_err(|_| McpError::NotListed(no_answer().into()))?;
-        let listed = listed.map_err(|error| McpError::NotListed(error.into()))?;
+        let listed = listed.map_err(McpError::NotListed)?;
         let mut tools = Tools::new();
         let mut names: BTreeMap<String, String> = BTreeMap::new();
         for tool in listed {
+            let description = tool.description.as_deref().unwrap_or_default();
+            if tool.name.trim().is_empty() {
+                let description = description.chars().take(100).collect();
+                return Err(McpError::NoName { description });
+            }
             let name = called(&tool.name);
             if let Some(first) = names.insert(name.clone(), tool.name.to_string()) {
                 let second = tool.name.to_string();
@@ -189,7 +230,6 @@ impl McpServer {
                     name,
                 });
             }
-            let description = tool.description.as_deref().unwrap_or_default();
             let parameters = Value::Object((*tool.input_schema).clone());
             tools.add(McpTool {
                 definition: ToolDefinition::new(name, description, parameters),
@@ -198,6 +238,43 @@ impl McpServer {
             });
         }
         Ok(tools)
+    }
+}
+
+/// All pages of tools.
+async fn listed(client: &Client) -> Result<Vec<rmcp::model::Tool>, Failure> {
+    let (mut tools, mut seen) = (Vec::new(), BTreeSet::new());
+    let mut cursor = None;
+    loop {
+        let wanted = PaginatedRequestParams::default().with_cursor(cursor);
+        let page = client.service.list_tools(Some(wanted)).await;
+        let page = page.map_err(|error| named(&client.fault, error))?;
+        tools.extend(page.tools);
+        let Some(next) = page.next_cursor else {
+            return Ok(tools);
+        };
+        if seen.contains(&next) {
+            let next: String = next.chars().take(100).collect();
+            return Err(format!("its list does not end: {next:?} follows twice").into());
+        }
+        if seen.len() + 1 >= MOST_PAGES || tools.len() > MOST_TOOLS {
+            let count = tools.len();
+            return Err(format!(
+                "its list does not end: more follow after {count} tools on {} pages",
+                seen.len() + 1
+            )
+            .into());
+        }
+        seen.insert(next.clone());
+        cursor = Some(next);
+    }
+}
+
+/// What has gone wrong: what has ended the connection, if that is known.
+fn named(fault: &Fault, error: impl Into<Failure>) -> Failure {
+    match fault.get() {
+        Some(fault) => (*fault).into(),
+        None => error.into(),
     }
 }
 
@@ -212,35 +289,26 @@ impl fmt::Debug for McpServer {
 
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
-/// Connects with a server.
-pub(crate) async fn connected<T, E, A>(transport: T) -> Result<Client, Failure>
+/// Connects with a server. What ends the connection is in `fault`.
+pub(crate) async fn connected<T, E, A>(transport: T, fault: Fault) -> Result<Client, Failure>
 where
     T: IntoTransport<RoleClient, E, A>,
     E: Error + Send + Sync + 'static,
 {
     let service = tokio::time::timeout(TIMEOUT, ().serve(transport)).await;
-    Ok(Client {
-        service: service.map_err(|_| no_answer())??,
-        _process: None,
-    })
+    let service = service.map_err(|_| no_answer())?;
+    let service = service.map_err(|error| named(&fault, error))?;
+    Ok(Client { service, fault })
 }
 
 /// Starts a server, and connects with it.
-async fn started(command: &Mutex<Command>) -> Result<Client, Failure> {
+async fn started(command: &Mutex<CommandWrap>) -> Result<Client, Failure> {
+    let fault = Fault::default();
     let process = {
         let mut command = command.lock().unwrap_or_else(PoisonError::into_inner);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        command.kill_on_drop(true).spawn()
+        Process::start(&mut command, Fault::clone(&fault))
     };
-    let mut process = process?;
-    let (Some(output), Some(input)) = (process.stdout.take(), process.stdin.take()) else {
-        return Err("the process has no pipes".into());
-    };
-    let client = connected((output, input)).await?;
-    Ok(Client {
-        _process: Some(process),
-        ..client
-    })
+    connected(process?, fault).await
 }
 
 fn not_started(program: &str, error: Failure) -> McpError {
@@ -282,15 +350,16 @@ impl Tool for McpTool {
         let Ok(result) = tokio::time::timeout(after, call).await else {
             return Err(ToolError::failed(format!("no result within {after:?}")));
         };
-        let result = result.map_err(|error| match error {
-            ServiceError::TransportClosed | ServiceError::TransportSend(_) => {
+        let result = result.map_err(|error| match (client.fault.get(), error) {
+            (Some(fault), _) => ToolError::failed(*fault),
+            (None, ServiceError::TransportClosed | ServiceError::TransportSend(_)) => {
                 let server = connection.name();
                 ToolError::failed(format!(
                     "the server of tools {server} has ended, or its connection; it is not known \
                      whether the call had an effect"
                 ))
             }
-            error => ToolError::failed(error),
+            (None, error) => ToolError::failed(error),
         })?;
         connection.works().await;
         let failed = result.is_error == Some(true);

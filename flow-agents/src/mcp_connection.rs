@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use rmcp::service::{RoleClient, RunningService};
-use tokio::process::Child;
 use tokio::sync::Mutex;
 
-use crate::mcp::McpError;
+use crate::mcp::{Fault, McpError};
 
 /// How often a server is started again in a row, without the result of a call in between.
 const STARTS: u32 = 3;
@@ -20,8 +19,8 @@ const PAUSE: Duration = Duration::from_secs(1);
 /// What speaks with a server.
 pub(crate) struct Client {
     pub(crate) service: RunningService<RoleClient, ()>,
-    /// The server, if it is a process of this program. It is killed with this.
-    pub(crate) _process: Option<Child>,
+    /// What has ended the connection, if that is known.
+    pub(crate) fault: Fault,
 }
 
 /// Makes a connection.
@@ -188,7 +187,7 @@ mod tests {
                     let (ours, theirs) = tokio::io::duplex(64 * 1024);
                     let running = Arc::clone(&server.running);
                     let served = server.serve(tokio::io::split(theirs));
-                    let (served, client) = tokio::join!(served, connected(tokio::io::split(ours)));
+                    let (served, client) = tokio::join!(served, connected(tokio::io::split(ours), Fault::default()));
                     *running.lock().await = Some(served.unwrap());
                     client.map_err(McpError::NotConnected)
                 })

@@ -17,6 +17,8 @@ pub(crate) struct Layout {
     pub(crate) version: i32,
     /// What makes them.
     pub(crate) tables: &'static str,
+    /// What later programs of the same version have added, if it is not there yet.
+    pub(crate) added: &'static str,
 }
 
 /// A file that several processes may have open.
@@ -34,6 +36,7 @@ impl SqliteFile {
         let immediate = TransactionBehavior::Immediate;
         let transaction = connection.transaction_with_behavior(immediate)?;
         prepare(&transaction, layout)?;
+        transaction.execute_batch(layout.added)?;
         transaction.commit()?;
         Ok(SqliteFile {
             connection: Arc::new(Mutex::new(connection)),

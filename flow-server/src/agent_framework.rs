@@ -41,7 +41,8 @@ fn failed(error: impl Into<Problem>) -> Refused {
     let message = problem.detail();
     match problem.status() {
         StatusCode::NOT_FOUND => (StatusCode::NOT_FOUND, "No such flow execution".to_owned()),
-        status @ (StatusCode::UNAUTHORIZED
+        status @ (StatusCode::BAD_REQUEST
+        | StatusCode::UNAUTHORIZED
         | StatusCode::FORBIDDEN
         | StatusCode::TOO_MANY_REQUESTS) => (status, format!("Error: {message}")),
         _ => (
@@ -68,16 +69,17 @@ async fn body<T: serde::de::DeserializeOwned>(
     app: &App,
     body: axum::body::Body,
 ) -> Result<T, Refused> {
-    let limits = app.limits();
-    let read = axum::body::to_bytes(body, limits.body_bytes);
-    let read = tokio::time::timeout(limits.request_time, read).await;
-    let Ok(Ok(bytes)) = read else {
+    let Ok(bytes) = crate::body::whole(app.limits(), body).await else {
         let reason = "Error: the body is too large, or did not arrive in time".to_owned();
         return Err((StatusCode::BAD_REQUEST, reason));
     };
-    let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-    serde_json::from_slice(text)
-        .map_err(|error| (StatusCode::BAD_REQUEST, format!("Error: {error}")))
+    let text: &[u8] = match bytes.trim_ascii() {
+        [] => b"{}",
+        // Types with fields would be read from a list as well.
+        [b'[', ..] => return Err((StatusCode::BAD_REQUEST, "Error: not an object".to_owned())),
+        text => text,
+    };
+    crate::json::read(text).map_err(|error| (StatusCode::BAD_REQUEST, format!("Error: {error}")))
 }
 
 #[derive(Deserialize)]

@@ -3,6 +3,8 @@
 mod access;
 mod agent_framework;
 mod app;
+mod body;
+mod json;
 #[cfg(feature = "definitions")]
 mod kept;
 mod limits;
@@ -28,7 +30,8 @@ pub use problem::Problem;
 pub use program::Program;
 pub use server::{ServeError, Server, router, serve};
 
-/// The description of all routes, as OpenAPI 3.1, which the server has at `/openapi.json`.
+/// The description of all routes, as OpenAPI 3.1, with the default [`Limits`]. A server has it with its own limits
+/// at `/openapi.json`.
 ///
 /// # Examples
 ///
@@ -37,5 +40,5 @@ pub use server::{ServeError, Server, router, serve};
 /// assert_eq!(api["openapi"], "3.1.0");
 /// ```
 pub fn open_api() -> serde_json::Value {
-    serde_json::json!(routes::open_api())
+    routes::open_api(&Limits::default())
 }

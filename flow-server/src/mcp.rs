@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{Request, State};
 use axum::http::request::Parts;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
@@ -25,10 +25,13 @@ use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::access::Caller;
 use crate::app::App;
+use crate::body;
+use crate::json;
 use crate::problem::Problem;
 use crate::views::FlowView;
 
@@ -49,25 +52,37 @@ pub(crate) fn router(app: &Arc<App>) -> Router<Arc<App>> {
 }
 
 async fn authenticated(
+    State(app): State<Arc<App>>,
     caller: Result<Caller, Problem>,
-    mut request: Request,
+    request: Request,
     next: Next,
 ) -> Response {
-    let allowed = caller.and_then(|caller| {
-        caller.executions()?;
-        Ok(caller)
-    });
-    match allowed {
-        Ok(caller) => {
-            request.extensions_mut().insert(caller);
-            next.run(request).await
-        }
+    match allowed(&app, caller, request).await {
+        Ok(request) => next.run(request).await,
         Err(problem) => problem.into_response(),
     }
 }
 
 /// How long the progress of the last steps may take to be told.
 const LAST_PROGRESS: Duration = Duration::from_secs(2);
+
+/// A request of somebody who may use tools, with a body that means one thing.
+async fn allowed(
+    app: &App,
+    caller: Result<Caller, Problem>,
+    request: Request,
+) -> Result<Request, Problem> {
+    let caller = caller?;
+    caller.executions()?;
+    let (mut parts, sent) = request.into_parts();
+    parts.extensions.insert(caller);
+    let body = body::whole(app.limits(), sent).await?;
+    // What is not JSON at all is refused in the words of the protocol.
+    if serde_json::from_slice::<IgnoredAny>(&body).is_ok() {
+        json::check(&body).map_err(Problem::bad_request)?;
+    }
+    Ok(Request::from_parts(parts, body.into()))
+}
 
 #[derive(Clone)]
 struct Tools(Arc<App>);

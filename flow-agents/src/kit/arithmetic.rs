@@ -1,7 +1,9 @@
 //! A calculator: one operation at a time, with the operands that it needs and no others.
 
 use flow_runtime::prelude::*;
+use num_bigint::BigInt;
 
+use super::exact::{Exact, Rounding};
 use super::operation::Operation;
 
 /// Why there is no result.
@@ -40,9 +42,9 @@ pub enum CalculatorError {
     Precision,
 }
 
-/// Computes one operation on numbers, and returns the number. Numbers have about 16 significant
-/// digits; a result that is too large is refused. Operands that the operation does not use are left
-/// out or `null`.
+/// Computes one operation on numbers, and returns the number. Numbers mean what is written, such as 0.1, and
+/// have about 16 significant digits; a result that is too large is refused. Operands that the operation does
+/// not use are left out or `null`.
 ///
 /// # Errors
 /// See [`CalculatorError`].
@@ -83,47 +85,70 @@ pub fn calculator(
         Some(_) => return Err(CalculatorError::Precision),
     };
     let result = compute(operation, &Operands { a, b, values })?;
-    if !result.is_finite() {
-        let operand = "the result";
-        return Err(CalculatorError::NotFinite { operand });
-    }
-    let result = match (operation, decimals) {
-        (Operation::Floor, decimals) => floor(result, decimals.unwrap_or(0)),
-        (Operation::Ceil, decimals) => -floor(-result, decimals.unwrap_or(0)),
-        (Operation::Round, decimals) => round(result, decimals.unwrap_or(0)),
-        (_, Some(decimals)) => round(result, decimals),
-        (_, None) => result,
+    let rounding = match operation {
+        Operation::Floor => Some((Rounding::Down, decimals.unwrap_or(0))),
+        Operation::Ceil => Some((Rounding::Up, decimals.unwrap_or(0))),
+        Operation::Round => Some((Rounding::Nearest, decimals.unwrap_or(0))),
+        _ => decimals.map(|decimals| (Rounding::Nearest, decimals)),
+    };
+    let nearest = finite(result.to_f64())?;
+    let result = match rounding {
+        Some((rounding, decimals)) if nearest != 0.0 => {
+            finite(result.rounded(decimals, rounding).to_f64())?
+        }
+        _ => nearest,
     };
     Ok(result + 0.0) // which makes 0 of -0
 }
 
-fn compute(operation: Operation, operands: &Operands) -> Result<f64, CalculatorError> {
+fn finite(result: f64) -> Result<f64, CalculatorError> {
+    if result.is_finite() {
+        return Ok(result);
+    }
+    let operand = "the result";
+    Err(CalculatorError::NotFinite { operand })
+}
+
+/// What a function of binary numbers has found.
+fn found(result: f64) -> Result<Exact, CalculatorError> {
+    finite(result).map(Exact::of)
+}
+
+fn compute(operation: Operation, operands: &Operands) -> Result<Exact, CalculatorError> {
+    let exact = |value: f64| Ok(Exact::of(value));
     match operation {
-        Operation::Add => operands.two(|a, b| Ok(a + b)),
-        Operation::Subtract => operands.two(|a, b| Ok(a - b)),
-        Operation::Multiply => operands.two(|a, b| Ok(a * b)),
+        Operation::Add => operands.two(|a, b| Ok(Exact::of(a).plus(&Exact::of(b)))),
+        Operation::Subtract => operands.two(|a, b| Ok(Exact::of(a).plus(&Exact::of(-b)))),
+        Operation::Multiply => operands.two(|a, b| Ok(Exact::of(a).times(&Exact::of(b)))),
         Operation::Divide => operands.two(divide),
         Operation::Power => operands.two(power),
         Operation::Modulo => operands.two(modulo),
         Operation::NthRoot => operands.two(nth_root),
-        Operation::Percentage => operands.two(|a, b| Ok(divide(a, b)? * 100.0)),
+        Operation::Percentage => operands.two(|a, b| Ok(divide(a, b)?.times(&Exact::of(100.0)))),
         Operation::Log => operands.two(logarithm),
-        Operation::Gcd => operands.two(|a, b| Ok(gcd(integer("a", a)?, integer("b", b)?))),
+        Operation::Gcd => operands.two(|a, b| exact(gcd(integer("a", a)?, integer("b", b)?))),
         Operation::Lcm => operands.two(|a, b| Ok(lcm(integer("a", a)?, integer("b", b)?))),
         Operation::Sqrt => operands.one(|a| nth_root(a, 2.0)),
-        Operation::Abs => operands.one(|a| Ok(a.abs())),
-        Operation::Negate => operands.one(|a| Ok(-a)),
-        Operation::Round | Operation::Floor | Operation::Ceil => operands.one(Ok),
-        Operation::Ln => operands.one(|a| Ok(positive(a)?.ln())),
-        Operation::Log10 => operands.one(|a| Ok(positive(a)?.log10())),
-        Operation::Sin => operands.one(|a| Ok(a.sin())),
-        Operation::Cos => operands.one(|a| Ok(a.cos())),
-        Operation::Tan => operands.one(|a| Ok(a.tan())),
+        Operation::Abs => operands.one(|a| exact(a.abs())),
+        Operation::Negate => operands.one(|a| exact(-a)),
+        Operation::Round | Operation::Floor | Operation::Ceil => operands.one(exact),
+        Operation::Ln => operands.one(|a| found(positive(a)?.ln())),
+        Operation::Log10 => operands.one(|a| logarithm(a, 10.0)),
+        Operation::Sin => operands.one(|a| found(a.sin())),
+        Operation::Cos => operands.one(|a| found(a.cos())),
+        Operation::Tan => operands.one(|a| found(a.tan())),
         Operation::Factorial => operands.one(|a| factorial(integer("a", a)?)),
-        Operation::Sum => operands.many(|values| values.iter().sum()),
-        Operation::Average => operands.many(average),
-        Operation::Min => operands.many(|values| values.iter().copied().fold(f64::MAX, f64::min)),
-        Operation::Max => operands.many(|values| values.iter().copied().fold(f64::MIN, f64::max)),
+        Operation::Sum => operands.many(sum),
+        Operation::Average => operands.many(|values| {
+            let count = Exact::integer(values.len().into());
+            sum(values).over(&count)
+        }),
+        Operation::Min => {
+            operands.many(|values| Exact::of(values.iter().copied().fold(f64::MAX, f64::min)))
+        }
+        Operation::Max => {
+            operands.many(|values| Exact::of(values.iter().copied().fold(f64::MIN, f64::max)))
+        }
     }
 }
 
@@ -137,8 +162,8 @@ struct Operands {
 impl Operands {
     fn one(
         &self,
-        result: impl FnOnce(f64) -> Result<f64, CalculatorError>,
-    ) -> Result<f64, CalculatorError> {
+        result: impl FnOnce(f64) -> Result<Exact, CalculatorError>,
+    ) -> Result<Exact, CalculatorError> {
         unused("b", self.b.is_some())?;
         unused("values", self.values.is_some())?;
         result(required("a", self.a)?)
@@ -146,13 +171,13 @@ impl Operands {
 
     fn two(
         &self,
-        result: impl FnOnce(f64, f64) -> Result<f64, CalculatorError>,
-    ) -> Result<f64, CalculatorError> {
+        result: impl FnOnce(f64, f64) -> Result<Exact, CalculatorError>,
+    ) -> Result<Exact, CalculatorError> {
         unused("values", self.values.is_some())?;
         result(required("a", self.a)?, required("b", self.b)?)
     }
 
-    fn many(&self, result: impl FnOnce(&[f64]) -> f64) -> Result<f64, CalculatorError> {
+    fn many(&self, result: impl FnOnce(&[f64]) -> Exact) -> Result<Exact, CalculatorError> {
         unused("a", self.a.is_some())?;
         unused("b", self.b.is_some())?;
         let operand = "values";
@@ -179,6 +204,9 @@ fn required(operand: &'static str, value: Option<f64>) -> Result<f64, Calculator
     }
 }
 
+/// How many parts the fractions have that a logarithm is compared with.
+const MOST_PARTS: u32 = 12;
+
 /// The largest integer below which each integer is a number of its own.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
@@ -197,21 +225,21 @@ fn positive(value: f64) -> Result<f64, CalculatorError> {
     Err(CalculatorError::Undefined(reason))
 }
 
-fn divide(a: f64, b: f64) -> Result<f64, CalculatorError> {
+fn divide(a: f64, b: f64) -> Result<Exact, CalculatorError> {
     if b == 0.0 {
         return Err(CalculatorError::Undefined("division by zero"));
     }
-    Ok(a / b)
+    Ok(Exact::of(a).over(&Exact::of(b)))
 }
 
-fn modulo(a: f64, b: f64) -> Result<f64, CalculatorError> {
+fn modulo(a: f64, b: f64) -> Result<Exact, CalculatorError> {
     if b == 0.0 {
         return Err(CalculatorError::Undefined("modulo by zero"));
     }
-    Ok(a % b)
+    Ok(Exact::of(a).modulo(&Exact::of(b)))
 }
 
-fn power(a: f64, b: f64) -> Result<f64, CalculatorError> {
+fn power(a: f64, b: f64) -> Result<Exact, CalculatorError> {
     if a == 0.0 && b < 0.0 {
         let reason = "zero has no negative power";
         return Err(CalculatorError::Undefined(reason));
@@ -220,10 +248,14 @@ fn power(a: f64, b: f64) -> Result<f64, CalculatorError> {
         let reason = "a negative number has no power with a fraction";
         return Err(CalculatorError::Undefined(reason));
     }
-    Ok(a.powf(b))
+    let parts = Exact::of(b).fraction();
+    match parts.and_then(|(power, root)| Exact::of(a).to_the(power, root)) {
+        Some(result) => Ok(result),
+        None => found(a.powf(b)),
+    }
 }
 
-fn nth_root(a: f64, b: f64) -> Result<f64, CalculatorError> {
+fn nth_root(a: f64, b: f64) -> Result<Exact, CalculatorError> {
     if b == 0.0 {
         return Err(CalculatorError::Undefined("there is no zeroth root"));
     }
@@ -234,42 +266,62 @@ fn nth_root(a: f64, b: f64) -> Result<f64, CalculatorError> {
         let reason = "a negative number has only odd roots";
         return Err(CalculatorError::Undefined(reason));
     }
-    let root = match b {
-        2.0 => a.sqrt(),
-        3.0 => a.cbrt(),
-        _ => a.abs().powf(1.0 / b).copysign(a),
-    };
-    let nearest = root.round();
-    let is_exact = nearest.abs() < EXACT && nearest.powf(b) == a;
-    Ok(if is_exact { nearest } else { root })
+    let exact = Exact::of(b).fraction().and_then(|(root, power)| {
+        let sign = root.signum();
+        let root = u32::try_from(root.unsigned_abs()).ok()?;
+        Exact::of(a).to_the(sign * i64::from(power), root)
+    });
+    match exact {
+        Some(result) => Ok(result),
+        None => found(a.abs().powf(1.0 / b).copysign(a)),
+    }
 }
 
-fn logarithm(a: f64, b: f64) -> Result<f64, CalculatorError> {
+/// The logarithm of `a` to the base `b`.
+fn logarithm(a: f64, b: f64) -> Result<Exact, CalculatorError> {
     if b <= 0.0 || b == 1.0 {
         let reason = "the base of a logarithm is positive, and is not 1";
         return Err(CalculatorError::Undefined(reason));
     }
-    let exponent = positive(a)?.ln() / b.ln();
-    let nearest = exponent.round();
-    Ok(if b.powf(nearest) == a {
-        nearest
-    } else {
-        exponent
-    })
+    let a = positive(a)?;
+    let exponent = match b {
+        2.0 => a.log2(),
+        10.0 => a.log10(),
+        _ => a.ln() / b.ln(),
+    };
+    let exponent = finite(exponent)?;
+    let (number, base) = (Exact::of(a), Exact::of(b));
+    // The fraction that it is, if its parts are small.
+    for denominator in 1..=MOST_PARTS {
+        let numerator = (exponent * f64::from(denominator)).round();
+        let fraction = numerator / f64::from(denominator);
+        if (exponent - fraction).abs() > 1e-9 * exponent.abs().max(1.0) {
+            continue;
+        }
+        let powers = (
+            base.to_the(numerator as i64, 1),
+            number.to_the(denominator.into(), 1),
+        );
+        if matches!(powers, (Some(of_base), Some(of_number)) if of_base == of_number) {
+            return divide(numerator, denominator.into());
+        }
+    }
+    Ok(Exact::of(exponent))
 }
 
-fn average(values: &[f64]) -> f64 {
-    let count = values.len() as f64;
-    values.iter().sum::<f64>() / count
+fn sum(values: &[f64]) -> Exact {
+    let zero = Exact::of(0.0);
+    let add = |sum: Exact, value: &f64| sum.plus(&Exact::of(*value));
+    values.iter().fold(zero, add)
 }
 
-fn factorial(value: f64) -> Result<f64, CalculatorError> {
+fn factorial(value: f64) -> Result<Exact, CalculatorError> {
     if value < 0.0 {
         let reason = "a factorial is of an integer that is not negative";
         return Err(CalculatorError::Undefined(reason));
     }
-    let factors = (2..=171).map(f64::from); // the factorial of 171 is too large already
-    Ok(factors.take_while(|factor| *factor <= value).product())
+    let factors = (2..=171).take_while(|factor| f64::from(*factor) <= value); // that of 171 is too large already
+    Ok(Exact::integer(factors.map(BigInt::from).product()))
 }
 
 fn gcd(a: f64, b: f64) -> f64 {
@@ -280,41 +332,9 @@ fn gcd(a: f64, b: f64) -> f64 {
     a
 }
 
-fn lcm(a: f64, b: f64) -> f64 {
+fn lcm(a: f64, b: f64) -> Exact {
     match gcd(a, b) {
-        0.0 => 0.0,
-        common => (a / common * b).abs(),
+        0.0 => Exact::of(0.0),
+        common => Exact::of((a / common).abs()).times(&Exact::of(b.abs())),
     }
-}
-
-/// The largest number with so many decimal places that is not above the value.
-///
-/// A value that was written with so many places is itself: 0.29 times 100 is a little below 29, and
-/// 29 by 100 is 0.29 again.
-fn floor(value: f64, decimals: u8) -> f64 {
-    let factor = 10_f64.powi(i32::from(decimals));
-    let steps = (value * factor).floor();
-    if steps.abs() >= EXACT {
-        return value; // it has no more decimal places than that
-    }
-    let next = (steps + 1.0) / factor;
-    if next <= value { next } else { steps / factor }
-}
-
-/// The nearest number with so many decimal places. What was written as the middle of two is rounded
-/// away from zero.
-fn round(value: f64, decimals: u8) -> f64 {
-    let factor = 10_f64.powi(i32::from(decimals));
-    let below = floor(value.abs(), decimals);
-    let steps = (below * factor).round();
-    if steps >= EXACT / 2.0 {
-        return value;
-    }
-    let middle = (2.0 * steps + 1.0) / (2.0 * factor);
-    let rounded = if value.abs() < middle {
-        below
-    } else {
-        (steps + 1.0) / factor
-    };
-    rounded.copysign(value)
 }

@@ -3,6 +3,7 @@
 mod arithmetic;
 #[cfg(feature = "time")]
 mod clock;
+mod exact;
 #[cfg(feature = "fetch")]
 mod fetch;
 #[cfg(feature = "files")]

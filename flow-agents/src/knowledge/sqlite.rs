@@ -53,6 +53,7 @@ const LAYOUT: Layout = Layout {
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX facts_of_source ON fact_sources (source);
     ",
+    added: "",
 };
 
 const ENTITY: &str = "

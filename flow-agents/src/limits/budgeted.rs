@@ -13,7 +13,7 @@ use crate::error::ModelError;
 use crate::limits::account::Account;
 use crate::limits::budget::{Budget, Spent};
 use crate::limits::error::BudgetError;
-use crate::limits::ledger::Ledger;
+use crate::limits::ledger::{GIVEN_BACK_AFTER, Ledger, Reservation};
 use crate::limits::metered::{self, Call, Meter};
 use crate::limits::prices::Prices;
 use crate::model::{Model, Reply, ReplyStream, Request};
@@ -30,7 +30,8 @@ use crate::model::{Model, Reply, ReplyStream, Request};
 /// All requests count, also those that fail, but for those that another budget does not let reach the
 /// model. While one is under way, its
 /// [`max_tokens`](Request::max_tokens) count as used, so that requests that run at once do not spend the
-/// same rest of the answers. One that is dropped stays counted like that. So does one whose answer is cut
+/// same rest of the answers. One that is dropped stays counted like that for an hour, and is then given back. So
+/// stays, for good, one whose answer is cut
 /// off, cannot be read, or does not say what it used although the budget limits that. Without
 /// `max_tokens`, such a request is one call without tokens, and requests that run at once can all pass a
 /// limit of tokens: see [`Budget`]. One that the provider refuses, or that does not reach it, is one call
@@ -163,13 +164,14 @@ struct Count(Mutex<Counted>);
 struct Counted {
     settled: Spent,
     /// Those of requests that have no answer yet.
-    reserved: BTreeMap<String, Spent>,
+    reserved: BTreeMap<String, Reservation>,
 }
 
 impl Counted {
     fn sum(&self) -> Spent {
         let mut sum = self.settled;
-        sum += self.reserved.values().copied().sum();
+        let reserved = self.reserved.values().copied();
+        sum += reserved.filter_map(Reservation::counted).sum();
         sum
     }
 }
@@ -192,7 +194,10 @@ impl Ledger for Count {
     ) -> Result<(), BudgetError> {
         let mut counted = self.lock();
         budget.check(&counted.sum())?;
-        counted.reserved.insert(entry.to_owned(), expected);
+        let reserved = &mut counted.reserved;
+        reserved.retain(|_, reserved| reserved.counted().is_some());
+        let reserved = Reservation::new(expected, GIVEN_BACK_AFTER);
+        counted.reserved.insert(entry.to_owned(), reserved);
         Ok(())
     }
 

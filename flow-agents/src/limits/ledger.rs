@@ -2,17 +2,26 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::time::Instant;
 
 use crate::limits::account::{Account, Day};
 use crate::limits::budget::{Budget, Spent};
 use crate::limits::error::BudgetError;
 
+/// The time after which a reservation is given back whose request has not ended.
+pub(crate) const GIVEN_BACK_AFTER: Duration = Duration::from_secs(60 * 60);
+
 /// Counts what owners spend on models, over all runs: for [`Charged`](crate::Charged).
 ///
 /// An account has one entry for each request, by an id. Writing an entry again replaces it, so a step that
 /// is repeated after a crash counts once.
+///
+/// An entry that was reserved and not settled belongs to a request that is under way, or whose caller has died.
+/// After a time that the ledger documents, it is given back: it then has what its request used before, or
+/// nothing. A request that is settled later counts all the same.
 #[async_trait]
 pub trait Ledger: Send + Sync {
     /// Writes an entry of what a request may use, if something is left of each limit. What the account
@@ -51,7 +60,8 @@ pub trait Ledger: Send + Sync {
 }
 
 /// A [`Ledger`] in memory: for tests, and for limits that a restart may forget. A call adds up all entries
-/// of the owner and the day.
+/// of the owner and the day. A reservation is given back an hour after it was made, unless
+/// [`give_back_after`](MemoryLedger::give_back_after) says otherwise.
 ///
 /// # Examples
 /// ```
@@ -71,17 +81,75 @@ pub trait Ledger: Send + Sync {
 /// assert_eq!(ledger.spent(&ann).await?, spent);
 /// # Ok(()) }
 /// ```
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct MemoryLedger {
     accounts: Mutex<Accounts>,
+    give_back_after: Duration,
 }
 
-type Accounts = BTreeMap<Account, BTreeMap<String, Spent>>;
+type Accounts = BTreeMap<Account, BTreeMap<String, Entry>>;
+
+#[derive(Debug, Default)]
+struct Entry {
+    /// What its request used, if it has ended before.
+    settled: Option<Spent>,
+    reserved: Option<Reservation>,
+}
+
+/// What a request may use that is under way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Reservation {
+    expected: Spent,
+    /// When it is given back.
+    until: Option<Instant>,
+}
+
+impl Reservation {
+    /// One that is given back after this time.
+    pub(crate) fn new(expected: Spent, give_back_after: Duration) -> Reservation {
+        Reservation {
+            expected,
+            until: Instant::now().checked_add(give_back_after),
+        }
+    }
+
+    /// What is reserved, unless it is given back.
+    pub(crate) fn counted(self) -> Option<Spent> {
+        let is_over = self.until.is_some_and(|until| until <= Instant::now());
+        (!is_over).then_some(self.expected)
+    }
+}
+
+impl Entry {
+    fn counted(&self) -> Option<Spent> {
+        let reserved = self.reserved.and_then(Reservation::counted);
+        match (self.settled, reserved) {
+            (Some(settled), Some(reserved)) => Some(settled.max(reserved)),
+            (settled, reserved) => settled.or(reserved),
+        }
+    }
+}
+
+impl Default for MemoryLedger {
+    fn default() -> MemoryLedger {
+        MemoryLedger {
+            accounts: Mutex::default(),
+            give_back_after: GIVEN_BACK_AFTER,
+        }
+    }
+}
 
 impl MemoryLedger {
     /// A ledger without entries.
     pub fn new() -> MemoryLedger {
         MemoryLedger::default()
+    }
+
+    /// When a reservation is given back whose request has not ended: after an hour by default. Choose more
+    /// than the longest request takes, since another one may have what was given back.
+    pub fn give_back_after(mut self, time: Duration) -> MemoryLedger {
+        self.give_back_after = time;
+        self
     }
 
     /// Forgets the entries of all days before this one.
@@ -106,11 +174,14 @@ impl Ledger for MemoryLedger {
     ) -> Result<(), BudgetError> {
         let mut accounts = self.lock();
         let entries = accounts.entry(account.clone()).or_default();
+        entries.retain(|_, entry| entry.counted().is_some());
         let others = entries.iter().filter(|(id, _)| *id != entry);
-        let spent: Spent = others.map(|(_, spent)| *spent).sum();
+        let spent: Spent = others.filter_map(|(_, entry)| entry.counted()).sum();
         budget.check(&spent)?;
-        let before = entries.get(entry).copied().unwrap_or_default();
-        entries.insert(entry.to_owned(), expected.max(before));
+        let entry = entries.entry(entry.to_owned()).or_default();
+        let before = entry.counted().unwrap_or_default();
+        let reserved = Reservation::new(expected.max(before), self.give_back_after);
+        entry.reserved = Some(reserved);
         Ok(())
     }
 
@@ -122,17 +193,17 @@ impl Ledger for MemoryLedger {
     ) -> Result<(), BudgetError> {
         let mut accounts = self.lock();
         let entries = accounts.entry(account.clone()).or_default();
-        entries.insert(entry.to_owned(), spent);
+        let settled = Entry {
+            settled: Some(spent),
+            reserved: None,
+        };
+        entries.insert(entry.to_owned(), settled);
         Ok(())
     }
 
     async fn spent(&self, account: &Account) -> Result<Spent, BudgetError> {
         let accounts = self.lock();
-        let entries = accounts.get(account);
-        Ok(entries
-            .into_iter()
-            .flat_map(BTreeMap::values)
-            .copied()
-            .sum())
+        let entries = accounts.get(account).into_iter().flat_map(BTreeMap::values);
+        Ok(entries.filter_map(Entry::counted).sum())
     }
 }

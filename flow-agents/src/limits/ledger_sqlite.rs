@@ -1,7 +1,8 @@
 //! What owners spend, in an SQLite file.
 
+use std::fmt;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
@@ -9,7 +10,7 @@ use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 use crate::limits::account::{Account, Day};
 use crate::limits::budget::{Budget, Spent};
 use crate::limits::error::BudgetError;
-use crate::limits::ledger::Ledger;
+use crate::limits::ledger::{GIVEN_BACK_AFTER, Ledger};
 use crate::limits::money::Money;
 use crate::sqlite::{Failure, Layout, SqliteFile};
 use crate::usage::Usage;
@@ -31,6 +32,25 @@ const LAYOUT: Layout = Layout {
             PRIMARY KEY (owner, day, entry)
         ) STRICT, WITHOUT ROWID;
     ",
+    // A reservation is deleted by whatever is written into its entry, also by an earlier program.
+    added: "
+        CREATE TABLE IF NOT EXISTS reservations (
+            owner TEXT NOT NULL,
+            day INTEGER NOT NULL,
+            entry TEXT NOT NULL,
+            until_milliseconds INTEGER NOT NULL,
+            calls INTEGER,
+            input_tokens INTEGER,
+            cached_input_tokens INTEGER,
+            output_tokens INTEGER,
+            money_billionths INTEGER,
+            time_nanoseconds INTEGER,
+            PRIMARY KEY (owner, day, entry)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TRIGGER IF NOT EXISTS written AFTER INSERT ON entries BEGIN
+            DELETE FROM reservations WHERE owner = NEW.owner AND day = NEW.day AND entry = NEW.entry;
+        END;
+    ",
 };
 
 const SPENT: &str = "
@@ -43,12 +63,35 @@ const WRITTEN: &str = "
     FROM entries WHERE owner = ?1 AND day = ?2 AND entry = ?3
 ";
 
+/// The entries whose reservations are over have what their requests used before, or nothing.
+const GIVE_BACK: [&str; 3] = [
+    "DELETE FROM entries WHERE EXISTS (
+        SELECT 1 FROM reservations r
+        WHERE r.owner = entries.owner AND r.day = entries.day AND r.entry = entries.entry
+            AND r.until_milliseconds <= ?1 AND r.calls IS NULL
+    )",
+    "INSERT OR REPLACE INTO entries
+    SELECT owner, day, entry, calls, input_tokens, cached_input_tokens, output_tokens, money_billionths,
+        time_nanoseconds
+    FROM reservations WHERE until_milliseconds <= ?1 AND calls IS NOT NULL",
+    "DELETE FROM reservations WHERE until_milliseconds <= ?1",
+];
+
+/// What the request of an entry used before it was reserved.
+const SETTLED: &str = "
+    SELECT calls, input_tokens, cached_input_tokens, output_tokens, money_billionths, time_nanoseconds
+    FROM reservations WHERE owner = ?1 AND day = ?2 AND entry = ?3
+";
+
 /// A [`Ledger`] in an SQLite file, which several processes may have open.
 ///
 /// What is written is on the disk before a request is made, and before its answer is passed on. Calls wait
 /// for the disk on tokio's threads for blocking work, so that they need a runtime of tokio. A process
 /// waits up to five seconds for another one that writes. A call reads all entries of the owner and
 /// the day.
+///
+/// A reservation is given back an hour after it was made, by the clock of the system, unless
+/// [`give_back_after`](SqliteLedger::give_back_after) says otherwise.
 ///
 /// # Examples
 /// ```
@@ -65,9 +108,19 @@ const WRITTEN: &str = "
 /// assert_eq!(again.spent(&ann).await?, spent);
 /// # Ok(()) }
 /// ```
-#[derive(Debug)]
 pub struct SqliteLedger {
     file: SqliteFile,
+    give_back_after: Duration,
+    clock: Box<dyn Fn() -> SystemTime + Send + Sync>,
+}
+
+impl fmt::Debug for SqliteLedger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteLedger")
+            .field("file", &self.file)
+            .field("give_back_after", &self.give_back_after)
+            .finish_non_exhaustive()
+    }
 }
 
 impl SqliteLedger {
@@ -78,7 +131,30 @@ impl SqliteLedger {
     /// a later version of this crate.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteLedger, BudgetError> {
         let file = SqliteFile::open(path.as_ref(), &LAYOUT).map_err(failed)?;
-        Ok(SqliteLedger { file })
+        Ok(SqliteLedger {
+            file,
+            give_back_after: GIVEN_BACK_AFTER,
+            clock: Box::new(SystemTime::now),
+        })
+    }
+
+    /// When a reservation is given back whose request has not ended: after an hour by default. Choose more
+    /// than the longest request takes, since another one may have what was given back.
+    pub fn give_back_after(mut self, time: Duration) -> SqliteLedger {
+        self.give_back_after = time;
+        self
+    }
+
+    /// What tells the time. By default, the clock of the system.
+    pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> SqliteLedger {
+        self.clock = Box::new(clock);
+        self
+    }
+
+    /// The time in milliseconds since 1970.
+    fn now(&self) -> i64 {
+        let now = (self.clock)().duration_since(UNIX_EPOCH);
+        milliseconds(now.unwrap_or_default())
     }
 
     /// Removes the entries of all days before this one.
@@ -90,8 +166,11 @@ impl SqliteLedger {
     /// If it is dropped, they may be removed or not.
     pub async fn forget_before(&self, day: Day) -> Result<(), BudgetError> {
         self.within(move |transaction| {
-            let removed = transaction.execute("DELETE FROM entries WHERE day < ?1", [day.0]);
-            removed.map(drop).map_err(failed)
+            for table in ["entries", "reservations"] {
+                let remove = format!("DELETE FROM {table} WHERE day < ?1");
+                transaction.execute(&remove, [day.0]).map_err(failed)?;
+            }
+            Ok(())
         })
         .await
     }
@@ -109,6 +188,65 @@ fn failed(source: impl Into<Failure>) -> BudgetError {
     BudgetError::Ledger { source }
 }
 
+fn milliseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
+}
+
+/// Gives back the reservations that are over.
+fn give_back(transaction: &Transaction<'_>, now: i64) -> Result<(), BudgetError> {
+    for change in GIVE_BACK {
+        let mut change = transaction.prepare_cached(change).map_err(failed)?;
+        change.execute([now]).map_err(failed)?;
+    }
+    Ok(())
+}
+
+/// Notes until when an entry is reserved that has just been written, and what its request used before.
+fn note(
+    transaction: &Transaction<'_>,
+    account: &Account,
+    entry: &str,
+    until: i64,
+    settled: Option<Spent>,
+) -> Result<(), BudgetError> {
+    let [calls, input, cached, output, money, time] = match settled {
+        Some(settled) => numbers(&settled).map(Some),
+        None => [None; 6],
+    };
+    let noted = transaction.execute(
+        "INSERT INTO reservations VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        params![
+            account.owner,
+            account.day.0,
+            entry,
+            until,
+            calls,
+            input,
+            cached,
+            output,
+            money,
+            time
+        ],
+    );
+    noted.map(drop).map_err(failed)
+}
+
+/// What the request of an entry used before, if it has ended before.
+fn settled(
+    transaction: &Transaction<'_>,
+    account: &Account,
+    id: &str,
+    written: Option<Spent>,
+) -> Result<Option<Spent>, BudgetError> {
+    let mut select = transaction.prepare_cached(SETTLED).map_err(failed)?;
+    let of_row = |row: &Row<'_>| match row.get::<_, Option<i64>>(0)? {
+        None => Ok(None),
+        Some(_) => entry(row).map(Some),
+    };
+    let reserved = select.query_row(params![account.owner, account.day.0, id], of_row);
+    Ok(reserved.optional().map_err(failed)?.unwrap_or(written))
+}
+
 /// What an account has spent, one entry left out.
 fn spent(
     transaction: &Transaction<'_>,
@@ -121,15 +259,15 @@ fn spent(
     rows.sum::<Result<Spent, _>>().map_err(failed)
 }
 
-/// What an entry has, which is nothing if there is none.
+/// What an entry has, if there is one.
 fn written(
     transaction: &Transaction<'_>,
     account: &Account,
     id: &str,
-) -> Result<Spent, BudgetError> {
+) -> Result<Option<Spent>, BudgetError> {
     let mut select = transaction.prepare_cached(WRITTEN).map_err(failed)?;
     let found = select.query_row(params![account.owner, account.day.0, id], entry);
-    Ok(found.optional().map_err(failed)?.unwrap_or_default())
+    found.optional().map_err(failed)
 }
 
 fn entry(row: &Row<'_>) -> rusqlite::Result<Spent> {
@@ -153,24 +291,36 @@ fn write(
     entry: &str,
     spent: &Spent,
 ) -> Result<(), BudgetError> {
-    // The largest numbers of a file are half of those of a program.
-    let most = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    let time = i64::try_from(spent.time.as_nanos()).unwrap_or(i64::MAX);
+    let [calls, input, cached, output, money, time] = numbers(spent);
     let written = transaction.execute(
         "INSERT OR REPLACE INTO entries VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
         params![
             account.owner,
             account.day.0,
             entry,
-            most(spent.calls),
-            most(spent.usage.input_tokens),
-            most(spent.usage.cached_input_tokens),
-            most(spent.usage.output_tokens),
-            most(spent.money.billionths()),
-            time,
+            calls,
+            input,
+            cached,
+            output,
+            money,
+            time
         ],
     );
     written.map(drop).map_err(failed)
+}
+
+/// The numbers of an entry in the order of its columns.
+fn numbers(spent: &Spent) -> [i64; 6] {
+    // The largest numbers of a file are half of those of a program.
+    let most = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    [
+        most(spent.calls),
+        most(spent.usage.input_tokens),
+        most(spent.usage.cached_input_tokens),
+        most(spent.usage.output_tokens),
+        most(spent.money.billionths()),
+        i64::try_from(spent.time.as_nanos()).unwrap_or(i64::MAX),
+    ]
 }
 
 #[async_trait]
@@ -183,10 +333,16 @@ impl Ledger for SqliteLedger {
         budget: &Budget,
     ) -> Result<(), BudgetError> {
         let (account, entry, budget) = (account.clone(), entry.to_owned(), *budget);
+        let now = self.now();
+        let until = now.saturating_add(milliseconds(self.give_back_after));
         self.within(move |transaction| {
+            give_back(transaction, now)?;
             budget.check(&spent(transaction, &account, Some(&entry))?)?;
             let before = written(transaction, &account, &entry)?;
-            write(transaction, &account, &entry, &expected.max(before))
+            let settled = settled(transaction, &account, &entry, before)?;
+            let counted = expected.max(before.unwrap_or_default());
+            write(transaction, &account, &entry, &counted)?;
+            note(transaction, &account, &entry, until, settled)
         })
         .await
     }
@@ -203,8 +359,11 @@ impl Ledger for SqliteLedger {
     }
 
     async fn spent(&self, account: &Account) -> Result<Spent, BudgetError> {
-        let account = account.clone();
-        self.within(move |transaction| spent(transaction, &account, None))
-            .await
+        let (account, now) = (account.clone(), self.now());
+        self.within(move |transaction| {
+            give_back(transaction, now)?;
+            spent(transaction, &account, None)
+        })
+        .await
     }
 }

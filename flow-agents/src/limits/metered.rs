@@ -1,7 +1,7 @@
 //! A request that is counted in a ledger: reserved before it, and settled behind it.
 //!
-//! A request that is dropped, or whose answer does not come to its end, stays reserved: what it used is not
-//! known, and it was made.
+//! A request that is dropped, or whose answer does not come to its end, stays reserved until the ledger gives
+//! it back: what it used is not known, and it was made.
 
 use std::error::Error;
 use std::sync::Arc;

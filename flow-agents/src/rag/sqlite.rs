@@ -22,6 +22,7 @@ const LAYOUT: Layout = Layout {
             PRIMARY KEY (source, place)
         ) STRICT;
     ",
+    added: "",
 };
 
 /// [`Passages`] in an SQLite file, which several processes may have open.

@@ -3,6 +3,7 @@
 use std::time::{Duration, SystemTime};
 
 use flow_agents::{Account, Budget, Day, Ledger, Limit, MemoryLedger, Money, Spent, Usage};
+use proptest::prelude::*;
 
 fn money(text: &str) -> Money {
     text.parse().unwrap()
@@ -100,14 +101,166 @@ async fn a_ledger_in_memory_replaces_entries_and_checks_the_others() {
     check_ledger(&MemoryLedger::new()).await;
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_is_reserved_for_somebody_who_has_died_is_given_back() {
+    let ledger = MemoryLedger::new();
+    let (ann, budget) = (Account::new("ann", Day(1)), Budget::new().calls(1));
+    let reserved = async |entry| ledger.reserve(&ann, entry, spent(1, 9), &budget).await;
+    reserved("a").await.unwrap();
+    tokio::time::advance(Duration::from_secs(3_599)).await;
+    assert!(reserved("b").await.unwrap_err().over_budget().is_some());
+    tokio::time::advance(Duration::from_secs(1)).await;
+    assert_eq!(ledger.spent(&ann).await.unwrap(), Spent::default());
+    reserved("b").await.unwrap();
+    // Whoever was only slow counts all the same.
+    ledger.settle(&ann, "a", spent(1, 5)).await.unwrap();
+    assert_eq!(ledger.spent(&ann).await.unwrap().calls, 2);
+}
+
+#[derive(Debug, Clone)]
+enum Step {
+    Reserve { entry: u8, calls: u64 },
+    Settle { entry: u8, calls: u64 },
+    Wait { seconds: u64 },
+}
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    let step = prop_oneof![
+        (0..5_u8, 1..4_u64).prop_map(|(entry, calls)| Step::Reserve { entry, calls }),
+        (0..5_u8, 0..4_u64).prop_map(|(entry, calls)| Step::Settle { entry, calls }),
+        (0..8_u64).prop_map(|seconds| Step::Wait { seconds }),
+    ];
+    prop::collection::vec(step, 1..40)
+}
+
+/// What an entry is in the law: the calls that were used, and those that are reserved until a time.
+#[derive(Default, Clone, Copy)]
+struct Lawful {
+    settled: Option<u64>,
+    reserved: Option<(u64, u64)>,
+}
+
+impl Lawful {
+    fn counted(self, now: u64) -> u64 {
+        let reserved = self.reserved.filter(|(_, until)| now < *until);
+        let settled = self.settled.unwrap_or_default();
+        settled.max(reserved.map_or(0, |(calls, _)| calls))
+    }
+}
+
+/// What is counted is what was used, and what was reserved less than ten seconds ago.
+async fn check_law<L: Ledger>(ledger: &L, steps: &[Step], wait: impl AsyncFn(u64)) {
+    const BUDGET: u64 = 6;
+    let (mut entries, mut now) = ([Lawful::default(); 5], 0);
+    let ann = Account::new("ann", Day(1));
+    let budget = Budget::new().calls(BUDGET);
+    for step in steps {
+        match *step {
+            Step::Wait { seconds } => {
+                now += seconds;
+                wait(seconds).await;
+            }
+            Step::Settle { entry, calls } => {
+                let id = entry.to_string();
+                ledger.settle(&ann, &id, spent(calls, 1)).await.unwrap();
+                entries[usize::from(entry)] = Lawful {
+                    settled: Some(calls),
+                    reserved: None,
+                };
+            }
+            Step::Reserve { entry, calls } => {
+                let id = entry.to_string();
+                let reserved = ledger.reserve(&ann, &id, spent(calls, 1), &budget).await;
+                let lawful = entries[usize::from(entry)];
+                let all: u64 = entries.iter().map(|entry| entry.counted(now)).sum();
+                let is_allowed = all - lawful.counted(now) < BUDGET;
+                assert_eq!(reserved.is_ok(), is_allowed, "{step:?} in {steps:?}");
+                if is_allowed {
+                    let calls = calls.max(lawful.counted(now));
+                    entries[usize::from(entry)].reserved = Some((calls, now + 10));
+                }
+            }
+        }
+        let all: u64 = entries.iter().map(|entry| entry.counted(now)).sum();
+        let found = ledger.spent(&ann).await.unwrap().calls;
+        assert_eq!(found, all, "after {step:?} in {steps:?}");
+    }
+}
+
+fn block_on<F: Future>(future: F) -> F::Output {
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.enable_time().start_paused(true).build().unwrap();
+    runtime.block_on(future)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn a_ledger_in_memory_counts_what_was_used_and_what_is_reserved(steps in steps()) {
+        block_on(async {
+            let ledger = MemoryLedger::new().give_back_after(Duration::from_secs(10));
+            let wait = async |seconds| tokio::time::advance(Duration::from_secs(seconds)).await;
+            check_law(&ledger, &steps, wait).await;
+        });
+    }
+}
+
 #[cfg(feature = "sqlite")]
 mod file {
     use std::path::Path;
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
 
     use flow_agents::{BudgetError, SqliteLedger};
     use futures_util::future::join_all;
 
     use super::*;
+
+    fn opened(path: &Path, now: &Arc<AtomicU64>) -> SqliteLedger {
+        let now = Arc::clone(now);
+        let clock =
+            move || SystemTime::UNIX_EPOCH + Duration::from_secs(now.load(Ordering::SeqCst));
+        let ledger = SqliteLedger::open(path).unwrap().clock(clock);
+        ledger.give_back_after(Duration::from_secs(10))
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(20))]
+
+        #[test]
+        fn a_ledger_in_a_file_counts_what_was_used_and_what_is_reserved(steps in steps()) {
+            block_on(async {
+                let folder = tempfile::tempdir().unwrap();
+                let now = Arc::new(AtomicU64::new(1_000));
+                let ledger = opened(&folder.path().join("spent.db"), &now);
+                let wait = async |seconds| {
+                    now.fetch_add(seconds, Ordering::SeqCst);
+                };
+                check_law(&ledger, &steps, wait).await;
+            });
+        }
+    }
+
+    /// The process that has reserved is gone, and another one opens the file.
+    #[tokio::test]
+    async fn what_another_process_has_reserved_is_given_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("spent.db");
+        let now = Arc::new(AtomicU64::new(1_000));
+        let (ann, budget) = (Account::new("ann", Day(1)), Budget::new().calls(2));
+        let died = opened(&path, &now);
+        died.settle(&ann, "a", spent(1, 5)).await.unwrap();
+        died.reserve(&ann, "a", spent(1, 9), &budget).await.unwrap();
+        died.reserve(&ann, "b", spent(1, 9), &budget).await.unwrap();
+        drop(died);
+        let ledger = opened(&path, &now);
+        let reserved = async || ledger.reserve(&ann, "c", spent(1, 0), &budget).await;
+        assert!(reserved().await.unwrap_err().over_budget().is_some());
+        now.fetch_add(10, Ordering::SeqCst);
+        reserved().await.unwrap();
+        assert_eq!(ledger.spent(&ann).await.unwrap().usage.input_tokens, 5);
+    }
 
     #[tokio::test]
     async fn a_ledger_in_a_file_replaces_entries_and_checks_the_others() {

@@ -16,6 +16,10 @@ mod ledgers;
 mod limited;
 #[cfg(feature = "mcp")]
 mod mcp;
+#[cfg(feature = "mcp")]
+mod mcp_lists;
+#[cfg(all(feature = "mcp", unix))]
+mod mcp_process;
 mod memory;
 mod messages;
 #[cfg(feature = "genai")]

@@ -127,9 +127,11 @@ impl Authenticate for BearerTokens {
     }
 }
 
-/// The token that a request carries.
+/// The token that a request carries. `None` if it has several headers with tokens.
 pub(crate) fn bearer(request: &Parts) -> Option<&str> {
-    let value = request.headers.get(header::AUTHORIZATION)?.to_str().ok()?;
+    let mut values = request.headers.get_all(header::AUTHORIZATION).iter();
+    let value = values.next().filter(|_| values.next().is_none())?;
+    let value = value.to_str().ok()?;
     let (scheme, token) = value.split_once(' ')?;
     scheme
         .eq_ignore_ascii_case("bearer")

@@ -7,11 +7,14 @@ use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
 use flow_durable::{Execution, ExecutionId, Executions, OpenQuestion, Runtime, Token};
 
-use super::bearer::bearer;
 use super::guard::Guard;
+use super::once;
 use super::principal::{Principal, Who};
 use crate::app::App;
 use crate::problem::Problem;
+
+/// How many bytes a name can have by which stores look for executions.
+const LONGEST_NAME: usize = 512;
 
 /// Who sent a request, with the executions that they may see. Handlers get executions from here, and
 /// from nowhere else.
@@ -25,7 +28,15 @@ pub(crate) struct Caller {
 
 impl Caller {
     async fn of(parts: &Parts, guard: &Guard) -> Result<Self, Problem> {
-        let linked = link(parts).and_then(|link| guard.links.principal(&link));
+        let link = once::headers(parts).and_then(|()| once::link(parts));
+        let link = match link {
+            Ok(link) => link,
+            Err(problem) => {
+                guard.limiter.refused(peer(parts))?;
+                return Err(problem);
+            }
+        };
+        let linked = link.and_then(|link| guard.links.principal(&link));
         let principal = match linked {
             Some(principal) => Some(principal),
             None => guard.authentication.authenticate(parts).await,
@@ -62,6 +73,11 @@ impl Caller {
     /// The executions among which a new one starts: those of this owner, if the caller may start
     /// for them.
     pub(crate) fn starting(&self, owner: Option<&str>) -> Result<Executions, Problem> {
+        let own = match &self.principal.0 {
+            Who::Owner(own) => Some(&**own),
+            _ => None,
+        };
+        not_too_long("owner", owner.or(own))?;
         match (&self.principal.0, owner) {
             (Who::Operator, Some(owner)) => Ok(self.runtime.owned_by(owner)),
             (Who::Operator, None) => Ok(self.runtime.executions()),
@@ -186,21 +202,21 @@ impl FromRequestParts<Arc<App>> for Operator {
     }
 }
 
-/// The link that a request carries.
-fn link(parts: &Parts) -> Option<String> {
-    let query = parts.uri.query().unwrap_or_default();
-    let in_query = query.split('&').find_map(|pair| {
-        // The second name is that of the agent framework.
-        let link = pair.strip_prefix("link=");
-        link.or_else(|| pair.strip_prefix("executionToken="))
-    });
-    in_query.or_else(|| bearer(parts)).map(str::to_owned)
-}
-
 /// Where a request comes from, as far as that is known.
 fn peer(parts: &Parts) -> IpAddr {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip())
+}
+
+/// Refuses a name that no store takes.
+pub(crate) fn not_too_long(what: &str, name: Option<&str>) -> Result<(), Problem> {
+    let bytes = name.map_or(0, str::len);
+    if bytes > LONGEST_NAME {
+        return Err(Problem::bad_request(format!(
+            "the {what} has {bytes} bytes, and can have {LONGEST_NAME}"
+        )));
+    }
+    Ok(())
 }
 
 fn no_execution(id: ExecutionId) -> Problem {

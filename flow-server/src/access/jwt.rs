@@ -1,10 +1,14 @@
 //! JSON Web Tokens.
 
 use std::fmt;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use axum::http::request::Parts;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use jsonwebtoken::{Algorithm, DecodingKey, Validation, decode};
+use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use super::bearer::bearer;
@@ -13,7 +17,12 @@ use super::principal::{Authenticate, Principal};
 /// Authenticates requests by `Authorization: Bearer` with a JSON Web Token that an identity provider
 /// has signed.
 ///
-/// The subject (`sub`) is the owner. A token needs an `exp`, and is refused after it.
+/// The subject (`sub`) is the owner. A token needs an `exp`, from which on it is refused. One with an `nbf` is
+/// refused before it. Both are compared with the clock of this machine; [`leeway`](Self::leeway) allows for
+/// clocks that differ.
+///
+/// Also refused is a token whose `iss` is not a text, that has a key twice, or whose header has `crit` or
+/// `b64`, since it may mean something else then.
 ///
 /// # Examples
 ///
@@ -32,6 +41,7 @@ pub struct JsonWebTokens {
     key: DecodingKey,
     validation: Validation,
     operator: Option<(String, Value)>,
+    leeway: Duration,
 }
 
 impl fmt::Debug for JsonWebTokens {
@@ -41,6 +51,7 @@ impl fmt::Debug for JsonWebTokens {
             .field("audience", &self.validation.aud)
             .field("issuer", &self.validation.iss)
             .field("operator", &self.operator)
+            .field("leeway", &self.leeway)
             .finish_non_exhaustive()
     }
 }
@@ -80,15 +91,23 @@ impl JsonWebTokens {
 
     fn new(algorithm: Algorithm, key: DecodingKey) -> Self {
         let mut validation = Validation::new(algorithm);
-        validation.set_required_spec_claims(&["exp", "sub"]);
-        validation.validate_nbf = true;
+        validation.set_required_spec_claims(&["sub"]);
+        // Times are compared here: without a leeway, and to parts of a second.
+        validation.validate_exp = false;
         // Unless `audience` is called, tokens for anybody are accepted, and those for somebody are not.
         validation.validate_aud = true;
         JsonWebTokens {
             key,
             validation,
             operator: None,
+            leeway: Duration::ZERO,
         }
+    }
+
+    /// For how long a token is accepted after its `exp`, and before its `nbf`. Zero by default.
+    pub fn leeway(mut self, leeway: Duration) -> Self {
+        self.leeway = leeway;
+        self
     }
 
     /// Only tokens for this audience (`aud`). Without it, tokens that name an audience are refused.
@@ -116,8 +135,7 @@ impl JsonWebTokens {
     }
 
     fn principal(&self, token: &str) -> Option<Principal> {
-        let decoded = decode::<Map<String, Value>>(token, &self.key, &self.validation);
-        let claims = decoded.ok()?.claims;
+        let claims = self.claims(token)?;
         let is_operator =
             self.operator
                 .as_ref()
@@ -131,6 +149,44 @@ impl JsonWebTokens {
         let subject = claims.get("sub")?.as_str()?;
         (!subject.is_empty()).then(|| Principal::owner(subject))
     }
+
+    /// What a token claims, if it holds.
+    fn claims(&self, token: &str) -> Option<Map<String, Value>> {
+        decode::<IgnoredAny>(token, &self.key, &self.validation).ok()?;
+        let mut parts = token.split('.');
+        let header = part(parts.next()?)?;
+        let claims = part(parts.next()?)?;
+        // They change what is signed or how it is to be read, in ways that are not known here.
+        if header.contains_key("crit") || header.contains_key("b64") {
+            return None;
+        }
+        if claims.get("iss").is_some_and(|issuer| !issuer.is_string()) {
+            return None;
+        }
+        // Those for somebody are for somebody else.
+        if self.validation.aud.is_none() && claims.contains_key("aud") {
+            return None;
+        }
+        self.holds_now(&claims).then_some(claims)
+    }
+
+    fn holds_now(&self, claims: &Map<String, Value>) -> bool {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH);
+        let now = now.unwrap_or_default().as_secs_f64();
+        let leeway = self.leeway.as_secs_f64();
+        let expires = claims.get("exp").and_then(Value::as_f64);
+        let begins = match claims.get("nbf") {
+            None => true,
+            Some(begins) => begins.as_f64().is_some_and(|nbf| nbf <= now + leeway),
+        };
+        begins && expires.is_some_and(|exp| now - leeway < exp)
+    }
+}
+
+/// The JSON of a part of a token.
+fn part(part: &str) -> Option<Map<String, Value>> {
+    let text = URL_SAFE_NO_PAD.decode(part).ok()?;
+    crate::json::read(&text).ok()
 }
 
 #[async_trait]

@@ -11,10 +11,11 @@ mod jwt;
 mod limiter;
 mod links;
 mod loopback;
+mod once;
 mod principal;
 
 pub use bearer::{BearerTokens, TokenFileError};
-pub(crate) use caller::{Caller, Operator};
+pub(crate) use caller::{Caller, Operator, not_too_long};
 pub(crate) use guard::Guard;
 #[cfg(feature = "jwt")]
 pub use jwt::{InvalidKey, JsonWebTokens};

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
+use super::extract::present;
 use crate::problem::Problem;
 
 /// A flow that operators edit. Times are in milliseconds since 1970 (UTC).
@@ -169,30 +170,86 @@ pub(super) struct FindingsView {
     pub(super) findings: Vec<FindingView>,
 }
 
+/// The document of a flow. Nothing else of it has to be right while it is a draft.
+#[derive(ToSchema)]
+#[expect(dead_code, reason = "it describes what is read as any JSON")]
+pub(super) struct FlowBody {
+    /// The name, which is not empty.
+    name: String,
+}
+
+/// The place of a node on a canvas.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "it describes what flow-definitions reads")]
+pub(super) struct PlaceBody {
+    x: f64,
+    y: f64,
+}
+
+/// A JSON Merge Patch (RFC 7396) of what people edit.
+#[derive(ToSchema)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "it describes what flow-definitions reads")]
+pub(super) struct PatchBody {
+    #[schema(value_type = Option<Object>)]
+    flow: Value,
+    #[schema(value_type = Option<String>)]
+    status: Value,
+    #[schema(value_type = Option<Object>)]
+    layout: Value,
+    #[schema(value_type = Option<Object>)]
+    configuration: Value,
+}
+
 /// What people edit of a definition.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ContentBody {
     /// The document of the flow, which has a `name`.
-    #[schema(value_type = Object)]
+    #[schema(value_type = FlowBody)]
     flow: Value,
     /// `draft`, if it is not said, or `active`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     #[schema(nullable = false)]
     status: Option<String>,
     /// The places of nodes on a canvas, each with `x` and `y`, by id.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(value_type = Option<Object>, nullable = false)]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
+    #[schema(value_type = Option<std::collections::HashMap<String, PlaceBody>>, nullable = false)]
     layout: Option<Value>,
     /// Values for inputs of the flow, in place of their defaults.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "present",
+        skip_serializing_if = "Option::is_none"
+    )]
     #[schema(value_type = Option<Object>, nullable = false)]
     configuration: Option<Value>,
 }
 
 impl ContentBody {
     pub(super) fn content(&self) -> Result<Content, Problem> {
+        check_places(self.layout.as_ref())?;
         let read = serde_json::from_value(json!(self));
         read.map_err(|error| Problem::bad_request(format!("the body does not fit: {error}")))
+    }
+}
+
+/// Refuses places that are lists, which would be read as `x` and `y` in this order.
+pub(super) fn check_places(layout: Option<&Value>) -> Result<(), Problem> {
+    let places = layout.and_then(Value::as_object).into_iter().flatten();
+    match places.into_iter().find(|(_, place)| place.is_array()) {
+        Some((node, _)) => Err(Problem::bad_request(format!(
+            "the body does not fit: the place of `{node}` is a list, and has to be an object"
+        ))),
+        None => Ok(()),
     }
 }

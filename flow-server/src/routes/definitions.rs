@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 use utoipa::IntoParams;
 
 use super::definition_views::{
-    ContentBody, DefinitionView, DefinitionsView, FindingView, FindingsView,
+    ContentBody, DefinitionView, DefinitionsView, FindingView, FindingsView, PatchBody,
+    check_places,
 };
-use super::extract::{Base, Body, IdempotencyKey, Params, in_path};
+use super::extract::{AnyBody, Base, Body, IdempotencyKey, Input, Params, in_path};
 use super::flows::{StartParams, begun};
 use crate::access::{Caller, Operator};
 use crate::app::App;
@@ -111,7 +112,7 @@ pub(super) async fn validate(
 
 /// A definition
 #[utoipa::path(get, path = "/definitions/{definition}", operation_id = "get_definition", tag = "definitions",
-    params(("definition" = String, Path, description = "The id of the definition")),
+    params(("definition" = String, Path, format = "uuid", description = "The id of the definition")),
     responses(
         (status = 200, description = "The definition", body = DefinitionView),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -130,8 +131,8 @@ pub(super) async fn get(
 /// The body is a JSON Merge Patch (RFC 7396) of `flow`, `status`, `layout` and `configuration`: what it
 /// does not name stays, `null` removes, and a list is replaced as a whole.
 #[utoipa::path(patch, path = "/definitions/{definition}", operation_id = "patch_definition", tag = "definitions",
-    params(("definition" = String, Path, description = "The id of the definition"), RevisionParams),
-    request_body = Object,
+    params(("definition" = String, Path, format = "uuid", description = "The id of the definition"), RevisionParams),
+    request_body = PatchBody,
     responses(
         (status = 200, description = "The definition as it is now", body = DefinitionView),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -141,8 +142,9 @@ pub(super) async fn patch(
     _: Operator,
     DefinitionInPath(id): DefinitionInPath,
     Params(params): Params<RevisionParams>,
-    Body(patch): Body<Value>,
+    AnyBody(patch): AnyBody,
 ) -> Result<Json<DefinitionView>, Problem> {
+    check_places(patch.get("layout"))?;
     let (changed, revision) = (Arc::clone(&app), params.revision);
     let patched = async move { changed.kept()?.patch(id, revision, &patch).await };
     let definition = to_its_end(patched).await?;
@@ -154,7 +156,7 @@ pub(super) async fn patch(
 /// This is for those who edit the whole content: unlike a patch, it can also set a value to `null`. What it
 /// does not name has its default: `status` is `draft`, and `layout` and `configuration` are empty.
 #[utoipa::path(put, path = "/definitions/{definition}", operation_id = "replace_definition", tag = "definitions",
-    params(("definition" = String, Path, description = "The id of the definition"), RevisionParams),
+    params(("definition" = String, Path, format = "uuid", description = "The id of the definition"), RevisionParams),
     request_body = ContentBody,
     responses(
         (status = 200, description = "The definition as it is now", body = DefinitionView),
@@ -179,7 +181,7 @@ pub(super) async fn replace(
 /// Its flow cannot be started any more, in this process; another one that keeps the same definitions
 /// notices when somebody starts the definition there, or when it begins anew. Executions in progress go on.
 #[utoipa::path(delete, path = "/definitions/{definition}", operation_id = "delete_definition", tag = "definitions",
-    params(("definition" = String, Path, description = "The id of the definition"), RevisionParams),
+    params(("definition" = String, Path, format = "uuid", description = "The id of the definition"), RevisionParams),
     responses(
         (status = 204, description = "It is removed"),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -197,7 +199,7 @@ pub(super) async fn delete(
 
 /// The flow of a definition as Rust
 #[utoipa::path(get, path = "/definitions/{definition}/source", operation_id = "get_definition_source", tag = "definitions",
-    params(("definition" = String, Path, description = "The id of the definition")),
+    params(("definition" = String, Path, format = "uuid", description = "The id of the definition")),
     responses(
         (status = 200, description = "`flow!`, without the nodes and the configuration", body = String, content_type = "text/plain"),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -218,11 +220,11 @@ pub(super) async fn source(
 /// changed it.
 #[utoipa::path(post, path = "/definitions/{definition}/executions", operation_id = "start_definition", tag = "definitions",
     params(
-        ("definition" = String, Path, description = "The id of the definition"),
-        ("Idempotency-Key" = Option<String>, Header, description = "A key of the client's own choice"),
+        ("definition" = String, Path, format = "uuid", description = "The id of the definition"),
+        ("Idempotency-Key" = Option<String>, Header, max_length = 255, description = "A key of the client's own choice"),
         StartParams,
     ),
-    request_body = Object,
+    request_body = Option<Object>,
     responses(
         (status = 201, description = "The execution", body = ExecutionView, headers(("Location" = String, description = "Where the execution is"))),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -234,7 +236,7 @@ pub(super) async fn start(
     Params(params): Params<StartParams>,
     Base(base): Base,
     IdempotencyKey(key): IdempotencyKey,
-    Body(input): Body<Value>,
+    Input(input): Input,
 ) -> Result<Response, Problem> {
     caller.must_be_operator()?;
     let definition = app.kept()?.current(id).await?;

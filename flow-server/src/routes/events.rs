@@ -54,6 +54,7 @@ pub(super) struct EventsParams {
     wait: u64,
     /// A signed link, in place of a token.
     #[serde(rename = "link")]
+    #[param(ignore)]
     _link: Option<String>,
 }
 
@@ -95,7 +96,7 @@ impl EventsParams {
 /// page. The events are those of `ExecutionEvent::to_json`.
 #[utoipa::path(get, path = "/executions/{id}/events", operation_id = "get_events_of_execution", tag = "events",
     params(
-        ("id" = String, Path, description = "The id of the execution"),
+        ("id" = String, Path, format = "uuid", description = "The id of the execution"),
         ("Last-Event-ID" = Option<u64>, Header, description = "As `after`"),
         EventsParams,
     ),

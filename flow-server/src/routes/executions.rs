@@ -12,7 +12,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use utoipa::{IntoParams, ToSchema};
 
-use super::extract::{Body, Id, Params, execution_id, page_size, time};
+use super::extract::{Body, Id, Params, execution_id, page_size, time, whole};
 use super::structure::{drawn, parsed};
 use super::wait::waited;
 use crate::access::Caller;
@@ -33,10 +33,13 @@ pub(super) struct ListParams {
     /// Only executions that were started before this time, in milliseconds since 1970 (UTC).
     started_before_ms: Option<u64>,
     /// Only copies of this execution.
+    #[param(format = "uuid")]
     copies_of: Option<String>,
     /// Only executions older than this one: the `next` of the page before.
+    #[param(format = "uuid")]
     before: Option<String>,
     /// How many executions, at most: 100 if it is not said, and 1000 at most.
+    #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
 }
 
@@ -95,12 +98,13 @@ pub(super) struct GetParams {
     wait: Option<u64>,
     /// A signed link, in place of a token.
     #[serde(rename = "link")]
+    #[param(ignore)]
     _link: Option<String>,
 }
 
 /// An execution
 #[utoipa::path(get, path = "/executions/{id}", operation_id = "get_execution", tag = "executions",
-    params(("id" = String, Path, description = "The id of the execution"), GetParams),
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution"), GetParams),
     responses(
         (status = 200, description = "The execution", body = ExecutionView),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -127,7 +131,7 @@ pub(super) struct CancelBody {
 
 /// End an execution
 #[utoipa::path(post, path = "/executions/{id}/cancel", operation_id = "cancel_execution", tag = "executions",
-    params(("id" = String, Path, description = "The id of the execution")),
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution")),
     request_body = CancelBody,
     responses(
         (status = 200, description = "The execution", body = ExecutionView),
@@ -148,16 +152,17 @@ pub(super) async fn cancel(
 #[serde(deny_unknown_fields)]
 pub(super) struct CopyBody {
     /// The number of the last record that the copy has of the original.
+    #[serde(deserialize_with = "whole")]
     seq: u64,
     /// Other values for keys of the outermost flow, from which the copy goes on.
     #[serde(default)]
-    #[schema(value_type = Option<Object>)]
+    #[schema(value_type = Option<Object>, nullable = false)]
     values: Map<String, Value>,
 }
 
 /// Start a copy that goes on from a record, perhaps with other values
 #[utoipa::path(post, path = "/executions/{id}/copies", operation_id = "copy_execution", tag = "executions",
-    params(("id" = String, Path, description = "The id of the execution")),
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution")),
     request_body = CopyBody,
     responses(
         (status = 201, description = "The execution", body = ExecutionView),
@@ -181,7 +186,7 @@ pub(super) async fn copy(
 ///
 /// If it runs, it is cancelled.
 #[utoipa::path(delete, path = "/executions/{id}", operation_id = "delete_execution", tag = "executions",
-    params(("id" = String, Path, description = "The id of the execution")),
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution")),
     responses(
         (status = 204, description = "It is removed"),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -198,12 +203,13 @@ pub(super) struct LinkBody {
     #[serde(default)]
     step: Option<String>,
     /// For how many seconds it holds.
+    #[serde(deserialize_with = "whole")]
     expires_in_seconds: u64,
 }
 
 /// A signed link to an execution or to one of its questions
 #[utoipa::path(post, path = "/executions/{id}/links", operation_id = "link_execution", tag = "executions",
-    params(("id" = String, Path, description = "The id of the execution")),
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution")),
     request_body = LinkBody,
     responses(
         (status = 201, description = "The link", body = LinkView),
@@ -235,7 +241,7 @@ pub(super) async fn link(
 
 /// The structure of the flow with which an execution was started
 #[utoipa::path(get, path = "/executions/{id}/structure", operation_id = "get_structure", tag = "executions",
-    params(("id" = String, Path, description = "The id of the execution")),
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution")),
     responses(
         (status = 200, description = "The structure", body = Object),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -247,7 +253,7 @@ pub(super) async fn structure(caller: Caller, Id(id): Id) -> Result<Json<Value>,
 
 /// The flow with which an execution was started, as a picture
 #[utoipa::path(get, path = "/executions/{id}/picture.svg", operation_id = "get_picture", tag = "executions",
-    params(("id" = String, Path, description = "The id of the execution")),
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution")),
     responses(
         (status = 200, description = "The picture", body = String, content_type = "image/svg+xml"),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),

@@ -3,57 +3,117 @@
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use axum::body::to_bytes;
+use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, OriginalUri, Path, Query, Request};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, header};
 use flow_durable::{ExecutionId, Token};
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize, Deserializer};
+use serde_json::{Number, Value};
 
 use crate::app::App;
+use crate::body;
 use crate::problem::Problem;
 
-/// The body of a request as JSON. An empty one is `null`.
+/// The body of a request as an object of JSON.
 pub(crate) struct Body<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
-        let limits = app.limits();
-        let content_type = request.headers().get(header::CONTENT_TYPE);
-        let is_json = content_type.is_none_or(|value| value.to_str().is_ok_and(is_json));
-        if !is_json {
-            return Err(Problem::new(
-                StatusCode::UNSUPPORTED_MEDIA_TYPE,
-                "not-json",
-                "The body is not JSON",
-                "send the body with `Content-Type: application/json`",
-            ));
+        let body = required_body(app, request).await?;
+        // Types with fields would be read from a list as well.
+        if body.trim_ascii_start().first() != Some(&b'{') {
+            let detail = "the body does not fit: it has to be an object";
+            return Err(Problem::bad_request(detail));
         }
-        let body = to_bytes(request.into_body(), limits.body_bytes);
-        let body = tokio::time::timeout(limits.request_time, body).await;
-        let body = body.map_err(|_| {
-            Problem::new(
-                StatusCode::REQUEST_TIMEOUT,
-                "too-slow",
-                "The request takes too long",
-                "the body did not arrive in time",
-            )
-        })?;
-        let body = body.map_err(|_| {
-            Problem::new(
-                StatusCode::PAYLOAD_TOO_LARGE,
-                "too-large",
-                "The body is too large",
-                format!("a body may have {} bytes", limits.body_bytes),
-            )
-        })?;
-        let text: &[u8] = if body.is_empty() { b"null" } else { &body };
-        serde_json::from_slice(text)
-            .map(Body)
-            .map_err(|error| Problem::bad_request(format!("the body does not fit: {error}")))
+        read(&body).map(Body)
     }
+}
+
+/// The body of a request as JSON of any kind.
+pub(crate) struct AnyBody(pub(crate) Value);
+
+impl FromRequest<Arc<App>> for AnyBody {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        read(&required_body(app, request).await?).map(AnyBody)
+    }
+}
+
+async fn required_body(app: &App, request: Request) -> Result<Bytes, Problem> {
+    let body = json_body(app, request).await?;
+    if body.trim_ascii().is_empty() {
+        return Err(Problem::bad_request(
+            "the body is empty, and has to be JSON",
+        ));
+    }
+    Ok(body)
+}
+
+/// Reads a value that can be missing, and is not `null` then.
+#[cfg(feature = "definitions")]
+pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+/// The input of a flow: the body of a request as JSON. An empty one is `null`.
+pub(crate) struct Input(pub(crate) Value);
+
+impl FromRequest<Arc<App>> for Input {
+    type Rejection = Problem;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
+        let body = json_body(app, request).await?;
+        match body.trim_ascii() {
+            [] => Ok(Input(Value::Null)),
+            body => read(body).map(Input),
+        }
+    }
+}
+
+fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
+    let read = crate::json::read(body);
+    read.map_err(|reason| Problem::bad_request(format!("the body does not fit: {reason}")))
+}
+
+/// The body of a request that says that it is JSON.
+async fn json_body(app: &App, request: Request) -> Result<Bytes, Problem> {
+    let headers = request.headers();
+    let says = |name, fits: fn(&str) -> bool| {
+        let mut values = headers.get_all(name).iter();
+        values.all(|value| value.to_str().is_ok_and(fits))
+    };
+    let is_json = says(header::CONTENT_TYPE, is_json)
+        && says(header::CONTENT_ENCODING, |encoding| {
+            encoding.eq_ignore_ascii_case("identity")
+        });
+    if !is_json {
+        return Err(Problem::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "not-json",
+            "The body is not JSON",
+            "send the body with `Content-Type: application/json`, and not compressed",
+        ));
+    }
+    body::whole(app.limits(), request.into_body()).await
+}
+
+/// Reads a number without a fraction, such as `7` or `7.0`: for JSON, both are integers.
+pub(super) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    let number = Number::deserialize(deserializer)?;
+    let of_float = || {
+        let float = number.as_f64().filter(|float| float.fract() == 0.0)?;
+        let is_exact = (0.0..9_007_199_254_740_992.0).contains(&float);
+        is_exact.then_some(float as u64)
+    };
+    let expected = || D::Error::custom(format!("expected an integer from 0 on, found {number}"));
+    number.as_u64().or_else(of_float).ok_or_else(expected)
 }
 
 fn is_json(content_type: &str) -> bool {
@@ -138,13 +198,19 @@ impl FromRequestParts<Arc<App>> for IdempotencyKey {
         let Some(key) = parts.headers.get("idempotency-key") else {
             return Ok(IdempotencyKey(None));
         };
-        match key.to_str().map(|key| key.trim_matches('"')) {
+        // The draft of the standard writes it between quotes.
+        match key.to_str().map(unquoted) {
             Ok(key) if (1..=255).contains(&key.len()) => Ok(IdempotencyKey(Some(key.to_owned()))),
             _ => Err(Problem::bad_request(
                 "an `Idempotency-Key` has from 1 to 255 visible characters of ASCII",
             )),
         }
     }
+}
+
+fn unquoted(key: &str) -> &str {
+    let within = key.strip_prefix('"').and_then(|key| key.strip_suffix('"'));
+    within.unwrap_or(key)
 }
 
 pub(super) async fn in_path(parts: &mut Parts, app: &Arc<App>) -> Result<String, Problem> {
@@ -157,7 +223,7 @@ pub(super) async fn in_path(parts: &mut Parts, app: &Arc<App>) -> Result<String,
 /// A query parameter with several values between commas.
 pub(crate) fn list(text: &str) -> impl Iterator<Item = &str> {
     text.split(',')
-        .map(str::trim)
+        .map(|part| part.trim_matches(' '))
         .filter(|part| !part.is_empty())
 }
 

@@ -13,10 +13,10 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::IntoParams;
 
-use super::extract::{Base, Body, IdempotencyKey, Name, Params, time};
+use super::extract::{Base, IdempotencyKey, Input, Name, Params, time};
 use super::structure::{drawn, parsed};
 use super::wait::waited;
-use crate::access::Caller;
+use crate::access::{Caller, not_too_long};
 use crate::app::App;
 use crate::problem::Problem;
 use crate::views::{ExecutionView, FlowView, FlowsView, ProblemView};
@@ -77,7 +77,8 @@ pub(super) async fn picture(
 pub(super) struct StartParams {
     /// For how many seconds to wait until it is over or waits for people.
     wait: Option<u64>,
-    /// The owner, if an operator starts it for one.
+    /// The owner, if an operator starts it for one: at most 512 bytes.
+    #[param(max_length = 512)]
     owner: Option<String>,
     /// How many steps it may take.
     steps: Option<u64>,
@@ -88,8 +89,10 @@ pub(super) struct StartParams {
     not_before_ms: Option<u64>,
     /// It does not begin while `concurrencyAtMost` executions with this key are under way, whatever
     /// their flow and owner. For operators.
+    #[param(max_length = 512)]
     concurrency_key: Option<String>,
     /// How many executions with the `concurrencyKey` may be under way, itself included: 1 or more.
+    #[param(minimum = 1)]
     concurrency_at_most: Option<u32>,
 }
 
@@ -114,6 +117,7 @@ impl StartParams {
         if let Some(priority) = self.priority {
             options = options.priority(priority);
         }
+        not_too_long("concurrency key", self.concurrency_key.as_deref())?;
         match (&self.concurrency_key, self.concurrency_at_most) {
             (None, None) => Ok(options),
             (Some(key), Some(at_most)) => {
@@ -136,10 +140,10 @@ impl StartParams {
 #[utoipa::path(post, path = "/flows/{name}/executions", operation_id = "start_execution", tag = "flows",
     params(
         ("name" = String, Path, description = "The flow's name"),
-        ("Idempotency-Key" = Option<String>, Header, description = "A key of the client's own choice"),
+        ("Idempotency-Key" = Option<String>, Header, max_length = 255, description = "A key of the client's own choice"),
         StartParams,
     ),
-    request_body = Object,
+    request_body = Option<Object>,
     responses(
         (status = 201, description = "The execution", body = ExecutionView, headers(("Location" = String, description = "Where the execution is"))),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -151,7 +155,7 @@ pub(super) async fn start(
     Params(params): Params<StartParams>,
     Base(base): Base,
     IdempotencyKey(key): IdempotencyKey,
-    Body(input): Body<Value>,
+    Input(input): Input,
 ) -> Result<Response, Problem> {
     begun(&app, &caller, &name, &params, &base, key, input).await
 }
@@ -166,6 +170,7 @@ pub(super) async fn begun(
     key: Option<String>,
     input: Value,
 ) -> Result<Response, Problem> {
+    not_too_long("name of the flow", Some(name))?;
     let mut options = params.options(caller)?;
     if let Some(key) = key {
         options = options.idempotency_key(key);

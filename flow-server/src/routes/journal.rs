@@ -17,15 +17,17 @@ pub(super) struct RecordsParams {
     #[serde(default)]
     from: u64,
     /// How many records, at most: 100 if it is not said, and 1000 at most.
+    #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
     /// A signed link, in place of a token.
     #[serde(rename = "link")]
+    #[param(ignore)]
     _link: Option<String>,
 }
 
 /// A part of the journal of an execution
 #[utoipa::path(get, path = "/executions/{id}/journal", operation_id = "get_journal", tag = "looking back",
-    params(("id" = String, Path, description = "The id of the execution"), RecordsParams),
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution"), RecordsParams),
     responses(
         (status = 200, description = "A part of the journal", body = JournalView),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -54,12 +56,13 @@ pub(super) struct AtParams {
     seq: Option<u64>,
     /// A signed link, in place of a token.
     #[serde(rename = "link")]
+    #[param(ignore)]
     _link: Option<String>,
 }
 
 /// The values of an execution after a record
 #[utoipa::path(get, path = "/executions/{id}/state", operation_id = "get_state", tag = "looking back",
-    params(("id" = String, Path, description = "The id of the execution"), AtParams),
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution"), AtParams),
     responses(
         (status = 200, description = "The values", body = StateView),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -77,7 +80,7 @@ pub(super) async fn state(
 
 /// Who wrote the values of an execution
 #[utoipa::path(get, path = "/executions/{id}/writes", operation_id = "get_writes", tag = "looking back",
-    params(("id" = String, Path, description = "The id of the execution"), AtParams),
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution"), AtParams),
     responses(
         (status = 200, description = "The writes", body = WritesView),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),

@@ -4,6 +4,7 @@
 mod definition_views;
 #[cfg(feature = "definitions")]
 mod definitions;
+mod described;
 mod events;
 mod executions;
 mod extract;
@@ -22,12 +23,14 @@ use axum::http::{HeaderValue, header};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
+use serde_json::Value;
 use utoipa::OpenApi;
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use crate::app::App;
+use crate::limits::Limits;
 use crate::problem::Problem;
 
 #[derive(OpenApi)]
@@ -38,7 +41,7 @@ use crate::problem::Problem;
                        `application/problem+json`."
     ),
     modifiers(&Security),
-    security(("bearer" = []), ("link" = [])),
+    security(("bearer" = [])),
 )]
 struct Api;
 
@@ -100,9 +103,9 @@ fn described() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
     router.split_for_parts()
 }
 
-/// The description of all routes, as OpenAPI 3.1.
-pub(crate) fn open_api() -> utoipa::openapi::OpenApi {
-    described().1
+/// The description of all routes of a server with these limits, as OpenAPI 3.1.
+pub(crate) fn open_api(limits: &Limits) -> Value {
+    described::complete(&described().1, limits)
 }
 
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -112,7 +115,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
     router
         .route(
             "/openapi.json",
-            axum::routing::get(async || Json(open_api())),
+            axum::routing::get(async |State(app): State<Arc<App>>| Json(open_api(app.limits()))),
         )
         .merge(crate::studio::routes())
         .fallback(nothing_here)

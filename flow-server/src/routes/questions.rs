@@ -6,10 +6,9 @@ use axum::Json;
 use axum::extract::State;
 use flow_durable::{ListOptions, OpenQuestion, Status};
 use serde::Deserialize;
-use serde_json::Value;
 use utoipa::IntoParams;
 
-use super::extract::{Body, Id, Params, QuestionToken, execution_id, page_size};
+use super::extract::{AnyBody, Id, Params, QuestionToken, execution_id, page_size};
 use crate::access::Caller;
 use crate::app::App;
 use crate::problem::Problem;
@@ -22,11 +21,14 @@ pub(super) struct ListParams {
     /// Only questions of this flow.
     flow: Option<String>,
     /// Only questions of executions older than this one: the `next` of the page before.
+    #[param(format = "uuid")]
     before: Option<String>,
     /// Of how many executions, at most: 100 if it is not said, and 1000 at most.
+    #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
     /// A signed link, in place of a token.
     #[serde(rename = "link")]
+    #[param(ignore)]
     _link: Option<String>,
 }
 
@@ -83,12 +85,13 @@ pub(super) async fn list(
 pub(super) struct LinkParams {
     /// A signed link, in place of a token.
     #[serde(rename = "link")]
+    #[param(ignore)]
     _link: Option<String>,
 }
 
 /// The open questions of an execution, in the order asked
 #[utoipa::path(get, path = "/executions/{id}/questions", operation_id = "list_questions_of_execution", tag = "questions",
-    params(("id" = String, Path, description = "The id of the execution"), LinkParams),
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution"), LinkParams),
     responses(
         (status = 200, description = "The questions", body = QuestionsView),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -108,7 +111,7 @@ pub(super) async fn of_execution(
 
 /// A question
 #[utoipa::path(get, path = "/questions/{token}", operation_id = "get_question", tag = "questions",
-    params(("token" = String, Path, description = "The token of the question"), LinkParams),
+    params(("token" = String, Path, format = "uuid", description = "The token of the question"), LinkParams),
     responses(
         (status = 200, description = "The question", body = QuestionView),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -126,7 +129,7 @@ pub(super) async fn get(
 /// The body is the answer. It is checked by its type, or by the schema of the question if the flow is
 /// not registered in this server. A refused answer changes nothing.
 #[utoipa::path(post, path = "/questions/{token}/answer", operation_id = "answer_question", tag = "questions",
-    params(("token" = String, Path, description = "The token of the question"), LinkParams),
+    params(("token" = String, Path, format = "uuid", description = "The token of the question"), LinkParams),
     request_body = Value,
     responses(
         (status = 200, description = "The execution", body = ExecutionView),
@@ -137,7 +140,7 @@ pub(super) async fn answer(
     caller: Caller,
     QuestionToken(token): QuestionToken,
     Params(_): Params<LinkParams>,
-    Body(answer): Body<Value>,
+    AnyBody(answer): AnyBody,
 ) -> Result<Json<ExecutionView>, Problem> {
     caller.question(token).await?;
     let execution = caller.answering().resume(token, answer).await?;

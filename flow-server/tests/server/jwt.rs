@@ -118,3 +118,105 @@ fn keys_have_to_be_keys() {
     let shown = format!("{:?}", JsonWebTokens::hs256(SECRET));
     assert!(!shown.contains("secret"), "{shown}");
 }
+
+/// A token with this header, which is signed as it stands.
+fn signed_raw(header: &str, claims: &str) -> String {
+    use base64::Engine as _;
+    let encode = |text: &str| base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(text);
+    let message = format!("{}.{}", encode(header), encode(claims));
+    let key = EncodingKey::from_secret(SECRET);
+    let signature = jsonwebtoken::crypto::sign(message.as_bytes(), &key, Algorithm::HS256);
+    format!("{message}.{}", signature.unwrap())
+}
+
+/// How each of the tokens is answered.
+async fn statuses(tokens: JsonWebTokens, all: &[String]) -> Vec<u16> {
+    let server = Server::new(runtime(&Default::default()).0).authentication(tokens);
+    let client = Client::new(server.router());
+    let mut statuses = Vec::new();
+    for (index, token) in all.iter().enumerate() {
+        let client = client
+            .with_token(token)
+            .from(&format!("10.0.0.{index}:5000"));
+        statuses.push(client.get("/flows").await.status.as_u16());
+    }
+    statuses
+}
+
+#[tokio::test]
+async fn a_token_holds_from_its_beginning_to_its_end() {
+    let token = |exp: Value, nbf: Value| {
+        let mut claims = json!({ "sub": "ann", "exp": exp });
+        if !nbf.is_null() {
+            claims["nbf"] = nbf;
+        }
+        signed(&claims, Algorithm::HS256, SECRET)
+    };
+    let now = || Value::from(in_seconds(0));
+    let later = || Value::from(in_seconds(600));
+    let all = [
+        token(later(), Value::Null),
+        token(later(), now()),
+        token(json!(in_seconds(600) as f64 + 0.5), Value::Null),
+        token(now(), Value::Null),
+        token(in_seconds(-1).into(), Value::Null),
+        token(in_seconds(-59).into(), Value::Null),
+        token(later(), in_seconds(30).into()),
+        token(later(), in_seconds(59).into()),
+        token(later(), "now".into()),
+        token(later().to_string().into(), Value::Null),
+        token(Value::Null, Value::Null),
+        token(json!([in_seconds(600)]), Value::Null),
+        token((-1).into(), Value::Null),
+    ];
+    let strict = [&[200; 3][..], &[401; 10][..]].concat();
+    assert_eq!(statuses(JsonWebTokens::hs256(SECRET), &all).await, strict);
+    let minute = std::time::Duration::from_secs(60);
+    let lenient = [&[200; 8][..], &[401; 5][..]].concat();
+    let tokens = JsonWebTokens::hs256(SECRET).leeway(minute);
+    assert_eq!(statuses(tokens, &all).await, lenient);
+}
+
+#[tokio::test]
+async fn a_token_that_may_mean_something_else_is_refused() {
+    let plain = r#""alg":"HS256","typ":"JWT""#;
+    let exp = in_seconds(600);
+    let good = format!(r#"{{"sub":"ann","exp":{exp},"iss":"login"}}"#);
+    let header = |more: &str| signed_raw(&format!("{{{plain}{more}}}"), &good);
+    let claims = |more: &str| {
+        signed_raw(
+            &format!("{{{plain}}}"),
+            &format!(r#"{{"sub":"ann","exp":{exp}{more}}}"#),
+        )
+    };
+    let all = [
+        header(""),
+        header(r#","kid":"1","other":true"#),
+        claims(r#","iss":"login","iat":1"#),
+        header(r#","crit":["exp"]"#),
+        header(r#","crit":["b64"],"b64":false"#),
+        header(r#","crit":["http://example.org/other"],"http://example.org/other":1"#),
+        header(r#","crit":[]"#),
+        header(r#","crit":null"#),
+        header(r#","b64":true"#),
+        header(r#","b64":false"#),
+        header(r#","kid":"1","kid":"2""#),
+        claims(r#","iss":["login"]"#),
+        claims(r#","iss":["login","others"]"#),
+        claims(r#","iss":1"#),
+        claims(r#","iss":null"#),
+        claims(r#","iss":{"login":1}"#),
+        claims(r#","iss":"login","iss":"login""#),
+        claims(r#","iss":"login","role":"user","role":"operator""#),
+        claims(r#","iss":"login","sub":"ben""#),
+        claims(r#","iss":"login","aud":1"#),
+        claims(r#","iss":"login","aud":[]"#),
+        claims(r#","iss":"login","aud":null"#),
+    ];
+    let expected = [&[200; 3][..], &[401; 19][..]].concat();
+    let tokens = JsonWebTokens::hs256(SECRET).issuer("login");
+    assert_eq!(statuses(tokens, &all).await, expected);
+    // Also where nobody asks for an issuer.
+    let tokens = JsonWebTokens::hs256(SECRET);
+    assert_eq!(statuses(tokens, &all).await, expected);
+}

@@ -16,6 +16,7 @@ mod limits;
 mod links;
 #[cfg(feature = "mcp")]
 mod mcp;
+mod once;
 #[cfg(feature = "mcp")]
 mod parts;
 mod routes;

@@ -106,8 +106,14 @@ struct Text {
 
 impl Kind {
     fn of(answer: &Response) -> Result<Kind, String> {
-        let header = |name| answer.headers().get(name).map(|value| value.as_bytes());
-        let header = |name| header(name).map(String::from_utf8_lossy);
+        // Of several, nobody knows which one holds. Those of encodings are a list in any case.
+        let header = |name| {
+            let values = answer.headers().get_all(name).iter();
+            let values: Vec<_> = values
+                .map(|value| String::from_utf8_lossy(value.as_bytes()))
+                .collect();
+            (!values.is_empty()).then(|| values.join(", "))
+        };
         if let Some(encoding) = header(CONTENT_ENCODING)
             && !encoding.eq_ignore_ascii_case("identity")
         {
@@ -115,6 +121,9 @@ impl Kind {
                 "it is compressed, as {:?}",
                 shortened(&encoding, 50)
             ));
+        }
+        if answer.headers().get_all(CONTENT_TYPE).iter().count() > 1 {
+            return Err("it says more than once of what type it is".to_owned());
         }
         let Some(kind) = header(CONTENT_TYPE) else {
             return Ok(Kind {

@@ -18,8 +18,9 @@ pub enum FetchError {
         /// Why it may not be fetched.
         reason: String,
     },
-    /// A host that [`Fetch::only_hosts`](super::Fetch::only_hosts) or
-    /// [`Fetch::allow_private`](super::Fetch::allow_private) cannot read.
+    /// A host that [`Fetch::only_hosts`](super::Fetch::only_hosts),
+    /// [`Fetch::allow_private`](super::Fetch::allow_private) or
+    /// [`Fetch::resolve`](super::Fetch::resolve) cannot read.
     #[error("{host:?} is not a host: {reason}")]
     Host {
         /// The beginning of what was given.

@@ -21,6 +21,8 @@ pub(super) struct Rules {
     pub(super) private: Vec<String>,
     /// The addresses of names that are not looked up.
     pub(super) known: BTreeMap<String, Vec<IpAddr>>,
+    /// A name that was to be known, and is none: nothing is fetched.
+    pub(super) unknown: Option<(String, Refusal)>,
 }
 
 /// Why an address is not fetched.
@@ -121,7 +123,10 @@ pub(super) fn read_host(text: &str) -> Result<String, Refusal> {
         Some(name) => ("*.", name),
         None => ("", text),
     };
-    if let Ok(address) = name.parse::<Ipv6Addr>()
+    let within = name
+        .strip_prefix('[')
+        .and_then(|name| name.strip_suffix(']'));
+    if let Ok(address) = within.unwrap_or(name).parse::<Ipv6Addr>()
         && before.is_empty()
     {
         return Ok(address.to_string()); // without the brackets of a URL
@@ -136,6 +141,18 @@ pub(super) fn read_host(text: &str) -> Result<String, Refusal> {
         Host::Ipv4(address) => Ok(address.to_string()),
         Host::Ipv6(address) => Ok(address.to_string()),
     }
+}
+
+/// Reads a name that is looked up, as [`read_host`] does.
+pub(super) fn read_name(text: &str) -> Result<String, Refusal> {
+    let host = read_host(text)?;
+    if host.starts_with('*') {
+        return Err(Refusal::new("it stands for many names"));
+    }
+    if host.parse::<IpAddr>().is_ok() {
+        return Err(Refusal::new("it is an IP address, which is not looked up"));
+    }
+    Ok(host)
 }
 
 /// Whether a host is in a list, which may have `*.example.org` for all names below `example.org`.

@@ -11,7 +11,7 @@ use reqwest::{Client, Response, Url, redirect};
 use super::answer::{Limits, read, said};
 use super::error::{FetchError, beginning};
 use super::names::Checked;
-use super::rules::{Rules, plain, read_host};
+use super::rules::{Rules, read_host, read_name};
 
 /// How many redirects are followed.
 const MOST_REDIRECTS: usize = 5;
@@ -93,11 +93,16 @@ impl Fetch {
         Ok(self.with(|rules| rules.private.extend(hosts)))
     }
 
-    /// Takes these addresses for a name, in place of those of DNS. They are checked all the same.
+    /// Takes these addresses for a name such as `docs.rs` or `münchen.de`, in place of those of DNS. They are
+    /// checked all the same.
+    ///
+    /// If it is not a name, such as a URL or an IP address, each call is refused with
+    /// [`FetchError::Host`].
     pub fn resolve(self, name: &str, addresses: impl IntoIterator<Item = IpAddr>) -> Fetch {
-        let (name, addresses) = (plain(name), addresses.into_iter().collect());
-        self.with(|rules| {
-            rules.known.insert(name, addresses);
+        let addresses = addresses.into_iter().collect();
+        self.with(|rules| match read_name(name) {
+            Ok(name) => drop(rules.known.insert(name, addresses)),
+            Err(refusal) => rules.unknown = Some((name.to_owned(), refusal)),
         })
     }
 
@@ -149,6 +154,9 @@ impl Fetch {
 
     /// The answer behind all redirects, which is a success.
     async fn answer(&self, url: &str) -> Result<Response, FetchError> {
+        if let Some((name, refusal)) = &self.rules.unknown {
+            return Err(FetchError::host(name, refusal.clone()));
+        }
         let mut url = self
             .rules
             .read(url)
@@ -197,10 +205,11 @@ impl Fetch {
             url: beginning(url.as_str()),
             problem: problem.to_owned(),
         };
-        let place = answer
-            .headers()
-            .get(LOCATION)
-            .ok_or_else(|| failed("to nowhere"))?;
+        let mut places = answer.headers().get_all(LOCATION).iter();
+        let place = places.next().ok_or_else(|| failed("to nowhere"))?;
+        if places.next().is_some() {
+            return Err(failed("to two places"));
+        }
         let place = place.to_str().map_err(|_| failed("to what is not a URL"))?;
         let next = url
             .join(place)

@@ -2,6 +2,7 @@
 
 mod calculator;
 mod definitions;
+mod exact;
 #[cfg(feature = "fetch")]
 mod fetch;
 #[cfg(all(feature = "files", unix))]

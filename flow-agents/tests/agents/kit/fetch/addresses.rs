@@ -306,6 +306,57 @@ async fn only_hosts_that_are_allowed_are_fetched_from() {
 }
 
 #[tokio::test]
+async fn a_name_is_resolved_however_people_write_it() {
+    let server = Server::start(|_| text("text/plain", "hello")).await;
+    let port = server.address.port();
+    let names = [
+        "münchen.test",
+        "MÜNCHEN.Test.",
+        "mu\u{308}nchen.test",
+        "münchen。test",
+        "xn--mnchen-3ya.test",
+        "XN--MNCHEN-3YA.TEST.",
+    ];
+    for known in names {
+        let fetch = Fetch::new().resolve(known, [LOOPBACK]);
+        let fetch = fetch.allow_private([known]).unwrap();
+        for asked in names {
+            let said = fetched(&fetch, &format!("http://{asked}:{port}/")).await;
+            assert_eq!(said.as_deref(), Ok("hello"), "{known} {asked}");
+        }
+    }
+    // The last addresses of a name hold, however it is written.
+    let fetch = Fetch::new().resolve("münchen.test", ["93.184.216.34".parse().unwrap()]);
+    let fetch = fetch.resolve("xn--mnchen-3ya.test.", [LOOPBACK]);
+    let said = fetched(&fetch, "http://münchen.test/").await.unwrap_err();
+    assert!(
+        said.contains("is at 127.0.0.1, a loopback address"),
+        "{said}"
+    );
+}
+
+#[tokio::test]
+async fn what_is_not_looked_up_is_not_resolved() {
+    for (name, reason) in [
+        ("127.0.0.1", "it is an IP address, which is not looked up"),
+        ("[::1]", "it is an IP address, which is not looked up"),
+        ("::1", "it is an IP address, which is not looked up"),
+        ("0x7f.1", "it is an IP address, which is not looked up"),
+        ("*.docs.rs", "it stands for many names"),
+        ("https://docs.rs", "invalid"),
+        ("docs.rs:443", "invalid"),
+        ("", "empty host"),
+    ] {
+        let fetch = Fetch::new().resolve(name, [LOOPBACK]);
+        let said = fetched(&fetch, "http://docs.rs/").await.unwrap_err();
+        assert!(
+            said.contains("is not a host") && said.contains(reason),
+            "{name}: {said}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn hosts_are_read_as_people_write_them() {
     let server = Server::start(|_| text("text/plain", "hello")).await;
     let url = format!("http://münchen.test:{}/", server.address.port());

@@ -259,3 +259,46 @@ async fn a_long_text_is_read_in_parts_that_lose_nothing() {
         Ok("… the text has only 118,890 characters")
     );
 }
+
+/// Of two headers, or of a list, nobody knows what holds.
+#[tokio::test]
+async fn answers_that_say_something_twice_are_refused() {
+    let server = Server::start(|path| {
+        let headers = match path {
+            "/plain" => "content-encoding: Identity\r\n",
+            "/first" => "content-encoding: identity\r\ncontent-encoding: gzip\r\n",
+            "/second" => "content-encoding: gzip\r\ncontent-encoding: identity\r\n",
+            "/twice" => "content-encoding: identity\r\ncontent-encoding: identity\r\n",
+            "/list" => "content-encoding: identity, gzip\r\n",
+            "/places" => "location: /plain\r\nlocation: /list\r\n",
+            _ => "content-type: text/html\r\n",
+        };
+        let status = if path == "/places" {
+            "302 Found"
+        } else {
+            "200 OK"
+        };
+        answer(
+            status,
+            &format!("content-type: text/plain\r\n{headers}"),
+            "hello",
+        )
+    })
+    .await;
+    let fetch = fetch();
+    assert_eq!(
+        fetched(&fetch, &server.url("/plain")).await.as_deref(),
+        Ok("hello")
+    );
+    for (path, reason) in [
+        ("/first", "it is compressed, as \"identity, gzip\""),
+        ("/second", "it is compressed, as \"gzip, identity\""),
+        ("/twice", "it is compressed, as \"identity, identity\""),
+        ("/list", "it is compressed, as \"identity, gzip\""),
+        ("/places", "redirects to two places"),
+        ("/types", "it says more than once of what type it is"),
+    ] {
+        let said = fetched(&fetch, &server.url(path)).await.unwrap_err();
+        assert!(said.contains(reason), "{path}: {said}");
+    }
+}
