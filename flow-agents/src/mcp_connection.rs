@@ -187,7 +187,8 @@ mod tests {
                     let (ours, theirs) = tokio::io::duplex(64 * 1024);
                     let running = Arc::clone(&server.running);
                     let served = server.serve(tokio::io::split(theirs));
-                    let (served, client) = tokio::join!(served, connected(tokio::io::split(ours), Fault::default()));
+                    let (served, client) =
+                        tokio::join!(served, connected(tokio::io::split(ours), Fault::default()));
                     *running.lock().await = Some(served.unwrap());
                     client.map_err(McpError::NotConnected)
                 })

@@ -338,10 +338,13 @@ impl Fragments {
                         self.literals(group.stream());
                     }
                 }
-                TokenTree::Ident(name) if has_arrow && !is_colon(before) && !is_colon(next) => {
-                    if WORDS.iter().all(|word| name != word) {
-                        self.add("path", name.span());
-                    }
+                TokenTree::Ident(name)
+                    if has_arrow
+                        && !is_colon(before)
+                        && !is_colon(next)
+                        && WORDS.iter().all(|word| name != word) =>
+                {
+                    self.add("path", name.span());
                 }
                 _ => {}
             }

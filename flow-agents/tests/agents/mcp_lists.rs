@@ -10,9 +10,12 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, ServiceExt as _};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 
+/// Some tools, and the cursor of the next page.
+type Page = (Vec<Tool>, Option<String>);
+
 /// What a server lists, by the cursor with which it is asked.
 #[derive(Clone)]
-struct Listing(fn(Option<String>) -> (Vec<Tool>, Option<String>));
+struct Listing(fn(Option<String>) -> Page);
 
 impl ServerHandler for Listing {
     fn get_info(&self) -> ServerConfig {

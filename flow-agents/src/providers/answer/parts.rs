@@ -154,10 +154,10 @@ impl Parts {
     /// # Errors
     /// [`ModelError::TooLarge`].
     pub(in crate::providers) fn check(&self, limit: usize) -> Result<(), ModelError> {
-        match self.bytes > limit {
-            true => Err(ModelError::TooLarge { limit }),
-            false => Ok(()),
+        if self.bytes > limit {
+            return Err(ModelError::TooLarge { limit });
         }
+        Ok(())
     }
 
     /// The end of the answer.
