@@ -250,7 +250,7 @@ mod tests {
             );
             assert_eq!(server.starts(), starts);
         }
-        assert_eq!(began.elapsed().as_secs(), 1 + 2);
+        assert!(began.elapsed() >= Duration::from_secs(1 + 2)); // and what rmcp takes to close
         let told = said(&tools).await;
         assert!(
             told.contains("does so each time that it is started again"),
