@@ -319,9 +319,9 @@ fn documents_are_formatted() {
     error: cannot format `anchors.yaml:13:7`: this anchor would be lost
     error: `broken.yml` is not a flow
            1:1: `version` is missing [F023]
-             help: write `"version": "2.0.0"`
+             help: write `version: "2.0.0"`
            1:1: `edges` is missing [F023]
-             help: list the flow's edges, each with `from`, `to` and `condition`: `"edges": [ … ]`
+             help: list the flow's edges, each with `from`, `to` and `condition`: `edges: [ … ]`
            1:8: `nodes` is 1, and should be a list [F023]
              at /nodes
     [exit code 2]
