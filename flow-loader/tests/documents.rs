@@ -299,7 +299,7 @@ fn a_timeout_of_what_never_awaits() {
     let loaded = load(text, Format::Yaml, &registry![write, review, revise]);
     assert_eq!(
         loaded.map(drop).unwrap_err().to_string(),
-        "9:45: `revise` never awaits, so a `timeout` cannot end it [F015]\nat /nodes/2/settings/timeout\n\
+        "9:54: `revise` never awaits, so a `timeout` cannot end it [F015]\nat /nodes/2/settings/timeout\n\
          help: make it an `async fn`, or write `#[node(blocking)]` if it blocks"
     );
 }

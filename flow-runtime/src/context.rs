@@ -203,7 +203,8 @@ impl Context {
     /// }
     ///
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), FlowError> {
-    /// let charge = || Order::new().run(OrderInput { order: "a book".into() });
+    /// let order = Order::new();
+    /// let charge = || order.run(OrderInput { order: "a book".into() });
     /// assert_ne!(charge().await?.charge, charge().await?.charge);
     /// # Ok(()) }
     /// ```

@@ -384,6 +384,6 @@ fn fragments_are_where_the_user_has_types_and_names() {
     let written = from_macros(program);
     let expected = "macro_rules! from_a_macro_0 { ($f0:literal, $f1:ident, $f2:ident, $f3:ty, $f4:ty, $f5:block, ) => { \
                     #[node(timeout =  $f0 )]\nasync fn  $f1 ( $f2 :  $f3 ) ->  $f4   $f5  } }\n\
-                    from_a_macro_0! { \"1s\", pay, amount, &u64, u64, { *amount }, }\n\n";
+                    from_a_macro_0! { \"1s\", pay, amount, &u64, u64, { *amount },  }\n\n";
     assert_eq!(written, expected);
 }

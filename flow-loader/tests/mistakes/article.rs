@@ -23,7 +23,7 @@ pub(super) struct Style {
 
 #[node(writes = text)]
 impl Draft {
-    fn exec(&self, topic: &str) -> String {
+    async fn exec(&self, topic: &str) -> String {
         let address = if self.style.formal { "you" } else { "thou" };
         format!("{topic}, {address}: {} ({})", self.instruction, self.words)
     }

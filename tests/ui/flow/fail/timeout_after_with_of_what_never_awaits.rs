@@ -4,8 +4,7 @@ use flow_runtime::prelude::*;
 fn plain(number: &u64) -> u64 { *number }
 #[node]
 fn one(item: &u64) -> u64 { *item }
-#[derive(Default)]
-struct Total;
+#[derive(Default)] struct Total;
 #[node]
 impl Total { fn exec(&self, plain: &u64) -> u64 { *plain } }
 
