@@ -153,7 +153,7 @@ fn all_problems_are_reported_at_once() {
     ");
     assert_snapshot!(said("{ steps: [x, { type: 3 }, {}, { type: agnet }] }", Format::Yaml), @r#"
     1:1: `id` is missing [F023]
-    help: name the workflow: `"id": "release"`
+    help: name the workflow: `id: "release"`
     1:11: a step is "x", and should be an object [F023]
     at /steps/0
     1:22: `type` is 3, and should be a string [F023]
@@ -176,7 +176,7 @@ fn all_problems_are_reported_at_once() {
     "#);
     assert_snapshot!(said("{ startNode: a, nodes: [x, { id: a, type: loop }, { id: b, type: wait }] }", Format::Yaml), @r#"
     1:1: `id` is missing [F023]
-    help: name the flow: `"id": "research"`
+    help: name the flow: `id: "research"`
     1:25: a node is "x", and should be an object [F023]
     at /nodes/0
     1:28: `loopNodeId` is missing [F023]
@@ -496,7 +496,7 @@ fn what_cannot_be_said_in_a_flow_is_refused_at_its_place() {
     assert_snapshot!(step("type: condition, condition: 'a.map(b => b)', then: s"), @r#"
     1:55: `a.map(` of this condition in JavaScript is not part of CEL, in which flows have their conditions [F023]
     at /steps/0/condition
-    help: let an agent decide it, and compare its result: `"condition": "check.passed === true"`
+    help: let an agent decide it, and compare its result: `condition: "check.passed === true"`
     "#);
     assert_snapshot!(step("type: condition, condition: 'a > 1', then: s, on_error: s"), @"
     1:73: `on_error` of a condition is not part of a flow: a condition that cannot be told ends the run [F023]
