@@ -170,14 +170,6 @@ pub(super) struct FindingsView {
     pub(super) findings: Vec<FindingView>,
 }
 
-/// The document of a flow. Nothing else of it has to be right while it is a draft.
-#[derive(ToSchema)]
-#[expect(dead_code, reason = "it describes what is read as any JSON")]
-pub(super) struct FlowBody {
-    /// The name, which is not empty.
-    name: String,
-}
-
 /// The place of a node on a canvas.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -207,7 +199,7 @@ pub(super) struct PatchBody {
 #[serde(deny_unknown_fields)]
 pub(super) struct ContentBody {
     /// The document of the flow, which has a `name`.
-    #[schema(value_type = FlowBody)]
+    #[schema(value_type = Object)]
     flow: Value,
     /// `draft`, if it is not said, or `active`.
     #[serde(

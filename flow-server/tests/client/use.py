@@ -31,7 +31,7 @@ from generated.api.system import get_health, get_metrics, get_readiness
 from generated.models import (
     CancelBody,
     CopyBody,
-    CopyBodyValuesType0,
+    CopyBodyValues,
     EventsView,
     ExecutionsView,
     ExecutionView,
@@ -108,7 +108,7 @@ def looks_back(client, execution):
 
 
 def copies_and_ends(client, execution, begin):
-    body = CopyBody(seq=begin, values=CopyBodyValuesType0.from_dict({"amount": 40}))
+    body = CopyBody(seq=begin, values=CopyBodyValues.from_dict({"amount": 40}))
     copy = of(ExecutionView, copy_execution.sync(execution.id, client=client, body=body))
     assert copy.copied_from == execution.id
     done = get_execution.sync(copy.id, client=client, wait=10)
