@@ -39,7 +39,7 @@ from generated.models import (
     JournalView,
     ProblemView,
     QuestionView,
-    StartExecutionBody,
+    StartExecutionBodyType0,
     StateView,
 )
 
@@ -52,7 +52,7 @@ def of(kind, value):
 
 
 def claim(client, amount, **options):
-    body = StartExecutionBody.from_dict({"employee": "Ann", "amount": amount})
+    body = StartExecutionBodyType0.from_dict({"employee": "Ann", "amount": amount})
     return start_execution.sync("Claim", client=client, body=body, **options)
 
 
@@ -125,7 +125,7 @@ def is_let_in(client, execution):
     ben = AuthenticatedClient(ADDRESS, token="ben's token")
     assert of(ProblemView, get_execution.sync(execution.id, client=ben)).status == 404
     assert of(ProblemView, list_flows.sync(client=Client(ADDRESS))).status == 401
-    unfit = of(ProblemView, start_execution.sync("Claim", client=client, body=StartExecutionBody()))
+    unfit = of(ProblemView, start_execution.sync("Claim", client=client, body=StartExecutionBodyType0()))
     assert (unfit.status, len(unfit.errors)) == (422, 2), unfit
     operator = AuthenticatedClient(ADDRESS, token="operator's token")
     assert "flow_" in get_metrics.sync(client=operator)
