@@ -18,7 +18,7 @@ use serde_json::{Map, Value};
 use crate::adapter::Runs;
 use crate::cell::AnyValue;
 use crate::level::{Input, Kind, Level};
-use crate::run::{LoadedEngine, LoadedState, drive, returned, written};
+use crate::run::{LoadedEngine, LoadedState, counted, drive, returned, written};
 use crate::schema;
 use crate::value::ValueType;
 
@@ -128,7 +128,7 @@ impl LoadedFlow {
         }
         let out_of_range = out_of_range(level, values);
         supervised(engine, &level.info, || {
-            ran(level, engine, values, out_of_range)
+            counted(ran(level, engine, values, out_of_range))
         })
         .await?;
         Ok(input)
@@ -227,7 +227,7 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
         mut input: Saved,
     ) -> Pin<Box<dyn Future<Output = Result<Saved, RunError>> + Send + 'a>> {
         Box::pin(async move {
-            ran(&self.level, engine, &mut input.0, None).await?;
+            counted(ran(&self.level, engine, &mut input.0, None)).await?;
             Ok(input)
         })
     }

@@ -339,11 +339,8 @@ async fn a_process_without_the_blobs_says_so() {
 
     let without = runtime(kept.store.clone(), Book::new());
     let token = asking.questions().await.unwrap()[0].token();
-    without
-        .resume(token, json!({ "text": "short" }))
-        .await
-        .unwrap();
-    let error = without.get(id).await.unwrap().settled().await.unwrap_err();
+    let answer = json!({ "text": "short" });
+    let error = without.resume(token, answer.clone()).await.unwrap_err();
     let told = error.to_string();
     assert!(
         told.contains("is kept as a blob") && told.contains("`BlobStore`"),
@@ -354,8 +351,8 @@ async fn a_process_without_the_blobs_says_so() {
 
     let second = Runtime::with_options(kept.whole(), options());
     second.register(Book::new()).unwrap();
-    second.recover().await.unwrap();
-    let done = second.get(id).await.unwrap().settled().await.unwrap();
+    let answered = second.resume(token, answer).await.unwrap();
+    let done = answered.settled().await.unwrap();
     assert_eq!(done.status(), Status::Completed);
     let without = Runtime::with_options(kept.store.clone(), options());
     let done = without.get(id).await.unwrap();

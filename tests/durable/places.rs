@@ -223,8 +223,7 @@ async fn a_replay_that_goes_another_way_is_an_error_that_names_the_record() {
     SIDE.store(1, Ordering::Relaxed);
     let second = runtime(store.clone(), Fickle::new());
     let answer = json!({ "name": "Ann" });
-    let execution = second.resume(token, answer).await.unwrap();
-    let error = execution.settled().await.unwrap_err();
+    let error = second.resume(token, answer.clone()).await.unwrap_err();
     assert!(
         matches!(
             &error,
@@ -248,12 +247,12 @@ async fn a_replay_that_goes_another_way_is_an_error_that_names_the_record() {
 
     SIDE.store(0, Ordering::Relaxed);
     let third = runtime(store, Fickle::new());
-    third.recover().await.unwrap();
-    let execution = third.get(id).await.unwrap().settled().await.unwrap();
+    let answered = third.resume(token, answer).await.unwrap();
+    let execution = answered.settled().await.unwrap();
     assert_eq!(
         execution.status(),
         Status::Completed,
-        "the answer is used when the flow goes the same way again"
+        "the question is there when the flow goes the same way again"
     );
 }
 
@@ -299,12 +298,9 @@ async fn a_replay_that_goes_another_way_is_an_error_also_beside_an_answer() {
 
     OTHER_SIDE.store(1, Ordering::Relaxed);
     let second = runtime(store, Beside::new());
-    let execution = second
-        .resume(token, json!({ "name": "Ann" }))
-        .await
-        .unwrap();
-    let settled = tokio::time::timeout(Duration::from_secs(60), execution.settled());
-    let error = settled.await.expect("it does not hang").unwrap_err();
+    let answered = second.resume(token, json!({ "name": "Ann" }));
+    let answered = tokio::time::timeout(Duration::from_secs(60), answered);
+    let error = answered.await.expect("it does not hang").unwrap_err();
     assert!(
         matches!(&error, RuntimeError::ReplayDiverged { step, .. } if step == "beside.fork.sided.pay"),
         "{error}"

@@ -14,6 +14,7 @@ mod step;
 mod visit;
 
 pub use engine::{LoadedEngine, LoadedNode};
+pub(crate) use give_way::counted;
 pub use state::LoadedState;
 pub(crate) use state::{returned, written};
 pub(crate) use visit::drive;

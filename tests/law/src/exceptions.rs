@@ -159,6 +159,16 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "it returns the ids of its steps, which are others in each run",
+        &[
+            ("tests/integration/step_ids.rs", "Inner"),
+            ("tests/integration/step_ids.rs", "Looks"),
+            ("tests/integration/step_ids.rs", "Outer"),
+            ("tests/integration/step_ids.rs", "Places"),
+            ("tests/integration/step_ids.rs", "Slow"),
+        ],
+    ),
+    (
         "nothing says what would be an answer",
         &[("tests/durable/elsewhere.rs", "Tags")],
     ),
