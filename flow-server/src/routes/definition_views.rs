@@ -198,8 +198,8 @@ pub(super) struct PatchBody {
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ContentBody {
-    /// The document of the flow, which has a `name`.
-    #[schema(value_type = Object)]
+    /// The document of the flow: an object with a `name`. What else it has may be wrong in a draft.
+    #[schema(value_type = Value)]
     flow: Value,
     /// `draft`, if it is not said, or `active`.
     #[serde(
