@@ -48,8 +48,8 @@ pub(crate) struct Input {
     pub(crate) optional: bool,
     /// The value that it has if it is left out.
     pub(crate) default: Option<Value>,
-    /// Its JSON Schema.
-    pub(crate) schema: Property,
+    /// Its JSON Schema, if that refuses values of the right type.
+    pub(crate) limits: Option<Property>,
 }
 
 pub(crate) struct Output {

@@ -237,11 +237,12 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
 /// not checked again.
 fn out_of_range(level: &Level, input: &Map<String, Value>) -> Option<InputError> {
     let mut violations = Vec::new();
-    for port in &level.inputs {
+    let limited = level.inputs.iter();
+    for (port, limits) in limited.filter_map(|port| Some((port, port.limits.as_ref()?))) {
         let Some(value) = input.get(&port.name).filter(|value| !value.is_null()) else {
             continue;
         };
-        for refused in schema::refused(&port.schema, value) {
+        for refused in schema::refused(limits, value) {
             let (pointer, message) = (&refused.pointer, refused.message);
             violations.push(Violation::out_of_range(&port.name, pointer, message));
         }

@@ -42,6 +42,40 @@ pub(crate) fn refused(schema: &Map<String, Value>, value: &Value) -> Vec<Refused
     checker.found
 }
 
+/// Words of a schema that refuse values of the right type.
+const LIMITS: [&str; 16] = [
+    "const",
+    "enum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+    "not",
+    "pattern",
+    "uniqueItems",
+];
+
+/// Returns true if a schema may refuse values of the right type.
+pub(crate) fn limits(schema: &Map<String, Value>) -> bool {
+    fn within(value: &Value) -> bool {
+        match value {
+            Value::Object(schema) => limits(schema),
+            Value::Array(schemas) => schemas.iter().any(within),
+            value => *value == Value::Bool(false),
+        }
+    }
+    schema
+        .iter()
+        .any(|(word, value)| LIMITS.contains(&word.as_str()) || within(value))
+}
+
 struct Checker<'s> {
     root: &'s Map<String, Value>,
     left: usize,

@@ -75,7 +75,9 @@ impl Loader<'_> {
             let place = inside(&inside(&properties, &input.name), "default");
             let reason = match key.ty.json.map(|json| (json.read)(default.clone())) {
                 Some(Ok(_)) => {
-                    self.check_range(&input.schema, default, (&input.name, &place));
+                    if let Some(limits) = &input.limits {
+                        self.check_range(limits, default, (&input.name, &place));
+                    }
                     continue;
                 }
                 Some(Err(error)) => error.to_string(),

@@ -13,6 +13,7 @@ use serde_json::Value;
 use crate::adapter::Adapter;
 use crate::level::{Input, Kind, Level, Output, Results};
 use crate::ports::{KeyIndex, Mode, NodeIndex, Read, TakenBy};
+use crate::schema::limits;
 
 use super::human::prompt;
 use super::types::{Keys, key};
@@ -155,7 +156,7 @@ pub(super) fn inputs(parts: &Parts<'_>) -> Vec<Input> {
         // Only the program from which the document comes knows such a default.
         optional: !required && !parts.flow.inputs.omits_default_of(name),
         default: parts.flow.inputs.default_of(name).cloned(),
-        schema: schema(&parts.flow.inputs, name),
+        limits: Some(schema(&parts.flow.inputs, name)).filter(limits),
     };
     parts.flow.inputs.values().map(input).collect()
 }
