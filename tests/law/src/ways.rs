@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::str::FromStr as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use flow_durable::{
@@ -11,6 +11,7 @@ use flow_durable::{
 };
 use flow_runtime::engine::{AnyFlow, Direct, Observed, Run, RunError, Saved, run_any};
 use flow_runtime::{Event, EventKind, Observer, Question, RunOptions};
+use regex::Regex;
 use serde_json::Value;
 use tokio::time::Instant;
 
@@ -54,7 +55,10 @@ pub(crate) struct Ran {
 impl Ran {
     /// What differs from another run, as lines.
     pub(crate) fn difference(&self, other: &Ran) -> Option<String> {
-        let lines = |ran: &Ran| [ran.happened.clone(), vec![format!("{:?}", ran.ended)]].concat();
+        let lines = |ran: &Ran| {
+            let ended = without_run_ids(&format!("{:?}", ran.ended));
+            [ran.happened.clone(), vec![ended]].concat()
+        };
         let (own, others) = (lines(self), lines(other));
         if own == others {
             return None;
@@ -67,6 +71,13 @@ impl Ran {
         let line = |lines: &[String]| lines.get(first).cloned().unwrap_or_default();
         Some(format!("    {}\n    {}", line(&own), line(&others)))
     }
+}
+
+/// A text in which the ids of steps of plain runs are only their paths: each run has others.
+fn without_run_ids(text: &str) -> String {
+    static ID: LazyLock<Regex> =
+        LazyLock::new(|| Regex::new(r"[0-9a-f]{32}-[0-9]+/([\w.\[\]]+)#[0-9]+").unwrap());
+    ID.replace_all(text, "$1").into_owned()
 }
 
 /// What people answer, by path, in the order of the questions. All runs that are compared get the
