@@ -13,6 +13,24 @@ use serde_json::{Map, Value};
 
 use crate::params::below;
 
+/// Where a value is: text is made of it only if something is refused.
+#[derive(Clone, Copy)]
+enum At<'a> {
+    Root,
+    Field(&'a At<'a>, &'a str),
+    Item(&'a At<'a>, usize),
+}
+
+impl At<'_> {
+    fn pointer(self) -> String {
+        match self {
+            At::Root => String::new(),
+            At::Field(around, name) => below(&around.pointer(), name),
+            At::Item(around, index) => below(&around.pointer(), &index.to_string()),
+        }
+    }
+}
+
 /// A value that its schema refuses.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Refused {
@@ -38,7 +56,7 @@ pub(crate) fn refused(schema: &Map<String, Value>, value: &Value) -> Vec<Refused
         left: MOST_STEPS,
         found: Vec::new(),
     };
-    checker.object(schema, value, "", 0);
+    checker.object(schema, value, At::Root, 0);
     checker.found
 }
 
@@ -83,52 +101,46 @@ struct Checker<'s> {
 }
 
 impl<'s> Checker<'s> {
-    fn refuse(&mut self, pointer: &str, message: String, help: Option<String>) {
+    fn refuse(&mut self, at: At<'_>, message: String, help: Option<String>) {
         self.found.push(Refused {
-            pointer: pointer.to_owned(),
+            pointer: at.pointer(),
             message,
             help,
         });
     }
 
     /// Checks a value against a schema.
-    fn value(&mut self, schema: &'s Value, value: &Value, pointer: &str, depth: usize) {
+    fn value(&mut self, schema: &'s Value, value: &Value, at: At<'_>, depth: usize) {
         match schema {
-            Value::Object(schema) => self.object(schema, value, pointer, depth),
+            Value::Object(schema) => self.object(schema, value, at, depth),
             Value::Bool(false) => {
-                self.refuse(pointer, "no value is allowed here".to_owned(), None);
+                self.refuse(at, "no value is allowed here".to_owned(), None);
             }
             _ => {}
         }
     }
 
-    fn object(
-        &mut self,
-        schema: &'s Map<String, Value>,
-        value: &Value,
-        pointer: &str,
-        depth: usize,
-    ) {
+    fn object(&mut self, schema: &'s Map<String, Value>, value: &Value, at: At<'_>, depth: usize) {
         if depth == DEEPEST || self.left == 0 || is_reference(value) {
             return;
         }
         self.left -= 1;
-        self.one_of(schema, value, pointer);
+        self.one_of(schema, value, at);
         match value {
-            Value::Number(_) => self.number(schema, value, pointer),
-            Value::String(text) => self.text(schema, text, pointer),
-            Value::Array(items) => self.list(schema, items, pointer, depth),
-            Value::Object(fields) => self.fields(schema, fields, pointer, depth),
+            Value::Number(_) => self.number(schema, value, at),
+            Value::String(text) => self.text(schema, text, at),
+            Value::Array(items) => self.list(schema, items, at, depth),
+            Value::Object(fields) => self.fields(schema, fields, at, depth),
             Value::Null | Value::Bool(_) => {}
         }
         if let Some(other) = self.referred(schema) {
-            self.object(other, value, pointer, depth + 1);
+            self.object(other, value, at, depth + 1);
         }
         for part in parts(schema, "allOf") {
-            self.value(part, value, pointer, depth + 1);
+            self.value(part, value, at, depth + 1);
         }
         for alternatives in ["anyOf", "oneOf"] {
-            self.alternatives(schema, alternatives, value, pointer, depth);
+            self.alternatives(schema, alternatives, value, at, depth);
         }
     }
 
@@ -138,7 +150,7 @@ impl<'s> Checker<'s> {
         schema: &'s Map<String, Value>,
         keyword: &str,
         value: &Value,
-        pointer: &str,
+        at: At<'_>,
         depth: usize,
     ) {
         let before = std::mem::take(&mut self.found);
@@ -147,7 +159,7 @@ impl<'s> Checker<'s> {
             if !self.has_type(part, value, depth + 1) {
                 continue;
             }
-            self.value(part, value, pointer, depth + 1);
+            self.value(part, value, at, depth + 1);
             let found = std::mem::take(&mut self.found);
             if best.as_ref().is_none_or(|best| found.len() < best.len()) {
                 best = Some(found);
@@ -157,7 +169,7 @@ impl<'s> Checker<'s> {
         self.found.extend(best.into_iter().flatten());
     }
 
-    fn one_of(&mut self, schema: &Map<String, Value>, value: &Value, pointer: &str) {
+    fn one_of(&mut self, schema: &Map<String, Value>, value: &Value, at: At<'_>) {
         let allowed = match (schema.get("const"), schema.get("enum")) {
             (Some(only), _) => std::slice::from_ref(only),
             (None, Some(Value::Array(all))) => all.as_slice(),
@@ -173,10 +185,10 @@ impl<'s> Checker<'s> {
             .as_str()
             .and_then(|text| flow_spec::closest(text, names));
         let help = near.map(|near| format!("did you mean \"{near}\"?"));
-        self.refuse(pointer, message, help);
+        self.refuse(at, message, help);
     }
 
-    fn number(&mut self, schema: &Map<String, Value>, value: &Value, pointer: &str) {
+    fn number(&mut self, schema: &Map<String, Value>, value: &Value, at: At<'_>) {
         let limit = |keyword| schema.get(keyword).filter(|limit| limit.is_number());
         let limits = [
             ("minimum", "at least", -1, true),
@@ -190,11 +202,7 @@ impl<'s> Checker<'s> {
             };
             let order = order(value, limit);
             if order == side || (order == 0 && !is_inside) {
-                self.refuse(
-                    pointer,
-                    format!("expected {words} {limit}, found {value}"),
-                    None,
-                );
+                self.refuse(at, format!("expected {words} {limit}, found {value}"), None);
             }
         }
         if let (Some(step), Some(number)) =
@@ -204,7 +212,7 @@ impl<'s> Checker<'s> {
             let times = number / step;
             if (times - times.round()).abs() > 1e-9 * times.abs().max(1.0) {
                 self.refuse(
-                    pointer,
+                    at,
                     format!("expected a multiple of {step}, found {value}"),
                     None,
                 );
@@ -212,15 +220,9 @@ impl<'s> Checker<'s> {
         }
     }
 
-    fn text(&mut self, schema: &Map<String, Value>, text: &str, pointer: &str) {
+    fn text(&mut self, schema: &Map<String, Value>, text: &str, at: At<'_>) {
         let length = text.chars().count() as u64;
-        self.count(
-            schema,
-            ("minLength", "maxLength"),
-            length,
-            "characters",
-            pointer,
-        );
+        self.count(schema, ("minLength", "maxLength"), length, "characters", at);
         let Some(pattern) = schema.get("pattern").and_then(Value::as_str) else {
             return;
         };
@@ -231,7 +233,7 @@ impl<'s> Checker<'s> {
         if regex.is_ok_and(|regex| !regex.is_match(text)) {
             let found = brief(&Value::from(text));
             self.refuse(
-                pointer,
+                at,
                 format!("expected a text like `{pattern}`, found {found}"),
                 None,
             );
@@ -244,49 +246,38 @@ impl<'s> Checker<'s> {
         (least, most): (&str, &str),
         count: u64,
         what: &str,
-        pointer: &str,
+        at: At<'_>,
     ) {
         let limit = |keyword| schema.get(keyword).and_then(Value::as_u64);
         if let Some(least) = limit(least).filter(|least| count < *least) {
             let message = format!("expected at least {least} {what}, found {count}");
-            self.refuse(pointer, message, None);
+            self.refuse(at, message, None);
         }
         if let Some(most) = limit(most).filter(|most| count > *most) {
             let message = format!("expected at most {most} {what}, found {count}");
-            self.refuse(pointer, message, None);
+            self.refuse(at, message, None);
         }
     }
 
-    fn list(
-        &mut self,
-        schema: &'s Map<String, Value>,
-        items: &[Value],
-        pointer: &str,
-        depth: usize,
-    ) {
+    fn list(&mut self, schema: &'s Map<String, Value>, items: &[Value], at: At<'_>, depth: usize) {
         self.count(
             schema,
             ("minItems", "maxItems"),
             items.len() as u64,
             "items",
-            pointer,
+            at,
         );
         if schema.get("uniqueItems") == Some(&Value::Bool(true)) {
             let mut seen = BTreeSet::new();
             if let Some(twice) = items.iter().find(|item| !seen.insert(item.to_string())) {
-                self.refuse(
-                    pointer,
-                    format!("{} stands twice in it", brief(twice)),
-                    None,
-                );
+                self.refuse(at, format!("{} stands twice in it", brief(twice)), None);
             }
         }
         let first = parts(schema, "prefixItems");
         let rest = schema.get("items");
         for (index, item) in items.iter().enumerate() {
             if let Some(schema) = first.get(index).or(rest) {
-                let pointer = below(pointer, &index.to_string());
-                self.value(schema, item, &pointer, depth + 1);
+                self.value(schema, item, At::Item(&at, index), depth + 1);
             }
         }
     }
@@ -295,7 +286,7 @@ impl<'s> Checker<'s> {
         &mut self,
         schema: &'s Map<String, Value>,
         fields: &Map<String, Value>,
-        pointer: &str,
+        at: At<'_>,
         depth: usize,
     ) {
         let count = fields.len() as u64;
@@ -304,14 +295,14 @@ impl<'s> Checker<'s> {
             ("minProperties", "maxProperties"),
             count,
             "fields",
-            pointer,
+            at,
         );
         let known = schema.get("properties").and_then(Value::as_object);
         let others = schema.get("additionalProperties");
         for (name, value) in fields {
             let known = known.and_then(|known| known.get(name));
             if let Some(schema) = known.or(others.filter(|others| others.is_object())) {
-                self.value(schema, value, &below(pointer, name), depth + 1);
+                self.value(schema, value, At::Field(&at, name), depth + 1);
             }
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use flow_runtime::Policy;
-use flow_spec::document::{DEFAULT, Property, Schema};
+use flow_spec::document::{DEFAULT, Property, Schema, property};
 use flow_spec::{
     CheckedGraph, EdgeSource, FlowDocument, Graph, NodeDocument, NodeId, Take, node_path,
 };
@@ -14,6 +14,7 @@ use crate::adapter::Adapter;
 use crate::level::{Input, Kind, Level, Output, Results};
 use crate::ports::{KeyIndex, Mode, NodeIndex, Read, TakenBy};
 use crate::schema::limits;
+use crate::value::ValueType;
 
 use super::human::prompt;
 use super::types::{Keys, key};
@@ -156,7 +157,9 @@ pub(super) fn inputs(parts: &Parts<'_>) -> Vec<Input> {
         // Only the program from which the document comes knows such a default.
         optional: !required && !parts.flow.inputs.omits_default_of(name),
         default: parts.flow.inputs.default_of(name).cloned(),
-        limits: Some(schema(&parts.flow.inputs, name)).filter(limits),
+        limits: Some(schema(&parts.flow.inputs, name)).filter(|schema| {
+            limits(schema) && !is_said_by_type(schema, parts.keys.final_type(name))
+        }),
     };
     parts.flow.inputs.values().map(input).collect()
 }
@@ -167,6 +170,18 @@ fn schema(values: &Schema, name: &str) -> Property {
     let mut schema = schema.cloned().unwrap_or_default();
     schema.remove(DEFAULT);
     schema
+}
+
+/// Returns true if the type says all that the schema says, such as that a `u64` is not negative. Then
+/// whoever reads the value refuses what the schema would refuse.
+fn is_said_by_type(schema: &Property, ty: Option<&ValueType>) -> bool {
+    let named = schema.get("rustType").and_then(Value::as_str);
+    let (Some(named), Some(ty)) = (named, ty) else {
+        return false;
+    };
+    let mut without_text = schema.clone();
+    without_text.remove("description");
+    ty.short_name() == named && without_text == property(named, None)
 }
 
 pub(super) fn outputs(parts: &Parts<'_>) -> Vec<Output> {

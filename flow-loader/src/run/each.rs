@@ -14,7 +14,7 @@ use crate::list::ItemResult;
 use crate::place::{Around, Item, Place};
 use crate::ports::{KeyIndex, NodeIndex};
 use crate::run::engine::LoadedEngine;
-use crate::run::give_way::count_node;
+use crate::run::give_way::{give_way, has_run_for_long};
 use crate::run::items::{item_port, items};
 use crate::run::results::{collected, result_of};
 use crate::run::state::LoadedState;
@@ -193,7 +193,9 @@ fn one_item<'a, E: LoadedEngine>(
         };
         engine.node_finished(scope, &action);
         scope.leave();
-        count_node().await;
+        if has_run_for_long() {
+            give_way().await;
+        }
         Ok(result)
     })
 }

@@ -50,14 +50,12 @@ pub(crate) async fn counted<F: Future>(flow: F) -> F::Output {
     .await
 }
 
-/// Counts a node. Lets others run if there were many.
+/// Counts a node. Returns true if there were so many that the run has to [give way](give_way).
 #[inline]
-pub(crate) async fn count_node() {
+pub(crate) fn has_run_for_long() -> bool {
     let nodes = NODES.get() + 1;
     NODES.set(nodes % MOST_NODES);
-    if nodes == MOST_NODES {
-        give_way().await;
-    }
+    nodes == MOST_NODES
 }
 
 /// Lets other tasks run, and the future that contains this one return.

@@ -19,7 +19,7 @@ use crate::run::branches::{states_of_branches, write_back};
 use crate::run::conditions::first_that_holds;
 use crate::run::each::{each, spread};
 use crate::run::engine::LoadedEngine;
-use crate::run::give_way::count_node;
+use crate::run::give_way::{give_way, has_run_for_long};
 use crate::run::join::all;
 use crate::run::state::{LoadedState, read, returned, written};
 use crate::run::step::{ask, call, opened, work};
@@ -89,7 +89,9 @@ async fn to_an_end<'l, E: LoadedEngine>(
             Target::Node(next) => {
                 engine.after_node(scope, &route.action, next.0 as u16, state)?;
                 at = *next;
-                count_node().await;
+                if has_run_for_long() {
+                    give_way().await;
+                }
             }
             Target::End(end) => {
                 engine.node_finished(scope, &route.action);
