@@ -245,7 +245,8 @@ fn schemas_by_the_spelling_of_types() {
         of("limit"),
         json!({ "type": "integer", "minimum": 0, "rustType": "u32" })
     );
-    assert_eq!(of("near"), json!({ "rustType": "Page" }));
+    let near = json!({ "description": "A page that is like them.", "rustType": "Page" });
+    assert_eq!(of("near"), near);
     let params = node("Style").params.map(Value::Object);
     assert_eq!(params, Some(json!({ "rustType": "Style" })));
 }
