@@ -1,7 +1,9 @@
-//! Reads flows from programs that were built with fat LTO and stripped, without running them. They
-//! have to be byte for byte the same as in a running program.
+//! Reads flows from programs without running them: from the examples, and from programs that were
+//! built with fat LTO and stripped. They have to be byte for byte the same as in a running program.
 //!
 //! The examples are modules here, so that their flows are linked into this program, which does run.
+
+mod examples;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -12,36 +14,9 @@ use flow_runtime::flow_spec::FlowDocument;
 use flow_runtime::flow_spec::document::DEFAULT_DEPTH;
 use flow_runtime::flows;
 
-macro_rules! examples {
-    ($($name:ident $path:literal)*) => {
-        $(
-            #[path = $path]
-            #[expect(dead_code, reason = "nobody runs the example")]
-            mod $name;
-        )*
-        const EXAMPLES: &[&str] = &[$(stringify!($name)),*];
-    };
-}
+use crate::examples::EXAMPLES;
 
-examples! {
-    data_loop "../data_loop.rs"
-    evaluator_optimizer "../evaluator_optimizer.rs"
-    expense_approval "../expense_approval.rs"
-    map_reduce "../map_reduce.rs"
-    nested_batch "../nested_batch.rs"
-    orchestrator_workers "../orchestrator_workers.rs"
-    order_pipeline "../order_pipeline.rs"
-    parallel_checks "../parallel_checks.rs"
-    prompt_chaining "../prompt_chaining.rs"
-    question_answer "../question_answer.rs"
-    research_agent "../research_agent.rs"
-    routing "../routing.rs"
-    summarize_file "../summarize_file.rs"
-    voting "../voting.rs"
-}
-
-/// Examples with an SQLite file. To optimise SQLite for each of them would take minutes, and would
-/// show nothing more.
+/// Examples with an SQLite file, of which the program with all examples would have to be built as well.
 const WITH_A_STORE: [&str; 4] = ["approval_desk", "chat", "crash", "text_to_sql"];
 
 /// Examples with an agent: its flows are in the programs, and not in this one.
@@ -79,21 +54,29 @@ fn every_example_is_here() {
 /// `cargo flow export` reads from the built examples the same that they would print themselves.
 #[test]
 fn the_flows_of_the_built_examples_are_those_of_a_running_program() {
-    build(&[
-        "--package",
-        "flow-examples",
-        "--examples",
-        "--no-default-features",
-    ]);
     let linked: BTreeSet<String> = flows().iter().map(|flow| exported(flow.spec())).collect();
     let mut read = BTreeSet::new();
     for example in EXAMPLES {
-        let program = target(&format!("examples/{example}"));
-        let flows = export(&program);
+        let flows = export(&flow_services::example("flow-examples", example, &[]));
         assert!(!flows.is_empty(), "{example} has no flows");
         read.extend(flows.into_values());
     }
     assert_eq!(read, linked);
+}
+
+/// Nothing calls them in that program, of which fat LTO leaves as little as it can.
+#[test]
+fn the_flows_of_all_examples_are_in_a_stripped_program() {
+    build(&[
+        "--package",
+        "flow-examples",
+        "--example",
+        "all_examples",
+        "--no-default-features",
+    ]);
+    let linked: BTreeSet<String> = flows().iter().map(|flow| exported(flow.spec())).collect();
+    let read = export(&target("examples/all_examples"));
+    assert_eq!(read.into_values().collect::<BTreeSet<_>>(), linked);
 }
 
 /// The flows of a library that the program names but never calls, and a flow of its own that
@@ -127,18 +110,12 @@ fn export(program: &Path) -> BTreeMap<String, String> {
         .join(name);
     // The files of an earlier run.
     let _ = fs::remove_dir_all(&directory);
-    let mut tool = cargo();
-    tool.args([
-        "run",
-        "--quiet",
-        "--package",
-        "flow-cli",
-        "--",
-        "flow",
-        "export",
-        "--out",
-    ]);
-    succeed(tool.arg(&directory).arg(program));
+    let mut tool = Command::new(flow_services::program("flow-cli", "cargo-flow"));
+    succeed(
+        tool.args(["flow", "export", "--out"])
+            .arg(&directory)
+            .arg(program),
+    );
     let files = fs::read_dir(&directory).unwrap().map(|file| {
         let path = file.unwrap().path();
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
@@ -149,25 +126,16 @@ fn export(program: &Path) -> BTreeMap<String, String> {
 
 /// Builds with the profile that keeps as little as possible in a program.
 fn build(what: &[&str]) {
-    succeed(
-        cargo()
-            .args(["build", "--quiet", "--profile", PROFILE])
-            .args(what),
-    );
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+    cargo.args(["build", "--locked", "--quiet", "--profile", PROFILE]);
+    succeed(cargo.args(what));
 }
 
 fn succeed(command: &mut Command) {
     let output = command.output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {error}");
-}
-
-fn cargo() -> Command {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .arg("--locked");
-    cargo
 }
 
 /// A program built with that profile, next to the directory of this one.

@@ -12,17 +12,8 @@ use tempfile::TempDir;
 /// An id that no execution has.
 const NOBODY: &str = "01a2023c-1a0b-7ef6-99f2-d46d4e222107";
 
-static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-    cargo.args(["build", "--quiet", "--locked", "--package", "flow-examples"]);
-    let output = cargo.args(["--example", "approval_desk"]).output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{error}");
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let name = format!("approval_desk{}", env::consts::EXE_SUFFIX);
-    target.join("debug/examples").join(name)
-});
+static PROGRAM: LazyLock<PathBuf> =
+    LazyLock::new(|| flow_services::example("flow-examples", "approval_desk", &[]));
 
 /// A desk with a file of its own.
 struct Desk(TempDir);

@@ -19,16 +19,7 @@ use tempfile::TempDir;
 static DESK: LazyLock<PathBuf> = LazyLock::new(|| built("desk"));
 
 fn built(example: &str) -> PathBuf {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-    cargo.args(["build", "--quiet", "--locked", "--package", "flow-server"]);
-    cargo.args(["--all-features", "--example", example]);
-    let output = cargo.output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{error}");
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let name = format!("{example}{}", env::consts::EXE_SUFFIX);
-    target.join("debug/examples").join(name)
+    flow_services::example("flow-server", example, &["--all-features"])
 }
 
 /// A folder in which the program is called, with its store.

@@ -1,28 +1,19 @@
-//! Tests the command line of the example `claims`, call by call.
+//! Tests the command line of the example `expenses`, call by call.
 
 #[cfg(unix)]
 mod person;
 
-use std::env;
 use std::fs;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
 use tempfile::TempDir;
 
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-    cargo.args(["build", "--quiet", "--locked", "--package", "flow-terminal"]);
-    cargo.args(["--features", "program", "--example", "claims"]);
-    let output = cargo.output().unwrap();
-    let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{error}");
-    let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
-    let name = format!("claims{}", env::consts::EXE_SUFFIX);
-    target.join("debug/examples").join(name)
+    let features = ["--features", "program"];
+    flow_services::example("flow-terminal", "expenses", &features)
 });
 
 const CLAIM: &str = "\
@@ -263,7 +254,7 @@ fn what_there_is_is_listed() {
     assert_eq!(json["catalog"]["nodes"].as_array().unwrap().len(), 3);
     let help = folder.call(&[]);
     assert!(
-        help.contains("Usage: claims <COMMAND>") && help.ends_with("[exit code 2]"),
+        help.contains("Usage: expenses <COMMAND>") && help.ends_with("[exit code 2]"),
         "{help}"
     );
 }

@@ -6,6 +6,8 @@
 //! A server that is not installed is `None`, after a line that says so. Where the variable `CI` is
 //! set, that is a failure.
 //!
+//! Programs of this repository that tests run are [built](example) here as well.
+//!
 //! `cargo run --package flow-services -- postgres` starts one by hand, and prints its address; so
 //! do `-- redis`, `-- restate` and `-- s3`.
 
@@ -13,12 +15,14 @@ mod http;
 mod pgbouncer;
 mod postgres;
 mod process;
+mod program;
 mod redis;
 mod restate;
 mod s3;
 
 pub use pgbouncer::PgBouncer;
 pub use postgres::Postgres;
+pub use program::{example, program};
 pub use redis::Redis;
 pub use restate::Restate;
 pub use s3::S3;

@@ -1,0 +1,8 @@
+//! A program that has the flows of the examples, calls none of them, and prints the examples' names:
+//! see `main.rs`.
+
+mod examples;
+
+fn main() {
+    println!("{}", examples::EXAMPLES.join("\n"));
+}
