@@ -16,17 +16,17 @@ use crate::changed::{Go, Rows as _};
 use crate::support::{Shared, options, store};
 
 #[node]
-fn one(number: &u64) -> u64 {
+pub(crate) fn one(number: &u64) -> u64 {
     number + 1
 }
 
 #[node]
-fn two(number: &u64) -> u64 {
+pub(crate) fn two(number: &u64) -> u64 {
     number + 2
 }
 
 #[node]
-fn three(number: &u64) -> u64 {
+pub(crate) fn three(number: &u64) -> u64 {
     number + 3
 }
 
@@ -74,7 +74,7 @@ chains! {
 
 /// Takes as many seconds as its item.
 #[node]
-async fn done(item: &u64) -> u64 {
+pub(crate) async fn done(item: &u64) -> u64 {
     tokio::time::sleep(Duration::from_secs(*item)).await;
     item * 10
 }
@@ -128,7 +128,10 @@ async fn finished(runtime: &Runtime, id: ExecutionId) -> Result<Status, RuntimeE
 }
 
 /// The journal of an execution that is over.
-async fn whole(flow: &Arc<dyn AnyFlow<Durable>>, input: &Value) -> (Shared, Row, Vec<Record>) {
+pub(crate) async fn whole(
+    flow: &Arc<dyn AnyFlow<Durable>>,
+    input: &Value,
+) -> (Shared, Row, Vec<Record>) {
     let store = store();
     let runtime = runtime(store.clone(), flow);
     let start = runtime.start_any(flow.name(), input.clone(), StartOptions::new());
@@ -142,7 +145,7 @@ async fn whole(flow: &Arc<dyn AnyFlow<Durable>>, input: &Value) -> (Shared, Row,
 
 /// Whether a version refuses an execution with the first records of a journal. What it does not
 /// refuse, it ends.
-async fn is_refused(
+pub(crate) async fn is_refused(
     (store, row, journal): &(Shared, Row, Vec<Record>),
     length: usize,
     new: &Arc<dyn AnyFlow<Durable>>,

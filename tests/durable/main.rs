@@ -20,6 +20,7 @@ mod followed;
 mod gates;
 mod hinted;
 mod judged;
+mod judged_at_random;
 mod knowledge;
 mod leases;
 mod loops;
