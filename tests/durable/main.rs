@@ -44,6 +44,7 @@ mod spread_ends;
 mod states;
 mod steps;
 mod stopped;
+mod stored_types;
 mod stores;
 mod support;
 mod timing;

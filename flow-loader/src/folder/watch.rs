@@ -17,7 +17,8 @@ const QUIET: Duration = Duration::from_millis(100);
 /// After how long a folder is loaded at the latest, if something changes all the time.
 const LATEST: Duration = Duration::from_secs(2);
 
-/// How often a folder that is gone is looked for.
+/// How often a folder that is gone is looked for, and one that is there is compared with the one that
+/// is watched.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// A watched folder: see [`Folder::watch`]. It is watched until this is dropped.
@@ -50,7 +51,9 @@ impl Folder {
     /// the problems are other ones, is reported, on a thread of its own; the first one follows at
     /// once, if something has changed since the folder was last loaded.
     ///
-    /// A folder that is removed keeps its flows, and is watched again when it is back. If `report`
+    /// A folder that is removed keeps its flows, and is watched again when it is back. A second after a
+    /// link that leads to the folder, or to one around it, has been set to another one, that one is
+    /// watched. If `report`
     /// panics, the folder is not watched any more.
     ///
     /// # Errors
@@ -102,6 +105,7 @@ impl Folder {
             root,
             watcher,
             received,
+            watched: None,
             is_lost: false,
             problems: Vec::new(),
         };
@@ -127,6 +131,8 @@ struct Thread {
     root: PathBuf,
     watcher: RecommendedWatcher,
     received: Receiver<Message>,
+    /// The folder that is watched, whatever leads to it now.
+    watched: Option<Identity>,
     /// True if the folder was removed or renamed.
     is_lost: bool,
     /// The problems that were reported last.
@@ -136,9 +142,18 @@ struct Thread {
 impl Thread {
     /// Begins to watch the folder.
     fn find(&mut self) -> notify::Result<()> {
+        // Before, so that a change meanwhile is seen afterwards.
+        let watched = Identity::of(&self.root);
         self.watcher.watch(&self.root, RecursiveMode::Recursive)?;
+        self.watched = watched;
         self.is_lost = false;
         Ok(())
+    }
+
+    /// Returns true if the path of the folder leads to another one than the one that is watched. Nobody
+    /// is told of that if it is a link, or is inside a folder that is renamed.
+    fn is_another(&self) -> bool {
+        Identity::of(&self.root) != self.watched
     }
 
     fn run(mut self, mut report: impl FnMut(Reload)) {
@@ -168,8 +183,7 @@ impl Thread {
                     let left = LATEST.saturating_sub(began.elapsed());
                     self.received.recv_timeout(left.min(QUIET))
                 }
-                None if self.is_lost => self.received.recv_timeout(LOOK_AGAIN),
-                None => self.received.recv().map_err(RecvTimeoutError::from),
+                None => self.received.recv_timeout(LOOK_AGAIN),
             };
             match message {
                 Ok(Message::Changed(Ok(event))) if !is_change(&event) => {}
@@ -185,6 +199,10 @@ impl Thread {
                 }
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
                 Err(RecvTimeoutError::Timeout) => {
+                    self.is_lost |= self.is_another();
+                    if !self.is_lost && began.is_none() {
+                        continue;
+                    }
                     if self.is_lost {
                         // The folder of this name may be another one now.
                         let _ = self.watcher.unwatch(&self.root);
@@ -201,6 +219,32 @@ impl Thread {
                 return true;
             }
         }
+    }
+}
+
+/// A folder, by the path without links that leads to it, and where the system has one by its number.
+#[derive(Debug, PartialEq, Eq)]
+struct Identity {
+    path: PathBuf,
+    number: Option<(u64, u64)>,
+}
+
+impl Identity {
+    /// That of the folder to which a path leads. `None` if there is none.
+    fn of(path: &Path) -> Option<Self> {
+        let path = path.canonicalize().ok()?;
+        let metadata = path.metadata().ok()?;
+        #[cfg(unix)]
+        let number = {
+            use std::os::unix::fs::MetadataExt as _;
+            Some((metadata.dev(), metadata.ino()))
+        };
+        #[cfg(not(unix))]
+        let number = {
+            drop(metadata);
+            None
+        };
+        Some(Identity { path, number })
     }
 }
 
