@@ -18,7 +18,6 @@ pub use core::option::Option::{self, None, Some};
 pub use core::result::Result::{self, Err, Ok};
 pub use flow_macros::__node_contract as node_contract;
 pub use inventory;
-pub use typed_builder;
 
 pub use crate::action::Action;
 pub use crate::checked::{

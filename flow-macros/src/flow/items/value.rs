@@ -14,7 +14,7 @@ use crate::names::{here, hidden, is_type_name, located, plain};
 use crate::runtime::{runtime, runtime_at};
 
 use super::attributes::docs_or;
-use super::builder;
+use super::builder::{self, Built, Field, Unset};
 
 /// The flow's own struct: the values of its nodes.
 pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
@@ -34,7 +34,6 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         return quote!(#value #(#hints)*);
     }
     let functions = declared_functions(flow, &valued);
-    let setters = valued.iter().map(|instance| setter(flow, instance));
     let fields = valued.iter().map(|instance| {
         let (name, ty) = (&instance.name, held_type(flow, instance));
         quote!(#name: #ty)
@@ -43,37 +42,37 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let default = default(flow, &valued);
     let without_value = valued.iter();
     let without_value = without_value.filter_map(|one| refuse_without_value(flow, one));
-    let builder = builder::attribute(&format!("Sets what `{name}` needs."));
-    let set: Vec<_> = valued
+    let (set, others): (Vec<&Instance>, Vec<&Instance>) = valued
         .iter()
-        .filter(|instance| is_set(flow, instance))
-        .map(|instance| builder::Field {
-            name: &instance.name,
-            ty: held_type(flow, instance),
-            unset: match declared_value(flow, instance) {
-                Some(_) => builder::Unset::Value(default_value(flow, instance)),
-                None => builder::Unset::DefaultOfType,
-            },
-        })
-        .collect();
+        .copied()
+        .partition(|instance| is_set(flow, instance));
+    let others = others.into_iter().map(|instance| {
+        let (name, value) = (&instance.name, default_value(flow, instance));
+        quote!(#name: #value)
+    });
+    let builder = builder::builder(&Built {
+        vis,
+        name,
+        doc: format!("Sets what `{name}` needs."),
+        fields: set.into_iter().map(|one| set_in(flow, one)).collect(),
+        others: others.chain([quote!(made_by_its_builder: ())]).collect(),
+    });
     // To know that a type is `Sized`, rustc looks at its last field, and so around each ring. It
     // names the field to those who build the flow without its builder.
-    let build = builder::build(name, &format!("The flow `{name}`."), &set);
     // Shown at the name: rustc would show all of the macro's call.
     let structure = quote_spanned! {here(name.span())=>
-        #vis struct #name { #(#setters #fields,)* #[builder(default, setter(skip))] made_by_its_builder: () }
+        #vis struct #name { #(#fields,)* made_by_its_builder: () }
     };
     quote! {
         #documentation
         #(#other)*
-        #builder
         #structure
         impl ::core::fmt::Debug for #name {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
             }
         }
-        #build
+        #builder
         #functions
         #default
         #(#aliases)*
@@ -322,16 +321,23 @@ fn value_function(instance: &Instance) -> Ident {
     hidden("value", &plain(&instance.name), instance.span)
 }
 
-fn setter(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
-    let doc = format!("The node `{}`.", instance.name);
-    if is_set(flow, instance) {
-        // Of the type as it is named, for documentation.
-        let (name, named) = (&instance.name, named_type(flow, instance));
-        let held = held(flow, instance, &quote!(#name));
-        return quote!(#[builder(setter(doc = #doc, transform = |#name: #named| #held))]);
+/// A node as a field of the builder.
+fn set_in<'a>(flow: &FlowSyntax, instance: &'a Instance) -> Field<'a> {
+    let (name, named) = (&instance.name, named_type(flow, instance));
+    let doc = format!("The node `{name}`.");
+    let value = Ident::new(builder::VALUE, here(name.span()));
+    Field {
+        name,
+        ty: held_type(flow, instance),
+        doc: quote!(#[doc = #doc]),
+        // As the type is named, for documentation.
+        taken: quote!(#named),
+        made: held(flow, instance, &quote!(#value)),
+        unset: match declared_value(flow, instance) {
+            Some(_) => Unset::Value(default_value(flow, instance)),
+            None => Unset::DefaultOfType,
+        },
     }
-    let value = default_value(flow, instance);
-    quote!(#[builder(default = #value, setter(skip))])
 }
 
 /// Returns true if the builder has a method for it.
