@@ -217,7 +217,7 @@ impl Step<'_> {
         }
         quote_spanned!(site=> {
             use #rt::ReadsOthers as _;
-            #rt::Reads::<(#(::core::marker::PhantomData<#reads>,)*)>::sent(#future)
+            #rt::Reads::<(#(::core::marker::PhantomData<#reads>,)*)>::__sent(#future)
         })
     }
 
@@ -232,7 +232,7 @@ impl Step<'_> {
         let (path, error) = (self.settings.only_if()?, self.error?);
         let given = here(path.span());
         let decides = decides(path, &quote_spanned!(given=> __error));
-        Some(quote!(const __DECIDES: fn(&#error) -> bool = #decides;))
+        Some(quote!(const __DECIDES: fn(&#error) -> ::core::primitive::bool = #decides;))
     }
 
     /// What makes the types of its errors known. Those that only a flow or a call knows cannot be named
@@ -348,11 +348,12 @@ impl Attempted {
 
     /// An expression of its value. `__attempts` is in scope if it can fail or asks for the context.
     pub(super) fn value(&self) -> TokenStream {
+        let rt = runtime();
         let Attempted { call, .. } = self;
         let fail = quote!(return ::core::result::Result::Err(::core::convert::From::from(__error)));
         let context = self
             .context
-            .then(|| quote!(let __context = __attempts.context();));
+            .then(|| quote!(let __context = #rt::Attempts::context(&__attempts);));
         let awaited = if self.is_async {
             quote!(#call.await)
         } else {
@@ -382,14 +383,14 @@ impl Attempted {
             (into_failure, quote_spanned!(site=> Self::__DECIDES))
         };
         let attempt = if self.decides {
-            quote_spanned!(site=> __attempts.attempt_if(__work, #into_failure, #decides).await)
+            quote_spanned!(site=> #rt::Attempts::attempt_if(&mut __attempts, __work, #into_failure, #decides).await)
         } else {
-            quote_spanned!(site=> __attempts.attempt(__work, #into_failure).await)
+            quote_spanned!(site=> #rt::Attempts::attempt(&__attempts, __work, #into_failure).await)
         };
         // A copy, because an attempt may change `__attempts`.
         let visit = self
             .transaction
-            .then(|| quote!(let __visited = __attempts.visit();));
+            .then(|| quote!(let __visited = #rt::Attempts::visit(&__attempts);));
         let attempt = quote!({
             #visit
             let __work = ::core::pin::pin!(#work);
@@ -403,7 +404,7 @@ impl Attempted {
                 match #attempt {
                     ::core::result::Result::Ok(__value) => __value,
                     ::core::result::Result::Err(__failure) => {
-                        let __error = __attempts.exhausted(__failure);
+                        let __error = #rt::Attempts::exhausted(&__attempts, __failure);
                         #give_up
                     }
                 }
@@ -417,7 +418,7 @@ impl Attempted {
             #context
             match #attempt {
                 ::core::result::Result::Ok(__value) => break __value,
-                ::core::result::Result::Err(__failure) => match __attempts.again(__failure).await {
+                ::core::result::Result::Err(__failure) => match #rt::Attempts::again(&mut __attempts, __failure).await {
                     ::core::result::Result::Ok(()) => {}
                     ::core::result::Result::Err(__error) => #give_up,
                 },
@@ -450,7 +451,7 @@ pub(super) fn argument(parameter: &Parameter, cloned: bool) -> TokenStream {
     let name = local(&parameter.name);
     match parameter.kind {
         ParameterKind::Context => quote!(&__context),
-        ParameterKind::Transaction => quote!(__transaction.get()),
+        ParameterKind::Transaction => quote!(#rt::Begun::get(&mut __transaction)),
         ParameterKind::Value(Mode::Take | Mode::MaybeTake) if cloned => {
             let span = here(syn::spanned::Spanned::span(&parameter.ty));
             quote_spanned!(span=> #rt::Cloneable::for_attempt(&#name))

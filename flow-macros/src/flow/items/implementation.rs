@@ -3,7 +3,7 @@
 
 use flow_spec::DEFAULT_ACTION;
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::LitStr;
 use syn::spanned::Spanned as _;
 
@@ -49,17 +49,17 @@ fn items(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenSt
                 type Output = #output;
                 type Node = #node;
                 type End = #end;
-                const NAME: &'static str = #text;
-                const NAMESPACE: &'static str = #namespace;
-                const __SPEC: &'static [u8] = #rt::spec!(#name, #namespace);
+                const NAME: &'static ::core::primitive::str = #text;
+                const NAMESPACE: &'static ::core::primitive::str = #namespace;
+                const __SPEC: &'static [::core::primitive::u8] = #rt::spec!(#name, #namespace);
                 const ROUTES: &'static [#rt::Route<#node, #end>] = &[#(#routes),*];
                 #[inline]
-                fn __run(&self, input: Self::Input) -> #rt::Running<'_, #output> {
-                    ::std::boxed::Box::pin(self.__run_direct(input))
+                fn __run(&self, __input: Self::Input) -> #rt::Running<'_, #output> {
+                    ::std::boxed::Box::pin(self.__run_direct(__input))
                 }
                 #[inline]
-                fn __run_with(&self, input: Self::Input, settings: #rt::RunSettings) -> #rt::Running<'_, #output> {
-                    ::std::boxed::Box::pin(self.__run_observed(input, settings))
+                fn __run_with(&self, __input: Self::Input, __settings: #rt::RunSettings) -> #rt::Running<'_, #output> {
+                    ::std::boxed::Box::pin(self.__run_observed(__input, __settings))
                 }
             }
             #[diagnostic::do_not_recommend]
@@ -105,15 +105,17 @@ fn checked_input(
 /// The input from its parts, for outer flows.
 fn input_function(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let (name, input) = (&flow.name, &names.input);
-    let parameters = unique(&flow.inputs).map(|parameter| {
-        let (name, ty) = (&parameter.name, parameter.argument_type());
+    let inputs = || unique(&flow.inputs).enumerate();
+    let argument = |index: usize| format_ident!("__input_{index}");
+    let parameters = inputs().map(|(index, parameter)| {
+        let (name, ty) = (argument(index), parameter.argument_type());
         quote!(#name: #ty)
     });
-    let fields = unique(&flow.inputs).map(|parameter| {
-        let name = &parameter.name;
+    let fields = inputs().map(|(index, parameter)| {
+        let (name, argument) = (&parameter.name, argument(index));
         match defaults::call(parameter, names) {
-            Some(default) => quote!(#name: #name.unwrap_or_else(|| #default)),
-            None => quote!(#name),
+            Some(default) => quote!(#name: #argument.unwrap_or_else(|| #default)),
+            None => quote!(#name: #argument),
         }
     });
     quote! {

@@ -33,6 +33,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         let value = without_values(flow, &documentation, &other);
         return quote!(#value #(#hints)*);
     }
+    let (rt, text) = (runtime(), plain(name));
     let functions = declared_functions(flow, &valued);
     let fields = valued.iter().map(|instance| {
         let (name, ty) = (&instance.name, held_type(flow, instance));
@@ -68,8 +69,8 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         #(#other)*
         #structure
         impl ::core::fmt::Debug for #name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
+            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #rt::printed_without_fields(__f, #text)
             }
         }
         #builder
@@ -109,7 +110,7 @@ fn without_values(
     quote! {
         #documentation
         #(#attributes)*
-        #[derive(Debug, Clone, Copy, Default)]
+        #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::default::Default)]
         #vis struct #name #fields
         impl #name {
             /// The flow. It has no settings.
@@ -252,7 +253,7 @@ fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
             let (site, ty) = (here(instance.span), held_type(flow, instance));
             quote_spanned!(site=> {
                 use #rt::NoDefault as _;
-                #rt::DefaultOf::<#ty>::value()
+                #rt::DefaultOf::<#ty>::__value()
             })
         }
     }
@@ -289,7 +290,7 @@ fn refuse_without_value(flow: &FlowSyntax, instance: &Instance) -> Option<TokenS
     Some(quote_spanned! {instance.span=>
         const _: () = {
             #import
-            #rt::must(#rt::DefaultOf::<#ty>::HAS_DEFAULT, #message)
+            #rt::must(#rt::DefaultOf::<#ty>::__HAS_DEFAULT, #message)
         };
     })
 }
@@ -306,12 +307,12 @@ fn declared_function(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStre
     let (name, named) = (value_function(instance), named_type(flow, instance));
     let (ty, held) = (
         held_type(flow, instance),
-        held(flow, instance, &quote!(value)),
+        held(flow, instance, &quote!(__value)),
     );
     Some(quote_spanned! {here(instance.span)=>
         #[doc(hidden)]
         fn #name() -> #ty {
-            let value: #named = #value;
+            let __value: #named = #value;
             #held
         }
     })
