@@ -160,7 +160,7 @@ macro_rules! __flow_stored {
                 ::core::result::Result::Ok(__saved)
             }
             fn load_output(mut __saved: $crate::__private::Saved) -> ::core::result::Result<$output, $crate::__private::Unstorable> {
-                let __end = $crate::__private::Saved::take_end(&mut __saved, $end::ALL, |__end| __end.as_str())?;
+                let __end = $crate::__private::Saved::take_end(&mut __saved, $end::__ALL, |__end| __end.as_str())?;
                 let __output = $output {
                     $($output_key: $crate::__stored_field!(take $output_kind __saved __K $output_type, $output_text),)*
                     end: __end,

@@ -193,7 +193,7 @@ impl Plan<'_> {
                 #mappings
                 let mut __node = #first;
                 if let #rt::Some((__at, __restored)) = #rt::StateHooks::<__State>::resume_from(__engine, __scope)? {
-                    __node = #node::ALL[__at];
+                    __node = #node::__ALL[__at];
                     __state = __restored;
                 }
                 #rt::StateHooks::before_node(__engine, __scope, __node as ::core::primitive::u16, &__state)?;

@@ -141,11 +141,14 @@ fn name_enum(
         #enumeration
         impl #name {
             /// All of them, in the order written.
-            pub const ALL: &'static [Self] = &[#(Self::#idents),*];
-            const NAMES: &'static [&'static ::core::primitive::str] = &[#(#texts),*];
+            pub const ALL: &'static [Self] = Self::__ALL;
+            // Under names that no variant has.
+            #[doc(hidden)]
+            pub const __ALL: &'static [Self] = &[#(Self::#idents),*];
+            const __NAMES: &'static [&'static ::core::primitive::str] = &[#(#texts),*];
             /// The name, as the flow spells it.
             pub const fn as_str(self) -> &'static ::core::primitive::str {
-                Self::NAMES[self as ::core::primitive::usize]
+                Self::__NAMES[self as ::core::primitive::usize]
             }
         }
         impl ::core::fmt::Display for #name {

@@ -67,7 +67,7 @@ fn items(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenSt
             #[diagnostic::do_not_recommend]
             impl<'__a> #rt::Untransacted<'__a> for #name where #rt::OpensTransactions<{ #name::__OPENS_TRANSACTIONS }>: #rt::Untransacted<'__a> {}
             impl #rt::Described for #name {
-                const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo::of_static(#namespace, #node::NAMES);
+                const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo::of_static(#namespace, #node::__NAMES);
             }
             #as_node
             #rt::export!(#name);

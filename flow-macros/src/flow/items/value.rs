@@ -3,7 +3,7 @@
 //! A mistake in a value or in the type of a node should be reported once, although each is used in
 //! two places.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Attribute;
 
@@ -43,6 +43,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let default = default(flow, &valued);
     let without_value = valued.iter();
     let without_value = without_value.filter_map(|one| refuse_without_value(flow, one));
+    let last = last_field(&valued);
     let (set, others): (Vec<&Instance>, Vec<&Instance>) = valued
         .iter()
         .copied()
@@ -56,13 +57,13 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         name,
         doc: format!("Sets what `{name}` needs."),
         fields: set.into_iter().map(|one| set_in(flow, one)).collect(),
-        others: others.chain([quote!(made_by_its_builder: ())]).collect(),
+        others: others.chain([quote!(#last: ())]).collect(),
     });
     // To know that a type is `Sized`, rustc looks at its last field, and so around each ring. It
     // names the field to those who build the flow without its builder.
     // Shown at the name: rustc would show all of the macro's call.
     let structure = quote_spanned! {here(name.span())=>
-        #vis struct #name { #(#fields,)* made_by_its_builder: () }
+        #vis struct #name { #(#fields,)* #last: () }
     };
     quote! {
         #documentation
@@ -80,6 +81,15 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         #(#without_value)*
         #(#hints)*
     }
+}
+
+/// The field after those of the nodes, under a name that none of them has.
+fn last_field(valued: &[&Instance]) -> Ident {
+    let mut name = "made_by_its_builder".to_owned();
+    while valued.iter().any(|node| plain(&node.name) == name) {
+        name.push('_');
+    }
+    Ident::new(&name, Span::call_site())
 }
 
 /// The functions that make the values which the flow declares.
@@ -123,7 +133,7 @@ fn without_values(
 
 /// `new` and `Default`, which exist if the type of each node without a value has a default.
 fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
-    let name = &flow.name;
+    let (name, last) = (&flow.name, last_field(valued));
     let values = valued.iter().map(|instance| {
         let (name, value) = (&instance.name, default_value(flow, instance));
         quote!(#name: #value)
@@ -157,7 +167,7 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
                 where
                     #(#types: #bounds,)*
                 {
-                    #name { #(#values,)* made_by_its_builder: () }
+                    #name { #(#values,)* #last: () }
                 }
             }
             impl ::core::default::Default for #name
