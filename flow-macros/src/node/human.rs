@@ -355,16 +355,22 @@ fn form_check(name: &Ident) -> TokenStream {
     quote_spanned!(site=> const _: () = { use #rt::NoForm as _; #check };)
 }
 
+/// How many arguments clippy allows.
+const MANY_ARGUMENTS: usize = 7;
+
 /// The function that fills in the prompt.
 fn shown(name: &Ident, literal: &LitStr, prompt: &Prompt) -> TokenStream {
     let site = here(literal.span());
     let values = (0..prompt.keys.len()).map(|index| format_ident!("__value_{index}", span = site));
     let values: Vec<Ident> = values.collect();
     let format = LitStr::new(&prompt.format, site);
+    let many = (values.len() > MANY_ARGUMENTS).then(
+        || quote!(#[allow(clippy::too_many_arguments, reason = "one for each key of the prompt")]),
+    );
     quote_spanned! {site=>
         impl #name {
             #[doc(hidden)]
-            #[allow(clippy::too_many_arguments, reason = "one for each key of the prompt")]
+            #many
             pub fn __prompt(#(#values: &dyn ::core::fmt::Display),*) -> ::std::string::String {
                 ::std::format!(#format #(, #values)*)
             }

@@ -35,7 +35,6 @@ macro_rules! __named_macro {
             #[$doc(hidden)]
             #[expect(clippy::pub_use, reason = "whoever imports a node imports its macro")]
         )?
-        #[allow(unused_imports, reason = "unused if the name is there twice, which is reported as an error")]
         $vis use $($renamed)*;
     };
 }

@@ -18,6 +18,9 @@ use super::enums::{ends, node_variant};
 use super::signature::unique;
 use super::{TypeNames, as_node, nesting};
 
+/// How many arguments clippy allows.
+const MANY_ARGUMENTS: usize = 7;
+
 /// `impl Flow`, and the items that a flow needs to be a node.
 pub(super) fn implementation(
     flow: &FlowSyntax,
@@ -106,6 +109,9 @@ fn checked_input(
 fn input_function(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let (name, input) = (&flow.name, &names.input);
     let inputs = || unique(&flow.inputs).enumerate();
+    let many = (inputs().count() > MANY_ARGUMENTS).then(|| {
+        quote!(#[allow(clippy::too_many_arguments, reason = "for flows around this one, with an argument for each input")])
+    });
     let argument = |index: usize| format_ident!("__input_{index}");
     let parameters = inputs().map(|(index, parameter)| {
         let (name, ty) = (argument(index), parameter.argument_type());
@@ -121,7 +127,7 @@ fn input_function(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     quote! {
         impl #name {
             #[doc(hidden)]
-            #[allow(clippy::too_many_arguments, reason = "for flows around this one, with an argument for each input")]
+            #many
             pub fn __input(#(#parameters),*) -> #input {
                 #input { #(#fields),* }
             }

@@ -193,7 +193,6 @@ fn default_trait(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     );
     quote! {
         #[doc(hidden)]
-        #[allow(non_camel_case_types, reason = "rustc shows it")]
         #[diagnostic::on_unimplemented(message = #message, label = "has no default", note = #note)]
         pub trait #its_trait<'a>: ::core::marker::Sized {
             fn value() -> Self;
