@@ -359,6 +359,7 @@ impl<'a> Node<'a> {
             lifetimes: Some(&self.function.sig.generics),
             actions: self.attribute.actions.as_ref(),
             is_type: false,
+            deprecated: self.attribute.deprecated,
             settings: &self.attribute.settings,
             reads: reads.filter(|parameter| parameter.is_read()).collect(),
             outcome: &self.outcome,

@@ -31,6 +31,8 @@ pub(super) struct Step<'a> {
     pub(super) lifetimes: Option<&'a Generics>,
     /// True for a type, which has a value.
     pub(super) is_type: bool,
+    /// True if what it calls is deprecated.
+    pub(super) deprecated: bool,
     pub(super) settings: &'a Settings,
     pub(super) reads: Vec<&'a Parameter>,
     pub(super) outcome: &'a Outcome,
@@ -89,6 +91,9 @@ impl Step<'_> {
         // The type that stands for a function is hidden as a whole.
         let hidden = self.is_type.then(|| quote!(#[doc(hidden)]));
         let read_checks = self.read_checks();
+        let deprecated = self
+            .deprecated
+            .then(|| quote!(#[allow(deprecated, reason = "the node itself does not use it")]));
         let items = quote! {
             #node
             #read_checks
@@ -100,6 +105,7 @@ impl Step<'_> {
             #(#types)*
             #(#read_types)*
             #(#error_types)*
+            #deprecated
             impl #generics #self_ty #bounds {
                 #attempt
                 #decides
@@ -114,6 +120,7 @@ impl Step<'_> {
         // The type may be defined elsewhere.
         quote! {
             #[doc(hidden)]
+            #deprecated
             #[allow(non_local_definitions, reason = "a node may be defined in a function")]
             const _: () = { #items };
         }
