@@ -16,7 +16,7 @@ pub(crate) use values::Values;
 pub mod private {
     pub use super::params::ParamOf;
     #[cfg(feature = "schemars")]
-    pub use super::values::SchemaOf;
+    pub use super::values::{SchemaOf, UserSchema};
     pub use super::values::{DefaultOf, SettingsOf, Values};
 
     /// The traits, without their names: next to them, types of the user are named.
