@@ -15,9 +15,9 @@ pub(crate) use values::Values;
 #[doc(hidden)]
 pub mod private {
     pub use super::params::ParamOf;
+    pub use super::values::{DefaultOf, SettingsOf, Values};
     #[cfg(feature = "schemars")]
     pub use super::values::{SchemaOf, UserSchema};
-    pub use super::values::{DefaultOf, SettingsOf, Values};
 
     /// The traits, without their names: next to them, types of the user are named.
     pub mod traits {
