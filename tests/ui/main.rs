@@ -31,7 +31,7 @@ const LONGEST_CASE: usize = 19;
 const SAID_BY_RUSTC: [Code; 1] = [Code::UnknownNode];
 
 /// Names that mean nothing to the reader of a message.
-const HIDDEN: [&str; 9] = [
+const HIDDEN: [&str; 7] = [
     "__",
     "private::",
     "/private/",
@@ -39,12 +39,10 @@ const HIDDEN: [&str; 9] = [
     "{closure",
     "{constant",
     "{anon_assoc",
-    "TypedBuilder",
-    "_Error_",
 ];
 
 /// Cases whose message has such a name all the same, and why.
-const SHOWS_HIDDEN_NAME: [(&str, &str); 5] = [
+const SHOWS_HIDDEN_NAME: [(&str, &str); 6] = [
     (
         "flow/fail/missing_input",
         "`_::` is rustc's path of the generated `build`, in a note below the headline",
@@ -59,8 +57,12 @@ const SHOWS_HIDDEN_NAME: [(&str, &str); 5] = [
         "as `missing_input`, of the generated `new`",
     ),
     (
-        "flow/fail/unknown_input",
-        "the state of the builder is a type of typed-builder, behind the builder's own name",
+        "flow/fail/input_set_twice",
+        "as `missing_input`, of the generated `amount`",
+    ),
+    (
+        "flow/fail/setting_set_twice",
+        "as `missing_input`, of the generated `pay`",
     ),
 ];
 
@@ -264,7 +266,7 @@ const PUBLIC_TRAITS: [&str; 8] = [
 
 /// The ends of the names of traits that `flow!` generates, whose other half is a name of the user:
 /// rustc names a trait wherever it looks for one, and only a bound makes a builder complete.
-const GENERATED_TRAITS: [&str; 2] = ["_is_set", "_has_a_default"];
+const GENERATED_TRAITS: [&str; 3] = ["_is_set", "_is_not_set", "_has_a_default"];
 
 /// A trait that a message names is documented, or of the program itself.
 #[test]

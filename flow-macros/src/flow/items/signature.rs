@@ -10,7 +10,7 @@ use crate::names::{here, ident, plain};
 use crate::runtime::runtime;
 
 use super::attributes::{derives, docs_or, said_of_the_flow};
-use super::builder;
+use super::builder::{self, Built, Field, Unset};
 use crate::flow::types::TypeNames;
 
 impl Parameter {
@@ -41,9 +41,6 @@ pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let fields = unique(&flow.inputs).map(|parameter| {
         let (name, ty) = (&parameter.name, parameter.field_type());
         let documentation = docs_or(&parameter.attributes, &format!("The input `{name}`."));
-        let setter = parameter
-            .optional
-            .then(|| quote!(#[builder(setter(strip_option))]));
         let default = parameter.default.as_ref().map(|default| {
             let text = format!(
                 "`{}` if it is left out.",
@@ -51,22 +48,18 @@ pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
             );
             quote!(#[doc = ""] #[doc = #text])
         });
-        quote!(#documentation #default #setter pub #name: #ty)
+        quote!(#documentation #default pub #name: #ty)
     });
     let documentation = format!("What `{}` is given.", flow.name);
-    let builder = builder::attribute(&format!("Sets the inputs of `{}`.", flow.name));
-    let set = unique(&flow.inputs).map(|parameter| builder::Field {
-        name: &parameter.name,
-        ty: parameter.field_type(),
-        unset: match defaults::call(parameter, names) {
-            Some(default) => builder::Unset::Value(default),
-            None if parameter.optional => {
-                builder::Unset::Value(quote!(::core::option::Option::None))
-            }
-            None => builder::Unset::Refused,
-        },
+    let builder = builder::builder(&Built {
+        vis,
+        name: input,
+        doc: format!("Sets the inputs of `{}`.", flow.name),
+        fields: unique(&flow.inputs)
+            .map(|parameter| set(parameter, names))
+            .collect(),
+        others: Vec::new(),
     });
-    let build = builder::build(input, "The inputs.", &set.collect::<Vec<_>>());
     let debug = debug(input, unique(&flow.inputs).map(|parameter| &parameter.name));
     let allow = said_of_the_flow(flow);
     let defaults = defaults::functions(flow, names);
@@ -76,11 +69,34 @@ pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
         #[doc = #documentation]
         #derives
         #allow
-        #builder
         #structure
         #debug
-        #build
+        #builder
         #defaults
+    }
+}
+
+/// An input as a field of the builder. Of an optional one, the value is set.
+fn set<'a>(parameter: &'a Parameter, names: &TypeNames) -> Field<'a> {
+    let Parameter { name, ty, .. } = parameter;
+    let value = Ident::new(builder::VALUE, here(name.span()));
+    let made = if parameter.optional {
+        quote!(::core::option::Option::Some(#value))
+    } else {
+        quote!(#value)
+    };
+    let unset = match defaults::call(parameter, names) {
+        Some(default) => Unset::Value(default),
+        None if parameter.optional => Unset::Value(quote!(::core::option::Option::None)),
+        None => Unset::Refused,
+    };
+    Field {
+        name,
+        ty: parameter.field_type(),
+        doc: docs_or(&parameter.attributes, &format!("The input `{name}`.")),
+        taken: quote!(#ty),
+        made,
+        unset,
     }
 }
 
@@ -138,16 +154,16 @@ pub(super) fn unique(parameters: &[Parameter]) -> impl Iterator<Item = &Paramete
 
 /// A `Debug` that requires nothing of the fields' types.
 fn debug<'a>(name: &Ident, fields: impl Iterator<Item = &'a Ident>) -> TokenStream {
-    let rt = runtime();
+    let (rt, name_text) = (runtime(), plain(name));
     let fields = fields.map(|field| {
         let text = plain(field);
-        quote!(.field(#text, (&&#rt::Printed(&self.#field)).field()))
+        quote!((#text, (&&#rt::Printed(&self.#field)).__field()))
     });
     quote! {
         impl ::core::fmt::Debug for #name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 use #rt::{PrintedDebug as _, PrintedOpaque as _};
-                f.debug_struct(::core::stringify!(#name))#(#fields)*.finish()
+                #rt::printed(__f, #name_text, &[#(#fields),*])
             }
         }
     }

@@ -3,7 +3,7 @@
 //! A mistake in a value or in the type of a node should be reported once, although each is used in
 //! two places.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Attribute;
 
@@ -14,7 +14,7 @@ use crate::names::{here, hidden, is_type_name, located, plain};
 use crate::runtime::{runtime, runtime_at};
 
 use super::attributes::docs_or;
-use super::builder;
+use super::builder::{self, Built, Field, Unset};
 
 /// The flow's own struct: the values of its nodes.
 pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
@@ -33,8 +33,8 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         let value = without_values(flow, &documentation, &other);
         return quote!(#value #(#hints)*);
     }
+    let (rt, text) = (runtime(), plain(name));
     let functions = declared_functions(flow, &valued);
-    let setters = valued.iter().map(|instance| setter(flow, instance));
     let fields = valued.iter().map(|instance| {
         let (name, ty) = (&instance.name, held_type(flow, instance));
         quote!(#name: #ty)
@@ -43,43 +43,53 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let default = default(flow, &valued);
     let without_value = valued.iter();
     let without_value = without_value.filter_map(|one| refuse_without_value(flow, one));
-    let builder = builder::attribute(&format!("Sets what `{name}` needs."));
-    let set: Vec<_> = valued
+    let last = last_field(&valued);
+    let (set, others): (Vec<&Instance>, Vec<&Instance>) = valued
         .iter()
-        .filter(|instance| is_set(flow, instance))
-        .map(|instance| builder::Field {
-            name: &instance.name,
-            ty: held_type(flow, instance),
-            unset: match declared_value(flow, instance) {
-                Some(_) => builder::Unset::Value(default_value(flow, instance)),
-                None => builder::Unset::DefaultOfType,
-            },
-        })
-        .collect();
+        .copied()
+        .partition(|instance| is_set(flow, instance));
+    let others = others.into_iter().map(|instance| {
+        let (name, value) = (&instance.name, default_value(flow, instance));
+        quote!(#name: #value)
+    });
+    let builder = builder::builder(&Built {
+        vis,
+        name,
+        doc: format!("Sets what `{name}` needs."),
+        fields: set.into_iter().map(|one| set_in(flow, one)).collect(),
+        others: others.chain([quote!(#last: ())]).collect(),
+    });
     // To know that a type is `Sized`, rustc looks at its last field, and so around each ring. It
     // names the field to those who build the flow without its builder.
-    let build = builder::build(name, &format!("The flow `{name}`."), &set);
     // Shown at the name: rustc would show all of the macro's call.
     let structure = quote_spanned! {here(name.span())=>
-        #vis struct #name { #(#setters #fields,)* #[builder(default, setter(skip))] made_by_its_builder: () }
+        #vis struct #name { #(#fields,)* #last: () }
     };
     quote! {
         #documentation
         #(#other)*
-        #builder
         #structure
         impl ::core::fmt::Debug for #name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
+            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #rt::printed_without_fields(__f, #text)
             }
         }
-        #build
+        #builder
         #functions
         #default
         #(#aliases)*
         #(#without_value)*
         #(#hints)*
     }
+}
+
+/// The field after those of the nodes, under a name that none of them has.
+fn last_field(valued: &[&Instance]) -> Ident {
+    let mut name = "made_by_its_builder".to_owned();
+    while valued.iter().any(|node| plain(&node.name) == name) {
+        name.push('_');
+    }
+    Ident::new(&name, Span::call_site())
 }
 
 /// The functions that make the values which the flow declares.
@@ -110,7 +120,7 @@ fn without_values(
     quote! {
         #documentation
         #(#attributes)*
-        #[derive(Debug, Clone, Copy, Default)]
+        #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::default::Default)]
         #vis struct #name #fields
         impl #name {
             /// The flow. It has no settings.
@@ -123,7 +133,7 @@ fn without_values(
 
 /// `new` and `Default`, which exist if the type of each node without a value has a default.
 fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
-    let name = &flow.name;
+    let (name, last) = (&flow.name, last_field(valued));
     let values = valued.iter().map(|instance| {
         let (name, value) = (&instance.name, default_value(flow, instance));
         quote!(#name: #value)
@@ -157,7 +167,7 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
                 where
                     #(#types: #bounds,)*
                 {
-                    #name { #(#values,)* made_by_its_builder: () }
+                    #name { #(#values,)* #last: () }
                 }
             }
             impl ::core::default::Default for #name
@@ -183,7 +193,6 @@ fn default_trait(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     );
     quote! {
         #[doc(hidden)]
-        #[allow(non_camel_case_types, reason = "rustc shows it")]
         #[diagnostic::on_unimplemented(message = #message, label = "has no default", note = #note)]
         pub trait #its_trait<'a>: ::core::marker::Sized {
             fn value() -> Self;
@@ -253,7 +262,7 @@ fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
             let (site, ty) = (here(instance.span), held_type(flow, instance));
             quote_spanned!(site=> {
                 use #rt::NoDefault as _;
-                #rt::DefaultOf::<#ty>::value()
+                #rt::DefaultOf::<#ty>::__value()
             })
         }
     }
@@ -290,7 +299,7 @@ fn refuse_without_value(flow: &FlowSyntax, instance: &Instance) -> Option<TokenS
     Some(quote_spanned! {instance.span=>
         const _: () = {
             #import
-            #rt::must(#rt::DefaultOf::<#ty>::HAS_DEFAULT, #message)
+            #rt::must(#rt::DefaultOf::<#ty>::__HAS_DEFAULT, #message)
         };
     })
 }
@@ -307,12 +316,12 @@ fn declared_function(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStre
     let (name, named) = (value_function(instance), named_type(flow, instance));
     let (ty, held) = (
         held_type(flow, instance),
-        held(flow, instance, &quote!(value)),
+        held(flow, instance, &quote!(__value)),
     );
     Some(quote_spanned! {here(instance.span)=>
         #[doc(hidden)]
         fn #name() -> #ty {
-            let value: #named = #value;
+            let __value: #named = #value;
             #held
         }
     })
@@ -322,16 +331,23 @@ fn value_function(instance: &Instance) -> Ident {
     hidden("value", &plain(&instance.name), instance.span)
 }
 
-fn setter(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
-    let doc = format!("The node `{}`.", instance.name);
-    if is_set(flow, instance) {
-        // Of the type as it is named, for documentation.
-        let (name, named) = (&instance.name, named_type(flow, instance));
-        let held = held(flow, instance, &quote!(#name));
-        return quote!(#[builder(setter(doc = #doc, transform = |#name: #named| #held))]);
+/// A node as a field of the builder.
+fn set_in<'a>(flow: &FlowSyntax, instance: &'a Instance) -> Field<'a> {
+    let (name, named) = (&instance.name, named_type(flow, instance));
+    let doc = format!("The node `{name}`.");
+    let value = Ident::new(builder::VALUE, here(name.span()));
+    Field {
+        name,
+        ty: held_type(flow, instance),
+        doc: quote!(#[doc = #doc]),
+        // As the type is named, for documentation.
+        taken: quote!(#named),
+        made: held(flow, instance, &quote!(#value)),
+        unset: match declared_value(flow, instance) {
+            Some(_) => Unset::Value(default_value(flow, instance)),
+            None => Unset::DefaultOfType,
+        },
     }
-    let value = default_value(flow, instance);
-    quote!(#[builder(default = #value, setter(skip))])
 }
 
 /// Returns true if the builder has a method for it.
