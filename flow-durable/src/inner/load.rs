@@ -3,8 +3,9 @@
 use std::collections::HashSet;
 
 use flow_runtime::engine::Saved;
-use flow_spec::FlowDocument;
 use flow_spec::diff::{Change, Effect};
+use flow_spec::document::types;
+use flow_spec::{FlowDocument, NodeDocument};
 use flow_store::{
     ExecutionId, JOURNAL_FORMAT, PauseRow, PauseState, Record, RecordKind, Row, Store, StoreError,
     is_blob_marker, is_blob_marker_of,
@@ -68,13 +69,30 @@ impl Reached {
 
     /// Returns true if a change concerns something that was reached. The flow itself always was. A
     /// replay shows if what an execution has passed would have no use.
-    fn concerns(&self, change: &Change) -> bool {
+    fn concerns(&self, change: &Change, old: &FlowDocument) -> bool {
         if !change.passed.is_empty() {
             return false;
         }
         let path = change.old_path.as_ref().unwrap_or(&change.path);
-        path.is_empty() || self.0.contains(path)
+        path.is_empty() || self.0.contains(&path_in_runs(old, path))
     }
+}
+
+/// The path of a node in a document as runs name it: in place of the body of a loop, they name the
+/// loop.
+fn path_in_runs(document: &FlowDocument, path: &str) -> String {
+    let (mut flow, mut names) = (Some(document), Vec::new());
+    for id in path.split('.') {
+        let nodes = flow.map_or(&[][..], |flow| &flow.nodes);
+        let is_loop_over_it = |node: &&NodeDocument| {
+            node.r#type == types::EACH && node.params.get("body").is_some_and(|body| body == id)
+        };
+        let around = nodes.iter().find(is_loop_over_it);
+        names.push(around.map_or(id, |around| &around.id));
+        let node = nodes.iter().find(|node| node.id == id);
+        flow = node.and_then(|node| node.internal_flow.as_deref());
+    }
+    names.join(".")
 }
 
 /// The nodes that an execution has passed, by path as in [`Reached`]: the journal contains what they, or
@@ -141,8 +159,11 @@ impl Inner {
             unreadable("the structure of its flow is not in the store".to_owned())
         })?;
         let diff = compare(&old, flow.structure()).map_err(unreadable)?;
-        let breaks =
-            |change: &&Change| change.executions == Effect::Breaking && reached.concerns(change);
+        let document = FlowDocument::parse_spec(&old);
+        let document = document.map_err(|error| unreadable(error.to_string()))?;
+        let breaks = |change: &&Change| {
+            change.executions == Effect::Breaking && reached.concerns(change, &document)
+        };
         let breaking: Vec<&Change> = diff.changes.iter().filter(breaks).collect();
         let fits = breaking.is_empty();
         let said = if fits {
@@ -191,7 +212,11 @@ impl Inner {
         let reached = Reached::new(&records, snapshot.as_ref());
         let breaks = |change: &&Change| {
             change.executions == Effect::Breaking
-                && (reached.concerns(change) || change.passed.iter().any(|it| passed.contains(it)))
+                && (reached.concerns(change, &old)
+                    || change
+                        .passed
+                        .iter()
+                        .any(|it| passed.contains(&path_in_runs(&old, it))))
         };
         let diff = flow_spec::diff(&old, new);
         let breaking = diff.changes.iter().filter(breaks);

@@ -4,6 +4,7 @@ use crate::document::problem::inside;
 use crate::document::{FlowDocument, NodeDocument};
 
 use super::change::{Change, Effect, Kind, Part};
+use super::passed;
 
 /// Compares two versions of a flow, and adds the changes.
 pub(super) type Compare = fn(&FlowDocument, &FlowDocument, &Context, &mut Vec<Change>);
@@ -16,6 +17,9 @@ pub(super) struct Context {
     path: Vec<String>,
     old: String,
     new: String,
+    /// The paths of the first nodes that leave an outcome in the journal behind the flow. Empty for
+    /// the outermost flow, after which there is nothing.
+    pub(super) behind: Vec<String>,
     /// True if a change of its inputs or outputs is already reported at its node.
     pub(super) is_said: bool,
 }
@@ -27,23 +31,31 @@ impl Context {
             path: Vec::new(),
             old: String::new(),
             new: String::new(),
+            behind: Vec::new(),
             is_said: false,
         }
     }
 
-    /// Compares the flow of a node of this flow.
+    /// Compares the flow of a node of `flow`, which is this flow in the old version.
     pub(super) fn compare_nested(
         &self,
+        flow: &FlowDocument,
         (at, old): (usize, &NodeDocument),
         (now_at, new): (usize, &NodeDocument),
         (before, after): (&FlowDocument, &FlowDocument),
         changes: &mut Vec<Change>,
     ) {
-        let context = self.nested((at, old), (now_at, new));
+        let behind = passed::behind(flow, &old.id, self);
+        let context = self.nested((at, old), (now_at, new), behind);
         (self.compare)(before, after, &context, changes);
     }
 
-    fn nested(&self, old: (usize, &NodeDocument), new: (usize, &NodeDocument)) -> Self {
+    fn nested(
+        &self,
+        old: (usize, &NodeDocument),
+        new: (usize, &NodeDocument),
+        behind: Vec<String>,
+    ) -> Self {
         let mut path = self.path.clone();
         path.push(new.1.id.clone());
         let place = |around: &str, index: usize| {
@@ -55,6 +67,7 @@ impl Context {
             path,
             old: place(&self.old, old.0),
             new: place(&self.new, new.0),
+            behind,
             is_said: old.1.inputs != new.1.inputs
                 || old.1.outputs != new.1.outputs
                 || old.1.actions != new.1.actions,

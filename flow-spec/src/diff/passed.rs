@@ -2,42 +2,107 @@
 
 use std::collections::HashSet;
 
+use serde_json::Value;
+
 use crate::document::{FlowDocument, NodeDocument, types};
 
 use super::context::Context;
 
+/// What follows a node.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Next<'a> {
+    Node(&'a str),
+    /// The end of the flow, behind which the flow around it continues.
+    End,
+}
+
 /// The paths of the first nodes from this one on that leave an outcome in the journal.
 pub(super) fn from(flow: &FlowDocument, id: &str, context: &Context) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut seen = HashSet::new();
-    let mut next = vec![id];
-    while let Some(id) = next.pop() {
-        let node = flow.nodes.iter().find(|node| node.id == id);
-        let Some(node) = node.filter(|node| seen.insert(node.id.as_str())) else {
-            continue;
-        };
-        if has_outcome(node) {
-            found.push(context.node(id));
-        } else {
-            next.extend(targets(flow, id));
-        }
-    }
-    found.sort_unstable();
-    found
+    first(flow, vec![Next::Node(id)], context)
 }
 
 /// The same, behind a node.
 pub(super) fn behind(flow: &FlowDocument, id: &str, context: &Context) -> Vec<String> {
-    let targets = targets(flow, id).into_iter();
-    let mut found: Vec<String> = targets.flat_map(|id| from(flow, id, context)).collect();
+    first(flow, following(flow, id), context)
+}
+
+/// The same, behind the end of the flow.
+pub(super) fn behind_end(context: &Context) -> Vec<String> {
+    context.behind.clone()
+}
+
+fn first<'a>(flow: &'a FlowDocument, mut next: Vec<Next<'a>>, context: &Context) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut seen = HashSet::new();
+    while let Some(place) = next.pop() {
+        if !seen.insert(place) {
+            continue;
+        }
+        let Next::Node(id) = place else {
+            found.extend(context.behind.iter().cloned());
+            continue;
+        };
+        let Some(node) = flow.nodes.iter().find(|node| node.id == id) else {
+            continue;
+        };
+        if node.r#type == types::FORK {
+            let heads = branches(node).filter_map(|branch| branch.first().copied());
+            next.extend(heads.map(Next::Node));
+            // There may be none in a branch that leaves an outcome.
+            next.extend(following(flow, id));
+        } else if has_outcome(node) {
+            found.push(context.node(id));
+        } else {
+            next.extend(following(flow, id));
+        }
+    }
     found.sort_unstable();
     found.dedup();
     found
 }
 
-fn targets<'a>(flow: &'a FlowDocument, id: &str) -> Vec<&'a str> {
+/// What follows a node: the next one of its branch of a fork, the next item of its loop, or where its
+/// edges lead.
+fn following<'a>(flow: &'a FlowDocument, id: &str) -> Vec<Next<'a>> {
+    for node in &flow.nodes {
+        if node.r#type == types::EACH && body(node) == Some(id) {
+            let next_item = body(node).map(Next::Node);
+            return following(flow, &node.id)
+                .into_iter()
+                .chain(next_item)
+                .collect();
+        }
+        for branch in branches(node) {
+            if let Some(at) = branch.iter().position(|one| *one == id) {
+                return match branch.get(at + 1) {
+                    Some(next) => vec![Next::Node(next)],
+                    None => following(flow, &node.id),
+                };
+            }
+        }
+    }
     let edges = flow.edges.iter().filter(|edge| edge.from == id);
-    edges.map(|edge| edge.to.as_str()).collect()
+    let ends = flow.ends.iter();
+    let ends = ends.filter(|end| end.from.as_deref() == Some(id));
+    let edges = edges.map(|edge| Next::Node(&edge.to));
+    edges.chain(ends.map(|_| Next::End)).collect()
+}
+
+/// The branches of a fork: the ids of the nodes in each. Empty for other nodes.
+pub(super) fn branches(node: &NodeDocument) -> impl Iterator<Item = Vec<&str>> {
+    let branches = node
+        .params
+        .get("branches")
+        .filter(|_| node.r#type == types::FORK);
+    let branches = branches.and_then(Value::as_array).into_iter().flatten();
+    branches.map(|branch| {
+        let ids = branch.as_array().into_iter().flatten();
+        ids.filter_map(Value::as_str).collect()
+    })
+}
+
+fn body(node: &NodeDocument) -> Option<&str> {
+    node.params.get("body")?.as_str()
 }
 
 /// Returns true if a visit to a node leaves something in the journal that a replay has to come to. A

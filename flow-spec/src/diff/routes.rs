@@ -47,6 +47,9 @@ pub(super) fn compare(
                 .map_or(id, |(old, _)| *old);
             passed::from(old, old_id, context)
         }
+        Target::End(_) if was.from.is_none_or(|(from, _)| is_kept(from)) => {
+            passed::behind_end(context)
+        }
         _ => Vec::new(),
     };
     let mut add = |kind, pointer: &str, message: String, passed: Vec<String>| {

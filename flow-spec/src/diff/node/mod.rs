@@ -167,7 +167,7 @@ impl Pair<'_> {
             (Some(before), Some(after)) => {
                 let flows = (&**before, &**after);
                 self.context
-                    .compare_nested(self.old, self.new, flows, changes);
+                    .compare_nested(self.flow, self.old, self.new, flows, changes);
             }
             (None, None) if old.is_flow() == new.is_flow() => {}
             _ if old.is_flow() && new.is_flow() => {

@@ -59,18 +59,28 @@ impl Pair<'_> {
         at_once(self.new.1) < at_once(self.old.1)
     }
 
-    /// The same for a part of a node of the language. A branch decides again with the new conditions,
-    /// and a fork waits for a branch that it had not.
+    /// The same for a part of a node of the language. A branch decides again with the new conditions.
+    /// A fork waits for what its branches had not, and comes to what they had in another order.
     fn passed_by_param(&self, name: &str) -> Vec<String> {
         let (old, new) = (self.old.1, self.new.1);
         let ids = |node: &NodeDocument| node.params.get(name).map(Value::to_string);
         let decides = old.r#type == types::BRANCH && new.r#type == types::BRANCH;
         let forks = new.r#type == types::FORK && name == "branches" && ids(old) != ids(new);
-        if decides || forks {
-            passed::behind(self.flow, &old.id, self.context)
-        } else {
-            Vec::new()
+        if !decides && !forks {
+            return Vec::new();
         }
+        let mut passed = passed::behind(self.flow, &old.id, self.context);
+        let renamed = |id| self.renamed.get(id).copied().unwrap_or(id);
+        for (before, after) in passed::branches(old).zip(passed::branches(new)) {
+            let kept = before.iter().zip(&after);
+            let kept = kept.take_while(|(before, after)| renamed(**before) == **after);
+            if let Some(other) = before.get(kept.count()) {
+                passed.extend(passed::from(self.flow, other, self.context));
+            }
+        }
+        passed.sort_unstable();
+        passed.dedup();
+        passed
     }
 
     /// Returns true if the stored results of a loop would be those of other items or of another
