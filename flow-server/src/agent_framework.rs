@@ -21,6 +21,7 @@ use serde_json::{Value, json};
 
 use crate::access::Caller;
 use crate::app::App;
+use crate::live::READ_AHEAD;
 use crate::problem::Problem;
 
 /// How long the token of an execution holds.
@@ -133,11 +134,10 @@ async fn watch(
         .parse()
         .map_err(|_| failed(Problem::not_found("no such execution")))?;
     let execution = caller.execution(id).await.map_err(failed)?;
-    let events = execution
-        .events(EventFilter::new().deltas())
-        .await
-        .map_err(failed)?;
-    let permit = app.stream_permit().map_err(failed)?;
+    let owner = caller.counted_for(Some(&execution));
+    let permit = app.streams().open(owner).map_err(failed)?;
+    let filter = EventFilter::new().read_ahead(READ_AHEAD).deltas();
+    let events = execution.events(filter).await.map_err(failed)?;
     let open = (permit, app.metrics().stream());
     let closing = app.closing().clone().cancelled_owned();
     let messages = stream::unfold(Some(events), next_messages)

@@ -1,8 +1,5 @@
 //! What all requests share.
 
-use std::sync::Arc;
-
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Guard;
@@ -11,14 +8,16 @@ use crate::kept::Kept;
 use crate::limits::Limits;
 use crate::live::Hub;
 use crate::metrics::Metrics;
+#[cfg(feature = "definitions")]
 use crate::problem::Problem;
+use crate::streams::Streams;
 
 pub(crate) struct App {
     guard: Guard,
     hub: Hub,
     limits: Limits,
     metrics: Metrics,
-    streams: Arc<Semaphore>,
+    streams: Streams,
     closing: CancellationToken,
     #[cfg(feature = "definitions")]
     kept: Option<Kept>,
@@ -29,9 +28,7 @@ impl App {
         App {
             guard,
             hub: Hub::default(),
-            streams: Arc::new(Semaphore::new(
-                limits.streams.get().min(Semaphore::MAX_PERMITS),
-            )),
+            streams: Streams::new(&limits),
             limits,
             metrics: Metrics::new(),
             closing,
@@ -82,11 +79,8 @@ impl App {
         &self.closing
     }
 
-    /// Lets a stream be open as long as the permit is there.
-    pub(crate) fn stream_permit(&self) -> Result<OwnedSemaphorePermit, Problem> {
-        let permit = self.streams.clone().try_acquire_owned();
-        permit.map_err(|_| {
-            Problem::unavailable("too many streams of events are open").with("retryAfter", 5)
-        })
+    /// The streams of events that are open.
+    pub(crate) fn streams(&self) -> &Streams {
+        &self.streams
     }
 }

@@ -18,8 +18,10 @@ mod problem;
 mod program;
 mod routes;
 mod server;
+mod streams;
 mod studio;
 mod views;
+mod written;
 
 pub use access::{Authenticate, BearerTokens, Links, Principal, TokenFileError};
 #[cfg(feature = "jwt")]

@@ -31,6 +31,12 @@ pub struct Limits {
     /// How many streams of events may be open at once: 5,000 by default. A further one is refused
     /// with status 503.
     pub streams: NonZeroUsize,
+    /// How many of them may be open for the executions of one owner: 500 by default. A further one is
+    /// refused with status 429. Those of operators only count towards the total.
+    pub streams_per_owner: NonZeroUsize,
+    /// How long a client may take nothing of what it is sent: 60 seconds by default. After that the
+    /// connection is closed; a stream can be resumed with `Last-Event-ID`.
+    pub write_time: Duration,
     /// How many requests a second each caller may send, and as many more at once: 1,000 by default. A
     /// further one is refused with status 429.
     pub requests_per_second: NonZeroU32,
@@ -52,6 +58,8 @@ impl Default for Limits {
             request_time: Duration::from_secs(30),
             connections: const { at_least_one(10_000) },
             streams: const { at_least_one(5_000) },
+            streams_per_owner: const { at_least_one(500) },
+            write_time: Duration::from_secs(60),
             requests_per_second: const { NonZeroU32::new(1_000).unwrap() },
             wait: Duration::from_secs(60),
             drain: Duration::from_secs(10),

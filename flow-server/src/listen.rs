@@ -13,12 +13,13 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tower::ServiceExt as _;
 
 use crate::limits::Limits;
+use crate::written::Written;
 
 /// How long to wait after a connection could not be accepted, for instance because the process has too
 /// many files open.
@@ -43,7 +44,7 @@ pub(crate) async fn listen(
         let accepted = tokio::select! {
             biased;
             () = &mut stop => break,
-            accepted = accept(&listener, &connections) => accepted,
+            accepted = accept(&listener, &connections, limits.write_time) => accepted,
         };
         match accepted {
             Ok((stream, peer, permit)) => {
@@ -66,20 +67,21 @@ pub(crate) async fn listen(
 async fn accept(
     listener: &TcpListener,
     connections: &Arc<Semaphore>,
-) -> std::io::Result<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
+    write_time: Duration,
+) -> std::io::Result<(Written, SocketAddr, OwnedSemaphorePermit)> {
     let permit = connections.clone().acquire_owned().await;
     let permit = permit.unwrap_or_else(|_| unreachable!("the semaphore is never closed"));
     let (stream, peer) = listener.accept().await?;
     // Events are small, and should leave at once.
     stream.set_nodelay(true)?;
-    Ok((stream, peer, permit))
+    Ok((Written::new(stream, write_time), peer, permit))
 }
 
 fn serve(
     http: &http1::Builder,
     graceful: &GracefulShutdown,
     router: Router,
-    stream: TcpStream,
+    stream: Written,
     peer: SocketAddr,
     permit: OwnedSemaphorePermit,
 ) {

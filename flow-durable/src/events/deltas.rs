@@ -29,8 +29,11 @@ pub(crate) struct Delta {
     pub(crate) content: DeltaContent,
 }
 
-/// How many deltas a slow listener may lag behind.
+/// How many deltas a slow listener may lag behind, and as many bytes as its filter reads ahead.
 const QUEUE: usize = 1024;
+
+/// The bytes of a delta beside its texts.
+const OTHERWISE: usize = 128;
 
 /// The listeners to the deltas of a process.
 #[derive(Debug, Default)]
@@ -47,9 +50,17 @@ pub(crate) struct Listener {
 
 #[derive(Debug, Default)]
 struct Queue {
-    deltas: VecDeque<Delta>,
+    deltas: VecDeque<Waiting>,
+    bytes: usize,
     /// How many were dropped since the listener was last told.
     lost: u64,
+}
+
+/// A delta, and about how many bytes it takes.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    pub(crate) delta: Delta,
+    pub(crate) bytes: usize,
 }
 
 /// The target to which the runs of one execution send their deltas.
@@ -99,8 +110,9 @@ impl Emitter {
     /// Passes a delta to the listeners that asked for it and may see it.
     pub(crate) fn send(&self, delta: &Delta) {
         let listeners = self.deltas.listeners();
+        let mut bytes = None;
         for listener in listeners.iter().filter_map(|it| self.reaches(it)) {
-            listener.add(delta);
+            listener.add(delta, *bytes.get_or_insert_with(|| delta.bytes()));
         }
     }
 
@@ -111,18 +123,35 @@ impl Emitter {
     }
 }
 
+impl Delta {
+    fn bytes(&self) -> usize {
+        let content = match &self.content {
+            DeltaContent::Text(text) => text.len(),
+            DeltaContent::Value(value) => value.to_string().len(),
+            DeltaContent::Progress { .. } => 0,
+        };
+        content + self.path.len() + self.step.len() + OTHERWISE
+    }
+}
+
 impl Listener {
-    fn add(&self, delta: &Delta) {
+    fn add(&self, delta: &Delta, bytes: usize) {
         let filter = &self.filter;
         if !filter.is_of(delta.execution) || !filter.allows_path(&delta.path) {
             return;
         }
         let mut queue = self.queue();
-        queue.deltas.push_back(delta.clone());
-        if queue.deltas.len() > QUEUE {
-            queue.deltas.pop_front();
+        queue.bytes += bytes;
+        let delta = delta.clone();
+        queue.deltas.push_back(Waiting { delta, bytes });
+        while queue.deltas.len() > 1
+            && (queue.deltas.len() > QUEUE || queue.bytes > filter.read_ahead_bytes)
+            && let Some(oldest) = queue.deltas.pop_front()
+        {
+            queue.bytes -= oldest.bytes;
             queue.lost += 1;
         }
+        drop(queue);
         self.came.notify_one();
     }
 
@@ -131,8 +160,8 @@ impl Listener {
     }
 
     /// Takes the deltas that have arrived, and how many were dropped before them.
-    pub(crate) fn take(&self) -> (VecDeque<Delta>, u64) {
-        let Queue { deltas, lost } = std::mem::take(&mut *self.queue());
+    pub(crate) fn take(&self) -> (VecDeque<Waiting>, u64) {
+        let Queue { deltas, lost, .. } = std::mem::take(&mut *self.queue());
         (deltas, lost)
     }
 

@@ -4,6 +4,9 @@ use flow_store::{ExecutionId, Record, RecordKind};
 
 use super::pattern::{InvalidPattern, Pattern};
 
+/// How much is read ahead of a subscriber, unless the filter says so.
+const READ_AHEAD: usize = 1024 * 1024;
+
 /// Selects the events that [`Runtime::events`](crate::Runtime::events) returns: those that every
 /// part of the filter allows.
 ///
@@ -20,7 +23,7 @@ use super::pattern::{InvalidPattern, Pattern};
 /// # let _ = failures;
 /// # Ok(()) }
 /// ```
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 #[must_use]
 pub struct EventFilter {
     pub(super) execution: Option<ExecutionId>,
@@ -31,12 +34,29 @@ pub struct EventFilter {
     pub(super) deltas: bool,
     pub(super) until_over: bool,
     pub(super) values: bool,
+    pub(super) read_ahead_bytes: usize,
+}
+
+impl Default for EventFilter {
+    fn default() -> Self {
+        EventFilter::new()
+    }
 }
 
 impl EventFilter {
     /// All records from now on, and no deltas.
     pub fn new() -> Self {
-        EventFilter::default()
+        EventFilter {
+            execution: None,
+            kinds: None,
+            paths: Vec::new(),
+            after: None,
+            until_now: false,
+            deltas: false,
+            until_over: false,
+            values: false,
+            read_ahead_bytes: READ_AHEAD,
+        }
     }
 
     /// Only events of this execution.
@@ -100,6 +120,15 @@ impl EventFilter {
     /// them.
     pub fn values(mut self) -> Self {
         self.values = true;
+        self
+    }
+
+    /// How many bytes of records wait in memory for the subscriber, at most: 1 MiB by default. A
+    /// single larger record is read all the same. The store has all of them, so a subscriber that
+    /// reads slowly misses no record. As many bytes of deltas wait for it; a slower subscriber misses
+    /// the older ones and is told so.
+    pub fn read_ahead(mut self, bytes: usize) -> Self {
+        self.read_ahead_bytes = bytes;
         self
     }
 

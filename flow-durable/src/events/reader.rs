@@ -13,7 +13,7 @@ use std::time::Duration;
 use flow_store::{DamagedRecord, ExecutionId, Logged, StoreError};
 use futures_util::future::select;
 
-use super::deltas::Listener;
+use super::deltas::{Listener, Waiting};
 use super::event::{DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
 use super::executions::{Described, Executions, is_end};
 use super::filter::EventFilter;
@@ -22,14 +22,27 @@ use crate::events::deltas::Delta;
 use crate::owned::Owned;
 use crate::values::NodeValues;
 
-/// How many records are read at once.
-const PAGE: usize = 256;
+/// How many records are read at once, at first and at most. As many are read as fill what the filter
+/// reads ahead.
+const PAGE: [usize; 2] = [32, 256];
+
+/// The bytes of a record beside its texts.
+const OTHERWISE: usize = 256;
 
 /// How many deltas are held at most.
 const HELD: usize = 1024;
 
 /// How soon the reader tries again after the store has failed.
 const TRY_AGAIN: Duration = Duration::from_millis(250);
+
+type Entry = Result<Logged, DamagedRecord>;
+
+/// A delta whose turn has not come, and about how many bytes it takes.
+#[derive(Debug)]
+struct Held {
+    event: DeltaEvent,
+    bytes: usize,
+}
 
 pub(super) type Item = Result<ExecutionEvent, RuntimeError>;
 
@@ -41,12 +54,14 @@ pub(super) struct Reader {
     passed: u64,
     /// The offset of the last requested record.
     until: Option<u64>,
-    page: VecDeque<Result<Logged, DamagedRecord>>,
+    page: VecDeque<Entry>,
+    /// How many records the next page has.
+    limit: usize,
     deltas: Option<Arc<Listener>>,
     /// Deltas whose nodes have not been looked up yet.
-    received: VecDeque<Delta>,
+    received: VecDeque<Waiting>,
     /// Deltas whose turn has not come.
-    held: VecDeque<DeltaEvent>,
+    held: VecDeque<Held>,
     /// Deltas that were missed since the subscriber was last told.
     lost: u64,
     missed: Arc<AtomicU64>,
@@ -85,6 +100,7 @@ impl Reader {
             owned,
             filter,
             page: VecDeque::new(),
+            limit: PAGE[0],
             deltas,
             received: VecDeque::new(),
             held: VecDeque::new(),
@@ -117,20 +133,20 @@ impl Reader {
             // Before looking at the store, so that no write between the look and the wait goes
             // unnoticed.
             let committed = pin!(inner.committed.notified());
+            let mut full = false;
             if self.page.is_empty() && !self.is_at_end() {
                 let is_gone = std::mem::take(&mut self.is_idle) && self.is_gone().await?;
-                self.page = inner
-                    .store
-                    .log(self.filter.execution, self.passed, PAGE)
-                    .await?
-                    .into();
+                let (of, limit) = (self.filter.execution, self.limit);
+                let page = inner.store.log(of, self.passed, limit).await?;
+                full = page.len() == limit;
+                self.keep(page);
                 if self.page.is_empty() {
                     self.executions.caught_up();
                     self.until = self.until.map(|_| self.passed);
                     self.over |= is_gone;
                 }
             }
-            let (had_page, full) = (!self.page.is_empty(), self.page.len() == PAGE);
+            let had_page = !self.page.is_empty();
             self.take_deltas(events).await?;
             self.pass_page(events).await?;
             self.release(events, None);
@@ -145,6 +161,25 @@ impl Reader {
                 self.wait(committed).await;
             }
         }
+    }
+
+    /// Keeps as many records of a page as may be read ahead, and at least one. The others are read
+    /// again.
+    fn keep(&mut self, page: Vec<Entry>) {
+        let mut bytes = 0;
+        let mut kept = 0;
+        for entry in &page {
+            bytes += entry.as_ref().map_or(OTHERWISE, bytes_of);
+            if kept > 0 && bytes > self.filter.read_ahead_bytes {
+                break;
+            }
+            kept += 1;
+        }
+        let each = bytes / kept.max(1);
+        if each > 0 {
+            self.limit = (self.filter.read_ahead_bytes / each).clamp(1, PAGE[1]);
+        }
+        self.page = page.into_iter().take(kept).collect();
     }
 
     fn is_at_end(&self) -> bool {
@@ -264,18 +299,26 @@ impl Reader {
             self.lost += lost;
         }
         let inner = self.owned.inner.clone();
-        while let Some(delta) = self.received.front() {
-            let looked = self.executions.look_up(&*inner.store, delta.execution);
+        while let Some(waiting) = self.received.front() {
+            let looked = self
+                .executions
+                .look_up(&*inner.store, waiting.delta.execution);
             let structure = looked.await?.unwrap_or_default();
-            if let Some(delta) = self.received.pop_front() {
+            if let Some(Waiting { delta, bytes }) = self.received.pop_front() {
                 let node_type = structure.type_at(&delta.path);
-                self.held.push_back(delta_event(delta, node_type));
+                let event = delta_event(delta, node_type);
+                self.held.push_back(Held { event, bytes });
             }
         }
         self.tell_damaged(events);
-        let excess = self.held.len().saturating_sub(HELD);
-        self.held.drain(..excess);
-        self.lost += excess as u64;
+        let mut bytes: usize = self.held.iter().map(|held| held.bytes).sum();
+        while self.held.len() > 1
+            && (self.held.len() > HELD || bytes > self.filter.read_ahead_bytes)
+            && let Some(oldest) = self.held.pop_front()
+        {
+            bytes -= oldest.bytes;
+            self.lost += 1;
+        }
         let deltas = std::mem::take(&mut self.lost);
         if deltas > 0 {
             self.missed.fetch_add(deltas, Ordering::Relaxed);
@@ -288,7 +331,8 @@ impl Reader {
 
     /// Releases the deltas whose turn has come, or comes with this record.
     fn release(&mut self, events: &mut VecDeque<Item>, record: Option<(ExecutionId, u64)>) {
-        for delta in std::mem::take(&mut self.held) {
+        for held in std::mem::take(&mut self.held) {
+            let delta = &held.event;
             if self.executions.is_over(delta.execution) {
                 continue; // It was cancelled, and its process had not noticed.
             }
@@ -297,9 +341,9 @@ impl Reader {
                 None => self.executions.has_passed(delta.execution, delta.next_seq),
             };
             if comes {
-                events.push_back(Ok(ExecutionEvent::Delta(delta)))
+                events.push_back(Ok(ExecutionEvent::Delta(held.event)))
             } else {
-                self.held.push_back(delta)
+                self.held.push_back(held)
             }
         }
     }
@@ -315,6 +359,13 @@ impl Reader {
         }
         self.is_idle = later.is_elapsed();
     }
+}
+
+/// About how many bytes a record takes.
+fn bytes_of(logged: &Logged) -> usize {
+    let record = &logged.record;
+    let owner = logged.owner.as_ref().map_or(0, String::len);
+    record.payload.len() + record.path.len() + record.step.len() + owner + OTHERWISE
 }
 
 fn recorded(logged: Logged, described: Described, values: Option<NodeValues>) -> ExecutionEvent {

@@ -103,6 +103,17 @@ impl Caller {
         }
     }
 
+    /// The owner for whom their streams are counted, of this execution or of all of theirs. `None` for
+    /// an operator. A link is counted for the owner of its execution, since owners make links.
+    pub(crate) fn counted_for(&self, execution: Option<&Execution>) -> Option<String> {
+        let owner = execution.and_then(Execution::owner);
+        match (&self.principal.0, owner) {
+            (Who::Operator, _) => None,
+            (Who::Link { .. }, Some(owner)) => Some(Principal::owner(owner).key()),
+            _ => Some(self.principal.key()),
+        }
+    }
+
     /// All executions that they may see, to look at this one of them.
     pub(crate) async fn executions_with(&self, id: ExecutionId) -> Result<&Executions, Problem> {
         self.execution(id).await?;

@@ -5,6 +5,9 @@ use serde_json::{Value, json};
 
 use crate::problem::Problem;
 
+/// How many bytes of records are read ahead for a client.
+pub(crate) const READ_AHEAD: usize = 32 * 1024;
+
 /// An event as JSON, with what decides who gets it.
 #[derive(Debug)]
 pub(crate) struct Frame {
@@ -65,6 +68,11 @@ impl Frame {
         }
     }
 
+    /// About how many bytes it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.json.len() + self.path.as_ref().map_or(0, String::len) + size_of::<Self>()
+    }
+
     pub(crate) fn offset(&self) -> Option<u64> {
         match self.place {
             Place::Record { offset, .. } => Some(offset),
@@ -94,7 +102,7 @@ pub(crate) struct Wanted {
 impl Wanted {
     /// A filter for events that say as much as these.
     pub(crate) fn filter(&self) -> EventFilter {
-        let filter = EventFilter::new();
+        let filter = EventFilter::new().read_ahead(READ_AHEAD);
         if self.values { filter.values() } else { filter }
     }
 

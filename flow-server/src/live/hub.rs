@@ -4,13 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Weak};
 
 use flow_durable::{EventFilter, ExecutionId, Executions, RuntimeError};
-use tokio::sync::{Mutex, broadcast};
+use tokio::sync::Mutex;
 use tokio::task::AbortHandle;
 
-use super::frame::Frame;
-
-/// How many events wait for a client, before it reads from the store again.
-const BACKLOG: usize = 1024;
+use super::frame::{Frame, READ_AHEAD};
+use super::ring::{Next, Place, Ring};
 
 /// An execution that is watched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -31,9 +29,7 @@ pub(crate) struct Hub {
 /// The reader of an execution. It ends with the last client.
 #[derive(Debug)]
 struct Channel {
-    /// Of which each client has one of its own. (A sender here would keep the clients waiting when the
-    /// reader has ended.)
-    receiver: broadcast::Receiver<Arc<Frame>>,
+    ring: Arc<Ring>,
     reader: AbortHandle,
 }
 
@@ -43,12 +39,35 @@ impl Drop for Channel {
     }
 }
 
+/// Tells the clients that nothing follows, however the reader ends.
+struct Closes(Arc<Ring>);
+
+impl Drop for Closes {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
 /// What a reader reads, for one client.
 #[derive(Debug)]
 pub(super) struct Live {
-    pub(super) receiver: broadcast::Receiver<Arc<Frame>>,
+    place: Place,
     /// Keeps it reading.
     _reader: Arc<Channel>,
+}
+
+impl Live {
+    fn of(channel: Arc<Channel>) -> Self {
+        Live {
+            place: channel.ring.place(),
+            _reader: channel,
+        }
+    }
+
+    /// Waits for the next event. Cancel safe.
+    pub(super) async fn next(&mut self) -> Next {
+        self.place.next().await
+    }
 }
 
 impl Hub {
@@ -67,39 +86,30 @@ impl Hub {
         let mut channels = self.channels.lock().await;
         let known = channels.get(&watched).and_then(Weak::upgrade);
         if let Some(channel) = known.filter(|channel| !channel.reader.is_finished()) {
-            let receiver = channel.receiver.resubscribe();
-            return Ok(Live {
-                receiver,
-                _reader: channel,
-            });
+            return Ok(Live::of(channel));
         }
-        let mut filter = EventFilter::new().deltas().from_offset(offset);
+        let mut filter = EventFilter::new().read_ahead(READ_AHEAD);
+        filter = filter.deltas().from_offset(offset);
         if watched.values {
             filter = filter.values();
         }
         let execution = executions.get(watched.id).await?;
         let mut events = execution.events(filter).await?;
-        let (sender, receiver) = broadcast::channel(BACKLOG);
+        let ring = Arc::new(Ring::default());
+        let closes = Closes(ring.clone());
         let reader = tokio::spawn(async move {
             while let Some(event) = events.next().await {
                 let frame = match event {
                     Ok(event) => Frame::of(&event),
                     Err(error) => Frame::failed(error),
                 };
-                // Nobody may be there at this moment.
-                let _ = sender.send(Arc::new(frame));
+                closes.0.add(frame);
             }
         });
         let reader = reader.abort_handle();
-        let channel = Arc::new(Channel {
-            receiver: receiver.resubscribe(),
-            reader,
-        });
+        let channel = Arc::new(Channel { ring, reader });
         channels.retain(|_, channel| channel.strong_count() > 0);
         channels.insert(watched, Arc::downgrade(&channel));
-        Ok(Live {
-            receiver,
-            _reader: channel,
-        })
+        Ok(Live::of(channel))
     }
 }

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use flow_durable::{Events, ExecutionId, Executions, RuntimeError};
-use tokio::sync::broadcast::error::RecvError;
 
 use super::frame::{Frame, Place, Wanted};
 use super::hub::{Live, Watched};
+use super::ring::Next;
 use crate::app::App;
 
 /// The events of an execution for one client, from a record on, until the execution is over.
@@ -135,16 +135,16 @@ impl Watch {
                 self.go_live().await?;
                 continue;
             };
-            match live.receiver.recv().await {
-                Ok(frame) => return Ok(Some(frame)),
-                Err(RecvError::Lagged(_)) => {
+            match live.next().await {
+                Next::Frame(frame) => return Ok(Some(frame)),
+                Next::Lagged => {
                     self.read_stored().await?;
                     if self.wanted.deltas {
                         return Ok(Some(Arc::new(Frame::missed())));
                     }
                 }
                 // The reader ends with the execution, whose end has passed, or when it is removed.
-                Err(RecvError::Closed) => self.is_over = true,
+                Next::Closed => self.is_over = true,
             }
         }
     }

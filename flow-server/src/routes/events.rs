@@ -20,6 +20,7 @@ use crate::access::Caller;
 use crate::app::App;
 use crate::live::{Frame, Wanted, Watch};
 use crate::problem::Problem;
+use crate::streams::StreamPermit;
 use crate::views::{EventsView, ProblemView};
 
 /// How often a stream says that it is still there.
@@ -27,6 +28,9 @@ const HEARTBEAT: Duration = Duration::from_secs(15);
 
 /// How many events an answer has that is not a stream.
 const PAGE: usize = 1000;
+
+/// How many bytes of events such an answer has, and one event more.
+const PAGE_BYTES: usize = 4 * 1024 * 1024;
 
 /// How long to wait for events that the store already has.
 const AT_ONCE: Duration = Duration::from_millis(20);
@@ -128,15 +132,16 @@ pub(super) async fn of_execution(
         return page(&app, Source::One(Box::new(watch)), params.wait).await;
     }
     // A stream that ends is opened again by a browser, unless it is told that there is no more.
-    let is_over = caller.execution(id).await?.status().is_over();
-    let first = match (is_over, offset) {
+    let execution = caller.execution(id).await?;
+    let permit = app.streams().open(caller.counted_for(Some(&execution)))?;
+    let first = match (execution.status().is_over(), offset) {
         (true, Some(_)) => match watch.next().await {
             None => return Ok(StatusCode::NO_CONTENT.into_response()),
             first => first,
         },
         _ => None,
     };
-    streamed(&app, first, Source::One(Box::new(watch)))
+    Ok(streamed(&app, permit, first, Source::One(Box::new(watch))))
 }
 
 /// The events of all executions, from now on
@@ -174,7 +179,8 @@ pub(super) async fn of_all(
         offset: offset.unwrap_or(0),
     };
     if is_stream(&headers) {
-        streamed(&app, None, source)
+        let permit = app.streams().open(caller.counted_for(None))?;
+        Ok(streamed(&app, permit, None, source))
     } else {
         page(&app, source, params.wait).await
     }
@@ -237,10 +243,10 @@ fn is_stream(headers: &HeaderMap) -> bool {
 
 fn streamed(
     app: &Arc<App>,
+    permit: StreamPermit,
     first: Option<Arc<Frame>>,
     source: Source,
-) -> Result<Response, Problem> {
-    let permit = app.stream_permit()?;
+) -> Response {
     let open = (permit, app.metrics().stream());
     let closing = app.closing().clone().cancelled_owned();
     let events = stream::iter(first)
@@ -263,7 +269,7 @@ fn streamed(
     response
         .headers_mut()
         .insert(no_buffer, HeaderValue::from_static("no"));
-    Ok(response)
+    response
 }
 
 fn frames(source: Source) -> impl Stream<Item = Arc<Frame>> {
@@ -290,9 +296,11 @@ async fn page(app: &App, mut source: Source, wait: u64) -> Result<Response, Prob
         first = tokio::time::timeout(wait, source.next()) => first.ok().flatten(),
         () = app.closing().cancelled() => None,
     };
+    let mut bytes = 0;
     while let Some(frame) = next {
+        bytes += frame.bytes();
         events.push(parsed(&frame)?);
-        if events.len() == PAGE {
+        if events.len() == PAGE || bytes > PAGE_BYTES {
             break;
         }
         let following = tokio::time::timeout(AT_ONCE, source.next()).await;

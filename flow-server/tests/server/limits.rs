@@ -84,6 +84,119 @@ async fn too_many_streams_are_refused() {
     let _third = client.stream("/events").await;
 }
 
+/// One owner cannot take the streams of the others, and whoever has a link takes those of its owner.
+#[tokio::test]
+async fn an_owner_has_so_many_streams() {
+    let limits = Limits {
+        streams_per_owner: NonZeroUsize::new(2).unwrap(),
+        ..Limits::default()
+    };
+    let client = served_with(|server| server.limits(limits)).client;
+    let (id, _) = client.asking().await;
+    let path = format!("/executions/{id}/events");
+    let links = format!("/executions/{id}/links");
+    let made = client
+        .post(&links, json!({ "expiresInSeconds": 60 }))
+        .await
+        .expect(201);
+    let link = made["link"].as_str().unwrap();
+    let first = client.stream("/events").await;
+    let second = client.stream(&path).await;
+    let guest = client.with_token(link);
+    for more in [&client, &guest] {
+        let more = more.with_header("accept", "text/event-stream");
+        let refused = more.get(&path).await;
+        refused.problem(429, "too-many-requests");
+        assert_eq!(refused.headers["retry-after"], "5");
+        // Without a stream there are events all the same.
+        client.get(&path).await.expect(200);
+    }
+    let ben = client.with_token("ben's token");
+    let _bens = [ben.stream("/events").await, ben.stream("/events").await];
+    let operator = client.with_token("operator's token");
+    let mut operators = Vec::new();
+    for _ in 0..3 {
+        operators.push(operator.stream(&path).await);
+    }
+    drop(first);
+    let guests = guest.stream(&path).await;
+    drop((second, guests));
+    let _again = [client.stream(&path).await, guest.stream(&path).await];
+}
+
+/// Somebody who reads nothing of a stream is cut off, and can resume it.
+#[tokio::test]
+async fn a_client_that_reads_nothing_is_cut_off() {
+    let limits = Limits {
+        write_time: Duration::from_millis(500),
+        ..Limits::default()
+    };
+    let address = listening(limits).await;
+    let input = r#"{"counted":0,"until":10000}"#;
+    let mut start = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST /flows/Counting/executions HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ann's token\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{input}",
+        input.len()
+    );
+    start.write_all(head.as_bytes()).await.unwrap();
+    let mut started = String::new();
+    start.read_to_string(&mut started).await.unwrap();
+    let (_, body) = started.split_once("\r\n\r\n").unwrap();
+    let started: serde_json::Value = serde_json::from_str(body).unwrap();
+    let id = started["id"].as_str().unwrap();
+
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let mut stream = socket.connect(address).await.unwrap();
+    let head = format!(
+        "GET /executions/{id}/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ann's token\r\n\
+         Accept: text/event-stream\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    let open = async || {
+        let mut metrics = TcpStream::connect(address).await.unwrap();
+        let head =
+            b"GET /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer operator's token\r\n\
+                     Connection: close\r\n\r\n";
+        metrics.write_all(head).await.unwrap();
+        let mut text = String::new();
+        metrics.read_to_string(&mut text).await.unwrap();
+        text.contains("\nflow_event_streams 1\n")
+    };
+    let at_most = Duration::from_secs(60);
+    let cut_off = async {
+        while !open().await {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        while open().await {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    tokio::time::timeout(at_most, cut_off).await.unwrap();
+    // It gets what was under way, and no end.
+    let mut seen = Vec::new();
+    let _ = stream.read_to_end(&mut seen).await;
+    let seen = String::from_utf8_lossy(&seen);
+    assert!(!seen.contains("run_completed"));
+    // The last one is cut off.
+    let (seen, _) = seen.rsplit_once("\n\n").unwrap();
+    let last = seen.lines().rfind(|line| line.starts_with("id: ")).unwrap();
+    let last: u64 = last["id: ".len()..].parse().unwrap();
+
+    let mut again = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "GET /executions/{id}/events HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ann's token\r\n\
+         Accept: text/event-stream\r\nLast-Event-ID: {last}\r\nConnection: close\r\n\r\n"
+    );
+    again.write_all(head.as_bytes()).await.unwrap();
+    let mut rest = String::new();
+    again.read_to_string(&mut rest).await.unwrap();
+    let first = rest.lines().find(|line| line.starts_with("id: ")).unwrap();
+    assert_eq!(first, format!("id: {}", last + 1));
+    assert!(rest.contains("run_completed"));
+}
+
 async fn listening(limits: Limits) -> std::net::SocketAddr {
     let (runtime, _) = runtime(&Default::default());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
