@@ -8,6 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use flow_durable::{Execution, Runtime, RuntimeError};
 use futures_util::future::join_all;
+use jiff::Timestamp;
 
 use crate::error::ScheduleError;
 use crate::schedule::Schedule;
@@ -20,7 +21,10 @@ const LONGEST_SLEEP: Duration = Duration::from_secs(20);
 /// A tick for which this process has waited is not missed because it was slow to wake.
 const SLOW: Duration = Duration::from_secs(60);
 
-/// After what time a start is tried again, at first and at last.
+/// A clock that is behind by this much was set back, and not only corrected a little.
+const SET_BACK: Duration = SLOW;
+
+/// The initial and the maximum delay between attempts to start.
 const RETRY_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(30)];
 
 /// The schedules of a process.
@@ -65,6 +69,14 @@ pub enum ScheduleEvent<'a> {
         /// Whether it is tried again.
         is_tried_again: bool,
     },
+    /// The store could not be asked since when the schedule is known. No tick is started before; it is
+    /// tried again.
+    Waits {
+        /// The schedule.
+        schedule: &'a Schedule,
+        /// Why.
+        error: &'a RuntimeError,
+    },
     /// It is too late for a tick, and perhaps for more after it: the machine slept, the clock was
     /// set, or the store could not be reached.
     Missed {
@@ -107,6 +119,10 @@ impl fmt::Display for ScheduleEvent<'_> {
                     f,
                     "the tick {tick} of `{name}` could not be started{then}: {error}"
                 )
+            }
+            ScheduleEvent::Waits { schedule, error } => {
+                let name = schedule.name();
+                write!(f, "`{name}` waits for the store, and tries again: {error}")
             }
             ScheduleEvent::Missed { schedule, tick } => {
                 let (name, late) = (schedule.name(), schedule.lateness().max(SLOW));
@@ -206,10 +222,16 @@ impl Schedules {
 
     /// Returns when there are no further ticks.
     async fn run_one(&self, schedule: &Schedule, runtime: &Runtime) {
+        let now = (self.clock)();
+        let known = self.known_since(schedule, now, runtime).await;
         // Up to there, all is done. A tick at that time itself is not.
-        let mut done = just_before(self.ago(schedule.lateness()));
+        let mut done = just_before(known.max(before(now, schedule.lateness())));
         while let Some(tick) = schedule.next_after(done) {
-            self.sleep_until(tick.at()).await;
+            if let Some(now) = self.sleep_until(tick.at(), done).await {
+                // Ticks that have been started are not started again.
+                done = just_before(now);
+                continue;
+            }
             if tick.at() < self.oldest(schedule) {
                 self.tell(&ScheduleEvent::Missed {
                     schedule,
@@ -224,6 +246,32 @@ impl Schedules {
         self.tell(&ScheduleEvent::Over { schedule });
     }
 
+    /// Since when the schedule is known, by this time. Waits until the store can be asked.
+    async fn known_since(
+        &self,
+        schedule: &Schedule,
+        now: SystemTime,
+        runtime: &Runtime,
+    ) -> SystemTime {
+        let text = Timestamp::try_from(now).map_or_else(|_| String::new(), |now| now.to_string());
+        let [mut pause, longest] = RETRY_AFTER;
+        loop {
+            match runtime.write_once(&schedule.known_as(), &text).await {
+                Ok(stored) => {
+                    let known = stored.parse::<Timestamp>().map(SystemTime::from);
+                    // It is later if the clock was set back since.
+                    return known.map_or(now, |known| known.min(now));
+                }
+                Err(error) => self.tell(&ScheduleEvent::Waits {
+                    schedule,
+                    error: &error,
+                }),
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(longest);
+        }
+    }
+
     fn tell(&self, event: &ScheduleEvent<'_>) {
         for observer in &self.observers {
             observer(event);
@@ -232,21 +280,21 @@ impl Schedules {
 
     /// The oldest time for which it is not too late.
     fn oldest(&self, schedule: &Schedule) -> SystemTime {
-        self.ago(schedule.lateness().max(SLOW))
+        before((self.clock)(), schedule.lateness().max(SLOW))
     }
 
-    fn ago(&self, time: Duration) -> SystemTime {
-        let now = (self.clock)();
-        let ago = now.checked_sub(time);
-        ago.map_or(SystemTime::UNIX_EPOCH, |ago| {
-            ago.max(SystemTime::UNIX_EPOCH)
-        })
-    }
-
-    async fn sleep_until(&self, time: SystemTime) {
-        while let Ok(left) = time.duration_since((self.clock)())
-            && !left.is_zero()
-        {
+    /// Sleeps until a time; or until the clock is set back behind what is done, such as when it was
+    /// far ahead for a while, and returns the time that it shows then.
+    async fn sleep_until(&self, time: SystemTime, done: SystemTime) -> Option<SystemTime> {
+        loop {
+            let now = (self.clock)();
+            let left = time.duration_since(now).ok()?;
+            if left.is_zero() {
+                return None;
+            }
+            if now < before(done, SET_BACK) {
+                return Some(now);
+            }
             tokio::time::sleep(left.min(LONGEST_SLEEP)).await;
         }
     }
@@ -281,6 +329,11 @@ impl Schedules {
             pause = (pause * 2).min(longest);
         }
     }
+}
+
+fn before(time: SystemTime, by: Duration) -> SystemTime {
+    let before = time.checked_sub(by).unwrap_or(SystemTime::UNIX_EPOCH);
+    before.max(SystemTime::UNIX_EPOCH)
 }
 
 fn just_before(time: SystemTime) -> SystemTime {

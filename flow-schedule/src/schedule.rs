@@ -194,8 +194,9 @@ impl Schedule {
     /// How late a tick may be started: a minute, if nothing is said.
     ///
     /// When [`Schedules`](crate::Schedules) begins to run, it starts the ticks of this time before
-    /// now that nobody has started: what came due while all processes were down. A schedule that is
-    /// new starts them too. What comes due while it runs may always be a minute late, or this much
+    /// now that nobody has started: what came due while all processes were down. A schedule that no
+    /// process has run before begins with its next tick. So does one with another expression, time zone
+    /// or flow than before. What comes due while it runs may always be a minute late, or this much
     /// if it is more: after the machine slept, or while the store cannot be reached. What is older
     /// is missed.
     pub fn catch_up(mut self, time: Duration) -> Self {
@@ -257,6 +258,13 @@ impl Schedule {
         }
         let set = self.time_zone.following(first.timestamp()).next()?;
         Some(set.timestamp().to_zoned(self.time_zone.clone()))
+    }
+
+    /// The name under which the store remembers since when the schedule is known, as it is now.
+    pub(crate) fn known_as(&self) -> String {
+        let time_zone = self.time_zone.iana_name().unwrap_or("UTC");
+        let (name, flow, expression) = (&self.name, &self.flow, &self.expression);
+        format!("schedule/{name}/{flow}/{time_zone}/{expression}")
     }
 
     pub(crate) fn lateness(&self) -> Duration {
