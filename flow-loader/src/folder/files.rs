@@ -13,34 +13,41 @@ use super::{FileProblem, Folder};
 const DEEPEST: usize = 16;
 
 /// The text of a document, and its format. `None` if it cannot be read.
-type Text = Option<(Vec<u8>, Format)>;
+pub(super) type Text = Option<(Vec<u8>, Format)>;
 
-/// Reads the documents of a folder, by path within it. What is wrong with one of them is added to
-/// the problems.
+/// What a folder contains.
+pub(super) struct Contents {
+    /// The documents, by path within the folder.
+    pub(super) texts: BTreeMap<PathBuf, Text>,
+    /// The paths of the folders in it that cannot be read, so that nobody knows what they contain.
+    pub(super) unreadable: Vec<PathBuf>,
+}
+
+/// Reads the documents of a folder. What is wrong with one of them is added to the problems.
 ///
 /// # Errors
 ///
 /// The folder cannot be read, or contains too much.
-pub(super) fn read(
-    root: &Path,
-    problems: &mut Vec<FileProblem>,
-) -> Result<BTreeMap<PathBuf, Text>, FileProblem> {
+pub(super) fn read(root: &Path, problems: &mut Vec<FileProblem>) -> Result<Contents, FileProblem> {
     let unreadable = |error| FileProblem::unreadable(root, error);
     let mut reader = Reader {
         root,
         real_root: root.canonicalize().map_err(unreadable)?,
-        texts: BTreeMap::new(),
+        contents: Contents {
+            texts: BTreeMap::new(),
+            unreadable: Vec::new(),
+        },
         bytes: 0,
         problems,
     };
     reader.folder(Path::new(""), DEEPEST)?;
-    Ok(reader.texts)
+    Ok(reader.contents)
 }
 
 struct Reader<'a> {
     root: &'a Path,
     real_root: PathBuf,
-    texts: BTreeMap<PathBuf, Text>,
+    contents: Contents,
     bytes: usize,
     problems: &'a mut Vec<FileProblem>,
 }
@@ -60,13 +67,16 @@ impl Reader<'_> {
                 Ok(()) => {}
                 // It was removed after it was listed.
                 Err(FileProblem::Unreadable { path, source })
-                    if source.kind() == io::ErrorKind::NotFound && path == entry.path() => {}
+                    if source.kind() == io::ErrorKind::NotFound
+                        && path == entry.path()
+                        && fs::symlink_metadata(&path).is_err() => {}
                 Err(problem) if problem.path() == self.root => return Err(problem),
                 Err(problem) => {
                     self.problems.push(problem);
                     if Format::of_name(&within).is_some() {
-                        self.texts.insert(within, None);
+                        self.contents.texts.insert(within.clone(), None);
                     }
+                    self.contents.unreadable.push(within);
                 }
             }
         }
@@ -87,12 +97,18 @@ impl Reader<'_> {
         let Some(format) = Format::of_name(within) else {
             return Ok(());
         };
-        let real = path.canonicalize().map_err(unreadable)?;
+        let real = match path.canonicalize() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && kind.is_symlink() => {
+                let reason = "this link leads to nothing";
+                return Err(FileProblem::refused(&path, reason));
+            }
+            real => real.map_err(unreadable)?,
+        };
         if !real.starts_with(&self.real_root) {
             let reason = "this link leads out of the folder";
             return Err(FileProblem::refused(&path, reason));
         }
-        if self.texts.len() == Folder::MOST_FILES {
+        if self.contents.texts.len() == Folder::MOST_FILES {
             let reason = format!("this folder has more than {} documents", Folder::MOST_FILES);
             return Err(FileProblem::refused(self.root, reason));
         }
@@ -103,7 +119,8 @@ impl Reader<'_> {
             let reason = format!("the documents of this folder have more than {most} MiB");
             return Err(FileProblem::refused(self.root, reason));
         }
-        self.texts.insert(within.to_owned(), Some((bytes, format)));
+        let text = Some((bytes, format));
+        self.contents.texts.insert(within.to_owned(), text);
         Ok(())
     }
 }

@@ -22,6 +22,7 @@ pub use watch::Watch;
 use crate::load::{load, load_read};
 use crate::loaded::LoadedFlow;
 use crate::registry::Registry;
+use files::Contents;
 use order::names_first;
 
 /// Loads the flow in a file, whose name ends in `.json`, `.yaml` or `.yml`: as
@@ -162,19 +163,28 @@ impl Folder {
 
     /// Loads what the folder contains now, for the first time or again.
     ///
-    /// If the folder itself cannot be read, or contains too much, its flows stay as they were.
+    /// If the folder itself cannot be read, or contains too much, its flows stay as they were. So do
+    /// those of a folder inside it that cannot be read, and of a link that leads to nothing.
     pub fn reload(&mut self) -> Reload {
         let mut problems = Vec::new();
-        let texts = match files::read(&self.root, &mut problems) {
-            Ok(texts) => texts,
-            Err(problem) => {
-                return Reload {
-                    problems: vec![problem],
-                    ..Reload::default()
-                };
+        match files::read(&self.root, &mut problems) {
+            Ok(contents) => self.take(contents, problems),
+            Err(problem) => Reload {
+                problems: vec![problem],
+                ..Reload::default()
+            },
+        }
+    }
+
+    /// Loads these contents.
+    fn take(&mut self, contents: Contents, mut problems: Vec<FileProblem>) -> Reload {
+        let mut drafts = self.drafts(contents.texts, &mut problems);
+        for path in self.loaded.keys() {
+            let is_below = |folder: &PathBuf| path.starts_with(folder);
+            if contents.unreadable.iter().any(is_below) {
+                drafts.entry(path.clone()).or_insert(None);
             }
-        };
-        let mut drafts = self.drafts(texts, &mut problems);
+        }
         self.refuse_same_names(&mut drafts, &mut problems);
         let before = self.structures();
         self.load(drafts, &mut problems);
@@ -305,5 +315,49 @@ impl Folder {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "
+version: 2.0.0
+name: Waits
+namespace: waits
+inputs: { type: object, properties: {} }
+outputs: { type: object, properties: {} }
+nodes:
+  - { type: flow.wait, id: wait, params: { duration: 1s } }
+edges: []
+ends:
+  - { from: wait, condition: default, label: default }
+";
+
+    /// Files as permissions hide them cannot be tested by whoever may read everything.
+    #[test]
+    fn a_folder_inside_that_cannot_be_read_keeps_its_flows() {
+        let contents = |texts: &[(&str, &str)], unreadable: &[&str]| Contents {
+            texts: texts
+                .iter()
+                .map(|(path, text)| (path.into(), Some((text.as_bytes().to_vec(), Format::Yaml))))
+                .collect(),
+            unreadable: unreadable.iter().map(PathBuf::from).collect(),
+        };
+        let mut folder = Folder::new("flows", Registry::new());
+        let other = TEXT.replace("Waits", "Others");
+        let both = contents(&[("inside/a.yaml", TEXT), ("b.yaml", &other)], &[]);
+        let reload = folder.take(both, Vec::new());
+        assert_eq!(reload.changed.len(), 2, "{:?}", reload.problems);
+        let reload = folder.take(contents(&[], &["inside"]), Vec::new());
+        assert!(reload.changed.is_empty());
+        assert_eq!(reload.removed, ["Others"]);
+        assert_eq!(
+            folder.flows().map(LoadedFlow::name).collect::<Vec<_>>(),
+            ["Waits"]
+        );
+        let reload = folder.take(contents(&[], &[]), Vec::new());
+        assert_eq!(reload.removed, ["Waits"]);
     }
 }

@@ -17,7 +17,8 @@ const QUIET: Duration = Duration::from_millis(100);
 /// After how long a folder is loaded at the latest, if something changes all the time.
 const LATEST: Duration = Duration::from_secs(2);
 
-/// How often a folder that is gone is looked for.
+/// How often a folder that is gone is looked for, and one that is there is compared with the one that
+/// is watched.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 /// A watched folder: see [`Folder::watch`]. It is watched until this is dropped.
@@ -50,7 +51,9 @@ impl Folder {
     /// the problems are other ones, is reported, on a thread of its own; the first one follows at
     /// once, if something has changed since the folder was last loaded.
     ///
-    /// A folder that is removed keeps its flows, and is watched again when it is back. If `report`
+    /// A folder that is removed keeps its flows, and is watched again when it is back. A second after a
+    /// link that leads to the folder, or to one around it, has been set to another one, that one is
+    /// watched. If `report`
     /// panics, the folder is not watched any more.
     ///
     /// # Errors
@@ -102,6 +105,7 @@ impl Folder {
             root,
             watcher,
             received,
+            watched: None,
             is_lost: false,
             problems: Vec::new(),
         };
@@ -123,10 +127,12 @@ fn io_error(error: notify::Error) -> io::Error {
 
 struct Thread {
     folder: Folder,
-    /// The folder as events name it.
+    /// The path of the folder, which may be a link.
     root: PathBuf,
     watcher: RecommendedWatcher,
     received: Receiver<Message>,
+    /// The folder that is watched, whatever leads to it now.
+    watched: Option<Identity>,
     /// True if the folder was removed or renamed.
     is_lost: bool,
     /// The problems that were reported last.
@@ -136,9 +142,28 @@ struct Thread {
 impl Thread {
     /// Begins to watch the folder.
     fn find(&mut self) -> notify::Result<()> {
-        self.watcher.watch(&self.root, RecursiveMode::Recursive)?;
+        let found = Identity::of(&self.root).ok_or_else(notify::Error::path_not_found)?;
+        // A link itself would be watched, and not what it leads to.
+        self.watcher.watch(&found.path, RecursiveMode::Recursive)?;
+        self.watched = Some(found);
         self.is_lost = false;
         Ok(())
+    }
+
+    /// Returns true if the path of the folder leads to another one than the one that is watched. Nobody
+    /// is told of that if it is a link, or is inside a folder that is renamed.
+    fn is_another(&self) -> bool {
+        Identity::of(&self.root) != self.watched
+    }
+
+    /// Returns true if after this event the folder may not be watched any more.
+    fn loses(&self, event: &Event) -> bool {
+        let is_gone = matches!(
+            event.kind,
+            EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
+        );
+        let watched = self.watched.as_ref().map(|watched| &watched.path);
+        is_gone && event.paths.iter().any(|path| Some(path) == watched)
     }
 
     fn run(mut self, mut report: impl FnMut(Reload)) {
@@ -168,14 +193,13 @@ impl Thread {
                     let left = LATEST.saturating_sub(began.elapsed());
                     self.received.recv_timeout(left.min(QUIET))
                 }
-                None if self.is_lost => self.received.recv_timeout(LOOK_AGAIN),
-                None => self.received.recv().map_err(RecvTimeoutError::from),
+                None => self.received.recv_timeout(LOOK_AGAIN),
             };
             match message {
                 Ok(Message::Changed(Ok(event))) if !is_change(&event) => {}
                 Ok(Message::Changed(event)) => {
                     match event {
-                        Ok(event) => self.is_lost |= loses(&event, &self.root),
+                        Ok(event) => self.is_lost |= self.loses(&event),
                         Err(error) => {
                             let error = io_error(error);
                             failures.push(FileProblem::unreadable(&self.folder.root, error));
@@ -185,9 +209,15 @@ impl Thread {
                 }
                 Ok(Message::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
                 Err(RecvTimeoutError::Timeout) => {
+                    self.is_lost |= self.is_another();
+                    if !self.is_lost && began.is_none() {
+                        continue;
+                    }
                     if self.is_lost {
                         // The folder of this name may be another one now.
-                        let _ = self.watcher.unwatch(&self.root);
+                        if let Some(before) = self.watched.take() {
+                            let _ = self.watcher.unwatch(&before.path);
+                        }
                         let is_found = self.find().is_ok();
                         if !is_found && began.is_none() {
                             continue;
@@ -204,16 +234,33 @@ impl Thread {
     }
 }
 
+/// A folder, by the path without links that leads to it, and where the system has one by its number.
+#[derive(Debug, PartialEq, Eq)]
+struct Identity {
+    path: PathBuf,
+    number: Option<(u64, u64)>,
+}
+
+impl Identity {
+    /// That of the folder to which a path leads. `None` if there is none.
+    fn of(path: &Path) -> Option<Self> {
+        let path = path.canonicalize().ok()?;
+        let metadata = path.metadata().ok()?;
+        #[cfg(unix)]
+        let number = {
+            use std::os::unix::fs::MetadataExt as _;
+            Some((metadata.dev(), metadata.ino()))
+        };
+        #[cfg(not(unix))]
+        let number = {
+            drop(metadata);
+            None
+        };
+        Some(Identity { path, number })
+    }
+}
+
 /// Returns false if files were only read, as by this program.
 fn is_change(event: &Event) -> bool {
     !matches!(event.kind, EventKind::Access(_))
-}
-
-/// Returns true if after this event the folder may not be watched any more.
-fn loses(event: &Event, root: &Path) -> bool {
-    let is_gone = matches!(
-        event.kind,
-        EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
-    );
-    is_gone && event.paths.iter().any(|path| path == root)
 }

@@ -9,6 +9,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tempfile::TempDir;
 
+#[cfg(feature = "watch")]
+mod watched;
+
 #[node]
 fn greet(name: &str) -> String {
     format!("Hello, {name}!")
@@ -291,9 +294,10 @@ fn links_that_leave_the_folder_and_what_is_not_a_file_are_refused() {
     symlink(".data/a.yaml", test.path("a.yaml")).unwrap();
     let [changed, _, problems] = test.reload();
     assert_eq!(changed, ["A"]);
-    let [folder, ring, out, pipe] = &problems[..] else {
+    let [dangling, folder, ring, out, pipe] = &problems[..] else {
         panic!("{problems:#?}")
     };
+    assert_eq!(dangling, "dangling.yaml: this link leads to nothing");
     assert_eq!(folder, "folder.yaml: this link leads out of the folder");
     assert!(ring.starts_with("loop.yaml: "), "{ring}");
     assert_eq!(out, "out.yaml: this link leads out of the folder");
@@ -429,90 +433,45 @@ async fn executions_finish_on_the_document_on_which_they_started() {
     assert_eq!(answered(&second, waiting[2]).await, "Hello, Ann!");
 }
 
-#[cfg(feature = "watch")]
-mod watched {
-    use std::sync::mpsc::{self, Receiver};
-    use std::time::Duration;
+/// A link that leads to nothing for a moment, as while what it leads to is exchanged, keeps its flow.
+#[cfg(unix)]
+#[test]
+fn a_link_that_leads_to_nothing_keeps_its_flow() {
+    use std::os::unix::fs::symlink;
+    let mut test = Test::new();
+    test.write(".data/a.yaml", text("A", &["greet"]));
+    symlink(".data/a.yaml", test.path("a.yaml")).unwrap();
+    test.assert(&["A"], &[], &[]);
+    test.remove(".data/a.yaml");
+    test.assert(&[], &[], &["a.yaml: this link leads to nothing"]);
+    test.write(".data/a.yaml", text("A", &["greet", "shout"]));
+    test.assert(&["A"], &[], &[]);
+    // A link that is gone itself is one of a flow that is gone.
+    test.remove("a.yaml");
+    test.assert(&[], &["A"], &[]);
+}
 
-    use super::*;
-
-    /// Nothing takes this long unless it does not happen.
-    const AT_LAST: Duration = Duration::from_secs(60);
-
-    fn next(reports: &Receiver<Reload>) -> [Vec<String>; 3] {
-        let reload = reports.recv_timeout(AT_LAST).unwrap();
-        let changed = reload.changed.iter().map(|flow| flow.name().to_owned());
-        let problems = reload.problems.iter().map(ToString::to_string);
-        [
-            changed.collect(),
-            reload.removed.clone(),
-            problems.collect(),
-        ]
-    }
-
-    #[test]
-    fn changes_of_files_are_reported() {
-        let test = Test::new();
-        test.write("a.yaml", text("A", &["greet"]));
-        let (sender, reports) = mpsc::channel();
-        let folder = Folder::new(test.path.path(), nodes());
-        let watch = folder
-            .watch(move |reload| sender.send(reload).unwrap())
-            .unwrap();
-        let none = || Vec::<String>::new();
-        assert_eq!(next(&reports), [vec!["A".to_owned()], none(), none()]);
-
-        test.write("a.yaml", text("A", &["greet", "shout"]));
-        assert_eq!(next(&reports), [vec!["A".to_owned()], none(), none()]);
-
-        // As editors do it: a new file is given the name of the old one.
-        test.write(".a.yaml.new", text("A", &["gret"]));
-        fs::rename(test.path(".a.yaml.new"), test.path("a.yaml")).unwrap();
-        let [changed, removed, problems] = next(&reports);
-        assert_eq!((changed, removed), (none(), none()));
-        assert!(
-            problems[0].contains("a.yaml:7:13: no node `gret`"),
-            "{problems:?}"
-        );
-
-        test.write("inside/b.yaml", text("B", &["greet"]));
-        test.write("a.yaml", text("A", &["greet"]));
-        let (mut changed, mut last) = (Vec::new(), Vec::new());
-        while changed.len() < 2 {
-            let [now, _, problems] = next(&reports);
-            changed.extend(now);
-            last = problems;
+/// However much of a file has been written when it is read, its flow is the old one or the new one, or one
+/// that is a sound document by itself.
+#[test]
+fn a_file_that_is_half_written_keeps_its_flow() {
+    let mut test = Test::new();
+    let (old, new) = (text("A", &["greet"]), text("A", &["greet", "shout"]));
+    test.write("a.yaml", &old);
+    test.assert(&["A"], &[], &[]);
+    for length in 0..new.len() {
+        test.write("a.yaml", &new[..length]);
+        let [changed, removed, problems] = test.reload();
+        assert!(removed.is_empty(), "{length}: {removed:?}");
+        if changed.is_empty() {
+            assert_eq!(test.said("A"), "Hello, Ann!", "{length}: {problems:?}");
+        } else {
+            assert!(problems.is_empty(), "{length}: {problems:?}");
+            assert_eq!(test.said("A"), "HELLO, ANN!", "{length}");
+            test.write("a.yaml", &old);
+            test.assert(&["A"], &[], &[]);
         }
-        changed.sort();
-        assert_eq!(
-            (changed, last),
-            (vec!["A".to_owned(), "B".to_owned()], none())
-        );
-
-        // A folder that is there again is watched again.
-        let (aside, root) = (tempfile::tempdir().unwrap(), test.path.path());
-        let aside = aside.path().join("aside");
-        fs::rename(root, &aside).unwrap();
-        let [changed, removed, problems] = next(&reports);
-        assert_eq!((changed, removed, problems.len()), (none(), none(), 1));
-        fs::rename(&aside, root).unwrap();
-        assert_eq!(next(&reports), [none(), none(), none()]);
-        test.remove("a.yaml");
-        assert_eq!(next(&reports), [none(), vec!["A".to_owned()], none()]);
-
-        drop(watch);
-        // The sender is dropped with the thread.
-        assert!(
-            reports
-                .recv_timeout(AT_LAST)
-                .is_err_and(|error| error == mpsc::RecvTimeoutError::Disconnected)
-        );
     }
-
-    #[test]
-    fn what_is_not_there_cannot_be_watched() {
-        let folder = Folder::new("nowhere", nodes());
-        let error = folder.watch(|_| {}).unwrap_err();
-        assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}");
-    }
+    test.write("a.yaml", &new);
+    test.assert(&["A"], &[], &[]);
 }
