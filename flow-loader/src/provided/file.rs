@@ -8,7 +8,7 @@ use std::env;
 use std::error::Error;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use aes_gcm::aead::{Aead as _, Generate as _, Payload};
@@ -16,10 +16,13 @@ use aes_gcm::{Aes256Gcm, KeyInit as _, Nonce};
 use secrecy::{ExposeSecret as _, SecretBox, SecretSlice, SecretString};
 use serde::{Deserialize, Serialize};
 
-use super::Credentials;
+use super::{Credentials, each_once};
 
 /// The version of the layout that is written.
 const VERSION: u32 = 1;
+
+/// The most bytes that a file may have.
+const LARGEST: u64 = 16 << 20;
 
 /// The bytes of a nonce.
 const NONCE: usize = 12;
@@ -64,7 +67,7 @@ impl CredentialKey {
 /// Credentials in a file, encrypted with AES-256-GCM.
 ///
 /// The file is read whenever a secret is asked for, so a flow that is loaded gets what was set last.
-/// Names are not encrypted. Somebody who can write the file cannot change a secret or move it to
+/// Names are not encrypted. A file of more than 16 MiB is not read. Somebody who can write the file cannot change a secret or move it to
 /// another name, but can remove it, or put back an older file.
 ///
 /// # Examples
@@ -106,6 +109,7 @@ struct Content {
     version: u32,
     /// Nothing, sealed: tells another key from damage.
     key: String,
+    #[serde(deserialize_with = "each_once::read")]
     credentials: BTreeMap<String, String>,
 }
 
@@ -178,7 +182,7 @@ impl CredentialFile {
 
     /// The content, if it is under this key.
     fn read(&self) -> Result<Content, CredentialFileError> {
-        let bytes = fs::read(&self.path).map_err(|error| match error.kind() {
+        let bytes = self.bytes().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => CredentialFileError::Missing {
                 path: self.path.clone(),
             },
@@ -202,15 +206,39 @@ impl CredentialFile {
         }
     }
 
+    fn bytes(&self) -> io::Result<Vec<u8>> {
+        // Before it is opened, because opening a pipe waits for somebody to write into it.
+        if !fs::metadata(&self.path)?.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        let mut bytes = Vec::new();
+        let file = File::open(&self.path)?;
+        if file.take(LARGEST + 1).read_to_end(&mut bytes)? as u64 > LARGEST {
+            return Err(io::Error::other("it is too large"));
+        }
+        Ok(bytes)
+    }
+
+    /// The path of the file itself, if a link leads to it: the link stays.
+    fn target(&self) -> io::Result<PathBuf> {
+        match self.path.canonicalize() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(self.path.clone()),
+            target => target,
+        }
+    }
+
     /// Changes the content, and writes it in place of the old file once it is whole.
     fn change(
         &self,
         change: impl FnOnce(&Aes256Gcm, &mut Content),
     ) -> Result<(), CredentialFileError> {
         let failed = |error| self.failed(error);
-        let mut lock = self.path.clone().into_os_string();
+        let path = self.target().map_err(failed)?;
+        let mut lock = path.clone().into_os_string();
         lock.push(".lock");
-        let lock = File::create(lock).map_err(failed)?;
+        // Nothing is written to it, also if it is a link to something else.
+        let options = File::options().append(true).create(true).open(lock);
+        let lock = options.map_err(failed)?;
         lock.lock().map_err(failed)?;
         let cipher = self.key.cipher();
         let mut content = match self.read() {
@@ -222,7 +250,7 @@ impl CredentialFile {
             read => read?,
         };
         change(&cipher, &mut content);
-        let folder = match self.path.parent() {
+        let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
@@ -231,8 +259,7 @@ impl CredentialFile {
         let text = serde_json::to_vec_pretty(&content).map_err(|error| failed(error.into()))?;
         new.write_all(&text).map_err(failed)?;
         new.as_file().sync_all().map_err(failed)?;
-        new.persist(&self.path)
-            .map_err(|error| failed(error.error))?;
+        new.persist(&path).map_err(|error| failed(error.error))?;
         Ok(())
     }
 

@@ -3,6 +3,8 @@
 mod credentials;
 mod dependency;
 #[cfg(feature = "credential-file")]
+mod each_once;
+#[cfg(feature = "credential-file")]
 mod file;
 mod loading;
 mod lookup;

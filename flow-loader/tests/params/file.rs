@@ -236,3 +236,76 @@ fn nobody_sees_half_a_file_and_nothing_is_lost() {
     assert_eq!(open().names().len(), 82);
     assert_eq!(secret(&open(), "3-19").as_deref(), Some("3-19"));
 }
+
+/// Somebody who can write in the folder cannot have another file emptied, or a program wait for ever.
+#[cfg(unix)]
+#[test]
+fn a_lock_that_leads_elsewhere_empties_nothing() {
+    let (folder, path) = written();
+    let precious = folder.path().join("precious");
+    fs::write(&precious, "precious").unwrap();
+    let lock = folder.path().join("credentials.json.lock");
+    fs::remove_file(&lock).unwrap();
+    std::os::unix::fs::symlink(&precious, &lock).unwrap();
+    let file = CredentialFile::open(&path, key(1)).unwrap();
+    file.set("pages", "new".into()).unwrap();
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+    assert_eq!(secret(&file, "pages").as_deref(), Some("new"));
+}
+
+/// As Kubernetes mounts a file: whoever follows the link sees what was set.
+#[cfg(unix)]
+#[test]
+fn a_link_to_the_file_stays_a_link() {
+    let (folder, path) = written();
+    let link = folder.path().join("link.json");
+    std::os::unix::fs::symlink("credentials.json", &link).unwrap();
+    let linked = CredentialFile::open(&link, key(1)).unwrap();
+    linked.set("pages", "new".into()).unwrap();
+    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+    let file = CredentialFile::open(&path, key(1)).unwrap();
+    assert_eq!(secret(&file, "pages").as_deref(), Some("new"));
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_not_a_regular_file_is_not_read() {
+    let (_folder, path) = folder();
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.unwrap().success());
+    let error = CredentialFile::open_or_create(&path, key(1)).unwrap_err();
+    assert!(matches!(error, CredentialFileError::Io { .. }), "{error}");
+    let why = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!(why, "it is not a regular file");
+    let zeros = CredentialFile::open("/dev/zero", key(1)).unwrap_err();
+    assert!(matches!(zeros, CredentialFileError::Io { .. }), "{zeros}");
+}
+
+#[test]
+fn a_file_without_end_is_not_read_to_its_end() {
+    let (_folder, path) = written();
+    let file = fs::File::options().write(true).open(&path).unwrap();
+    file.set_len(1 << 40).unwrap();
+    let error = CredentialFile::open(&path, key(1)).unwrap_err();
+    let why = std::error::Error::source(&error).unwrap().to_string();
+    assert_eq!(why, "it is too large");
+}
+
+/// Of two secrets of one name, the one that is read must not be the one that somebody has put there.
+#[test]
+fn a_name_that_is_there_twice_is_damage() {
+    let (_folder, path) = written();
+    let whole = fs::read_to_string(&path).unwrap();
+    let earlier = json(&path)["credentials"]["pages"].clone();
+    let file = CredentialFile::open(&path, key(1)).unwrap();
+    file.set("pages", "changed".into()).unwrap();
+    let now = fs::read_to_string(&path).unwrap();
+    assert_ne!(now, whole);
+    let twice = now.replace("\"shop\"", &format!("\"pages\": {earlier}, \"shop\""));
+    fs::write(&path, twice).unwrap();
+    let error = file.get("pages").unwrap_err().to_string();
+    assert!(
+        error.ends_with("is not a file of credentials, or is damaged"),
+        "{error}"
+    );
+}
