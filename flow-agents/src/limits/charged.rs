@@ -31,7 +31,7 @@ use crate::model::{Model, Reply, ReplyStream, Request};
 /// The requests of a step of a durable run are entries by the id of the step, the number of the
 /// attempt, which of its `Charged` makes them, and the number of the request: see [`step`](Charged::step).
 /// A step that runs again after a crash writes the same entries again, so it counts once, as it does in
-/// the journal. An entry without an answer stays as it was reserved until then, or until the [`Ledger`] gives
+/// the journal; what it used before counts also if it fails then. An entry without an answer stays as it was reserved until then, or until the [`Ledger`] gives
 /// it back.
 ///
 /// A step that runs again on a later day counts on both days.

@@ -16,8 +16,8 @@ pub(crate) const GIVEN_BACK_AFTER: Duration = Duration::from_secs(60 * 60);
 
 /// Counts what owners spend on models, over all runs: for [`Charged`](crate::Charged).
 ///
-/// An account has one entry for each request, by an id. Writing an entry again replaces it, so a step that
-/// is repeated after a crash counts once.
+/// An account has one entry for each request, by an id. Writing an entry again adds nothing to it, so a step
+/// that is repeated after a crash counts once: as much as the one of its requests that used most.
 ///
 /// An entry that was reserved and not settled belongs to a request that is under way, or whose caller has died.
 /// After a time that the ledger documents, it is given back: it then has what its request used before, or
@@ -42,7 +42,8 @@ pub trait Ledger: Send + Sync {
         budget: &Budget,
     ) -> Result<(), BudgetError>;
 
-    /// Writes into an entry what its request used.
+    /// Writes into an entry what its request used. If it has ended before, the larger one of each of the
+    /// numbers stays: a step that is repeated after a crash and then fails has still used what it used.
     ///
     /// # Errors
     /// [`BudgetError::Ledger`] if it cannot be written. The entry then stays as it is.
@@ -193,11 +194,12 @@ impl Ledger for MemoryLedger {
     ) -> Result<(), BudgetError> {
         let mut accounts = self.lock();
         let entries = accounts.entry(account.clone()).or_default();
-        let settled = Entry {
-            settled: Some(spent),
+        let entry = entries.entry(entry.to_owned()).or_default();
+        let before = entry.settled.unwrap_or_default();
+        *entry = Entry {
+            settled: Some(spent.max(before)),
             reserved: None,
         };
-        entries.insert(entry.to_owned(), settled);
         Ok(())
     }
 

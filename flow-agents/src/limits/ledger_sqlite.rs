@@ -354,8 +354,13 @@ impl Ledger for SqliteLedger {
         spent: Spent,
     ) -> Result<(), BudgetError> {
         let (account, entry) = (account.clone(), entry.to_owned());
-        self.within(move |transaction| write(transaction, &account, &entry, &spent))
-            .await
+        self.within(move |transaction| {
+            let written = written(transaction, &account, &entry)?;
+            let before = settled(transaction, &account, &entry, written)?;
+            let spent = spent.max(before.unwrap_or_default());
+            write(transaction, &account, &entry, &spent)
+        })
+        .await
     }
 
     async fn spent(&self, account: &Account) -> Result<Spent, BudgetError> {
