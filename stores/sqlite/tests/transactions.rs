@@ -71,7 +71,7 @@ struct Bench {
     runtime: Runtime,
     has_written: Arc<Notify>,
     tables: Connection,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Bench {
@@ -88,7 +88,7 @@ impl Bench {
             runtime,
             has_written,
             tables: tables(&path)?,
-            _folder: folder,
+            folder,
         })
     }
 
@@ -193,8 +193,9 @@ async fn a_step_that_fails_leaves_nothing() -> Outcome {
 #[tokio::test]
 async fn a_step_that_panics_leaves_nothing_and_the_store_goes_on() -> Outcome {
     let bench = Bench::new(SqliteOptions::new()).await?;
-    let reason = bench.failure(Then::Panics).await?;
-    assert!(reason.contains("in the middle of it"), "{reason}");
+    let halted = bench.start(Then::Panics).await?.settled().await;
+    let halted = halted.unwrap_err().to_string();
+    assert!(halted.contains("in the middle of it"), "{halted}");
     assert_eq!(bench.rows()?, 0);
     let execution = bench.start(Then::Succeeds).await?.settled().await?;
     assert_eq!(execution.status(), Status::Completed);
@@ -233,6 +234,95 @@ async fn a_transaction_that_takes_too_long_is_rolled_back() -> Outcome {
         "{reason}"
     );
     assert_eq!(bench.rows()?, 0);
+    Ok(())
+}
+
+/// Whoever cancels waits for the transaction, and the step for nobody.
+#[tokio::test]
+async fn a_step_whose_execution_is_cancelled_leaves_nothing_and_the_store_goes_on() -> Outcome {
+    let options = SqliteOptions::new().transaction_timeout(Duration::from_millis(300));
+    let bench = Bench::new(options).await?;
+    let execution = bench.start(Then::Waits).await?;
+    bench.has_written.notified().await;
+    let cancelled = bench.runtime.cancel(execution.id(), "no more").await?;
+    assert_eq!(cancelled.status(), Status::Cancelled);
+    assert_eq!(execution.settled().await?.status(), Status::Cancelled);
+    assert_eq!(bench.rows()?, 0);
+    let other = bench.start(Then::Succeeds).await?.settled().await?;
+    assert_eq!(other.status(), Status::Completed);
+    assert_eq!(bench.rows()?, 1);
+    Ok(())
+}
+
+/// Writes, and takes too long for its first attempts.
+#[node(transaction, timeout = "100ms", retry(attempts = 3))]
+async fn post_late(
+    tx: &mut Transaction,
+    cx: &Context,
+    late: &u32,
+) -> Result<u32, TransactionError> {
+    tx.execute("INSERT INTO postings VALUES (?1)", (7,)).await?;
+    if cx.attempt() < *late {
+        std::future::pending::<()>().await;
+    }
+    Ok(cx.attempt())
+}
+
+flow! {
+    Late(late: u32) -> (post_late: Option<u32>) {
+        start >> post_late >> end;
+        post_late - "error" >> end("failed");
+    }
+}
+
+#[tokio::test]
+async fn an_attempt_that_times_out_after_writing_leaves_nothing() -> Outcome {
+    let bench = Bench::new(SqliteOptions::new()).await?;
+    bench.runtime.register(Late::new())?;
+    for (late, rows, last) in [(0, 1, Some(0)), (2, 2, Some(2)), (3, 2, None)] {
+        let input = LateInput { late };
+        let started = bench.runtime.start::<Late>(input, StartOptions::new());
+        let execution = started.await?.settled().await?;
+        let output = execution.output::<Late>()?.and_then(|it| it.post_late);
+        assert_eq!(
+            (output, bench.rows()?),
+            (last, rows),
+            "{late} late attempts"
+        );
+    }
+    Ok(())
+}
+
+/// The next process runs the step again, whose rows are then there once.
+#[tokio::test]
+async fn a_step_that_was_dropped_writes_once_when_its_execution_continues() -> Outcome {
+    let bench = Bench::new(SqliteOptions::new()).await?;
+    let execution = bench.start(Then::Waits).await?;
+    bench.has_written.notified().await;
+    bench.runtime.shut_down().await;
+
+    /// As [`Post`], and waits for nothing.
+    #[node(transaction)]
+    async fn post(tx: &mut Transaction, then: &Then) -> Result<i64, TransactionError> {
+        assert_eq!(*then, Then::Waits);
+        tx.execute("INSERT INTO postings VALUES (?1)", (7,)).await?;
+        Ok(7)
+    }
+
+    let path = bench.folder.path().join("runs.db");
+    let next = Runtime::new(SqliteStore::open(&path).await?);
+    let flow = {
+        flow! {
+            Posting(then: Then) -> (post: i64) {
+                start >> post >> end;
+            }
+        }
+        Posting::new()
+    };
+    next.register(flow)?;
+    next.recover().await?;
+    let ended = next.get(execution.id()).await?.settled().await?;
+    assert_eq!((ended.status(), bench.rows()?), (Status::Completed, 1));
     Ok(())
 }
 
