@@ -411,6 +411,7 @@ impl<F: Fault> Store for Faulty<F> {
 
     async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
         self.fault.write()?;
+        self.fault.before("put_structure")?;
         self.store.put_structure(hash, structure).await
     }
 

@@ -127,7 +127,7 @@ fn io_error(error: notify::Error) -> io::Error {
 
 struct Thread {
     folder: Folder,
-    /// The folder as events name it.
+    /// The path of the folder, which may be a link.
     root: PathBuf,
     watcher: RecommendedWatcher,
     received: Receiver<Message>,
@@ -142,10 +142,10 @@ struct Thread {
 impl Thread {
     /// Begins to watch the folder.
     fn find(&mut self) -> notify::Result<()> {
-        // Before, so that a change meanwhile is seen afterwards.
-        let watched = Identity::of(&self.root);
-        self.watcher.watch(&self.root, RecursiveMode::Recursive)?;
-        self.watched = watched;
+        let found = Identity::of(&self.root).ok_or_else(notify::Error::path_not_found)?;
+        // A link itself would be watched, and not what it leads to.
+        self.watcher.watch(&found.path, RecursiveMode::Recursive)?;
+        self.watched = Some(found);
         self.is_lost = false;
         Ok(())
     }
@@ -154,6 +154,16 @@ impl Thread {
     /// is told of that if it is a link, or is inside a folder that is renamed.
     fn is_another(&self) -> bool {
         Identity::of(&self.root) != self.watched
+    }
+
+    /// Returns true if after this event the folder may not be watched any more.
+    fn loses(&self, event: &Event) -> bool {
+        let is_gone = matches!(
+            event.kind,
+            EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
+        );
+        let watched = self.watched.as_ref().map(|watched| &watched.path);
+        is_gone && event.paths.iter().any(|path| Some(path) == watched)
     }
 
     fn run(mut self, mut report: impl FnMut(Reload)) {
@@ -189,7 +199,7 @@ impl Thread {
                 Ok(Message::Changed(Ok(event))) if !is_change(&event) => {}
                 Ok(Message::Changed(event)) => {
                     match event {
-                        Ok(event) => self.is_lost |= loses(&event, &self.root),
+                        Ok(event) => self.is_lost |= self.loses(&event),
                         Err(error) => {
                             let error = io_error(error);
                             failures.push(FileProblem::unreadable(&self.folder.root, error));
@@ -205,7 +215,9 @@ impl Thread {
                     }
                     if self.is_lost {
                         // The folder of this name may be another one now.
-                        let _ = self.watcher.unwatch(&self.root);
+                        if let Some(before) = self.watched.take() {
+                            let _ = self.watcher.unwatch(&before.path);
+                        }
                         let is_found = self.find().is_ok();
                         if !is_found && began.is_none() {
                             continue;
@@ -251,13 +263,4 @@ impl Identity {
 /// Returns false if files were only read, as by this program.
 fn is_change(event: &Event) -> bool {
     !matches!(event.kind, EventKind::Access(_))
-}
-
-/// Returns true if after this event the folder may not be watched any more.
-fn loses(event: &Event, root: &Path) -> bool {
-    let is_gone = matches!(
-        event.kind,
-        EventKind::Remove(_) | EventKind::Modify(ModifyKind::Name(_))
-    );
-    is_gone && event.paths.iter().any(|path| path == root)
 }

@@ -86,7 +86,7 @@ fn what_is_not_there_cannot_be_watched() {
 }
 
 /// As deployments do it: a link leads to the release of now, and is set to the next one at once. Nothing
-/// in the folder to which it led changes.
+/// in the folder to which it led changes. What changes in the one to which it leads is seen, too.
 #[cfg(unix)]
 #[test]
 fn a_link_that_leads_to_another_folder_is_followed() {

@@ -95,7 +95,10 @@ async fn an_owner_has_so_many_streams() {
     let (id, _) = client.asking().await;
     let path = format!("/executions/{id}/events");
     let links = format!("/executions/{id}/links");
-    let made = client.post(&links, json!({})).await.expect(201);
+    let made = client
+        .post(&links, json!({ "expiresInSeconds": 60 }))
+        .await
+        .expect(201);
     let link = made["link"].as_str().unwrap();
     let first = client.stream("/events").await;
     let second = client.stream(&path).await;

@@ -193,8 +193,9 @@ async fn a_step_that_fails_leaves_nothing() -> Outcome {
 #[tokio::test]
 async fn a_step_that_panics_leaves_nothing_and_the_store_goes_on() -> Outcome {
     let bench = Bench::new(SqliteOptions::new()).await?;
-    let reason = bench.failure(Then::Panics).await?;
-    assert!(reason.contains("in the middle of it"), "{reason}");
+    let halted = bench.start(Then::Panics).await?.settled().await;
+    let halted = halted.unwrap_err().to_string();
+    assert!(halted.contains("in the middle of it"), "{halted}");
     assert_eq!(bench.rows()?, 0);
     let execution = bench.start(Then::Succeeds).await?.settled().await?;
     assert_eq!(execution.status(), Status::Completed);
