@@ -90,8 +90,8 @@ fn stub(item: &DeriveInput) -> TokenStream {
     let runtime = runtime_crate();
     let items = quote! {
         impl #generics #runtime::Action for #name #arguments #bounds {
-            const ACTIONS: &'static [&'static str] = &[];
-            fn action(&self) -> &'static str { "" }
+            const ACTIONS: &'static [&'static ::core::primitive::str] = &[];
+            fn action(&self) -> &'static ::core::primitive::str { "" }
         }
     };
     told(item, items, &[], true)
@@ -300,8 +300,8 @@ fn expand(
         #[automatically_derived]
         #[diagnostic::do_not_recommend]
         impl #generics #runtime::Action for #name #arguments #bounds {
-            const ACTIONS: &'static [&'static str] = &[#(#names),*];
-            fn action(&self) -> &'static str {
+            const ACTIONS: &'static [&'static ::core::primitive::str] = &[#(#names),*];
+            fn action(&self) -> &'static ::core::primitive::str {
                 match self { #(#arms)* #fallback }
             }
         }

@@ -4,7 +4,7 @@
 //! The hard thing is precedence: `$count * 2` multiplies all of `1 + 2`. So where neighbours would
 //! take a fragment apart, it gets parentheses.
 
-use proc_macro2::{Delimiter, Group, Spacing, Span, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use syn::{Expr, Type};
 
 /// The tokens without groups that have no delimiters.
@@ -81,6 +81,11 @@ fn changed(tokens: &TokenStream, bodies: &mut Bodies) -> Option<TokenStream> {
                     }
                     None => result.push(group.into()),
                 }
+            }
+            // A word of Rust since its last edition, in which generated code is.
+            TokenTree::Ident(word) if word == "gen" => {
+                is_changed = true;
+                result.push(Ident::new_raw("gen", word.span()).into());
             }
             token => result.push(token),
         }

@@ -12,6 +12,7 @@ mod editor;
 mod entries;
 mod flow;
 mod fragments;
+mod inline;
 mod names;
 mod node;
 mod params;

@@ -46,8 +46,8 @@ fn expand(item: &DeriveInput, mut report: Report) -> TokenStream {
         #errors
         const _: () = {
             impl #generics #runtime::Params for #name #arguments #bounds {
-                fn params(&self, params: &mut #runtime::ParamsWriter) {
-                    use #rt::export_values::*;
+                fn params(&self, __params: &mut #runtime::ParamsWriter) {
+                    use #rt::export_values::traits::*;
                     #(#fields)*
                 }
             }
@@ -65,7 +65,7 @@ fn write(member: &Member, field: &Field, report: &mut Report) -> TokenStream {
         Member::Unnamed(index) => index.index.to_string(),
     };
     quote_spanned! {site=>
-        (&&&&#rt::export_values::ParamOf { value: &self.#member, secret: #secret }).__write(#name, params);
+        (&&&&#rt::export_values::ParamOf { value: &self.#member, secret: #secret }).__write(#name, __params);
     }
 }
 

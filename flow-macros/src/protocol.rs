@@ -96,8 +96,8 @@ pub(crate) fn macro_path(path: &Path) -> Path {
     path
 }
 
-/// The name of a node's macro: that of the node. But a macro with the name of one of std would make
-/// std's macro ambiguous wherever it is imported, so such a macro gets another name.
+/// The name of a node's macro: that of the node. But a macro with the name of one of std, or of
+/// `flow!`, would make that ambiguous wherever it is imported, so such a macro gets another name.
 pub(crate) fn macro_name(name: &Ident) -> Ident {
     let text = name.to_string();
     let of_macro = macro_text(text.clone());
@@ -111,7 +111,7 @@ pub(crate) fn macro_name(name: &Ident) -> Ident {
 /// The same as text.
 pub(crate) fn macro_text(text: String) -> String {
     // In the order of the alphabet.
-    const STD: [&str; 36] = [
+    const TAKEN: [&str; 37] = [
         "assert",
         "assert_eq",
         "assert_ne",
@@ -127,6 +127,7 @@ pub(crate) fn macro_text(text: String) -> String {
         "eprint",
         "eprintln",
         "file",
+        "flow",
         "format",
         "format_args",
         "include",
@@ -150,7 +151,7 @@ pub(crate) fn macro_text(text: String) -> String {
         "writeln",
     ];
     let plain = text.strip_prefix("r#").unwrap_or(&text);
-    if STD.binary_search(&plain).is_ok() {
+    if TAKEN.binary_search(&plain).is_ok() {
         format!("{plain}_node")
     } else {
         text

@@ -17,7 +17,8 @@ use syn::Visibility;
 use syn::parse::{Parse, ParseStream};
 
 use crate::editor;
-use crate::names::{dollar, here, plain};
+use crate::inline;
+use crate::names::{dollar, here, plain, snake_case};
 
 /// From the first to the last token of a user's item, without its attributes.
 #[derive(Clone, Copy)]
@@ -55,22 +56,24 @@ impl Extent {
 
     /// An empty struct at the place of the item.
     pub(crate) fn unit_type(self, vis: &Visibility, name: &Ident) -> TokenStream {
-        let (keyword, hidden) = match vis {
+        // Lints take it for the user's, because of its place.
+        let (keyword, attributes) = match vis {
             Visibility::Inherited => (quote_spanned!(self.first=> struct), None),
-            _ => (quote!(struct), Some(quote!(#[doc(hidden)]))),
+            _ => {
+                let attributes = quote! {
+                    #[doc(hidden)]
+                    #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy)]
+                    #[non_exhaustive]
+                };
+                (quote!(struct), Some(attributes))
+            }
         };
         let mut name = name.clone();
         name.set_span(here(name.span()));
         let mut nothing = Group::new(Delimiter::Brace, TokenStream::new());
         nothing.set_span(self.last);
-        // Lints take it for the user's, because of its place.
         quote! {
-            #hidden
-            #[allow(
-                non_camel_case_types, missing_debug_implementations, missing_copy_implementations,
-                clippy::exhaustive_structs,
-                reason = "it stands for the function"
-            )]
+            #attributes
             #vis #keyword #name #nothing
         }
     }
@@ -102,17 +105,33 @@ pub(crate) fn once(name: &Ident, what: &str, items: &TokenStream) -> TokenStream
     let own = unique_name(name);
     let arms = own_arms(&own);
     let guard = format_ident!("__once{own}");
-    let module = format_ident!("{}_is_a_{what}", plain(name), span = name.span());
+    let module = module_name(name, what);
     let first = quote!(pub(super) use #guard as first;);
     let definition = quote_spanned!(name.span()=> mod #module { #first });
     quote! {
         #[doc(hidden)]
         macro_rules! #guard { #arms }
         #[doc(hidden)]
-        #[allow(non_snake_case, reason = "named as the user's item is")]
         #definition
         #module::first! { @own #own { #items } }
     }
+}
+
+/// A readable name that is the same for items of one name in one module, as far as the file shows
+/// its modules: an item of that name which `use super::*` imports is not reported.
+fn module_name(name: &Ident, what: &str) -> Ident {
+    let (text, span) = (plain(name), name.span());
+    let mut hasher = DefaultHasher::new();
+    // The end of the path, which is the same wherever the crate is built.
+    let file = span.file();
+    let file: Vec<&str> = file.rsplit(['/', '\\']).take(2).collect();
+    (file, inline::around(span), &text).hash(&mut hasher);
+    let number = hasher.finish() & 0xffff;
+    format_ident!(
+        "{}_is_a_{what}_{number:04x}",
+        snake_case(&text),
+        span = span
+    )
 }
 
 /// These items, unless the macro called `name` is that of another item than `own`.

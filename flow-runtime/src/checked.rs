@@ -88,11 +88,11 @@ pub struct Reads<T>(PhantomData<T>);
 
 impl<T: Send> Reads<T> {
     /// It can be sent.
-    pub const IS_SENT: bool = true;
+    pub const __IS_SENT: bool = true;
 
     /// The future.
     #[inline]
-    pub fn sent<F: Future>(future: F) -> F {
+    pub fn __sent<F: Future>(future: F) -> F {
         future
     }
 }
@@ -100,13 +100,13 @@ impl<T: Send> Reads<T> {
 /// For all other types that a node reads.
 pub trait ReadsOthers: Sized {
     /// It cannot be sent.
-    const IS_SENT: bool = false;
+    const __IS_SENT: bool = false;
 
     /// Does not compile in a program that uses it.
     const REFUSED: () = panic!("a node reads a value that cannot go from thread to thread");
 
     /// A future in place of the node's own, which is not to be reported.
-    fn sent<F: Future>(_: F) -> Pending<F::Output> {
+    fn __sent<F: Future>(_: F) -> Pending<F::Output> {
         () = Self::REFUSED;
         pending()
     }

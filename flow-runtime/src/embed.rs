@@ -14,7 +14,7 @@ macro_rules! __embed_flow {
     ($flow:ty, $name:expr, $namespace:expr) => {
         const _: () = {
             use $crate::__private::Unresolved as _;
-            const SPEC: $crate::__private::Spec = $crate::__private::Spec {
+            const __SPEC: $crate::__private::Spec = $crate::__private::Spec {
                 namespace: $namespace,
                 inner: <$flow>::__INNER,
             };
@@ -25,9 +25,9 @@ macro_rules! __embed_flow {
             )]
             #[cfg_attr(target_vendor = "apple", unsafe(link_section = "__DATA,__flowspec"))]
             #[cfg_attr(not(target_vendor = "apple"), unsafe(link_section = "flowspec"))]
-            static RECORD: [u8; SPEC.record_length()] = SPEC.record();
+            static __RECORD: [::core::primitive::u8; $crate::__private::Spec::record_length(&__SPEC)] = $crate::__private::Spec::record(&__SPEC);
             $crate::__private::inventory::submit! {
-                $crate::__private::linked($name, $namespace, $crate::__linked_spec!($flow, RECORD))
+                $crate::__private::linked($name, $namespace, $crate::__linked_spec!($flow, __RECORD))
             }
         };
     };
@@ -61,7 +61,7 @@ macro_rules! __linked_spec {
 macro_rules! __flow_spec {
     ($flow:ty, $namespace:expr) => {{
         use $crate::__private::Unresolved as _;
-        const SPEC: $crate::__private::Spec = $crate::__private::Spec {
+        const __SPEC: $crate::__private::Spec = $crate::__private::Spec {
             namespace: $namespace,
             inner: <$flow>::__INNER,
         };
@@ -69,8 +69,9 @@ macro_rules! __flow_spec {
             long_running_const_eval,
             reason = "the JSON of a large flow takes rustc long"
         )]
-        const TEXT: [u8; SPEC.length()] = SPEC.text();
-        &TEXT
+        const __TEXT: [::core::primitive::u8; $crate::__private::Spec::length(&__SPEC)] =
+            $crate::__private::Spec::text(&__SPEC);
+        &__TEXT
     }};
 }
 
@@ -83,12 +84,12 @@ macro_rules! __inner_spec {
         #[allow(long_running_const_eval, reason = "the JSON of a large flow takes rustc long")]
         pub const __INNER: $crate::__private::Inner = {
             use $crate::__private::Unresolved as _;
-            const PARTS: &[&[u8]] = &[
-                $($text.as_bytes(), $(<$flow>::__INNER.before(), <$flow>::__INNER.text(),)?)*
+            const __PARTS: &[&[::core::primitive::u8]] = &[
+                $($text.as_bytes(), $($crate::__private::Inner::before(&<$flow>::__INNER), $crate::__private::Inner::text(&<$flow>::__INNER),)?)*
             ];
-            const TEXT: [u8; $crate::__private::joined_length(PARTS)] =
-                $crate::__private::joined(PARTS);
-            $crate::__private::Inner::new(&TEXT, &[$($(<$flow>::__INNER,)?)*])
+            const __TEXT: [::core::primitive::u8; $crate::__private::joined_length(__PARTS)] =
+                $crate::__private::joined(__PARTS);
+            $crate::__private::Inner::new(&__TEXT, &[$($(<$flow>::__INNER,)?)*])
         };
     };
 }

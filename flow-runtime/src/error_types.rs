@@ -40,7 +40,7 @@ where
     E: Error + Serialize + DeserializeOwned + Send + Sync + 'static,
 {
     /// They are.
-    pub const TYPE: ErrorType = ErrorType(Some(Form {
+    pub const __TYPE: ErrorType = ErrorType(Some(Form {
         name: type_name::<E>,
         keep: |error| keep(error.downcast_ref::<E>()?),
         give: |value| Some(Box::new(serde_json::from_value::<E>(value).ok()?)),
@@ -50,7 +50,7 @@ where
 /// For all other types.
 pub trait OtherError {
     /// Only their texts are stored.
-    const TYPE: ErrorType = ErrorType(None);
+    const __TYPE: ErrorType = ErrorType(None);
 }
 
 impl<E> OtherError for ErrorTypeOf<E> {}

@@ -43,7 +43,7 @@ impl Inside for NothingInside {
 
 impl NothingInside {
     /// Nothing.
-    pub const fn nesting(&self) -> &'static Nesting {
+    pub const fn __nesting(&self) -> &'static Nesting {
         &Nesting {
             name: "",
             module: "",

@@ -67,19 +67,19 @@ pub fn first_segment(path: &str) -> (&str, &str) {
 #[macro_export]
 macro_rules! __flow_stored {
     (broken $flow:ident $input:ident $output:ident) => {
-        impl<K> $crate::__private::StoredFlow<K> for $flow {
-            const INPUTS: &'static [&'static str] = &[];
+        impl<__K> $crate::__private::StoredFlow<__K> for $flow {
+            const INPUTS: &'static [&'static ::core::primitive::str] = &[];
             fn save_input(_: &$input) -> ::core::result::Result<$crate::__private::Saved, $crate::__private::Unstorable> {
                 ::core::unreachable!("a flow with mistakes does not compile")
             }
             fn load_input(_: $crate::__private::Saved) -> ::core::result::Result<$input, $crate::__private::InputError> {
                 ::core::unreachable!("a flow with mistakes does not compile")
             }
-            fn question(_: &str) -> ::core::option::Option<$crate::__private::QuestionType> {
+            fn question(_: &::core::primitive::str) -> ::core::option::Option<$crate::__private::QuestionType> {
                 ::core::option::Option::None
             }
         }
-        impl<K> $crate::__private::StoredOutput<K> for $flow {
+        impl<__K> $crate::__private::StoredOutput<__K> for $flow {
             fn save_output(_: &$output) -> ::core::result::Result<$crate::__private::Saved, $crate::__private::Unstorable> {
                 ::core::unreachable!("a flow with mistakes does not compile")
             }
@@ -101,13 +101,13 @@ macro_rules! __flow_stored {
             $(__K: $crate::__private::Keep<$state_type>,)*
         {
             fn save(&self) -> ::core::result::Result<$crate::__private::Saved, $crate::__private::Unstorable> {
-                let mut saved = $crate::__private::Saved::default();
-                $(saved.put::<__K, $state_type>($state_text, self.$state_key.as_ref())?;)*
-                ::core::result::Result::Ok(saved)
+                let mut __saved = <$crate::__private::Saved as ::core::default::Default>::default();
+                $($crate::__private::Saved::put::<__K, $state_type>(&mut __saved, $state_text, ::core::option::Option::as_ref(&self.$state_key))?;)*
+                ::core::result::Result::Ok(__saved)
             }
-            fn load(mut saved: $crate::__private::Saved) -> ::core::result::Result<Self, $crate::__private::Unstorable> {
+            fn load(mut __saved: $crate::__private::Saved) -> ::core::result::Result<Self, $crate::__private::Unstorable> {
                 ::core::result::Result::Ok(__State {
-                    $($state_key: saved.take::<__K, $state_type>($state_text)?,)*
+                    $($state_key: $crate::__private::Saved::take::<__K, $state_type>(&mut __saved, $state_text)?,)*
                 })
             }
         }
@@ -116,66 +116,68 @@ macro_rules! __flow_stored {
             $(__K: $crate::__private::Keep<$input_type>,)*
             $(__K: $crate::__private::Keep<$output_type>,)*
         {
-            const INPUTS: &'static [&'static str] = &[$($input_text),*];
-            fn save_input(input: &$input) -> ::core::result::Result<$crate::__private::Saved, $crate::__private::Unstorable> {
-                let mut saved = $crate::__private::Saved::default();
-                $(saved.put::<__K, $input_type>(
+            const INPUTS: &'static [&'static ::core::primitive::str] = &[$($input_text),*];
+            fn save_input(__input: &$input) -> ::core::result::Result<$crate::__private::Saved, $crate::__private::Unstorable> {
+                let mut __saved = <$crate::__private::Saved as ::core::default::Default>::default();
+                $($crate::__private::Saved::put::<__K, $input_type>(
+                    &mut __saved,
                     $input_text,
-                    $crate::__stored_field!(as_ref $input_kind input.$input_key),
+                    $crate::__stored_field!(as_ref $input_kind __input.$input_key),
                 )?;)*
-                ::core::result::Result::Ok(saved)
+                ::core::result::Result::Ok(__saved)
             }
-            fn load_input(saved: $crate::__private::Saved) -> ::core::result::Result<$input, $crate::__private::InputError> {
-                let mut reader = $crate::__private::InputReader::new(saved);
-                let read = |reader: &mut $crate::__private::InputReader| {
-                    let _ = &reader;
+            fn load_input(__saved: $crate::__private::Saved) -> ::core::result::Result<$input, $crate::__private::InputError> {
+                let mut __reader = $crate::__private::InputReader::new(__saved);
+                let __read = |__reader: &mut $crate::__private::InputReader| {
+                    let _ = &__reader;
                     ::core::option::Option::Some($input {
-                        $($input_key: $crate::__stored_field!(read $input_kind reader __K $input_type, $input_text),)*
+                        $($input_key: $crate::__stored_field!(read $input_kind __reader __K $input_type, $input_text),)*
                     })
                 };
-                if let ::core::option::Option::Some(input) = read(&mut reader) {
-                    return ::core::result::Result::Ok(input);
+                if let ::core::option::Option::Some(__input) = __read(&mut __reader) {
+                    return ::core::result::Result::Ok(__input);
                 }
-                reader.again();
-                $($crate::__stored_field!(check $input_kind reader __K $input_type, $input_text);)*
-                ::core::result::Result::Err(reader.error())
+                $crate::__private::InputReader::again(&mut __reader);
+                $($crate::__stored_field!(check $input_kind __reader __K $input_type, $input_text);)*
+                ::core::result::Result::Err($crate::__private::InputReader::error(__reader))
             }
-            fn question(path: &str) -> ::core::option::Option<$crate::__private::QuestionType> {
-                Self::__question(path)
+            fn question(__path: &::core::primitive::str) -> ::core::option::Option<$crate::__private::QuestionType> {
+                Self::__question(__path)
             }
         }
         impl<__K> $crate::__private::StoredOutput<__K> for $flow
         where
             $(__K: $crate::__private::Keep<$output_type>,)*
         {
-            fn save_output(output: &$output) -> ::core::result::Result<$crate::__private::Saved, $crate::__private::Unstorable> {
-                let mut saved = $crate::__private::Saved::default();
-                $(saved.put::<__K, $output_type>(
+            fn save_output(__output: &$output) -> ::core::result::Result<$crate::__private::Saved, $crate::__private::Unstorable> {
+                let mut __saved = <$crate::__private::Saved as ::core::default::Default>::default();
+                $($crate::__private::Saved::put::<__K, $output_type>(
+                    &mut __saved,
                     $output_text,
-                    $crate::__stored_field!(as_ref $output_kind output.$output_key),
+                    $crate::__stored_field!(as_ref $output_kind __output.$output_key),
                 )?;)*
-                saved.put_end(output.end.as_str());
-                ::core::result::Result::Ok(saved)
+                $crate::__private::Saved::put_end(&mut __saved, __output.end.as_str());
+                ::core::result::Result::Ok(__saved)
             }
-            fn load_output(mut saved: $crate::__private::Saved) -> ::core::result::Result<$output, $crate::__private::Unstorable> {
-                let end = saved.take_end($end::ALL, |end| end.as_str())?;
-                let output = $output {
-                    $($output_key: $crate::__stored_field!(take $output_kind saved __K $output_type, $output_text),)*
-                    end,
+            fn load_output(mut __saved: $crate::__private::Saved) -> ::core::result::Result<$output, $crate::__private::Unstorable> {
+                let __end = $crate::__private::Saved::take_end(&mut __saved, $end::__ALL, |__end| __end.as_str())?;
+                let __output = $output {
+                    $($output_key: $crate::__stored_field!(take $output_kind __saved __K $output_type, $output_text),)*
+                    end: __end,
                 };
-                $(if end == $end::$at_end && output.$certain_key.is_none() {
+                $(if __end == $end::$at_end && ::core::option::Option::is_none(&__output.$certain_key) {
                     return ::core::result::Result::Err($crate::__private::Saved::missing($certain_text));
                 })*
-                ::core::result::Result::Ok(output)
+                ::core::result::Result::Ok(__output)
             }
         }
         impl $flow {
             #[doc(hidden)]
-            pub fn __question(path: &str) -> ::core::option::Option<$crate::__private::QuestionType> {
+            pub fn __question(__path: &::core::primitive::str) -> ::core::option::Option<$crate::__private::QuestionType> {
                 use $crate::__private::Unresolved as _;
-                let (first, rest) = $crate::__private::first_segment(path);
-                match first {
-                    $($question_text => $crate::__stored_question!($question_kind $question_type, rest),)*
+                let (__first, __rest) = $crate::__private::first_segment(__path);
+                match __first {
+                    $($question_text => $crate::__stored_question!($question_kind $question_type, __rest),)*
                     _ => ::core::option::Option::None,
                 }
             }
@@ -191,36 +193,35 @@ macro_rules! __stored_field {
         ::core::option::Option::Some(&$value.$key)
     };
     (as_ref optional $value:ident.$key:ident) => {
-        $value.$key.as_ref()
+        ::core::option::Option::as_ref(&$value.$key)
     };
     (as_ref (default $default:expr) $value:ident.$key:ident) => {
         ::core::option::Option::Some(&$value.$key)
     };
     (read required $reader:ident $k:ident $type:ty, $text:literal) => {
-        $reader.required::<$k, $type>($text)?
+        $crate::__private::InputReader::required::<$k, $type>($reader, $text)?
     };
     (read optional $reader:ident $k:ident $type:ty, $text:literal) => {
-        $reader.optional::<$k, $type>($text)?
+        $crate::__private::InputReader::optional::<$k, $type>($reader, $text)?
     };
     (read (default $default:expr) $reader:ident $k:ident $type:ty, $text:literal) => {
-        $reader
-            .optional::<$k, $type>($text)?
+        $crate::__private::InputReader::optional::<$k, $type>($reader, $text)?
             .unwrap_or_else(|| $default)
     };
     (check (default $default:expr) $reader:ident $k:ident $type:ty, $text:literal) => {
-        $reader.check_optional::<$k, $type>($text)
+        $crate::__private::InputReader::check_optional::<$k, $type>(&mut $reader, $text)
     };
     (check required $reader:ident $k:ident $type:ty, $text:literal) => {
-        $reader.check_required::<$k, $type>($text)
+        $crate::__private::InputReader::check_required::<$k, $type>(&mut $reader, $text)
     };
     (check optional $reader:ident $k:ident $type:ty, $text:literal) => {
-        $reader.check_optional::<$k, $type>($text)
+        $crate::__private::InputReader::check_optional::<$k, $type>(&mut $reader, $text)
     };
     (take required $saved:ident $k:ident $type:ty, $text:literal) => {
-        $saved.take_required::<$k, $type>($text)?
+        $crate::__private::Saved::take_required::<$k, $type>(&mut $saved, $text)?
     };
     (take optional $saved:ident $k:ident $type:ty, $text:literal) => {
-        $saved.take::<$k, $type>($text)?
+        $crate::__private::Saved::take::<$k, $type>(&mut $saved, $text)?
     };
 }
 

@@ -24,8 +24,8 @@ pub(super) fn functions(flow: &FlowSyntax, names: &TypeNames) -> Option<TokenStr
         Some(quote_spanned! {here(default.span())=>
             #[doc(hidden)]
             fn #name() -> #ty {
-                let default: #ty = #default;
-                default
+                let __default: #ty = #default;
+                __default
             }
         })
     });

@@ -143,17 +143,17 @@ impl Plan<'_> {
             {
                 // Not an `async fn`, which would move its arguments once more when it starts.
                 fn drive(
-                    &self, engine: &__E, scope: &#rt::Scope<'_>, input: <Self as #rt::Flow>::Input,
+                    &self, __engine: &__E, __scope: &#rt::Scope<'_>, __input: <Self as #rt::Flow>::Input,
                 ) -> impl ::core::future::Future<
                     Output = #rt::Result<<Self as #rt::Flow>::Output, #rt::Failed>,
                 > + ::core::marker::Send {
                     async move {
-                        let mut state = __State::new(input);
-                        let end = #run;
-                        #rt::StateHooks::at_end(engine, scope, &state);
-                        #rt::Hooks::flow_ended(engine, scope, end.as_str());
+                        let mut __state = __State::new(__input);
+                        let __end = #run;
+                        #rt::StateHooks::at_end(__engine, __scope, &__state);
+                        #rt::Hooks::flow_ended(__engine, __scope, __end.as_str());
                         #(#values)*
-                        #rt::Ok(#output { #(#fields)* end })
+                        #rt::Ok(#output { #(#fields)* end: __end })
                     }
                 }
             }
@@ -191,12 +191,12 @@ impl Plan<'_> {
         let run = quote_spanned! {site=>
             {
                 #mappings
-                let mut node = #first;
-                if let #rt::Some((at, restored)) = #rt::StateHooks::<__State>::resume_from(engine, scope)? {
-                    node = #node::ALL[at];
-                    state = restored;
+                let mut __node = #first;
+                if let #rt::Some((__at, __restored)) = #rt::StateHooks::<__State>::resume_from(__engine, __scope)? {
+                    __node = #node::__ALL[__at];
+                    __state = __restored;
                 }
-                #rt::StateHooks::before_node(engine, scope, node as u16, &state)?;
+                #rt::StateHooks::before_node(__engine, __scope, __node as ::core::primitive::u16, &__state)?;
                 #run
             }
         };
@@ -211,16 +211,16 @@ impl Plan<'_> {
         let own = visits.iter().map(|visit| self.variant(visit));
         let others = self.inside_others();
         let steps = visits.iter().map(|visit| {
-            let (variant, state) = (self.variant(visit), quote_spanned!(site=> &mut state));
+            let (variant, state) = (self.variant(visit), quote_spanned!(site=> &mut __state));
             let (visited, (action, ends_here)) =
                 (visited(visit, &state), self.action(visit, Part::Whole));
             let goes_on = if ends_here {
                 action
             } else {
-                self.after_node(&action, &quote_spanned!(site=> &state))
+                self.after_node(&action, &quote_spanned!(site=> &__state))
             };
             quote_spanned! {site=>
-                if let #variant = node {
+                if let #variant = __node {
                     #visited
                     #goes_on
                 }
@@ -228,7 +228,7 @@ impl Plan<'_> {
         });
         quote_spanned! {site=>
             loop {
-                match node { #(#own)|* => {} #others }
+                match __node { #(#own)|* => {} #others }
                 #(#steps)*
             }
         }
@@ -243,22 +243,22 @@ impl Plan<'_> {
         let mut end_here = true;
         let mut arms = TokenStream::new();
         for visit in visits {
-            let (variant, state) = (self.variant(visit), quote_spanned!(site=> state));
+            let (variant, state) = (self.variant(visit), quote_spanned!(site=> __state));
             let (visited, (action, ends_here)) =
                 (visited(visit, &state), self.action(visit, Part::OfMany));
             end_here &= ends_here;
             arms.extend(quote_spanned!(site=> #variant => { #visited #action }));
         }
         let action = quote_spanned! {site=>
-            match node {
+            match __node {
                 #arms
-                next => return #rt::Ok(#rt::ControlFlow::Continue(next)),
+                __next => return #rt::Ok(#rt::ControlFlow::Continue(__next)),
             }
         };
         let goes_on = if end_here {
             action
         } else {
-            self.after_node(&action, &quote_spanned!(site=> &*state))
+            self.after_node(&action, &quote_spanned!(site=> &*__state))
         };
         quote_spanned!(site=> loop { #goes_on })
     }
@@ -269,9 +269,9 @@ impl Plan<'_> {
         let rt = runtime_at(site);
         // Not with `?`, which takes rustc longer.
         quote_spanned! {site=>
-            let action = #action;
-            if let #rt::Err(failed) = #rt::StateHooks::after_node(engine, scope, action, node as u16, #state) {
-                return #rt::Err(failed);
+            let __action = #action;
+            if let #rt::Err(__failed) = #rt::StateHooks::after_node(__engine, __scope, __action, __node as ::core::primitive::u16, #state) {
+                return #rt::Err(__failed);
             }
         }
     }
@@ -288,7 +288,7 @@ impl Plan<'_> {
             [] => quote_spanned!(site=> ::core::unreachable!("every node has a route")),
             [only] => only.clone(),
             [others @ .., last] => {
-                quote_spanned!(site=> match route { #(#routes => #others,)* _ => #last })
+                quote_spanned!(site=> match __route { #(#routes => #others,)* _ => #last })
             }
         };
         let ends_here = edges().all(|edge| matches!(edge.to, EdgeTarget::End(_)));
@@ -302,7 +302,7 @@ impl Plan<'_> {
         let label = match &edge.to {
             EdgeTarget::Node(node) => {
                 let node = self.node_variant(*node);
-                return quote_spanned!(site=> { node = #node; #action });
+                return quote_spanned!(site=> { __node = #node; #action });
             }
             EdgeTarget::End(label) => label,
         };
@@ -313,7 +313,7 @@ impl Plan<'_> {
                 return #rt::Ok(#rt::ControlFlow::Break(#end));
             },
         };
-        quote_spanned!(site=> { #rt::Hooks::node_finished(engine, scope, #action); #left })
+        quote_spanned!(site=> { #rt::Hooks::node_finished(__engine, __scope, #action); #left })
     }
 
     /// The same for a flow of many nodes: a loop over its parts, and their functions.
@@ -329,11 +329,11 @@ impl Plan<'_> {
                 let steps = self.steps_of_part(visits);
                 let bounds = visits.iter().flat_map(Visit::bounds);
                 let arm = quote_spanned! {site=>
-                    #(#own)|* => self.#function(engine, scope, &mut state, node).await?,
+                    #(#own)|* => self.#function(__engine, __scope, &mut __state, __node).await?,
                 };
                 let function = quote_spanned! {site=>
                     async fn #function<__E>(
-                        &self, engine: &__E, scope: &#rt::Scope<'_>, state: &mut __State, mut node: #node,
+                        &self, __engine: &__E, __scope: &#rt::Scope<'_>, __state: &mut __State, mut __node: #node,
                     ) -> #rt::Result<#rt::ControlFlow<#end, #node>, #rt::Failed>
                     where
                         __E: #rt::StateHooks<__State>,
@@ -348,9 +348,9 @@ impl Plan<'_> {
         let others = self.inside_others();
         let run = quote_spanned! {site=>
             loop {
-                match (match node { #(#arms)* #others }) {
-                    #rt::ControlFlow::Continue(next) => node = next,
-                    #rt::ControlFlow::Break(end) => break end,
+                match (match __node { #(#arms)* #others }) {
+                    #rt::ControlFlow::Continue(__next) => __node = __next,
+                    #rt::ControlFlow::Break(__end) => break __end,
                 }
             }
         };
@@ -434,17 +434,17 @@ impl Plan<'_> {
             let value = match (state.has(&plain(name)), output.optional) {
                 (false, _) => quote_spanned!(site=> #rt::None),
                 (true, true) if state.flattens(&plain(name), &type_text(&output.ty)) => {
-                    quote_spanned!(site=> state.#slot.flatten())
+                    quote_spanned!(site=> __state.#slot.flatten())
                 }
-                (true, true) => quote_spanned!(site=> state.#slot),
+                (true, true) => quote_spanned!(site=> __state.#slot),
                 (true, false) => {
-                    let value = quote_spanned!(site=> #rt::take(&mut state.#slot));
+                    let value = quote_spanned!(site=> #rt::take(&mut __state.#slot));
                     self.output_as_declared(state, output, value)
                 }
             };
             // When bound first, it has its own type, so that rustc names that type and the declared
             // one.
-            let bound = format_ident!("output_{index}", span = site);
+            let bound = format_ident!("__output_{index}", span = site);
             (
                 quote_spanned!(site=> let #bound = #value;),
                 quote_spanned!(site=> #slot: #bound,),
@@ -458,7 +458,7 @@ impl Plan<'_> {
 fn visited(visit: &Visit<'_>, state: &TokenStream) -> TokenStream {
     let visited = visit.visited(state);
     if visit.chooses() {
-        quote_spanned!(visit.site=> let route: usize = #visited;)
+        quote_spanned!(visit.site=> let __route: ::core::primitive::usize = #visited;)
     } else {
         quote_spanned!(visit.site=> #visited)
     }

@@ -34,9 +34,9 @@ impl Plan<'_> {
         let opening = self.opening();
         quote_spanned! {site=>
             #[doc(hidden)]
-            pub const __ASKS_PEOPLE: bool = false #(|| #asking)*;
+            pub const __ASKS_PEOPLE: ::core::primitive::bool = false #(|| #asking)*;
             #[doc(hidden)]
-            pub const __OPENS_TRANSACTIONS: bool = #opening;
+            pub const __OPENS_TRANSACTIONS: ::core::primitive::bool = #opening;
         }
     }
 

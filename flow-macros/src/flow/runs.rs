@@ -25,13 +25,13 @@ impl Plan<'_> {
             impl #name where for<'__a> &'__a #name: ::core::marker::Send {
                 #[doc(hidden)]
                 #[inline]
-                pub fn __run_direct(&self, input: #given) -> #ended + use<'_> {
-                    #rt::run_direct(self, input)
+                pub fn __run_direct(&self, __input: #given) -> #ended + use<'_> {
+                    #rt::run_direct(self, __input)
                 }
                 #[doc(hidden)]
                 #[inline]
-                pub fn __run_observed(&self, input: #given, settings: #rt::RunSettings) -> #ended + use<'_> {
-                    #rt::run_with(self, input, settings)
+                pub fn __run_observed(&self, __input: #given, __settings: #rt::RunSettings) -> #ended + use<'_> {
+                    #rt::run_with(self, __input, __settings)
                 }
             }
             impl #name
@@ -42,13 +42,13 @@ impl Plan<'_> {
             {
                 /// Runs the flow to an end: as `Flow::run`, without a box.
                 #[inline]
-                pub fn run(&self, input: #input) -> #ended + use<'_> {
-                    #rt::run_direct(self, input)
+                pub fn run(&self, __input: #input) -> #ended + use<'_> {
+                    #rt::run_direct(self, __input)
                 }
                 /// Runs the flow to an end with options: as `Flow::run_with`, without a box.
                 #[inline]
-                pub fn run_with<Answers>(&self, input: #input, options: #runtime::RunOptions<Answers>) -> #ended + use<'_, Answers> {
-                    #rt::run_with(self, input, options.settings)
+                pub fn run_with<Answers>(&self, __input: #input, __options: #runtime::RunOptions<Answers>) -> #ended + use<'_, Answers> {
+                    #rt::run_with(self, __input, __options.settings)
                 }
             }
             // A use of both: whether there is another one is up to the callers.

@@ -240,8 +240,8 @@ impl State {
                 .iter()
                 .find(|input| plain(&input.name) == plain(name));
             match given {
-                Some(given) if given.optional => quote_spanned!(site=> #name: input.#name),
-                Some(_) => quote_spanned!(site=> #name: #rt::Some(input.#name)),
+                Some(given) if given.optional => quote_spanned!(site=> #name: __input.#name),
+                Some(_) => quote_spanned!(site=> #name: #rt::Some(__input.#name)),
                 None => quote_spanned!(site=> #name: #rt::None),
             }
         });
@@ -249,7 +249,7 @@ impl State {
             struct __State { #(#fields,)* }
             impl __State {
                 #[inline]
-                fn new(input: #input) -> Self {
+                fn new(__input: #input) -> Self {
                     __State { #(#given,)* }
                 }
             }

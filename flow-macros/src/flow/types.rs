@@ -58,10 +58,9 @@ pub(crate) fn aliases(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStr
     // To the names of items that the user wrote, rustc would have type parameters added.
     let hidden = |alias: &Ident| Ident::new(&alias.to_string(), here(alias.span()));
     let (named_item, checked_item) = (hidden(&named), hidden(&checked));
-    let allow = quote!(#[allow(non_camel_case_types, reason = "named as the node is")]);
     Some(quote! {
-        #[doc(hidden)] #allow type #named_item = #path;
-        #[doc(hidden)] #allow type #checked_item = #value;
+        #[doc(hidden)] type #named_item = #path;
+        #[doc(hidden)] type #checked_item = #value;
     })
 }
 

@@ -45,6 +45,8 @@ pub(super) struct NodeAttribute {
     pub(super) runtime: Option<Path>,
     /// True if it has mistakes, which are reported: a flow that uses the node reports nothing more.
     pub(super) broken: bool,
+    /// True if the item, or a part of it, is deprecated: for those who use it.
+    pub(super) deprecated: bool,
 }
 
 /// How a node polls.

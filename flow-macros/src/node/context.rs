@@ -74,10 +74,9 @@ impl WithPath {
             // The second import is for a program without one of its own, which goes before it.
             quote_spanned! {site=>
                 const _: () = {
-                    #[allow(unused_imports, reason = "only the import of the name itself is to be used")]
                     use #name as _;
                 };
-                #[allow(unused_imports, clippy::wildcard_imports, reason = "for programs without an import")]
+                #[cfg_attr(clippy, allow(clippy::wildcard_imports, reason = "for programs without an import"))]
                 use #rt::context::*;
             }
         });

@@ -72,7 +72,7 @@ pub(super) fn contract(
             // this says how to fix it.
             quote! {
                 #path! { @actions { #runtime, #vis #name { #item } { #items } #contract } }
-                const _: &[&str] = <#actions as #runtime::Action>::ACTIONS;
+                const _: &[&::core::primitive::str] = <#actions as #runtime::Action>::ACTIONS;
             }
         }
     };

@@ -20,7 +20,7 @@ pub(super) fn constants(item: &TokenStream) -> TokenStream {
         // A literal is one token.
         let is_macro = value.clone().into_iter().nth(1).is_some();
         if is_macro && first_word(&doc).is_some_and(|word| word == "doc") {
-            found.extend(quote!(const _: &str = #value;));
+            found.extend(quote!(const _: &::core::primitive::str = #value;));
         }
     }
     found

@@ -325,15 +325,15 @@ impl<'a> Node<'a> {
     }
 
     fn step(&self) -> Step<'_> {
-        let name = &self.function.sig.ident;
+        let (rt, name) = (runtime(), &self.function.sig.ident);
         let attempted = self.attempted();
         let attempts = (self.can_fail() || self.has_context()).then(|| {
             let mutable = (self.can_fail() && !self.once()).then(|| quote!(mut));
             let of = match &self.attribute.poll {
-                None => quote!(__visit),
-                Some(_) => quote!(__poll),
+                None => quote!(#rt::Visit::attempts(__visit)),
+                Some(_) => quote!(#rt::Poll::attempts(&__poll)),
             };
-            quote!(let #mutable __attempts = #of.attempts();)
+            quote!(let #mutable __attempts = #of;)
         });
         let awaits = attempted
             .awaited_only()
@@ -359,6 +359,7 @@ impl<'a> Node<'a> {
             lifetimes: Some(&self.function.sig.generics),
             actions: self.attribute.actions.as_ref(),
             is_type: false,
+            deprecated: self.attribute.deprecated,
             settings: &self.attribute.settings,
             reads: reads.filter(|parameter| parameter.is_read()).collect(),
             outcome: &self.outcome,
@@ -401,19 +402,19 @@ fn stub_with(item: TokenStream, contract: Contract) -> syn::Result<TokenStream> 
 
 /// Asks again and again, until there is an answer or no time is left.
 fn polled(poll: &Poll, attempts: Option<&TokenStream>, value: &TokenStream) -> TokenStream {
-    let every = duration_tokens(poll.every);
+    let (rt, every) = (runtime(), duration_tokens(poll.every));
     let timeout = match poll.timeout.map(duration_tokens) {
         Some(timeout) => quote!(::core::option::Option::Some(#timeout)),
         None => quote!(::core::option::Option::None),
     };
     quote! {
-        let __poll = __visit.poll(#every, #timeout);
+        let __poll = #rt::Visit::poll(__visit, #every, #timeout);
         loop {
             #attempts
             if let ::core::option::Option::Some(__answer) = #value {
                 break __answer;
             }
-            __poll.pause().await?;
+            #rt::Poll::pause(&__poll).await?;
         }
     }
 }
@@ -436,11 +437,11 @@ fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> Token
             ),
             ParameterKind::Value(Mode::MaybeBorrow) => (
                 Some(quote_spanned!(site=> #value.map(#rt::OwnedForPool::owned))),
-                quote!(#value.as_ref()),
+                quote!(#rt::Option::as_ref(&#value)),
             ),
             ParameterKind::Value(Mode::MaybeDeref) => (
                 Some(quote_spanned!(site=> #value.map(#rt::OwnedForPool::owned))),
-                quote!(#value.as_deref()),
+                quote!(#rt::Option::as_deref(&#value)),
             ),
             ParameterKind::Value(Mode::Take | Mode::MaybeTake) => {
                 (repeats.then(|| argument(parameter, true)), quote!(#value))

@@ -323,7 +323,7 @@ fn sound(
     let at_type = runtime_at(site);
     let form = quote_spanned!(site=> {
         use #at_type::NoForm as _;
-        #at_type::FormOf::<#name>::FORM
+        #at_type::FormOf::<#name>::__FORM
     });
     let items = quote! {
         #[doc(hidden)]
@@ -351,20 +351,26 @@ fn form_check(name: &Ident) -> TokenStream {
          help: derive `serde::Serialize` and `serde::Deserialize` for `{name}`"
     );
     let check =
-        quote_spanned!(user=> #at_user::must(#at_user::FormOf::<#name>::HAS_FORM, #message));
+        quote_spanned!(user=> #at_user::must(#at_user::FormOf::<#name>::__HAS_FORM, #message));
     quote_spanned!(site=> const _: () = { use #rt::NoForm as _; #check };)
 }
+
+/// How many arguments clippy allows.
+const MANY_ARGUMENTS: usize = 7;
 
 /// The function that fills in the prompt.
 fn shown(name: &Ident, literal: &LitStr, prompt: &Prompt) -> TokenStream {
     let site = here(literal.span());
-    let values = (0..prompt.keys.len()).map(|index| format_ident!("value_{index}", span = site));
+    let values = (0..prompt.keys.len()).map(|index| format_ident!("__value_{index}", span = site));
     let values: Vec<Ident> = values.collect();
     let format = LitStr::new(&prompt.format, site);
+    let many = (values.len() > MANY_ARGUMENTS).then(
+        || quote!(#[allow(clippy::too_many_arguments, reason = "one for each key of the prompt")]),
+    );
     quote_spanned! {site=>
         impl #name {
             #[doc(hidden)]
-            #[allow(clippy::too_many_arguments, reason = "one for each key of the prompt")]
+            #many
             pub fn __prompt(#(#values: &dyn ::core::fmt::Display),*) -> ::std::string::String {
                 ::std::format!(#format #(, #values)*)
             }

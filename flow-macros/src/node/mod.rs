@@ -19,7 +19,7 @@ mod transaction;
 mod types;
 
 use flow_spec::Code;
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::quote;
 
 use crate::fragments::{ungrouped, ungrouped_item};
@@ -37,6 +37,7 @@ pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let mut attribute = NodeAttribute::parse(settings, &mut report);
     attribute.broken = !report.is_empty();
+    attribute.deprecated = is_deprecated(&item);
     runtime::at(attribute.runtime.clone(), || {
         expand(&attribute, item, report)
     })
@@ -105,6 +106,22 @@ pub(crate) fn item_of_rustc(item: TokenStream) -> (TokenStream, TokenStream) {
         _ => context::of_function(documented::of_function(item)),
     };
     (item, quote!(#used #constants))
+}
+
+/// Returns true if an attribute of the item, or of a part of it, says so.
+fn is_deprecated(item: &TokenStream) -> bool {
+    let mut after_mark = false;
+    item.clone().into_iter().any(|token| match token {
+        TokenTree::Group(group) => {
+            let first = group.stream().into_iter().next();
+            let is_it = matches!(&first, Some(TokenTree::Ident(word)) if word == "deprecated" || word == "allow" && group.stream().to_string().contains("deprecated"));
+            after_mark && is_it || group.delimiter() == Delimiter::Brace && is_deprecated(&group.stream())
+        }
+        token => {
+            after_mark = matches!(&token, TokenTree::Punct(mark) if mark.as_char() == '#');
+            false
+        }
+    })
 }
 
 /// Reports a mistake after which there is nothing to expand. The item then stands alone.

@@ -31,6 +31,8 @@ pub(super) struct Step<'a> {
     pub(super) lifetimes: Option<&'a Generics>,
     /// True for a type, which has a value.
     pub(super) is_type: bool,
+    /// True if what it calls is deprecated.
+    pub(super) deprecated: bool,
     pub(super) settings: &'a Settings,
     pub(super) reads: Vec<&'a Parameter>,
     pub(super) outcome: &'a Outcome,
@@ -89,6 +91,9 @@ impl Step<'_> {
         // The type that stands for a function is hidden as a whole.
         let hidden = self.is_type.then(|| quote!(#[doc(hidden)]));
         let read_checks = self.read_checks();
+        let deprecated = self
+            .deprecated
+            .then(|| quote!(#[allow(deprecated, reason = "the node itself does not use it")]));
         let items = quote! {
             #node
             #read_checks
@@ -100,6 +105,7 @@ impl Step<'_> {
             #(#types)*
             #(#read_types)*
             #(#error_types)*
+            #deprecated
             impl #generics #self_ty #bounds {
                 #attempt
                 #decides
@@ -114,6 +120,7 @@ impl Step<'_> {
         // The type may be defined elsewhere.
         quote! {
             #[doc(hidden)]
+            #deprecated
             #[allow(non_local_definitions, reason = "a node may be defined in a function")]
             const _: () = { #items };
         }
@@ -217,7 +224,7 @@ impl Step<'_> {
         }
         quote_spanned!(site=> {
             use #rt::ReadsOthers as _;
-            #rt::Reads::<(#(::core::marker::PhantomData<#reads>,)*)>::sent(#future)
+            #rt::Reads::<(#(::core::marker::PhantomData<#reads>,)*)>::__sent(#future)
         })
     }
 
@@ -232,7 +239,7 @@ impl Step<'_> {
         let (path, error) = (self.settings.only_if()?, self.error?);
         let given = here(path.span());
         let decides = decides(path, &quote_spanned!(given=> __error));
-        Some(quote!(const __DECIDES: fn(&#error) -> bool = #decides;))
+        Some(quote!(const __DECIDES: fn(&#error) -> ::core::primitive::bool = #decides;))
     }
 
     /// What makes the types of its errors known. Those that only a flow or a call knows cannot be named
@@ -348,11 +355,12 @@ impl Attempted {
 
     /// An expression of its value. `__attempts` is in scope if it can fail or asks for the context.
     pub(super) fn value(&self) -> TokenStream {
+        let rt = runtime();
         let Attempted { call, .. } = self;
         let fail = quote!(return ::core::result::Result::Err(::core::convert::From::from(__error)));
         let context = self
             .context
-            .then(|| quote!(let __context = __attempts.context();));
+            .then(|| quote!(let __context = #rt::Attempts::context(&__attempts);));
         let awaited = if self.is_async {
             quote!(#call.await)
         } else {
@@ -382,14 +390,14 @@ impl Attempted {
             (into_failure, quote_spanned!(site=> Self::__DECIDES))
         };
         let attempt = if self.decides {
-            quote_spanned!(site=> __attempts.attempt_if(__work, #into_failure, #decides).await)
+            quote_spanned!(site=> #rt::Attempts::attempt_if(&mut __attempts, __work, #into_failure, #decides).await)
         } else {
-            quote_spanned!(site=> __attempts.attempt(__work, #into_failure).await)
+            quote_spanned!(site=> #rt::Attempts::attempt(&__attempts, __work, #into_failure).await)
         };
         // A copy, because an attempt may change `__attempts`.
         let visit = self
             .transaction
-            .then(|| quote!(let __visited = __attempts.visit();));
+            .then(|| quote!(let __visited = #rt::Attempts::visit(&__attempts);));
         let attempt = quote!({
             #visit
             let __work = ::core::pin::pin!(#work);
@@ -403,7 +411,7 @@ impl Attempted {
                 match #attempt {
                     ::core::result::Result::Ok(__value) => __value,
                     ::core::result::Result::Err(__failure) => {
-                        let __error = __attempts.exhausted(__failure);
+                        let __error = #rt::Attempts::exhausted(&__attempts, __failure);
                         #give_up
                     }
                 }
@@ -417,7 +425,7 @@ impl Attempted {
             #context
             match #attempt {
                 ::core::result::Result::Ok(__value) => break __value,
-                ::core::result::Result::Err(__failure) => match __attempts.again(__failure).await {
+                ::core::result::Result::Err(__failure) => match #rt::Attempts::again(&mut __attempts, __failure).await {
                     ::core::result::Result::Ok(()) => {}
                     ::core::result::Result::Err(__error) => #give_up,
                 },
@@ -450,7 +458,7 @@ pub(super) fn argument(parameter: &Parameter, cloned: bool) -> TokenStream {
     let name = local(&parameter.name);
     match parameter.kind {
         ParameterKind::Context => quote!(&__context),
-        ParameterKind::Transaction => quote!(__transaction.get()),
+        ParameterKind::Transaction => quote!(#rt::Begun::get(&mut __transaction)),
         ParameterKind::Value(Mode::Take | Mode::MaybeTake) if cloned => {
             let span = here(syn::spanned::Spanned::span(&parameter.ty));
             quote_spanned!(span=> #rt::Cloneable::for_attempt(&#name))

@@ -30,10 +30,11 @@ pub(super) fn refuse_poll(name: &Ident, poll: Span, report: &mut Report) {
 
 /// The future of an attempt: it begins a transaction, awaits `result`, and ends it.
 pub(super) fn attempt(result: &TokenStream) -> TokenStream {
+    let rt = runtime();
     quote!(async {
-        let mut __transaction = __visited.begin().await?;
+        let mut __transaction = #rt::Visit::begin(&__visited).await?;
         let __result = #result;
-        __transaction.end(__result).await
+        #rt::Begun::end(__transaction, __result).await
     })
 }
 

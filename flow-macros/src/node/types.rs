@@ -48,10 +48,10 @@ impl Step<'_> {
             let rt = runtime_at(site);
             let is_sent = quote_spanned! {site=> {
                 use #rt::ReadsOthers as _;
-                #rt::Reads::<#ty>::IS_SENT
+                #rt::Reads::<#ty>::__IS_SENT
             }};
             Some(quote_spanned! {site=>
-                const _: usize = <#ty as #rt::ReadByReference<#is_sent>>::CHECK;
+                const _: ::core::primitive::usize = <#ty as #rt::ReadByReference<#is_sent>>::CHECK;
             })
         });
         checks.collect()
@@ -94,7 +94,7 @@ impl Step<'_> {
         }
         let site = here(self.outcome_span);
         let check =
-            quote_spanned!(site=> { use #rt::NoResult as _; #rt::ResultCheck::<#ty>::IS_RESULT });
+            quote_spanned!(site=> { use #rt::NoResult as _; #rt::ResultCheck::<#ty>::__IS_RESULT });
         Some(quote_spanned!(site=> <#ty as #rt::LosesNoError<#check>>::CHECK))
     }
 }

@@ -22,7 +22,7 @@ pub(super) fn adapter(
     let (alias, path) = named_once(path);
     let loader = quote_spanned!(site=> ::flow_loader::__private);
     let keys: Vec<Ident> = (0..contract.reads.len())
-        .map(|read| format_ident!("key_{read}", span = site))
+        .map(|read| format_ident!("__key_{read}", span = site))
         .collect();
     let opened = quote!(#loader::taken_out::<<#path as #loader::Step>::Outcome>(outcome));
     let take_apart = taken_apart(&path, contract, &opened, &loader);
@@ -246,7 +246,7 @@ fn call(
 
 /// The place of a value that the node takes.
 fn taken_read(read: usize) -> Ident {
-    format_ident!("read_{read}")
+    format_ident!("__read_{read}")
 }
 
 fn argument(read: usize, port: &ReadPort, key: &Ident) -> TokenStream {
@@ -316,7 +316,7 @@ fn runs(
     call: &TokenStream,
     loader: &TokenStream,
 ) -> TokenStream {
-    let keys = (0..contract.reads.len()).map(|read| format_ident!("key_{read}"));
+    let keys = (0..contract.reads.len()).map(|read| format_ident!("__key_{read}"));
     let keys = quote!(#(let #keys = #loader::Key::new();)*);
     if contract.kind == Kind::Human {
         return quote! {
@@ -346,7 +346,7 @@ fn taken_apart(
         return quote!(writer.write(0, #outcome); 0);
     }
     let places: Vec<Ident> = (0..contract.writes.len())
-        .map(|index| format_ident!("written_{index}"))
+        .map(|index| format_ident!("__written_{index}"))
         .collect();
     let writes = places.iter().enumerate();
     let writes = writes.map(|(number, place)| quote!(writer.write(#number, #place);));
@@ -385,7 +385,7 @@ fn action_taken_apart(action: &ActionPort, index: usize, first: usize) -> TokenS
     let fields = writes.iter();
     let fields = fields.map(|port| ident(&plain(&port.name), port.name.span()));
     let fields: Vec<Ident> = fields.collect();
-    let places = (0..fields.len()).map(|field| format_ident!("field_{field}"));
+    let places = (0..fields.len()).map(|field| format_ident!("__field_{field}"));
     let places: Vec<Ident> = places.collect();
     let writes = (first..)
         .zip(&places)

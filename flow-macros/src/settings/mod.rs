@@ -14,6 +14,7 @@ use syn::{Path, parenthesized};
 
 use crate::editor;
 use crate::report::Report;
+use crate::runtime::runtime;
 
 use retry::{Retry, retry};
 use values::count;
@@ -156,13 +157,16 @@ impl Settings {
 
     /// The policy that results from `base` with these settings.
     pub(crate) fn policy(&self, base: &TokenStream, given_by: GivenBy) -> TokenStream {
-        let retry = self.retry.as_ref();
-        let retry = retry.map(|(_, retry)| retry.tokens(given_by));
-        let timeout = self.timeout.map(|(_, timeout)| {
+        let (rt, mut policy) = (runtime(), base.clone());
+        if let Some((_, retry)) = &self.retry {
+            let retry = retry.tokens(given_by);
+            policy = quote!(#rt::Policy::with_retry(#policy, #retry));
+        }
+        if let Some((_, timeout)) = self.timeout {
             let timeout = duration_tokens(timeout);
-            quote!(.with_timeout(#timeout))
-        });
-        quote!(#base #retry #timeout)
+            policy = quote!(#rt::Policy::with_timeout(#policy, #timeout));
+        }
+        policy
     }
 }
 

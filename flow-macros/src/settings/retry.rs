@@ -104,7 +104,7 @@ impl Retry {
         }
     }
 
-    /// The call that creates the policy.
+    /// The expression of the retry.
     pub(super) fn tokens(&self, given_by: GivenBy) -> TokenStream {
         let rt = runtime();
         let Retry {
@@ -126,10 +126,14 @@ impl Retry {
                     quote!(OfFlow(#decides))
                 }
             };
-            quote!(.only_if(#rt::RetryIf::#decides))
+            quote!(#rt::RetryIf::#decides)
         });
         let (wait, max_wait) = (duration_tokens(*wait), duration_tokens(*max_wait));
-        quote!(.with_retry(#rt::retry(#attempts, #wait, #backoff, #max_wait, #jitter) #only_if))
+        let retry = quote!(#rt::retry(#attempts, #wait, #backoff, #max_wait, #jitter));
+        match only_if {
+            Some(only_if) => quote!(#rt::Retry::only_if(#retry, #only_if)),
+            None => retry,
+        }
     }
 
     /// Sets a setting that is a number or a duration. Returns false if there is none with this

@@ -15,7 +15,7 @@ pub(super) fn call(
     private: &TokenStream,
     site: Span,
 ) -> TokenStream {
-    let given = (0..keys.len()).map(|read| format_ident!("given_{read}", span = site));
+    let given = (0..keys.len()).map(|read| format_ident!("__given_{read}", span = site));
     let given: Vec<Ident> = given.collect();
     let reads = contract.reads.iter().zip(keys);
     let reads = reads.map(|(port, key)| read(port, key, private));
@@ -68,7 +68,7 @@ fn result(
     if contract.writes_its_outcome() {
         return quote_spanned!(site=> #private::result_of(&returned));
     }
-    let places = (0..contract.writes.len()).map(|index| format_ident!("written_{index}"));
+    let places = (0..contract.writes.len()).map(|index| format_ident!("__written_{index}"));
     let places: Vec<Ident> = places.collect();
     let names = contract.writes.iter().map(|port| plain(&port.name));
     let writes = quote_spanned!(site=> #(#private::write(&mut result, #names, &#places)?;)*);
@@ -112,7 +112,7 @@ fn arm(action: &ActionPort, private: &TokenStream, site: Span) -> TokenStream {
         .iter()
         .map(|port| ident(&plain(&port.name), port.name.span()));
     let places: Vec<Ident> = (0..writes.len())
-        .map(|field| format_ident!("field_{field}"))
+        .map(|field| format_ident!("__field_{field}"))
         .collect();
     quote_spanned! {site=>
         __Action::#variant { #(#fields: #places),* } => {

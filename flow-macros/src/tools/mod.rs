@@ -168,7 +168,7 @@ fn of_flow(
 /// The keys of what a node or a flow reads.
 fn keys(contract: &Contract, site: Span) -> Vec<Ident> {
     let keys = 0..contract.reads.len();
-    keys.map(|read| format_ident!("key_{read}", span = site))
+    keys.map(|read| format_ident!("__key_{read}", span = site))
         .collect()
 }
 

@@ -14,13 +14,23 @@ pub(crate) use values::Values;
 
 #[doc(hidden)]
 pub mod private {
-    pub use super::params::{ExposedParam, OpaqueParam, ParamOf, SecretParam, SerializeParam};
-    pub use super::values::{
-        DefaultOf, OpaqueDefault, OpaqueSettings, ParamsSettings, SerializeDefault,
-        SerializeSettings, SettingsOf, Values,
-    };
+    pub use super::params::ParamOf;
+    pub use super::values::{DefaultOf, SettingsOf, Values};
     #[cfg(feature = "schemars")]
-    pub use super::values::{NoSchema, SchemaOf, UserSchema};
+    pub use super::values::{SchemaOf, UserSchema};
+
+    /// The traits, without their names: next to them, types of the user are named.
+    pub mod traits {
+        pub use crate::export::params::{
+            ExposedParam as _, OpaqueParam as _, SecretParam as _, SerializeParam as _,
+        };
+        #[cfg(feature = "schemars")]
+        pub use crate::export::values::{NoSchema as _, UserSchema as _};
+        pub use crate::export::values::{
+            OpaqueDefault as _, OpaqueSettings as _, ParamsSettings as _, SerializeDefault as _,
+            SerializeSettings as _,
+        };
+    }
 }
 
 /// What an export contains.

@@ -35,7 +35,6 @@ macro_rules! __named_macro {
             #[$doc(hidden)]
             #[expect(clippy::pub_use, reason = "whoever imports a node imports its macro")]
         )?
-        #[allow(unused_imports, reason = "unused if the name is there twice, which is reported as an error")]
         $vis use $($renamed)*;
     };
 }
@@ -67,9 +66,9 @@ macro_rules! __opens_transactions {
 macro_rules! __export_flow {
     ($flow:ty) => {
         impl $crate::Export for $flow {
-            fn __collect(&self, values: &mut $crate::__private::export_values::Values) {
+            fn __collect(&self, __values: &mut $crate::__private::export_values::Values) {
                 use $crate::__private::Unresolved as _;
-                self.__values(values)
+                self.__values(__values)
             }
         }
     };
@@ -93,11 +92,11 @@ macro_rules! __flow_values {
         {$($input:literal $default:expr,)*}
     ) => {
         #[doc(hidden)]
-        pub fn __values(&$this, values: &mut $crate::__private::export_values::Values) {
-            use $crate::__private::export_values::*;
-            $($crate::__flow_value!(values $kind $id $value);)*
-            $crate::__flow_schemas!(values $($key $type,)*);
-            $(values.default($input, || (&&DefaultOf(&$default)).__default());)*
+        pub fn __values(&$this, __values: &mut $crate::__private::export_values::Values) {
+            use $crate::__private::export_values::traits::*;
+            $($crate::__flow_value!(__values $kind $id $value);)*
+            $crate::__flow_schemas!(__values $($key $type,)*);
+            $(__values.default($input, || (&&$crate::__private::export_values::DefaultOf(&$default)).__default());)*
         }
     };
 }
@@ -127,8 +126,8 @@ macro_rules! __flow_value {
         $values.flow($id, &$value)
     };
     ($values:ident node $id:literal $value:expr) => {
-        $values.node($id, |sensitive| {
-            (&&&SettingsOf(&$value)).__settings(sensitive)
+        $values.node($id, |__sensitive| {
+            (&&&$crate::__private::export_values::SettingsOf(&$value)).__settings(__sensitive)
         })
     };
 }
@@ -139,7 +138,7 @@ macro_rules! __flow_value {
 #[macro_export]
 macro_rules! __flow_schemas {
     ($values:ident $($key:literal $type:ty,)*) => {
-        $($values.schema($key, || (&&SchemaOf::<$type>(::core::marker::PhantomData)).__schema());)*
+        $($values.schema($key, || (&&$crate::__private::export_values::SchemaOf::<$type>(::core::marker::PhantomData)).__schema());)*
     };
 }
 
@@ -181,7 +180,7 @@ macro_rules! __human {
     (check { $($check:tt)* }) => { $($check)* };
     ($type:ident $name:literal { $($form:tt)* }) => {
         impl $crate::Human for $type {
-            const NAME: &'static str = $name;
+            const NAME: &'static ::core::primitive::str = $name;
             const FORM: $crate::__private::Form<Self> = $($form)*;
             $crate::__human_schema!($type);
         }
@@ -195,9 +194,12 @@ macro_rules! __human {
 macro_rules! __human_schema {
     ($type:ident) => {
         fn schema() -> ::core::option::Option<$crate::__private::Value> {
-            use $crate::__private::export_values::*;
-            let schema = (&&SchemaOf::<$type>(::core::marker::PhantomData)).__schema();
-            schema.map($crate::__private::Value::Object)
+            use $crate::__private::export_values::traits::*;
+            let __schema = (&&$crate::__private::export_values::SchemaOf::<$type>(
+                ::core::marker::PhantomData,
+            ))
+                .__schema();
+            __schema.map($crate::__private::Value::Object)
         }
     };
 }
@@ -218,7 +220,7 @@ macro_rules! __error_type {
     ($error:ty) => {
         const _: () = {
             use $crate::__private::OtherError as _;
-            $crate::__private::inventory::submit! { <$crate::__private::ErrorTypeOf<$error>>::TYPE }
+            $crate::__private::inventory::submit! { <$crate::__private::ErrorTypeOf<$error>>::__TYPE }
         };
     };
 }

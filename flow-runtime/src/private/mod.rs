@@ -43,11 +43,11 @@ pub use crate::spec_text::as_text;
 #[cfg(feature = "stored")]
 pub use crate::supervise::supervised;
 pub use crate::supervise::{run_direct, run_with};
-pub use crate::visit::{Attempts, IntoFailure, Visit};
+pub use crate::visit::{Attempts, IntoFailure, Poll, Visit};
 
 pub use failures::{Fallible, collect, is_deadline, node_error};
 pub use once::{Failing, NodeFuture, Once, infallible, once};
-pub use printed::{Printed, PrintedDebug, PrintedOpaque};
+pub use printed::{Printed, PrintedDebug, PrintedOpaque, printed, printed_without_fields};
 pub use transaction::{Begun, InTransaction};
 pub use values::{
     CloneOf, Cloneable, DerefsTo, DerefsTwiceTo, Lend, LendOther, LendSame, LendTarget,
@@ -167,10 +167,10 @@ pub struct DefaultOf<T>(PhantomData<T>);
 
 impl<T: Default> DefaultOf<T> {
     /// It has.
-    pub const HAS_DEFAULT: bool = true;
+    pub const __HAS_DEFAULT: bool = true;
 
     /// The value.
-    pub fn value() -> T {
+    pub fn __value() -> T {
         T::default()
     }
 }
@@ -180,10 +180,10 @@ pub trait NoDefault {
     /// The type of the node.
     type Value;
     /// It has none.
-    const HAS_DEFAULT: bool = false;
+    const __HAS_DEFAULT: bool = false;
 
     /// Never called.
-    fn value() -> Self::Value {
+    fn __value() -> Self::Value {
         unreachable!("a flow with a node that has no value does not compile")
     }
 }

@@ -2,18 +2,18 @@
 
 use std::fmt;
 
-/// Prints a field if its type can be printed: `(&Printed(&value)).field()`. The method of the more
+/// Prints a field if its type can be printed: `(&Printed(&value)).__field()`. The method of the more
 /// specific receiver is found first.
 pub struct Printed<'a, T>(pub &'a T);
 
 /// For types that implement `Debug`.
 pub trait PrintedDebug {
     /// The value.
-    fn field(&self) -> &dyn fmt::Debug;
+    fn __field(&self) -> &dyn fmt::Debug;
 }
 
 impl<T: fmt::Debug> PrintedDebug for &Printed<'_, T> {
-    fn field(&self) -> &dyn fmt::Debug {
+    fn __field(&self) -> &dyn fmt::Debug {
         self.0
     }
 }
@@ -21,11 +21,11 @@ impl<T: fmt::Debug> PrintedDebug for &Printed<'_, T> {
 /// For all other types.
 pub trait PrintedOpaque {
     /// A placeholder.
-    fn field(&self) -> &dyn fmt::Debug;
+    fn __field(&self) -> &dyn fmt::Debug;
 }
 
 impl<T> PrintedOpaque for Printed<'_, T> {
-    fn field(&self) -> &dyn fmt::Debug {
+    fn __field(&self) -> &dyn fmt::Debug {
         struct Opaque;
         impl fmt::Debug for Opaque {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -34,4 +34,22 @@ impl<T> PrintedOpaque for Printed<'_, T> {
         }
         &Opaque
     }
+}
+
+/// Prints the fields of a struct, or of a variant.
+pub fn printed(
+    f: &mut fmt::Formatter<'_>,
+    name: &str,
+    fields: &[(&str, &dyn fmt::Debug)],
+) -> fmt::Result {
+    let mut printed = f.debug_struct(name);
+    for (name, value) in fields {
+        printed.field(name, value);
+    }
+    printed.finish()
+}
+
+/// Prints a struct without its fields.
+pub fn printed_without_fields(f: &mut fmt::Formatter<'_>, name: &str) -> fmt::Result {
+    f.debug_struct(name).finish_non_exhaustive()
 }

@@ -133,11 +133,11 @@ pub struct CloneOf<T>(PhantomData<T>);
 
 impl<T: Clone> CloneOf<T> {
     /// They can.
-    pub const IS_CLONE: bool = true;
+    pub const __IS_CLONE: bool = true;
 
     /// The clone.
     #[inline]
-    pub fn of(value: &T) -> T {
+    pub fn __of(value: &T) -> T {
         value.clone()
     }
 }
@@ -147,10 +147,10 @@ pub trait NoClone {
     /// The type.
     type Value;
     /// They cannot.
-    const IS_CLONE: bool = false;
+    const __IS_CLONE: bool = false;
 
     /// Never called.
-    fn of(_: &Self::Value) -> Self::Value {
+    fn __of(_: &Self::Value) -> Self::Value {
         unreachable!("a program that clones what is not `Clone` does not compile")
     }
 }
@@ -164,11 +164,11 @@ pub struct Prints<T>(PhantomData<T>);
 
 impl<T: fmt::Display> Prints<T> {
     /// They can.
-    pub const IS_DISPLAY: bool = true;
+    pub const __IS_DISPLAY: bool = true;
 
     /// The value.
     #[inline]
-    pub fn shown(value: &T) -> &dyn fmt::Display {
+    pub fn __shown(value: &T) -> &dyn fmt::Display {
         value
     }
 }
@@ -178,10 +178,10 @@ pub trait NoDisplay {
     /// The type.
     type Value;
     /// They cannot.
-    const IS_DISPLAY: bool = false;
+    const __IS_DISPLAY: bool = false;
 
     /// Never called.
-    fn shown(_: &Self::Value) -> &dyn fmt::Display {
+    fn __shown(_: &Self::Value) -> &dyn fmt::Display {
         unreachable!("a program that prints what is not `Display` does not compile")
     }
 }
@@ -196,11 +196,11 @@ pub struct SameType<A, B: ?Sized>(PhantomData<(A, PhantomData<B>)>);
 
 impl<T> SameType<T, T> {
     /// They are.
-    pub const IS_SAME: bool = true;
+    pub const __IS_SAME: bool = true;
 
     /// The value.
     #[inline]
-    pub fn of(value: T) -> T {
+    pub fn __of(value: T) -> T {
         value
     }
 }
@@ -212,10 +212,10 @@ pub trait OtherType {
     /// The second type.
     type Second: ?Sized;
     /// They are not.
-    const IS_SAME: bool = false;
+    const __IS_SAME: bool = false;
 
     /// Never called.
-    fn of(_: Self::First) -> Self::Second
+    fn __of(_: Self::First) -> Self::Second
     where
         Self::Second: Sized,
     {
@@ -233,13 +233,13 @@ pub struct DerefsTo<A, B: ?Sized>(PhantomData<(A, PhantomData<B>)>);
 
 impl<A: Deref<Target = B>, B: ?Sized> DerefsTo<A, B> {
     /// It does.
-    pub const HOLDS: bool = true;
+    pub const __HOLDS: bool = true;
 }
 
 /// For all other pairs.
 pub trait NoDeref {
     /// It does not.
-    const HOLDS: bool = false;
+    const __HOLDS: bool = false;
 }
 
 impl<A, B: ?Sized> NoDeref for DerefsTo<A, B> {}
@@ -249,18 +249,18 @@ pub struct DerefsTwiceTo<A, B: ?Sized>(PhantomData<(A, PhantomData<B>)>);
 
 impl<A: Deref<Target: Deref<Target = B>>, B: ?Sized> DerefsTwiceTo<A, B> {
     /// It does.
-    pub const HOLDS: bool = true;
+    pub const __HOLDS: bool = true;
 }
 
 /// For all other pairs.
 pub trait NoDerefTwice {
     /// It does not.
-    const HOLDS: bool = false;
+    const __HOLDS: bool = false;
 }
 
 impl<A, B: ?Sized> NoDerefTwice for DerefsTwiceTo<A, B> {}
 
-/// Lends a value of type `A` to a node that reads a `&B`: `(&&&&Lend::<A, B>(value, PhantomData)).lend()`.
+/// Lends a value of type `A` to a node that reads a `&B`: `(&&&&Lend::<A, B>(value, PhantomData)).__lend()`.
 /// The method of the more specific receiver is found first.
 pub struct Lend<'a, A, B: ?Sized>(pub &'a A, pub PhantomData<B>);
 
@@ -269,13 +269,13 @@ pub trait LendSame<'a> {
     /// The type.
     type Type: ?Sized;
     /// The value.
-    fn lend(&self) -> &'a Self::Type;
+    fn __lend(&self) -> &'a Self::Type;
 }
 
 impl<'a, T> LendSame<'a> for &&&Lend<'a, T, T> {
     type Type = T;
     #[inline]
-    fn lend(&self) -> &'a T {
+    fn __lend(&self) -> &'a T {
         self.0
     }
 }
@@ -285,13 +285,13 @@ pub trait LendTarget<'a> {
     /// The second type.
     type Type: ?Sized;
     /// The value.
-    fn lend(&self) -> &'a Self::Type;
+    fn __lend(&self) -> &'a Self::Type;
 }
 
 impl<'a, A: Deref<Target = B>, B: ?Sized> LendTarget<'a> for &&Lend<'a, A, B> {
     type Type = B;
     #[inline]
-    fn lend(&self) -> &'a B {
+    fn __lend(&self) -> &'a B {
         self.0
     }
 }
@@ -301,7 +301,7 @@ pub trait LendTargetOfTarget<'a> {
     /// The second type.
     type Type: ?Sized;
     /// The value.
-    fn lend(&self) -> &'a Self::Type;
+    fn __lend(&self) -> &'a Self::Type;
 }
 
 impl<'a, A, B: ?Sized> LendTargetOfTarget<'a> for &Lend<'a, A, B>
@@ -310,7 +310,7 @@ where
 {
     type Type = B;
     #[inline]
-    fn lend(&self) -> &'a B {
+    fn __lend(&self) -> &'a B {
         self.0
     }
 }
@@ -320,7 +320,7 @@ pub trait LendOther<'a> {
     /// The second type.
     type Type: ?Sized;
     /// Never called.
-    fn lend(&self) -> &'a Self::Type {
+    fn __lend(&self) -> &'a Self::Type {
         unreachable!("a program that reads a key as another type does not compile")
     }
 }
@@ -436,13 +436,13 @@ pub struct ResultCheck<T>(PhantomData<T>);
 
 impl<T, E> ResultCheck<Result<T, E>> {
     /// The type is a `Result`.
-    pub const IS_RESULT: bool = true;
+    pub const __IS_RESULT: bool = true;
 }
 
 /// For all other types.
 pub trait NoResult {
     /// The type is not a `Result`.
-    const IS_RESULT: bool = false;
+    const __IS_RESULT: bool = false;
 }
 
 impl<T> NoResult for ResultCheck<T> {}

@@ -55,9 +55,9 @@ pub struct FormOf<T>(PhantomData<T>);
 
 impl<T: Stored> FormOf<T> {
     /// They can.
-    pub const HAS_FORM: bool = true;
+    pub const __HAS_FORM: bool = true;
     /// The form of the type.
-    pub const FORM: Form<T> = Form {
+    pub const __FORM: Form<T> = Form {
         keep: |value| to_json(value).map_err(serde_json::Error::custom),
         give: serde_json::from_value,
         read: |deserializer| erased_serde::deserialize::<T>(deserializer).map(drop),
@@ -69,9 +69,9 @@ pub trait NoForm {
     /// The type.
     type Value;
     /// They cannot.
-    const HAS_FORM: bool = false;
+    const __HAS_FORM: bool = false;
     /// Never used.
-    const FORM: Form<Self::Value> = Form {
+    const __FORM: Form<Self::Value> = Form {
         keep: |_| unreachable!("a type without a form does not compile"),
         give: |_| unreachable!("a type without a form does not compile"),
         read: |_| unreachable!("a type without a form does not compile"),

@@ -59,15 +59,15 @@ fn collected(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
             } else {
                 ty
             };
-            (item, quote!(output.#name))
+            (item, quote!(__output.#name))
         }
-        _ => (quote!(#output), quote!(output)),
+        _ => (quote!(#output), quote!(__output)),
     };
     quote! {
         impl #rt::Collected for #name {
             type Output = #output;
             type Item = #item;
-            fn collected(output: #output) -> Self::Item { #value }
+            fn collected(__output: #output) -> Self::Item { #value }
         }
     }
 }

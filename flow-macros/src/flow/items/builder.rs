@@ -11,7 +11,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{Index, Visibility};
 
 use crate::names::{here, ident, plain};
-use crate::runtime::runtime;
+use crate::runtime::{runtime, runtime_at};
 
 /// How many parts a tuple has at most.
 const PARTS: usize = 8;
@@ -160,7 +160,7 @@ struct Builder<'a> {
 pub(super) fn builder(built: &Built<'_>) -> TokenStream {
     let builder = Builder {
         built,
-        name: format_ident!("{}Builder", built.name),
+        name: format_ident!("{}Builder", built.name, span = here(built.name.span())),
         parameters: parameters(&built.fields),
         all: Part::all(built.fields.len()),
     };
@@ -207,6 +207,7 @@ impl Builder<'_> {
         let Builder { built, name, .. } = self;
         let Built { vis, doc, .. } = built;
         let (its_type, site) = (built.name, here(built.name.span()));
+        let (rt, text) = (runtime_at(site), plain(name));
         let nothing = self.all.of_fields(&|_| quote!(()));
         let definitions = built.fields.iter().map(|field| self.definition(field));
         let fields: Vec<usize> = (0..built.fields.len()).collect();
@@ -217,6 +218,11 @@ impl Builder<'_> {
             #[must_use]
             #[derive(::core::clone::Clone)]
             #vis struct #name<Set = #nothing> { __set: Set }
+            impl<__Set> ::core::fmt::Debug for #name<__Set> {
+                fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                    #rt::printed_without_fields(__f, #text)
+                }
+            }
             impl #its_type {
                 #[doc = #doc]
                 pub fn builder() -> #name {

@@ -130,7 +130,10 @@ fn name_enum(
     };
     quote! {
         #[doc = #documentation]
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(
+            ::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::cmp::PartialEq, ::core::cmp::Eq,
+            ::core::hash::Hash, ::core::cmp::PartialOrd, ::core::cmp::Ord
+        )]
         #derives
         #[allow(clippy::enum_variant_names, reason = "named as the flow says")]
         #allow
@@ -138,16 +141,19 @@ fn name_enum(
         #enumeration
         impl #name {
             /// All of them, in the order written.
-            pub const ALL: &'static [Self] = &[#(Self::#idents),*];
-            const NAMES: &'static [&'static str] = &[#(#texts),*];
+            pub const ALL: &'static [Self] = Self::__ALL;
+            // Under names that no variant has.
+            #[doc(hidden)]
+            pub const __ALL: &'static [Self] = &[#(Self::#idents),*];
+            const __NAMES: &'static [&'static ::core::primitive::str] = &[#(#texts),*];
             /// The name, as the flow spells it.
-            pub const fn as_str(self) -> &'static str {
-                Self::NAMES[self as usize]
+            pub const fn as_str(self) -> &'static ::core::primitive::str {
+                Self::__NAMES[self as ::core::primitive::usize]
             }
         }
         impl ::core::fmt::Display for #name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.pad(self.as_str())
+            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                __f.pad(Self::as_str(*self))
             }
         }
     }

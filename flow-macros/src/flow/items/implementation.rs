@@ -3,7 +3,7 @@
 
 use flow_spec::DEFAULT_ACTION;
 use proc_macro2::{Span, TokenStream};
-use quote::{ToTokens as _, quote, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::LitStr;
 use syn::spanned::Spanned as _;
 
@@ -17,6 +17,9 @@ use crate::text::is_plain;
 use super::enums::{ends, node_variant};
 use super::signature::unique;
 use super::{TypeNames, as_node, nesting};
+
+/// How many arguments clippy allows.
+const MANY_ARGUMENTS: usize = 7;
 
 /// `impl Flow`, and the items that a flow needs to be a node.
 pub(super) fn implementation(
@@ -49,17 +52,17 @@ fn items(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenSt
                 type Output = #output;
                 type Node = #node;
                 type End = #end;
-                const NAME: &'static str = #text;
-                const NAMESPACE: &'static str = #namespace;
-                const __SPEC: &'static [u8] = #rt::spec!(#name, #namespace);
+                const NAME: &'static ::core::primitive::str = #text;
+                const NAMESPACE: &'static ::core::primitive::str = #namespace;
+                const __SPEC: &'static [::core::primitive::u8] = #rt::spec!(#name, #namespace);
                 const ROUTES: &'static [#rt::Route<#node, #end>] = &[#(#routes),*];
                 #[inline]
-                fn __run(&self, input: Self::Input) -> #rt::Running<'_, #output> {
-                    ::std::boxed::Box::pin(self.__run_direct(input))
+                fn __run(&self, __input: Self::Input) -> #rt::Running<'_, #output> {
+                    ::std::boxed::Box::pin(self.__run_direct(__input))
                 }
                 #[inline]
-                fn __run_with(&self, input: Self::Input, settings: #rt::RunSettings) -> #rt::Running<'_, #output> {
-                    ::std::boxed::Box::pin(self.__run_observed(input, settings))
+                fn __run_with(&self, __input: Self::Input, __settings: #rt::RunSettings) -> #rt::Running<'_, #output> {
+                    ::std::boxed::Box::pin(self.__run_observed(__input, __settings))
                 }
             }
             #[diagnostic::do_not_recommend]
@@ -67,7 +70,7 @@ fn items(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenSt
             #[diagnostic::do_not_recommend]
             impl<'__a> #rt::Untransacted<'__a> for #name where #rt::OpensTransactions<{ #name::__OPENS_TRANSACTIONS }>: #rt::Untransacted<'__a> {}
             impl #rt::Described for #name {
-                const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo::of_static(#namespace, #node::NAMES);
+                const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo::of_static(#namespace, #node::__NAMES);
             }
             #as_node
             #rt::export!(#name);
@@ -105,21 +108,26 @@ fn checked_input(
 /// The input from its parts, for outer flows.
 fn input_function(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let (name, input) = (&flow.name, &names.input);
-    let parameters = unique(&flow.inputs).map(|parameter| {
-        let (name, ty) = (&parameter.name, parameter.argument_type());
+    let inputs = || unique(&flow.inputs).enumerate();
+    let many = (inputs().count() > MANY_ARGUMENTS).then(|| {
+        quote!(#[allow(clippy::too_many_arguments, reason = "for flows around this one, with an argument for each input")])
+    });
+    let argument = |index: usize| format_ident!("__input_{index}");
+    let parameters = inputs().map(|(index, parameter)| {
+        let (name, ty) = (argument(index), parameter.argument_type());
         quote!(#name: #ty)
     });
-    let fields = unique(&flow.inputs).map(|parameter| {
-        let name = &parameter.name;
+    let fields = inputs().map(|(index, parameter)| {
+        let (name, argument) = (&parameter.name, argument(index));
         match defaults::call(parameter, names) {
-            Some(default) => quote!(#name: #name.unwrap_or_else(|| #default)),
-            None => quote!(#name),
+            Some(default) => quote!(#name: #argument.unwrap_or_else(|| #default)),
+            None => quote!(#name: #argument),
         }
     });
     quote! {
         impl #name {
             #[doc(hidden)]
-            #[allow(clippy::too_many_arguments, reason = "for flows around this one, with an argument for each input")]
+            #many
             pub fn __input(#(#parameters),*) -> #input {
                 #input { #(#fields),* }
             }

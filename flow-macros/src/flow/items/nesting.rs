@@ -26,7 +26,7 @@ pub(super) fn node(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let inner = valued.iter().map(|node| {
         let site = node.span();
         let rt = runtime_at(site);
-        quote_spanned!(site=> <<#node as #rt::Node>::Inside as #rt::Inside>::VALUE.nesting())
+        quote_spanned!(site=> <<#node as #rt::Node>::Inside as #rt::Inside>::VALUE.__nesting())
     });
     quote! {
         #[diagnostic::do_not_recommend]
@@ -35,11 +35,11 @@ pub(super) fn node(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         impl #rt::Inside for __Inside { const VALUE: Self = __Inside; }
         impl __Inside {
             #[inline]
-            pub const fn nesting(&self) -> &'static #rt::Nesting {
-                static NESTING: #rt::Nesting = #rt::Nesting {
+            pub const fn __nesting(&self) -> &'static #rt::Nesting {
+                static __NESTING: #rt::Nesting = #rt::Nesting {
                     name: #text, module: ::core::module_path!(), place: #place, inner: &[#(#inner),*],
                 };
-                &NESTING
+                &__NESTING
             }
         }
     }
@@ -53,9 +53,9 @@ pub(super) fn check(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         return TokenStream::new();
     }
     let checks = valued.iter().enumerate().map(|(index, node)| {
-        quote_spanned!(node.span()=> <<#name as #rt::Node>::Inside as #rt::Inside>::VALUE.nesting().with(#index))
+        quote_spanned!(node.span()=> <<#name as #rt::Node>::Inside as #rt::Inside>::VALUE.__nesting().with(#index))
     });
-    quote!(impl #name { const INNER_FLOWS: usize = #(#checks)+*; })
+    quote!(impl #name { const INNER_FLOWS: ::core::primitive::usize = #(#checks)+*; })
 }
 
 /// The constant, if there is one. If it cannot be evaluated, rustc points at each use: at a node, as

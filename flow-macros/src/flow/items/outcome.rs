@@ -2,7 +2,7 @@
 
 use flow_spec::Action;
 use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 
 use crate::editor::out_of_sight_but;
 use crate::flow::syntax::{FlowSyntax, Parameter};
@@ -106,16 +106,20 @@ fn debug(outcome: &Ident, ends: &[End], fields: &[Vec<Field<'_>>]) -> TokenStrea
         .map(|(End { variant, .. }, fields)| {
             let names: Vec<&Ident> = fields.iter().map(|field| &field.output.name).collect();
             let texts = names.iter().map(|name| plain(name));
+            let bound = (0..names.len()).map(|index| format_ident!("__output_{index}"));
+            let bound: Vec<Ident> = bound.collect();
+            let text = plain(variant);
             quote! {
-                Self::#variant { #(#names),* } => f.debug_struct(::core::stringify!(#variant))
-                    #(.field(#texts, (&&#rt::Printed(#names)).field()))*.finish()
+                Self::#variant { #(#names: #bound),* } => #rt::printed(
+                    __f, #text, &[#((#texts, (&&#rt::Printed(#bound)).__field())),*],
+                )
             }
         });
     let has_outputs = fields.iter().any(|fields| !fields.is_empty());
     let traits = has_outputs.then(|| quote!(use #rt::{PrintedDebug as _, PrintedOpaque as _};));
     quote! {
         impl ::core::fmt::Debug for #outcome {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 #traits
                 match self { #(#arms),* }
             }

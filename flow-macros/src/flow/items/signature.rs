@@ -154,16 +154,16 @@ pub(super) fn unique(parameters: &[Parameter]) -> impl Iterator<Item = &Paramete
 
 /// A `Debug` that requires nothing of the fields' types.
 fn debug<'a>(name: &Ident, fields: impl Iterator<Item = &'a Ident>) -> TokenStream {
-    let rt = runtime();
+    let (rt, name_text) = (runtime(), plain(name));
     let fields = fields.map(|field| {
         let text = plain(field);
-        quote!(.field(#text, (&&#rt::Printed(&self.#field)).field()))
+        quote!((#text, (&&#rt::Printed(&self.#field)).__field()))
     });
     quote! {
         impl ::core::fmt::Debug for #name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
                 use #rt::{PrintedDebug as _, PrintedOpaque as _};
-                f.debug_struct(::core::stringify!(#name))#(#fields)*.finish()
+                #rt::printed(__f, #name_text, &[#(#fields),*])
             }
         }
     }

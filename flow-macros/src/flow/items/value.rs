@@ -3,7 +3,7 @@
 //! A mistake in a value or in the type of a node should be reported once, although each is used in
 //! two places.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use syn::Attribute;
 
@@ -33,6 +33,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         let value = without_values(flow, &documentation, &other);
         return quote!(#value #(#hints)*);
     }
+    let (rt, text) = (runtime(), plain(name));
     let functions = declared_functions(flow, &valued);
     let fields = valued.iter().map(|instance| {
         let (name, ty) = (&instance.name, held_type(flow, instance));
@@ -42,6 +43,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let default = default(flow, &valued);
     let without_value = valued.iter();
     let without_value = without_value.filter_map(|one| refuse_without_value(flow, one));
+    let last = last_field(&valued);
     let (set, others): (Vec<&Instance>, Vec<&Instance>) = valued
         .iter()
         .copied()
@@ -55,21 +57,21 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         name,
         doc: format!("Sets what `{name}` needs."),
         fields: set.into_iter().map(|one| set_in(flow, one)).collect(),
-        others: others.chain([quote!(made_by_its_builder: ())]).collect(),
+        others: others.chain([quote!(#last: ())]).collect(),
     });
     // To know that a type is `Sized`, rustc looks at its last field, and so around each ring. It
     // names the field to those who build the flow without its builder.
     // Shown at the name: rustc would show all of the macro's call.
     let structure = quote_spanned! {here(name.span())=>
-        #vis struct #name { #(#fields,)* made_by_its_builder: () }
+        #vis struct #name { #(#fields,)* #last: () }
     };
     quote! {
         #documentation
         #(#other)*
         #structure
         impl ::core::fmt::Debug for #name {
-            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                f.debug_struct(::core::stringify!(#name)).finish_non_exhaustive()
+            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                #rt::printed_without_fields(__f, #text)
             }
         }
         #builder
@@ -79,6 +81,15 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         #(#without_value)*
         #(#hints)*
     }
+}
+
+/// The field after those of the nodes, under a name that none of them has.
+fn last_field(valued: &[&Instance]) -> Ident {
+    let mut name = "made_by_its_builder".to_owned();
+    while valued.iter().any(|node| plain(&node.name) == name) {
+        name.push('_');
+    }
+    Ident::new(&name, Span::call_site())
 }
 
 /// The functions that make the values which the flow declares.
@@ -109,7 +120,7 @@ fn without_values(
     quote! {
         #documentation
         #(#attributes)*
-        #[derive(Debug, Clone, Copy, Default)]
+        #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::default::Default)]
         #vis struct #name #fields
         impl #name {
             /// The flow. It has no settings.
@@ -122,7 +133,7 @@ fn without_values(
 
 /// `new` and `Default`, which exist if the type of each node without a value has a default.
 fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
-    let name = &flow.name;
+    let (name, last) = (&flow.name, last_field(valued));
     let values = valued.iter().map(|instance| {
         let (name, value) = (&instance.name, default_value(flow, instance));
         quote!(#name: #value)
@@ -156,7 +167,7 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
                 where
                     #(#types: #bounds,)*
                 {
-                    #name { #(#values,)* made_by_its_builder: () }
+                    #name { #(#values,)* #last: () }
                 }
             }
             impl ::core::default::Default for #name
@@ -182,7 +193,6 @@ fn default_trait(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     );
     quote! {
         #[doc(hidden)]
-        #[allow(non_camel_case_types, reason = "rustc shows it")]
         #[diagnostic::on_unimplemented(message = #message, label = "has no default", note = #note)]
         pub trait #its_trait<'a>: ::core::marker::Sized {
             fn value() -> Self;
@@ -252,7 +262,7 @@ fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
             let (site, ty) = (here(instance.span), held_type(flow, instance));
             quote_spanned!(site=> {
                 use #rt::NoDefault as _;
-                #rt::DefaultOf::<#ty>::value()
+                #rt::DefaultOf::<#ty>::__value()
             })
         }
     }
@@ -289,7 +299,7 @@ fn refuse_without_value(flow: &FlowSyntax, instance: &Instance) -> Option<TokenS
     Some(quote_spanned! {instance.span=>
         const _: () = {
             #import
-            #rt::must(#rt::DefaultOf::<#ty>::HAS_DEFAULT, #message)
+            #rt::must(#rt::DefaultOf::<#ty>::__HAS_DEFAULT, #message)
         };
     })
 }
@@ -306,12 +316,12 @@ fn declared_function(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStre
     let (name, named) = (value_function(instance), named_type(flow, instance));
     let (ty, held) = (
         held_type(flow, instance),
-        held(flow, instance, &quote!(value)),
+        held(flow, instance, &quote!(__value)),
     );
     Some(quote_spanned! {here(instance.span)=>
         #[doc(hidden)]
         fn #name() -> #ty {
-            let value: #named = #value;
+            let __value: #named = #value;
             #held
         }
     })

@@ -22,7 +22,7 @@ impl Visit<'_> {
 /// The field for a value that was taken for a read.
 pub(super) fn taken_field(TakenBy { node, read }: TakenBy, site: Span) -> Ident {
     let (NodeId(node), ReadIndex(read)) = (node, read);
-    format_ident!("taken_{node}_{read}", span = site)
+    format_ident!("__taken_{node}_{read}", span = site)
 }
 
 /// The structs of all branches' states, which cannot be defined inside an `impl`.

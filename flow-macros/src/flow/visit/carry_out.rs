@@ -24,7 +24,7 @@ impl Visit<'_> {
         let timeout = timeout.map(|route| {
             let route = self.follow(route);
             quote_spanned! {site=>
-                if #rt::is_deadline(&failed) {
+                if #rt::is_deadline(&__failed) {
                     return #rt::Ok(#route);
                 }
             }
@@ -32,16 +32,16 @@ impl Visit<'_> {
         let error = match error {
             Some(route) => {
                 let route = self.follow(route);
-                let error = quote_spanned!(site=> #rt::node_error(failed)?);
+                let error = quote_spanned!(site=> #rt::node_error(__failed)?);
                 let write = self.written_under(ERROR_KEY, &error);
                 quote_spanned!(site=> #write return #rt::Ok(#route);)
             }
-            None => quote_spanned!(site=> return #rt::Err(failed);),
+            None => quote_spanned!(site=> return #rt::Err(__failed);),
         };
         quote_spanned! {site=>
             let #outcome = match #carried_out {
-                #rt::Ok(outcome) => outcome,
-                #rt::Err(failed) => { #timeout #error }
+                #rt::Ok(__outcome) => __outcome,
+                #rt::Err(__failed) => { #timeout #error }
             };
         }
     }
@@ -83,9 +83,9 @@ impl Visit<'_> {
         let function = Ident::new(if alone { "__once" } else { "__step" }, *site);
         let visit = self.contract.attempts.has_visit().then(|| {
             if alone {
-                quote_spanned!(*site=> scope,)
+                quote_spanned!(*site=> __scope,)
             } else {
-                quote_spanned!(*site=> visit,)
+                quote_spanned!(*site=> __visit,)
             }
         });
         let bounded = self.settings.timeout.is_some() && !self.contract.attempts.takes_policy();
@@ -94,18 +94,18 @@ impl Visit<'_> {
         let mut work = quote_spanned!(*site=> <#path>::#function(#receiver #visit #(#names),*));
         if bounded && self.settings.repeats() {
             work = quote_spanned!(*site=> async move {
-                visit.tried_within_timeout(|visit| { let _ = visit; #work }).await
+                __visit.tried_within_timeout(|__visit| { let _ = __visit; #work }).await
             });
         } else if bounded {
             work = quote_spanned!(*site=> async move {
-                let work = ::core::pin::pin!(#work);
-                visit.within_timeout(work).await
+                let __work = ::core::pin::pin!(#work);
+                __visit.within_timeout(__work).await
             });
         }
         quote_spanned!(*site=> {
             #made
             #bindings
-            #rt::Engine::<#path>::step(engine, scope, #work)
+            #rt::Engine::<#path>::step(__engine, __scope, #work)
         })
     }
 
@@ -113,12 +113,14 @@ impl Visit<'_> {
     fn made_visit(&self, own: &TokenStream) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         if self.settings.retry.is_none() && self.settings.timeout.is_none() {
-            return quote_spanned!(site=> let visit = #rt::Visit::new(scope, #own););
+            return quote_spanned!(site=> let __visit = #rt::Visit::new(__scope, #own););
         }
-        let policy = self.settings.policy(own, GivenBy::Flow);
+        let policy = self
+            .settings
+            .policy(&quote_spanned!(site=> *#own), GivenBy::Flow);
         quote_spanned! {site=>
-            static POLICY: #rt::Policy = #policy;
-            let visit = #rt::Visit::new(scope, &POLICY);
+            static __POLICY: #rt::Policy = #policy;
+            let __visit = #rt::Visit::new(__scope, &__POLICY);
         }
     }
 
@@ -131,8 +133,8 @@ impl Visit<'_> {
         let names = names.map(|(index, name)| self.printed(ReadIndex(index), name));
         quote_spanned!(*site=> {
             #made
-            let prompt = { #bindings <#path>::__prompt(#(#names),*) };
-            #rt::Hooks::ask::<#path>(engine, visit, prompt).await
+            let __prompt = { #bindings <#path>::__prompt(#(#names),*) };
+            #rt::Hooks::ask::<#path>(__engine, __visit, __prompt).await
         })
     }
 
@@ -159,46 +161,46 @@ impl Visit<'_> {
         let (bindings, names) = bound(arguments, *site);
         let input = quote_spanned!(*site=> { #bindings <#path>::__input(#(#names),*) });
         let attempt = if self.settings.repeats() {
-            quote_spanned!(*site=> attempts.index())
+            quote_spanned!(*site=> #rt::Attempts::index(&__attempts))
         } else {
             quote_spanned!(*site=> 0)
         };
         let drive = quote_spanned! {*site=>
-            let inner = scope.nested(<#path as #rt::Described>::INFO, #attempt);
-            let outcome: #rt::Result<<#path as #rt::Flow>::Output, #rt::Failed> =
-                #rt::Drive::drive(&self.#field, engine, &inner, input).await;
-            if let #rt::Err(failed) = &outcome {
-                #rt::Hooks::flow_failed(engine, &inner, failed);
+            let __inner = __scope.nested(<#path as #rt::Described>::INFO, #attempt);
+            let __outcome: #rt::Result<<#path as #rt::Flow>::Output, #rt::Failed> =
+                #rt::Drive::drive(&self.#field, __engine, &__inner, __input).await;
+            if let #rt::Err(__failed) = &__outcome {
+                #rt::Hooks::flow_failed(__engine, &__inner, __failed);
             }
-            outcome
+            __outcome
         };
         if self.settings.retry.is_none() && self.settings.timeout.is_none() {
-            return quote_spanned!(*site=> { let input = #input; #drive });
+            return quote_spanned!(*site=> { let __input = #input; #drive });
         }
         let base = quote_spanned!(*site=> #rt::Policy::DEFAULT);
         let policy = self.settings.policy(&base, GivenBy::Flow);
         let attempt = quote_spanned!(*site=> {
-            let input = #input;
-            let attempt = ::core::pin::pin!(async { #drive });
-            let result = attempts.attempt_flow(engine, attempt).await;
-            result
+            let __input = #input;
+            let __attempt = ::core::pin::pin!(async { #drive });
+            let __result = #rt::Attempts::attempt_flow(&__attempts, __engine, __attempt).await;
+            __result
         });
         if !self.settings.repeats() {
             return quote_spanned!(*site=> {
-                static POLICY: #rt::Policy = #policy;
-                let attempts = #rt::Visit::new(scope, &POLICY).flow_attempts();
+                static __POLICY: #rt::Policy = #policy;
+                let __attempts = #rt::Visit::new(__scope, &__POLICY).flow_attempts();
                 #attempt
             });
         }
         quote_spanned!(*site=> {
-            static POLICY: #rt::Policy = #policy;
-            let mut attempts = #rt::Visit::new(scope, &POLICY).flow_attempts();
+            static __POLICY: #rt::Policy = #policy;
+            let mut __attempts = #rt::Visit::new(__scope, &__POLICY).flow_attempts();
             loop {
                 match #attempt {
-                    #rt::Ok(output) => break #rt::Ok(output),
-                    #rt::Err(failed) => {
-                        if let #rt::Err(failed) = attempts.flow_again(engine, failed).await {
-                            break #rt::Err(failed);
+                    #rt::Ok(__output) => break #rt::Ok(__output),
+                    #rt::Err(__failed) => {
+                        if let #rt::Err(__failed) = #rt::Attempts::flow_again(&mut __attempts, __engine, __failed).await {
+                            break #rt::Err(__failed);
                         }
                     }
                 }

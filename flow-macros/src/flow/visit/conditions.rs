@@ -43,14 +43,14 @@ impl Visit<'_> {
         if mapped.is_empty() {
             return quote_spanned! {site=>
                 #bound
-                #rt::Result::<usize, #rt::Failed>::Ok(#route)
+                #rt::Result::<::core::primitive::usize, #rt::Failed>::Ok(#route)
             };
         }
         // Its keys are out of scope where the mappings write.
         quote_spanned! {site=>
-            let route: usize = { #bound #route };
-            match route { #mapped _ => {} }
-            #rt::Result::<usize, #rt::Failed>::Ok(route)
+            let __route: ::core::primitive::usize = { #bound #route };
+            match __route { #mapped _ => {} }
+            #rt::Result::<::core::primitive::usize, #rt::Failed>::Ok(__route)
         }
     }
 

@@ -24,42 +24,42 @@ impl Visit<'_> {
         let keeps = !self.contract.writes.is_empty();
         let kept = keeps.then(|| {
             if collects {
-                quote_spanned!(site=> #rt::collect(result)?)
+                quote_spanned!(site=> #rt::collect(__result)?)
             } else {
-                quote_spanned!(site=> result?)
+                quote_spanned!(site=> __result?)
             }
         });
         let collection = self.value(ReadIndex(0), &self.contract.reads[0]);
         let state = self.state_arguments();
-        let run = quote_spanned!(site=> self.#function(engine, scope, #state index, item));
+        let run = quote_spanned!(site=> self.#function(__engine, __scope, #state __index, __item));
         let each = match self.settings.concurrency {
             None => self.one_by_one(&run, kept.as_ref()),
             Some((_, limit)) => self.at_once(limit, &run, kept.as_ref()),
         };
         let shared = match self.place {
-            Place::Branch(_) => quote_spanned!(site=> let own = &*own;),
-            _ => quote_spanned!(site=> let state = &*state;),
+            Place::Branch(_) => quote_spanned!(site=> let __own = &*__own;),
+            _ => quote_spanned!(site=> let __state = &*__state;),
         };
         let carried_out = quote_spanned! {site=> {
-            let results = async {
+            let __results = async {
                 #shared
-                let items = #rt::items(#collection);
-                #rt::loop_started(engine, scope, &items);
+                let __items = #rt::items(#collection);
+                #rt::loop_started(__engine, __scope, &__items);
                 #rt::Result::<_, #rt::Failed>::Ok({ #each })
             }
             .await;
-            if let #rt::Err(failed) = &results {
-                #rt::Hooks::composite_failed(engine, scope, failed);
+            if let #rt::Err(__failed) = &__results {
+                #rt::Hooks::composite_failed(__engine, __scope, __failed);
             }
-            results
+            __results
         }};
         let carried_out = match self.settings.spread {
             Some((span, items)) => self.spread(here(span), items, keeps, &carried_out),
             None => carried_out,
         };
-        let outcome = self.outcome(quote_spanned!(site=> outcome), carried_out);
+        let outcome = self.outcome(quote_spanned!(site=> __outcome), carried_out);
         let write = keeps.then(|| {
-            let (key, outcome) = (plain(&self.instance.name), quote_spanned!(site=> outcome));
+            let (key, outcome) = (plain(&self.instance.name), quote_spanned!(site=> __outcome));
             self.write(&key, outcome, "", || results_type(self.plan, self.node))
         });
         let route = self.route(DEFAULT_ACTION);
@@ -93,7 +93,7 @@ impl Visit<'_> {
         let name = plain(&self.instance.name);
         let fields = self.state.fields().map(|(key, _)| {
             if keeps && plain(key) == name {
-                quote_spanned!(site=> #key: #rt::Some(results))
+                quote_spanned!(site=> #key: #rt::Some(__results))
             } else {
                 quote_spanned!(site=> #key: #rt::None)
             }
@@ -101,7 +101,7 @@ impl Visit<'_> {
         let (found, results) = if keeps {
             let key = ident(&name, self.instance.span);
             let found =
-                quote_spanned!(site=> #rt::spread_results(engine, scope, results.#key).await);
+                quote_spanned!(site=> #rt::spread_results(__engine, __scope, __results.#key).await);
             (found, quote_spanned!(site=> #rt::Some(#name)))
         } else {
             (
@@ -110,26 +110,26 @@ impl Visit<'_> {
             )
         };
         let bound = if keeps {
-            quote_spanned!(site=> results)
+            quote_spanned!(site=> __results)
         } else {
             quote_spanned!(site=> ())
         };
         quote_spanned! {site=> {
-            let spread = #rt::Spread {
+            let __spread = #rt::Spread {
                 over: #over,
                 reads: &[#(#keys),*],
                 results: #results,
                 items: <#sequence as #rt::Sequence>::__items(#collection),
                 each: #each,
             };
-            let results = {
-                let state = &*state;
-                let here = async { #carried_out.map(|#bound| __State { #(#fields,)* }) };
-                #rt::StateHooks::spread(engine, scope, spread, state, here).await
+            let __results = {
+                let __state = &*__state;
+                let __here = async { #carried_out.map(|#bound| __State { #(#fields,)* }) };
+                #rt::StateHooks::spread(__engine, __scope, __spread, __state, __here).await
             };
-            match results {
-                #rt::Ok(results) => #found,
-                #rt::Err(failed) => #rt::Err(failed),
+            match __results {
+                #rt::Ok(__results) => #found,
+                #rt::Err(__failed) => #rt::Err(__failed),
             }
         }}
     }
@@ -140,20 +140,20 @@ impl Visit<'_> {
         let (rt, site) = (&self.rt, self.site);
         let (made, keep) = match kept {
             Some(kept) => (
-                quote_spanned!(site=> ::std::vec::Vec::with_capacity(#rt::count(&items))),
-                quote_spanned!(site=> results.push(#kept);),
+                quote_spanned!(site=> ::std::vec::Vec::with_capacity(#rt::count(&__items))),
+                quote_spanned!(site=> ::std::vec::Vec::push(&mut __results, #kept);),
             ),
-            None => (quote_spanned!(site=> ()), quote_spanned!(site=> result?;)),
+            None => (quote_spanned!(site=> ()), quote_spanned!(site=> __result?;)),
         };
         quote_spanned! {site=>
-            let mut results = #made;
-            let mut index = 0u32;
-            for item in items {
-                let result = #run.await;
+            let mut __results = #made;
+            let mut __index = 0u32;
+            for __item in __items {
+                let __result = #run.await;
                 #keep
-                index += 1;
+                __index += 1;
             }
-            results
+            __results
         }
     }
 
@@ -162,28 +162,28 @@ impl Visit<'_> {
         let (rt, site) = (&self.rt, self.site);
         let (made, keep, results) = match kept {
             Some(kept) => (
-                quote_spanned!(site=> #rt::InOrder::with_capacity(#rt::count(&items))),
-                quote_spanned!(site=> results.put(index, #kept);),
-                quote_spanned!(site=> results.into_vec()),
+                quote_spanned!(site=> #rt::InOrder::with_capacity(#rt::count(&__items))),
+                quote_spanned!(site=> #rt::InOrder::put(&mut __results, __index, #kept);),
+                quote_spanned!(site=> __results.into_vec()),
             ),
             None => (
                 quote_spanned!(site=> ()),
-                quote_spanned!(site=> result?;),
-                quote_spanned!(site=> results),
+                quote_spanned!(site=> __result?;),
+                quote_spanned!(site=> __results),
             ),
         };
         quote_spanned! {site=>
-            let mut results = #made;
-            let mut items = items;
-            let mut index = 0u32;
-            let mut running = #rt::AtOnce::new(#limit);
+            let mut __results = #made;
+            let mut __items = __items;
+            let mut __index = 0u32;
+            let mut __running = #rt::AtOnce::new(#limit);
             loop {
-                while running.has_room() {
-                    let #rt::Some(item) = ::core::iter::Iterator::next(&mut items) else { break };
-                    running.push(#rt::numbered(index, #run));
-                    index += 1;
+                while #rt::AtOnce::has_room(&__running) {
+                    let #rt::Some(__item) = ::core::iter::Iterator::next(&mut __items) else { break };
+                    #rt::AtOnce::push(&mut __running, #rt::numbered(__index, #run));
+                    __index += 1;
                 }
-                let #rt::Some((index, result)) = running.next_result().await else { break };
+                let #rt::Some((__index, __result)) = #rt::AtOnce::next_result(&mut __running).await else { break };
                 #keep
             }
             #results
@@ -193,8 +193,8 @@ impl Visit<'_> {
     /// The state, as arguments of the function for one item.
     fn state_arguments(&self) -> TokenStream {
         match self.place {
-            Place::Branch(_) => quote_spanned!(self.site=> base, own,),
-            _ => quote_spanned!(self.site=> state,),
+            Place::Branch(_) => quote_spanned!(self.site=> __base, __own,),
+            _ => quote_spanned!(self.site=> __state,),
         }
     }
 
@@ -206,7 +206,7 @@ impl Visit<'_> {
             _ => None,
         };
         let first = self.settings.spread.map(|_| {
-            quote_spanned!(site=> let index = #rt::Hooks::first_item(engine, scope).saturating_add(index);)
+            quote_spanned!(site=> let __index = #rt::Hooks::first_item(__engine, __scope).saturating_add(__index);)
         });
         let body_visit = Visit::new(
             self.plan,
@@ -224,9 +224,9 @@ impl Visit<'_> {
         let state = match branch {
             Some(branch) => {
                 let own = self.branch_struct(branch);
-                quote_spanned!(site=> base: &__State, own: &#own,)
+                quote_spanned!(site=> __base: &__State, __own: &#own,)
             }
-            None => quote_spanned!(site=> state: &__State,),
+            None => quote_spanned!(site=> __state: &__State,),
         };
         let over = ident(
             &self.plan.resolved.graph.graph().node(self.node).reads[0].key,
@@ -236,23 +236,23 @@ impl Visit<'_> {
         quote_spanned! {site=>
             async fn #function<'i, __E>(
                 &self,
-                engine: &__E,
-                scope: &#rt::Scope<'_>,
+                __engine: &__E,
+                __scope: &#rt::Scope<'_>,
                 #state
-                index: u32,
-                item: <&'i #collection as ::core::iter::IntoIterator>::Item,
+                __index: ::core::primitive::u32,
+                __item: <&'i #collection as ::core::iter::IntoIterator>::Item,
             ) -> #rt::Result<#result, #rt::Failed>
             where
                 __E: #rt::Hooks,
                 #(#bounds,)*
             {
                 #first
-                let item_scope = scope.item(index);
-                let scope = &item_scope;
-                #rt::Hooks::item_started(engine, scope);
-                let outcome = #carried_out?;
-                #rt::Hooks::node_finished(engine, scope, #action);
-                scope.leave();
+                let __item_scope = __scope.item(__index);
+                let __scope = &__item_scope;
+                #rt::Hooks::item_started(__engine, __scope);
+                let __outcome = #carried_out?;
+                #rt::Hooks::node_finished(__engine, __scope, #action);
+                __scope.leave();
                 #rt::Ok(#value)
             }
         }
@@ -264,9 +264,9 @@ impl Visit<'_> {
         match (self.contract.returns_nothing(), self.contract.kind) {
             (true, _) => quote_spanned!(*site=> ()),
             (false, Kind::Flow) => {
-                quote_spanned!(*site=> <#path as #rt::Collected>::collected(outcome))
+                quote_spanned!(*site=> <#path as #rt::Collected>::collected(__outcome))
             }
-            (false, _) => quote_spanned!(*site=> outcome),
+            (false, _) => quote_spanned!(*site=> __outcome),
         }
     }
 
@@ -274,12 +274,12 @@ impl Visit<'_> {
     fn item_action(&self) -> TokenStream {
         let (rt, site, contract) = (&self.rt, self.site, self.contract);
         match (contract.kind, &contract.actions[..], contract.writes.len()) {
-            (Kind::Flow, ..) => quote_spanned!(site=> outcome.end.as_str()),
+            (Kind::Flow, ..) => quote_spanned!(site=> __outcome.end.as_str()),
             (_, [], _) => quote_spanned!(site=> "default"),
-            (_, _, 0) => quote_spanned!(site=> #rt::Action::action(&outcome)),
+            (_, _, 0) => quote_spanned!(site=> #rt::Action::action(&__outcome)),
             (_, _, writes) => {
                 let last = syn::Index::from(writes);
-                quote_spanned!(site=> #rt::Action::action(&outcome.#last))
+                quote_spanned!(site=> #rt::Action::action(&__outcome.#last))
             }
         }
     }

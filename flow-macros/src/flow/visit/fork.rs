@@ -34,20 +34,20 @@ impl Visit<'_> {
         let limit = self
             .settings
             .concurrency
-            .map(|(_, limit)| quote_spanned!(site=> let limit = &#rt::Limit::new(#limit);));
+            .map(|(_, limit)| quote_spanned!(site=> let __limit = &#rt::Limit::new(#limit);));
         let joined = self.joined(&branches);
-        let outcome = self.outcome(quote_spanned!(site=> _), quote_spanned!(site=> joined));
+        let outcome = self.outcome(quote_spanned!(site=> _), quote_spanned!(site=> __joined));
         let writes = branches.iter().map(|branch| self.write_back(branch));
         let route = self.route(DEFAULT_ACTION);
         let body = quote_spanned! {site=>
             #(#made)*
             #limit
-            let joined = {
-                let base: &__State = state;
+            let __joined = {
+                let __base: &__State = __state;
                 #joined
             };
-            if let #rt::Err(failed) = &joined {
-                #rt::Hooks::composite_failed(engine, scope, failed);
+            if let #rt::Err(__failed) = &__joined {
+                #rt::Hooks::composite_failed(__engine, __scope, __failed);
             }
             #outcome
             #(#writes)*
@@ -64,8 +64,8 @@ impl Visit<'_> {
         let branches = self.plan.branches(self.node).iter();
         let named = branches.map(|plan| Branch {
             plan,
-            own: format_ident!("own_{}", plan.number, span = self.site),
-            run: format_ident!("run_{}", plan.number, span = self.site),
+            own: format_ident!("__own_{}", plan.number, span = self.site),
+            run: format_ident!("__run_{}", plan.number, span = self.site),
         });
         named.collect()
     }
@@ -77,29 +77,29 @@ impl Visit<'_> {
         let room = self
             .settings
             .concurrency
-            .map(|_| quote_spanned!(site=> let _room = limit.room().await;));
+            .map(|_| quote_spanned!(site=> let __room = __limit.room().await;));
         // In reverse, so that the first branch is the first to be dropped.
         let pinned = branches.iter().rev().map(|Branch { plan, own, run }| {
             let steps = self.branch_steps(plan);
             quote_spanned! {site=>
-                let own = &mut #own;
+                let __own = &mut #own;
                 let mut #run = ::core::pin::pin!(async move {
                     #room
-                    let branch = scope.branch();
-                    let scope = &branch;
+                    let __branch = __scope.branch();
+                    let __scope = &__branch;
                     #steps
-                    scope.leave();
+                    __scope.leave();
                     #rt::Result::<(), #rt::Failed>::Ok(())
                 });
             }
         });
         let polled = branches.iter().enumerate().map(|(number, Branch { run, .. })| {
             quote_spanned! {site=>
-                if !done[#number] {
-                    match ::core::future::Future::poll(#run.as_mut(), cx) {
-                        ::core::task::Poll::Ready(#rt::Ok(())) => done[#number] = true,
-                        ::core::task::Poll::Ready(failed) => return ::core::task::Poll::Ready(failed),
-                        ::core::task::Poll::Pending => all_done = false,
+                if !__done[#number] {
+                    match ::core::future::Future::poll(::core::pin::Pin::as_mut(&mut #run), __cx) {
+                        ::core::task::Poll::Ready(#rt::Ok(())) => __done[#number] = true,
+                        ::core::task::Poll::Ready(__failed) => return ::core::task::Poll::Ready(__failed),
+                        ::core::task::Poll::Pending => __all_done = false,
                     }
                 }
             }
@@ -107,11 +107,11 @@ impl Visit<'_> {
         let count = branches.len();
         quote_spanned! {site=>
             #(#pinned)*
-            let mut done = [false; #count];
-            ::core::future::poll_fn(move |cx| {
-                let mut all_done = true;
+            let mut __done = [false; #count];
+            ::core::future::poll_fn(move |__cx| {
+                let mut __all_done = true;
                 #(#polled)*
-                if all_done { ::core::task::Poll::Ready(#rt::Result::<(), #rt::Failed>::Ok(())) } else { ::core::task::Poll::Pending }
+                if __all_done { ::core::task::Poll::Ready(#rt::Result::<(), #rt::Failed>::Ok(())) } else { ::core::task::Poll::Pending }
             })
             .await
         }
@@ -123,8 +123,8 @@ impl Visit<'_> {
         let keys = plan.keys().into_iter().map(|key| {
             let field = ident(key, self.instance.span);
             quote_spanned! {self.site=>
-                if let #rt::Some(value) = #own.#field {
-                    state.#field = #rt::Some(value);
+                if let #rt::Some(__value) = #own.#field {
+                    __state.#field = #rt::Some(__value);
                 }
             }
         });
@@ -169,9 +169,9 @@ impl Visit<'_> {
             let visited = visit.visited(&TokenStream::new());
             let (node, variant) = (&self.plan.names.node, node_variant(visit.instance));
             quote_spanned! {site=>
-                #rt::Hooks::node_started(engine, scope, #node::#variant as u16)?;
+                #rt::Hooks::node_started(__engine, __scope, #node::#variant as ::core::primitive::u16)?;
                 #visited;
-                #rt::Hooks::node_finished(engine, scope, "default");
+                #rt::Hooks::node_finished(__engine, __scope, "default");
             }
         });
         steps.collect()

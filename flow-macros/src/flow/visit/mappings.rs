@@ -25,7 +25,7 @@ impl Plan<'_> {
         let written = writes.iter().zip(&spans).enumerate();
         let written = written.map(|(index, (write, &span))| {
             let (place, key) = (mapped(index, span), ident(write.key, span));
-            quote_spanned!(here(span)=> state.#key = #place;)
+            quote_spanned!(here(span)=> __state.#key = #place;)
         });
         taken.chain(written).collect()
     }
@@ -33,7 +33,7 @@ impl Plan<'_> {
     fn mapped_value(&self, state: &State, write: &EdgeWrite<'_>, span: Span) -> TokenStream {
         let (site, source) = (here(span), ident(write.source, span));
         let value = match write.later {
-            None => quote_spanned!(site=> state.#source.take()),
+            None => quote_spanned!(site=> ::core::option::Option::take(&mut __state.#source)),
             Some(later) => self.mapped_clone(state, write, later, span),
         };
         match state.mapped(write.key, write.source) {
@@ -63,11 +63,11 @@ impl Plan<'_> {
              help: derive `Clone` for {ty}"
         );
         let clone = self.cloned(state, source, None, &message, span);
-        quote_spanned!(site=> state.#field.as_ref().map(#clone))
+        quote_spanned!(site=> ::core::option::Option::as_ref(&__state.#field).map(#clone))
     }
 }
 
 /// The variable of a value that a mapping took.
 fn mapped(index: usize, span: Span) -> Ident {
-    format_ident!("mapped_{index}", span = here(span))
+    format_ident!("__mapped_{index}", span = here(span))
 }

@@ -151,15 +151,15 @@ impl<'a> Visit<'a> {
             return quote_spanned! {site=>
                 match #carried_out {
                     #rt::Ok(#outcome) => #route
-                    #rt::Err(failed) => return #rt::Err(failed),
+                    #rt::Err(__failed) => return #rt::Err(__failed),
                 }
             };
         }
         let state = match self.place {
-            Place::Branch(_) => quote_spanned!(site=> base, own),
+            Place::Branch(_) => quote_spanned!(site=> __base, __own),
             _ => state.clone(),
         };
-        quote_spanned!(site=> self.#function(engine, scope, #state).await?)
+        quote_spanned!(site=> self.#function(__engine, __scope, #state).await?)
     }
 
     /// Its `async fn`, and those that it calls. In the loop, the `async fn` returns the index of
@@ -175,19 +175,19 @@ impl<'a> Visit<'a> {
         let (state, result) = match self.place {
             Place::Branch(branch) => {
                 let own = self.branch_struct(branch);
-                let state = quote_spanned!(self.site=> base: &__State, own: &mut #own,);
+                let state = quote_spanned!(self.site=> __base: &__State, __own: &mut #own,);
                 (state, quote_spanned!(self.site=> ()))
             }
             _ => (
-                quote_spanned!(self.site=> state: &mut __State,),
-                quote_spanned!(self.site=> usize),
+                quote_spanned!(self.site=> __state: &mut __State,),
+                quote_spanned!(self.site=> ::core::primitive::usize),
             ),
         };
         quote_spanned! {self.site=>
             #more
             #[inline]
             async fn #name<__E>(
-                &self, engine: &__E, scope: &#rt::Scope<'_>, #state
+                &self, __engine: &__E, __scope: &#rt::Scope<'_>, #state
             ) -> #rt::Result<#result, #rt::Failed>
             where
                 __E: #rt::Hooks,
@@ -218,7 +218,7 @@ impl<'a> Visit<'a> {
                 let duration = duration_tokens(*duration);
                 let route = self.route(DEFAULT_ACTION);
                 let body = quote_spanned! {site=>
-                    #rt::Hooks::wait(engine, scope, #duration).await?;
+                    #rt::Hooks::wait(__engine, __scope, #duration).await?;
                     #rt::Ok(#route)
                 };
                 (body, TokenStream::new())

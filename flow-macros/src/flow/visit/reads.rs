@@ -41,7 +41,7 @@ impl Visit<'_> {
         let reads = self.contract.reads.iter().enumerate();
         reads
             .map(|(index, port)| Argument {
-                name: format_ident!("argument_{index}", span = self.site),
+                name: format_ident!("__argument_{index}", span = self.site),
                 value: self.value(ReadIndex(index), port),
             })
             .collect()
@@ -122,7 +122,7 @@ impl Visit<'_> {
         }
         self.plan.lent(written, wanted, &message, user);
         quote_spanned!(site=> {
-            (&&&&#rt::Lend::<#written, #wanted>(#value, ::core::marker::PhantomData)).lend()
+            (&&&&#rt::Lend::<#written, #wanted>(#value, ::core::marker::PhantomData)).__lend()
         })
     }
 
@@ -140,9 +140,9 @@ impl Visit<'_> {
             Slot::OwnOrBase => {
                 let field = ident(key, self.instance.span);
                 if port.mode == Mode::Borrow {
-                    return quote_spanned!(site=> #rt::either(&own.#field, &base.#field));
+                    return quote_spanned!(site=> #rt::either(&__own.#field, &__base.#field));
                 }
-                quote_spanned!(site=> own.#field.as_ref().or(base.#field.as_ref()))
+                quote_spanned!(site=> #rt::Option::as_ref(&__own.#field).or(#rt::Option::as_ref(&__base.#field)))
             }
             Slot::State | Slot::Base | Slot::Own | Slot::Taken(_) => {
                 let field = self.field(slot, key);
@@ -152,10 +152,10 @@ impl Visit<'_> {
                         return quote_spanned!(site=> #rt::take(&mut #field));
                     }
                     (Mode::MaybeTake, Handover::Move) => {
-                        let value = quote_spanned!(site=> #field.take());
+                        let value = quote_spanned!(site=> #rt::Option::take(&mut #field));
                         return self.flattened(value, key, port);
                     }
-                    _ => quote_spanned!(site=> #field.as_ref()),
+                    _ => quote_spanned!(site=> #rt::Option::as_ref(&#field)),
                 }
             }
         };
@@ -172,12 +172,12 @@ impl Visit<'_> {
         let site = self.site;
         let field = ident(key, self.instance.span);
         match slot {
-            Slot::State => quote_spanned!(site=> state.#field),
-            Slot::Base => quote_spanned!(site=> base.#field),
-            Slot::Own => quote_spanned!(site=> own.#field),
+            Slot::State => quote_spanned!(site=> __state.#field),
+            Slot::Base => quote_spanned!(site=> __base.#field),
+            Slot::Own => quote_spanned!(site=> __own.#field),
             Slot::Taken(by) => {
                 let taken = taken_field(by, site);
-                quote_spanned!(site=> own.#taken)
+                quote_spanned!(site=> __own.#taken)
             }
             Slot::OwnOrBase | Slot::Item | Slot::Nowhere => {
                 unreachable!("`{key}` is not in one field")
@@ -189,9 +189,9 @@ impl Visit<'_> {
     fn item(&self, mode: Mode) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let item = match mode {
-            Mode::Borrow | Mode::MaybeBorrow => quote_spanned!(site=> item),
-            Mode::Take | Mode::MaybeTake => quote_spanned!(site=> #rt::TakeItem::take_item(item)),
-            Mode::MaybeDeref => quote_spanned!(site=> #rt::ReadsAs::read(item)),
+            Mode::Borrow | Mode::MaybeBorrow => quote_spanned!(site=> __item),
+            Mode::Take | Mode::MaybeTake => quote_spanned!(site=> #rt::TakeItem::take_item(__item)),
+            Mode::MaybeDeref => quote_spanned!(site=> #rt::ReadsAs::read(__item)),
         };
         if mode.optional() {
             quote_spanned!(site=> #rt::Some(#item))
@@ -238,7 +238,7 @@ impl Visit<'_> {
         } else {
             value
         };
-        quote_spanned!(site=> #value.map(|value| #rt::ReadsAs::read(value)))
+        quote_spanned!(site=> #value.map(|__value| #rt::ReadsAs::read(__value)))
     }
 
     /// The function that clones a value.

@@ -106,11 +106,11 @@ impl Plan<'_> {
         }
         let (rt, at_user) = (runtime_at(site), runtime_at(user));
         let differ = types.map(
-            |[one, other]| quote_spanned!(user=> || !#at_user::SameType::<#one, #other>::IS_SAME),
+            |[one, other]| quote_spanned!(user=> || !#at_user::SameType::<#one, #other>::__IS_SAME),
         );
-        let is_clone = quote_spanned!(user=> #at_user::CloneOf::<#ty>::IS_CLONE #differ);
+        let is_clone = quote_spanned!(user=> #at_user::CloneOf::<#ty>::__IS_CLONE #differ);
         self.check(&is_clone, message, user);
-        quote_spanned!(site=> #rt::CloneOf::<#ty>::of)
+        quote_spanned!(site=> #rt::CloneOf::<#ty>::__of)
     }
 
     /// The function that makes a value of one type one of another. If they are not the same, rustc
@@ -123,18 +123,18 @@ impl Plan<'_> {
         user: Span,
     ) -> TokenStream {
         let (rt, at_user) = (runtime_at(here(user)), runtime_at(user));
-        let is_same = quote_spanned!(user=> #at_user::SameType::<#one, #other>::IS_SAME);
+        let is_same = quote_spanned!(user=> #at_user::SameType::<#one, #other>::__IS_SAME);
         self.check(&is_same, message, user);
-        quote_spanned!(here(user)=> #rt::SameType::<#one, #other>::of)
+        quote_spanned!(here(user)=> #rt::SameType::<#one, #other>::__of)
     }
 
     /// Has rustc say at the user's code if a value of one type cannot be read as another one.
     pub(super) fn lent(&self, one: &TokenStream, other: &TokenStream, message: &str, user: Span) {
         let rt = runtime_at(user);
         let fits = quote_spanned! {user=>
-            #rt::SameType::<#one, #other>::IS_SAME
-                || #rt::DerefsTo::<#one, #other>::HOLDS
-                || #rt::DerefsTwiceTo::<#one, #other>::HOLDS
+            #rt::SameType::<#one, #other>::__IS_SAME
+                || #rt::DerefsTo::<#one, #other>::__HOLDS
+                || #rt::DerefsTwiceTo::<#one, #other>::__HOLDS
         };
         self.check(&fits, message, user);
     }
@@ -143,9 +143,9 @@ impl Plan<'_> {
     /// user's code.
     pub(super) fn printed(&self, ty: &TokenStream, message: &str, user: Span) -> TokenStream {
         let (rt, at_user) = (runtime_at(here(user)), runtime_at(user));
-        let is_display = quote_spanned!(user=> #at_user::Prints::<#ty>::IS_DISPLAY);
+        let is_display = quote_spanned!(user=> #at_user::Prints::<#ty>::__IS_DISPLAY);
         self.check(&is_display, message, user);
-        quote_spanned!(here(user)=> #rt::Prints::<#ty>::shown)
+        quote_spanned!(here(user)=> #rt::Prints::<#ty>::__shown)
     }
 
     /// The value of an output, or an error in our words if it is declared as another type.

@@ -34,7 +34,7 @@ impl Visit<'_> {
             ..
         } = self;
         let places: Vec<Ident> = (0..contract.writes.len())
-            .map(|index| format_ident!("written_{index}", span = *site))
+            .map(|index| format_ident!("__written_{index}", span = *site))
             .collect();
         let writes = contract.writes.iter().zip(&places).map(|(port, place)| {
             let ty = || written_type(contract, port, path, *site);
@@ -50,14 +50,14 @@ impl Visit<'_> {
             return (outcome, quote_spanned!(*site=> { #(#writes)* #route }));
         }
         let outcome = match &places[..] {
-            [] => quote_spanned!(*site=> action),
-            places => quote_spanned!(*site=> (#(#places,)* action)),
+            [] => quote_spanned!(*site=> __action),
+            places => quote_spanned!(*site=> (#(#places,)* __action)),
         };
         let arms = contract.actions.iter().map(|action| self.arm(action));
         let route = quote_spanned!(*site=> {
             #(#writes)*
             type __Action = <#path as #rt::Step>::Actions;
-            match action { #(#arms)* }
+            match __action { #(#arms)* }
         });
         (outcome, route)
     }
@@ -76,7 +76,7 @@ impl Visit<'_> {
             .map(|port| ident(&plain(&port.name), self.instance.span))
             .collect();
         let places: Vec<Ident> = (0..fields.len())
-            .map(|index| format_ident!("field_{index}", span = site))
+            .map(|index| format_ident!("__field_{index}", span = site))
             .collect();
         let written = writes.iter().zip(&places).map(|(port, place)| {
             let ty = || type_written_by_action(self.contract, port, &self.path, site);
@@ -100,10 +100,10 @@ impl Visit<'_> {
             let field = ident(&plain(&port.name), self.instance.span);
             let ty = || type_written_by_action(contract, port, path, *site);
             if contract.writes.iter().any(|one| one.index == port.index) {
-                return self.write_port(port, quote_spanned!(*site=> outcome.#field), ty);
+                return self.write_port(port, quote_spanned!(*site=> __outcome.#field), ty);
             }
-            let write = self.write_port(port, quote_spanned!(*site=> value), ty);
-            quote_spanned!(*site=> if let #rt::Some(value) = outcome.#field { #write })
+            let write = self.write_port(port, quote_spanned!(*site=> __value), ty);
+            quote_spanned!(*site=> if let #rt::Some(__value) = __outcome.#field { #write })
         });
         let arms = contract
             .actions
@@ -116,9 +116,9 @@ impl Visit<'_> {
         let route = quote_spanned!(*site=> {
             #(#writes)*
             type __End = <#path as #rt::Flow>::End;
-            match outcome.end { #(#arms)* }
+            match __outcome.end { #(#arms)* }
         });
-        (quote_spanned!(*site=> outcome), route)
+        (quote_spanned!(*site=> __outcome), route)
     }
 
     fn write_port(
@@ -156,8 +156,8 @@ impl Visit<'_> {
         let (rt, site) = (&self.rt, self.site);
         let field = ident(key, self.instance.span);
         let state = match self.place {
-            Place::Branch(_) => quote_spanned!(site=> own),
-            _ => quote_spanned!(site=> state),
+            Place::Branch(_) => quote_spanned!(site=> __own),
+            _ => quote_spanned!(site=> __state),
         };
         quote_spanned!(site=> #state.#field = #rt::Some(#value);)
     }

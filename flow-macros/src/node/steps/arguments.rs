@@ -11,13 +11,14 @@ use crate::names::here;
 use crate::node::parameter::{Parameter, is_context, is_mutable, local, used_name};
 use crate::node::step::argument;
 use crate::report::Report;
-use crate::runtime::runtime_at;
+use crate::runtime::{runtime, runtime_at};
 
 use super::node::Node;
 use super::phase::{Phase, is_reference, pattern_name, result_name};
 
 impl Node<'_> {
     pub(super) fn exec_arguments(&self, report: &mut Report) -> Vec<TokenStream> {
+        let rt = runtime();
         if self.prep.is_none() {
             let cloned = self.exec_clones();
             return self
@@ -35,7 +36,7 @@ impl Node<'_> {
                 continue;
             }
             if self.attribute.transaction.is_some() && is_mutable(&typed.ty) {
-                arguments.push(quote!(__transaction.get()));
+                arguments.push(quote!(#rt::Begun::get(&mut __transaction)));
                 continue;
             }
             if taken {

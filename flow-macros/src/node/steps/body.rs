@@ -14,10 +14,10 @@ use super::phase::Phase;
 impl Node<'_> {
     /// The body, and the call of `exec` if there is nothing to do but await it.
     pub(super) fn body(&self, report: &mut Report) -> (TokenStream, Option<TokenStream>) {
-        let can_fail = self.exec_can_fail();
+        let (rt, can_fail) = (runtime(), self.exec_can_fail());
         let attempts = self.attempts().has_visit().then(|| {
             let mutable = (can_fail && !self.once()).then(|| quote!(mut));
-            quote!(let #mutable __attempts = __visit.attempts();)
+            quote!(let #mutable __attempts = #rt::Visit::attempts(__visit);)
         });
         let prep = self.prep.as_ref().map(|prep| {
             let arguments: Vec<_> = prep
@@ -56,7 +56,7 @@ impl Node<'_> {
         let context = phase.context();
         if phase.returned.fallible {
             let rt = runtime();
-            quote!({ #context __attempts.once(#rt::Phase::#name, #call)? })
+            quote!({ #context #rt::Attempts::once(&__attempts, #rt::Phase::#name, #call)? })
         } else {
             quote!({ #context #call })
         }
@@ -66,14 +66,14 @@ impl Node<'_> {
     fn give_up(&self, report: &mut Report) -> Option<TokenStream> {
         let fallback = self.fallback.as_ref()?;
         let arguments = self.fallback_arguments(fallback, report);
-        let context = fallback.context();
+        let (rt, context) = (runtime(), fallback.context());
         let value = fallback.awaited(&arguments);
         Some(if fallback.returned.fallible {
             quote!({
                 #context
-                let __error = __attempts.falls_back(__error).await;
+                let __error = #rt::Attempts::falls_back(&__attempts, __error).await;
                 let __fallback = #value;
-                __attempts.fallback(__fallback, __error)?
+                #rt::Attempts::fallback(&__attempts, __fallback, __error)?
             })
         } else {
             // Bound where its type is written, so that the error is there if `exec` has another
@@ -81,7 +81,7 @@ impl Node<'_> {
             let given = quote_spanned!(here(fallback.returned.span)=> __given);
             quote!({
                 #context
-                let __error = __attempts.falls_back(__error).await;
+                let __error = #rt::Attempts::falls_back(&__attempts, __error).await;
                 let #given = #value;
                 #given
             })

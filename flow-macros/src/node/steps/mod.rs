@@ -63,6 +63,7 @@ pub(super) fn expand(
         lifetimes: Some(&lifetimes),
         actions: attribute.actions.as_ref(),
         is_type: true,
+        deprecated: attribute.deprecated,
         settings: &attribute.settings,
         reads: node.reads.iter().collect(),
         outcome_span: node.last().returned.span,

@@ -1,5 +1,6 @@
 //! One of the four methods, and the meaning of its parameters by their names and types.
 
+use crate::runtime::runtime;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{FnArg, Pat, PatType, Signature, Type};
@@ -42,8 +43,9 @@ impl Phase {
 
     /// The code that binds the context, if the method asks for it.
     pub(super) fn context(&self) -> Option<TokenStream> {
+        let rt = runtime();
         self.has_context()
-            .then(|| quote!(let __context = __attempts.context();))
+            .then(|| quote!(let __context = #rt::Attempts::context(&__attempts);))
     }
 
     /// The parameters except `self`.
