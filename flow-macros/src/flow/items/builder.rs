@@ -160,7 +160,7 @@ struct Builder<'a> {
 pub(super) fn builder(built: &Built<'_>) -> TokenStream {
     let builder = Builder {
         built,
-        name: format_ident!("{}Builder", built.name),
+        name: format_ident!("{}Builder", built.name, span = here(built.name.span())),
         parameters: parameters(&built.fields),
         all: Part::all(built.fields.len()),
     };
