@@ -110,3 +110,14 @@ async fn a_plain_run_counts_the_same_steps() {
         assert_eq!(plain, durable.is_ok(), "{budget}");
     }
 }
+
+flow_law::law! {
+    nodes: [one, sum],
+    flows: [
+        Inside,
+        Whole,
+        Parts,
+        DeepWhole,
+        DeepParts,
+    ],
+}

@@ -332,3 +332,10 @@ async fn what_runs_long_enough_keeps_no_other_back() {
     let ids = plant.started(1).await;
     assert_eq!(plant.lose_again_and_again(&ids).await, 0);
 }
+
+flow_law::law! {
+    nodes: [],
+    flows: [
+    ],
+    left_out: [Baked, Slow],
+}

@@ -350,3 +350,12 @@ async fn a_panic_in_a_part_that_nothing_routes_halts_the_part() {
     let done = done.settled().await.unwrap();
     assert_eq!(done.output::<Loaves>().unwrap().unwrap().loaves, [2, 3]);
 }
+
+flow_law::law! {
+    nodes: [said],
+    flows: [
+    ],
+    left_out: [
+        Retried, Once, Prepared, Saved, Unrouted, Inner, Around, Loaves, RoutedLoaves, KeptLoaves,
+    ],
+}

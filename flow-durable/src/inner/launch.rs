@@ -130,9 +130,10 @@ impl Inner {
                 return Ok(false);
             }
             let is_lost = inner.is_lost(&row).await?;
-            let suspicion = match is_lost {
-                true => inner.suspect(&row),
-                false => Some(Suspicion::default()),
+            let suspicion = if is_lost {
+                inner.suspect(&row)
+            } else {
+                Some(Suspicion::default())
             };
             let Some(suspicion) = suspicion else {
                 // It is due again at the next look.
@@ -161,9 +162,10 @@ impl Inner {
                 inner.release().await;
                 return Ok(false);
             }
-            let counted = match is_lost {
-                true => inner.count_take_over(&row).await,
-                false => Ok(()),
+            let counted = if is_lost {
+                inner.count_take_over(&row).await
+            } else {
+                Ok(())
             };
             let prepared = match counted {
                 Ok(()) => inner.prepare(row, term, flow, slot, suspicion).await,
