@@ -121,18 +121,23 @@ pub enum RuntimeError {
         /// The step to which it belongs.
         step: String,
     },
-    /// The program has a defect: code between two steps or in a node panicked, or the execution would
-    /// exceed its [`step_budget`](super::StartOptions::step_budget). What was recorded before stays,
-    /// and the execution continues there with a program in which this is mended, when that
-    /// [recovers](super::Runtime::recover).
+    /// The program has a defect: code between two steps panicked, or a node whose panic nothing
+    /// routes; the execution would exceed its [`step_budget`](super::StartOptions::step_budget); or it
+    /// has lost its process too often ([`RuntimeOptions::take_overs`](super::RuntimeOptions::take_overs)).
+    /// What was recorded before stays, and the execution continues there when a program in which this
+    /// is mended [recovers](super::Runtime::recover), or
+    /// [by hand](super::Runtime::continue_halted).
     #[error(
-        "execution {execution} is halted, and continues with a program in which this is mended: {error:#}"
+        "execution {execution} is halted, and continues with a program in which this is mended: {reason}"
     )]
     Halted {
         /// The execution.
         execution: ExecutionId,
-        /// The defect: [`FlowError::Panicked`] or [`FlowError::StepLimit`].
-        error: Arc<FlowError>,
+        /// The reason, as it is [stored](super::Execution::halted).
+        reason: String,
+        /// The defect, if it was found in this process: [`FlowError::Panicked`] or
+        /// [`FlowError::StepLimit`].
+        error: Option<Arc<FlowError>>,
     },
     /// The journal is in the format of another version of this library.
     #[error(

@@ -127,6 +127,12 @@ impl Execution {
         })
     }
 
+    /// Why it is halted: it does not continue by itself. `None` if it is not. It is the same in all
+    /// processes: see [when the program has a defect](crate#when-the-program-has-a-defect).
+    pub fn halted(&self) -> Option<&str> {
+        self.row.halt()
+    }
+
     /// The output as JSON: the outputs by name, and the label of the end as `end`. `None` if it is
     /// not completed.
     ///
@@ -200,7 +206,8 @@ impl Execution {
     ///
     /// It cannot continue: the store failed ([`RuntimeError::Store`]), its flow has changed
     /// ([`RuntimeError::FlowChanged`]), something stored cannot be read
-    /// ([`RuntimeError::Unreadable`]) or a value cannot be stored ([`RuntimeError::Unstorable`]).
+    /// ([`RuntimeError::Unreadable`]), a value cannot be stored ([`RuntimeError::Unstorable`]), or it is
+    /// [halted](Execution::halted) ([`RuntimeError::Halted`]).
     /// It is as it was after its last record.
     ///
     /// # Cancel safety

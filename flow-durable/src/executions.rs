@@ -159,6 +159,15 @@ impl Executions {
         self.runtime.cancel(id, reason).await
     }
 
+    /// Lets an execution continue that is halted, as [`Runtime::continue_halted`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::continue_halted`].
+    pub async fn continue_halted(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
+        self.runtime.continue_halted(id).await
+    }
+
     /// Cancels the executions that have been paused for this long, as [`Runtime::expire`].
     ///
     /// # Errors

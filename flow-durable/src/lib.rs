@@ -37,8 +37,8 @@ pub use execution_state::{ExecutionState, StateChange, StateDiff, StateSource};
 pub use executions::Executions;
 pub use flow_store::{
     Append, Claim, Concurrency, Created, Damaged, DamagedRecord, EndIf, ExecutionId, InvalidId,
-    JOURNAL_FORMAT, ListQuery, Logged, MemoryStore, PauseRow, PauseState, Record, RecordKind, Row,
-    Settlement, Status, Store, StoreError, Take, Token, UnknownName,
+    JOURNAL_FORMAT, ListQuery, Logged, Mark, MemoryStore, PauseRow, PauseState, Record, RecordKind,
+    Row, Settlement, Status, Store, StoreError, Take, TakeOvers, Token, UnknownName,
 };
 pub use inner::Recovered;
 pub use listed::{ListOptions, Listed};

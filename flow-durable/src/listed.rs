@@ -114,6 +114,13 @@ impl ListOptions {
         self
     }
 
+    /// With `true`, only executions that are [halted](Execution::halted); with `false`, only those that
+    /// are not.
+    pub fn halted(mut self, halted: bool) -> Self {
+        self.query.halted = Some(halted);
+        self
+    }
+
     /// Only executions that were started at this time or later.
     pub fn started_from(mut self, time: SystemTime) -> Self {
         self.query.created_from_ms = Some(to_ms(time));

@@ -28,6 +28,7 @@ pub struct RuntimeOptions {
     pub(crate) load_version: Option<LoadVersion>,
     pub(crate) at_once: Option<usize>,
     pub(crate) at_once_of: HashMap<String, usize>,
+    pub(crate) take_overs: u32,
     look_every: Option<Duration>,
 }
 
@@ -48,6 +49,7 @@ impl RuntimeOptions {
             load_version: None,
             at_once: None,
             at_once_of: HashMap::new(),
+            take_overs: 5,
             look_every: None,
         }
     }
@@ -135,6 +137,20 @@ impl RuntimeOptions {
     /// [`lease`](RuntimeOptions::lease). What is queued in this process is found at once.
     pub fn look_for_work(mut self, every: Duration) -> Self {
         self.look_every = Some(every);
+        self
+    }
+
+    /// How often an execution is taken over in a row from a process that was lost, without a new record
+    /// in between. If it is lost once more, it is halted
+    /// ([`RuntimeError::Halted`](super::RuntimeError::Halted)), and only
+    /// [`continue_halted`](super::Runtime::continue_halted) continues it: a step that kills its process
+    /// does so each time. Without this, 5.
+    ///
+    /// From two before this number on, a process runs no two such executions at once, until they have a
+    /// new record or for the time of a [`lease`](RuntimeOptions::lease): so those are found that were
+    /// only lost with another one.
+    pub fn take_overs(mut self, at_most: u32) -> Self {
+        self.take_overs = at_most;
         self
     }
 
@@ -308,7 +324,8 @@ impl StartOptions {
 
     /// How many steps the execution may take, including those before a recovery: see
     /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget). Before it takes more, it
-    /// is halted ([`RuntimeError::Halted`](super::RuntimeError::Halted)). There is no limit unless
+    /// is halted ([`RuntimeError::Halted`](super::RuntimeError::Halted)). The steps in the parts of its
+    /// loops count as well, when a part is over. There is no limit unless
     /// this is called: a flow may be meant to run for years.
     pub fn step_budget(mut self, steps: u64) -> Self {
         self.stored.step_budget = Some(steps);
@@ -344,6 +361,11 @@ impl StoredOptions {
             part: Some(part),
             ..self.clone()
         }
+    }
+
+    /// Returns true if the steps are limited.
+    pub(crate) fn has_budget(&self) -> bool {
+        self.step_budget.is_some()
     }
 
     pub(crate) fn run_options(&self) -> RunOptions {

@@ -104,7 +104,13 @@ impl Owned {
             let row = self.row(id).await?;
             let halted = lock(&self.inner.halted).get(&id).cloned();
             // An execution that was taken over continues in the other process.
-            let halted = halted.filter(|error| !matches!(error, RuntimeError::TakenOver(_)));
+            let halted = halted.filter(|error| match error {
+                RuntimeError::TakenOver(_) => false,
+                // Somebody else may have continued it.
+                RuntimeError::Halted { .. } => row.halt().is_some(),
+                _ => true,
+            });
+            let halted = halted.or_else(|| crate::inner::halted(&row));
             match (row.status, halted) {
                 (Status::Queued | Status::Running, None) => {}
                 (Status::Queued | Status::Running, Some(error)) => return Err(error),
@@ -121,11 +127,14 @@ impl Owned {
                     if let Some(error) = halted {
                         return Err(error);
                     }
-                    if let Some(error) = self.inner.halted_part_of(&row).await? {
+                    if let Some(error) = self.inner.stuck_part_of(&row).await? {
                         return Err(error);
                     }
                     if looked.is_none_or(|looked| looked.elapsed() >= LOOK_AT_PARTS) {
                         looked = Some(Instant::now());
+                        if let Some(error) = self.inner.halted_part_of(&row).await? {
+                            return Err(error);
+                        }
                         if self.inner.parts_ask(&row).await? {
                             return Ok(row);
                         }

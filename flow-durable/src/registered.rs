@@ -9,7 +9,7 @@ use flow_runtime::engine::{
     AnyFlow, Drive, Json, QuestionType, RefusedInput, RunError, Saved, StoredFlow, Unstorable,
     accepted_input,
 };
-use flow_spec::FlowDocument;
+use flow_spec::{ERROR_ACTION, FlowDocument};
 use flow_store::ExecutionId;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -158,6 +158,20 @@ impl Registered {
             let each = nodes.filter(|node| node.settings.spread.is_some());
             each.map(|node| node.id).collect()
         })
+    }
+
+    /// Returns true if an edge leads on from the failure of this node of the flow itself.
+    pub(crate) fn routes_failure_of(&self, node: &str) -> bool {
+        let Ok(flow) = FlowDocument::parse_spec(self.flow.structure()) else {
+            return false;
+        };
+        let edges = flow.edges.iter();
+        let edges = edges.map(|edge| (Some(edge.from.as_str()), Some(edge.condition.as_str())));
+        let ends = flow.ends.iter();
+        let ends = ends.map(|end| (end.from.as_deref(), end.condition.as_deref()));
+        edges
+            .chain(ends)
+            .any(|route| route == (Some(node), Some(ERROR_ACTION)))
     }
 
     /// The question at a path.

@@ -52,7 +52,8 @@ pub enum FlowError {
     /// `"error"` edge leads on from it.
     Node(NodeError),
     /// A node panicked. A panic is a bug, not an outcome: the node is not tried again, and the
-    /// panic is not routed. In a program built with `panic = "abort"`, the process ends instead.
+    /// panic is not routed. In a durable run it is, as a failed attempt: see
+    /// [`NodeError::panicked`]. In a program built with `panic = "abort"`, the process ends instead.
     Panicked {
         /// The node's path, such as `orders.payment.charge`.
         path: String,

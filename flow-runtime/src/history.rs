@@ -48,6 +48,11 @@ pub trait History: fmt::Debug + Send + Sync {
     /// dropped meanwhile.
     fn sleep_until(&self, instant: Instant) -> BoxFuture<'_, ()>;
 
+    /// Returns true if a panic of a step is a failed attempt, and not the end of the run.
+    fn catches_panics(&self) -> bool {
+        false
+    }
+
     /// Returns when a running step may be tried again, or its fallback may begin: when the failure
     /// before that is stored, and the execution still belongs to this process.
     fn may_try(&self) -> BoxFuture<'_, ()>;

@@ -420,6 +420,7 @@ pub use node_error::{NodeError, Phase, TimedOut};
 pub use observer::{Event, EventKind, Observer, RunId, observer_failures};
 pub use options::{DEFAULT_STEP_BUDGET, RunOptions};
 pub use ordered::{Ordered, Sequence};
+pub use panics::Panicked;
 pub use policy::{Policy, Retry, RetryIf};
 #[cfg(feature = "stored")]
 pub use question::{Answer, Human, Question, Submission};

@@ -8,6 +8,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::error::BoxError;
+use crate::panics::Panicked;
 
 /// The error of a node that failed.
 ///
@@ -90,6 +91,8 @@ pub enum Failure {
     TimedOut(TimedOut),
     /// A poll had no answer in time.
     Deadline(TimedOut),
+    /// The node panicked, in a run that takes this for a failed attempt.
+    Panicked(Panicked),
 }
 
 /// An attempt took longer than its node's `timeout`: the source of such a [`NodeError`].
@@ -112,6 +115,7 @@ impl Failure {
         match self {
             Failure::Returned(error) => &**error,
             Failure::TimedOut(timeout) | Failure::Deadline(timeout) => timeout,
+            Failure::Panicked(panicked) => panicked,
         }
     }
 
@@ -119,6 +123,7 @@ impl Failure {
         match self {
             Failure::Returned(error) => error,
             Failure::TimedOut(timeout) | Failure::Deadline(timeout) => Box::new(timeout),
+            Failure::Panicked(panicked) => Box::new(panicked),
         }
     }
 }
@@ -236,6 +241,16 @@ impl NodeError {
     /// within its `timeout`.
     pub fn is_timeout(&self) -> bool {
         matches!(self.failure, Failure::TimedOut(_) | Failure::Deadline(_))
+    }
+
+    /// The panic, if the node panicked at last and its fallback, if it has one, did not handle that.
+    /// Only a durable run takes a panic for a failed attempt; any other run ends with
+    /// [`FlowError::Panicked`](crate::FlowError::Panicked).
+    pub fn panicked(&self) -> Option<&Panicked> {
+        match &self.failure {
+            Failure::Panicked(panicked) => Some(panicked),
+            Failure::Returned(_) | Failure::TimedOut(_) | Failure::Deadline(_) => None,
+        }
     }
 
     /// The node's own error. If the node's fallback failed as well, that of the fallback.

@@ -173,6 +173,13 @@ impl Run {
         self.with()?.history.as_ref()
     }
 
+    /// Returns true if a panic of a step is a failed attempt.
+    #[inline]
+    pub(crate) fn catches_panics(&self) -> bool {
+        self.history()
+            .is_some_and(|history| history.catches_panics())
+    }
+
     /// How long ago the node was first reached, in an earlier run of the execution. Zero without
     /// one.
     pub(crate) fn spent_at(&self, frame: &Frame<'_>) -> Duration {
@@ -247,6 +254,22 @@ impl Run {
     #[inline]
     pub fn count_step(&self, frame: &Frame<'_>) -> Result<(), Failed> {
         if self.take_step() {
+            Ok(())
+        } else {
+            Err(self.step_limit(frame))
+        }
+    }
+
+    /// Takes steps off the budget that were taken elsewhere, for the frame's current node.
+    ///
+    /// # Errors
+    ///
+    /// [`FlowError::StepLimit`] if there were not so many left.
+    pub fn count_steps(&self, frame: &Frame<'_>, steps: u64) -> Result<(), Failed> {
+        let left = self.steps_left.load(Ordering::Relaxed);
+        let left = left.saturating_sub(signed(steps));
+        self.steps_left.store(left, Ordering::Relaxed);
+        if left >= 0 {
             Ok(())
         } else {
             Err(self.step_limit(frame))

@@ -9,6 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::error::BoxError;
 use crate::error_types::TypedError;
 use crate::node_error::{Failure, FallbackError, NodeError, Phase, TimedOut};
+use crate::panics::Panicked;
 
 /// A node's error as JSON.
 #[derive(Serialize, Deserialize)]
@@ -39,6 +40,8 @@ enum StoredFailure {
     Returned(Vec<String>),
     TimedOut(Duration),
     Deadline(Duration),
+    /// The message of the panic.
+    Panicked(String),
 }
 
 /// An error of a type that is no longer known.
@@ -126,6 +129,9 @@ impl Serialize for NodeError {
             ),
             Failure::TimedOut(timed_out) => (StoredFailure::TimedOut(timed_out.after), None),
             Failure::Deadline(timed_out) => (StoredFailure::Deadline(timed_out.after), None),
+            Failure::Panicked(panicked) => {
+                (StoredFailure::Panicked(panicked.message.clone()), None)
+            }
         };
         let stored = Stored {
             path: self.path().to_owned(),
@@ -149,6 +155,7 @@ impl<'de> Deserialize<'de> for NodeError {
             StoredFailure::Returned(texts) => Failure::Returned(returned(texts, stored.error)),
             StoredFailure::TimedOut(after) => Failure::TimedOut(TimedOut { after }),
             StoredFailure::Deadline(after) => Failure::Deadline(TimedOut { after }),
+            StoredFailure::Panicked(message) => Failure::Panicked(Panicked { message }),
         };
         let phase = match stored.phase {
             Some(StoredPhase::Prep) => Phase::Prep,
@@ -180,6 +187,17 @@ mod tests {
         let second = first.source().unwrap();
         assert_eq!(second.to_string(), "no connection");
         assert_eq!(second.source().unwrap().to_string(), "no cable");
+    }
+
+    #[test]
+    fn a_panic_stays_one() {
+        let message = "no bread".to_owned();
+        let failure = Failure::Panicked(Panicked { message });
+        let error = NodeError::new("desk.call".to_owned(), 2, failure);
+        let read: NodeError = serde_json::from_value(serde_json::json!(error)).unwrap();
+        assert_eq!(read.panicked(), error.panicked());
+        let said = "node `desk.call` failed after 2 attempts: panicked: no bread";
+        assert_eq!(format!("{read:#}"), said);
     }
 
     #[test]

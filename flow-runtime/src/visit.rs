@@ -16,6 +16,7 @@ use crate::frame::Frame;
 use crate::history::{EarlierAttempts, History};
 use crate::node_error::{Failure, NodeError, Phase, TimedOut};
 use crate::observer::EventKind;
+use crate::panics::Guarded;
 use crate::policy::{Policy, RetryIf};
 use crate::scope::Scope;
 use crate::step_id::UNNUMBERED;
@@ -82,6 +83,7 @@ impl<'a> Visit<'a> {
             number: AtomicU64::new(self.number),
             is_final: false,
             is_given_up: false,
+            catches_panics: self.scope.run().catches_panics(),
         }
     }
 
@@ -139,7 +141,8 @@ impl<'a> Visit<'a> {
     }
 
     /// As [`within_timeout`](Visit::within_timeout), for a node whose flow also lets it try again.
-    /// `work` makes the work of one attempt. Only after a timeout there is another one.
+    /// `work` makes the work of one attempt. Only after a timeout, or a panic that is a failed attempt,
+    /// there is another one.
     pub async fn tried_within_timeout<T, W>(
         self,
         work: impl Fn(Visit<'a>) -> W + Send,
@@ -174,6 +177,8 @@ pub struct Attempts<'a> {
     is_final: bool,
     /// True if an earlier run has made the last attempt, and its fallback had begun.
     is_given_up: bool,
+    /// True if a panic is a failed attempt.
+    catches_panics: bool,
 }
 
 impl<'a> Attempts<'a> {
@@ -223,6 +228,7 @@ impl<'a> Attempts<'a> {
         if self.is_given_up {
             return Err(self.earlier_failure());
         }
+        let work = Guarded::new(work, self.catches_panics);
         let result = match self.visit.policy.timeout {
             None => work.await,
             Some(after) => match tokio::time::timeout(after, work).await {
@@ -230,7 +236,7 @@ impl<'a> Attempts<'a> {
                 Err(_) => return Err(Failure::TimedOut(TimedOut { after })),
             },
         };
-        result.map_err(into_failure)
+        result.map_err(Failure::Panicked)?.map_err(into_failure)
     }
 
     /// As [`attempt`](Attempts::attempt), for a node that names the function which decides whether
@@ -253,16 +259,20 @@ impl<'a> Attempts<'a> {
         })
     }
 
-    /// Awaits work within the timeout. `Err` if it took longer.
+    /// Awaits work within the timeout. `Err` if it took longer, or if it panicked and that is a failed
+    /// attempt.
     async fn within_timeout<T>(
         &self,
         work: Pin<&mut (impl Future<Output = T> + Send)>,
     ) -> Result<T, Failure> {
+        let work = Guarded::new(work, self.catches_panics);
         let Some(after) = self.visit.policy.timeout else {
-            return Ok(work.await);
+            return work.await.map_err(Failure::Panicked);
         };
-        let result = tokio::time::timeout(after, work).await;
-        result.map_err(|_| Failure::TimedOut(TimedOut { after }))
+        match tokio::time::timeout(after, work).await {
+            Ok(result) => result.map_err(Failure::Panicked),
+            Err(_) => Err(Failure::TimedOut(TimedOut { after })),
+        }
     }
 
     /// After a failed attempt: waits until the next one is due, or gives up.

@@ -135,7 +135,8 @@ pub(crate) struct ExecutionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     output: Option<Value>,
-    /// Why it cannot continue in this server, if somebody waited for it and it cannot.
+    /// Why it is halted, and does not continue by itself; or why it cannot continue in this server, if
+    /// somebody waited for it and it cannot.
     #[serde(skip_serializing_if = "Option::is_none")]
     halted: Option<String>,
 }
@@ -161,7 +162,7 @@ impl ExecutionView {
             part_of: execution.part_of().map(|id| id.to_string()),
             reason: execution.reason().map(str::to_owned),
             output: None,
-            halted: None,
+            halted: execution.halted().map(str::to_owned),
         }
     }
 
@@ -173,7 +174,7 @@ impl ExecutionView {
     }
 
     pub(crate) fn halted(mut self, reason: String) -> Self {
-        self.halted = Some(reason);
+        self.halted.get_or_insert(reason);
         self
     }
 }

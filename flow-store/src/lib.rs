@@ -36,8 +36,8 @@ pub use ids::{ExecutionId, InvalidId, Token};
 pub use memory::MemoryStore;
 pub use record::{Record, RecordKind, UnknownName, from_ms, to_ms};
 pub use rows::{
-    Append, Claim, Concurrency, Created, EndIf, JOURNAL_FORMAT, ListQuery, Logged, PauseRow,
-    PauseState, Row, Settlement, Status, Take,
+    Append, Claim, Concurrency, Created, EndIf, JOURNAL_FORMAT, ListQuery, Logged, Mark, PauseRow,
+    PauseState, Row, Settlement, Status, Take, TakeOvers,
 };
 pub use store::Store;
 pub use transaction::StoreTransaction;

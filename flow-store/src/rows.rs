@@ -131,6 +131,37 @@ pub struct Row {
     pub not_before_ms: Option<u64>,
     /// How many executions like it may be under way at once.
     pub concurrency: Option<Concurrency>,
+    /// Why it is halted: it does not continue by itself, and is not [due](crate::Store::due), until
+    /// somebody [marks](crate::Store::mark) it otherwise. Of no meaning if it is over.
+    pub halted: Option<String>,
+    /// How often it was taken over at its last record. `None` if it never was.
+    pub take_overs: Option<TakeOvers>,
+}
+
+impl Row {
+    /// The reason for which it is halted, if it is.
+    pub fn halt(&self) -> Option<&str> {
+        self.halted.as_deref().filter(|_| !self.status.is_over())
+    }
+}
+
+/// How often a process took an execution over from one that was lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TakeOvers {
+    /// How often, while the journal had the same length.
+    pub count: u32,
+    /// That length: the `next_seq` of the execution.
+    pub at_seq: u64,
+}
+
+/// The state of an execution that [`Store::mark`](crate::Store::mark) writes. Both values replace those
+/// of the [`Row`].
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// Why the execution is halted. `None` if it is not.
+    pub halted: Option<String>,
+    /// How often it was taken over.
+    pub take_overs: Option<TakeOvers>,
 }
 
 /// A limit on the executions that are under way at once, in all processes: those that have begun
@@ -350,6 +381,8 @@ pub struct ListQuery {
     pub updated_before_ms: Option<u64>,
     /// Copied from this one.
     pub copied_from: Option<ExecutionId>,
+    /// `Some(true)` selects those that are halted, `Some(false)` those that are not.
+    pub halted: Option<bool>,
     /// Older than this one: the next page.
     pub before: Option<ExecutionId>,
     /// At most this many.
@@ -368,6 +401,9 @@ impl ListQuery {
             && self
                 .copied_from
                 .is_none_or(|id| row.copied_from == Some(id))
+            && self
+                .halted
+                .is_none_or(|halted| row.halt().is_some() == halted)
             && self.before.is_none_or(|id| row.id < id)
     }
 }

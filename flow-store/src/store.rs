@@ -11,7 +11,7 @@ use crate::error::{Damaged, DamagedRecord, StoreError};
 use crate::ids::{ExecutionId, Token};
 use crate::record::Record;
 use crate::rows::{
-    Append, Claim, Created, EndIf, ListQuery, Logged, PauseRow, Row, Settlement, Status, Take,
+    Append, Claim, Created, EndIf, ListQuery, Logged, Mark, PauseRow, Row, Settlement, Status, Take,
 };
 use crate::transaction::StoreTransaction;
 
@@ -201,6 +201,15 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// to.
     async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError>;
 
+    /// Writes to a claimed execution why it is halted, and how often it was taken over. Changes nothing
+    /// else. An execution that is halted is not [due](Store::due).
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::LeaseLost`] if the row's `fence` is another one, the claim was given up, or the
+    /// execution is over; [`StoreError::NotFound`]; or the store could not be written to.
+    async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), StoreError>;
+
     /// Ends an execution, whoever has claimed it: the claim becomes void (`fence` grows by one),
     /// and its questions are closed. The reason is the row's new `result`, the record's time its
     /// new `updated_ms`. The store sets the record's `seq`. Returns the row as it is now. If the
@@ -263,7 +272,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// The executions that can continue and to which nobody has a valid claim, in the order of
     /// their ids (the oldest first), after this id, at most this many. These are the running ones,
     /// and the paused ones that have a question which is settled but not closed, or whose `wake_ms`
-    /// has passed. Executions with a claim that [is ahead](Claim::is_ahead) of `now_ms` are
+    /// has passed; but none that is [halted](Row::halted). Executions with a claim that [is ahead](Claim::is_ahead) of `now_ms` are
     /// included, because the holder may be gone. An execution that cannot be read is included as
     /// damaged, and does not count towards the limit.
     ///
@@ -404,6 +413,10 @@ impl<S: Store + ?Sized> Store for Arc<S> {
 
     async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {
         (**self).append(id, fence, append).await
+    }
+
+    async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), StoreError> {
+        (**self).mark(id, fence, mark).await
     }
 
     async fn end(

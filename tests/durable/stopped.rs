@@ -126,7 +126,7 @@ async fn a_process_that_crashes_at_its_first_write_again_and_again_loses_nothing
         .unwrap();
     started.settled().await.unwrap_err();
     let stored = store.records(started.id(), 0, usize::MAX).await.unwrap();
-    for _ in 0..5 {
+    for _ in 0..4 {
         drop(take_effects());
         pass(minutes(1)).await;
         let next = runtime(Faulty::new(&store, CrashAfter::appends(0)), Rounds::new());

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use flow_durable::{
     Append, Claim, Created, Damaged as DamagedRow, DamagedRecord, EndIf, ExecutionId, ListQuery,
-    Logged, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
+    Logged, Mark, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 use flow_store::{Changes, StoreTransaction};
 use uuid::Uuid;
@@ -457,6 +457,11 @@ impl<F: Fault> Store for Faulty<F> {
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
         self.fault.look()?;
         self.store.claim_of(id).await
+    }
+
+    async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), StoreError> {
+        self.fault.write()?;
+        self.store.mark(id, fence, mark).await
     }
 
     async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {

@@ -24,6 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::engine::Durable;
 use super::error::RuntimeError;
+use super::inner::Suspicion;
 use super::journal::Journal;
 use super::payload::{self, PAYLOAD_DEPTH};
 use super::replay::Unused;
@@ -93,6 +94,10 @@ pub(crate) struct Driver {
     pub(crate) changes: Option<(String, Vec<String>)>,
     /// The new version, to be stored with the next records.
     pub(crate) structure: Option<String>,
+    /// True if it is a part of a loop, and the execution with the loop routes its failure.
+    pub(crate) is_routed: bool,
+    /// Ended when there is a new record.
+    pub(crate) suspicion: Suspicion,
 }
 
 enum Paused {
@@ -127,15 +132,18 @@ impl Driver {
                 self.end(Status::Completed, Some((RecordKind::RunCompleted, output)))
                     .await
             }
-            // Nothing of what led to a defect is recorded, so that the execution can continue.
-            Paused::Done(Err(Ended::Failed(
-                error @ (FlowError::Panicked { .. } | FlowError::StepLimit { .. }),
-            ))) => {
-                let error = Arc::new(error);
-                let execution = self.journal.execution();
-                return Driven::Halted(RuntimeError::Halted { execution, error });
-            }
             Paused::Done(Err(Ended::Failed(error))) => {
+                let error = match self.defect(error) {
+                    Ok(error) => error,
+                    // Nothing of what led to a defect is recorded, so that the execution can continue.
+                    Err(defect) => {
+                        return Driven::Halted(RuntimeError::Halted {
+                            execution: self.journal.execution(),
+                            reason: format!("{defect:#}"),
+                            error: Some(Arc::new(defect)),
+                        });
+                    }
+                };
                 let text = format!("{error:#}");
                 let driven = self
                     .end(Status::Failed, Some((RecordKind::RunFailed, text)))
@@ -150,6 +158,23 @@ impl Driver {
         // Only now, because dropping a run closes its questions.
         drop_quietly(work);
         driven
+    }
+
+    /// Returns the failure of the run, as an error if it is a defect: then the execution is halted, and
+    /// continues with a program in which that is mended. A panic in a part of a loop is a failure that
+    /// the execution with the loop routes, if it does.
+    fn defect(&self, error: FlowError) -> Result<FlowError, FlowError> {
+        match error {
+            FlowError::Panicked { .. } | FlowError::StepLimit { .. } => Err(error),
+            FlowError::Node(node) if !self.is_routed => match node.panicked() {
+                Some(panicked) => Err(FlowError::Panicked {
+                    path: node.path().to_owned(),
+                    message: panicked.message.clone(),
+                }),
+                None => Ok(FlowError::Node(node)),
+            },
+            error => Ok(error),
+        }
     }
 
     async fn run(&mut self, work: &mut Option<Work>) -> Paused {

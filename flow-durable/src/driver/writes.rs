@@ -41,6 +41,7 @@ impl Driver {
                 let (next_seq, path) = (*next_seq, path.take());
                 waiting.appending = None;
                 if result.is_ok() {
+                    self.suspicion.end();
                     self.journal.stored(next_seq);
                     self.engine.tell_stored();
                     self.committed.notify_waiters();

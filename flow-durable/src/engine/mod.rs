@@ -1,6 +1,8 @@
 //! The engine of durable runs: a recorded outcome is returned, and a step without one is run and
 //! recorded.
 
+mod failures;
+mod parts;
 mod people;
 mod relay;
 mod snapshot;
@@ -13,8 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use flow_runtime::engine::{
-    Engine, Failed, Frame, Hooks, Path, Place, QuestionType, Run, SameOrder, Saved, Scope, Step,
-    Stored, Visit, carry_out, to_json_text, unchanged,
+    Engine, Failed, Hooks, Path, Place, QuestionType, Run, SameOrder, Saved, Scope, Step, Stored,
+    Visit, carry_out, to_json_text, unchanged,
 };
 use flow_runtime::{EventKind, FlowError, NodeError, RunId, RunOptions};
 use flow_spec::short_name;
@@ -22,12 +24,14 @@ use flow_store::RecordKind;
 use futures_util::future::{Either, FutureExt as _, select};
 use serde_json::Value;
 
+use self::failures::caught;
 use self::spread::OfPart;
 use super::error::RuntimeError;
 use super::journal::{Entry, Journal};
 use super::payload::{self, VALUE_DEPTH};
 use super::replay::Outcome;
 
+pub(crate) use parts::{results_of, with_steps};
 pub(crate) use people::{Answered, Asked};
 pub(crate) use relay::Relay;
 pub(crate) use snapshot::{AtNode, Captured, Snapshot, Snapshots, UNFIT};
@@ -49,6 +53,8 @@ pub struct Durable {
     relay: Arc<Relay>,
     /// What comes of a part of a loop, if the execution is one.
     of_part: Option<OfPart>,
+    /// How many steps had been taken when it began, or was continued from a snapshot.
+    began_with: u64,
     /// How it makes parts. A look into the past makes none.
     spreads: Option<Spreads>,
 }
@@ -68,8 +74,10 @@ impl Durable {
         if let Some(snapshot) = &restored {
             run.take_steps(snapshot.steps);
         }
+        let began_with = restored.as_ref().map_or(0, |snapshot| snapshot.steps);
         Durable {
             run,
+            began_with,
             journal,
             input: input.0.clone(),
             snapshots,
@@ -434,29 +442,6 @@ impl Hooks for Durable {
     }
 }
 
-impl Durable {
-    /// Records that an attempt at a flow, a fork or a loop has failed. Returns false if it is
-    /// recorded already.
-    fn record_failed(&self, place: &Place, attempt: u32, failed: &Failed) -> bool {
-        let is_new = !self.journal.replaying(|replay| replay.has_failed(place));
-        if is_new {
-            self.journal.add(Entry {
-                kind: RecordKind::FlowFailed,
-                place,
-                attempt,
-                payload: format!("{failed:#}"),
-            });
-        }
-        is_new
-    }
-
-    fn started(&self, frame: &Frame<'_>, place: &Place) {
-        if self.journal.start(place) {
-            self.run.emit(frame.path(), EventKind::NodeStarted);
-        }
-    }
-}
-
 impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
     async fn step<'s, W>(&self, scope: &'s Scope<'s>, work: W) -> Result<N::Outcome, Failed>
     where
@@ -476,6 +461,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
         let _transaction = self.journal.transaction_of(&place);
         let result = {
             let _active = self.journal.active();
+            let work = caught(&place, work);
             // As late as possible, because there may have been a long wait until here.
             let work = self.journal.begin().then(|begun| {
                 work.map(move |result| {

@@ -12,7 +12,7 @@ use flow_store::{ExecutionId, RecordKind, Row};
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
 use futures_util::stream::FuturesUnordered;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use tokio::sync::Notify;
 
 use crate::engine::{Durable, Snapshot};
@@ -38,7 +38,8 @@ pub(crate) enum PartResult {
     Missing,
     /// It is not over.
     UnderWay,
-    /// The list of its results. `null` if the loop has none.
+    /// The list of its results, or `null` if the loop has none; with the number of its steps, if they
+    /// are counted.
     Results(Value),
     /// Its loop has failed: the error of the node, as JSON.
     Failed(String),
@@ -236,7 +237,8 @@ impl Durable {
                 match outcome {
                     None => outstanding.push(number),
                     Some(Outcome::Value(text)) => {
-                        results.insert(number, self.read(&part, &text).await);
+                        let recorded = self.read(&part, &text).await;
+                        results.insert(number, self.counted(scope.frame(), recorded)?);
                     }
                     Some(Outcome::Failed(text)) => {
                         failed = Some((number, text));
@@ -331,7 +333,7 @@ impl Durable {
                     let there = match self.or_halt(parts.result(&part, &place.path)).await {
                         PartResult::Results(found) => {
                             self.record_part(&place, division, number, &found).await;
-                            results.insert(number, found);
+                            results.insert(number, self.counted(frame, found)?);
                             continue;
                         }
                         PartResult::Failed(text) => {
@@ -419,7 +421,7 @@ impl Durable {
     async fn record_part(&self, place: &Place, division: Division, number: u32, results: &Value) {
         let place = part_place(place, division, number);
         let payload = results.to_string();
-        if let Err(reason) = payload::check(&payload, VALUE_DEPTH + 1) {
+        if let Err(reason) = payload::check(&payload, VALUE_DEPTH + 2) {
             return self.halt_unstorable(&place, reason).await;
         }
         self.journal.add_urgent(Entry {
@@ -444,49 +446,6 @@ impl Durable {
             number,
             division,
         }
-    }
-
-    /// The state in which a part begins: before the loop, with what the loop reads and the items of
-    /// the part.
-    fn part_begins(
-        &self,
-        frame: &Frame<'_>,
-        spread: &Spread<'_>,
-        division: Division,
-        number: u32,
-        state: &Saved,
-    ) -> Result<Snapshot, String> {
-        let range = division.range(number);
-        let range = range.start as usize..range.end as usize;
-        let items = state.0.get(spread.over).and_then(Value::as_array);
-        let items = items.and_then(|items| items.get(range));
-        let Some(items) = items else {
-            return Err(format!(
-                "`{}` is in JSON no list of {} items, so they cannot be spread",
-                spread.over, division.items
-            ));
-        };
-        let items = Value::Array(items.to_vec());
-        let read = |key: &&str| Some(((*key).to_owned(), state.0.get(*key)?.clone()));
-        let others = spread.reads.iter().filter(|key| **key != spread.over);
-        let mut begins: Map<String, Value> = others.filter_map(read).collect();
-        begins.insert(spread.over.to_owned(), items);
-        let place = frame.flow_place();
-        let node = frame.path().node().to_owned();
-        // The visit to the loop is the part's own.
-        let mut visits = self.journal.visits(&place.step);
-        if let Some(count) = visits.get_mut(&node) {
-            *count = count.saturating_sub(1);
-        }
-        Ok(Snapshot {
-            namespace: place.path,
-            node,
-            state: begins,
-            // That of the execution with the loop, where it is read if it is needed.
-            input: Map::new(),
-            visits,
-            steps: self.run.steps_taken().saturating_sub(1),
-        })
     }
 }
 

@@ -12,7 +12,7 @@ use futures_util::future::select;
 
 use super::{Inner, millis};
 use crate::driver::{Ended, Work};
-use crate::engine::Durable;
+use crate::engine::{Durable, with_steps};
 use crate::error::RuntimeError;
 use crate::journal::Journal;
 use crate::parts::Part;
@@ -56,12 +56,14 @@ impl Inner {
 }
 
 /// The run of a part: it ends with its loop, and begins and goes on only while its results are wanted.
-/// Those of a copy, which is no part of anything, are.
+/// Those of a copy, which is no part of anything, are. With `counts_steps`, it says how many steps it
+/// took.
 pub(crate) fn as_part(
     mut work: Work,
     engine: Arc<Durable>,
     part: Option<Part>,
     inner: Weak<Inner>,
+    counts_steps: bool,
 ) -> Work {
     Box::pin(async move {
         let inner = inner.upgrade();
@@ -81,7 +83,11 @@ pub(crate) fn as_part(
         poll_fn(|cx| {
             let ended = work.as_mut().poll(cx);
             match (engine.ran(), ended) {
-                (Some(Ok(results)), _) => Poll::Ready(Ok(results)),
+                (Some(Ok(results)), _) => {
+                    let counts = counts_steps && part.is_some();
+                    let steps = counts.then(|| engine.steps_of_part());
+                    Poll::Ready(Ok(with_steps(results, steps)))
+                }
                 (Some(Err(failed)), _) => Poll::Ready(Err(Ended::Failed(*failed))),
                 (None, Poll::Ready(ended)) => Poll::Ready(ended),
                 (None, Poll::Pending) => match watch.as_mut().poll(cx) {

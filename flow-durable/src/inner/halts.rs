@@ -59,7 +59,9 @@ impl Halts {
             return false;
         };
         match (look, error) {
-            (Look::Asked, _) | (_, RuntimeError::TakenOver(_)) => false,
+            (Look::Asked, _) => false,
+            // Of one that is halted, the store says whether it is due.
+            (_, RuntimeError::TakenOver(_) | RuntimeError::Halted { .. }) => false,
             (_, RuntimeError::Store { .. }) if error.damaged().is_some() => true,
             (Look::Timed, RuntimeError::Store { .. }) => false,
             (Look::Hinted, RuntimeError::Store { .. }) => at.elapsed() < pause,

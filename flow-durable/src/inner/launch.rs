@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::as_part::as_part;
 use super::load::{Loaded, loaded_visits};
-use super::{ActiveRun, Inner, Slot, lock};
+use super::{ActiveRun, Inner, Slot, Suspicion, lock};
 use crate::driver::{Driven, Driver, Signals, Work};
 use crate::engine::{Durable, Relay, Snapshot, Snapshots, Spreads};
 use crate::error::RuntimeError;
@@ -21,6 +21,7 @@ use crate::journal::Journal;
 use crate::journal::transaction::RunTransactions;
 use crate::lease::{Lease, Term};
 use crate::options::StoredOptions;
+use crate::parts::loop_of_parts;
 use crate::registered::Registered;
 
 /// Marks a run of this process as stopped when it is dropped. This also happens when the run's task
@@ -124,6 +125,20 @@ impl Inner {
                 // Only the queue says whose turn it is.
                 return Ok(false);
             }
+            if row.halt().is_some() {
+                // It continues when somebody says so.
+                return Ok(false);
+            }
+            let is_lost = inner.is_lost(&row).await?;
+            let suspicion = if is_lost {
+                inner.suspect(&row)
+            } else {
+                Some(Suspicion::default())
+            };
+            let Some(suspicion) = suspicion else {
+                // It is due again at the next look.
+                return Ok(false);
+            };
             let flow = inner.version(&row).await?;
             let has_key = row.concurrency.is_some();
             let Some(slot) = inner.slots.take(&row.flow, has_key).await else {
@@ -141,7 +156,22 @@ impl Inner {
             };
             let fence = row.fence;
             inner.lose_older(id, fence);
-            match inner.prepare(row, term, flow, slot).await {
+            if row.halt().is_some() {
+                // Another process has halted it at this moment.
+                inner.to_release(id, fence);
+                inner.release().await;
+                return Ok(false);
+            }
+            let counted = if is_lost {
+                inner.count_take_over(&row).await
+            } else {
+                Ok(())
+            };
+            let prepared = match counted {
+                Ok(()) => inner.prepare(row, term, flow, slot, suspicion).await,
+                Err(error) => Err(error),
+            };
+            match prepared {
                 Ok(()) => Ok(true),
                 // The claim had run out already, because this process was slow or stopped.
                 Err(RuntimeError::TakenOver(_)) => Ok(false),
@@ -160,6 +190,7 @@ impl Inner {
         term: Term,
         flow: Arc<Registered>,
         slot: Slot,
+        suspicion: Suspicion,
     ) -> Result<(), RuntimeError> {
         let id = row.id;
         let flow = if row.structure == flow.hash() {
@@ -184,7 +215,7 @@ impl Inner {
                 .await
                 .map_err(RuntimeError::of(id))?;
         }
-        self.spawn(&row, term, flow, loaded, slot);
+        self.spawn(&row, term, flow, loaded, slot, suspicion);
         Ok(())
     }
 
@@ -196,6 +227,7 @@ impl Inner {
         flow: Arc<Registered>,
         loaded: Loaded,
         slot: Slot,
+        suspicion: Suspicion,
     ) {
         let id = row.id;
         let Loaded {
@@ -213,6 +245,7 @@ impl Inner {
         journal.load(records, visits, pauses);
         let journal = Arc::new(journal);
         let cancellation = CancellationToken::new();
+        let counts_steps = options.has_budget();
         let run_options = options.run_options().cancellation(cancellation.clone());
         let signals = Signals {
             shut_down: self.shut_down.clone(),
@@ -241,6 +274,8 @@ impl Inner {
             path: flow.namespace().to_owned(),
             changes: changes.map(|changes| (row.flow.clone(), changes)),
             structure: (row.structure != flow.hash()).then(|| flow.hash().to_owned()),
+            suspicion,
+            is_routed: loop_of_parts(&row.flow).is_some_and(|each| flow.routes_failure_of(each)),
         };
         let mut work = flow.run(id, engine.clone(), input);
         if engine.part().is_some() {
@@ -249,6 +284,7 @@ impl Inner {
                 engine,
                 StoredOptions::part_of(row),
                 Arc::downgrade(self),
+                counts_steps,
             );
         }
         let run = Arc::new(ActiveRun {
@@ -354,11 +390,12 @@ impl Inner {
     ) {
         let mut halted = None;
         if let Driven::Halted(error) = &driven {
+            let error = self.halt(run.fence, error.clone()).await;
             if !matches!(error, RuntimeError::TakenOver(_)) {
                 self.to_release(id, run.fence);
                 self.release_one(id, run.fence).await;
             }
-            halted = Some(error.clone());
+            halted = Some(error);
         }
         self.unregister(id, run, halted);
         if let Driven::Over(row) = driven {

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use flow_store::{Row, Store as _};
 use tokio::sync::Notify;
 
-use super::{Inner, Loaded, loaded_visits, lock};
+use super::{Inner, Loaded, Suspicion, loaded_visits, lock};
 use crate::driver::{Driver, Signals, Work};
 use crate::engine::{Captured, Durable, Relay, Snapshots};
 use crate::error::RuntimeError;
@@ -168,6 +168,8 @@ impl Inner {
             path: namespace.to_owned(),
             changes: changes.map(|changes| (row.flow.clone(), changes)),
             structure: None,
+            is_routed: false,
+            suspicion: Suspicion::default(),
         };
         driver.look_back(flow.run(row.id, engine, input)).await?;
         Ok(std::mem::take(&mut *lock(&captured)))

@@ -8,6 +8,7 @@ mod launch;
 mod listen;
 mod load;
 mod look;
+mod marks;
 mod parts;
 mod queue;
 mod recover;
@@ -22,7 +23,7 @@ use std::time::Duration;
 
 use flow_spec::FlowDocument;
 use flow_store::{ExecutionId, Row, Store, StoreError, to_ms};
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 use uuid::{ContextV7, Uuid};
 
@@ -45,6 +46,7 @@ pub(crate) use load::{
     Loaded, WITHOUT_BLOBS, check_format, kept_elsewhere, loaded_visits, records_since_snapshot,
     without_items,
 };
+pub(crate) use marks::{Suspicion, halted, one_suspect};
 pub use recover::Recovered;
 pub(crate) use slots::{Slot, Slots};
 pub(crate) use tasks::{Alarm, Gone, Once};
@@ -66,6 +68,8 @@ pub(crate) struct Inner {
     pub(crate) active: Mutex<HashMap<ExecutionId, Arc<ActiveRun>>>,
     /// Why executions could not continue here.
     pub(crate) halted: Mutex<Halts>,
+    /// Allows one execution at a time to run that may kill the process.
+    pub(crate) suspects: Arc<Semaphore>,
     /// The claims that are ahead of this clock.
     pub(crate) watched: Mutex<HashMap<ExecutionId, Watched>>,
     /// The executions that this process has claimed but does not continue, with the fence of the

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::load::{WITHOUT_BLOBS, kept_elsewhere, records_since_snapshot};
 use super::{Inner, lock};
-use crate::engine::{NewPart, PartResult, Parts, Snapshot};
+use crate::engine::{NewPart, PartResult, Parts, Snapshot, results_of};
 use crate::error::RuntimeError;
 use crate::options::StoredOptions;
 use crate::parts::{Part, flow_of_parts, is_named_as_part_of};
@@ -110,6 +110,8 @@ impl Inner {
             priority: parent.priority,
             not_before_ms: None,
             concurrency: None,
+            halted: None,
+            take_overs: None,
         };
         let of = parent.id;
         let created = self.store.create_part(of, parent.fence, row, records);
@@ -185,18 +187,13 @@ impl Inner {
             Status::Completed => {
                 let result: Map<String, Value> = serde_json::from_str(&text)
                     .map_err(|error| unreadable(format!("is damaged: {error}")))?;
-                let results = result.into_iter().next().map(|(_, results)| results);
-                let range = part.division.range(part.number);
-                match results {
-                    Some(Value::Array(all)) if all.len() == range.len() => {
-                        PartResult::Results(Value::Array(all))
-                    }
-                    None => PartResult::Results(Value::Null),
-                    Some(_) => {
-                        let items = range.len();
-                        return Err(unreadable(format!("is no list of {items} results")));
-                    }
-                }
+                let items = part.division.range(part.number).len();
+                let results = results_of(result, |results| match results {
+                    Some(Value::Array(all)) if all.len() == items => Ok(Value::Array(all)),
+                    None => Ok(Value::Null),
+                    Some(_) => Err(unreadable(format!("is no list of {items} results"))),
+                });
+                PartResult::Results(results?)
             }
             Status::Failed => match self.failure_of_part(part, row.next_seq).await? {
                 Some(error) => PartResult::Failed(error),
@@ -441,8 +438,29 @@ impl Inner {
         Ok(ask)
     }
 
-    /// Why a part for which an execution waits cannot continue here, if there is one.
+    /// The error of a part that is halted and for which an execution waits, if there is one.
     pub(crate) async fn halted_part_of(
+        &self,
+        row: &Row,
+    ) -> Result<Option<RuntimeError>, RuntimeError> {
+        if !self.may_have_parts(row).await? {
+            return Ok(None);
+        }
+        let query = ListQuery {
+            copied_from: Some(row.id),
+            halted: Some(true),
+            ..ListQuery::default()
+        };
+        let listed = self.store.list(&query).await;
+        let listed = listed.map_err(RuntimeError::of(row.id))?;
+        let mut parts = listed.into_iter().flatten();
+        let part =
+            parts.find(|other| StoredOptions::part_of(other).is_some_and(|part| part.of == row.id));
+        Ok(part.as_ref().and_then(super::halted))
+    }
+
+    /// Why a part for which an execution waits cannot continue here, if there is one.
+    pub(crate) async fn stuck_part_of(
         &self,
         row: &Row,
     ) -> Result<Option<RuntimeError>, RuntimeError> {
@@ -452,7 +470,13 @@ impl Inner {
         let parts = self.parts_of(row).await?;
         let halted = lock(&self.halted);
         let errors = parts.iter().filter_map(|part| halted.get(part));
-        let mut errors = errors.filter(|error| !matches!(error, RuntimeError::TakenOver(_)));
+        // Whether a part is halted, its row says.
+        let mut errors = errors.filter(|error| {
+            !matches!(
+                error,
+                RuntimeError::TakenOver(_) | RuntimeError::Halted { .. }
+            )
+        });
         Ok(errors.next().cloned())
     }
 

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::listen::time_to_look;
 use super::slots::Slot;
-use super::{Inner, Look, lock};
+use super::{Inner, Look, Suspicion, lock};
 use crate::error::RuntimeError;
 use crate::lease::Term;
 use crate::parts::flow_of_parts;
@@ -91,7 +91,10 @@ impl Inner {
         let (id, fence) = (row.id, row.fence);
         self.committed.notify_waiters();
         let begun = match self.version(&row).await {
-            Ok(flow) => self.prepare(row, term, flow, slot).await,
+            Ok(flow) => {
+                self.prepare(row, term, flow, slot, Suspicion::default())
+                    .await
+            }
             Err(error) => Err(error),
         };
         let Err(error) = begun else {

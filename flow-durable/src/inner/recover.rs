@@ -31,6 +31,9 @@ impl Inner {
         self.set_clock().await?;
         self.release().await;
         let mut recovered = Recovered::default();
+        if why == Look::Asked {
+            recovered.refused = self.release_halted().await?;
+        }
         let mut watched = HashMap::new();
         let pause = self.options.look_for_work_every();
         let mut after = None;

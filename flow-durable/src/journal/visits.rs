@@ -67,6 +67,10 @@ impl History for Journal {
         .boxed()
     }
 
+    fn catches_panics(&self) -> bool {
+        true
+    }
+
     fn may_try(&self) -> BoxFuture<'_, ()> {
         async {
             self.all_stored().await;

@@ -23,6 +23,26 @@ impl Runtime {
         self.end(row, reason, EndIf::NotOver).await
     }
 
+    /// Lets an execution continue that is [halted](Execution::halted), also one that has lost its
+    /// process too often: its last attempt is made again. What it lacks must have been mended before,
+    /// or it is halted again. An execution that is not halted stays as it is. Returns the execution as
+    /// it is then.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::NotFound`]; [`RuntimeError::NotRegistered`]: its flow is not registered here; or
+    /// the store failed.
+    pub async fn continue_halted(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
+        let row = self.owned.row(id).await?;
+        if row.halt().is_some() {
+            self.owned.inner.set_clock().await?;
+            self.owned.inner.continues(&row).await?;
+            self.owned.inner.try_to_launch(id).await;
+        }
+        let row = self.owned.row(id).await?;
+        Ok(Execution::new(self.owned.clone(), row))
+    }
+
     pub(crate) async fn end(
         &self,
         row: Row,

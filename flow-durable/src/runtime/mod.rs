@@ -28,7 +28,7 @@ use crate::error::RuntimeError;
 use crate::events::Isolated;
 use crate::execution::Execution;
 use crate::executions::Executions;
-use crate::inner::{Gone, Hints, Inner, Look, Once, Recovered, Slots, lock, millis};
+use crate::inner::{Gone, Hints, Inner, Look, Once, Recovered, Slots, lock, millis, one_suspect};
 use crate::listed::{ListOptions, Listed};
 use crate::options::RuntimeOptions;
 use crate::owned::Owned;
@@ -120,6 +120,7 @@ impl Runtime {
             structures: Mutex::default(),
             active: Mutex::default(),
             halted: Mutex::default(),
+            suspects: one_suspect(),
             watched: Mutex::default(),
             unreleased: Mutex::default(),
             claiming: Default::default(),

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::Runtime;
 use crate::error::RuntimeError;
 use crate::execution::Execution;
-use crate::inner::{FIRST_FENCE, Loaded, Slot, UnusedClaim};
+use crate::inner::{FIRST_FENCE, Loaded, Slot, Suspicion, UnusedClaim};
 use crate::options::StartOptions;
 use crate::payload::{self, VALUE_DEPTH};
 use crate::registered::{Registered, hash_of};
@@ -160,6 +160,8 @@ impl Runtime {
             priority: options.priority,
             not_before_ms: options.not_before.map(to_ms),
             concurrency: options.concurrency.clone(),
+            halted: None,
+            take_overs: None,
         }
     }
 
@@ -199,7 +201,7 @@ impl Runtime {
             inner.release().await;
         } else {
             unused.forget();
-            inner.spawn(&claimed, term, flow, loaded, slot);
+            inner.spawn(&claimed, term, flow, loaded, slot, Suspicion::default());
         }
         Ok(Execution::new(self.owned.clone(), claimed))
     }

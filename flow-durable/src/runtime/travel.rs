@@ -191,6 +191,8 @@ fn copied(row: Row, new: ExecutionId, records: &[Record], now_ms: u64) -> Row {
         copied_from: Some(row.id),
         result: None,
         fence: 0,
+        halted: None,
+        take_overs: None,
         ..row
     }
 }

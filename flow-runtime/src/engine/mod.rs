@@ -114,7 +114,7 @@ pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
 pub use crate::node_error::Failure;
 use crate::node_error::NodeError;
 pub use crate::ordered::{AnyOrder, LoopOrder, OrderOf, SameOrder};
-pub use crate::panics::panic_message;
+pub use crate::panics::{Guarded, panic_message};
 #[cfg(feature = "stored")]
 pub use crate::question::{QuestionType, ask};
 pub use crate::run::Run;

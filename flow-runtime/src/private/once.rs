@@ -9,6 +9,7 @@ use pin_project_lite::pin_project;
 
 use crate::error::Failed;
 use crate::node_error::Failure;
+use crate::panics::Guarded;
 use crate::policy::Policy;
 use crate::scope::Scope;
 use crate::visit::Visit;
@@ -70,7 +71,7 @@ pin_project! {
     #[derive(Debug)]
     pub struct Once<'a, F> {
         #[pin]
-        work: F,
+        work: Guarded<F>,
         scope: &'a Scope<'a>,
     }
 }
@@ -81,6 +82,7 @@ pub fn once<'a, T, F: Future<Output = Result<T, Failure>>>(
     scope: &'a Scope<'a>,
     work: F,
 ) -> Once<'a, F> {
+    let work = Guarded::new(work, scope.run().catches_panics());
     Once { work, scope }
 }
 
@@ -91,8 +93,9 @@ impl<T, F: Future<Output = Result<T, Failure>>> Future for Once<'_, F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         Poll::Ready(match ready!(this.work.poll(cx)) {
-            Ok(outcome) => Ok(outcome),
-            Err(failure) => Err(failed(this.scope, failure)),
+            Ok(Ok(outcome)) => Ok(outcome),
+            Ok(Err(failure)) => Err(failed(this.scope, failure)),
+            Err(panicked) => Err(failed(this.scope, Failure::Panicked(panicked))),
         })
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct ListParams {
     flow: Option<String>,
     /// Only executions with this status: `queued`, `running`, `paused`, `completed`, `failed` or `cancelled`.
     status: Option<String>,
+    /// With `true`, only executions that are halted; with `false`, only those that are not.
+    halted: Option<bool>,
     /// Only executions that were started at this time or later, in milliseconds since 1970 (UTC).
     started_from_ms: Option<u64>,
     /// Only executions that were started before this time, in milliseconds since 1970 (UTC).
@@ -56,6 +58,9 @@ impl ListParams {
                 ))
             })?;
             options = options.status(status);
+        }
+        if let Some(halted) = self.halted {
+            options = options.halted(halted);
         }
         if let Some(from) = self.started_from_ms {
             options = options.started_from(time(from)?);
@@ -145,6 +150,20 @@ pub(super) async fn cancel(
 ) -> Result<Json<ExecutionView>, Problem> {
     let execution = caller.executions()?.cancel(id, &body.reason).await?;
     app.metrics().cancelled();
+    Ok(Json(ExecutionView::of(&execution)?))
+}
+
+/// Let an execution continue that is halted
+///
+/// An execution that is not halted stays as it is.
+#[utoipa::path(post, path = "/executions/{id}/continue", operation_id = "continue_execution", tag = "executions",
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution")),
+    responses(
+        (status = 200, description = "The execution", body = ExecutionView),
+        (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
+    ))]
+pub(super) async fn go_on(caller: Caller, Id(id): Id) -> Result<Json<ExecutionView>, Problem> {
+    let execution = caller.executions()?.continue_halted(id).await?;
     Ok(Json(ExecutionView::of(&execution)?))
 }
 

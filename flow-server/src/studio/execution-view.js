@@ -123,22 +123,28 @@ class ExecutionPage {
       ["Records", `${execution.records}`],
       ["Copy of", other(execution.copiedFrom)],
       ["Part of", other(execution.partOf)],
-      ["Why", execution.reason],
+      ["Why", execution.reason ?? execution.halted],
     ]);
-    const title = element("h1", {}, execution.flow, " ", status(execution.status));
+    const title = element("h1", {}, execution.flow, " ", status(execution.halted ? "halted" : execution.status));
     const focused = document.activeElement?.dataset?.act;
     const result = output ? [outputBox(output)] : [];
-    this.#head.replaceChildren(title, about, ...result, this.#actions(isOver));
+    this.#head.replaceChildren(title, about, ...result, this.#actions(isOver, execution.halted));
     if (focused) this.#head.querySelector(`[data-act="${focused}"]`)?.focus();
     this.#journal.grow(execution.records);
   }
 
-  #actions(isOver) {
+  #actions(isOver, isHalted) {
     if (api.isLinked()) return "";
+    const goOn = button("Continue", () => this.#continue(), { data: { act: "continue" } });
     const cancel = button("Cancel …", () => this.#cancel(), { class: "danger", data: { act: "cancel" } });
     const remove = button("Delete …", () => this.#remove(), { class: "danger", data: { act: "delete" } });
     const share = button("Link …", () => linkDialog(this.#id, this.#path), { data: { act: "link" } });
-    return element("p", { class: "buttons" }, share, ...(isOver ? [] : [cancel]), remove);
+    return element("p", { class: "buttons" }, share, ...(isHalted ? [goOn] : []), ...(isOver ? [] : [cancel]), remove);
+  }
+
+  async #continue() {
+    await api.post(`${this.#path}/continue`);
+    await this.#turned();
   }
 
   #cancel() {

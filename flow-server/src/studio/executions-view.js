@@ -254,9 +254,9 @@ function row(item) {
     `#/${api.path("executions", item.id)}`,
     element("span", { class: "id" }, item.id),
     element("span", { class: "flow" }, item.flow),
-    status(item.status),
+    status(item.halted ? "halted" : item.status),
     element("span", { class: "when" }, time(item.createdAtMs)),
-    element("span", { class: "hint" }, [item.owner, item.idempotencyKey, item.reason].filter(Boolean).join(" · ")),
+    element("span", { class: "hint" }, [item.owner, item.idempotencyKey, item.reason ?? item.halted].filter(Boolean).join(" · ")),
   );
   return element("div", { role: "listitem", class: "row", data: { id: item.id } }, to);
 }

@@ -9,6 +9,7 @@ mod definitions_changed;
 #[cfg(feature = "definitions")]
 mod definitions_refused;
 mod events;
+mod halted;
 mod hostile;
 #[cfg(feature = "jwt")]
 mod jwt;

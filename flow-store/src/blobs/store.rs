@@ -13,7 +13,7 @@ use super::values::{Filled, Values, all};
 use crate::changes::Changes;
 use crate::record::Record;
 use crate::{
-    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
+    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
     PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, StoreTransaction, Take,
     Token,
 };
@@ -272,6 +272,10 @@ impl<S: Store> Store for BlobStore<S> {
 
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
         self.store.claim_of(id).await
+    }
+
+    async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), StoreError> {
+        self.store.mark(id, fence, mark).await
     }
 
     async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {

@@ -61,6 +61,7 @@ impl Execution {
     /// The time from which it can continue if nobody has claimed it and nobody writes to it.
     pub(super) fn ready_ms(&self) -> Option<u64> {
         match self.row.status {
+            _ if self.row.halted.is_some() => None,
             Status::Running => Some(0),
             Status::Paused if self.pauses.iter().any(is_settled) => Some(0),
             Status::Paused => self.row.wake_ms,

@@ -12,7 +12,7 @@ use self::contents::{Contents, Execution};
 use crate::record::Record;
 use crate::refusal;
 use crate::{
-    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
+    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
     PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 
@@ -204,6 +204,16 @@ impl Store for MemoryStore {
         if append.release {
             execution.claim = None;
         }
+        contents.put(execution);
+        Ok(())
+    }
+
+    async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), StoreError> {
+        let mut contents = self.contents();
+        contents.check_claim(id, fence)?;
+        let mut execution = contents.take(id).ok_or(StoreError::NotFound(id))?;
+        execution.row.halted = mark.halted;
+        execution.row.take_overs = mark.take_overs;
         contents.put(execution);
         Ok(())
     }

@@ -58,6 +58,8 @@ pub fn row(id: ExecutionId) -> Row {
         priority: 0,
         not_before_ms: None,
         concurrency: None,
+        halted: None,
+        take_overs: None,
     }
 }
 

@@ -168,6 +168,7 @@ pub async fn filters_by_all_parts_together(store: Stored) {
         created_before_ms: Some(NOW + 4),
         updated_before_ms: Some(NOW + 2),
         copied_from: None,
+        halted: Some(false),
         before: Some(new[5]),
         limit: Some(9),
     };

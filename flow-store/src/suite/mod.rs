@@ -22,6 +22,8 @@ pub mod end;
 #[doc(hidden)]
 pub mod fixtures;
 #[doc(hidden)]
+pub mod halts;
+#[doc(hidden)]
 pub mod hints;
 #[doc(hidden)]
 pub mod list;
@@ -131,6 +133,12 @@ macro_rules! suite {
                     is_refused_for_an_unknown_execution,
                     is_refused_for_a_status_that_goes_on,
                     succeeds_for_one_of_many,
+                };
+                halts: {
+                    keep_what_they_are_given,
+                    are_not_due,
+                    are_listed,
+                    are_made_by_the_holder_of_the_claim,
                 };
                 records: {
                     come_in_order_from_a_number_on,

@@ -47,7 +47,7 @@ pub(super) async fn list(
 
 /// An execution in one line.
 fn line(execution: &Execution) -> String {
-    let reason = match execution.reason() {
+    let reason = match execution.reason().or(execution.halted()) {
         Some(reason) => format!("  {}", reason.lines().next().unwrap_or_default()),
         None => String::new(),
     };
@@ -55,7 +55,10 @@ fn line(execution: &Execution) -> String {
         "{}  {}  {:9}  {}{reason}",
         execution.id(),
         output::time(execution.created_at()),
-        execution.status().as_str(),
+        match execution.halted() {
+            Some(_) => "halted",
+            None => execution.status().as_str(),
+        },
         execution.flow(),
     )
 }
@@ -84,6 +87,7 @@ pub(super) fn summary(execution: &Execution) -> Value {
         ("copiedFrom", copied_from.as_deref()),
         ("partOf", part_of.as_deref()),
         ("reason", execution.reason()),
+        ("halted", execution.halted()),
     ];
     for (field, value) in more {
         if let Some(value) = value {

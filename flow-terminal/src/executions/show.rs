@@ -64,6 +64,9 @@ async fn text(execution: &Execution) -> Result<String, String> {
     if let Some(reason) = execution.reason() {
         lines.push(format!("because {reason}"));
     }
+    if let Some(reason) = execution.halted() {
+        lines.push(format!("halted: {reason}"));
+    }
     lines.push(String::new());
     for record in execution.journal().await.map_err(said)? {
         // Every node is reached before it finishes, which says more.

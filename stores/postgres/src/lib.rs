@@ -4,6 +4,7 @@ mod database;
 mod errors;
 mod given;
 mod hints;
+mod mark;
 mod migrate;
 mod options;
 mod read;
@@ -24,7 +25,8 @@ use async_trait::async_trait;
 use flow_store::hints::Hints;
 use flow_store::{
     Append, Changes, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
-    PauseRow, Record, Row, Settlement, Status, Store, StoreError, StoreTransaction, Take, Token,
+    Mark, PauseRow, Record, Row, Settlement, Status, Store, StoreError, StoreTransaction, Take,
+    Token,
 };
 use uuid::Uuid;
 
@@ -134,6 +136,10 @@ impl Store for PostgresStore {
 
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
         read::claim_of(&self.database, id).await
+    }
+
+    async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), StoreError> {
+        mark::mark(&self.database, id, fence, &mark).await
     }
 
     async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {

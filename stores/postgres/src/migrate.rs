@@ -8,12 +8,15 @@ use super::database::Database;
 use super::errors::{CallError, Failure, store_error};
 
 /// The statements that lead from each version to the next.
-const VERSIONS: [&[&str]; 1] = [&[
-    include_str!("version_1/tables.sql"),
-    include_str!("version_1/log.sql"),
-    include_str!("version_1/write.sql"),
-    include_str!("version_1/queue.sql"),
-]];
+const VERSIONS: [&[&str]; 2] = [
+    &[
+        include_str!("version_1/tables.sql"),
+        include_str!("version_1/log.sql"),
+        include_str!("version_1/write.sql"),
+        include_str!("version_1/queue.sql"),
+    ],
+    &[include_str!("version_2.sql")],
+];
 
 /// Several processes may do this at once: the first one does it, and the others wait.
 pub(super) async fn migrate(database: &Database) -> Result<(), StoreError> {

@@ -80,7 +80,10 @@ pub(super) async fn list(
          AND ($6::bigint IS NULL OR created_ms < $6) \
          AND ($7::bigint IS NULL OR updated_ms < $7) \
          AND ($8::uuid IS NULL OR copied_from = $8) \
-         AND ($9::uuid IS NULL OR id < $9) ORDER BY id DESC LIMIT $10";
+         AND ($9::uuid IS NULL OR id < $9) \
+         AND (NOT coalesce($11::bool, false) OR halted IS NOT NULL) \
+         AND ($11 IS NULL OR $11 = \
+             (halted IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled'))) ORDER BY id DESC LIMIT $10";
     let owner = query.owner.as_ref();
     let values: [Value<'_>; _] = [
         (&query.flow.as_deref().map(text::stored), Type::TEXT),
@@ -96,6 +99,7 @@ pub(super) async fn list(
         (&query.copied_from.map(|id| id.as_uuid()), Type::UUID),
         (&query.before.map(|id| id.as_uuid()), Type::UUID),
         (&query.limit.map(limit), Type::INT8),
+        (&query.halted, Type::BOOL),
     ];
     let found = database.rows(sql, &values).await?;
     Ok(found.iter().map(rows::execution).collect())
@@ -152,7 +156,7 @@ pub(super) async fn due(
              UNION SELECT id FROM {schema}.executions WHERE status = 'paused' AND settled > 0 \
              UNION SELECT id FROM {schema}.executions WHERE status = 'paused' AND wake_ms <= $1 \
          ) AS ready ON ready.id = e.id CROSS JOIN {schema}.clock_ms($4) AS c (now_ms) \
-         WHERE ($2::uuid IS NULL OR e.id > $2) AND (e.holder IS NULL OR e.claimed_until_ms <= c.now_ms \
+         WHERE e.halted IS NULL AND ($2::uuid IS NULL OR e.id > $2) AND (e.holder IS NULL OR e.claimed_until_ms <= c.now_ms \
              OR e.claimed_until_ms - e.lease_ms > c.now_ms) ORDER BY e.id LIMIT $3";
     let values: [Value<'_>; _] = [
         (&integer(now_ms), Type::INT8),

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use flow_store::{
     Claim, Concurrency, Damaged, ExecutionId, Logged, PauseRow, PauseState, Record, RecordKind,
-    Row, Token,
+    Row, TakeOvers, Token,
 };
 use tokio_postgres::Row as Found;
 use tokio_postgres::types::FromSql;
@@ -80,6 +80,13 @@ fn read_execution(found: &Found) -> Reading<Row> {
         (Some(_), None) => return Err("it has a `concurrency_key` without a limit".to_owned()),
         (None, Some(_)) => return Err("it has a `concurrency_limit` without a key".to_owned()),
     };
+    let take_overs = match optional_number(found, "take_overs")? {
+        Some(count) => Some(TakeOvers {
+            count,
+            at_seq: number(found, "taken_over_at")?,
+        }),
+        None => None,
+    };
     Ok(Row {
         id: id(found, "id")?,
         flow: text(found, "flow")?,
@@ -101,6 +108,8 @@ fn read_execution(found: &Found) -> Reading<Row> {
         priority: value(found, "priority")?,
         not_before_ms: optional_number(found, "not_before_ms")?,
         concurrency,
+        halted: optional_text(found, "halted")?,
+        take_overs,
     })
 }
 

@@ -24,7 +24,7 @@ use async_trait::async_trait;
 use flow_store::hints::Hints;
 use flow_store::{
     Append, Changes, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
-    PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
+    Mark, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 use uuid::Uuid;
 
@@ -132,6 +132,10 @@ impl Store for RedisStore {
 
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
         read::claim_of(&self.database, id).await
+    }
+
+    async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), StoreError> {
+        write::mark(&self.database, id, fence, &mark).await
     }
 
     async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {

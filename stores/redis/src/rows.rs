@@ -2,7 +2,7 @@
 
 use flow_store::{
     Claim, Concurrency, Damaged, ExecutionId, Logged, PauseRow, PauseState, Record, RecordKind,
-    Row, StoreError, Token,
+    Row, StoreError, TakeOvers, Token,
 };
 use redis::Value;
 
@@ -45,6 +45,13 @@ fn read(listed: &str, fields: &Fields) -> Reading<Row> {
             return Err(reason.to_owned());
         }
     };
+    let take_overs = match fields.optional("take_overs")? {
+        Some(count) => Some(TakeOvers {
+            count,
+            at_seq: fields.value("taken_over_at")?,
+        }),
+        None => None,
+    };
     Ok(Row {
         id,
         flow: fields.text("flow")?,
@@ -66,6 +73,8 @@ fn read(listed: &str, fields: &Fields) -> Reading<Row> {
         priority: fields.value("priority")?,
         not_before_ms: fields.optional("not_before_ms")?,
         concurrency,
+        halted: fields.optional_text("halted")?,
+        take_overs,
     })
 }
 

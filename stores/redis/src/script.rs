@@ -48,6 +48,7 @@ scripts! {
     LIST = "list",
     LOG = "log",
     LOG_OF = "log_of",
+    MARK = "mark",
     OPEN = "open",
     QUESTIONS = "questions",
     RENEW = "renew",

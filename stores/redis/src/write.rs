@@ -4,7 +4,7 @@
 
 use flow_store::hints::Written;
 use flow_store::{
-    Append, Claim, Created, Damaged, EndIf, ExecutionId, PauseRow, PauseState, Record, Row,
+    Append, Claim, Created, Damaged, EndIf, ExecutionId, Mark, PauseRow, PauseState, Record, Row,
     Settlement, Status, StoreError, Take, Token, refusal,
 };
 use redis::Value;
@@ -313,6 +313,32 @@ pub(super) async fn append(
             id,
             append.prune_before.unwrap_or_default(),
         )),
+        other => Err(reply::unknown(other)),
+    }
+}
+
+/// Writes why a claimed execution is halted, and how often it was taken over.
+pub(super) async fn mark(
+    database: &Database,
+    id: ExecutionId,
+    fence: u64,
+    mark: &Mark,
+) -> Result<(), StoreError> {
+    let claim = database.claims.call_of(id, fence);
+    let take_overs = mark.take_overs;
+    let arguments = Arguments::default()
+        .id(id.as_uuid())
+        .number(fence)
+        .owned(claim.map_or_else(String::new, |call| call.to_string()))
+        .optional(mark.halted.as_deref())
+        .optional_number(take_overs.map(|it| it.count.into()))
+        .optional_number(take_overs.map(|it| it.at_seq));
+    let call = Uuid::new_v4();
+    let answer = database.write(&script::MARK, call, arguments).await?;
+    match reply::tagged(answer)?.0.as_str() {
+        "ok" => Ok(()),
+        "not_found" => Err(StoreError::NotFound(id)),
+        "lease_lost" => Err(StoreError::LeaseLost(id)),
         other => Err(reply::unknown(other)),
     }
 }

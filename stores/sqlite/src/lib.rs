@@ -29,7 +29,7 @@ use self::readers::Read;
 use self::writer::Job;
 use flow_store::Record;
 use flow_store::{
-    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
+    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
     PauseRow, Row, Settlement, Status, Store, StoreError, StoreTransaction, Take, Token,
 };
 /// The interface to SQLite that a [`Transaction`] has.
@@ -307,6 +307,11 @@ impl Store for SqliteStore {
 
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
         self.read(move |connection| Ok(read::execution(connection, id)?.and_then(|it| it.claim)))
+            .await
+    }
+
+    async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), StoreError> {
+        self.write(move |connection| write::mark(connection, id, fence, &mark))
             .await
     }
 

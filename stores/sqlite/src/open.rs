@@ -17,6 +17,7 @@ use super::{Durability, SqliteOptions};
 const STEPS: &[M<'static>] = &[
     M::up(include_str!("version_1.sql")),
     M::up(include_str!("version_2.sql")),
+    M::up(include_str!("version_3.sql")),
 ];
 
 /// The newest version.

@@ -166,6 +166,11 @@ fn ids_of(query: &ListQuery) -> (String, Vec<Value>) {
             values.push(flow.clone().into());
         }
     }
+    if query.halted == Some(true) {
+        // Few are.
+        index = "executions_halted";
+        conditions.push("halted IS NOT NULL");
+    }
     if let Some(id) = query.before {
         conditions.push("id < ?");
         values.push(id.to_string().into());

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use flow_store::{
     Claim, Concurrency, ExecutionId, InvalidId, Logged, PauseRow, PauseState, Record, Row, Status,
-    StoreError,
+    StoreError, TakeOvers,
 };
 use rusqlite::types::{Type, ValueRef};
 
@@ -16,7 +16,8 @@ use super::errors::{Damage, store_error};
 pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key, input_hash, \
      status, format, options, created_ms, updated_ms, next_seq, first_seq, snapshot_seq, copied_from, \
      result, fence, holder, claimed_ms, claimed_until_ms, timer_ms, wake_ms, settled, unclosed, \
-     due_ms, priority, not_before_ms, concurrency_key, concurrency_limit, checksum";
+     due_ms, priority, not_before_ms, concurrency_key, concurrency_limit, halted, take_overs, taken_over_at, \
+     checksum";
 
 pub(super) const RECORD: &str = "\"offset\", execution, owner, seq, at_ms, kind, path, step, visit, item, attempt, \
      payload, checksum";
@@ -42,7 +43,7 @@ pub(super) struct Execution {
 }
 
 impl Execution {
-    pub(super) fn cells(&self) -> [Cell<'_>; 29] {
+    pub(super) fn cells(&self) -> [Cell<'_>; 32] {
         let row = &self.row;
         let concurrency = row.concurrency.as_ref();
         [
@@ -75,6 +76,9 @@ impl Execution {
             row.not_before_ms.into(),
             concurrency.map(|concurrency| &concurrency.key).into(),
             concurrency.map(|concurrency| concurrency.at_most).into(),
+            row.halted.as_ref().into(),
+            row.take_overs.map(|it| it.count).into(),
+            row.take_overs.map(|it| it.at_seq).into(),
         ]
     }
 
@@ -88,6 +92,7 @@ impl Execution {
     /// if it cannot.
     pub(super) fn ready_ms(&self) -> Option<u64> {
         match self.row.status {
+            _ if self.row.halted.is_some() => None,
             Status::Running => Some(0),
             Status::Paused if self.settled > 0 => Some(0),
             Status::Paused => self.row.wake_ms,
@@ -152,6 +157,14 @@ pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Execution, StoreError
                     }),
                     None => None,
                 },
+                halted: columns.text_or_none(29)?,
+                take_overs: match columns.number_or_none(30)? {
+                    Some(count) => Some(TakeOvers {
+                        count,
+                        at_seq: columns.number(31)?,
+                    }),
+                    None => None,
+                },
             },
             first_seq: columns.number(12)?,
             claim: match columns.parsed_or_none(17)? {
@@ -162,7 +175,7 @@ pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Execution, StoreError
             settled: columns.number(22)?,
             unclosed: columns.number(23)?,
         };
-        columns.check("executions", 29)?;
+        columns.check("executions", 32)?;
         Ok(execution)
     };
     read().map_err(|damage: Damage| damage.at(format!("execution {}", columns.shown(0))))

@@ -4,8 +4,8 @@
 //! that changed only a part of it would give a damaged row a valid checksum.
 
 use flow_store::{
-    Append, Claim, Created, EndIf, ExecutionId, PauseRow, PauseState, Record, RecordKind, Row,
-    Settlement, Status, StoreError, Token, refusal,
+    Append, Claim, Created, EndIf, ExecutionId, Mark, PauseRow, PauseState, Record, RecordKind,
+    Row, Settlement, Status, StoreError, Token, refusal,
 };
 use rusqlite::{Connection, Params, params};
 use uuid::Uuid;
@@ -100,7 +100,8 @@ pub(super) fn put(connection: &Connection, execution: &Execution) -> Result<(), 
     // The numbers are those of the columns in `EXECUTION`. Columns that never change are left out.
     let sql = "UPDATE executions SET structure = ?3, status = ?7, updated_ms = ?11, next_seq = ?12, first_seq = ?13, \
          snapshot_seq = ?14, result = ?16, fence = ?17, holder = ?18, claimed_ms = ?19, claimed_until_ms = ?20, \
-         timer_ms = ?21, wake_ms = ?22, settled = ?23, unclosed = ?24, due_ms = ?25, checksum = ?30 WHERE id = ?1";
+         timer_ms = ?21, wake_ms = ?22, settled = ?23, unclosed = ?24, due_ms = ?25, \
+         halted = ?30, take_overs = ?31, taken_over_at = ?32, checksum = ?33 WHERE id = ?1";
     cells::write(connection, sql, "executions", &execution.cells())?;
     Ok(())
 }
@@ -108,7 +109,7 @@ pub(super) fn put(connection: &Connection, execution: &Execution) -> Result<(), 
 /// Writes an execution in which only the length of the journal has changed, which is not in any
 /// index.
 fn put_grown(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
-    let sql = "UPDATE executions SET updated_ms = ?11, next_seq = ?12, snapshot_seq = ?14, checksum = ?30 WHERE id = ?1";
+    let sql = "UPDATE executions SET updated_ms = ?11, next_seq = ?12, snapshot_seq = ?14, checksum = ?33 WHERE id = ?1";
     cells::write(connection, sql, "executions", &execution.cells())?;
     Ok(())
 }
@@ -240,6 +241,19 @@ fn prune(connection: &Connection, execution: &mut Execution, seq: u64) -> Result
     execute(connection, sql, values)?;
     execution.first_seq = seq;
     Ok(())
+}
+
+/// Writes why a claimed execution is halted, and how often it was taken over.
+pub(super) fn mark(
+    connection: &Connection,
+    id: ExecutionId,
+    fence: u64,
+    mark: &Mark,
+) -> Result<(), StoreError> {
+    let mut execution = claimed(connection, id, fence)?;
+    execution.row.halted.clone_from(&mark.halted);
+    execution.row.take_overs = mark.take_overs;
+    put(connection, &execution)
 }
 
 pub(super) fn end(

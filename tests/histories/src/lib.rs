@@ -274,6 +274,8 @@ impl Call {
                     priority: 0,
                     not_before_ms: None,
                     concurrency: None,
+                    halted: None,
+                    take_overs: None,
                 };
                 let question = question.map(|number| world.question(number, execution, now_ms));
                 let claim = holder.map(|holder| claim(world, holder, now_ms));

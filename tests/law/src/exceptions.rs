@@ -86,6 +86,17 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
         "its nodes count across runs",
         &[
             ("tests/durable/copied.rs", "Polls"),
+            ("tests/durable/halts.rs", "Baked"),
+            ("tests/durable/panics.rs", "Around"),
+            ("tests/durable/panics.rs", "Inner"),
+            ("tests/durable/panics.rs", "KeptLoaves"),
+            ("tests/durable/panics.rs", "Loaves"),
+            ("tests/durable/panics.rs", "Once"),
+            ("tests/durable/panics.rs", "Prepared"),
+            ("tests/durable/panics.rs", "Retried"),
+            ("tests/durable/panics.rs", "RoutedLoaves"),
+            ("tests/durable/panics.rs", "Saved"),
+            ("tests/durable/panics.rs", "Unrouted"),
             ("tests/durable/leases.rs", "Asks"),
             ("tests/durable/leases.rs", "Tries"),
             ("tests/durable/places.rs", "Beside"),
@@ -134,6 +145,7 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
     (
         "its node waits until a test opens its gate",
         &[
+            ("tests/durable/halts.rs", "Slow"),
             ("tests/durable/gates.rs", "Later"),
             ("tests/durable/gates.rs", "Stops"),
             ("tests/durable/outcomes.rs", "Buy"),

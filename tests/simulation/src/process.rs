@@ -132,7 +132,8 @@ impl Machine {
 }
 
 fn options(case: &Case) -> RuntimeOptions {
-    let options = RuntimeOptions::new().lease(LEASE);
+    // A case may stop every process at the same record.
+    let options = RuntimeOptions::new().lease(LEASE).take_overs(u32::MAX);
     let options = match NonZeroUsize::new(case.snapshot_every) {
         Some(records) => options.snapshot_every(records),
         None => options,

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 use flow_durable::{
-    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
+    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
     PauseRow, PauseState, Record, RecordKind, Row, Settlement, Status, Store, StoreError, Take,
     Token,
 };
@@ -243,6 +243,10 @@ impl<S: Store> Store for Mortal<S> {
 
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
         self.call(self.store.claim_of(id)).await
+    }
+
+    async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), StoreError> {
+        self.call(self.store.mark(id, fence, mark)).await
     }
 
     async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {

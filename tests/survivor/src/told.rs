@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use async_trait::async_trait;
 use flow_durable::{
-    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
+    Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
     PauseRow, Record, RecordKind, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 use flow_store::{Changes, StoreTransaction};
@@ -125,6 +125,10 @@ impl<S: Store> Store for Told<S> {
 
     async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
         self.0.claim_of(id).await
+    }
+
+    async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), StoreError> {
+        self.0.mark(id, fence, mark).await
     }
 
     async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {

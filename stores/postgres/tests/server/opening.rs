@@ -35,9 +35,37 @@ async fn a_newer_one_is_refused() {
     server.query("UPDATE newer.version SET version = 7");
     let opened = PostgresStore::connect_with(&server.url(), options).await;
     assert!(
-        matches!(opened, Err(StoreError::TooNew { found: 7, known: 1 })),
+        matches!(opened, Err(StoreError::TooNew { found: 7, known: 2 })),
         "{opened:?}"
     );
+}
+
+#[tokio::test]
+async fn an_earlier_one_gets_what_it_lacks_and_keeps_its_executions() {
+    let Some(server) = shared() else {
+        return;
+    };
+    let options = PostgresOptions::new().schema("earlier");
+    let store = PostgresStore::connect_with(&server.url(), options.clone()).await;
+    let id = flow_store::suite::fixtures::started(&store.unwrap()).await;
+    let dropped = ["halted", "take_overs", "taken_over_at"].map(|it| format!("DROP COLUMN {it}"));
+    server.query(&format!(
+        "ALTER TABLE earlier.executions {}",
+        dropped.join(", ")
+    ));
+    server.query("UPDATE earlier.version SET version = 1");
+    let store = PostgresStore::connect_with(&server.url(), options).await;
+    let store = store.unwrap();
+    let row = store.execution(id).await.unwrap().unwrap();
+    assert_eq!((row.halted, row.take_overs), (None, None));
+    let fence = flow_store::suite::fixtures::claim(&store, id).await;
+    let mark = flow_store::Mark {
+        halted: Some("no bread".to_owned()),
+        take_overs: None,
+    };
+    store.mark(id, fence, mark).await.unwrap();
+    let row = store.execution(id).await.unwrap().unwrap();
+    assert_eq!(row.halted.as_deref(), Some("no bread"));
 }
 
 #[tokio::test]

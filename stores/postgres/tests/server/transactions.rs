@@ -168,11 +168,21 @@ async fn rows_are_there_when_the_step_has_succeeded_only() -> Outcome {
             Then::BreaksALateConstraint,
             "duplicate key value violates unique constraint",
         ),
-        (Then::Panics, "in the middle of it"),
     ] {
         bench.fails(then, reason).await?;
         assert_eq!(bench.rows(), "0", "{then:?}");
     }
+    let halted = bench
+        .start(Then::Panics)
+        .await?
+        .settled()
+        .await
+        .unwrap_err();
+    assert!(
+        halted.to_string().contains("in the middle of it"),
+        "{halted}"
+    );
+    assert_eq!(bench.rows(), "0");
     assert_eq!(bench.sum(Then::GoesBackAfterAFailure).await?, Some(7));
     assert_eq!(bench.rows(), "1");
     Ok(())

@@ -6,10 +6,11 @@ local UNDER_WAY = { running = true, paused = true }
 
 local FIELDS = { 'status', 'flow', 'fence', 'next_seq', 'updated_ms', 'settled', 'asked', 'priority', 'holder',
     'claimed_until_ms', 'lease_ms', 'timer_ms', 'expires_ms', 'wake_ms', 'not_before_ms', 'concurrency_key',
-    'concurrency_limit', 'claimed_by_call', 'written_by_call', 'created_by_call' }
+    'concurrency_limit', 'claimed_by_call', 'written_by_call', 'created_by_call', 'halted', 'take_overs',
+    'taken_over_at' }
 local NUMBERS = { 'fence', 'next_seq', 'updated_ms', 'settled', 'asked', 'priority' }
 local OPTIONAL_NUMBERS = { 'claimed_until_ms', 'lease_ms', 'timer_ms', 'expires_ms', 'wake_ms', 'not_before_ms',
-    'concurrency_limit' }
+    'concurrency_limit', 'take_overs', 'taken_over_at' }
 local OTHERS = { 'id', 'structure', 'input_hash', 'options', 'format', 'created_ms', 'snapshot_seq', 'copied_from' }
 
 local function number(row, field)
@@ -117,7 +118,9 @@ end
 
 -- The time from which it can continue if nobody had claimed it.
 local function ready_ms(row)
-    if row.status == 'running' or row.status == 'paused' and row.settled > 0 then
+    if row.halted then
+        return nil
+    elseif row.status == 'running' or row.status == 'paused' and row.settled > 0 then
         return 0
     elseif row.status == 'paused' then
         return row.wake_ms
@@ -139,6 +142,9 @@ local function places(row)
     end
     if due then
         found['due'] = due
+    end
+    if row.halted and not OVER[row.status] then
+        found['halted'] = 0
     end
     if row.status == 'queued' then
         found['queue:' .. row.flow] = -row.priority
@@ -167,7 +173,7 @@ end
 
 local CHANGING = { 'status', 'fence', 'next_seq', 'updated_ms', 'settled', 'asked', 'holder', 'claimed_until_ms',
     'lease_ms', 'timer_ms', 'expires_ms', 'wake_ms', 'snapshot_seq', 'result', 'structure', 'claimed_by_call',
-    'written_by_call' }
+    'written_by_call', 'halted', 'take_overs', 'taken_over_at' }
 
 -- Stores an execution as it is now.
 local function store(before, row)

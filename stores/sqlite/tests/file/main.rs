@@ -78,7 +78,7 @@ async fn what_was_written_is_there_after_reopening() {
         let structure = store.structure("5f2c").await.unwrap();
         assert_eq!(structure.as_deref(), Some("{}"));
         let version = number(&folder.raw(), "PRAGMA user_version");
-        assert_eq!(version, 2);
+        assert_eq!(version, 3);
     }
 }
 
@@ -404,6 +404,11 @@ async fn lists_and_what_is_due_are_found_by_an_index() {
         (
             "id FROM executions INDEXED BY sqlite_autoindex_executions_1 ORDER BY id DESC",
             "COVERING INDEX sqlite_autoindex_executions_1",
+        ),
+        (
+            "id FROM executions INDEXED BY executions_halted WHERE owner IS ? AND halted IS NOT NULL AND id < ? \
+             ORDER BY id DESC",
+            "executions_halted (id<?)",
         ),
         (
             "* FROM executions INDEXED BY executions_by_idempotency_key \

@@ -186,25 +186,29 @@ async fn an_empty_file_becomes_a_store_and_says_that_it_is_one() {
 }
 
 #[tokio::test]
-async fn a_file_from_before_the_queue_gets_one_and_keeps_its_executions() {
-    let folder = Folder::new();
-    let id = started(&folder.open().await).await;
-    folder
-        .raw()
-        .execute_batch(
-            "DROP INDEX executions_queued; DROP INDEX executions_by_concurrency; \
-             ALTER TABLE executions DROP COLUMN priority; \
-             ALTER TABLE executions DROP COLUMN not_before_ms; \
-             ALTER TABLE executions DROP COLUMN concurrency_key; \
-             ALTER TABLE executions DROP COLUMN concurrency_limit; \
-             PRAGMA user_version = 1",
-        )
-        .unwrap();
-    let store = folder.open().await;
-    assert_eq!(number(&folder.raw(), "PRAGMA user_version"), 2);
-    let row = store.execution(id).await.unwrap().unwrap();
-    let unset = (row.priority, row.not_before_ms, row.concurrency);
-    assert_eq!(unset, (0, None, None));
+async fn a_file_of_an_earlier_version_gets_what_it_lacks_and_keeps_its_executions() {
+    let to_second = "DROP INDEX executions_halted; \
+         ALTER TABLE executions DROP COLUMN halted; \
+         ALTER TABLE executions DROP COLUMN take_overs; \
+         ALTER TABLE executions DROP COLUMN taken_over_at; \
+         PRAGMA user_version = 2;";
+    let to_first = "DROP INDEX executions_queued; DROP INDEX executions_by_concurrency; \
+         ALTER TABLE executions DROP COLUMN priority; \
+         ALTER TABLE executions DROP COLUMN not_before_ms; \
+         ALTER TABLE executions DROP COLUMN concurrency_key; \
+         ALTER TABLE executions DROP COLUMN concurrency_limit; \
+         PRAGMA user_version = 1;";
+    for back in [to_second.to_owned(), format!("{to_second}{to_first}")] {
+        let folder = Folder::new();
+        let id = started(&folder.open().await).await;
+        folder.raw().execute_batch(&back).unwrap();
+        let store = folder.open().await;
+        assert_eq!(number(&folder.raw(), "PRAGMA user_version"), 3);
+        let row = store.execution(id).await.unwrap().unwrap();
+        let unset = (row.priority, row.not_before_ms, row.concurrency);
+        assert_eq!(unset, (0, None, None));
+        assert_eq!((row.halted, row.take_overs), (None, None));
+    }
 }
 
 #[tokio::test]
@@ -217,7 +221,7 @@ async fn a_file_of_a_newer_version_is_refused_and_left_alone() {
     .unwrap();
     let opened = SqliteStore::open(folder.path()).await;
     assert!(
-        matches!(opened, Err(StoreError::TooNew { found: 7, known: 2 })),
+        matches!(opened, Err(StoreError::TooNew { found: 7, known: 3 })),
         "{opened:?}"
     );
     let tables = number(&raw, "SELECT count(*) FROM sqlite_schema");

@@ -1,0 +1,198 @@
+//! Executions that are halted, which everybody sees in the store, and those that lose their process
+//! again and again.
+//!
+//! An execution that kills its process takes all others of that process with it, and they look alike
+//! afterwards. So an execution that was lost several times without a new record runs without others
+//! like it, until it has one: if the process is lost again, it was this one.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use flow_store::{ExecutionId, ListQuery, Mark, Row, Status, Store as _, TakeOvers};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::{Inner, PAGE, lock};
+use crate::error::RuntimeError;
+
+/// How many bytes of a reason are stored.
+const REASON_BYTES: usize = 4096;
+
+/// The right to run an execution that may kill its process, given back when this is dropped, when a
+/// record shows that it did not, or after a while.
+#[derive(Debug, Default)]
+pub(crate) struct Suspicion(Option<Arc<Mutex<Option<OwnedSemaphorePermit>>>>);
+
+impl Suspicion {
+    /// One that ends after this time at the latest: what runs so long need not keep the others back.
+    fn lasting(permit: OwnedSemaphorePermit, at_most: Duration) -> Self {
+        let permit = Arc::new(Mutex::new(Some(permit)));
+        let held = Arc::downgrade(&permit);
+        tokio::spawn(async move {
+            tokio::time::sleep(at_most).await;
+            if let Some(held) = held.upgrade() {
+                lock(&held).take();
+            }
+        });
+        Suspicion(Some(permit))
+    }
+
+    /// Ends it, because there is a new record.
+    pub(crate) fn end(&mut self) {
+        self.0 = None;
+    }
+}
+
+/// Allows one suspect at a time.
+pub(crate) fn one_suspect() -> Arc<Semaphore> {
+    Arc::new(Semaphore::new(1))
+}
+
+/// The error of whoever waits for an execution that is halted, as its row says.
+pub(crate) fn halted(row: &Row) -> Option<RuntimeError> {
+    row.halt().map(|reason| RuntimeError::Halted {
+        execution: row.id,
+        reason: reason.to_owned(),
+        error: None,
+    })
+}
+
+/// How often an execution was taken over at its last record, if it is taken over once more.
+fn once_more(row: &Row) -> TakeOvers {
+    let before = row.take_overs.filter(|it| it.at_seq == row.next_seq);
+    TakeOvers {
+        count: before.map_or(0, |it| it.count).saturating_add(1),
+        at_seq: row.next_seq,
+    }
+}
+
+/// A reason as it is stored: not more than the beginning of a long one.
+fn stored(reason: &str) -> String {
+    let end = reason.floor_char_boundary(REASON_BYTES);
+    match reason.get(..end) {
+        Some(beginning) if end < reason.len() => format!("{beginning}…"),
+        _ => reason.to_owned(),
+    }
+}
+
+impl Inner {
+    /// Whether an execution was left by a process that was lost: its claim was not given up.
+    pub(super) async fn is_lost(&self, row: &Row) -> Result<bool, RuntimeError> {
+        if row.status != Status::Running {
+            return Ok(false);
+        }
+        let claim = self.store.claim_of(row.id).await;
+        Ok(claim.map_err(RuntimeError::of(row.id))?.is_some())
+    }
+
+    /// The suspicion with which an execution that was lost may run. `None` if it has to wait until
+    /// another one has shown that it does not kill the process.
+    pub(super) fn suspect(&self, row: &Row) -> Option<Suspicion> {
+        let limit = self.options.take_overs;
+        if once_more(row).count < limit.saturating_sub(2).max(1) {
+            return Some(Suspicion::default());
+        }
+        let permit = self.suspects.clone().try_acquire_owned().ok()?;
+        Some(Suspicion::lasting(permit, self.options.lease))
+    }
+
+    /// Counts that a claimed execution was taken over from a process that was lost. If that happened
+    /// too often without a new record, the execution is halted.
+    pub(super) async fn count_take_over(&self, row: &Row) -> Result<(), RuntimeError> {
+        let take_overs = once_more(row);
+        let mut mark = Mark {
+            halted: None,
+            take_overs: Some(take_overs),
+        };
+        if take_overs.count <= self.options.take_overs {
+            return self.mark(row.id, row.fence, mark).await;
+        }
+        let reason = format!(
+            "its process was lost {} times in a row at this place",
+            take_overs.count
+        );
+        mark.halted = Some(reason.clone());
+        self.mark(row.id, row.fence, mark).await?;
+        Err(RuntimeError::Halted {
+            execution: row.id,
+            reason,
+            error: None,
+        })
+    }
+
+    async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), RuntimeError> {
+        let marked = self.store.mark(id, fence, mark).await;
+        marked.map_err(RuntimeError::of(id))
+    }
+
+    /// Stores that a claimed execution is halted. Returns why it cannot continue here: the same
+    /// error, unless the store has failed.
+    pub(super) async fn halt(&self, fence: u64, error: RuntimeError) -> RuntimeError {
+        let RuntimeError::Halted {
+            execution, reason, ..
+        } = &error
+        else {
+            return error;
+        };
+        let mark = Mark {
+            halted: Some(stored(reason)),
+            take_overs: None,
+        };
+        match self.mark(*execution, fence, mark).await {
+            Ok(()) => error,
+            Err(failed) => failed,
+        }
+    }
+
+    /// Lets the executions that are halted continue, but for those that have lost their process too
+    /// often. Returns the ones that stay halted, and why.
+    pub(super) async fn release_halted(
+        &self,
+    ) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
+        let mut refused = Vec::new();
+        let mut query = ListQuery {
+            halted: Some(true),
+            limit: Some(PAGE),
+            ..ListQuery::default()
+        };
+        loop {
+            let page = self.store.list(&query).await?;
+            // A damaged one is found where it is looked for by other means.
+            let rows: Vec<Row> = page.into_iter().flatten().collect();
+            for row in &rows {
+                let error = match halted(row) {
+                    Some(error) if self.is_lost_too_often(row) => error,
+                    _ => match self.continues(row).await {
+                        Ok(()) => continue,
+                        Err(error) => error,
+                    },
+                };
+                refused.push((row.id, error));
+            }
+            query.before = rows.last().map(|row| row.id);
+            if query.before.is_none() {
+                return Ok(refused);
+            }
+        }
+    }
+
+    fn is_lost_too_often(&self, row: &Row) -> bool {
+        let take_overs = row.take_overs;
+        take_overs.is_some_and(|it| it.at_seq == row.next_seq && it.count > self.options.take_overs)
+    }
+
+    /// Lets an execution that is halted continue, if its flow is registered: from then on it is due.
+    pub(crate) async fn continues(&self, row: &Row) -> Result<(), RuntimeError> {
+        self.version(row).await?;
+        let _call = self.claiming.begin();
+        let Some(row) = self.claim(row.id, self.term()).await? else {
+            // Somebody else does it.
+            return Ok(());
+        };
+        self.to_release(row.id, row.fence);
+        let marked = self.mark(row.id, row.fence, Mark::default()).await;
+        self.release_one(row.id, row.fence).await;
+        marked?;
+        lock(&self.halted).remove(&row.id);
+        Ok(())
+    }
+}

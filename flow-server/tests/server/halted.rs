@@ -1,0 +1,77 @@
+//! Executions that are halted.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use flow_durable::Runtime;
+use flow_runtime::prelude::*;
+use flow_server::Server;
+use serde_json::{Value, json};
+
+use crate::support::{Client, tokens};
+
+#[derive(Clone, Default)]
+struct Bake {
+    is_mended: Arc<AtomicBool>,
+}
+
+#[node(writes = bread)]
+impl Bake {
+    fn exec(&self, number: &u32) -> u32 {
+        assert!(self.is_mended.load(Ordering::SeqCst), "no bread");
+        number + 1
+    }
+}
+
+flow! {
+    Baking(number: u32) -> (bread: u32) {
+        node bake: Bake;
+        start >> bake >> end;
+    }
+}
+
+fn ids(listed: &Value) -> Vec<&str> {
+    let executions = listed["executions"].as_array().unwrap().iter();
+    executions
+        .map(|execution| execution["id"].as_str().unwrap())
+        .collect()
+}
+
+#[tokio::test]
+async fn a_halt_is_shown_listed_and_ended() {
+    let bake = Bake::default();
+    let runtime = Runtime::new(flow_durable::MemoryStore::new());
+    let flow = Baking::builder().bake(bake.clone()).build();
+    runtime.register(flow).unwrap();
+    let server = Server::new(runtime).authentication(tokens());
+    let client = Client::new(server.router()).with_token("ann's token");
+    let start = client.post("/flows/Baking/executions?wait=60", json!({ "number": 1 }));
+    let execution = start.await.expect(201);
+    let reason = "node `baking.bake` panicked: no bread";
+    assert_eq!(execution["status"], "running");
+    assert_eq!(execution["halted"], reason);
+    let id = execution["id"].as_str().unwrap();
+    let path = format!("/executions/{id}");
+    assert_eq!(client.get(&path).await.expect(200)["halted"], reason);
+    let listed = client.get("/executions?halted=true").await.expect(200);
+    assert_eq!(ids(&listed), [id]);
+    assert_eq!(listed["executions"][0]["halted"], reason);
+    let others = client.get("/executions?halted=false").await.expect(200);
+    assert!(ids(&others).is_empty(), "{others}");
+
+    let go_on = format!("{path}/continue");
+    let ben = client.with_token("ben's token");
+    ben.post(&go_on, Value::Null)
+        .await
+        .problem(404, "not-found");
+    bake.is_mended.store(true, Ordering::SeqCst);
+    client.post(&go_on, Value::Null).await.expect(200);
+    let done = client.get(&format!("{path}?wait=60")).await.expect(200);
+    assert_eq!(
+        (&done["status"], &done["halted"]),
+        (&json!("completed"), &Value::Null)
+    );
+    assert_eq!(done["output"]["bread"], 2);
+    let listed = client.get("/executions?halted=true").await.expect(200);
+    assert!(ids(&listed).is_empty(), "{listed}");
+}
