@@ -176,8 +176,8 @@ impl Reader {
             kept += 1;
         }
         let each = bytes / kept.max(1);
-        if each > 0 {
-            self.limit = (self.filter.read_ahead_bytes / each).clamp(1, PAGE[1]);
+        if let Some(limit) = self.filter.read_ahead_bytes.checked_div(each) {
+            self.limit = limit.clamp(1, PAGE[1]);
         }
         self.page = page.into_iter().take(kept).collect();
     }
