@@ -1,8 +1,7 @@
 //! Tests `approval_desk` call by call. Each call is a separate process, so one call learns about
 //! another only from the file.
 
-use std::env;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::LazyLock;
 

@@ -85,20 +85,26 @@ impl Versions {
     }
 }
 
+/// The document of a flow's structure.
+///
+/// # Errors
+///
+/// The structure is not that of a flow.
+pub(crate) fn document(structure: &str) -> Result<FlowDocument, String> {
+    FlowDocument::parse_spec(structure).map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        format!(
+            "the structure of its flow is damaged: {}",
+            problems.join("; ")
+        )
+    })
+}
+
 /// What differs between two structures.
 ///
 /// # Errors
 ///
 /// A structure is not that of a flow.
 pub(crate) fn compare(old: &str, new: &str) -> Result<Diff, String> {
-    let parse = |text: &str| {
-        FlowDocument::parse_spec(text).map_err(|problems| {
-            let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-            format!(
-                "the structure of its flow is damaged: {}",
-                problems.join("; ")
-            )
-        })
-    };
-    Ok(flow_spec::diff(&parse(old)?, &parse(new)?))
+    Ok(flow_spec::diff(&document(old)?, &document(new)?))
 }

@@ -21,7 +21,7 @@ use crate::parts::Division;
 use crate::registered::Registered;
 use crate::replay::{is_awaited, node_error, waits_until};
 use crate::steps::missing;
-use crate::versions::compare;
+use crate::versions::document;
 
 /// The visits to nodes of the outermost flow that a snapshot counts.
 pub(crate) fn loaded_visits(
@@ -158,11 +158,11 @@ impl Inner {
         let old = old.ok_or_else(|| {
             unreadable("the structure of its flow is not in the store".to_owned())
         })?;
-        let diff = compare(&old, flow.structure()).map_err(unreadable)?;
-        let document = FlowDocument::parse_spec(&old);
-        let document = document.map_err(|error| unreadable(error.to_string()))?;
+        let old = document(&old).map_err(unreadable)?;
+        let new = document(flow.structure()).map_err(unreadable)?;
+        let diff = flow_spec::diff(&old, &new);
         let breaks = |change: &&Change| {
-            change.executions == Effect::Breaking && reached.concerns(change, &document)
+            change.executions == Effect::Breaking && reached.concerns(change, &old)
         };
         let breaking: Vec<&Change> = diff.changes.iter().filter(breaks).collect();
         let fits = breaking.is_empty();

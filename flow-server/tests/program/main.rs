@@ -6,7 +6,6 @@ mod blobs;
 mod definitions;
 mod work;
 
-use std::env;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};

@@ -204,7 +204,7 @@ impl Expression {
         let comes_due = |mut local: DateTime| {
             // What is left out comes due at the next minute that there is.
             while is_left_out(zone, local) {
-                local = local + 1.minute();
+                local += 1.minute();
             }
             let first = zone.to_ambiguous_zoned(local).earlier();
             first.unwrap().timestamp()

@@ -230,6 +230,8 @@ impl Builder<'_> {
                 }
             }
             const _: () = {
+                // Used, so that no lint says of a flow that nothing calls that nothing makes its builder.
+                const _: fn() -> #name = #its_type::builder;
                 #(#definitions)*
                 #(#setters)*
                 #build
