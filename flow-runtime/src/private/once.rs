@@ -9,7 +9,6 @@ use pin_project_lite::pin_project;
 
 use crate::error::Failed;
 use crate::node_error::Failure;
-use crate::panics::Guarded;
 use crate::policy::Policy;
 use crate::scope::Scope;
 use crate::visit::Visit;
@@ -71,7 +70,7 @@ pin_project! {
     #[derive(Debug)]
     pub struct Once<'a, F> {
         #[pin]
-        work: Guarded<F>,
+        work: F,
         scope: &'a Scope<'a>,
     }
 }
@@ -82,7 +81,6 @@ pub fn once<'a, T, F: Future<Output = Result<T, Failure>>>(
     scope: &'a Scope<'a>,
     work: F,
 ) -> Once<'a, F> {
-    let work = Guarded::new(work, scope.run().catches_panics());
     Once { work, scope }
 }
 
@@ -93,9 +91,8 @@ impl<T, F: Future<Output = Result<T, Failure>>> Future for Once<'_, F> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         Poll::Ready(match ready!(this.work.poll(cx)) {
-            Ok(Ok(outcome)) => Ok(outcome),
-            Ok(Err(failure)) => Err(failed(this.scope, failure)),
-            Err(panicked) => Err(failed(this.scope, Failure::Panicked(panicked))),
+            Ok(outcome) => Ok(outcome),
+            Err(failure) => Err(failed(this.scope, failure)),
         })
     }
 }
