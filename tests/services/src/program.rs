@@ -4,8 +4,8 @@ use std::env::{self, consts::EXE_SUFFIX};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Set where `cargo test --workspace --all-features` has built all programs before the first test runs. To build one
-/// of them alone would compile what it depends on once more, with fewer features.
+/// Set where all programs are built before the first test runs, by `cargo build --workspace --all-features --examples` and
+/// `cargo test` of the same. To build one of them alone would compile what it depends on once more, with fewer features.
 const ALREADY_BUILT: &str = "FLOW_TESTS_PROGRAMS_ARE_BUILT";
 
 /// The path of an example of a package in the workspace, which is built first unless everything is.
