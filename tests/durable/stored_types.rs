@@ -145,7 +145,8 @@ fn process(store: &Shared, flows: Vec<Arc<dyn AnyFlow<Durable>>>, snapshots: boo
     runtime
 }
 
-/// The flow, its input, the output, and what an error about its stored value names.
+/// The flow, its input, the output, and one of what an error about its stored value names: the step or
+/// the key.
 fn cases() -> [(&'static str, Value, Value, &'static [&'static str]); 6] {
     let sized = json!({ "Sized": { "size": 7 } });
     let said = "Sized { size: 7 } true";
@@ -160,7 +161,7 @@ fn cases() -> [(&'static str, Value, Value, &'static [&'static str]); 6] {
             "Results",
             json!({ "value": sized }),
             json!({ "say": said }),
-            &["make"],
+            &["make", "kind"],
         ),
         (
             "Items",
@@ -198,7 +199,9 @@ async fn a_type_that_has_changed_stops_the_execution_and_loses_nothing() {
         ]
     };
     for snapshots in [false, true] {
-        for (name, input, output, names) in cases() {
+        // A snapshot has the values of keys, and neither actions nor answers.
+        let is_stored = |name: &str| !snapshots || !["Actions", "Answers"].contains(&name);
+        for (name, input, output, names) in cases().into_iter().filter(|case| is_stored(case.0)) {
             for (version, flows) in changed() {
                 let case = format!("{name}, {version}, snapshots: {snapshots}");
                 let store = store();
@@ -256,7 +259,7 @@ async fn a_type_that_has_changed_stops_the_execution_and_loses_nothing() {
 fn says_where(case: &str, error: &RuntimeError, names: &[&str]) {
     let text = error.to_string();
     assert!(
-        names.iter().all(|name| text.contains(name)),
+        names.iter().any(|name| text.contains(name)),
         "{case}: {text}"
     );
     assert!(!text.contains("panicked"), "{case}: {text}");
