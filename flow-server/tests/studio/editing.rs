@@ -52,7 +52,7 @@ struct Sign {
 
 #[node(writes = text, title = "Sign", icon = "🖋", group = "writing")]
 impl Sign {
-    fn exec(&self, text: String) -> String {
+    async fn exec(&self, text: String) -> String {
         let stars = "*".repeat(usize::from(self.stars));
         format!("{text} {stars}{}{stars} {}", self.name, self.loud)
     }
