@@ -77,7 +77,9 @@ export function numberField(schema, context) {
       const number = isWhole && WHOLE.test(text) ? BigInt(text) : Number(text);
       const fits = (isWhole ? WHOLE : NUMBER).test(text);
       const isFinite = Number.isFinite(Number(text));
-      const isOut = !isFinite || (minimum !== undefined && number < minimum) || (maximum !== undefined && number > maximum);
+      // The server takes no others, as it would have to round them.
+      const has64Bits = !isWhole || !fits || [BigInt.asIntN(64, number), BigInt.asUintN(64, number)].includes(number);
+      const isOut = !isFinite || !has64Bits || (minimum !== undefined && number < minimum) || (maximum !== undefined && number > maximum);
       return fits && !isOut ? text : void field.refuse(`This has to be: ${kind.toLowerCase()}${other}`);
     },
   };

@@ -20,7 +20,7 @@ fn a_flow_is_started_by_its_form() {
     page.fill("employee", "Ann");
     page.fill("amount", "18446744073709551616");
     page.click("named('button', 'Start')");
-    // Found by the server.
+    // It has more than 64 bits.
     page.wait("labelled('amount').getAttribute('aria-invalid') === 'true'");
     page.fill("amount", "30");
     assert_eq!(page.eval("all('[aria-invalid]').length"), 0);
