@@ -254,6 +254,7 @@ pub async fn runtime(
     lease: Duration,
 ) -> Result<Runtime, Box<dyn Error + Send + Sync>> {
     let options = RuntimeOptions::new()
+        .take_overs(u32::MAX)
         .lease(lease)
         .snapshot_every(std::num::NonZeroUsize::new(64).ok_or("zero")?);
     let runtime = Runtime::with_options(store_at(place).await?, options);

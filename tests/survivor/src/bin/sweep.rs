@@ -30,6 +30,7 @@ async fn main() -> Outcome {
     let every: NonZeroUsize = arguments.next().ok_or("no number of records")?.parse()?;
     let store = Arc::new(Mortal::new(store_at(&place).await?, Fate::from_env()?));
     let mut options = RuntimeOptions::new()
+        .take_overs(u32::MAX)
         .lease(SHORT_LEASE)
         .snapshot_every(every);
     if arguments.next().is_some() {

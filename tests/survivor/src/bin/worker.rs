@@ -28,6 +28,7 @@ async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         }
     };
     let options = RuntimeOptions::new()
+        .take_overs(u32::MAX)
         .clock(clock)
         .lease(lease)
         .concurrent_executions(AT_ONCE)
