@@ -38,18 +38,18 @@ flow_law::law! {
     ],
 }
 
-#[doc = include_str!("claim.md")]
+#[doc = include_str!("claim.txt")]
 #[node]
 fn weigh(
     #[doc = concat!("What is ", "claimed.")] claim: &str,
-    #[doc = include_str!("claim.md")] rules: &str,
+    #[doc = include_str!("claim.txt")] rules: &str,
 ) -> usize {
     claim.len().max(rules.len())
 }
 
 flow! {
-    #[doc = include_str!("claim.md")]
-    Claims(#[doc = include_str!("claim.md")] claim: String, rules: String) -> (weigh: usize) {
+    #[doc = include_str!("claim.txt")]
+    Claims(#[doc = include_str!("claim.txt")] claim: String, rules: String) -> (weigh: usize) {
         start >> weigh >> end;
     }
 }
