@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
-use flow_store::{Row, Store as _};
+use flow_store::{Row, Status, Store as _};
 use tokio::sync::Notify;
 
 use super::{Inner, Loaded, Suspicion, loaded_visits, lock};
@@ -56,14 +56,15 @@ impl Inner {
     }
 
     /// The same before an answer is taken: also if the version is its own, a type may have changed whose
-    /// name has not.
+    /// name has not. Of one that runs, the process that runs it has replayed the journal already, and adds to
+    /// it while it is read.
     pub(crate) async fn judge_to_answer(
         &self,
         row: &Row,
         flow: &Arc<Registered>,
     ) -> Result<Vec<String>, RuntimeError> {
         let changes = self.judge(row, flow).await?;
-        if row.structure == flow.hash() {
+        if row.status == Status::Paused && row.structure == flow.hash() {
             self.replays(row, flow).await?;
         }
         Ok(changes)
