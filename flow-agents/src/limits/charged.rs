@@ -117,9 +117,10 @@ impl<M> Charged<M> {
         self
     }
 
-    /// The requests belong to the step of this context. Any number of `Charged` may belong to one step: each
-    /// request counts. A node that makes several has to make them in the same order whenever it runs. If only
-    /// its fallback runs again after a crash, its entries can take the place of those of the last attempt.
+    /// The requests belong to the step of this context. Any number of `Charged` may belong to one step:
+    /// each request counts. A node that makes several has to make them in the same order whenever it
+    /// runs. If only its fallback runs again after a crash, its entries can replace those of the last
+    /// attempt.
     ///
     /// Without it, in a run without a store, and in work that goes on after its run, a step that runs again
     /// after a crash counts again.

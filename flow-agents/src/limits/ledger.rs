@@ -26,8 +26,8 @@ pub(crate) const GIVEN_BACK_AFTER: Duration = Duration::from_secs(60 * 60);
 pub trait Ledger: Send + Sync {
     /// Writes an entry of what a request may use, if something is left of each limit. What the account
     /// has spent is checked and the entry is written at once, whoever else does the same, in whatever
-    /// process. An entry of the same id does not count for the check. If there is one, the larger one of each
-    /// of its numbers and the new ones is written: what a request used stays counted while it is repeated.
+    /// process. An entry of the same id does not count for the check. If there is one, each of its
+    /// numbers stays if it is larger than the new one: a request that is repeated stays counted.
     ///
     /// # Errors
     /// [`BudgetError::Over`] if nothing is left, and [`BudgetError::Ledger`] if that cannot be found out.
@@ -146,8 +146,8 @@ impl MemoryLedger {
         MemoryLedger::default()
     }
 
-    /// When a reservation is given back whose request has not ended: after an hour by default. Choose more
-    /// than the longest request takes, since another one may have what was given back.
+    /// The time after which the reservation of a request that has not ended is given back: an hour by
+    /// default. Choose more than the longest request takes, since others may use what was given back.
     pub fn give_back_after(mut self, time: Duration) -> MemoryLedger {
         self.give_back_after = time;
         self

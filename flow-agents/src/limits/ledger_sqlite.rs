@@ -231,7 +231,7 @@ fn note(
     noted.map(drop).map_err(failed)
 }
 
-/// What the request of an entry used before, if it has ended before.
+/// The earlier use of the request of an entry, if it has ended before.
 fn settled(
     transaction: &Transaction<'_>,
     account: &Account,

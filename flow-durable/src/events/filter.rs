@@ -4,7 +4,7 @@ use flow_store::{ExecutionId, Record, RecordKind};
 
 use super::pattern::{InvalidPattern, Pattern};
 
-/// How much is read ahead of a subscriber, unless the filter says so.
+/// The bytes that are read ahead of a subscriber, unless the filter says otherwise.
 const READ_AHEAD: usize = 1024 * 1024;
 
 /// Selects the events that [`Runtime::events`](crate::Runtime::events) returns: those that every

@@ -157,7 +157,7 @@ impl Visit<'_> {
         }
     }
 
-    /// The same, with at most `limit` items at a time.
+    /// Runs at most `limit` items at a time.
     fn at_once(&self, limit: usize, run: &TokenStream, kept: Option<&TokenStream>) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let (made, keep, results) = match kept {
