@@ -181,13 +181,13 @@ fn all_problems_are_reported_at_once() {
     at /nodes/0
     1:28: `loopNodeId` is missing [F023]
     at /nodes/1
-    help: name the node that runs again and again: `"loopNodeId": "improve"`
+    help: name the node that runs again and again: `loopNodeId: "improve"`
     1:28: `continueCondition` is missing [F023]
     at /nodes/1
-    help: write the condition in CEL: `"continueCondition": "count < 3"`
+    help: write the condition in CEL: `continueCondition: "count < 3"`
     1:51: `durationMs` is missing [F023]
     at /nodes/2
-    help: say how long it waits, in milliseconds: `"durationMs": 5000`; or name a registered node that polls: `"pollCondition": "is_ready"`
+    help: say how long it waits, in milliseconds: `durationMs: 5000`; or name a registered node that polls: `pollCondition: "is_ready"`
     "#);
     assert_snapshot!(said("{ id: x, startNode: a, nodes: [{ id: a, type: wait, durationMs: 1e3, pollCondition: '' }] }", Format::Yaml), @"
     1:65: `durationMs` is 1000.0, and should be a number of milliseconds, from 1 to 1000000000000 [F023]
