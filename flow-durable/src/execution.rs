@@ -77,6 +77,13 @@ impl Execution {
         self.row.not_before_ms.map(from_ms)
     }
 
+    /// When it continues by itself, if it is paused and waits for a time: that of a `wait`, of the next
+    /// attempt or poll, or at which a question expires.
+    pub fn continues_at(&self) -> Option<SystemTime> {
+        let paused = self.row.status == Status::Paused;
+        self.row.wake_ms.filter(|_| paused).map(from_ms)
+    }
+
     /// The key that it was started with, and how many with this key may be under way when it
     /// begins: see [`StartOptions::concurrency_key`](crate::StartOptions::concurrency_key).
     pub fn concurrency_key(&self) -> Option<(&str, u32)> {

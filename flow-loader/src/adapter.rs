@@ -234,11 +234,11 @@ pub mod makes {
     /// From `params`.
     pub trait FromParams {
         /// How.
-        fn make(&self) -> Make;
+        fn __make(&self) -> Make;
     }
 
     impl<T: DeserializeOwned + Send + Sync + 'static> FromParams for &&Probe<T> {
-        fn make(&self) -> Make {
+        fn __make(&self) -> Make {
             Make::FromParams(|params| Ok(Arc::new(T::deserialize(params)?)))
         }
     }
@@ -246,11 +246,11 @@ pub mod makes {
     /// Its default.
     pub trait FromDefault {
         /// How.
-        fn make(&self) -> Make;
+        fn __make(&self) -> Make;
     }
 
     impl<T: Default + Send + Sync + 'static> FromDefault for &Probe<T> {
-        fn make(&self) -> Make {
+        fn __make(&self) -> Make {
             Make::Default(|| Arc::new(T::default()))
         }
     }
@@ -258,11 +258,11 @@ pub mod makes {
     /// Not at all, which does not compile.
     pub trait FromNothing {
         /// Nothing.
-        fn make(&self) -> Nothing;
+        fn __make(&self) -> Nothing;
     }
 
     impl<T> FromNothing for Probe<T> {
-        fn make(&self) -> Nothing {
+        fn __make(&self) -> Nothing {
             Nothing
         }
     }

@@ -13,7 +13,7 @@ pub trait HasItem {
     /// The item.
     type Item;
     /// The probe.
-    fn item(&self) -> Probe<Self::Item> {
+    fn __item(&self) -> Probe<Self::Item> {
         Probe::new()
     }
 }
@@ -25,7 +25,7 @@ impl<C: Collection + 'static> HasItem for Probe<C> {
 /// A type without items.
 pub trait HasNoItem {
     /// A probe of a type that can do nothing.
-    fn item(&self) -> Probe<No> {
+    fn __item(&self) -> Probe<No> {
         Probe::new()
     }
 }
@@ -56,23 +56,23 @@ macro_rules! probes {
     )*};
 }
 probes! {
-    IsJson IsNotJson json [Serialize + Deserialize<'static> + Send + Sync + 'static];
-    IsClone IsNotClone cloned [Clone + Send + Sync + 'static];
-    IsDisplay IsNotDisplay displayed [Display + Send + Sync + 'static];
-    IsCollection IsNotCollection items [Collection + 'static];
-    IsOption IsNotOption option [Optional<Value: Send + Sync + 'static> + 'static];
+    IsJson IsNotJson __json [Serialize + Deserialize<'static> + Send + Sync + 'static];
+    IsClone IsNotClone __cloned [Clone + Send + Sync + 'static];
+    IsDisplay IsNotDisplay __displayed [Display + Send + Sync + 'static];
+    IsCollection IsNotCollection __items [Collection + 'static];
+    IsOption IsNotOption __option [Optional<Value: Send + Sync + 'static> + 'static];
 }
 
 #[cfg(feature = "schemars")]
 probes! {
-    IsSchema IsNotSchema schema [schemars::JsonSchema];
+    IsSchema IsNotSchema __schema [schemars::JsonSchema];
 }
 
 /// Without the feature `schemars`, no type is known to have a schema.
 #[cfg(not(feature = "schemars"))]
 pub trait IsNotSchema {
     /// No.
-    fn schema(&self) -> No {
+    fn __schema(&self) -> No {
         No
     }
 }

@@ -434,16 +434,16 @@ where
 macro_rules! __value_type {
     ($probe:expr) => {{
         use $crate::__private::probes::*;
-        let probe = &$probe;
+        let __probe = &$probe;
         $crate::__private::value_type(
-            probe,
-            &probe.json(),
-            &probe.cloned(),
-            &probe.displayed(),
-            &probe.items(),
-            &(&probe.item()).displayed(),
-            &probe.option(),
-            &probe.schema(),
+            __probe,
+            &__probe.__json(),
+            &__probe.__cloned(),
+            &__probe.__displayed(),
+            &__probe.__items(),
+            &(&__probe.__item()).__displayed(),
+            &__probe.__option(),
+            &__probe.__schema(),
         )
     }};
 }
@@ -454,7 +454,7 @@ macro_rules! __value_type {
 macro_rules! __schema_of {
     ($type:ty) => {{
         use $crate::__private::probes::*;
-        let probe = &$crate::__private::Probe::<$type>::new();
-        $crate::__private::schema_of(probe, &probe.schema())
+        let __probe = &$crate::__private::Probe::<$type>::new();
+        $crate::__private::schema_of(__probe, &__probe.__schema())
     }};
 }

@@ -239,6 +239,30 @@ fn fields_are_known_from_the_schema() {
     }
 }
 
+/// A mistake elsewhere does not hide that a condition does not fit, nor do those within an inner flow.
+#[test]
+fn conditions_that_do_not_fit_are_reported_with_what_else_is_wrong() {
+    let mut flow: Value = serde_json::from_str(&document("name > 100")).unwrap();
+    let mut inner = flow.clone();
+    inner["nodes"][1]["params"]["cases"][0]["when"] = json!("tags > 3");
+    flow["nodes"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "type": "flow", "id": "inner", "internalFlow": inner }));
+    // `no` goes nowhere.
+    flow["ends"].as_array_mut().unwrap().pop();
+    flow["ends"]
+        .as_array_mut()
+        .unwrap()
+        .push(json!({ "from": "inner", "condition": "default", "label": "inner" }));
+    let error = load(flow.to_string(), Format::Json, &registry![facts]).unwrap_err();
+    let problems = error.problems().iter();
+    let found: Vec<_> = problems
+        .map(|problem| (problem.pointer.as_str(), problem.code.as_str()))
+        .collect();
+    assert_eq!(found, []);
+}
+
 /// What an unreadable condition would read is not known: only that it cannot be read is said.
 #[test]
 fn a_condition_that_cannot_be_read_is_the_only_mistake() {

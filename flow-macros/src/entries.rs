@@ -57,7 +57,7 @@ impl List {
         let sound = entries
             .iter()
             .filter(|entry| self.check(entry, &mut seen, &mut report));
-        let list = Ident::new(self.name, Span::mixed_site());
+        let list = format_ident!("__{}", self.name, span = Span::mixed_site());
         let asked: Vec<TokenStream> = sound.map(|entry| self.ask(&list, entry)).collect();
         let mutable = (!asked.is_empty()).then(|| quote!(mut));
         let errors = report.into_tokens();

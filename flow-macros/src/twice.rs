@@ -121,18 +121,24 @@ pub(crate) fn once(name: &Ident, what: &str, items: &TokenStream) -> TokenStream
 /// its modules: an item of that name which `use super::*` imports is not reported.
 fn module_name(name: &Ident, what: &str) -> Ident {
     let (text, span) = (plain(name), name.span());
-    let mut hasher = DefaultHasher::new();
-    // The end of the path, which is the same wherever the crate is built.
     let file = span.file();
-    let file: Vec<&str> = file.rsplit(['/', '\\']).take(2).collect();
-    (file, inline::around(span), &text).hash(&mut hasher);
-    let number = hasher.finish() & 0xffff;
-    format_ident!(
-        "{}_is_a_{what}_{number:04x}",
-        snake_case(&text),
-        span = span
-    )
+    // The end of the path, which is the same wherever the crate is built.
+    let file = file.trim_end_matches(".rs").rsplit(['/', '\\']).take(2);
+    let mut modules: Vec<&str> = file.filter(|part| !FILES_OF_ROOTS.contains(part)).collect();
+    modules.reverse();
+    let inline = inline::around(span);
+    modules.extend(inline.iter().map(String::as_str));
+    let mut own = format!("{}_is_a_{what}", snake_case(&text));
+    if !modules.is_empty() {
+        let is_letter = |letter: char| letter.is_ascii_alphanumeric();
+        own += "_in_";
+        own += &modules.join("_").replace(|letter| !is_letter(letter), "_");
+    }
+    Ident::new(&own, span)
 }
+
+/// Parts of a path that say nothing of a module.
+const FILES_OF_ROOTS: [&str; 4] = ["src", "lib", "main", "mod"];
 
 /// These items, unless the macro called `name` is that of another item than `own`.
 pub(crate) fn if_own(name: &Ident, own: &Ident, items: &TokenStream) -> TokenStream {

@@ -38,6 +38,7 @@ pub(crate) struct Metrics {
     started: Family<Started, Counter>,
     answered: Counter,
     cancelled: Counter,
+    refused: Gauge,
     streams: Gauge,
     events: Counter,
 }
@@ -53,6 +54,7 @@ impl Metrics {
             started: Family::default(),
             answered: Counter::default(),
             cancelled: Counter::default(),
+            refused: Gauge::default(),
             streams: Gauge::default(),
             events: Counter::default(),
         };
@@ -67,6 +69,8 @@ impl Metrics {
         registry.register("flow_questions_answered", help, metrics.answered.clone());
         let help = "Executions cancelled over HTTP";
         registry.register("flow_executions_cancelled", help, metrics.cancelled.clone());
+        let help = "Executions that this process could not continue";
+        registry.register("flow_executions_refused", help, metrics.refused.clone());
         let help = "Streams of events that are open";
         registry.register("flow_event_streams", help, metrics.streams.clone());
         let help = "Events sent in streams";
@@ -102,6 +106,10 @@ impl Metrics {
 
     pub(crate) fn cancelled(&self) {
         self.cancelled.inc();
+    }
+
+    pub(crate) fn refused(&self, count: usize) {
+        self.refused.set(i64::try_from(count).unwrap_or(i64::MAX));
     }
 
     pub(crate) fn event(&self) {

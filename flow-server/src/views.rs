@@ -111,6 +111,9 @@ pub(crate) struct ExecutionView {
     /// The time before which it does not begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_before_ms: Option<u64>,
+    /// When it continues by itself, if it is paused and waits for a time.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    continues_at_ms: Option<u64>,
     /// The key that it shares with others, of which only so many may be under way.
     #[serde(skip_serializing_if = "Option::is_none")]
     concurrency_key: Option<String>,
@@ -153,6 +156,7 @@ impl ExecutionView {
             idempotency_key: execution.idempotency_key().map(str::to_owned),
             priority: Some(execution.priority()).filter(|priority| *priority != 0),
             not_before_ms: execution.not_before().map(millis),
+            continues_at_ms: execution.continues_at().map(millis),
             concurrency_key: concurrency.map(|(key, _)| key.to_owned()),
             concurrency_at_most: concurrency.map(|(_, at_most)| at_most),
             created_at_ms: millis(execution.created_at()),

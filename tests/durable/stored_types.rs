@@ -225,6 +225,8 @@ async fn a_type_that_has_changed_stops_the_execution_and_loses_nothing() {
 
                 let second = process(&store, flows, snapshots);
                 second.recover().await.unwrap();
+                let checked = second.check_executions().await.unwrap();
+                let checked: Vec<_> = checked.iter().map(|(id, _)| *id).collect();
                 let resumed = second.resume(before.2[0], json!({ "yes": true })).await;
                 let is_taken = resumed.is_ok();
                 let ended = match resumed {
@@ -235,6 +237,7 @@ async fn a_type_that_has_changed_stops_the_execution_and_loses_nothing() {
                 pass(minutes(10)).await;
                 let after = seen(&second, id).await;
                 assert_eq!(&after.1[..before.1.len()], before.1, "{case}");
+                assert_eq!(checked, if is_taken { vec![] } else { vec![id] }, "{case}");
                 if !is_taken {
                     assert_eq!(after, before, "{case}");
                 }

@@ -38,8 +38,8 @@ const TYPES_OF_THE_PROGRAMS: [&str; 4] = ["bool", "diagnostic", "str", "u64"];
 fn main() -> Result<(), Box<dyn Error>> {
     let packages = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut names = BTreeSet::new();
-    for source in ["flow-macros/src", "flow-runtime/src"] {
-        let source = packages.join(source);
+    for source in ["flow-macros", "flow-runtime", "flow-loader", "flow-agents"] {
+        let source = packages.join(source).join("src");
         println!("cargo::rerun-if-changed={}", source.display());
         read_folder(&source, &mut names)?;
     }
@@ -166,7 +166,9 @@ fn programs(names: &[String], kit: &str) -> Vec<(&'static str, String)> {
     let types: Vec<&String> = names
         .iter()
         .filter(|name| !TYPES_OF_THE_PROGRAMS.contains(&name.as_str()))
-        .filter(|name| !["core", "flow_runtime", "std"].contains(&name.as_str()))
+        .filter(|name| {
+            !["core", "flow_agents", "flow_loader", "flow_runtime", "std"].contains(&name.as_str())
+        })
         .collect();
     // The error of a failed node is read under this name.
     let statics = names.iter().filter(|name| *name != "error");

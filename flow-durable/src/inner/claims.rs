@@ -5,7 +5,7 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
-use flow_store::{Append, Claim, ExecutionId, Row, Store, StoreError};
+use flow_store::{Append, Claim, ExecutionId, Row, Status, Store, StoreError};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -156,8 +156,14 @@ impl Inner {
 
     /// Gives up one execution. If the store fails, this is tried again before claims are renewed.
     pub(crate) async fn release_one(&self, id: ExecutionId, fence: u64) {
+        let Ok(row) = self.store.without_result(id).await else {
+            return;
+        };
+        let paused = row.filter(|row| row.status == Status::Paused);
         let append = Append {
             release: true,
+            // This write would remove it.
+            timer_ms: paused.and_then(|row| row.wake_ms),
             now_ms: self.now_ms(),
             ..Append::default()
         };

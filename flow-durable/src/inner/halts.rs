@@ -47,6 +47,19 @@ impl Halts {
         self.0.get(id).map(|halt| &halt.error)
     }
 
+    /// Those that this process has tried to continue, and why it could not.
+    pub(crate) fn refused(&self) -> Vec<(ExecutionId, RuntimeError)> {
+        let is_refusal = |error: &RuntimeError| {
+            !matches!(
+                error,
+                RuntimeError::TakenOver(_) | RuntimeError::ShutDown(_) | RuntimeError::TaskEnded(_)
+            )
+        };
+        let all = self.0.iter().map(|(id, halt)| (*id, &halt.error));
+        let refused = all.filter(|(_, error)| is_refusal(error));
+        refused.map(|(id, error)| (id, error.clone())).collect()
+    }
+
     pub(crate) fn retain(&mut self, keeps: impl Fn(&RuntimeError) -> bool) {
         self.0.retain(|_, halt| keeps(&halt.error));
     }

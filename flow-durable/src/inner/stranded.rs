@@ -8,17 +8,19 @@ use crate::options::StoredOptions;
 
 impl Inner {
     /// The executions of the flows that are registered here, whoever owns them, that have one of these
-    /// statuses and cannot continue here, and why. Nothing is written.
+    /// statuses and cannot continue here, and why. Nothing is written. A type may have changed whose
+    /// name has not: `thoroughly` also replays those that wait and have the version of today.
     pub(crate) async fn stranded(
         &self,
         statuses: &[Status],
+        thoroughly: bool,
     ) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
         let mut names = self.names_to_take();
         names.sort_unstable();
         let mut stranded = Vec::new();
         for name in names {
             for row in self.rows_of(&name, statuses).await? {
-                if let Err(error) = self.judge_stored(&row).await {
+                if let Err(error) = self.judge_stored(&row, thoroughly).await {
                     stranded.push((row.id, error));
                 }
             }
@@ -54,7 +56,11 @@ impl Inner {
         Ok(found)
     }
 
-    async fn judge_stored(&self, row: &Row) -> Result<(), RuntimeError> {
+    async fn judge_stored(&self, row: &Row, thoroughly: bool) -> Result<(), RuntimeError> {
+        if thoroughly {
+            let version = self.version(row).await?;
+            return self.judge_to_answer(row, &version).await.map(|_| ());
+        }
         let is_known = self
             .known_version(row)
             .is_some_and(|version| version.hash() == row.structure);
@@ -70,11 +76,27 @@ impl Inner {
     pub(crate) async fn stranded_while_paused(
         &self,
     ) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
-        let stranded = self.stranded(&[Status::Paused]).await?;
+        let stranded = self.stranded(&[Status::Paused], false).await?;
         let mut halted = lock(&self.halted);
         for (id, error) in &stranded {
             halted.insert(*id, error.clone());
         }
         Ok(stranded)
+    }
+
+    /// The executions that could not continue here, of those that are not over, and why.
+    pub(crate) async fn refused(&self) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
+        let known = lock(&self.halted).refused();
+        let mut refused = Vec::new();
+        for (id, error) in known {
+            let row = self.store.without_result(id).await;
+            let row = row.map_err(RuntimeError::of(id))?;
+            if row.is_some_and(|row| !row.status.is_over()) {
+                refused.push((id, error));
+            } else {
+                lock(&self.halted).remove(&id);
+            }
+        }
+        Ok(refused)
     }
 }

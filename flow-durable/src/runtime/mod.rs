@@ -298,13 +298,26 @@ impl Runtime {
     /// The unfinished executions of the registered flows, whoever owns them, that cannot continue with
     /// the versions registered here, and why: what [`recover`](Runtime::recover) would refuse, now or
     /// when they are answered. Nothing is written, so that a new version can be checked before it is
-    /// deployed. Each journal is replayed without running a step.
+    /// deployed. The journals of those that wait, or that have another version, are replayed without
+    /// running a step. So this also finds a stored value whose type has changed while its name has not,
+    /// which `recover` does not look for.
     ///
     /// # Errors
     ///
     /// The store could not be read.
     pub async fn check_executions(&self) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
-        self.owned.inner.stranded(&UNFINISHED).await
+        self.owned.inner.stranded(&UNFINISHED, true).await
+    }
+
+    /// The executions that this process has tried to continue and could not, as far as they are not
+    /// over, and why: for a metric that tells somebody. Each of them is as it was after its last record,
+    /// and another process may have it.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    pub async fn refused(&self) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
+        self.owned.inner.refused().await
     }
 
     /// The unfinished executions of a flow, whoever owns them, that a version of it breaks, and the

@@ -6,13 +6,12 @@ use std::sync::Arc;
 use flow_runtime::engine::FlowInfo;
 use flow_spec::document::types;
 use flow_spec::{
-    CheckedGraph, Code, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, EdgeSource, EdgeTarget,
-    FlowDocument, NodeDocument, NodeId, ReadMode, Site, TIMEOUT_ACTION, check, node_path,
+    CheckedGraph, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, EdgeSource, EdgeTarget, FlowDocument,
+    NodeDocument, NodeId, ReadMode, Site, TIMEOUT_ACTION, check, node_path,
 };
 use serde_json::Value;
 
 use crate::adapter::{Adapter, Runs};
-use crate::condition::Mistyped;
 use crate::level::{Branch, EdgeMapping, Kind, Level, Node, Route, RouteIndex, Target};
 use crate::ports::{NodeIndex, Ports};
 
@@ -20,7 +19,6 @@ use super::Loader;
 use super::human::prompt;
 use super::ports::{Parts, add_takes, edges_by_node, inputs, outputs, reads, writes};
 use super::settings::{concurrency, duration, policy, spread};
-use super::types::key;
 use super::uses::{Uses, body};
 
 impl Loader<'_> {
@@ -252,31 +250,19 @@ impl Loader<'_> {
         node: &NodeDocument,
         routes: &[Route],
     ) -> Option<Kind> {
-        let names: Vec<&str> = node.inputs.values().map(|(name, ..)| name).collect();
-        let typed = names.iter().map(|name| {
-            let ty = parts.keys.ty(key(&node.mappings.inputs, name));
-            (*name, ty)
-        });
-        let typed: Vec<_> = typed.collect();
-        let pointer = format!("{}/params", parts.node_pointer(index));
+        self.check_conditions_of(node, &parts.node_pointer(index), parts.keys);
         let cases = node.params.get("cases").and_then(Value::as_array);
         let numbered = routes.iter().enumerate();
         let routes: HashMap<&str, RouteIndex> = numbered
             .map(|(index, route)| (&*route.action, RouteIndex(index)))
             .collect();
         let mut built = Vec::new();
-        for (number, case) in cases.into_iter().flatten().enumerate() {
-            let pointer = format!("{pointer}/cases/{number}");
+        for case in cases.into_iter().flatten() {
             let text = |name: &str| case.get(name).and_then(Value::as_str).unwrap_or_default();
             let condition = match self.conditions.read(text("when")) {
                 Ok(condition) => condition,
                 Err(reason) => unreachable!("the conditions were read: {reason}"),
             };
-            for Mistyped { message, help } in condition.mistyped(&typed) {
-                let place = format!("{pointer}/when");
-                let message = format!("the condition does not fit: {message}");
-                self.problem(Code::TypeMismatch, place, message, help);
-            }
             built.push((condition, route_of(node, text("action"), &routes)));
         }
         let otherwise = node.params.get("otherwise").and_then(Value::as_str);

@@ -212,6 +212,7 @@ impl<'r> Loader<'r> {
         }
         if !loader.problems.is_empty() {
             loader.check_settings(&document, "", &document.namespace);
+            loader.check_conditions(&document, "");
         }
         loader.refuse()?;
         let level = loader.build(&document, "", &document.namespace);

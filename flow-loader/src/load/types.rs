@@ -125,6 +125,16 @@ fn of_text(rust_type: &str) -> Option<&'static ValueType> {
     known!(bool char String u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64)
 }
 
+/// Gives inputs that no node names the types that their author wrote, and mapped keys those of one
+/// another.
+fn type_as_written(flow: &FlowDocument, graph: &Graph, keys: &mut Keys) {
+    for (name, rust_type, _) in flow.inputs.values() {
+        let ty = keys.add(name);
+        *ty = ty.or_else(|| of_text(rust_type?));
+    }
+    keys.type_mapped(graph);
+}
+
 impl Loader<'_> {
     /// The keys of a flow. `inner` are the flows in it, by the positions of their nodes. `None` if the
     /// type of a key is not known, which is reported.
@@ -175,12 +185,36 @@ impl Loader<'_> {
         keys.type_mapped(graph);
         self.type_collections(flow, (uses, pointer), inner, &mut keys)?;
         keys.type_mapped(graph);
-        for (name, rust_type, _) in flow.inputs.values() {
-            let ty = keys.add(name);
-            *ty = ty.or_else(|| of_text(rust_type?));
-        }
-        keys.type_mapped(graph);
+        type_as_written(flow, graph, &mut keys);
         Some(keys)
+    }
+
+    /// The keys of a flow in which something is wrong, with the types that its registered nodes give
+    /// them. Those of inner flows and loops are not known.
+    pub(super) fn keys_of_nodes(
+        &self,
+        flow: &FlowDocument,
+        uses: &Uses<'_>,
+        pointer: &str,
+        graph: &Graph,
+    ) -> Keys {
+        let (mut keys, no_inner) = (Keys::default(), HashMap::new());
+        for (name, ..) in flow.inputs.values() {
+            keys.add(name);
+        }
+        for (index, node) in flow.nodes.iter().enumerate() {
+            if uses.loop_of(&node.id).is_some() {
+                continue;
+            }
+            for (name, ty) in self.written(pointer, index, &no_inner) {
+                let known = keys.add(key(&node.mappings.outputs, &name));
+                *known = known.or(ty);
+            }
+        }
+        self.type_inputs(flow, uses, pointer, &no_inner, &mut keys);
+        keys.type_mapped(graph);
+        type_as_written(flow, graph, &mut keys);
+        keys
     }
 
     /// Gives a key the type of what is written to it. `None` if that is JSON of any type.

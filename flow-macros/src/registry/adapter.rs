@@ -24,11 +24,11 @@ pub(super) fn adapter(
     let keys: Vec<Ident> = (0..contract.reads.len())
         .map(|read| format_ident!("__key_{read}", span = site))
         .collect();
-    let opened = quote!(#loader::taken_out::<<#path as #loader::Step>::Outcome>(outcome));
+    let opened = quote!(#loader::taken_out::<<#path as #loader::Step>::Outcome>(__outcome));
     let take_apart = taken_apart(&path, contract, &opened, &loader);
-    let inferred = call(&path, contract, &keys, &loader, &quote!(returned));
-    let handed_on = taken_apart(&path, contract, &quote!(outcome), &loader);
-    let handed_on = quote!(call.args.returned(returned, |outcome, writer| { #handed_on }));
+    let inferred = call(&path, contract, &keys, &loader, &quote!(__returned));
+    let handed_on = taken_apart(&path, contract, &quote!(__outcome), &loader);
+    let handed_on = quote!(#loader::Args::returned(&mut __call.args, __returned, |__outcome, __writer| { #handed_on }));
     let call = call(&path, contract, &keys, &loader, &handed_on);
     let reads = contract.reads.iter().zip(&keys);
     let reads = reads.map(|(port, key)| read(port, key, contract.kind, &loader));
@@ -72,7 +72,7 @@ pub(super) fn adapter(
             make: #make,
             schema: #schema,
             runs: #runs,
-            take_apart: |outcome, writer| { #take_apart },
+            take_apart: |__outcome, __writer| { #take_apart },
             about: #about,
         }
     }}
@@ -146,11 +146,11 @@ fn about(contract: &Contract, loader: &TokenStream) -> TokenStream {
 fn used(kind: Kind, call: &TokenStream, loader: &TokenStream) -> TokenStream {
     match kind {
         Kind::Human => quote! {
-            let lent: #loader::Lent<'_> = #loader::nothing();
+            let __lent: #loader::Lent<'_> = #loader::nothing();
             let _ = #call;
         },
         _ => quote! {
-            let call: &mut #loader::Call<'_> = #loader::nothing();
+            let __call: &mut #loader::Call<'_> = #loader::nothing();
             let _ = #call;
         },
     }
@@ -179,8 +179,8 @@ fn read(port: &ReadPort, key: &Ident, kind: Kind, loader: &TokenStream) -> Token
             mode: #loader::Mode::#mode,
             rust_type: #text,
             description: #description,
-            ty: ::core::option::Option::Some(#loader::value_type!(#key.probe())),
-            accepts: #key.accepts(),
+            ty: ::core::option::Option::Some(#loader::value_type!(#loader::Key::probe(#key))),
+            accepts: #loader::Key::accepts(#key),
         }
     }
 }
@@ -209,33 +209,33 @@ fn call(
     outcome: &TokenStream,
 ) -> TokenStream {
     if contract.kind == Kind::Human {
-        let arguments = (0..contract.reads.len()).map(|read| quote!(lent.shown(#read)));
+        let arguments =
+            (0..contract.reads.len()).map(|read| quote!(#loader::Lent::shown(__lent, #read)));
         return quote!(<#path>::__prompt(#(#arguments),*));
     }
     let reads = || contract.reads.iter().zip(keys).enumerate();
     let taken = reads().filter(|(_, (port, _))| port.mode.takes());
     let taken: Vec<TokenStream> = taken
         .map(|(read, (port, key))| {
-            let (place, value) = (taken_read(read), argument(read, port, key));
-            quote!(let #place = call.args.#value;)
+            let (place, value) = (taken_read(read), argument(read, port, key, loader));
+            quote!(let #place = #value;)
         })
         .collect();
     let arguments = reads().map(|(read, (port, key))| {
         if port.mode.takes() {
             return taken_read(read).to_token_stream();
         }
-        let value = argument(read, port, key);
-        quote!(lent.#value)
+        argument(read, port, key, loader)
     });
     let receiver =
-        (contract.kind == Kind::Type).then(|| quote!(#loader::receiver::<#path>(call.receiver),));
-    let visit = contract.attempts.has_visit().then(|| quote!(call.visit,));
+        (contract.kind == Kind::Type).then(|| quote!(#loader::receiver::<#path>(__call.receiver),));
+    let visit = contract.attempts.has_visit().then(|| quote!(__call.visit,));
     let borrows = contract.reads.iter().any(|port| !port.mode.takes());
-    let lent = borrows.then(|| quote!(let lent = call.args.lent();));
+    let lent = borrows.then(|| quote!(let __lent = #loader::Args::lent(&__call.args);));
     quote!({
         #(#taken)*
         async move {
-            let returned = {
+            let __returned = {
                 #lent
                 <#path>::__step(#receiver #visit #(#arguments),*).await?
             };
@@ -249,7 +249,7 @@ fn taken_read(read: usize) -> Ident {
     format_ident!("__read_{read}")
 }
 
-fn argument(read: usize, port: &ReadPort, key: &Ident) -> TokenStream {
+fn argument(read: usize, port: &ReadPort, key: &Ident, loader: &TokenStream) -> TokenStream {
     let method = match port.mode {
         Mode::Borrow => "borrow",
         Mode::Take => "take",
@@ -257,7 +257,11 @@ fn argument(read: usize, port: &ReadPort, key: &Ident) -> TokenStream {
         Mode::MaybeTake => "maybe_take",
     };
     let method = Ident::new(method, key.span());
-    quote!(#method(#read, #key))
+    if port.mode.takes() {
+        quote!(#loader::Args::#method(&mut __call.args, #read, #key))
+    } else {
+        quote!(#loader::Lent::#method(__lent, #read, #key))
+    }
 }
 
 /// All that it writes: whatever its action, and then with each action.
@@ -321,14 +325,14 @@ fn runs(
     if contract.kind == Kind::Human {
         return quote! {
             #loader::Runs::Human {
-                prompt: |lent| { let _ = lent; #call },
+                prompt: |__lent| { let _ = __lent; #call },
                 question: #loader::QuestionType::of::<#path>(),
-                read: |value| ::core::result::Result::Ok(#loader::AnyValue::new(<#path as #loader::Human>::from_json(value)?)),
+                read: |__value| ::core::result::Result::Ok(#loader::AnyValue::new(<#path as #loader::Human>::from_json(__value)?)),
             }
         };
     }
     quote! {
-        #loader::Runs::Step(|call| {
+        #loader::Runs::Step(|__call| {
             #keys
             ::std::boxed::Box::pin(#call)
         })
@@ -343,41 +347,47 @@ fn taken_apart(
     loader: &TokenStream,
 ) -> TokenStream {
     if contract.writes_its_outcome() {
-        return quote!(writer.write(0, #outcome); 0);
+        return quote!(#loader::Writer::write(__writer, 0, #outcome); 0);
     }
     let places: Vec<Ident> = (0..contract.writes.len())
         .map(|index| format_ident!("__written_{index}"))
         .collect();
     let writes = places.iter().enumerate();
-    let writes = writes.map(|(number, place)| quote!(writer.write(#number, #place);));
+    let writes =
+        writes.map(|(number, place)| quote!(#loader::Writer::write(__writer, #number, #place);));
     if contract.actions.is_empty() {
         let apart = match &places[..] {
             [] => quote!(let _ = #outcome;),
             places => quote!(let (#(#places),*) = #outcome;),
         };
-        return quote!(let _ = &writer; #apart #(#writes)* 0);
+        return quote!(let _ = &__writer; #apart #(#writes)* 0);
     }
     let apart = match &places[..] {
-        [] => quote!(let action = #outcome;),
-        places => quote!(let (#(#places,)* action) = #outcome;),
+        [] => quote!(let __action = #outcome;),
+        places => quote!(let (#(#places,)* __action) = #outcome;),
     };
     let mut number = contract.writes.len();
     let mut arms = Vec::new();
     for (index, action) in contract.actions.iter().enumerate() {
-        arms.push(action_taken_apart(action, index, number));
+        arms.push(action_taken_apart(action, index, number, loader));
         number += action.writes.len();
     }
     quote! {
-        let _ = &writer;
+        let _ = &__writer;
         #apart
         #(#writes)*
         type __Action = <#path as #loader::Step>::Actions;
-        match action { #(#arms)* }
+        match __action { #(#arms)* }
     }
 }
 
 /// The arm of an action, which writes the fields of its variant: they have the numbers from `first`.
-fn action_taken_apart(action: &ActionPort, index: usize, first: usize) -> TokenStream {
+fn action_taken_apart(
+    action: &ActionPort,
+    index: usize,
+    first: usize,
+    loader: &TokenStream,
+) -> TokenStream {
     let ActionPort {
         variant, writes, ..
     } = action;
@@ -389,19 +399,19 @@ fn action_taken_apart(action: &ActionPort, index: usize, first: usize) -> TokenS
     let places: Vec<Ident> = places.collect();
     let writes = (first..)
         .zip(&places)
-        .map(|(number, place)| quote!(writer.write(#number, #place);));
+        .map(|(number, place)| quote!(#loader::Writer::write(__writer, #number, #place);));
     quote!(__Action::#variant { #(#fields: #places),* } => { #(#writes)* #index })
 }
 
 /// The action in an outcome, as a function of it.
 fn action(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> TokenStream {
-    let opened = quote!(#loader::opened_ref::<<#path as #loader::Step>::Outcome>(outcome));
+    let opened = quote!(#loader::opened_ref::<<#path as #loader::Step>::Outcome>(__outcome));
     match (&contract.actions[..], contract.writes.len()) {
         ([], _) => quote!(|_| "default"),
-        (_, 0) => quote!(|outcome| #loader::Action::action(#opened)),
+        (_, 0) => quote!(|__outcome| #loader::Action::action(#opened)),
         (_, writes) => {
             let last = syn::Index::from(writes);
-            quote!(|outcome| #loader::Action::action(&#opened.#last))
+            quote!(|__outcome| #loader::Action::action(&#opened.#last))
         }
     }
 }
@@ -416,15 +426,15 @@ fn make(
     match (contract.kind, value) {
         (Kind::Type, Some(value)) => {
             quote!({
-                let value: #path = #value;
+                let __given: #path = #value;
                 // What is wrong with the type is reported where it is defined.
-                #loader::Make::Given(::std::sync::Arc::<<#path as #loader::Node>::Held>::new(value))
+                #loader::Make::Given(::std::sync::Arc::<<#path as #loader::Node>::Held>::new(__given))
             })
         }
         (Kind::Type, None) => quote_spanned! {here(path.span())=> {
             use #loader::makes::*;
-            let made = (&&&#loader::Probe::<#path>::new()).make();
-            <_ as ::flow_loader::bounds::SaysValueOf<#path>>::made(made)
+            let __made = (&&&#loader::Probe::<#path>::new()).__make();
+            <_ as ::flow_loader::bounds::SaysValueOf<#path>>::made(__made)
         }},
         _ => quote!(#loader::Make::Nothing),
     }

@@ -58,8 +58,10 @@ fn registered(told: &Told) -> syn::Result<TokenStream> {
     let site = here(last_span(path));
     if contract.kind == Kind::Flow {
         let path = located(path);
-        return Ok(quote_spanned!(site=> #registry.__flow::<#path>(#name, #version);));
+        return Ok(
+            quote_spanned!(site=> ::flow_loader::Registry::__flow::<#path>(&mut #registry, #name, #version);),
+        );
     }
     let adapter = adapter::adapter(path, &name, entry.value.as_ref(), contract);
-    Ok(quote_spanned!(site=> #registry.__node(#adapter, #version);))
+    Ok(quote_spanned!(site=> ::flow_loader::Registry::__node(&mut #registry, #adapter, #version);))
 }

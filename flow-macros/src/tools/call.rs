@@ -19,16 +19,17 @@ pub(super) fn call(
     let given: Vec<Ident> = given.collect();
     let reads = contract.reads.iter().zip(keys);
     let reads = reads.map(|(port, key)| read(port, key, private));
-    let arguments = contract.reads.iter().zip(keys).zip(&given).map(argument);
-    let receiver = (contract.kind == Kind::Type).then(|| quote!(receiver,));
-    let visit = contract.attempts.has_visit().then(|| quote!(visit,));
+    let arguments = contract.reads.iter().zip(keys).zip(&given);
+    let arguments = arguments.map(|given| argument(given, private));
+    let receiver = (contract.kind == Kind::Type).then(|| quote!(__receiver,));
+    let visit = contract.attempts.has_visit().then(|| quote!(__visit,));
     let result = result(node, contract, private, site);
     quote_spanned! {site=> async move {
         #(let #given = #reads;)*
-        let (true, #(::core::option::Option::Some(#given),)*) = (arguments.are_right(), #(#given,)*) else {
-            return ::core::result::Result::Err(arguments.refused());
+        let (true, #(::core::option::Option::Some(#given),)*) = (#private::Arguments::are_right(&mut __arguments), #(#given,)*) else {
+            return ::core::result::Result::Err(#private::Arguments::refused(__arguments));
         };
-        let returned = <#node>::__step(#receiver #visit #(#arguments),*).await?;
+        let __returned = <#node>::__step(#receiver #visit #(#arguments),*).await?;
         #result
     }}
 }
@@ -42,11 +43,14 @@ fn read(port: &ReadPort, key: &Ident, private: &TokenStream) -> TokenStream {
         "required_argument"
     };
     let function = Ident::new(function, key.span());
-    quote_spanned!(key.span()=> #private::#function(&mut arguments, #name, #key))
+    quote_spanned!(key.span()=> #private::#function(&mut __arguments, #name, #key))
 }
 
 /// An argument as the node reads it.
-fn argument(((port, key), given): ((&ReadPort, &Ident), &Ident)) -> TokenStream {
+fn argument(
+    ((port, key), given): ((&ReadPort, &Ident), &Ident),
+    private: &TokenStream,
+) -> TokenStream {
     let method = match port.mode {
         Mode::Borrow => "lend",
         Mode::Take => "give",
@@ -55,7 +59,7 @@ fn argument(((port, key), given): ((&ReadPort, &Ident), &Ident)) -> TokenStream 
     };
     let method = Ident::new(method, key.span());
     let lent = (!port.mode.takes()).then(|| quote!(&));
-    quote_spanned!(key.span()=> #key.#method(#lent #given))
+    quote_spanned!(key.span()=> #private::Key::#method(#key, #lent #given))
 }
 
 /// The result: the value that the node writes, or an object of its action and the values.
@@ -66,36 +70,36 @@ fn result(
     site: Span,
 ) -> TokenStream {
     if contract.writes_its_outcome() {
-        return quote_spanned!(site=> #private::result_of(&returned));
+        return quote_spanned!(site=> #private::result_of(&__returned));
     }
     let places = (0..contract.writes.len()).map(|index| format_ident!("__written_{index}"));
     let places: Vec<Ident> = places.collect();
     let names = contract.writes.iter().map(|port| plain(&port.name));
-    let writes = quote_spanned!(site=> #(#private::write(&mut result, #names, &#places)?;)*);
+    let writes = quote_spanned!(site=> #(#private::write(&mut __result, #names, &#places)?;)*);
     if contract.actions.is_empty() {
         return match &places[..] {
-            [] => quote!({ let _ = returned; #private::nothing_returned() }),
+            [] => quote!({ let _ = __returned; #private::nothing_returned() }),
             places => quote!({
-                let (#(#places),*) = returned;
-                let mut result = #private::Written::new();
+                let (#(#places),*) = __returned;
+                let mut __result = #private::Written::new();
                 #writes
-                result.finish()
+                #private::Written::finish(__result)
             }),
         };
     }
     let apart = match &places[..] {
-        [] => quote!(let action = returned;),
-        places => quote!(let (#(#places,)* action) = returned;),
+        [] => quote!(let __action = __returned;),
+        places => quote!(let (#(#places,)* __action) = __returned;),
     };
     let actions = contract.actions.iter();
     let arms = actions.map(|action| arm(action, private, site));
     quote!({
         #apart
-        let mut result = #private::Written::new();
+        let mut __result = #private::Written::new();
         type __Action = <#node as #private::Step>::Actions;
-        match action { #(#arms)* }
+        match __action { #(#arms)* }
         #writes
-        result.finish()
+        #private::Written::finish(__result)
     })
 }
 
@@ -116,8 +120,8 @@ fn arm(action: &ActionPort, private: &TokenStream, site: Span) -> TokenStream {
         .collect();
     quote_spanned! {site=>
         __Action::#variant { #(#fields: #places),* } => {
-            result.action(#name);
-            #(#private::write(&mut result, #names, &#places)?;)*
+            #private::Written::action(&mut __result, #name);
+            #(#private::write(&mut __result, #names, &#places)?;)*
         }
     }
 }

@@ -49,8 +49,8 @@ fn tool(told: &Told) -> syn::Result<TokenStream> {
     let value = match (&told.entry.value, contract.kind) {
         (_, Kind::Function) => quote!(()),
         (Some(value), _) => quote!({
-            let value: #node = #value;
-            value
+            let __given: #node = #value;
+            __given
         }),
         (None, _) => quote_spanned!(site=> #private::default_of::<#node>()),
     };
@@ -61,7 +61,7 @@ fn tool(told: &Told) -> syn::Result<TokenStream> {
             of_node(&node, &name, &value, contract, &private, site)
         }
     };
-    Ok(quote_spanned!(site=> #tools.add({ #alias #tool });))
+    Ok(quote_spanned!(site=> ::flow_agents::Tools::add(&mut #tools, { #alias #tool });))
 }
 
 /// Refuses what a model cannot call.
@@ -114,8 +114,8 @@ fn of_node(
         #new_keys
         // Not run: rustc infers from it as what the node reads its arguments.
         if false {
-            let (receiver, visit, mut arguments) = #private::nothing::<#held>();
-            let _ = (&receiver, &visit);
+            let (__receiver, __visit, mut __arguments) = #private::nothing::<#held>();
+            let _ = (&__receiver, &__visit);
             let _ = #call;
         }
         #private::NodeTool::new(
@@ -124,8 +124,8 @@ fn of_node(
             ::std::vec![#(#parameters),*],
             <#node as #private::Step>::POLICY,
             #value,
-            |receiver, visit, mut arguments| {
-                let _ = (&receiver, &visit);
+            |__receiver, __visit, mut __arguments| {
+                let _ = (&__receiver, &__visit);
                 #new_keys
                 ::std::boxed::Box::pin(#call)
             },
@@ -151,9 +151,9 @@ fn of_flow(
         #(let #keys = #private::Key::new();)*
         // Not run: rustc infers from it which types the inputs have.
         if false {
-            let input = #private::no_input::<#flow>();
-            let _ = &input;
-            #(#keys.is_of(&input.#names);)*
+            let __input = #private::no_input::<#flow>();
+            let _ = &__input;
+            #(#private::Key::is_of(#keys, &__input.#names);)*
         }
         #private::FlowTool::new(
             #name,

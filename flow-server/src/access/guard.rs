@@ -47,6 +47,11 @@ impl Guard {
         Ok(())
     }
 
+    /// How many executions this process could not continue.
+    pub(crate) async fn refused(&self) -> Result<usize, Problem> {
+        Ok(self.runtime.refused().await?.len())
+    }
+
     /// Stops the executions of this process when their running steps have ended, or after this time,
     /// and gives up its claims.
     pub(crate) async fn drain(&self, at_most: Duration) {

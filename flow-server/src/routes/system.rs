@@ -46,6 +46,10 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<HealthView
     (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
 ))]
 pub(super) async fn metrics(State(app): State<Arc<App>>, _: Operator) -> Response {
+    // If the store cannot be read, the number stays: `/health/ready` tells of the store.
+    if let Ok(refused) = app.guard().refused().await {
+        app.metrics().refused(refused);
+    }
     let content_type = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     let headers = [(header::CONTENT_TYPE, content_type)];
     (headers, app.metrics().text()).into_response()

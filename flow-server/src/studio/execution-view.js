@@ -117,6 +117,7 @@ class ExecutionPage {
       ["Idempotency key", execution.idempotencyKey],
       ["Priority", execution.priority && `${execution.priority}`],
       ["Not before", execution.notBeforeMs && time(execution.notBeforeMs)],
+      ["Continues", execution.continuesAtMs && time(execution.continuesAtMs)],
       ["Concurrency key", execution.concurrencyKey && `${execution.concurrencyKey} (at most ${execution.concurrencyAtMost} at once)`],
       ["Started", time(execution.createdAtMs)],
       [isOver ? "Took" : "Last record after", duration(execution.updatedAtMs - execution.createdAtMs)],

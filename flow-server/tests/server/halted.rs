@@ -59,6 +59,8 @@ async fn a_halt_is_shown_listed_and_ended() {
     let others = client.get("/executions?halted=false").await.expect(200);
     assert!(ids(&others).is_empty(), "{others}");
 
+    assert_eq!(refused(&client).await, "flow_executions_refused 1");
+
     let go_on = format!("{path}/continue");
     let ben = client.with_token("ben's token");
     ben.post(&go_on, Value::Null)
@@ -74,4 +76,14 @@ async fn a_halt_is_shown_listed_and_ended() {
     assert_eq!(done["output"]["bread"], 2);
     let listed = client.get("/executions?halted=true").await.expect(200);
     assert!(ids(&listed).is_empty(), "{listed}");
+    assert_eq!(refused(&client).await, "flow_executions_refused 0");
+}
+
+/// The number that tells those who run the server.
+async fn refused(client: &Client) -> String {
+    let operator = client.with_token("operator's token");
+    let numbers = operator.get("/metrics").await.text;
+    let mut lines = numbers.lines();
+    let line = lines.find(|line| line.starts_with("flow_executions_refused "));
+    line.unwrap_or_default().to_owned()
 }

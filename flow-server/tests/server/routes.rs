@@ -404,6 +404,7 @@ async fn the_operator_sees_health_and_numbers() {
     for line in [
         "flow_executions_started_total{flow=\"Claim\"} 1",
         "flow_http_requests_total{method=\"POST\",route=\"/flows/{name}/executions\",status=\"201\"} 1",
+        "flow_executions_refused 0",
         "flow_event_streams 0",
     ] {
         assert!(numbers.contains(line), "{line} in:\n{numbers}");

@@ -100,6 +100,9 @@ pub(super) fn summary(execution: &Execution) -> Value {
     if let Some(time) = execution.not_before() {
         json["notBeforeMs"] = millis(time).into();
     }
+    if let Some(time) = execution.continues_at() {
+        json["continuesAtMs"] = millis(time).into();
+    }
     if let Some((key, at_most)) = execution.concurrency_key() {
         json["concurrencyKey"] = key.into();
         json["concurrencyAtMost"] = at_most.into();

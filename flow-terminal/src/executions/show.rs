@@ -61,6 +61,9 @@ async fn text(execution: &Execution) -> Result<String, String> {
     if let Some(whole) = execution.part_of() {
         lines.push(format!("part of {whole}"));
     }
+    if let Some(time) = execution.continues_at() {
+        lines.push(format!("continues {}", output::time(time)));
+    }
     if let Some(reason) = execution.reason() {
         lines.push(format!("because {reason}"));
     }
