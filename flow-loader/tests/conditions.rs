@@ -249,18 +249,20 @@ fn conditions_that_do_not_fit_are_reported_with_what_else_is_wrong() {
         .as_array_mut()
         .unwrap()
         .push(json!({ "type": "flow", "id": "inner", "internalFlow": inner }));
-    // `no` goes nowhere.
+    // `no` goes nowhere, and nothing leads to the inner flow.
     flow["ends"].as_array_mut().unwrap().pop();
-    flow["ends"]
-        .as_array_mut()
-        .unwrap()
-        .push(json!({ "from": "inner", "condition": "default", "label": "inner" }));
     let error = load(flow.to_string(), Format::Json, &registry![facts]).unwrap_err();
     let problems = error.problems().iter();
     let found: Vec<_> = problems
-        .map(|problem| (problem.pointer.as_str(), problem.code.as_str()))
+        .map(|problem| format!("{} {}", problem.code, problem.pointer))
         .collect();
-    assert_eq!(found, []);
+    let expected = [
+        "F002 /nodes/1",
+        "F005 /nodes/2",
+        "F008 /nodes/2/internalFlow/nodes/1/params/cases/0/when",
+        "F008 /nodes/1/params/cases/0/when",
+    ];
+    assert_eq!(found, expected);
 }
 
 /// What an unreadable condition would read is not known: only that it cannot be read is said.
