@@ -2,6 +2,9 @@
 //! of each block into `src/main.rs`, runs the commands, and compares what they print. And makes the
 //! mistake that the README shows.
 
+// The page has the commands of a Unix shell.
+#![cfg(unix)]
+
 mod page;
 mod program;
 mod terminal;

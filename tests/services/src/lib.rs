@@ -19,6 +19,7 @@ mod program;
 mod redis;
 mod restate;
 mod s3;
+mod system;
 
 pub use pgbouncer::PgBouncer;
 pub use postgres::Postgres;
@@ -36,6 +37,10 @@ use std::path::{Path, PathBuf};
 ///
 /// It is not installed, and the variable `CI` is set.
 fn installed(program: &str, folders: &[PathBuf], package: &str) -> Option<PathBuf> {
+    if !cfg!(unix) {
+        println!("skipped: {program} is started on a Unix only");
+        return None;
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = folders
         .iter()

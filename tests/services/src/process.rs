@@ -1,15 +1,15 @@
 //! A server's folder and processes, which do not outlive this process.
 
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::{MetadataExt as _, chown};
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+
+use crate::system;
 
 /// How long a server may take to start or to end.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -49,10 +49,9 @@ pub(crate) struct Folder {
 
 impl Folder {
     /// A new folder. If this process is root's, its servers run as this user of Debian's package,
-    /// since most servers refuse to run as root.
+    /// since most servers refuse to run as root; else, as the user of this process.
     pub(crate) fn new(user: &'static str) -> Folder {
-        let this: Metadata = fs::metadata("/proc/self").expect("/proc is there");
-        Folder::of((this.uid() == 0).then_some(user))
+        Folder::of(Some(user))
     }
 
     /// A new folder, whose servers run as the user of this process.
@@ -62,23 +61,24 @@ impl Folder {
 
     fn of(user: Option<&'static str>) -> Folder {
         let path = TempDir::new().expect("a temporary folder").keep();
+        let user = user.filter(|_| system::is_of_root(&path));
         if let Some(user) = user {
             let number = |flag| {
                 let shown = output(Command::new("id").args([flag, user]));
                 let text = String::from_utf8_lossy(&shown.stdout).trim().to_owned();
                 text.parse().expect("a number of a user")
             };
-            chown(&path, Some(number("-u")), Some(number("-g"))).expect("root can do this");
+            system::give(&path, number("-u"), number("-g")).expect("root can do this");
         }
-        let watch = Command::new("sh")
+        let mut watch = Command::new("sh");
+        watch
             .args(["-c", WATCH, "watch"])
             .arg(&path)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .process_group(0)
-            .spawn()
-            .expect("a shell can be started");
+            .stderr(Stdio::null());
+        let watch = system::leave_signals(&mut watch);
+        let watch = watch.spawn().expect("a shell can be started");
         Folder { path, user, watch }
     }
 
@@ -98,23 +98,16 @@ impl Folder {
                 command
             }
         };
-        command
-            .current_dir(&self.path)
-            .stdin(Stdio::null())
-            .process_group(0);
+        command.current_dir(&self.path).stdin(Stdio::null());
+        system::leave_signals(&mut command);
         command
     }
 
     /// Writes a file that the servers own, and nobody else can read.
     pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
-        use std::os::unix::fs::PermissionsExt as _;
-
         let file = self.path.join(name);
         fs::write(&file, text).expect("the file can be written");
-        let owner = fs::metadata(&self.path).expect("the folder is there");
-        chown(&file, Some(owner.uid()), Some(owner.gid())).expect("the owner can be set");
-        let private = fs::Permissions::from_mode(0o600);
-        fs::set_permissions(&file, private).expect("the permissions can be set");
+        system::make_private(&file, &self.path).expect("the owner can be set");
         file
     }
 

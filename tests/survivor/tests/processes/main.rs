@@ -1,5 +1,8 @@
 //! Processes that are killed or stopped again and again come to the same as one that is left alone.
 
+// They are stopped by signals.
+#![cfg(unix)]
+
 mod clocks;
 mod database;
 mod elsewhere;

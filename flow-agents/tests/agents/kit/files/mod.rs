@@ -1,10 +1,15 @@
 //! The tools for one folder: what they do, and what they refuse.
 
 mod arguments;
+// Links, permissions and names as Unix has them.
+#[cfg(unix)]
 mod changing;
+#[cfg(unix)]
 mod escapes;
 mod giants;
+#[cfg(unix)]
 mod links;
+#[cfg(unix)]
 mod reading;
 
 use std::fs;
