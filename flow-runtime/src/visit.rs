@@ -298,9 +298,10 @@ impl<'a> Attempts<'a> {
         }
         let next = after(self.next());
         let (run, frame) = (self.visit.scope.run(), self.visit.frame());
-        let pause = match self.of_poll {
-            true => Pause::AttemptToAsk,
-            false => Pause::Attempt(self.index),
+        let pause = if self.of_poll {
+            Pause::AttemptToAsk
+        } else {
+            Pause::Attempt(self.index)
         };
         run.sleep_until(frame, pause, next).await;
         Ok(())
