@@ -1,10 +1,13 @@
 //! What servers need of a Unix: users, permissions, and signals that do not reach them. On another
 //! system none is started.
 
-pub(crate) use system::{give, is_of_root, leave_signals, make_private};
+#[cfg(not(unix))]
+pub(crate) use elsewhere::{give, is_of_root, leave_signals, make_private};
+#[cfg(unix)]
+pub(crate) use unix::{give, is_of_root, leave_signals, make_private};
 
 #[cfg(unix)]
-mod system {
+mod unix {
     use std::fs;
     use std::io;
     use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
@@ -36,7 +39,7 @@ mod system {
 }
 
 #[cfg(not(unix))]
-mod system {
+mod elsewhere {
     use std::io;
     use std::path::Path;
     use std::process::Command;
