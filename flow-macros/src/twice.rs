@@ -129,10 +129,16 @@ fn module_name(name: &Ident, what: &str) -> Ident {
     let inline = inline::around(span);
     modules.extend(inline.iter().map(String::as_str));
     let mut own = format!("{}_is_a_{what}", snake_case(&text));
-    if !modules.is_empty() {
-        let is_letter = |letter: char| letter.is_ascii_alphanumeric();
+    let words = modules
+        .iter()
+        .flat_map(|module| module.split(|letter: char| !letter.is_ascii_alphanumeric()));
+    let words: Vec<String> = words
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
+        .collect();
+    if !words.is_empty() {
         own += "_in_";
-        own += &modules.join("_").replace(|letter| !is_letter(letter), "_");
+        own += &words.join("_");
     }
     Ident::new(&own, span)
 }
