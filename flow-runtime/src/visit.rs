@@ -13,7 +13,7 @@ use crate::__private::Failing;
 use crate::context::Context;
 use crate::error::{BoxError, Failed, FlowError};
 use crate::frame::Frame;
-use crate::history::{EarlierAttempts, History, Pause};
+use crate::history::{EarlierAttempts, History};
 use crate::node_error::{Failure, NodeError, Phase, TimedOut};
 use crate::observer::EventKind;
 use crate::panics::Guarded;
@@ -83,7 +83,6 @@ impl<'a> Visit<'a> {
             number: AtomicU64::new(self.number),
             is_final: false,
             is_given_up: false,
-            of_poll: false,
             catches_panics: self.scope.run().catches_panics(),
         }
     }
@@ -178,8 +177,6 @@ pub struct Attempts<'a> {
     is_final: bool,
     /// True if an earlier run has made the last attempt, and its fallback had begun.
     is_given_up: bool,
-    /// True if these are attempts of a poll to ask once.
-    of_poll: bool,
     /// True if a panic is a failed attempt.
     catches_panics: bool,
 }
@@ -297,13 +294,7 @@ impl<'a> Attempts<'a> {
             return Err(error);
         }
         let next = after(self.next());
-        let (run, frame) = (self.visit.scope.run(), self.visit.frame());
-        let pause = if self.of_poll {
-            Pause::AttemptToAsk
-        } else {
-            Pause::Attempt(self.index)
-        };
-        run.sleep_until(frame, pause, next).await;
+        self.visit.scope.run().sleep_until(next).await;
         Ok(())
     }
 
@@ -406,10 +397,7 @@ pub struct Poll<'a> {
 impl<'a> Poll<'a> {
     /// The attempts at asking once. They are counted anew each time, also after a crash.
     pub fn attempts(&self) -> Attempts<'a> {
-        Attempts {
-            of_poll: true,
-            ..self.visit.all_attempts()
-        }
+        self.visit.all_attempts()
     }
 
     /// Called if there is no answer yet: waits until it is time to ask again, for the last time at
@@ -420,16 +408,15 @@ impl<'a> Poll<'a> {
     /// The deadline has passed.
     pub async fn pause(&self) -> Result<(), Failed> {
         let next = after(self.every);
-        let (run, frame) = (self.visit.scope.run(), self.visit.frame());
         let Some((deadline, after)) = self.deadline else {
-            run.sleep_until(frame, Pause::Ask, next).await;
+            self.visit.scope.run().sleep_until(next).await;
             return Ok(());
         };
         if Instant::now() >= deadline {
             let failure = Failure::Deadline(TimedOut { after });
             return Err(self.attempts().exhausted(failure).into());
         }
-        run.sleep_until(frame, Pause::Ask, next.min(deadline)).await;
+        self.visit.scope.run().sleep_until(next.min(deadline)).await;
         Ok(())
     }
 }

@@ -56,7 +56,6 @@ mod transactions;
 mod travel;
 mod unstorable;
 mod versions;
-mod waits;
 mod writes;
 
 /// `--nocapture` shows which routes no run took.

@@ -13,13 +13,6 @@ use crate::flows::Name;
 use crate::stores::{Broken, Faulty, SlowClaims};
 use crate::support::{Shared, clock, minutes, options, pass, store};
 
-/// Runs for an hour.
-#[node]
-async fn hour(number: &u64) -> u64 {
-    pass(minutes(60)).await;
-    *number
-}
-
 #[node]
 fn done(number: &u64) -> u64 {
     number + 1
@@ -28,14 +21,14 @@ fn done(number: &u64) -> u64 {
 flow! {
     /// Takes an hour.
     Long(number: u64) -> (done: u64) {
-        start >> hour >> done >> end;
+        start >> wait(1h) >> done >> end;
     }
 }
 
 flow! {
     /// Takes an hour as well.
     Other(number: u64) -> (done: u64) {
-        start >> hour >> done >> end;
+        start >> wait(1h) >> done >> end;
     }
 }
 
@@ -46,7 +39,7 @@ fn greet(name: &Name) -> u64 {
 
 flow! {
     Asks(number: u64) -> (done: u64) {
-        start >> Name >> hour >> greet >> end;
+        start >> Name >> wait(1h) >> greet >> end;
     }
 }
 
@@ -264,7 +257,7 @@ async fn what_a_worker_has_taken_goes_on_elsewhere_when_it_is_gone() {
 }
 
 flow_law::law! {
-    nodes: [Name, done, greet, hour],
+    nodes: [Name, done, greet],
     flows: [
         Long,
         Other,

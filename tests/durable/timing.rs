@@ -32,12 +32,12 @@ async fn with_a_break<F: DurableFlow>(
         .unwrap()
         .id();
     pass(minutes(30)).await;
-    assert_eq!(first.get(id).await.unwrap().status(), Status::Paused);
+    assert_eq!(first.get(id).await.unwrap().status(), Status::Running);
     first.shut_down().await;
     drop(first);
     pass(minutes(15)).await;
     let second = runtime(store, flow());
-    assert!(second.recover().await.unwrap().refused.is_empty());
+    assert_eq!(second.recover().await.unwrap().resumed, [id]);
     let execution = second.get(id).await.unwrap().settled().await.unwrap();
     (execution, began.elapsed(), second)
 }
