@@ -7,6 +7,7 @@ mod build;
 mod check;
 mod collections;
 mod complete;
+mod conditions;
 mod human;
 mod imported;
 pub(crate) mod known;

@@ -1,0 +1,49 @@
+//! The types of what the conditions of branches read.
+
+use flow_spec::document::types;
+use flow_spec::{Code, FlowDocument, NodeDocument};
+
+use crate::condition::Mistyped;
+
+use super::Loader;
+use super::branches::conditions;
+use super::types::{Keys, key};
+use super::uses::Uses;
+
+impl Loader<'_> {
+    /// Reports the conditions of a flow with other mistakes, and of the flows in it, that do not fit
+    /// what is known of their types.
+    pub(super) fn check_conditions(&mut self, flow: &FlowDocument, pointer: &str) {
+        for (index, node) in flow.nodes.iter().enumerate() {
+            if let Some(inner) = &node.internal_flow {
+                self.check_conditions(inner, &format!("{pointer}/nodes/{index}/internalFlow"));
+            }
+        }
+        let Ok(graph) = flow.graph() else { return };
+        let keys = self.keys_of_nodes(flow, &Uses::of(flow), pointer, &graph);
+        for (index, node) in flow.nodes.iter().enumerate() {
+            if node.r#type == types::BRANCH {
+                self.check_conditions_of(node, &format!("{pointer}/nodes/{index}"), &keys);
+            }
+        }
+    }
+
+    /// Reports the conditions of a branch that do not fit the types of what they read.
+    pub(super) fn check_conditions_of(&mut self, node: &NodeDocument, pointer: &str, keys: &Keys) {
+        let names = node.inputs.values().map(|(name, ..)| name);
+        let typed: Vec<_> = names
+            .map(|name| (name, keys.ty(key(&node.mappings.inputs, name))))
+            .collect();
+        for (number, condition) in conditions(node) {
+            // One that cannot be read is reported as it is completed.
+            let Ok(condition) = self.conditions.read(condition) else {
+                continue;
+            };
+            for Mistyped { message, help } in condition.mistyped(&typed) {
+                let place = format!("{pointer}/params/cases/{number}/when");
+                let message = format!("the condition does not fit: {message}");
+                self.problem(Code::TypeMismatch, place, message, help);
+            }
+        }
+    }
+}
