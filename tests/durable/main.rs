@@ -54,6 +54,7 @@ mod timing;
 mod told;
 mod transactions;
 mod travel;
+mod turns;
 mod unstorable;
 mod versions;
 mod writes;

@@ -12,13 +12,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Wake as _, Waker};
 use std::time::Duration;
 
 use flow_runtime::FlowError;
 use flow_runtime::engine::{Hooks as _, Saved, panic_message};
 use flow_store::{ExecutionId, RecordKind, Row, Status, Store, Token};
 use tokio::sync::Notify;
+use tokio::task::coop::has_budget_remaining;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -250,6 +251,12 @@ impl Driver {
             }
             if done.is_none() && !stuck && waiting.run.woken.load(Ordering::Acquire) {
                 continue;
+            }
+            if !has_budget_remaining() {
+                // What says that it waits may only have to let other tasks go on, so that nothing
+                // can be told of the run before it is polled in another turn of this task.
+                waiting.run.wake_by_ref();
+                return Poll::Pending;
             }
             if waiting.appending.is_none() && waiting.looking.is_none() && self.journal.is_idle() {
                 if self.journal.skip_starts() {

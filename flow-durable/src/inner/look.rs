@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 
 use flow_store::{Row, Status, Store as _};
+use futures_util::FutureExt as _;
 use tokio::sync::Notify;
+use tokio::task::coop::unconstrained;
 
 use super::{Inner, Loaded, Suspicion, loaded_visits, lock};
 use crate::driver::{Driver, Signals, Work};
@@ -194,13 +196,16 @@ impl Wake for Woken {
 
 impl Driver {
     /// Polls a run as long as it has records to use. Nothing that it wants to write is written.
-    async fn look_back(self, mut work: Work) -> Result<(), RuntimeError> {
+    async fn look_back(self, work: Work) -> Result<(), RuntimeError> {
+        // It runs no step, and so waits for nothing. With tokio's budget, what could go on would report
+        // that it cannot.
+        let mut work = unconstrained(work);
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(woken.clone());
         let mut cx = Context::from_waker(&waker);
         loop {
             woken.0.store(false, Ordering::Release);
-            match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(&mut cx))) {
+            match catch_unwind(AssertUnwindSafe(|| work.poll_unpin(&mut cx))) {
                 Ok(Poll::Pending) => {}
                 Ok(Poll::Ready(ended)) => {
                     if let Some(error) = self.journal.halted() {

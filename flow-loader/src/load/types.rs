@@ -106,23 +106,28 @@ fn any_json() -> &'static ValueType {
     &ANY_JSON
 }
 
-/// The type of an input that no node names, as its author wrote it.
+/// The type of an input that no node names, as its author wrote it. Lists are counted and not
+/// followed, since an author may write any number of them.
 fn of_text(rust_type: &str) -> Option<&'static ValueType> {
-    let item = rust_type
-        .strip_prefix("Vec<")
-        .and_then(|rest| rest.strip_suffix('>'));
-    if let Some(list) = item.and_then(|item| of_text(item)?.list) {
-        return Some(list.ty(false));
+    let (mut item, mut lists) = (rust_type, 0);
+    while let Some(inner) = list_item(item) {
+        (item, lists) = (inner, lists + 1);
     }
     macro_rules! known {
         ($($ty:ty)*) => {
-            match rust_type {
-                $(stringify!($ty) => Some(crate::__value_type!(Probe::<$ty>::new())),)*
-                _ => None,
+            match item {
+                $(stringify!($ty) => crate::__value_type!(Probe::<$ty>::new()),)*
+                _ => return None,
             }
         };
     }
-    known!(bool char String u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64)
+    let ty = known!(bool char String u8 u16 u32 u64 u128 usize i8 i16 i32 i64 i128 isize f32 f64);
+    (0..lists).try_fold(ty, |ty, _| Some(ty.list?.ty(false)))
+}
+
+/// The type of the items if this is the type of a list.
+fn list_item(rust_type: &str) -> Option<&str> {
+    rust_type.strip_prefix("Vec<")?.strip_suffix('>')
 }
 
 /// Gives inputs that no node names the types that their author wrote, and mapped keys those of one

@@ -16,13 +16,23 @@ pub(crate) static VALIDATOR: LazyLock<Validator> = LazyLock::new(|| {
     jsonschema::draft202012::new(&schema).expect("the schema is one")
 });
 
-/// Whether it is about the shape, and not about what a name stands for.
-fn is_of_shape(problem: &Problem) -> bool {
+/// Whether a problem of a document is about its shape, and not about what a name stands for.
+fn is_of_shape(problem: &Problem, document: &Value) -> bool {
     match problem.code {
-        Code::Document | Code::Malformed | Code::Start => true,
+        Code::Document | Code::Malformed => true,
+        Code::Start => !document
+            .pointer(&problem.pointer)
+            .is_some_and(edges_show_the_entry),
         Code::UnknownNode => problem.pointer.ends_with("/type"),
         _ => false,
     }
+}
+
+/// Whether a flow without an entry may be in order: if it has several nodes and no ends, the names in
+/// its edges decide.
+fn edges_show_the_entry(flow: &Value) -> bool {
+    let count = |field: &str| flow[field].as_array().map_or(0, Vec::len);
+    count("nodes") > 1 && count("ends") == 0
 }
 
 #[test]
@@ -179,7 +189,7 @@ fn what_one_refuses_the_other_refuses() {
         );
         let problems = FlowDocument::from_value(&broken).expect_err(pointer);
         assert!(
-            problems.iter().any(is_of_shape),
+            problems.iter().any(|problem| is_of_shape(problem, &broken)),
             "{pointer}: {text}: {problems:?}"
         );
         // Without nodes, each edge names some that do not exist.
@@ -224,7 +234,7 @@ proptest! {
     #[test]
     fn a_changed_document_is_taken_by_both_or_none((_, value) in changed()) {
         let problems = FlowDocument::from_value(&value).err().unwrap_or_default();
-        let is_misshapen = problems.iter().any(is_of_shape);
+        let is_misshapen = problems.iter().any(|problem| is_of_shape(problem, &value));
         prop_assert_eq!(VALIDATOR.is_valid(&value), !is_misshapen, "{:?}\n{:#}", problems, value);
     }
 }

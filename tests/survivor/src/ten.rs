@@ -376,11 +376,11 @@ flow! {
 
 flow! {
     /// Flows with a timeout and a retry, whose first attempts take too long, and questions after them and in them.
-    /// On a busy machine other attempts take too long as well.
+    /// On a busy machine other attempts take too long as well: there are as many as it needs.
     pub Impatient(number: u64) -> (number: u64) {
-        node at_once: Moody = Moody::new() with timeout = "60ms", retry(attempts = 30);
-        node later: Moody = Moody::new() with timeout = "80ms", retry(attempts = 30, wait = "3ms");
-        node asking: Asking = Asking::new() with timeout = "300ms", retry(attempts = 30);
+        node at_once: Moody = Moody::new() with timeout = "60ms", retry(attempts = 1000);
+        node later: Moody = Moody::new() with timeout = "80ms", retry(attempts = 1000, wait = "3ms");
+        node asking: Asking = Asking::new() with timeout = "600ms", retry(attempts = 1000);
         start >> at_once >> GoOn;
         GoOn - "yes" >> rewarded >> later >> asking;
         GoOn - "no" >> declined >> end("no");
