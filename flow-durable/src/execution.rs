@@ -77,8 +77,8 @@ impl Execution {
         self.row.not_before_ms.map(from_ms)
     }
 
-    /// When it continues by itself, if it is paused and waits for a time: that at which a question
-    /// expires, or of a wait or a timeout beside it.
+    /// When it continues by itself, if it is paused and waits for a time: that of a `wait`, of the next
+    /// attempt or poll, or at which a question expires.
     pub fn continues_at(&self) -> Option<SystemTime> {
         let paused = self.row.status == Status::Paused;
         self.row.wake_ms.filter(|_| paused).map(from_ms)

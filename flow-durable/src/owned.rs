@@ -1,6 +1,7 @@
 //! The executions of one owner, as rows.
 
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,8 +16,39 @@ use crate::steps::missing;
 /// How often an execution that another process runs is checked.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// How often the parts of its loops are checked. There may be many.
-const LOOK_AT_PARTS: Duration = Duration::from_secs(1);
+/// How often the parts of its loops are checked, of which there may be many, and how often one that
+/// waits for a time.
+const LOOK_SELDOM: Duration = Duration::from_secs(1);
+
+/// How many looks follow each other without a pause, within [`LOOK_SELDOM`].
+const LOOKS_AT_ONCE: u32 = 10;
+
+/// Counts how often an execution is looked at, so that a process that writes much does not read as
+/// much.
+struct Looks {
+    since: Instant,
+    count: u32,
+}
+
+impl Looks {
+    fn new() -> Looks {
+        Looks {
+            since: Instant::now(),
+            count: 0,
+        }
+    }
+
+    /// Waits before the next look, if there were many of late.
+    async fn pause(&mut self) {
+        if self.since.elapsed() >= LOOK_SELDOM {
+            *self = Looks::new();
+        }
+        self.count += 1;
+        if self.count > LOOKS_AT_ONCE {
+            tokio::time::sleep(LOOK_AGAIN).await;
+        }
+    }
+}
 
 /// The executions of some owners, in the shared state of a runtime. Executions of other owners do
 /// not exist for it.
@@ -88,7 +120,11 @@ impl Owned {
 
     pub(crate) async fn settled(&self, id: ExecutionId) -> Result<Row, RuntimeError> {
         let mut looked: Option<Instant> = None;
+        let mut looks = Looks::new();
         loop {
+            let mut waits_for_time = false;
+            let mut committed = pin!(self.inner.committed.notified());
+            committed.as_mut().enable();
             let run = lock(&self.inner.active).get(&id).cloned();
             if let Some(run) = run {
                 let mut done = run.done.subscribe();
@@ -122,7 +158,7 @@ impl Owned {
                 (Status::Paused, None)
                     if self.inner.slots.is_limited()
                         && self.inner.is_answered(id, |_| true).await? => {}
-                // It waits for parts of a loop.
+                // It waits for parts of a loop, or for a time.
                 (Status::Paused, halted) if !self.inner.asks(id).await? => {
                     if let Some(error) = halted {
                         return Err(error);
@@ -130,7 +166,8 @@ impl Owned {
                     if let Some(error) = self.inner.stuck_part_of(&row).await? {
                         return Err(error);
                     }
-                    if looked.is_none_or(|looked| looked.elapsed() >= LOOK_AT_PARTS) {
+                    waits_for_time = !self.inner.may_have_parts(&row).await?;
+                    if looked.is_none_or(|looked| looked.elapsed() >= LOOK_SELDOM) {
                         looked = Some(Instant::now());
                         if let Some(error) = self.inner.halted_part_of(&row).await? {
                             return Err(error);
@@ -142,7 +179,14 @@ impl Owned {
                 }
                 _ => return Ok(row),
             }
-            if !lock(&self.inner.active).contains_key(&id) {
+            if lock(&self.inner.active).contains_key(&id) {
+                continue;
+            }
+            if waits_for_time {
+                // What this process writes may be of this execution.
+                let _ = tokio::time::timeout(LOOK_SELDOM, committed).await;
+                looks.pause().await;
+            } else {
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
         }

@@ -138,8 +138,10 @@ impl Replay {
             }
             RecordKind::GaveUp => visited.gave_up = Some(payload),
             RecordKind::RunCopied => {
-                for visited in self.visited.values_mut() {
+                let tried = self.visited.values_mut();
+                for visited in tried.filter(|visited| visited.failed_count > 0) {
                     visited.failed_count = 0;
+                    visited.waits_until = None;
                 }
                 return;
             }
@@ -256,6 +258,13 @@ impl Replay {
     /// When a wait that has begun ends.
     pub(crate) fn waits_until(&self, place: &Place) -> Option<u64> {
         self.visited(place)?.waits_until
+    }
+
+    /// Until when a step pauses before its next attempt. `None` if no attempt follows, or if there was
+    /// no pause.
+    pub(crate) fn rests_until(&self, place: &Place) -> Option<u64> {
+        let visited = self.visited(place)?;
+        visited.waits_until.filter(|_| visited.gave_up.is_none())
     }
 
     /// The number of the record that says that a wait is over.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use flow_runtime::NodeError;
-use flow_runtime::engine::{EarlierAttempts, Frame, History, Place};
+use flow_runtime::engine::{EarlierAttempts, Frame, History, Pause, Place};
 
 use crate::operations::Operations;
 
@@ -49,6 +49,8 @@ impl History for RunHistory {
 
     fn sleep_until(
         &self,
+        _frame: &Frame<'_>,
+        _pause: Pause,
         instant: tokio::time::Instant,
     ) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         Box::pin(tokio::time::sleep_until(instant))

@@ -44,9 +44,9 @@ pub trait History: fmt::Debug + Send + Sync {
     /// is next.
     fn gave_up(&self, frame: &Frame<'_>, attempt: u32, error: &NodeError);
 
-    /// Sleeps within a running step, until it is to be tried again. Nothing is lost if the step is
-    /// dropped meanwhile.
-    fn sleep_until(&self, instant: Instant) -> BoxFuture<'_, ()>;
+    /// Sleeps within the current node, a running step. The step may be dropped meanwhile, and begun
+    /// again then.
+    fn sleep_until(&self, frame: &Frame<'_>, pause: Pause, instant: Instant) -> BoxFuture<'_, ()>;
 
     /// Returns true if a panic of a step is a failed attempt, and not the end of the run.
     fn catches_panics(&self) -> bool {
@@ -56,6 +56,18 @@ pub trait History: fmt::Debug + Send + Sync {
     /// Returns when a running step may be tried again, or its fallback may begin: when the failure
     /// before that is stored, and the execution still belongs to this process.
     fn may_try(&self) -> BoxFuture<'_, ()>;
+}
+
+/// Why a running step sleeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pause {
+    /// Before the attempt with this index, from 0.
+    Attempt(u32),
+    /// Before a poll asks again.
+    Ask,
+    /// Before another attempt of a poll to ask once. These attempts are counted anew if the step is
+    /// begun again.
+    AttemptToAsk,
 }
 
 /// The attempts at a step in earlier runs of an execution.

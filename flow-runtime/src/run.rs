@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::error::{Failed, FlowError};
 use crate::frame::{Frame, Path};
-use crate::history::History;
+use crate::history::{History, Pause};
 use crate::lifecycle::{Lifecycle, OwnLifecycle};
 use crate::node_error::NodeError;
 use crate::observer::{Event, EventKind, Observer, RunId, tell};
@@ -299,13 +299,12 @@ impl Run {
         })
     }
 
-    /// Sleeps within a step, which then tries or asks again. Meanwhile another node may run in its
-    /// place.
-    pub(crate) async fn sleep_until(&self, instant: Instant) {
+    /// Sleeps within a step. Meanwhile another node may run in its place.
+    pub(crate) async fn sleep_until(&self, frame: &Frame<'_>, pause: Pause, instant: Instant) {
         if instant > Instant::now() {
             let aside = self.nodes_at_once().map(Aside::step);
             match self.history() {
-                Some(history) => history.sleep_until(instant).await,
+                Some(history) => history.sleep_until(frame, pause, instant).await,
                 None => tokio::time::sleep_until(instant).await,
             }
             if let Some(aside) = aside {

@@ -13,7 +13,7 @@ use crate::__private::Failing;
 use crate::context::Context;
 use crate::error::{BoxError, Failed, FlowError};
 use crate::frame::Frame;
-use crate::history::{EarlierAttempts, History};
+use crate::history::{EarlierAttempts, History, Pause};
 use crate::node_error::{Failure, NodeError, Phase, TimedOut};
 use crate::observer::EventKind;
 use crate::panics::Guarded;
@@ -83,6 +83,7 @@ impl<'a> Visit<'a> {
             number: AtomicU64::new(self.number),
             is_final: false,
             is_given_up: false,
+            of_poll: false,
             catches_panics: self.scope.run().catches_panics(),
         }
     }
@@ -177,6 +178,8 @@ pub struct Attempts<'a> {
     is_final: bool,
     /// True if an earlier run has made the last attempt, and its fallback had begun.
     is_given_up: bool,
+    /// True if these are attempts of a poll to ask once.
+    of_poll: bool,
     /// True if a panic is a failed attempt.
     catches_panics: bool,
 }
@@ -294,7 +297,13 @@ impl<'a> Attempts<'a> {
             return Err(error);
         }
         let next = after(self.next());
-        self.visit.scope.run().sleep_until(next).await;
+        let (run, frame) = (self.visit.scope.run(), self.visit.frame());
+        let pause = if self.of_poll {
+            Pause::AttemptToAsk
+        } else {
+            Pause::Attempt(self.index)
+        };
+        run.sleep_until(frame, pause, next).await;
         Ok(())
     }
 
@@ -397,7 +406,10 @@ pub struct Poll<'a> {
 impl<'a> Poll<'a> {
     /// The attempts at asking once. They are counted anew each time, also after a crash.
     pub fn attempts(&self) -> Attempts<'a> {
-        self.visit.all_attempts()
+        Attempts {
+            of_poll: true,
+            ..self.visit.all_attempts()
+        }
     }
 
     /// Called if there is no answer yet: waits until it is time to ask again, for the last time at
@@ -408,15 +420,16 @@ impl<'a> Poll<'a> {
     /// The deadline has passed.
     pub async fn pause(&self) -> Result<(), Failed> {
         let next = after(self.every);
+        let (run, frame) = (self.visit.scope.run(), self.visit.frame());
         let Some((deadline, after)) = self.deadline else {
-            self.visit.scope.run().sleep_until(next).await;
+            run.sleep_until(frame, Pause::Ask, next).await;
             return Ok(());
         };
         if Instant::now() >= deadline {
             let failure = Failure::Deadline(TimedOut { after });
             return Err(self.attempts().exhausted(failure).into());
         }
-        self.visit.scope.run().sleep_until(next.min(deadline)).await;
+        run.sleep_until(frame, Pause::Ask, next.min(deadline)).await;
         Ok(())
     }
 }

@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::context::{Context, RunWithin};
 use crate::frame::{Frame, Place};
-use crate::history::{EarlierAttempts, History};
+use crate::history::{EarlierAttempts, History, Pause};
 use crate::node_error::NodeError;
 use crate::run::Run;
 use crate::step_id::StepAround;
@@ -122,7 +122,7 @@ impl History for Within {
 
     fn gave_up(&self, _: &Frame<'_>, _: u32, _: &NodeError) {}
 
-    fn sleep_until(&self, instant: Instant) -> BoxFuture<'_, ()> {
+    fn sleep_until(&self, _: &Frame<'_>, _: Pause, instant: Instant) -> BoxFuture<'_, ()> {
         // Not that of the outer run: it may drop a step that sleeps and begin it again later, and then
         // all that the inner run has done would be lost.
         Box::pin(tokio::time::sleep_until(instant))

@@ -17,7 +17,8 @@ pub enum Status {
     Queued,
     /// It runs, in this process or another one, or will when `recover` is called.
     Running,
-    /// It waits for an answer from outside, or for the parts of a loop.
+    /// It waits for an answer from outside, for the parts of a loop, or for a time that is some
+    /// seconds ahead. No process has it.
     Paused,
     /// It has reached an end.
     Completed,

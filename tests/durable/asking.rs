@@ -304,7 +304,7 @@ async fn waits_and_questions_follow_the_same_clock() {
     pass(minutes(300)).await;
     assert_eq!(
         execution.refreshed().await.unwrap().status(),
-        Status::Running
+        Status::Paused
     );
     now.fetch_add(2 * 3600, Ordering::Relaxed);
     pass(Duration::from_secs(2)).await;

@@ -57,6 +57,7 @@ mod travel;
 mod turns;
 mod unstorable;
 mod versions;
+mod waits;
 mod writes;
 
 /// `--nocapture` shows which routes no run took.

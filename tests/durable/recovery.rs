@@ -250,7 +250,7 @@ async fn a_failed_attempt_at_a_flow_is_recorded_and_told_once() {
         tokio::time::sleep(Duration::from_secs(25 * 60)).await;
         runtime.shut_down().await;
         runtime = process();
-        assert_eq!(runtime.recover().await.unwrap().resumed, [id]);
+        assert!(runtime.recover().await.unwrap().refused.is_empty());
     }
     let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
     let output = execution.output::<Insists>().unwrap().unwrap();

@@ -76,7 +76,7 @@ async fn what_takes_time_takes_no_longer_over_several_restarts() {
         pass(minutes(11)).await;
         runtime.shut_down().await;
         runtime = process();
-        assert_eq!(runtime.recover().await.unwrap().resumed, [id]);
+        assert!(runtime.recover().await.unwrap().refused.is_empty());
     }
     let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
     let output = execution.output::<Waits>().unwrap().unwrap();
@@ -118,7 +118,7 @@ async fn each_wait_of_a_loop_takes_no_longer_over_several_restarts() {
             pass(minutes(11)).await;
             runtime.shut_down().await;
             runtime = process();
-            assert_eq!(runtime.recover().await.unwrap().resumed, [id]);
+            assert!(runtime.recover().await.unwrap().refused.is_empty());
         }
         runtime.get(id).await.unwrap().settled().await.unwrap();
         assert_eq!(began.elapsed(), minutes(240), "{records}");
@@ -361,7 +361,7 @@ async fn an_option_in_an_option_survives_a_restart() {
         pass(minutes(11)).await;
         first.shut_down().await;
         let second = process();
-        assert_eq!(second.recover().await.unwrap().resumed, [id]);
+        assert!(second.recover().await.unwrap().refused.is_empty());
         let execution = second.get(id).await.unwrap().settled().await.unwrap();
         let output = execution.output::<Both>().unwrap().unwrap();
         let found = Some(number.checked_sub(100));

@@ -212,7 +212,8 @@ impl<'a> Generator<'a> {
     }
 
     fn waits(&mut self) -> Block {
-        let seconds = 1 + self.rng.u8(..2);
+        // In memory, and as a row of the store.
+        let seconds = [1, 8][usize::from(self.rng.u8(..2))];
         let block = self.plain("work");
         Block {
             entry: format!("wait({seconds}s) >> {}", block.entry),
@@ -353,7 +354,7 @@ impl<'a> Generator<'a> {
             1 => (self.node("tried"), true),
             2 => {
                 let node = self.node("work");
-                (format!("wait(1s) >> {node}"), false)
+                (format!("wait(7s) >> {node}"), false)
             }
             3 => {
                 let asks = self.asks_in_branch();

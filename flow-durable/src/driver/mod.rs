@@ -51,8 +51,8 @@ pub(crate) enum Ended {
 pub(crate) enum Driven {
     /// It is over, and this is its row in the store.
     Over(Box<Row>),
-    /// It waits for answers to these questions and for parts of a loop, and continues by itself at this time, in
-    /// milliseconds since 1970 (UTC).
+    /// It waits for answers to these questions, for parts of a loop, or for a time. It continues by
+    /// itself at this time, in milliseconds since 1970 (UTC).
     Paused {
         asked: Vec<Token>,
         /// The parts of a loop for which it waits.
@@ -104,14 +104,14 @@ pub(crate) struct Driver {
 enum Paused {
     /// The run is over.
     Done(Result<Saved, Ended>),
-    /// It waits for people, or for parts of a loop.
+    /// It waits for people, for parts of a loop, or for a time.
     Waits,
     /// It cannot continue.
     Halted(RuntimeError),
 }
 
 impl Driver {
-    /// Polls the run until it is over or waits for people, and then writes its status.
+    /// Polls the run until it is over or only waits, and then writes its status.
     pub(crate) async fn drive(mut self, work: Work) -> Driven {
         let mut work = Some(work);
         let paused = self.run(&mut work).await;

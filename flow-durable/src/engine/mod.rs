@@ -458,6 +458,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
             return std::future::pending().await;
         }
         self.journal.outcomes_stored().await;
+        self.journal.rested(&place).await;
         let _transaction = self.journal.transaction_of(&place);
         let result = {
             let _active = self.journal.active();

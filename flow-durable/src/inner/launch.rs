@@ -409,8 +409,8 @@ impl Inner {
         {
             // An answer that arrived while the run was pausing has woken nobody, nor has a part that
             // ended then. If the store cannot say, assume that there is one.
-            let asked = |pause: &PauseRow| asked.contains(&pause.token);
-            if self.is_answered(id, asked).await.unwrap_or(true)
+            let is_asked = |pause: &PauseRow| asked.contains(&pause.token);
+            if !asked.is_empty() && self.is_answered(id, is_asked).await.unwrap_or(true)
                 || self.parts_are_over(&parts).await.unwrap_or(true)
             {
                 self.try_to_launch(id).await;

@@ -417,25 +417,31 @@ impl Inner {
     }
 
     /// Whether an execution that waits for parts waits for people: some of them ask, and none can
-    /// continue.
+    /// continue or will by itself.
     pub(crate) async fn parts_ask(&self, row: &Row) -> Result<bool, RuntimeError> {
         let parts = self.rows_of_parts(row).await?;
         let moves = |part: &Row| matches!(part.status, Status::Queued | Status::Running);
         if parts.iter().any(moves) {
             return Ok(false);
         }
-        let mut ask = false;
+        let mut some_ask = false;
         for part in parts.iter().filter(|part| part.status == Status::Paused) {
             let pauses = self.store.pauses(part.id).await;
+            let mut asks = false;
             for pause in pauses.map_err(RuntimeError::of(part.id))? {
                 match pause.state {
-                    PauseState::Open => ask = true,
+                    PauseState::Open => asks = true,
                     PauseState::Answered(_) | PauseState::TimedOut => return Ok(false),
                     PauseState::Used | PauseState::Expired | PauseState::Withdrawn => {}
                 }
             }
+            if !asks {
+                // It waits for a time.
+                return Ok(false);
+            }
+            some_ask = true;
         }
-        Ok(ask)
+        Ok(some_ask)
     }
 
     /// The error of a part that is halted and for which an execution waits, if there is one.

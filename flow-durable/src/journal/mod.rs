@@ -360,6 +360,12 @@ impl Journal {
         Active(self)
     }
 
+    /// Marks something that runs as resting until the result is dropped.
+    fn resting(&self) -> Resting<'_> {
+        self.state().active -= 1;
+        Resting(self)
+    }
+
     /// Halts the run. This never returns: the driver drops the run.
     pub(crate) async fn halt<T>(&self, error: RuntimeError) -> T {
         self.stop_with(error);
@@ -385,11 +391,13 @@ impl Journal {
         state.active == 0 && !state.urgent
     }
 
-    /// Returns true if the run only waits for answers, and none has arrived.
+    /// Returns true if the run only waits: for answers of which none has arrived, for parts of a
+    /// loop, or for a long time.
     pub(crate) fn only_waits(&self) -> bool {
+        let waits_long = self.waits_long();
         let state = self.state();
         let mut asking = state.questions.values();
-        let waits = !state.questions.is_empty() || !state.parts.is_empty();
+        let waits = waits_long || !state.questions.is_empty() || !state.parts.is_empty();
         waits && asking.all(|asking| asking.settled.is_none())
     }
 
@@ -491,5 +499,14 @@ pub(crate) struct Active<'a>(&'a Journal);
 impl Drop for Active<'_> {
     fn drop(&mut self) {
         self.0.state().active -= 1;
+    }
+}
+
+/// Marks something that runs as resting.
+struct Resting<'a>(&'a Journal);
+
+impl Drop for Resting<'_> {
+    fn drop(&mut self) {
+        self.0.state().active += 1;
     }
 }

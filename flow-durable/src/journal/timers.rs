@@ -1,11 +1,20 @@
 //! The times at which something wakes in a run.
 
-use super::Journal;
+use std::time::Duration;
+
+use flow_runtime::engine::{Pause, Place};
+use flow_store::RecordKind;
+use tokio::time::Instant;
+
+use super::{Entry, Journal};
 use crate::clock::sleep_until;
 
+/// A wait of this length or more is worth leaving memory for: the execution is read again afterwards.
+const LONG_WAIT: Duration = Duration::from_secs(5);
+
 impl Journal {
-    /// Sleeps until a time. This does not count as running, so a run that also waits for people can
-    /// be paused until then.
+    /// Sleeps until a time. This does not count as running, so a run that has nothing else to do is
+    /// paused until then, if the time is [long](Journal::waits_long).
     pub(crate) async fn sleep_until(&self, until_ms: u64) {
         if until_ms <= self.now_ms() {
             return;
@@ -23,6 +32,50 @@ impl Journal {
         let timer = self.next_timer();
         let expiry = self.questions().next_expiry_ms;
         timer.into_iter().chain(expiry).min()
+    }
+
+    /// Returns true if the run waits for a time, and for a long one.
+    pub(crate) fn waits_long(&self) -> bool {
+        let until_ms = self.after_ms(LONG_WAIT);
+        self.next_timer().is_some_and(|at| at >= until_ms)
+    }
+
+    /// Sleeps within a running step, which does not count as running meanwhile. The end of a pause
+    /// between attempts is recorded, so that no attempt is made before; a poll may ask sooner. Returns
+    /// false, without sleeping, if the step is better kept: the pause is short, the step has a
+    /// transaction, or its attempts would be counted anew.
+    pub(crate) async fn rest(&self, place: &Place, pause: Pause, instant: Instant) -> bool {
+        let length = instant.saturating_duration_since(Instant::now());
+        let keeps_step = pause == Pause::AttemptToAsk || self.keeps_writes();
+        if length < LONG_WAIT || keeps_step {
+            return false;
+        }
+        let until_ms = self.after_ms(length);
+        if let Pause::Attempt(attempt) = pause {
+            self.add(Entry {
+                kind: RecordKind::Waiting,
+                place,
+                attempt,
+                payload: until_ms.to_string(),
+            });
+        }
+        let _resting = self.resting();
+        self.sleep_until(until_ms).await;
+        true
+    }
+
+    /// Returns when the pause between two attempts is over in which an earlier run left a step.
+    pub(crate) async fn rested(&self, place: &Place) {
+        let until_ms = self.replaying(|replay| replay.rests_until(place));
+        if let Some(until_ms) = until_ms {
+            self.sleep_until(until_ms).await;
+        }
+    }
+
+    /// The time after this one, in milliseconds since 1970 (UTC).
+    fn after_ms(&self, duration: Duration) -> u64 {
+        let duration = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        self.now_ms().saturating_add(duration)
     }
 
     /// The first time at which something other than a question wakes.

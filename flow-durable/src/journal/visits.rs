@@ -5,7 +5,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use flow_runtime::NodeError;
-use flow_runtime::engine::{EarlierAttempts, Frame, History, Place};
+use flow_runtime::engine::{EarlierAttempts, Frame, History, Pause, Place};
 use flow_store::RecordKind;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -59,10 +59,13 @@ impl History for Journal {
         self.add_gave_up(&frame.place(), attempt, error);
     }
 
-    fn sleep_until(&self, instant: Instant) -> BoxFuture<'_, ()> {
+    fn sleep_until(&self, frame: &Frame<'_>, pause: Pause, instant: Instant) -> BoxFuture<'_, ()> {
+        let place = frame.place();
         async move {
             let _aside = self.aside();
-            tokio::time::sleep_until(instant).await;
+            if !self.rest(&place, pause, instant).await {
+                tokio::time::sleep_until(instant).await;
+            }
         }
         .boxed()
     }

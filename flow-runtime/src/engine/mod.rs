@@ -106,7 +106,7 @@ pub use crate::error::Failed;
 #[cfg(feature = "stored")]
 pub use crate::exact::{Inexact, parse_json, to_json, to_json_text, unchanged};
 pub use crate::frame::{FlowInfo, Frame, Path, Place};
-pub use crate::history::{EarlierAttempts, History};
+pub use crate::history::{EarlierAttempts, History, Pause};
 #[cfg(feature = "stored")]
 pub use crate::input::{InputCode, InputError, RefusedInput, Unfit, Violation, read_input};
 #[cfg(feature = "stored")]

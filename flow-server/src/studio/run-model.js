@@ -77,6 +77,7 @@ export class RunModel {
     switch (kind) {
       case "attempt_failed":
       case "timed_out":
+        if (visit.state === "waiting") visit.state = "running";
         visit.failures.push({ at: event.timestamp, error: event.payload.error });
         break;
       case "outcome":

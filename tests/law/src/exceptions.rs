@@ -109,6 +109,8 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
             ("tests/durable/steps.rs", "Once"),
             ("tests/durable/timing.rs", "Inner"),
             ("tests/durable/timing.rs", "Retried"),
+            ("tests/durable/waits.rs", "Polled"),
+            ("tests/durable/waits.rs", "Retried"),
             ("tests/integration/retry_if.rs", "Reads"),
         ],
     ),

@@ -112,8 +112,8 @@ pub async fn risky(cx: &Context, a: &u64) -> Result<u64, String> {
     Ok(mixed(cx, &[*a]))
 }
 
-/// Is tried again.
-#[node(writes = w, retry(attempts = 3, wait = "20ms"))]
+/// Is tried again, after a pause in which nobody has the execution.
+#[node(writes = w, retry(attempts = 3, wait = "6s"))]
 pub async fn tried(cx: &Context, a: &u64) -> Result<u64, String> {
     act(cx, &[*a]).await;
     fails(cx, &[*a], 40)?;
@@ -148,7 +148,7 @@ impl Saved {
 }
 
 /// Asks until there is an answer, or gives up.
-#[node(writes = w, poll(every = "1s", timeout = "30s"))]
+#[node(writes = w, poll(every = "6s", timeout = "30s"))]
 pub async fn found(cx: &Context, a: &u64) -> Option<u64> {
     act(cx, &[*a]).await;
     (!roll(cx, &[*a], "found").is_multiple_of(3)).then(|| mixed(cx, &[*a]))
