@@ -121,6 +121,13 @@ impl ListOptions {
         self
     }
 
+    /// With `true`, only executions that have an open question of their own; with `false`, only those
+    /// that have none. The parts of a loop are executions too.
+    pub fn asks(mut self, asks: bool) -> Self {
+        self.query.asks = Some(asks);
+        self
+    }
+
     /// Only executions that were started at this time or later.
     pub fn started_from(mut self, time: SystemTime) -> Self {
         self.query.created_from_ms = Some(to_ms(time));

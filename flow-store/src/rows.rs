@@ -384,6 +384,8 @@ pub struct ListQuery {
     pub copied_from: Option<ExecutionId>,
     /// `Some(true)` selects those that are halted, `Some(false)` those that are not.
     pub halted: Option<bool>,
+    /// `Some(true)` selects those with an open question of their own, `Some(false)` those without one.
+    pub asks: Option<bool>,
     /// Older than this one: the next page.
     pub before: Option<ExecutionId>,
     /// At most this many.
@@ -391,7 +393,8 @@ pub struct ListQuery {
 }
 
 impl ListQuery {
-    /// Returns true if the query allows this execution.
+    /// Returns true if the query allows this execution, as far as its row says: the row does not say
+    /// what it [asks](ListQuery::asks).
     pub fn allows(&self, row: &Row) -> bool {
         self.flow.as_ref().is_none_or(|flow| *flow == row.flow)
             && self.status.is_none_or(|status| status == row.status)

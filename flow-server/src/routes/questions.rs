@@ -55,9 +55,10 @@ pub(super) async fn list(
     // Without a flow, the parts of loops are on the list themselves.
     let with_parts = params.flow.is_some();
     let mut options = ListOptions::new().status(Status::Paused).limit(limit);
-    if let Some(flow) = params.flow {
-        options = options.flow(flow);
-    }
+    options = match params.flow {
+        Some(flow) => options.flow(flow),
+        None => options.asks(true),
+    };
     if let Some(before) = params.before {
         options = options.before(execution_id(&before)?);
     }

@@ -20,6 +20,7 @@ mod mcp;
 mod once;
 #[cfg(feature = "mcp")]
 mod parts;
+mod questions;
 mod routes;
 mod shutdown;
 mod support;

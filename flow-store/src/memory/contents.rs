@@ -58,6 +58,13 @@ impl Execution {
         Some((self.row.flow.clone(), self.row.owner.clone(), key))
     }
 
+    /// Returns true if one of its questions is open.
+    pub(super) fn asks(&self) -> bool {
+        self.pauses
+            .iter()
+            .any(|pause| pause.state == PauseState::Open)
+    }
+
     /// The time from which it can continue if nobody has claimed it and nobody writes to it.
     pub(super) fn ready_ms(&self) -> Option<u64> {
         match self.row.status {

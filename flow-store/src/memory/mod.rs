@@ -102,11 +102,13 @@ impl Store for MemoryStore {
 
     async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
         let contents = self.contents();
-        let rows = contents.executions.values().rev().map(|it| &it.row);
-        Ok(rows
-            .filter(|row| query.allows(row))
+        let allowed = |it: &&Execution| {
+            query.allows(&it.row) && query.asks.is_none_or(|asks| it.asks() == asks)
+        };
+        let executions = contents.executions.values().rev().filter(allowed);
+        Ok(executions
             .take(query.limit.unwrap_or(usize::MAX))
-            .map(|row| Ok(row.clone()))
+            .map(|it| Ok(it.row.clone()))
             .collect())
     }
 

@@ -1,5 +1,7 @@
+use std::collections::BTreeSet;
+
 use super::fixtures::*;
-use crate::{ExecutionId, ListQuery, Row, Status};
+use crate::{Append, ExecutionId, ListQuery, PauseState, Row, Settlement, Status};
 
 async fn ids(store: &Stored, query: ListQuery) -> Vec<ExecutionId> {
     let rows = list(store, &query).await;
@@ -154,7 +156,7 @@ pub async fn filters_by_all_parts_together(store: Stored) {
     make(&store, rows).await;
     for id in &new[..5] {
         let fence = claim(&store, *id).await;
-        let pause = crate::Append {
+        let pause = Append {
             status: Some(Status::Paused),
             ..append(records(1..2))
         };
@@ -169,6 +171,7 @@ pub async fn filters_by_all_parts_together(store: Stored) {
         updated_before_ms: Some(NOW + 2),
         copied_from: None,
         halted: Some(false),
+        asks: Some(false),
         before: Some(new[5]),
         limit: Some(9),
     };
@@ -178,6 +181,60 @@ pub async fn filters_by_all_parts_together(store: Stored) {
         ..query
     };
     assert!(ids(&store, too_early).await.is_empty());
+}
+
+/// A question counts until it is settled or closed, whether or not its execution has gone on.
+pub async fn finds_those_that_ask(store: Stored) {
+    let none = paused(&store, |_| Vec::new()).await;
+    let one = paused(&store, |id| vec![question(id)]).await;
+    let two = paused(&store, |id| vec![question(id), question(id)]).await;
+    let expired = paused(&store, |id| vec![question(id)]).await;
+    let withdrawn = paused(&store, |id| vec![question(id)]).await;
+    let over = paused(&store, |id| vec![question(id)]).await;
+    let everyone = BTreeSet::from([none, one, two, expired, withdrawn, over]);
+    let ask = async |expected: &[ExecutionId]| {
+        let expected: BTreeSet<_> = expected.iter().copied().collect();
+        for (asks, expected) in [
+            (None, everyone.clone()),
+            (Some(true), expected.clone()),
+            (Some(false), &everyone - &expected),
+        ] {
+            let query = ListQuery {
+                asks,
+                ..ListQuery::default()
+            };
+            let found: BTreeSet<_> = ids(&store, query).await.into_iter().collect();
+            assert_eq!(found, expected, "{asks:?}");
+        }
+    };
+    ask(&[one, two, expired, withdrawn, over]).await;
+
+    let answer = || Settlement::Answer("1".to_owned());
+    let settle = async |id: ExecutionId, settlement: Settlement| {
+        let asked = store.pauses(id).await.unwrap();
+        let open = asked.iter().find(|asked| asked.state == PauseState::Open);
+        let settled = store.settle(open.unwrap().token, settlement, NOW + 50);
+        settled.await.unwrap();
+    };
+    settle(one, answer()).await;
+    settle(two, answer()).await;
+    settle(expired, Settlement::TimedOut).await;
+    let fence = claim(&store, withdrawn).await;
+    let close = Append {
+        closed: vec![store.pauses(withdrawn).await.unwrap()[0].token],
+        ..append(Vec::new())
+    };
+    store.append(withdrawn, fence, close).await.unwrap();
+    let fence = claim(&store, over).await;
+    let end = Append {
+        status: Some(Status::Failed),
+        ..append(Vec::new())
+    };
+    store.append(over, fence, end).await.unwrap();
+    ask(&[two]).await;
+
+    settle(two, answer()).await;
+    ask(&[]).await;
 }
 
 /// An owner with an empty name is not the same as none.

@@ -187,6 +187,7 @@ macro_rules! suite {
                     goes_on_from_page_to_page,
                     filters_by_each_part,
                     filters_by_all_parts_together,
+                    finds_those_that_ask,
                     tells_no_owner_from_an_empty_one,
                 };
                 log: {

@@ -73,7 +73,7 @@ pub(super) async fn list(
     database: &Database,
     query: &ListQuery,
 ) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
-    let sql = "SELECT * FROM {schema}.executions WHERE ($1::text IS NULL OR flow = $1) \
+    let sql = "SELECT * FROM {schema}.executions e WHERE ($1::text IS NULL OR flow = $1) \
          AND ($2::text IS NULL OR status = $2) \
          AND (NOT $3 OR owner IS NOT DISTINCT FROM $4) \
          AND ($5::bigint IS NULL OR created_ms >= $5) \
@@ -83,7 +83,9 @@ pub(super) async fn list(
          AND ($9::uuid IS NULL OR id < $9) \
          AND (NOT coalesce($11::bool, false) OR halted IS NOT NULL) \
          AND ($11 IS NULL OR $11 = \
-             (halted IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled'))) ORDER BY id DESC LIMIT $10";
+             (halted IS NOT NULL AND status NOT IN ('completed', 'failed', 'cancelled'))) \
+         AND ($12::bool IS NULL OR $12 = EXISTS \
+             (SELECT FROM {schema}.pauses p WHERE p.execution = e.id AND p.state = 'open')) ORDER BY id DESC LIMIT $10";
     let owner = query.owner.as_ref();
     let values: [Value<'_>; _] = [
         (&query.flow.as_deref().map(text::stored), Type::TEXT),
@@ -100,6 +102,7 @@ pub(super) async fn list(
         (&query.before.map(|id| id.as_uuid()), Type::UUID),
         (&query.limit.map(limit), Type::INT8),
         (&query.halted, Type::BOOL),
+        (&query.asks, Type::BOOL),
     ];
     let found = database.rows(sql, &values).await?;
     Ok(found.iter().map(rows::execution).collect())

@@ -98,6 +98,11 @@ pub(super) async fn list(
         let arguments = Arguments::default()
             .text(&max)
             .count(page_length)
+            .text(match query.asks {
+                None => "",
+                Some(false) => "0",
+                Some(true) => "1",
+            })
             .count(lists.len());
         let arguments = lists.iter().fold(arguments, |all, list| all.text(list));
         let page = reply::array(database.read(&script::LIST, arguments).await?)?;
@@ -106,9 +111,11 @@ pub(super) async fn list(
         let mut last = None;
         for found in page {
             let (id, fields) = identified(found)?;
-            let row = rows::execution(&id, &fields);
-            let is_wanted = row.as_ref().map_or(true, |row| query.allows(row));
-            if is_wanted && count < limit {
+            let row = fields.map(|fields| rows::execution(&id, &fields));
+            let is_wanted = |row: &Result<Row, Damaged>| {
+                count < limit && row.as_ref().map_or(true, |row| query.allows(row))
+            };
+            if let Some(row) = row.filter(is_wanted) {
                 count += usize::from(row.is_ok());
                 listed.push(row);
             }
@@ -122,18 +129,14 @@ pub(super) async fn list(
     Ok(listed)
 }
 
-/// What a script has found under an id: the id, and the fields.
-fn identified(found: Value) -> Result<(String, Fields), StoreError> {
+/// What a script has found under an id: the id, and the fields, unless they do not matter.
+fn identified(found: Value) -> Result<(String, Option<Fields>), StoreError> {
     let mut parts = reply::array(found)?.into_iter();
     // An id that somebody else has written need not be a text.
     let id = parts.next().and_then(reply::bytes);
-    match (id, parts.next()) {
-        (Some(id), Some(fields)) => {
-            let id = String::from_utf8_lossy(&id).into_owned();
-            Ok((id, Fields::new(fields)?))
-        }
-        _ => Err(not_understood("an entry without an id or fields")),
-    }
+    let id = id.ok_or_else(|| not_understood("an entry without an id"))?;
+    let fields = parts.next().map(Fields::new).transpose()?;
+    Ok((String::from_utf8_lossy(&id).into_owned(), fields))
 }
 
 pub(super) async fn records(
@@ -175,9 +178,8 @@ pub(super) async fn pauses(
         let token = token
             .parse()
             .map_err(|_| damaged("its token is not a UUID"))?;
-        if fields.is_empty() {
-            return Err(damaged("it is listed, and is missing"));
-        }
+        let fields = fields.filter(|fields| !fields.is_empty());
+        let fields = fields.ok_or_else(|| damaged("it is listed, and is missing"))?;
         Ok(rows::question(token, &fields)?)
     });
     questions.collect()

@@ -93,11 +93,10 @@ pub(super) fn list(
         let Some(row) = found.next().map_err(store_error)? else {
             break;
         };
-        listed.add(
-            connection,
-            &rows::shown(row, 0),
-            |Execution { row, .. }| Ok(query.allows(&row).then_some(row)),
-        )?;
+        listed.add(connection, &rows::shown(row, 0), |it| {
+            let allowed = query.allows(&it.row) && query.asks.is_none_or(|asks| it.asks() == asks);
+            Ok(allowed.then_some(it.row))
+        })?;
     }
     Ok(listed.found)
 }
@@ -170,6 +169,9 @@ fn ids_of(query: &ListQuery) -> (String, Vec<Value>) {
         // Few are.
         index = "executions_halted";
         conditions.push("halted IS NOT NULL");
+    }
+    if query.asks == Some(true) {
+        conditions.push("unclosed > settled");
     }
     if let Some(id) = query.before {
         conditions.push("id < ?");

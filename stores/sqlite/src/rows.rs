@@ -88,6 +88,11 @@ impl Execution {
         Some(claim.until_ms.saturating_sub(claim.lease_ms))
     }
 
+    /// Returns true if one of its questions is open.
+    pub(super) fn asks(&self) -> bool {
+        self.unclosed > self.settled
+    }
+
     /// The time from which it can continue if nobody has claimed it and nobody writes to it. `None`
     /// if it cannot.
     pub(super) fn ready_ms(&self) -> Option<u64> {

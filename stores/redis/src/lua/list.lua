@@ -1,5 +1,6 @@
--- One page, of the shortest of the lists that these names say.
-local max, count = given(), given_number()
+-- One page, of the shortest of the lists that these names say. Without the fields of those that are not looked for, since
+-- they ask somebody (`0` is given) or do not (`1`).
+local max, count, asks = given(), given_number(), given()
 local best, length
 for _ = 1, given_number() do
     local key = typed(given(), 'zset')
@@ -8,8 +9,20 @@ for _ = 1, given_number() do
         best, length = key, found
     end
 end
+
+-- Those that are settled are listed until the execution has gone on.
+local function has_open_question(id, key)
+    local settled = tonumber(redis.call('HGET', key, 'settled')) or 0
+    return redis.call('ZCARD', typed('open:' .. id, 'zset')) > settled
+end
+
 local rows = {}
 for place, id in ipairs(redis.call('ZREVRANGEBYLEX', best, max, '-', 'LIMIT', 0, count)) do
-    rows[place] = { id, redis.call('HGETALL', typed('execution:' .. id, 'hash')) }
+    local key = typed('execution:' .. id, 'hash')
+    if asks == '' or (asks == '1') == has_open_question(id, key) then
+        rows[place] = { id, redis.call('HGETALL', key) }
+    else
+        rows[place] = { id }
+    end
 end
 return rows
