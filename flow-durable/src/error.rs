@@ -78,6 +78,10 @@ pub enum RuntimeError {
         /// How it ended.
         status: Status,
     },
+    /// The execution is not halted, so there is nothing to mend; or somebody else lets it continue at
+    /// this moment.
+    #[error("execution {0} is not halted, or continues already")]
+    NotHalted(ExecutionId),
     /// The execution runs a part of the items of a loop, and the execution with the loop waits for it.
     #[error(
         "execution {execution} is a part of {of}, which waits for it: delete that one first, or cancel it"
@@ -125,8 +129,8 @@ pub enum RuntimeError {
     /// routes; the execution would exceed its [`step_budget`](super::StartOptions::step_budget); or it
     /// has lost its process too often ([`RuntimeOptions::take_overs`](super::RuntimeOptions::take_overs)).
     /// What was recorded before stays, and the execution continues there when a program in which this
-    /// is mended [recovers](super::Runtime::recover), or
-    /// [by hand](super::Runtime::continue_halted).
+    /// is mended [recovers](super::Runtime::recover), or by hand: `continue_halted` and
+    /// [`continue_with_steps`](super::Runtime::continue_with_steps).
     #[error(
         "execution {execution} is halted, and continues with a program in which this is mended: {reason}"
     )]

@@ -168,6 +168,20 @@ impl Executions {
         self.runtime.continue_halted(id).await
     }
 
+    /// Lets an execution continue that is halted, with a larger step budget, as
+    /// [`Runtime::continue_with_steps`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Runtime::continue_with_steps`].
+    pub async fn continue_with_steps(
+        &self,
+        id: ExecutionId,
+        steps: u64,
+    ) -> Result<Execution, RuntimeError> {
+        self.runtime.continue_with_steps(id, steps).await
+    }
+
     /// Cancels the executions that have been paused for this long, as [`Runtime::expire`].
     ///
     /// # Errors

@@ -324,9 +324,10 @@ impl StartOptions {
 
     /// How many steps the execution may take, including those before a recovery: see
     /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget). Before it takes more, it
-    /// is halted ([`RuntimeError::Halted`](super::RuntimeError::Halted)). The steps in the parts of its
-    /// loops count as well, when a part is over. There is no limit unless
-    /// this is called: a flow may be meant to run for years.
+    /// is halted ([`RuntimeError::Halted`](super::RuntimeError::Halted)), and continues
+    /// [with more](super::Runtime::continue_with_steps). The steps in the parts of its loops count as
+    /// well, when a part is over. There is no limit unless this is called: a flow may be meant to run
+    /// for years.
     pub fn step_budget(mut self, steps: u64) -> Self {
         self.stored.step_budget = Some(steps);
         self
@@ -359,6 +360,14 @@ impl StoredOptions {
     pub(crate) fn with_part(&self, part: Part) -> StoredOptions {
         StoredOptions {
             part: Some(part),
+            ..self.clone()
+        }
+    }
+
+    /// The same with a larger budget, if there is one.
+    pub(crate) fn with_more_steps(&self, steps: u64) -> StoredOptions {
+        StoredOptions {
+            step_budget: self.step_budget.map(|budget| budget.saturating_add(steps)),
             ..self.clone()
         }
     }

@@ -179,6 +179,7 @@ fn classified(error: &RuntimeError) -> (StatusCode, &'static str, &'static str) 
             conflict("flow-not-registered", title)
         }
         RuntimeError::Over { .. } => conflict("over", "The execution is over"),
+        RuntimeError::NotHalted(_) => conflict("not-halted", "The execution is not halted"),
         RuntimeError::IsPart { .. } => conflict("is-part", "Another execution waits for this one"),
         RuntimeError::AlreadyAnswered { .. } => {
             conflict("already-answered", "The question is answered already")

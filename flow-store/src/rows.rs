@@ -155,7 +155,7 @@ pub struct TakeOvers {
     pub at_seq: u64,
 }
 
-/// The state of an execution that [`Store::mark`](crate::Store::mark) writes. Both values replace those
+/// The state of an execution that [`Store::mark`](crate::Store::mark) writes. The values replace those
 /// of the [`Row`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mark {
@@ -163,6 +163,8 @@ pub struct Mark {
     pub halted: Option<String>,
     /// How often it was taken over.
     pub take_overs: Option<TakeOvers>,
+    /// Its new options, as JSON. `None` leaves them as they were.
+    pub options: Option<String>,
 }
 
 /// A limit on the executions that are under way at once, in all processes: those that have begun

@@ -203,6 +203,38 @@ async fn a_used_budget_halts_an_execution() {
     assert_eq!(started.refreshed().await.unwrap().status(), Status::Running);
 }
 
+/// It goes on where it was halted, in whichever process, and is halted again when that is used up.
+#[tokio::test(start_paused = true)]
+async fn an_execution_that_used_up_its_budget_continues_with_more_steps() {
+    let store = store();
+    let first = runtime(store.clone(), Endless::new());
+    let options = StartOptions::new().step_budget(5);
+    let input = EndlessInput { number: 1 };
+    let started = first.start::<Endless>(input, options).await.unwrap();
+    let id = started.id();
+    started.settled().await.unwrap_err();
+    // Every other step is the branch, which has no outcome. What ran last is not recorded, and runs
+    // again.
+    let increased = async || outcomes(&first.get(id).await.unwrap().journal().await.unwrap()).len();
+    assert_eq!(increased().await, 2);
+
+    let second = runtime(store, Endless::new());
+    for (more, budget, expected) in [(4, 9, 4), (0, 9, 4), (20, 29, 14)] {
+        let continued = second.continue_with_steps(id, more).await.unwrap();
+        let halted = continued.settled().await.unwrap_err().to_string();
+        let reason = format!("the run used up its {budget} steps before `endless.again`");
+        assert!(halted.contains(&reason), "{halted}");
+        assert_eq!(increased().await, expected);
+    }
+
+    first.cancel(id, "enough").await.unwrap();
+    let refused = second.continue_with_steps(id, 99).await.unwrap_err();
+    assert!(
+        matches!(refused, RuntimeError::NotHalted(of) if of == id),
+        "{refused}"
+    );
+}
+
 flow_law::law! {
     nodes: [panics, fails, increase],
     flows: [

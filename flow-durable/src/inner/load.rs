@@ -295,13 +295,7 @@ impl Inner {
         }
         let reached = Reached::new(&records, snapshot.as_ref());
         let changes = self.changes(row, flow, &reached).await?;
-        let options: StoredOptions = StoredOptions::parse(&row.options).map_err(|error| {
-            unreadable(
-                row.id,
-                flow.namespace(),
-                format!("its options are damaged: {error}"),
-            )
-        })?;
+        let options = options_of(row, flow.namespace())?;
         let input = match &options.part {
             Some(part) => self.input_of(part.of).await?,
             None => input,
@@ -468,6 +462,16 @@ fn answered_elsewhere(pause: &PauseRow) -> Option<RuntimeError> {
 /// Why a value is not in the store.
 pub(crate) const WITHOUT_BLOBS: &str = "is kept as a blob, and this process has opened the store \
      without its blobs: open it as the process that wrote it, with a `BlobStore`";
+
+/// The options of an execution. `path` is where an error says that they are.
+///
+/// # Errors
+///
+/// [`RuntimeError::Unreadable`]: they are damaged.
+pub(crate) fn options_of(row: &Row, path: &str) -> Result<StoredOptions, RuntimeError> {
+    let damaged = |error| unreadable(row.id, path, format!("its options are damaged: {error}"));
+    StoredOptions::parse(&row.options).map_err(damaged)
+}
 
 fn unreadable(execution: ExecutionId, path: &str, reason: String) -> RuntimeError {
     RuntimeError::Unreadable {

@@ -13,6 +13,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::{Inner, PAGE, lock};
 use crate::error::RuntimeError;
+use crate::options::StoredOptions;
 
 /// How many bytes of a reason are stored.
 const REASON_BYTES: usize = 4096;
@@ -100,8 +101,8 @@ impl Inner {
     pub(super) async fn count_take_over(&self, row: &Row) -> Result<(), RuntimeError> {
         let take_overs = once_more(row);
         let mut mark = Mark {
-            halted: None,
             take_overs: Some(take_overs),
+            ..Mark::default()
         };
         if take_overs.count <= self.options.take_overs {
             return self.mark(row.id, row.fence, mark).await;
@@ -135,7 +136,7 @@ impl Inner {
         };
         let mark = Mark {
             halted: Some(stored(reason)),
-            take_overs: None,
+            ..Mark::default()
         };
         match self.mark(*execution, fence, mark).await {
             Ok(()) => error,
@@ -161,8 +162,8 @@ impl Inner {
             for row in &rows {
                 let error = match halted(row) {
                     Some(error) if self.is_lost_too_often(row) => error,
-                    _ => match self.continues(row).await {
-                        Ok(()) => continue,
+                    _ => match self.continues(row, None).await {
+                        Ok(_) => continue,
                         Err(error) => error,
                     },
                 };
@@ -181,18 +182,27 @@ impl Inner {
     }
 
     /// Lets an execution that is halted continue, if its flow is registered: from then on it is due.
-    pub(crate) async fn continues(&self, row: &Row) -> Result<(), RuntimeError> {
+    /// It has other options then, if there are any. Returns false if somebody else has it, who may let
+    /// it continue: then nothing has changed.
+    pub(crate) async fn continues(
+        &self,
+        row: &Row,
+        options: Option<&StoredOptions>,
+    ) -> Result<bool, RuntimeError> {
         self.version(row).await?;
         let _call = self.claiming.begin();
         let Some(row) = self.claim(row.id, self.term()).await? else {
-            // Somebody else does it.
-            return Ok(());
+            return Ok(false);
         };
         self.to_release(row.id, row.fence);
-        let marked = self.mark(row.id, row.fence, Mark::default()).await;
+        let mark = Mark {
+            options: options.map(StoredOptions::to_json),
+            ..Mark::default()
+        };
+        let marked = self.mark(row.id, row.fence, mark).await;
         self.release_one(row.id, row.fence).await;
         marked?;
         lock(&self.halted).remove(&row.id);
-        Ok(())
+        Ok(true)
     }
 }

@@ -43,8 +43,8 @@ pub(crate) use claims::{FIRST_FENCE, UnusedClaim};
 pub(crate) use halts::Look;
 pub(crate) use listen::Hints;
 pub(crate) use load::{
-    Loaded, WITHOUT_BLOBS, check_format, kept_elsewhere, loaded_visits, records_since_snapshot,
-    without_items,
+    Loaded, WITHOUT_BLOBS, check_format, kept_elsewhere, loaded_visits, options_of,
+    records_since_snapshot, without_items,
 };
 pub(crate) use marks::{Suspicion, halted, one_suspect};
 pub use recover::Recovered;

@@ -7,7 +7,7 @@ use flow_store::{EndIf, ExecutionId, Record, RecordKind, Row, Status, Store, no_
 use super::Runtime;
 use crate::error::RuntimeError;
 use crate::execution::Execution;
-use crate::inner::lock;
+use crate::inner::{lock, options_of};
 use crate::listed::{ListOptions, Listed};
 
 impl Runtime {
@@ -36,9 +36,37 @@ impl Runtime {
         let row = self.owned.row(id).await?;
         if row.halt().is_some() {
             self.owned.inner.set_clock().await?;
-            self.owned.inner.continues(&row).await?;
+            self.owned.inner.continues(&row, None).await?;
             self.owned.inner.try_to_launch(id).await;
         }
+        let row = self.owned.row(id).await?;
+        Ok(Execution::new(self.owned.clone(), row))
+    }
+
+    /// Lets an execution continue that is [halted](Execution::halted), as
+    /// [`continue_halted`](Runtime::continue_halted), and adds so many steps to its
+    /// [`step_budget`](crate::StartOptions::step_budget). One without a budget has no limit, and gets
+    /// none. A part of a loop has a budget of its own.
+    ///
+    /// # Errors
+    ///
+    /// As [`continue_halted`](Runtime::continue_halted); [`RuntimeError::NotHalted`]: the budget stays
+    /// as it was; or [`RuntimeError::Unreadable`].
+    pub async fn continue_with_steps(
+        &self,
+        id: ExecutionId,
+        steps: u64,
+    ) -> Result<Execution, RuntimeError> {
+        let row = self.owned.row(id).await?;
+        if row.halt().is_none() {
+            return Err(RuntimeError::NotHalted(id));
+        }
+        self.owned.inner.set_clock().await?;
+        let options = options_of(&row, &row.flow)?.with_more_steps(steps);
+        if !self.owned.inner.continues(&row, Some(&options)).await? {
+            return Err(RuntimeError::NotHalted(id));
+        }
+        self.owned.inner.try_to_launch(id).await;
         let row = self.owned.row(id).await?;
         Ok(Execution::new(self.owned.clone(), row))
     }

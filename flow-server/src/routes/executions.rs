@@ -153,17 +153,34 @@ pub(super) async fn cancel(
     Ok(Json(ExecutionView::of(&execution)?))
 }
 
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+pub(super) struct ContinueParams {
+    /// How many steps are added to its budget, if it has one. Without this, its budget stays as it was.
+    #[param(minimum = 0)]
+    more_steps: Option<u64>,
+}
+
 /// Let an execution continue that is halted
 ///
-/// An execution that is not halted stays as it is.
+/// An execution that is not halted stays as it is. If steps are to be added, that is an error.
 #[utoipa::path(post, path = "/executions/{id}/continue", operation_id = "continue_execution", tag = "executions",
-    params(("id" = String, Path, format = "uuid", description = "The id of the execution")),
+    params(("id" = String, Path, format = "uuid", description = "The id of the execution"), ContinueParams),
     responses(
         (status = 200, description = "The execution", body = ExecutionView),
         (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
     ))]
-pub(super) async fn go_on(caller: Caller, Id(id): Id) -> Result<Json<ExecutionView>, Problem> {
-    let execution = caller.executions()?.continue_halted(id).await?;
+pub(super) async fn go_on(
+    caller: Caller,
+    Id(id): Id,
+    Params(params): Params<ContinueParams>,
+) -> Result<Json<ExecutionView>, Problem> {
+    let executions = caller.executions()?;
+    let execution = match params.more_steps {
+        None => executions.continue_halted(id).await?,
+        Some(steps) => executions.continue_with_steps(id, steps).await?,
+    };
     Ok(Json(ExecutionView::of(&execution)?))
 }
 

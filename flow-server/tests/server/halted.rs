@@ -62,18 +62,26 @@ async fn a_halt_is_shown_listed_and_ended() {
     assert_eq!(refused(&client).await, "flow_executions_refused 1");
 
     let go_on = format!("{path}/continue");
+    for wrong in ["?moreSteps=-1", "?moreSteps=many", "?steps=1"] {
+        let asked = client.post(&format!("{go_on}{wrong}"), Value::Null).await;
+        asked.problem(400, "bad-request");
+    }
     let ben = client.with_token("ben's token");
     ben.post(&go_on, Value::Null)
         .await
         .problem(404, "not-found");
     bake.is_mended.store(true, Ordering::SeqCst);
-    client.post(&go_on, Value::Null).await.expect(200);
+    let more = format!("{go_on}?moreSteps=1000");
+    client.post(&more, Value::Null).await.expect(200);
     let done = client.get(&format!("{path}?wait=60")).await.expect(200);
     assert_eq!(
         (&done["status"], &done["halted"]),
         (&json!("completed"), &Value::Null)
     );
     assert_eq!(done["output"]["bread"], 2);
+    client.post(&go_on, Value::Null).await.expect(200);
+    let asked = client.post(&more, Value::Null).await;
+    asked.problem(409, "not-halted");
     let listed = client.get("/executions?halted=true").await.expect(200);
     assert!(ids(&listed).is_empty(), "{listed}");
     assert_eq!(refused(&client).await, "flow_executions_refused 0");

@@ -216,6 +216,9 @@ impl Store for MemoryStore {
         let mut execution = contents.take(id).ok_or(StoreError::NotFound(id))?;
         execution.row.halted = mark.halted;
         execution.row.take_overs = mark.take_overs;
+        if let Some(options) = mark.options {
+            execution.row.options = options;
+        }
         contents.put(execution);
         Ok(())
     }

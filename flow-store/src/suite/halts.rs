@@ -15,6 +15,7 @@ fn halted() -> Mark {
     Mark {
         halted: Some("node `orders.pay` panicked: \u{0}no \"money\"".to_owned()),
         take_overs: Some(MARK),
+        options: None,
     }
 }
 
@@ -77,6 +78,39 @@ pub async fn keep_what_they_are_given(store: Stored) {
         ..kept
     };
     assert_eq!(stored(&store, id).await, expected);
+}
+
+/// A mark may give an execution other options, and leaves everything else as it was.
+pub async fn change_options(store: Stored) {
+    let (id, fence) = claimed(&store).await;
+    let before = stored(&store, id).await;
+    for options in ["{\"stepBudget\":7}", "{\"said\":\"\u{0} and \\\"so\\\"\"}"] {
+        let mark = Mark {
+            options: Some(options.to_owned()),
+            ..halted()
+        };
+        store.mark(id, fence, mark).await.unwrap();
+        let expected = Row {
+            options: options.to_owned(),
+            halted: halted().halted,
+            take_overs: halted().take_overs,
+            ..before.clone()
+        };
+        assert_eq!(stored(&store, id).await, expected);
+        store.mark(id, fence, Mark::default()).await.unwrap();
+        let expected = Row {
+            halted: None,
+            take_overs: None,
+            ..expected
+        };
+        assert_eq!(stored(&store, id).await, expected);
+    }
+    store
+        .append(id, fence, append(records(1..3)))
+        .await
+        .unwrap();
+    let options = stored(&store, id).await.options;
+    assert_eq!(options, "{\"said\":\"\u{0} and \\\"so\\\"\"}");
 }
 
 /// An execution that is halted is not due, whatever it is otherwise.

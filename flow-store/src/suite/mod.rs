@@ -136,6 +136,7 @@ macro_rules! suite {
                 };
                 halts: {
                     keep_what_they_are_given,
+                    change_options,
                     are_not_due,
                     are_listed,
                     are_made_by_the_holder_of_the_claim,

@@ -8,14 +8,14 @@ use super::database::{Database, Value};
 use super::given::integer;
 use super::text;
 
-/// Writes why a claimed execution is halted, and how often it was taken over.
+/// Writes why a claimed execution is halted, how often it was taken over, and perhaps new options.
 pub(super) async fn mark(
     database: &Database,
     id: ExecutionId,
     fence: u64,
     mark: &Mark,
 ) -> Result<(), StoreError> {
-    let sql = "UPDATE {schema}.executions SET halted = $3, take_overs = $4, taken_over_at = $5 \
+    let sql = "UPDATE {schema}.executions SET halted = $3, take_overs = $4, taken_over_at = $5, options = coalesce($6, options) \
          WHERE id = $1 AND fence = $2 AND holder IS NOT NULL RETURNING id";
     let values: [Value<'_>; _] = [
         (&id.as_uuid(), Type::UUID),
@@ -23,6 +23,7 @@ pub(super) async fn mark(
         (&mark.halted.as_deref().map(text::stored), Type::TEXT),
         (&mark.take_overs.map(|it| i64::from(it.count)), Type::INT8),
         (&mark.take_overs.map(|it| integer(it.at_seq)), Type::INT8),
+        (&mark.options.as_deref().map(text::stored), Type::TEXT),
     ];
     if !database.rows(sql, &values).await?.is_empty() {
         return Ok(());

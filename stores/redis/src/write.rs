@@ -332,7 +332,8 @@ pub(super) async fn mark(
         .owned(claim.map_or_else(String::new, |call| call.to_string()))
         .optional(mark.halted.as_deref())
         .optional_number(take_overs.map(|it| it.count.into()))
-        .optional_number(take_overs.map(|it| it.at_seq));
+        .optional_number(take_overs.map(|it| it.at_seq))
+        .optional(mark.options.as_deref());
     let call = Uuid::new_v4();
     let answer = database.write(&script::MARK, call, arguments).await?;
     match reply::tagged(answer)?.0.as_str() {

@@ -98,7 +98,7 @@ fn insert(table: &str, columns: &str, otherwise: &str) -> String {
 /// Writes the current values of an execution.
 pub(super) fn put(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
     // The numbers are those of the columns in `EXECUTION`. Columns that never change are left out.
-    let sql = "UPDATE executions SET structure = ?3, status = ?7, updated_ms = ?11, next_seq = ?12, first_seq = ?13, \
+    let sql = "UPDATE executions SET structure = ?3, status = ?7, options = ?9, updated_ms = ?11, next_seq = ?12, first_seq = ?13, \
          snapshot_seq = ?14, result = ?16, fence = ?17, holder = ?18, claimed_ms = ?19, claimed_until_ms = ?20, \
          timer_ms = ?21, wake_ms = ?22, settled = ?23, unclosed = ?24, due_ms = ?25, \
          halted = ?30, take_overs = ?31, taken_over_at = ?32, checksum = ?33 WHERE id = ?1";
@@ -253,6 +253,9 @@ pub(super) fn mark(
     let mut execution = claimed(connection, id, fence)?;
     execution.row.halted.clone_from(&mark.halted);
     execution.row.take_overs = mark.take_overs;
+    if let Some(options) = &mark.options {
+        execution.row.options.clone_from(options);
+    }
     put(connection, &execution)
 }
 

@@ -62,6 +62,7 @@ async fn an_earlier_one_gets_what_it_lacks_and_keeps_its_executions() {
     let mark = flow_store::Mark {
         halted: Some("no bread".to_owned()),
         take_overs: None,
+        ..flow_store::Mark::default()
     };
     store.mark(id, fence, mark).await.unwrap();
     let row = store.execution(id).await.unwrap().unwrap();

@@ -173,7 +173,7 @@ end
 
 local CHANGING = { 'status', 'fence', 'next_seq', 'updated_ms', 'settled', 'asked', 'holder', 'claimed_until_ms',
     'lease_ms', 'timer_ms', 'expires_ms', 'wake_ms', 'snapshot_seq', 'result', 'structure', 'claimed_by_call',
-    'written_by_call', 'halted', 'take_overs', 'taken_over_at' }
+    'written_by_call', 'halted', 'take_overs', 'taken_over_at', 'options' }
 
 -- Stores an execution as it is now.
 local function store(before, row)
