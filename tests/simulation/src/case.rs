@@ -8,7 +8,7 @@ use flow_durable::{Execution, ExecutionId, Record, Status, Store as _};
 use crate::backend::Backend;
 use crate::flows;
 use crate::laws;
-use crate::process::{Machine, Work};
+use crate::process::{Done, Machine, Work};
 use crate::world::{World, world};
 
 /// A case. All that happens follows from it.
@@ -34,6 +34,8 @@ pub struct Case {
     pub freeze: Option<Freeze>,
     /// Whether the time to answer may run out between any two readings of the clock.
     pub moves: bool,
+    /// After how many looks at it somebody removes the execution.
+    pub deleted: Option<u64>,
 }
 
 /// A process is stopped for longer than its claims last, as by `SIGSTOP`, and goes on.
@@ -207,6 +209,10 @@ impl Case {
             backend: Backend::Memory,
             freeze: (rng.u8(..3) == 0).then(|| Freeze::random(&mut rng)),
             moves: rng.u8(..4) == 0,
+            deleted: (rng.u8(..8) == 0).then(|| {
+                let most = [2, 8, 30][rng.usize(..3)];
+                rng.u64(..most)
+            }),
         }
     }
 
@@ -254,6 +260,7 @@ impl Case {
             backend: Backend::Memory,
             freeze: None,
             moves: false,
+            deleted: None,
             ..self.clone()
         }
     }
@@ -285,6 +292,9 @@ impl fmt::Display for Case {
         }
         if let Some(freeze) = &self.freeze {
             write!(f, " --freeze {freeze}")?;
+        }
+        if let Some(rounds) = self.deleted {
+            write!(f, " --deleted {rounds}")?;
         }
         let name = Backend::ALL.iter().find(|(it, _)| *it == self.backend);
         if let Some((_, name)) = name.filter(|_| self.backend != Backend::Memory) {
@@ -408,6 +418,10 @@ fn shrunk(mut failure: Box<Failure>) -> Box<Failure> {
                 moves: false,
                 ..case.clone()
             },
+            Case {
+                deleted: None,
+                ..case.clone()
+            },
         ];
         let smaller = fewer
             .chain(simpler.into_iter().filter(|simpler| *simpler != case))
@@ -422,14 +436,18 @@ fn shrunk(mut failure: Box<Failure>) -> Box<Failure> {
 fn check_as_it_is(case: &Case) -> Result<Compared, Box<Failure>> {
     let expected = run(&case.undisturbed())?;
     let ending = run(case)?;
-    let compared = if case.prune {
-        expected.compared_with(&run(&Case {
+    let (Some(expected), Some(ending)) = (expected, ending) else {
+        return Ok(Compared::Same);
+    };
+    let whole = if case.prune {
+        run(&Case {
             prune: false,
             ..case.clone()
-        })?)
+        })?
     } else {
-        expected.compared_with(&ending)
+        None
     };
+    let compared = expected.compared_with(whole.as_ref().unwrap_or(&ending));
     if compared == Compared::Same {
         expected.check_same(&ending, "it");
         laws::same_outcomes(&expected.journal, &ending.journal);
@@ -459,8 +477,8 @@ fn verdict(case: &Case, journal: &[Record]) -> Result<(), Box<Failure>> {
     }
 }
 
-/// Runs a case to its end.
-fn run(case: &Case) -> Result<Ending, Box<Failure>> {
+/// Runs a case to its end. `None` if its execution was removed.
+fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
     world(|world| {
         *world = World {
             seed: case.world,
@@ -475,12 +493,18 @@ fn run(case: &Case) -> Result<Ending, Box<Failure>> {
     let execution = loop {
         let stop = stops.next();
         let done = machine.process(case, flow, input, stop);
-        if let Some(stored) = stored(&machine) {
-            let (id, records) = stored;
-            laws::stopped(id, &mut before, records, case.prune);
+        match stored(&machine) {
+            // It may be another one.
+            Some((id, records)) if case.deleted.is_some() => laws::stored(id, &records),
+            Some((id, records)) => laws::stopped(id, &mut before, records, case.prune),
+            None => {}
         }
         match done {
-            Some(execution) => break execution,
+            Some(Done::Over(execution)) => break execution,
+            Some(Done::Deleted) => {
+                verdict_keeps(case, &before)?;
+                return Ok(None);
+            }
             None if stop.is_some() => {}
             None => {
                 violated("it did not end".to_owned());
@@ -500,7 +524,7 @@ fn run(case: &Case) -> Result<Ending, Box<Failure>> {
         copy(case, &mut machine, &execution, &ending, index);
     }
     verdict_keeps(case, &ending.journal)?;
-    Ok(ending)
+    Ok(Some(ending))
 }
 
 /// As [`verdict`], and what was noted stays.
@@ -542,7 +566,7 @@ fn copy(
     };
     let seq = first + (index as u64 * 7919 + case.world) % (last - first + 1);
     let work = Work::Copy(execution.id(), seq);
-    let Some(copied) = machine.process(case, flow, work, None) else {
+    let Some(Done::Over(copied)) = machine.process(case, flow, work, None) else {
         return;
     };
     let journal = records(machine, copied.id()).unwrap_or_default();

@@ -56,6 +56,10 @@ fn run(arguments: &[String]) -> Result<bool, String> {
                 .map(Freeze::parse)
                 .transpose()?,
             moves: arguments.iter().any(|argument| argument == "--moves"),
+            deleted: match option(arguments, "--deleted") {
+                None => None,
+                Some(_) => Some(number(arguments, "--deleted", 0)?),
+            },
         };
         return Ok(report(&case).is_some());
     }

@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use flow_durable::{
-    Execution, ExecutionId, OpenQuestion, Runtime, RuntimeError, RuntimeOptions, StartOptions,
+    Execution, ExecutionId, ListOptions, OpenQuestion, Runtime, RuntimeError, RuntimeOptions,
+    StartOptions,
 };
 use futures_util::future::{Either, select};
 use serde_json::json;
@@ -63,15 +64,15 @@ impl Machine {
         self.clock.read()
     }
 
-    /// Runs a process until what it works at is done, or it is stopped. Returns what it worked at, if
-    /// that is done.
+    /// Runs a process until what it works at is done, or it is stopped. Returns what came of it, if it
+    /// is done.
     pub(crate) fn process(
         &mut self,
         case: &Case,
         flow: Simulated,
         work: Work,
         stop: Option<Stop>,
-    ) -> Option<Execution> {
+    ) -> Option<Done> {
         let loaded = case.loaded.is_in(self.processes);
         self.processes += 1;
         let tokio = tokio::runtime::Builder::new_current_thread()
@@ -107,7 +108,7 @@ impl Machine {
             }
             let done = {
                 let asked = case.moves.then_some(&*wall);
-                let work = pin!(work.run(&runtime, (flow, loaded), asked));
+                let work = pin!(work.run(&runtime, (flow, loaded), asked, case.deleted));
                 match select(work, pin!(store.stopped.notified())).await {
                     Either::Left((done, _)) => Some(done),
                     Either::Right(_) => None,
@@ -145,6 +146,14 @@ fn options(case: &Case) -> RuntimeOptions {
     }
 }
 
+/// What came of what a process was there for.
+pub(crate) enum Done {
+    /// The execution is over.
+    Over(Box<Execution>),
+    /// Somebody has removed it.
+    Deleted,
+}
+
 /// What a process is there for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Work {
@@ -160,7 +169,8 @@ impl Work {
         runtime: &Runtime,
         (flow, loaded): (Simulated, bool),
         moves: Option<&Wall>,
-    ) -> Option<Execution> {
+        deleted: Option<u64>,
+    ) -> Option<Done> {
         while let Err(error) = runtime.recover().await {
             expected(&error, "recover");
             tokio::time::sleep(LOOK).await;
@@ -187,7 +197,7 @@ impl Work {
                 }
             }
         };
-        see_to_its_end(runtime, id, moves).await
+        see_to_its_end(runtime, id, moves, deleted).await
     }
 }
 
@@ -206,18 +216,26 @@ async fn copy(runtime: &Runtime, id: ExecutionId, seq: u64) -> Result<Execution,
     runtime.copy(id, seq).await
 }
 
-/// Answers questions until an execution is over.
+/// Answers questions until an execution is over, or removes it after so many rounds, or when it is
+/// over if that is sooner.
 async fn see_to_its_end(
     runtime: &Runtime,
     id: ExecutionId,
     moves: Option<&Wall>,
-) -> Option<Execution> {
+    deleted: Option<u64>,
+) -> Option<Done> {
     let began = Instant::now();
     let mut round = 0_u64;
     while began.elapsed() < LONGEST {
+        if deleted.is_some_and(|rounds| round >= rounds) {
+            return delete(runtime, id).await;
+        }
         if let Ok(execution) = runtime.get(id).await {
             if execution.status().is_over() {
-                return Some(execution);
+                return match deleted {
+                    Some(_) => delete(runtime, id).await,
+                    None => Some(Done::Over(Box::new(execution))),
+                };
             }
             if let Ok(Err(error)) = tokio::time::timeout(Duration::ZERO, execution.settled()).await
             {
@@ -237,6 +255,33 @@ async fn see_to_its_end(
             .push(format!("execution {id} does not end"))
     });
     None
+}
+
+/// Removes an execution. Nothing of it is left then, not even when all that was under way is over.
+async fn delete(runtime: &Runtime, id: ExecutionId) -> Option<Done> {
+    world(|world| world.is_deleted = true);
+    loop {
+        match runtime.delete(id).await {
+            Ok(()) | Err(RuntimeError::NotFound(_)) => break,
+            Err(error) => expected(&error, "delete"),
+        }
+        tokio::time::sleep(LOOK).await;
+    }
+    tokio::time::sleep(3 * LEASE).await;
+    let left = loop {
+        match runtime.list(ListOptions::new()).await {
+            Ok(left) => break left,
+            Err(error) => expected(&error, "list"),
+        }
+        tokio::time::sleep(LOOK).await;
+    };
+    for left in left.iter() {
+        world(|world| {
+            let violation = format!("execution {id} is removed, and left {}", left.id());
+            world.violations.push(violation);
+        });
+    }
+    Some(Done::Deleted)
 }
 
 /// Answers a question if it is time to, and if anybody wants to. If the clock moves, the time to answer
@@ -270,7 +315,7 @@ async fn answer(runtime: &Runtime, question: &OpenQuestion, round: u64, moves: O
     }
 }
 
-/// Only what was made to fail may fail.
+/// Only what was made to fail may fail, and what looks at an execution that is removed.
 fn expected(error: &RuntimeError, what: &str) {
     let expected = matches!(
         error,
@@ -279,7 +324,14 @@ fn expected(error: &RuntimeError, what: &str) {
             | RuntimeError::ShutDown(_)
             | RuntimeError::NoRecord { .. }
     );
-    if !expected {
-        world(|world| world.violations.push(format!("`{what}` failed: {error}")));
-    }
+    let is_gone = matches!(
+        error,
+        RuntimeError::NotFound(_) | RuntimeError::UnknownToken
+    );
+    world(|world| {
+        if !(expected || is_gone && world.is_deleted) {
+            let violation = format!("`{what}` failed: {error}");
+            world.violations.push(violation);
+        }
+    });
 }

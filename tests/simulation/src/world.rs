@@ -30,6 +30,8 @@ pub(crate) struct World {
     pub(crate) accepted: Vec<Given>,
     /// The answers that were refused, because they were late.
     pub(crate) late: Vec<Given>,
+    /// Whether somebody removes the execution.
+    pub(crate) is_deleted: bool,
     /// What went wrong.
     pub(crate) violations: Vec<String>,
     /// Every run of a step, in order.
