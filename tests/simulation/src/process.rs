@@ -275,7 +275,9 @@ async fn delete(runtime: &Runtime, id: ExecutionId) -> Option<Done> {
         }
         tokio::time::sleep(LOOK).await;
     };
-    for left in left.iter() {
+    // Another process may have started one anew meanwhile.
+    let is_of_it = |left: &&Execution| left.id() == id || left.part_of() == Some(id);
+    for left in left.iter().filter(is_of_it) {
         world(|world| {
             let violation = format!("execution {id} is removed, and left {}", left.id());
             world.violations.push(violation);
