@@ -78,8 +78,8 @@ pub enum RuntimeError {
         /// How it ended.
         status: Status,
     },
-    /// The execution is not halted, so there is nothing to mend; or somebody else lets it continue at
-    /// this moment.
+    /// The execution is not halted, so its budget stays as it was; or somebody else lets it continue
+    /// at this moment.
     #[error("execution {0} is not halted, or continues already")]
     NotHalted(ExecutionId),
     /// The execution runs a part of the items of a loop, and the execution with the loop waits for it.

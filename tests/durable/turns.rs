@@ -70,7 +70,8 @@ fn runtime_of(store: Shared, flow: impl DurableFlow) -> Runtime {
     runtime
 }
 
-/// Runs until it waits for the answer only, continues with another runtime. Returns the last lap.
+/// Runs until it waits for nothing but the answer, and continues with another runtime. Returns the
+/// last lap.
 async fn run_and_continue<F: DurableFlow>(
     flow: impl Fn() -> F,
     input: F::Input,
