@@ -17,8 +17,7 @@ pub(super) fn constants(item: &TokenStream) -> TokenStream {
     let mut found = TokenStream::new();
     for doc in parameters.flat_map(|group| self::groups(group.stream())) {
         let value: TokenStream = doc.stream().into_iter().skip(2).collect();
-        // A literal is one token.
-        let is_macro = value.clone().into_iter().nth(1).is_some();
+        let is_macro = syn::parse2::<syn::ExprMacro>(value.clone()).is_ok();
         if is_macro && first_word(&doc).is_some_and(|word| word == "doc") {
             found.extend(quote!(const _: &::core::primitive::str = #value;));
         }

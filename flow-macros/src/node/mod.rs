@@ -94,7 +94,7 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report)
 }
 
 /// The item as rustc gets it, and what stands next to it for that.
-pub(crate) fn item_of_rustc(item: TokenStream) -> (TokenStream, TokenStream) {
+fn item_of_rustc(item: TokenStream) -> (TokenStream, TokenStream) {
     let kind = item_kind(&item);
     if let Some("enum" | "struct") = kind {
         return (item, TokenStream::new());
@@ -106,6 +106,13 @@ pub(crate) fn item_of_rustc(item: TokenStream) -> (TokenStream, TokenStream) {
         _ => context::of_function(documented::of_function(item)),
     };
     (item, quote!(#used #constants))
+}
+
+/// The item that rustc gets from `#[node(settings)] item`.
+#[cfg(test)]
+pub(crate) fn item_of(settings: TokenStream, item: TokenStream) -> TokenStream {
+    let attribute = NodeAttribute::parse(ungrouped(settings), &mut Report::default());
+    runtime::at(attribute.runtime, || item_of_rustc(ungrouped_item(item)).0)
 }
 
 /// Returns true if an attribute of the item, or of a part of it, says so.

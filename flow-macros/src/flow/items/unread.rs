@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 
 use crate::flow::instances::{Instance, Instances};
 use crate::flow::syntax::FlowSyntax;
-use crate::names::here;
+use crate::names::{here, is_name};
 
 /// The setters of nodes whose declarations could not be read, and the builder if there is no other.
 /// Their types are not known, so they take any value.
@@ -19,7 +19,8 @@ pub(crate) fn unread(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     };
     let mut names: Vec<Ident> = Vec::new();
     for unread in &flow.unread {
-        if !is_set(unread) && !names.contains(unread) {
+        // `self: review;` names nothing.
+        if is_name(&unread.to_string()) && !is_set(unread) && !names.contains(unread) {
             names.push(unread.clone());
         }
     }

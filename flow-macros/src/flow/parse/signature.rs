@@ -7,9 +7,9 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::punctuated::Punctuated;
+use syn::punctuated::{Pair, Punctuated};
 use syn::spanned::Spanned as _;
-use syn::{Attribute, Expr, Ident, LitStr, Token, Type, parenthesized, token};
+use syn::{Attribute, Expr, Ident, LitStr, Token, Type, TypeTraitObject, parenthesized, token};
 
 use crate::configured::is_condition;
 use crate::documentation::refuse_unknown;
@@ -92,6 +92,14 @@ fn parameter(input: ParseStream<'_>) -> syn::Result<Parameter> {
         .parse::<Token![:]>()
         .map_err(|_| syn::Error::new(name.span(), text))?;
     let ty: Type = input.parse()?;
+    if let Type::TraitObject(TypeTraitObject { bounds, .. }) = &ty
+        && let Some(Pair::Punctuated(_, plus)) = bounds.pairs().last()
+    {
+        return Err(syn::Error::new(
+            plus.span,
+            "nothing follows this `+`: remove it, or name a trait",
+        ));
+    }
     let default = match input.parse::<Option<Token![=]>>()? {
         Some(_) => Some(default(&name, input)?),
         None => None,

@@ -10,7 +10,7 @@ use syn::{Attribute, Ident, LitStr, Meta, Path, Token, token};
 
 use crate::configured::is_condition;
 use crate::flow::syntax::FlowSyntax;
-use crate::names::{RESERVED, path_text, type_of};
+use crate::names::{RESERVED, is_name, path_text, type_of};
 use crate::report::Report;
 
 pub(super) use edges::{
@@ -147,7 +147,9 @@ pub(super) fn statement(input: ParseStream<'_>, flow: &mut FlowSyntax) -> syn::R
         ahead.parse::<Token![:]>()?;
         let node = ahead.call(Path::parse_mod_style);
         let node = node.map_or_else(|_| "path".to_owned(), |path| path_text(&path));
-        let text = format!("a node is declared with `node`: `node {word}: {node};`");
+        let name = word.to_string();
+        let name = if is_name(&name) { &name } else { "name" };
+        let text = format!("a node is declared with `node`: `node {name}: {node};`");
         flow.unread.push(word.clone());
         return Err(syn::Error::new(word.span(), text));
     }
