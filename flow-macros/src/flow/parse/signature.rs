@@ -93,7 +93,7 @@ fn parameter(input: ParseStream<'_>) -> syn::Result<Parameter> {
         .map_err(|_| syn::Error::new(name.span(), text))?;
     let ty: Type = input.parse()?;
     if let Type::TraitObject(TypeTraitObject { bounds, .. }) = &ty
-        && let Some(Pair::Punctuated(_, plus)) = bounds.pairs().last()
+        && let Some(Pair::Punctuated(_, plus)) = bounds.pairs().next_back()
     {
         return Err(syn::Error::new(
             plus.span,
