@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::limits::budget::OverBudget;
 use crate::limits::error::BudgetError;
-use crate::model::Reply;
+use crate::model::{Reply, Stop};
 
 /// The most characters of a text that an error shows.
 const SHOWN: usize = 300;
@@ -80,6 +80,12 @@ pub enum ModelError {
         /// What came before that.
         reply: Box<Reply>,
     },
+    /// The answer stopped for a reason that only the provider knows: [`Stop::Other`](crate::Stop::Other).
+    #[error("the answer stopped with {}; {}", word(.reply), came(.reply))]
+    Stopped {
+        /// What came before that.
+        reply: Box<Reply>,
+    },
     /// A [`ScriptedModel`](crate::ScriptedModel) was asked more often than its script says.
     #[error(
         "this is request number {asked} to the scripted model, and its script ends after number \
@@ -103,8 +109,8 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Whether the same request may succeed later. One whose answer was
-    /// [too long](ModelError::TooLong) or [held back](ModelError::Filtered) is changed instead.
+    /// Whether the same request may succeed later. One whose answer was [too long](ModelError::TooLong),
+    /// [held back](ModelError::Filtered) or [stopped](ModelError::Stopped) is changed instead.
     pub fn is_transient(&self) -> bool {
         match self {
             ModelError::RateLimited { .. }
@@ -115,6 +121,7 @@ impl ModelError {
             | ModelError::TooLarge { .. }
             | ModelError::TooLong { .. }
             | ModelError::Filtered { .. }
+            | ModelError::Stopped { .. }
             | ModelError::ScriptEnded { .. }
             | ModelError::Budget(_)
             | ModelError::NotRecorded(_) => false,
@@ -168,6 +175,14 @@ fn came(reply: &Reply) -> String {
         reply.content.chars().count(),
         reply.tool_calls.len()
     )
+}
+
+/// The provider's word for why an answer stopped.
+fn word(reply: &Reply) -> String {
+    match &reply.stop {
+        Stop::Other(word) => format!("{word:?}, a reason that is not known here"),
+        stop => format!("{stop:?}"),
+    }
 }
 
 /// What a model says by which it refuses to answer.

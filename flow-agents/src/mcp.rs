@@ -87,14 +87,20 @@ pub enum McpError {
     #[error("the server does not list its tools")]
     NotListed(#[source] Box<dyn Error + Send + Sync>),
     /// A tool of the server has no name.
-    #[error("a tool of the server has no name; it is described as {description:?}")]
+    #[error("a tool of the server {server} has no name; it is described as {description:?}")]
     NoName {
+        /// The name of the server.
+        server: String,
         /// The beginning of what the server says of it.
         description: String,
     },
     /// Two tools of the server have names that providers of models cannot tell apart.
-    #[error("the tools {first:?} and {second:?} of the server would both be called {name:?}")]
+    #[error(
+        "the tools {first:?} and {second:?} of the server {server} would both be called {name:?}"
+    )]
     SameName {
+        /// The name of the server.
+        server: String,
         /// One of the names.
         first: String,
         /// The other one.
@@ -110,7 +116,8 @@ impl McpServer {
     /// killed.
     ///
     /// It is a process group of its own, with all that it starts, and the group is killed when this program
-    /// ends, in whatever way. On Unix that needs the program `sh`.
+    /// ends, in whatever way. On Unix that needs the program `sh`. What it puts into another group, as `timeout` and
+    /// shells with job control do, it has to end by itself.
     ///
     /// If it ends before that, it is started again with the next call, up to three times in a row without the result of a
     /// call in between. The call during which it has ended fails: it is not made again, since it may have had an effect.
@@ -194,7 +201,8 @@ impl McpServer {
         }
     }
 
-    /// How long a call may take, a minute by default. Then the server is told that nobody waits any more.
+    /// How long a call may take, a minute by default, also if the server has to be started again for it. Then the server
+    /// is told that nobody waits any more.
     pub fn timeout(mut self, timeout: Duration) -> McpServer {
         self.timeout = timeout;
         self
@@ -209,22 +217,33 @@ impl McpServer {
     /// [`McpError::NotListed`], also if the list has no end, [`McpError::NoName`] and
     /// [`McpError::SameName`].
     pub async fn tools(&self) -> Result<Tools, McpError> {
-        let client = self.connection.client().await?;
-        let listed = tokio::time::timeout(TIMEOUT, listed(&client)).await;
-        let listed = listed.map_err(|_| McpError::NotListed(no_answer().into()))?;
-        let listed = listed.map_err(McpError::NotListed)?;
+        let server = self.connection.name();
+        let not_listed = |error: Failure| McpError::NotListed(format!("{server}: {error}").into());
+        let listed = async {
+            let client = self.connection.client().await?;
+            listed(&client).await.map_err(not_listed)
+        };
+        let listed = tokio::time::timeout(TIMEOUT, listed).await;
+        let listed = listed.map_err(|_| not_listed(no_answer().into()))??;
+        self.connection.works().await;
         let mut tools = Tools::new();
         let mut names: BTreeMap<String, String> = BTreeMap::new();
         for tool in listed {
             let description = tool.description.as_deref().unwrap_or_default();
-            if tool.name.trim().is_empty() {
+            // One of signs that nobody sees is none either.
+            if !tool.name.contains(char::is_alphanumeric) {
                 let description = description.chars().take(100).collect();
-                return Err(McpError::NoName { description });
+                let server = server.to_owned();
+                return Err(McpError::NoName {
+                    server,
+                    description,
+                });
             }
             let name = called(&tool.name);
             if let Some(first) = names.insert(name.clone(), tool.name.to_string()) {
                 let second = tool.name.to_string();
                 return Err(McpError::SameName {
+                    server: server.to_owned(),
                     first,
                     second,
                     name,
@@ -344,23 +363,29 @@ impl Tool for McpTool {
     async fn call(&self, _: &Context, arguments: Map<String, Value>) -> Result<String, ToolError> {
         let request = CallToolRequestParams::new(self.name.clone()).with_arguments(arguments);
         let connection = &self.server.connection;
-        let client = connection.client().await.map_err(ToolError::failed)?;
-        let call = client.service.call_tool(request);
-        let after = self.server.timeout;
-        let Ok(result) = tokio::time::timeout(after, call).await else {
-            return Err(ToolError::failed(format!("no result within {after:?}")));
-        };
-        let result = result.map_err(|error| match (client.fault.get(), error) {
-            (Some(fault), _) => ToolError::failed(*fault),
-            (None, ServiceError::TransportClosed | ServiceError::TransportSend(_)) => {
-                let server = connection.name();
+        let server = connection.name();
+        let call = async {
+            let client = connection.client().await.map_err(ToolError::failed)?;
+            let result = client.service.call_tool(request).await;
+            let has_ended = |why: &dyn fmt::Display| {
                 ToolError::failed(format!(
-                    "the server of tools {server} has ended, or its connection; it is not known \
+                    "the server of tools {server} has ended, or its connection{why}; it is not known \
                      whether the call had an effect"
                 ))
-            }
-            (None, error) => ToolError::failed(error),
-        })?;
+            };
+            result.map_err(|error| match (client.fault.get(), error) {
+                (Some(fault), _) => ToolError::failed(format!("{server}: {fault}")),
+                (None, ServiceError::TransportClosed) => has_ended(&""),
+                (None, ServiceError::TransportSend(error)) => has_ended(&format_args!(": {error}")),
+                (None, error) => ToolError::failed(error),
+            })
+        };
+        let after = self.server.timeout;
+        let Ok(result) = tokio::time::timeout(after, call).await else {
+            let text = format!("the server of tools {server} gives no result within {after:?}");
+            return Err(ToolError::failed(text));
+        };
+        let result = result?;
         connection.works().await;
         let failed = result.is_error == Some(true);
         match (failed, text_of(result)) {

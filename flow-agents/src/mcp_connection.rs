@@ -10,7 +10,7 @@ use tokio::sync::Mutex;
 
 use crate::mcp::{Fault, McpError};
 
-/// How often a server is started again in a row, without the result of a call in between.
+/// How often a server is started again in a row, without a result in between.
 const STARTS: u32 = 3;
 
 /// The pause before a server is started again for the second time in a row; then it doubles.
@@ -38,7 +38,7 @@ pub(crate) struct Connection {
 
 struct Current {
     client: Arc<Client>,
-    /// How often it was started again since the result of a call.
+    /// How often it was started again since its last result.
     starts: u32,
 }
 
@@ -107,7 +107,7 @@ impl Connection {
         Ok(Arc::clone(&current.client))
     }
 
-    /// A call had a result, so the server works.
+    /// A call had a result, or the tools were listed: the server works.
     pub(crate) async fn works(&self) {
         self.current.lock().await.starts = 0;
     }
@@ -257,5 +257,38 @@ mod tests {
             "{told}"
         );
         assert_eq!(server.starts(), 4);
+    }
+
+    /// Its answers to what it can do are results too.
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_ends_whenever_it_has_listed_its_tools_is_started_again() {
+        let server = Server::default();
+        let connection = Connection::again("files", server.connect()).await.unwrap();
+        let client = McpServer::new(connection);
+        for starts in 1..8 {
+            assert_eq!(client.tools().await.unwrap().definitions().len(), 1);
+            assert_eq!(server.starts(), starts);
+            server.end().await;
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_hangs_when_it_is_started_again_holds_up_no_call() {
+        let server = Server::default();
+        let (first, starts) = (server.connect(), AtomicU32::new(0));
+        let connect = move || match starts.fetch_add(1, Ordering::Relaxed) {
+            0 => first(),
+            _ => Box::pin(std::future::pending()) as _,
+        };
+        let connection = Connection::again("files", Box::new(connect)).await.unwrap();
+        let client = McpServer::new(connection).timeout(Duration::from_secs(1));
+        let tools = client.tools().await.unwrap();
+        server.end().await;
+        for _ in 0..2 {
+            let began = Instant::now();
+            let told = said(&tools).await;
+            assert!(told.ends_with("gives no result within 1s"), "{told}");
+            assert!(began.elapsed() < Duration::from_secs(10));
+        }
     }
 }

@@ -209,16 +209,16 @@ impl Reply {
         }
     }
 
-    /// The answer, if it is complete. A stop for [another reason](Stop::Other) counts as complete:
-    /// what it means is the provider's to say.
+    /// The answer, if it is complete.
     ///
     /// # Errors
-    /// [`ModelError::TooLong`] if the model stopped at the limit of tokens, and
-    /// [`ModelError::Filtered`] if the provider held the answer back.
+    /// [`ModelError::TooLong`] if the model stopped at the limit of tokens, [`ModelError::Filtered`] if the provider
+    /// held the answer back, and [`ModelError::Stopped`] if it stopped for [another reason](Stop::Other).
     pub fn into_complete(self) -> Result<Reply, ModelError> {
         let reply = Box::new(self);
         match reply.stop {
-            Stop::Done | Stop::Other(_) => Ok(*reply),
+            Stop::Done => Ok(*reply),
+            Stop::Other(_) => Err(ModelError::Stopped { reply }),
             Stop::Length => Err(ModelError::TooLong { reply }),
             Stop::Filtered => Err(ModelError::Filtered { reply }),
         }
@@ -254,7 +254,7 @@ pub enum Stop {
     Length,
     /// The provider held the answer back.
     Filtered,
-    /// The provider's own word for another reason.
+    /// The provider's own word for another reason. Whether the answer is complete is not known.
     Other(String),
 }
 

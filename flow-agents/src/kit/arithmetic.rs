@@ -205,7 +205,7 @@ fn required(operand: &'static str, value: Option<f64>) -> Result<f64, Calculator
 }
 
 /// How many parts the fractions have that a logarithm is compared with.
-const MOST_PARTS: u32 = 12;
+const MOST_PARTS: u32 = 1_100;
 
 /// The largest integer below which each integer is a number of its own.
 const EXACT: f64 = 9_007_199_254_740_992.0;

@@ -107,7 +107,9 @@ impl Call {
             return logged(self.settle_as(Spent::default()).await);
         }
         let usage = match error {
-            ModelError::TooLong { reply } | ModelError::Filtered { reply } => reply.usage,
+            ModelError::TooLong { reply }
+            | ModelError::Filtered { reply }
+            | ModelError::Stopped { reply } => reply.usage,
             ModelError::CutOff { .. }
             | ModelError::Malformed { .. }
             | ModelError::TooLarge { .. } => self.reserved,

@@ -7,8 +7,8 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// How many bytes a message may have.
-const LONGEST_MESSAGE: usize = 16 << 20;
+/// How many bytes a message may not have. rmcp passes over one of more than these with its line end, and says nothing.
+const TOO_LONG: usize = 16 << 20;
 
 /// What has ended a connection, for those who wait for an answer.
 pub(crate) type Fault = Arc<OnceLock<&'static str>>;
@@ -46,11 +46,30 @@ impl<R: AsyncRead + Unpin> AsyncRead for Lines<R> {
             self.length = line.len();
             longest = longest.max(self.length);
         }
-        if longest > LONGEST_MESSAGE {
-            let fault = "a message of the server is longer than 16 MiB";
+        if longest >= TOO_LONG {
+            let fault = "a message of the server has 16 MiB or more";
             let _ = self.fault.set(fault); // or it has one already
+            buffer.set_filled(before);
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, fault)));
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::AsyncReadExt as _;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_line_that_rmcp_would_pass_over_is_an_error() {
+        for (length, is_read) in [(TOO_LONG - 1, true), (TOO_LONG, false)] {
+            let text = format!("one\n{}\ntwo\n", "x".repeat(length));
+            let fault = Fault::default();
+            let mut lines = Lines::new(text.as_bytes(), Fault::clone(&fault));
+            let read = lines.read_to_end(&mut Vec::new()).await;
+            assert_eq!((read.is_ok(), fault.get().is_none()), (is_read, is_read));
+        }
     }
 }

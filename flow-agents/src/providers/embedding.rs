@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::answer::told;
 use super::provider::Protocol;
-use super::{GenAi, failure, whole};
+use super::{GenAi, failure, post, whole};
 use crate::about::AboutModel;
 use crate::embedding::{Embedded, Embedding};
 use crate::error::ModelError;
@@ -61,10 +61,25 @@ impl GenAi {
             }
         };
         let answer = self.post(&path, &body).await?;
-        let body = whole::json(answer, "embeddings", self.max_bytes).await?;
+        let content_type = post::content_type(&answer);
+        let body = whole::bytes(answer, self.max_bytes).await?;
+        // What is none of them may say why.
+        let unread = |_| match serde_json::from_slice(&body)
+            .ok()
+            .as_ref()
+            .and_then(failure::told)
+        {
+            Some(told) => told,
+            None => {
+                failure::not_spoken("embeddings", &content_type, &String::from_utf8_lossy(&body))
+            }
+        };
         let (vectors, usage) = match self.provider.protocol {
-            Protocol::Gemini => (gemini_vectors(body)?, None),
-            _ => chat_vectors(body)?,
+            Protocol::Gemini => {
+                let read = serde_json::from_slice(&body).map_err(unread)?;
+                (gemini_vectors(read), None)
+            }
+            _ => chat_vectors(serde_json::from_slice(&body).map_err(unread)?)?,
         };
         if vectors.len() != texts.len() {
             return Err(failure::malformed(format!(
@@ -122,9 +137,9 @@ struct ChatTokens {
 }
 
 /// The vectors in the order of their texts.
-fn chat_vectors(body: Value) -> Result<(Vec<Vec<f32>>, Option<Usage>), ModelError> {
-    let ChatVectors { mut data, usage } =
-        serde_json::from_value(body).map_err(failure::unreadable)?;
+fn chat_vectors(
+    ChatVectors { mut data, usage }: ChatVectors,
+) -> Result<(Vec<Vec<f32>>, Option<Usage>), ModelError> {
     data.sort_by_key(|it| it.index);
     if !data.iter().map(|it| it.index).eq(0..data.len()) {
         return Err(failure::malformed(
@@ -146,7 +161,6 @@ struct GeminiVector {
     values: Vec<f32>,
 }
 
-fn gemini_vectors(body: Value) -> Result<Vec<Vec<f32>>, ModelError> {
-    let vectors: GeminiVectors = serde_json::from_value(body).map_err(failure::unreadable)?;
-    Ok(vectors.embeddings.into_iter().map(|it| it.values).collect())
+fn gemini_vectors(vectors: GeminiVectors) -> Vec<Vec<f32>> {
+    vectors.embeddings.into_iter().map(|it| it.values).collect()
 }

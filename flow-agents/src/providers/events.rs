@@ -41,6 +41,8 @@ pub(super) struct Events {
     is_first_line: bool,
     /// The first line that is not one of an event.
     strange: Option<String>,
+    /// An event has come, or such a line: whether the line came first.
+    strange_is_first: Option<bool>,
     /// The most bytes that an event may have.
     limit: usize,
 }
@@ -55,6 +57,7 @@ impl Events {
             was_return: false,
             is_first_line: true,
             strange: None,
+            strange_is_first: None,
             limit,
         }
     }
@@ -111,6 +114,12 @@ impl Events {
         self.strange.as_deref()
     }
 
+    /// The same, if it came before all events.
+    pub(super) fn strange_at_first(&self) -> Option<&str> {
+        self.strange()
+            .filter(|_| self.strange_is_first == Some(true))
+    }
+
     fn end_line(&mut self) -> Result<Option<Event>, ModelError> {
         let line = std::mem::take(&mut self.line);
         let mut rest = line.as_slice();
@@ -140,6 +149,7 @@ impl Events {
             _ => {
                 let line = || String::from_utf8_lossy(rest).into_owned();
                 self.strange.get_or_insert_with(line);
+                self.strange_is_first.get_or_insert(true);
             }
         }
         Ok(None)
@@ -148,6 +158,7 @@ impl Events {
     fn end_event(&mut self) -> Option<Event> {
         let name = std::mem::take(&mut self.name);
         let data = self.data.take()?;
+        self.strange_is_first.get_or_insert(false);
         Some(Event { name, data })
     }
 }

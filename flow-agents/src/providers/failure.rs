@@ -35,6 +35,12 @@ pub(super) fn unreadable(error: impl StdError + Send + Sync + 'static) -> ModelE
     }
 }
 
+/// The provider says that it has broken its answer off, with this word.
+pub(super) fn broken_off(word: &str, characters: usize) -> ModelError {
+    let said = format!("it broke its answer off after {characters} characters: {word}");
+    unavailable(None, said.into())
+}
+
 /// The server does not speak the protocol.
 pub(super) fn not_spoken(expected: &str, content_type: &str, found: &str) -> ModelError {
     let content_type = match content_type {
@@ -101,7 +107,14 @@ pub(super) fn failed(body: &Value) -> ModelError {
 
 /// The error that an answer or an event with the status of a success tells of, if it does.
 pub(super) fn told(body: &Value) -> Option<ModelError> {
-    let error = body.get("error").filter(|error| !error.is_null());
+    // Some servers send an empty one with each part.
+    let says_something = |error: &&Value| match error {
+        Value::Null | Value::Bool(false) => false,
+        Value::String(text) => !text.is_empty(),
+        Value::Object(fields) => !fields.is_empty(),
+        _ => true,
+    };
+    let error = body.get("error").filter(says_something);
     let is_error = error.is_some() || body["type"] == "error" || !body[0]["error"].is_null();
     is_error.then(|| failed(body))
 }

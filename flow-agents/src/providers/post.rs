@@ -51,8 +51,8 @@ pub(super) async fn post(
 /// The content type of an answer; empty if it has none.
 pub(super) fn content_type(answer: &Response) -> String {
     let value = answer.headers().get(header::CONTENT_TYPE);
-    let text = value.and_then(|it| it.to_str().ok());
-    text.unwrap_or_default().to_owned()
+    let text = value.map(|it| String::from_utf8_lossy(it.as_bytes()));
+    text.unwrap_or_default().into_owned()
 }
 
 /// The beginning of a body, as far as it comes.

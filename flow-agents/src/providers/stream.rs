@@ -61,6 +61,10 @@ pub(super) async fn read(
     }
 }
 
+fn is_event_stream(content_type: &str) -> bool {
+    content_type.to_ascii_lowercase().contains("event-stream")
+}
+
 async fn next(
     (mut answer, mut response): (Answer, Response),
 ) -> Option<(Result<Chunk, ModelError>, (Answer, Response))> {
@@ -98,6 +102,11 @@ impl Answer {
     fn take(&mut self, piece: &[u8]) {
         let mut events = Vec::new();
         let taken = self.events.push(piece, &mut events);
+        if !is_event_stream(&self.content_type)
+            && let Some(line) = self.events.strange_at_first()
+        {
+            self.fail(self.not_spoken(line));
+        }
         for event in events {
             if !self.is_over {
                 self.read(event);
@@ -106,16 +115,14 @@ impl Answer {
         if let Err(error) = taken {
             self.fail(error);
         }
-        let is_page = self.first.is_none() && !self.content_type.contains("event-stream");
-        if is_page && let Some(line) = self.events.strange() {
-            self.fail(self.not_spoken(line));
-        }
     }
 
     fn read(&mut self, event: Event) {
         let data = event.data.trim();
         if data == END {
             self.parts.has_ended |= self.protocol == Protocol::Chat;
+        } else if whole::takes_too_much(data.as_bytes(), self.limit) {
+            return self.fail(ModelError::TooLarge { limit: self.limit });
         } else if !data.is_empty() {
             match serde_json::from_str(data) {
                 Ok(value) => self.know(&event.name, value),
@@ -183,6 +190,9 @@ impl Answer {
     }
 
     fn end(&mut self) {
+        if let Some(found) = self.first.as_deref().filter(|_| !self.parts.is_known) {
+            return self.fail(self.not_spoken(found));
+        }
         match self.parts.end() {
             Ok(end) => {
                 self.ready.push_back(Ok(end));

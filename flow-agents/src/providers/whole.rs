@@ -32,7 +32,14 @@ pub(super) async fn read(
         return Err(failure::not_spoken(expected, &content_type, &found));
     }
     let mut reply = ReplyBuilder::new();
-    let end = parts.end()?;
+    let end = parts.end().map_err(|error| match error {
+        // The body is whole: nothing was cut off.
+        ModelError::CutOff { .. } => {
+            let expected = format!("{expected} with the reason why it ended");
+            failure::not_spoken(&expected, &content_type, &body.to_string())
+        }
+        other => other,
+    })?;
     parts.ready.into_iter().for_each(|chunk| reply.push(chunk));
     reply.push(end);
     reply.finish()
@@ -42,19 +49,16 @@ pub(super) async fn read(
 ///
 /// # Errors
 /// [`ModelError::Malformed`] if the body is not JSON, [`ModelError::CutOff`] if it is the beginning of JSON, and
-/// [`ModelError::TooLarge`] if it has more bytes than the limit.
+/// [`ModelError::TooLarge`] if it has more bytes than the limit, or would take many times as many in memory.
 pub(super) async fn json(
-    mut answer: Response,
+    answer: Response,
     expected: &str,
     limit: usize,
 ) -> Result<Value, ModelError> {
     let content_type = post::content_type(&answer);
-    let mut bytes = Vec::new();
-    while let Some(piece) = answer.chunk().await.map_err(failure::unreached)? {
-        if bytes.len() + piece.len() > limit {
-            return Err(ModelError::TooLarge { limit });
-        }
-        bytes.extend_from_slice(&piece);
+    let bytes = bytes(answer, limit).await?;
+    if takes_too_much(&bytes, limit) {
+        return Err(ModelError::TooLarge { limit });
     }
     serde_json::from_slice(&bytes).map_err(|error| {
         if error.is_eof() && (content_type.is_empty() || is_json(&content_type)) {
@@ -65,6 +69,42 @@ pub(super) async fn json(
         }
         failure::not_spoken(expected, &content_type, &String::from_utf8_lossy(&bytes))
     })
+}
+
+/// The bytes of a body.
+///
+/// # Errors
+/// [`ModelError::TooLarge`] if it has more than the limit.
+pub(super) async fn bytes(mut answer: Response, limit: usize) -> Result<Vec<u8>, ModelError> {
+    let mut bytes = Vec::new();
+    while let Some(piece) = answer.chunk().await.map_err(failure::unreached)? {
+        if bytes.len() + piece.len() > limit {
+            return Err(ModelError::TooLarge { limit });
+        }
+        bytes.extend_from_slice(&piece);
+    }
+    Ok(bytes)
+}
+
+/// As how many bytes a JSON value counts: in memory it takes more than the two or three of its text.
+const VALUE: usize = 64;
+
+/// How many bytes JSON may take in memory, whatever the limit is.
+const ALWAYS: usize = 1 << 20;
+
+/// Whether a JSON text has so many values that it takes far more in memory than the limit.
+pub(super) fn takes_too_much(json: &[u8], limit: usize) -> bool {
+    let (mut values, mut is_text, mut is_escaped) = (1, false, false);
+    for byte in json {
+        match byte {
+            _ if is_escaped => is_escaped = false,
+            b'\\' => is_escaped = is_text,
+            b'"' => is_text = !is_text,
+            b',' | b'[' | b'{' if !is_text => values += 1,
+            _ => {}
+        }
+    }
+    json.len() + values * VALUE > limit.max(ALWAYS)
 }
 
 /// Whether a content type is that of JSON.

@@ -206,16 +206,17 @@ async fn a_timeout_is_tried_again() {
     assert_eq!(output.messages[1], Message::assistant("It rains."));
 }
 
+/// Whether it is complete is not known.
 #[tokio::test]
-async fn an_answer_that_stopped_for_another_reason_is_written() {
-    let stop = Stop::Other("stop_sequence".to_owned());
-    let model = ScriptedModel::new().reply(stopped("It rains.", stop.clone()));
+async fn an_answer_that_stopped_for_another_reason_is_an_error() {
+    let stop = Stop::Other("pause_turn".to_owned());
+    let model = ScriptedModel::new().reply(stopped("It rains.", stop));
     let chat = Chat::new(Arc::new(model));
     let messages = question("Weather?");
     let output = Scripted::builder().chat(chat).build();
-    let output = output.run(ScriptedInput { messages }).await.unwrap();
-    assert_eq!(output.reply, stopped("It rains.", stop));
-    assert_eq!(output.messages[1], Message::assistant("It rains."));
+    let error = output.run(ScriptedInput { messages }).await.unwrap_err();
+    let error = std::error::Error::source(&error).unwrap().to_string();
+    assert!(error.contains("\"pause_turn\", a reason that is not known here"), "{error}");
 }
 
 /// Ends its answer, and not its connection: that fails once, and then is open for ever.

@@ -131,7 +131,7 @@ async fn an_agent_calls_the_tools_of_a_server() {
             "[an image is left out: image/png]",
             r#"{"length":7}"#,
             "Error: the tool does not say why it has failed",
-            "Error: no result within 200ms",
+            "Error: the server of tools `connection` (rmcp) gives no result within 200ms",
         ]
     );
 }
@@ -149,7 +149,7 @@ async fn names_that_cannot_be_told_apart_are_refused() {
     let error = connected(&["a.b", "a/b"]).await.tools().await.unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the tools \"a.b\" and \"a/b\" of the server would both be called \"a_b\""
+        "the tools \"a.b\" and \"a/b\" of the server `connection` (rmcp) would both be called \"a_b\""
     );
 }
 

@@ -51,7 +51,10 @@ async fn connected(listing: Listing) -> McpServer {
 async fn refused(listing: Listing) -> String {
     let error = connected(listing).await.tools().await.unwrap_err();
     assert!(matches!(error, McpError::NotListed(_)), "{error:?}");
-    error.source().unwrap().to_string()
+    let reason = error.source().unwrap().to_string();
+    let (server, reason) = reason.split_once(": ").unwrap();
+    assert!(server.starts_with("`connection`"), "{server}");
+    reason.to_owned()
 }
 
 #[tokio::test]
@@ -120,7 +123,10 @@ async fn a_message_that_is_too_long_is_named_at_once() {
     for _ in 0..2 {
         let error = server.tools().await.unwrap_err();
         let reason = error.source().unwrap().to_string();
-        assert_eq!(reason, "a message of the server is longer than 16 MiB");
+        assert!(
+            reason.ends_with(": a message of the server has 16 MiB or more"),
+            "{reason}"
+        );
     }
     let fits = Listing(|_| (vec![tool("long".to_owned(), &"x".repeat(15 << 20))], None));
     connected(fits).await.tools().await.unwrap();
@@ -130,14 +136,20 @@ async fn a_message_that_is_too_long_is_named_at_once() {
 async fn a_tool_without_a_name_is_refused() {
     let unnamed = |name: &'static str| match name {
         "" => Listing(|_| (vec![tool(String::new(), "Says hello.")], None)),
+        "\u{200b}" => Listing(|_| (vec![tool("\u{200b}".to_owned(), "Says hello.")], None)),
         _ => Listing(|_| (vec![tool(" \t".to_owned(), "Says hello.")], None)),
     };
-    for name in ["", " "] {
+    for name in ["", " ", "\u{200b}"] {
         let error = connected(unnamed(name)).await.tools().await.unwrap_err();
         assert!(matches!(error, McpError::NoName { .. }), "{error:?}");
-        assert_eq!(
-            error.to_string(),
-            "a tool of the server has no name; it is described as \"Says hello.\""
+        let text = error.to_string();
+        assert!(
+            text.starts_with("a tool of the server `connection`"),
+            "{text}"
+        );
+        assert!(
+            text.ends_with("has no name; it is described as \"Says hello.\""),
+            "{text}"
         );
     }
 }

@@ -8,7 +8,9 @@ use std::io::Read as _;
 use std::process::Stdio;
 use std::time::Duration;
 
-use flow_agents::McpServer;
+use flow_agents::agent::{Agent, AgentInput};
+use flow_agents::{McpServer, Message, Messages, ScriptedModel};
+use serde_json::json;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::Command;
 
@@ -77,6 +79,49 @@ async fn a_server_that_is_given_up_ends() {
         started = read.read_exact(&mut line) => drop(started.unwrap()),
     }
     assert_eq!(&line, b"started\n");
+    let mut rest = Vec::new();
+    let ended = read.read_to_end(&mut rest);
+    let ended = tokio::time::timeout(Duration::from_secs(30), ended).await;
+    assert_eq!(ended.unwrap().unwrap(), 0);
+}
+
+/// A server that lists a tool, and then reads nothing more.
+const IS_DEAF: &str = r#"
+answer() {
+    read -r asked
+    id=$(printf '%s' "$asked" | sed 's/.*"id":\([0-9]*\).*/\1/')
+    printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$1"
+}
+answer '{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"deaf","version":"1"}}'
+read -r initialized
+answer '{"tools":[{"name":"say","description":"Says it.","inputSchema":{"type":"object"}}]}'
+while :; do sleep 100; done
+"#;
+
+/// What was written to it is still on its way when its input is to be closed.
+#[tokio::test]
+async fn a_server_that_reads_nothing_more_ends_when_it_is_given_up() {
+    let (read, write) = std::io::pipe().unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", IS_DEAF]).stderr(write);
+    let server = McpServer::command(command).await.unwrap();
+    let tools = server
+        .timeout(Duration::from_millis(100))
+        .tools()
+        .await
+        .unwrap();
+    let text = "x".repeat(1 << 20);
+    let model = ScriptedModel::new()
+        .calls([("say", json!({ "text": text }))])
+        .text("Done.");
+    let messages = Messages::from_iter([Message::user("Go.")]);
+    let agent = Agent::of(model, tools);
+    let input = AgentInput::builder().messages(messages).build();
+    let output = agent.run(input).await.unwrap();
+    let told = output.messages[2].text();
+    assert!(told.ends_with("gives no result within 100ms"), "{told}");
+    drop(agent);
+    let mut read = tokio::net::unix::pipe::Receiver::from_owned_fd(read.into()).unwrap();
     let mut rest = Vec::new();
     let ended = read.read_to_end(&mut rest);
     let ended = tokio::time::timeout(Duration::from_secs(30), ended).await;

@@ -23,16 +23,18 @@ pub(super) struct Reader {
 
 impl parts::Reader for Reader {
     fn event(&mut self, event: &Value, parts: &mut Parts) -> Result<(), ModelError> {
-        parts.is_known |= event.get("choices").is_some_and(Value::is_array);
+        let choice = list(event, "choices").next();
+        parts.is_known |= match choice {
+            Some(choice) => is_choice(choice),
+            None => event.get("choices").is_some_and(Value::is_array),
+        };
         let reported = [&event["usage"], &event["x_groq"]["usage"]];
         let usage = reported.into_iter().find_map(|it| usage(it, parts));
         parts.usage = usage.or(parts.usage);
-        let Some(choice) = list(event, "choices").next() else {
+        let Some(choice) = choice else {
             return Ok(());
         };
-        // Some servers send all that came so far, as `message`, with the next part.
-        let said = choice.get("delta").or_else(|| choice.get("message"));
-        if let Some(said) = said {
+        if let Some(said) = said(choice) {
             self.said(said, parts);
         }
         let stop = text(choice, "finish_reason");
@@ -45,9 +47,22 @@ impl parts::Reader for Reader {
 
     fn whole(&mut self, body: &Value, parts: &mut Parts) -> Result<(), ModelError> {
         self.event(body, parts)?;
-        parts.is_known = list(body, "choices").next().is_some();
+        parts.is_known = list(body, "choices").next().and_then(said).is_some();
         Ok(())
     }
+}
+
+/// What a choice says. Some servers send all that came so far, as `message`, with the next part.
+fn said(choice: &Value) -> Option<&Value> {
+    let fields = ["delta", "message"].into_iter();
+    let mut said = fields.filter_map(|name| choice.get(name));
+    said.find(|said| said.is_object())
+}
+
+/// Whether it is a choice of a chat. One of Completions, the older interface, has a `text`.
+fn is_choice(choice: &Value) -> bool {
+    said(choice).is_some()
+        || !text(choice, "finish_reason").is_empty() && choice.get("text").is_none()
 }
 
 impl Reader {
@@ -59,8 +74,10 @@ impl Reader {
         }
         // A model of Mistral that thinks has several parts.
         for part in list(said, "content") {
-            if matches!(text(part, "type"), "text" | "") {
-                parts.say(text(part, "text"));
+            match text(part, "type") {
+                "text" | "" => parts.say(text(part, "text")),
+                "refusal" => parts.refuse(text(part, "refusal")),
+                _ => {}
             }
         }
         parts.say(text(said, "content"));
@@ -72,10 +89,12 @@ impl Reader {
 
     fn called(&mut self, place: usize, call: &Value, parts: &mut Parts) {
         let index = self.numbers.number(place, call);
+        parts.count_call(index);
         if !matches!(text(call, "type"), "function" | "") {
             self.of_provider.insert(index);
         }
         if self.of_provider.contains(&index) {
+            parts.keep(text(call, "id"));
             return;
         }
         self.first.get_or_insert(index);
@@ -119,29 +138,48 @@ fn usage(tokens: &Value, parts: &Parts) -> Option<Usage> {
     Some(usage)
 }
 
-/// The indexes of the calls of an answer. Some servers give none.
+/// The indexes of the calls of an answer. Some servers give none, and some the same one to all.
 #[derive(Debug, Default)]
 struct CallNumbers {
     by_id: BTreeMap<String, usize>,
     /// The last call at each place.
     by_place: BTreeMap<usize, usize>,
+    /// The last call with each index that the server gives.
+    by_index: BTreeMap<u64, usize>,
+    /// The calls that have a name and an id.
+    is_begun: BTreeSet<usize>,
     next: usize,
 }
 
 impl CallNumbers {
-    /// The index of a call, or of a part of one, which came at this place. Where the server gives none, a part with a
-    /// new id begins a call, and a part without an id belongs to the last call at its place.
+    /// The index of a call, or of a part of one, which came at this place.
+    ///
+    /// A part belongs to the call with its id. One with a new id belongs to the call with its index, unless that has
+    /// begun and this begins another one: some servers give a new id to each part. Where the server gives no index, a
+    /// part with a new id begins a call, and one without an id belongs to the last call at its place.
     fn number(&mut self, place: usize, call: &Value) -> usize {
-        let given = call["index"].as_u64();
-        let given = given.and_then(|index| usize::try_from(index).ok());
-        let id = text(call, "id");
-        let known = match id {
-            "" => self.by_place.get(&place),
-            id => self.by_id.get(id),
+        let (id, given) = (text(call, "id"), call["index"].as_u64());
+        let begins = !id.is_empty() && !text(&call["function"], "name").is_empty();
+        let of_index = given.and_then(|given| self.by_index.get(&given)).copied();
+        let known = match (self.by_id.get(id), given) {
+            (Some(known), _) => Some(*known),
+            (None, Some(_)) => of_index.filter(|index| !(begins && self.is_begun.contains(index))),
+            (None, None) if id.is_empty() => self.by_place.get(&place).copied(),
+            (None, None) => None,
         };
-        let index = given.or(known.copied()).unwrap_or(self.next);
+        // The order of the calls is that in which the server counts them.
+        let wanted = given.filter(|_| of_index.is_none());
+        let wanted = wanted.and_then(|index| usize::try_from(index).ok());
+        let wanted = wanted.filter(|index| !self.is_begun.contains(index));
+        let index = known.or(wanted).unwrap_or(self.next);
         self.next = self.next.max(index.saturating_add(1));
         self.by_place.insert(place, index);
+        if let Some(given) = given {
+            self.by_index.insert(given, index);
+        }
+        if begins {
+            self.is_begun.insert(index);
+        }
         if !id.is_empty() {
             self.by_id.insert(id.to_owned(), index);
         }

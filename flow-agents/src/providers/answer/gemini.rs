@@ -9,51 +9,72 @@ use crate::model::ToolCallChunk;
 use crate::providers::kept::{NAMELESS, Thought};
 use crate::usage::Usage;
 
-pub(super) struct Reader;
+#[derive(Default)]
+pub(super) struct Reader {
+    /// A call whose arguments come in parts has begun.
+    is_in_parts: bool,
+}
 
 impl parts::Reader for Reader {
     fn event(&mut self, event: &Value, parts: &mut Parts) -> Result<(), ModelError> {
-        let fields = ["candidates", "promptFeedback", "usageMetadata"];
-        parts.is_known |= fields.iter().any(|name| event.get(name).is_some());
+        let fields = ["promptFeedback", "usageMetadata"];
+        parts.is_known |= fields.iter().any(|name| event[*name].is_object())
+            || list(event, "candidates").all(Value::is_object) && event["candidates"].is_array();
         parts.usage = usage(&event["usageMetadata"]).or(parts.usage);
         // A question that is not allowed has no answer.
-        if !text(&event["promptFeedback"], "blockReason").is_empty() {
+        let feedback = &event["promptFeedback"];
+        if !text(feedback, "blockReason").is_empty() {
             parts.filter();
+            parts.refuse(text(feedback, "blockReasonMessage"));
             parts.stop("PROHIBITED_CONTENT");
         }
         if let Some(candidate) = list(event, "candidates").next() {
             for part in list(&candidate["content"], "parts") {
-                read(part, parts);
+                self.read(part, parts);
             }
             // Parts may follow behind a reason.
             parts.stop(text(candidate, "finishReason"));
+            if parts.is_held_back() {
+                parts.refuse(text(candidate, "finishMessage"));
+            }
         }
         Ok(())
     }
 
     fn whole(&mut self, body: &Value, parts: &mut Parts) -> Result<(), ModelError> {
         self.event(body, parts)?;
-        let answers = ["candidates", "promptFeedback"];
-        parts.is_known = answers.iter().any(|name| body.get(name).is_some());
+        let candidate = list(body, "candidates").next();
+        parts.is_known = candidate.is_some_and(Value::is_object)
+            || !text(&body["promptFeedback"], "blockReason").is_empty();
         Ok(())
     }
 }
 
-fn read(part: &Value, parts: &mut Parts) {
-    if let Some(call) = part.get("functionCall") {
+impl Reader {
+    fn read(&mut self, part: &Value, parts: &mut Parts) {
+        let Some(call) = part.get("functionCall") else {
+            if part["thought"] != true {
+                parts.say(text(part, "text"));
+            }
+            return;
+        };
+        // Only a request that asks for it gets the arguments in parts. Without all of them, a call is none.
+        let continues = call["willContinue"] == true;
+        let is_part = !call["partialArgs"].is_null() || continues;
+        if is_part || self.is_in_parts && call["args"].is_null() {
+            if !self.is_in_parts {
+                warning!("a call of a tool whose arguments come in parts is passed over");
+            }
+            self.is_in_parts = continues;
+            return;
+        }
+        self.is_in_parts = false;
         called(call, text(part, "thoughtSignature"), parts);
-    } else if part["thought"] != true {
-        parts.say(text(part, "text"));
     }
 }
 
 fn called(call: &Value, signature: &str, parts: &mut Parts) {
     let name = text(call, "name");
-    // Only a request that asks for it gets the arguments in parts. Without all of them, a call is none.
-    if call.get("partialArgs").is_some() || call["willContinue"] == true {
-        warning!("a call of a tool whose arguments come in parts is passed over");
-        return;
-    }
     if name.is_empty() {
         return; // the end of such a call
     }

@@ -65,7 +65,7 @@ impl parts::Reader for Reader {
             }
             "message_delta" => {
                 self.used(&event["usage"], parts);
-                parts.stop(text(&event["delta"], "stop_reason"));
+                stop(&event["delta"], parts);
                 true
             }
             "message_stop" => {
@@ -82,15 +82,25 @@ impl parts::Reader for Reader {
     }
 
     fn whole(&mut self, body: &Value, parts: &mut Parts) -> Result<(), ModelError> {
-        parts.is_known = body.get("content").is_some_and(Value::is_array);
+        let is_message = text(body, "type") == "message" || !text(body, "stop_reason").is_empty();
+        parts.is_known = is_message && body.get("content").is_some_and(Value::is_array);
         for (index, block) in (0..).zip(list(body, "content")) {
             self.begin(index, block, parts);
             self.end(index, parts);
         }
         self.used(&body["usage"], parts);
-        parts.stop(text(body, "stop_reason"));
+        stop(body, parts);
         Ok(())
     }
+}
+
+/// Why the message ended, and what is said of a refusal.
+fn stop(message: &Value, parts: &mut Parts) {
+    let details = &message["stop_details"];
+    if text(details, "type") == "refusal" {
+        parts.refuse(text(details, "explanation"));
+    }
+    parts.stop(text(message, "stop_reason"));
 }
 
 impl Reader {

@@ -18,6 +18,6 @@ pub(super) fn reader(provider: &Provider) -> Box<dyn Reader> {
         Protocol::Chat => Box::new(completions::Reader::default()),
         Protocol::Responses => Box::new(responses::Reader::default()),
         Protocol::Messages => Box::new(messages::Reader::default()),
-        Protocol::Gemini => Box::new(gemini::Reader),
+        Protocol::Gemini => Box::new(gemini::Reader::default()),
     }
 }

@@ -7,6 +7,7 @@ use serde_json::Value;
 use crate::error::ModelError;
 use crate::log::warning;
 use crate::model::{Chunk, Stop, ToolCallChunk};
+use crate::providers::failure;
 use crate::providers::kept::{self, Thought};
 use crate::providers::provider::Provider;
 use crate::usage::Usage;
@@ -28,6 +29,9 @@ pub(in crate::providers) trait Reader: Send {
     }
 }
 
+/// As how many bytes a call counts by itself.
+const CALL: usize = 256;
+
 /// The parts of an answer.
 pub(in crate::providers) struct Parts {
     pub(in crate::providers) provider: &'static Provider,
@@ -42,6 +46,8 @@ pub(in crate::providers) struct Parts {
     stop: Option<Stop>,
     /// The provider held the answer back, or the model refused to give one.
     is_filtered: bool,
+    /// Why the provider has broken the answer off.
+    broken_off: Option<String>,
     characters: usize,
     /// The indexes of the calls that have begun.
     calls: BTreeSet<usize>,
@@ -59,6 +65,7 @@ impl Parts {
             has_ended: false,
             stop: None,
             is_filtered: false,
+            broken_off: None,
             characters: 0,
             calls: BTreeSet::new(),
             bytes: 0,
@@ -85,17 +92,30 @@ impl Parts {
         self.is_filtered = true;
     }
 
+    /// Whether the provider has held the answer back.
+    pub(in crate::providers) fn is_held_back(&self) -> bool {
+        self.is_filtered || self.stop == Some(Stop::Filtered)
+    }
+
     /// Begins another call, and returns its index.
     pub(in crate::providers) fn begin_call(&mut self) -> usize {
         let next = self.calls.last().map_or(0, |last| last + 1);
-        self.calls.insert(next);
+        self.count_call(next);
         next
+    }
+
+    /// Counts a call, if it is another one: each takes some memory, also without a text.
+    pub(in crate::providers) fn count_call(&mut self, index: usize) {
+        if self.calls.insert(index) {
+            self.bytes += CALL;
+        }
     }
 
     /// Adds a part of a call.
     pub(in crate::providers) fn call(&mut self, chunk: ToolCallChunk) {
-        self.calls.insert(chunk.index);
-        self.bytes += chunk.name.len() + chunk.arguments.len();
+        self.count_call(chunk.index);
+        let id = chunk.id.as_ref().map_or(0, String::len);
+        self.bytes += id + chunk.name.len() + chunk.arguments.len();
         self.ready.push_back(Chunk::ToolCall(chunk));
     }
 
@@ -116,12 +136,13 @@ impl Parts {
         kept::keep(self.provider, thoughts)
     }
 
-    /// Why the answer ended, in the provider's word. Some servers send an empty word until it does.
+    /// Why the answer ended, in the provider's word. Some servers send an empty word, or one that means the same, until it
+    /// does. Of several words the worst counts.
     pub(in crate::providers) fn stop(&mut self, word: &str) {
         let stop = match word {
-            "" => return,
+            "" | "null" | "FINISH_REASON_UNSPECIFIED" => return,
             "stop" | "end_turn" | "STOP" | "completed" | "tool_calls" | "tool_use"
-            | "function_call" | "stop_sequence" => Stop::Done,
+            | "function_call" | "stop_sequence" | "eos" | "eos_token" => Stop::Done,
             "length"
             | "max_tokens"
             | "MAX_TOKENS"
@@ -139,14 +160,29 @@ impl Parts {
             | "IMAGE_PROHIBITED_CONTENT"
             | "IMAGE_RECITATION"
             | "LANGUAGE" => Stop::Filtered,
+            "error"
+            | "abort"
+            | "network_error"
+            | "insufficient_system_resource"
+            | "MALFORMED_FUNCTION_CALL"
+            | "MALFORMED_RESPONSE" => {
+                self.broken_off = Some(word.to_owned());
+                return;
+            }
             other => Stop::Other(other.to_owned()),
         };
-        self.stop = Some(stop);
+        if self
+            .stop
+            .as_ref()
+            .is_none_or(|known| rank(known) <= rank(&stop))
+        {
+            self.stop = Some(stop);
+        }
     }
 
     /// The answer says why it ended.
     pub(in crate::providers) fn has_stopped(&self) -> bool {
-        self.stop.is_some()
+        self.stop.is_some() || self.broken_off.is_some()
     }
 
     /// Checks that what has come is within the limit.
@@ -163,8 +199,12 @@ impl Parts {
     /// The end of the answer.
     ///
     /// # Errors
-    /// [`ModelError::CutOff`] if the answer does not say why it ended.
+    /// [`ModelError::CutOff`] if the answer does not say why it ended, and [`ModelError::Unavailable`] if the provider
+    /// has broken it off.
     pub(in crate::providers) fn end(&mut self) -> Result<Chunk, ModelError> {
+        if let Some(word) = &self.broken_off {
+            return Err(failure::broken_off(word, self.characters));
+        }
         let stop = match self.stop.take() {
             Some(_) if self.is_filtered => Stop::Filtered,
             Some(stop) => stop,
@@ -179,6 +219,16 @@ impl Parts {
             characters: self.characters,
             calls: self.calls.len(),
         }
+    }
+}
+
+/// How much less than an answer something is that has ended so.
+fn rank(stop: &Stop) -> u8 {
+    match stop {
+        Stop::Done => 0,
+        Stop::Other(_) => 1,
+        Stop::Length => 2,
+        Stop::Filtered => 3,
     }
 }
 

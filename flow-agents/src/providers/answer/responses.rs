@@ -1,6 +1,6 @@
 //! Responses of OpenAI.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -17,28 +17,53 @@ pub(super) struct Reader {
     calls: BTreeMap<u64, Call>,
     /// Signatures of what the model thought since its last call.
     thoughts: Vec<Thought>,
-    /// A part of the answer has come before its end, which repeats it.
-    has_begun: bool,
+    /// The places of the texts that have come, by their items: what follows may repeat them whole.
+    said: BTreeSet<(u64, u64)>,
+    /// The places of the items that are whole.
+    ended: BTreeSet<u64>,
+    /// Something has come without its place, so what follows cannot be told from what has come.
+    has_placeless: bool,
 }
 
 struct Call {
     index: usize,
-    item: Value,
+    id: String,
+    name: String,
     arguments: String,
+}
+
+impl Call {
+    /// Takes what the item says. The arguments of one that is whole are whole, unless it has none.
+    fn take(&mut self, item: &Value) {
+        let fields = [
+            ("call_id", &mut self.id),
+            ("name", &mut self.name),
+            ("arguments", &mut self.arguments),
+        ];
+        for (name, field) in fields {
+            if !text(item, name).is_empty() {
+                text(item, name).clone_into(field);
+            }
+        }
+    }
 }
 
 impl parts::Reader for Reader {
     fn event(&mut self, event: &Value, parts: &mut Parts) -> Result<(), ModelError> {
         let kind = text(event, "type");
         parts.is_known |= kind.starts_with("response.");
-        let place = event["output_index"].as_u64().unwrap_or_default();
+        let place = event["output_index"].as_u64();
+        let has_place = kind.ends_with(".delta") || kind.starts_with("response.output_item.");
+        self.has_placeless |= place.is_none() && has_place;
+        let place = place.unwrap_or_default();
+        let content = event["content_index"].as_u64().unwrap_or_default();
         match kind {
             "response.output_text.delta" => {
-                self.has_begun = true;
+                self.said.insert((place, content));
                 parts.say(text(event, "delta"));
             }
             "response.refusal.delta" => {
-                self.has_begun = true;
+                self.said.insert((place, content));
                 parts.refuse(text(event, "delta"));
             }
             "response.output_item.added" => self.begin(place, &event["item"], parts),
@@ -50,7 +75,7 @@ impl parts::Reader for Reader {
             }
             "response.output_item.done" => self.end(place, &event["item"], parts),
             "response.completed" | "response.incomplete" | "response.failed" => {
-                return self.whole(&event["response"], parts);
+                return self.end_of_all(&event["response"], parts);
             }
             _ => {}
         }
@@ -58,58 +83,60 @@ impl parts::Reader for Reader {
     }
 
     fn whole(&mut self, body: &Value, parts: &mut Parts) -> Result<(), ModelError> {
-        let status = text(body, "status");
-        parts.is_known |= body.get("output").is_some_and(Value::is_array);
-        parts.has_ended = true;
-        if status == "failed" {
-            return Err(failure::failed(&body["error"]));
-        }
-        if self.has_begun {
-            for call in std::mem::take(&mut self.calls).into_values() {
-                self.called(call, parts);
-            }
-        } else {
-            for (place, item) in (0..).zip(list(body, "output")) {
-                for part in list(item, "content") {
-                    match text(part, "type") {
-                        "output_text" => parts.say(text(part, "text")),
-                        "refusal" => parts.refuse(text(part, "refusal")),
-                        _ => {}
-                    }
-                }
-                self.end(place, item, parts);
-            }
-        }
-        parts.usage = usage(&body["usage"]).or(parts.usage);
-        if body["incomplete_details"]["reason"] == "content_filter" {
-            parts.filter();
-        }
-        parts.stop(status);
+        self.end_of_all(body, parts)?;
+        parts.is_known = !text(body, "status").is_empty() && body["output"].is_array();
         Ok(())
     }
 }
 
 impl Reader {
+    /// The whole answer, of which parts may have come.
+    fn end_of_all(&mut self, body: &Value, parts: &mut Parts) -> Result<(), ModelError> {
+        parts.has_ended = true;
+        if text(body, "status") == "failed" {
+            return Err(failure::failed(&body["error"]));
+        }
+        if !self.has_placeless {
+            for (place, item) in (0..).zip(list(body, "output")) {
+                self.end(place, item, parts);
+            }
+        }
+        for (_, call) in std::mem::take(&mut self.calls) {
+            self.called(call, parts);
+        }
+        parts.usage = usage(&body["usage"]).or(parts.usage);
+        if body["incomplete_details"]["reason"] == "content_filter" {
+            parts.filter();
+        }
+        parts.stop(text(body, "status"));
+        Ok(())
+    }
+
     fn begin(&mut self, place: u64, item: &Value, parts: &mut Parts) {
-        if text(item, "type") == "function_call" {
-            self.has_begun = true;
-            let call = Call {
+        if text(item, "type") == "function_call" && !self.calls.contains_key(&place) {
+            let mut call = Call {
                 index: parts.begin_call(),
-                item: item.clone(),
+                id: String::new(),
+                name: String::new(),
                 arguments: String::new(),
             };
+            call.take(item);
+            parts.keep(&call.id);
+            parts.keep(&call.name);
             self.calls.insert(place, call);
         }
     }
 
+    /// An item is whole.
     fn end(&mut self, place: u64, item: &Value, parts: &mut Parts) {
+        if !self.ended.insert(place) && !self.has_placeless {
+            return;
+        }
         match text(item, "type") {
             "function_call" => {
-                if !self.calls.contains_key(&place) {
-                    self.begin(place, item, parts);
-                }
+                self.begin(place, item, parts);
                 if let Some(mut call) = self.calls.remove(&place) {
-                    call.item = item.clone();
+                    call.take(item);
                     self.called(call, parts);
                 }
             }
@@ -120,19 +147,23 @@ impl Reader {
                     self.thoughts.push(Thought::Signature(signature.to_owned()));
                 }
             }
-            _ => {}
+            _ if self.has_placeless => {}
+            _ => {
+                for (index, part) in (0..).zip(list(item, "content")) {
+                    match text(part, "type") {
+                        _ if !self.said.insert((place, index)) => {}
+                        "output_text" => parts.say(text(part, "text")),
+                        "refusal" => parts.refuse(text(part, "refusal")),
+                        _ => {}
+                    }
+                }
+            }
         }
     }
 
-    /// Adds a call. The arguments of its item are whole, unless the item has none.
     fn called(&mut self, call: Call, parts: &mut Parts) {
         let mut chunk = ToolCallChunk::new(call.index);
-        chunk.id = Some(text(&call.item, "call_id").to_owned());
-        chunk.name = text(&call.item, "name").to_owned();
-        chunk.arguments = match text(&call.item, "arguments") {
-            "" => call.arguments,
-            whole => whole.to_owned(),
-        };
+        (chunk.id, chunk.name, chunk.arguments) = (Some(call.id), call.name, call.arguments);
         chunk.extra = parts.kept(std::mem::take(&mut self.thoughts));
         parts.call(chunk);
     }

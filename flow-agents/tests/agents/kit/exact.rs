@@ -56,6 +56,7 @@ fn what_people_write_has_the_result_that_they_expect() {
         (NthRoot, 1.728, 3.0, 1.2),
         (Log, 0.008, 0.2, 3.0),
         (Log, 8.0, 4.0, 1.5),
+        (Log, 8.0, 8192.0, 3.0 / 13.0),
         (Log, 0.001, 10.0, -3.0),
         (Log, 1e-300, 1e10, -30.0),
     ];

@@ -5,6 +5,7 @@ mod bodies;
 mod broken;
 mod cuts;
 mod embeddings;
+mod endings;
 mod failures;
 mod names;
 mod requests;
