@@ -4,11 +4,11 @@
 //! Of the rest, such as a missing value or one of another type, serde says more. A schema may come
 //! from anywhere and refer to itself, so its depth and the steps are bounded.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use flow_spec::did_you_mean;
 use flow_spec::document::text_parts;
-use regex::RegexBuilder;
+use regex::{Regex, RegexBuilder};
 use serde_json::{Map, Value};
 
 use crate::params::below;
@@ -38,6 +38,8 @@ pub(crate) struct Refused {
     pub(crate) pointer: String,
     pub(crate) message: String,
     pub(crate) help: Option<String>,
+    /// It is not the one value that is allowed, such as the tag of another alternative.
+    is_tag: bool,
 }
 
 /// How deep schemas are followed.
@@ -51,11 +53,7 @@ const LARGEST_PATTERN: usize = 256 << 10;
 
 /// What the schema refuses of a value. References to variables and credentials fit everything.
 pub(crate) fn refused(schema: &Map<String, Value>, value: &Value) -> Vec<Refused> {
-    let mut checker = Checker {
-        root: schema,
-        left: MOST_STEPS,
-        found: Vec::new(),
-    };
+    let mut checker = Checker::new(schema);
     checker.object(schema, value, At::Root, 0);
     checker.found
 }
@@ -98,14 +96,26 @@ struct Checker<'s> {
     root: &'s Map<String, Value>,
     left: usize,
     found: Vec<Refused>,
+    /// The patterns that were read, by their texts. `None` for one that cannot be.
+    patterns: HashMap<&'s str, Option<Regex>>,
 }
 
 impl<'s> Checker<'s> {
+    fn new(root: &'s Map<String, Value>) -> Self {
+        Checker {
+            root,
+            left: MOST_STEPS,
+            found: Vec::new(),
+            patterns: HashMap::new(),
+        }
+    }
+
     fn refuse(&mut self, at: At<'_>, message: String, help: Option<String>) {
         self.found.push(Refused {
             pointer: at.pointer(),
             message,
             help,
+            is_tag: false,
         });
     }
 
@@ -144,7 +154,8 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// Reports what the alternative refuses that fits best. One of another type does not.
+    /// Reports what the alternative refuses that fits best. One of another type does not fit, and one with another tag
+    /// less than any with this one.
     fn alternatives(
         &mut self,
         schema: &'s Map<String, Value>,
@@ -154,19 +165,50 @@ impl<'s> Checker<'s> {
         depth: usize,
     ) {
         let before = std::mem::take(&mut self.found);
-        let mut best: Option<Vec<Refused>> = None;
+        let mut best: Option<(_, Vec<Refused>)> = None;
         for part in parts(schema, keyword) {
             if !self.has_type(part, value, depth + 1) {
                 continue;
             }
             self.value(part, value, at, depth + 1);
+            self.names_beside_tag(part, value, at, depth + 1);
             let found = std::mem::take(&mut self.found);
-            if best.as_ref().is_none_or(|best| found.len() < best.len()) {
-                best = Some(found);
+            let is_other = |refused: &Refused| {
+                let around = refused.pointer.rsplit_once('/');
+                refused.is_tag && around.is_some_and(|(around, _)| around == at.pointer())
+            };
+            let rank = (found.iter().any(is_other), found.len());
+            if best.as_ref().is_none_or(|(least, _)| rank < *least) {
+                best = Some((rank, found));
             }
         }
         self.found = before;
-        self.found.extend(best.into_iter().flatten());
+        self.found
+            .extend(best.into_iter().flat_map(|(_, found)| found));
+    }
+
+    /// Reports the fields that an alternative with a tag does not have: serde passes over them in silence.
+    fn names_beside_tag(&mut self, part: &'s Value, value: &Value, at: At<'_>, depth: usize) {
+        let (Value::Object(part), Value::Object(fields)) = (part, value) else {
+            return;
+        };
+        let part = self.referred(part).unwrap_or(part);
+        let properties = part.get("properties").and_then(Value::as_object);
+        let has_tag =
+            properties.is_some_and(|all| all.values().any(|it| it.get("const").is_some()));
+        let mut names = BTreeSet::new();
+        if !has_tag || !self.add_names(part, &mut names, depth) {
+            return;
+        }
+        for name in fields.keys().filter(|name| !names.contains(*name)) {
+            let help = did_you_mean(name, names.iter().map(String::as_str));
+            let help = help.or_else(|| Some("remove it".to_owned()));
+            self.refuse(
+                At::Field(&at, name),
+                format!("there is no field `{name}` here"),
+                help,
+            );
+        }
     }
 
     fn one_of(&mut self, schema: &Map<String, Value>, value: &Value, at: At<'_>) {
@@ -186,6 +228,9 @@ impl<'s> Checker<'s> {
             .and_then(|text| flow_spec::closest(text, names));
         let help = near.map(|near| format!("did you mean \"{near}\"?"));
         self.refuse(at, message, help);
+        if let Some(refused) = self.found.last_mut() {
+            refused.is_tag = schema.contains_key("const");
+        }
     }
 
     fn number(&mut self, schema: &Map<String, Value>, value: &Value, at: At<'_>) {
@@ -220,17 +265,19 @@ impl<'s> Checker<'s> {
         }
     }
 
-    fn text(&mut self, schema: &Map<String, Value>, text: &str, at: At<'_>) {
+    fn text(&mut self, schema: &'s Map<String, Value>, text: &str, at: At<'_>) {
         let length = text.chars().count() as u64;
         self.count(schema, ("minLength", "maxLength"), length, "characters", at);
         let Some(pattern) = schema.get("pattern").and_then(Value::as_str) else {
             return;
         };
-        let regex = RegexBuilder::new(pattern)
-            .size_limit(LARGEST_PATTERN)
-            .build();
         // JavaScript has patterns that are none here, such as those that look ahead.
-        if regex.is_ok_and(|regex| !regex.is_match(text)) {
+        let read = || {
+            let mut builder = RegexBuilder::new(pattern);
+            builder.size_limit(LARGEST_PATTERN).build().ok()
+        };
+        let regex = self.patterns.entry(pattern).or_insert_with(read);
+        if regex.as_ref().is_some_and(|regex| !regex.is_match(text)) {
             let found = brief(&Value::from(text));
             self.refuse(
                 at,
@@ -351,11 +398,7 @@ impl<'s> Checker<'s> {
 
 /// The names that the settings of a schema have. `None` if they may have any.
 pub(crate) fn names(schema: &Map<String, Value>) -> Option<BTreeSet<String>> {
-    let mut checker = Checker {
-        root: schema,
-        left: MOST_STEPS,
-        found: Vec::new(),
-    };
+    let mut checker = Checker::new(schema);
     let mut names = BTreeSet::new();
     let is_closed = checker.add_names(schema, &mut names, 0);
     (is_closed && !names.is_empty()).then_some(names)

@@ -70,3 +70,34 @@ fn the_names_of_alternatives_are_known() {
         ["kind", "one", "two"]
     );
 }
+
+/// serde passes over what a variant with a tag does not have, and the schema knows it.
+#[test]
+fn the_alternative_with_the_tag_of_the_value_is_meant() {
+    let schema = json!({ "properties": { "mode": { "oneOf": [
+        { "type": "object", "properties": { "kind": { "const": "Plain" } }, "required": ["kind"] },
+        { "$ref": "#/$defs/Fancy" },
+    ] } }, "$defs": { "Fancy": { "type": "object", "properties": {
+        "kind": { "const": "Fancy" }, "level": { "maximum": 3 }, "deep": { "properties": {
+            "kind": { "const": "Plain" },
+        } },
+    } } } });
+    let said = |mode: Value| said(&schema, &json!({ "mode": mode }));
+    assert_eq!(said(json!({ "kind": "Fancy", "level": 3 })), [""; 0]);
+    assert_eq!(
+        said(json!({ "kind": "Fancy", "level": 9 })),
+        ["/mode/level: expected at most 3, found 9"]
+    );
+    assert_eq!(
+        said(json!({ "kind": "Fancy", "level": 1, "levle": 2 })),
+        ["/mode/levle: there is no field `levle` here"]
+    );
+    assert_eq!(
+        said(json!({ "kind": "Plain", "level": 1 })),
+        ["/mode/level: there is no field `level` here"]
+    );
+    assert_eq!(
+        said(json!({ "kind": "Fancy", "deep": { "kind": "Fancy" } })),
+        ["/mode/deep/kind: expected \"Plain\", found \"Fancy\""]
+    );
+}

@@ -270,6 +270,63 @@ fn flows_that_nest_as_deep_as_they_may_run() {
     assert_eq!(output, Ok(json!({ "end": "default" })));
 }
 
+/// What the tokens of a condition are is bounded only if the parser sees the same ones: here it would read on in what
+/// looks like a text.
+#[test]
+fn texts_that_do_not_end_where_they_seem_to_are_refused() {
+    for inner in [
+        "(".repeat(4_000),
+        "x+".repeat(4_000) + "x",
+        "[x].map(a,".repeat(1_000),
+    ] {
+        for condition in [
+            format!("'\n{inner}"),
+            format!("'{inner}"),
+            format!("'''{inner}'"),
+            format!("'\\q{inner}'"),
+            format!("1r'\\' + {inner}'"),
+            format!("är'\\' + {inner}'"),
+        ] {
+            let document = with_condition(&condition).to_string();
+            let found = problems(document, Format::Json);
+            assert_eq!(found.len(), 1, "{found:?}");
+            assert_eq!(found[0].0, "/nodes/0/params/cases/0/when", "{found:?}");
+        }
+    }
+}
+
+/// Each takes some tenths of a second to read, and megabytes.
+#[test]
+fn many_large_patterns_are_refused() {
+    let pattern = |number: usize| format!("x.matches('\\\\w{{100}}{number}')");
+    let patterns: Vec<String> = (0..500).map(pattern).collect();
+    let document = with_condition(&patterns.join(" && ")).to_string();
+    let found = problems(document, Format::Json);
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert!(found[0].1.contains("take more than 8 MiB"), "{found:?}");
+    let few = with_condition(&patterns[..2].join(" && ")).to_string();
+    assert_eq!(problems(few, Format::Json), []);
+}
+
+#[test]
+fn keys_of_maps_and_patterns_made_at_a_run_cost_what_they_take() {
+    let run = |condition: String, x: Value| {
+        on_small_stack(move || {
+            let document = with_condition(&condition).to_string();
+            let flow = load(document, Format::Json, &nodes()).unwrap();
+            block_on(flow, json!({ "x": x, "number": 1 }))
+        })
+    };
+    let ten = "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]";
+    let copies = format!("x.all(a, {ten}.all(b, {ten}.map(c, {{a: 1}}) != []))");
+    let error = run(copies, json!(["x".repeat(1 << 20)])).unwrap_err();
+    assert!(error.contains("takes too long"), "{error}");
+    let (open, close) = ("(".repeat(120), ")".repeat(120));
+    let nested = format!("x.matches('{open}' + '{open}a{close}' + '{close}')");
+    let output = run(nested, json!("a"));
+    assert_eq!(output, Ok(json!({ "end": "yes" })));
+}
+
 /// A branch and a function that lead to one another for ever.
 fn endless() -> LoadedFlow {
     let document = json!({

@@ -68,7 +68,8 @@ impl Budget {
         if let Some(list) = value.downcast_ref::<CelList<'_>>() {
             list.inner().iter().all(|item| add(item.as_ref()));
         } else if let Some(map) = value.downcast_ref::<CelMap<'_>>() {
-            map.inner().values().all(|item| add(item.as_ref()));
+            let mut all = map.inner().iter();
+            all.all(|(key, item)| add(key.inner()) && add(item.as_ref()));
         }
         size
     }

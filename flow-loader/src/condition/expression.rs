@@ -51,15 +51,15 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// Reads a condition.
+    /// Reads a condition, for whose patterns this many bytes are left.
     ///
     /// # Errors
     ///
     /// Why it cannot be used, in words.
-    pub(crate) fn read(text: &str) -> Result<Self, Misread> {
+    pub(crate) fn read(text: &str, left: &mut usize) -> Result<Self, Misread> {
         let counted = count(text)?;
         let stack = (counted.brackets + 2) * BRACKET + (counted.operators + 2) * OPERATOR;
-        with_stack(stack, || read(&counted))
+        with_stack(stack, || read(&counted, left))
     }
 
     /// The keys that it names, sorted.
@@ -124,12 +124,12 @@ impl Evaluation {
     }
 }
 
-fn read(counted: &Counted) -> Result<Condition, Misread> {
+fn read(counted: &Counted, left: &mut usize) -> Result<Condition, Misread> {
     let mut expression = parsed(&counted.text)?;
     rename(&mut expression, &counted.names);
     functions::check(&expression)?;
     let mut patterns = Patterns::new();
-    functions::patterns(&expression, &mut patterns)?;
+    functions::patterns(&expression, &mut patterns, left)?;
     let mut names = BTreeSet::new();
     add_keys(&expression, &mut Vec::new(), &mut names);
     let names = names.into_iter().map(str::to_owned).collect();

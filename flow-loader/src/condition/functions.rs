@@ -10,10 +10,11 @@ use cel::{Context, Env, ExecutionError, FunctionContext};
 use flow_spec::closest;
 use regex::{Regex, RegexBuilder};
 
-use super::Misread;
 use super::budget::{Budget, STEP};
 use super::metered::SPEND;
 use super::names::parts;
+use super::{MOST_PATTERNS, Misread};
+use crate::stack::with_stack;
 
 /// The function that searches for a pattern.
 const MATCHES: &str = "matches";
@@ -30,6 +31,9 @@ const SIZES: [(usize, u64); 5] = [
     (256 << 10, 64),
     (2 << 20, 512),
 ];
+
+/// The stack in bytes that reading a pattern needs, without optimizations: it may be nested 250 levels deep.
+const PATTERN_STACK: usize = 1 << 20;
 
 /// How many of these sizes a pattern can have that the condition does not write out: it is read anew
 /// each time.
@@ -89,6 +93,8 @@ const FOREIGN: [(&str, &str); 8] = [
 /// A pattern that was read.
 pub(super) struct Pattern {
     regex: Regex,
+    /// The most bytes that its program has.
+    size: usize,
     /// What it costs to search a byte.
     cost: u64,
 }
@@ -98,10 +104,14 @@ pub(super) type Patterns = HashMap<String, Pattern>;
 
 impl Pattern {
     fn read(text: &str, sizes: &[(usize, u64)]) -> Result<Self, String> {
+        with_stack(PATTERN_STACK, || Pattern::read_here(text, sizes))
+    }
+
+    fn read_here(text: &str, sizes: &[(usize, u64)]) -> Result<Self, String> {
         let mut refused = String::new();
         for &(size, cost) in sizes {
             match RegexBuilder::new(text).size_limit(size).build() {
-                Ok(regex) => return Ok(Pattern { regex, cost }),
+                Ok(regex) => return Ok(Pattern { regex, size, cost }),
                 Err(regex::Error::CompiledTooBig(_)) => {
                     refused = "it is too large".to_owned();
                 }
@@ -153,14 +163,19 @@ fn is_standard(name: &str) -> bool {
     context.add_function(name, || true).is_err()
 }
 
-/// Reads the patterns that an expression writes out.
+/// Reads the patterns that an expression writes out. Of the bytes that are left for their programs, what they take is
+/// taken away.
 ///
 /// # Errors
 ///
-/// One of them is not a pattern.
-pub(super) fn patterns(expression: &IdedExpr, read: &mut Patterns) -> Result<(), Misread> {
+/// One of them is not a pattern, or too little is left for it.
+pub(super) fn patterns(
+    expression: &IdedExpr,
+    read: &mut Patterns,
+    left: &mut usize,
+) -> Result<(), Misread> {
     for part in parts(expression) {
-        patterns(part, read)?;
+        patterns(part, read, left)?;
     }
     let Expr::Call(call) = &expression.expr else {
         return Ok(());
@@ -173,6 +188,12 @@ pub(super) fn patterns(expression: &IdedExpr, read: &mut Patterns) -> Result<(),
         let text = text.inner();
         let pattern = Pattern::read(text, &SIZES).map_err(|refused| {
             Misread::new(format!("`{text}` is not a regular expression: {refused}"))
+        })?;
+        *left = left.checked_sub(pattern.size).ok_or_else(|| {
+            let most = MOST_PATTERNS >> 20;
+            let message =
+                format!("with `{text}`, the patterns of all conditions take more than {most} MiB");
+            Misread::new(message).help("make them simpler, or let a node decide")
         })?;
         read.insert(text.to_owned(), pattern);
     }

@@ -32,6 +32,7 @@ pub(super) fn meter(expression: &mut IdedExpr) {
         Expr::Map(map) => {
             for entry in &mut map.entries {
                 if let EntryExpr::MapEntry(entry) = &mut entry.expr {
+                    spend(&mut entry.key, 0);
                     spend(&mut entry.value, 0);
                 }
             }

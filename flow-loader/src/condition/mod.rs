@@ -77,11 +77,25 @@ impl fmt::Display for Misread {
 /// The largest size in bytes of all conditions of a document together, each counted once.
 const MOST_BYTES: usize = 1 << 20;
 
+/// The largest size in bytes of what all patterns of a document take.
+const MOST_PATTERNS: usize = 8 << 20;
+
 /// The conditions of a document, each read once.
-#[derive(Default)]
 pub(crate) struct Conditions {
     all: HashMap<String, Result<Arc<Condition>, Misread>>,
     bytes: usize,
+    /// How many bytes are left for patterns.
+    for_patterns: usize,
+}
+
+impl Default for Conditions {
+    fn default() -> Self {
+        Conditions {
+            all: HashMap::new(),
+            bytes: 0,
+            for_patterns: MOST_PATTERNS,
+        }
+    }
 }
 
 impl Conditions {
@@ -100,7 +114,7 @@ impl Conditions {
             let message = format!("the conditions have more than {most} MiB together");
             Err(Misread::new(message))
         } else {
-            Condition::read(text).map(Arc::new)
+            Condition::read(text, &mut self.for_patterns).map(Arc::new)
         };
         self.all.insert(text.to_owned(), read.clone());
         read

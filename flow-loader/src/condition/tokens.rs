@@ -132,13 +132,33 @@ fn tokens(text: &str) -> Result<Vec<Token<'_>>, Misread> {
             '(' | '[' | '{' => (1, Some(Kind::Opens)),
             ')' | ']' | '}' => (1, Some(Kind::Closes)),
             ',' => (1, Some(Kind::Comma)),
-            _ if literal(rest).is_some() => {
-                (literal(rest).unwrap_or_default(), Some(Kind::Literal))
+            _ if first.is_ascii_digit() => {
+                let number = number(rest);
+                if !is_number(number) {
+                    let message = format!("`{number}` is not a number, {}", place(text, at));
+                    return Err(Misread::new(message));
+                }
+                (number.len(), Some(Kind::Literal))
             }
-            _ if is_letter(first) => (
-                rest.find(|letter| !is_letter(letter)).unwrap_or(rest.len()),
-                Some(Kind::Word),
-            ),
+            _ if prefix_of_text(rest).is_some() => {
+                let prefix = prefix_of_text(rest).unwrap_or_default();
+                let length = length_of_text(rest, prefix).map_err(|wrong| {
+                    let place = place(text, at + wrong.at);
+                    let misread = Misread::new(format!("{}, {place}", wrong.message));
+                    misread.help(wrong.help)
+                })?;
+                (length, Some(Kind::Literal))
+            }
+            _ if is_letter(first) => {
+                let length = rest.find(|letter| !is_letter(letter)).unwrap_or(rest.len());
+                let word = &rest[..length];
+                if !word.is_ascii() {
+                    let message = format!("unexpected `{word}`, {}", place(text, at));
+                    let help = "a name with other letters than those of ASCII stands in backquotes";
+                    return Err(Misread::new(message).help(help));
+                }
+                (length, Some(Kind::Word))
+            }
             _ => {
                 let sign = SIGNS.iter().find(|sign| rest.starts_with(**sign));
                 let length = sign.map_or(first.len_utf8(), |sign| sign.len());
@@ -158,46 +178,111 @@ fn is_letter(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// The length of a text or of a number with which this begins. `None` if it begins with neither.
-fn literal(rest: &str) -> Option<usize> {
-    if rest.starts_with(|first: char| first.is_ascii_digit()) {
-        let mut letters = rest.char_indices().peekable();
-        let mut end = 0;
-        while let Some((at, letter)) = letters.next() {
-            let next = letters.peek().map(|(_, letter)| *letter);
-            let is_point = letter == '.' && next.is_some_and(|next| next.is_ascii_digit());
-            if !(is_letter(letter) || is_point) {
-                break;
-            }
-            end = at + letter.len_utf8();
+/// The number with which this begins, with the letters behind it.
+fn number(rest: &str) -> &str {
+    let mut letters = rest.char_indices().peekable();
+    let mut end = 0;
+    while let Some((at, letter)) = letters.next() {
+        let next = letters.peek().map(|(_, letter)| *letter);
+        let is_point = letter == '.' && next.is_some_and(|next| next.is_ascii_digit());
+        if !(is_letter(letter) || is_point) {
+            break;
         }
-        return Some(end);
+        end = at + letter.len_utf8();
     }
+    &rest[..end]
+}
+
+/// Returns true for a number as CEL writes it, or for one up to the sign of its exponent.
+fn is_number(text: &str) -> bool {
+    let all =
+        |digits: &str, is: fn(&u8) -> bool| !digits.is_empty() && digits.bytes().all(|it| is(&it));
+    let unsigned = text.strip_suffix(['u', 'U']).unwrap_or(text);
+    if let Some(digits) = unsigned.strip_prefix("0x") {
+        return all(digits, u8::is_ascii_hexdigit);
+    }
+    if all(unsigned, u8::is_ascii_digit) {
+        return true;
+    }
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, ""));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, "0"));
+    all(whole, u8::is_ascii_digit)
+        && all(fraction, u8::is_ascii_digit)
+        && (exponent.is_empty() || all(exponent, u8::is_ascii_digit))
+}
+
+/// The length of what stands before the quotes of the text with which this begins. `None` if it begins with none.
+fn prefix_of_text(rest: &str) -> Option<usize> {
     let prefix = rest.find(['"', '\''])?;
-    let is_prefix = |letter: char| "rRbB".contains(letter);
-    if prefix > 2 || !rest[..prefix].chars().all(is_prefix) {
-        return None;
-    }
+    let is_prefix = matches!(
+        rest[..prefix].to_ascii_lowercase().as_str(),
+        "" | "r" | "b" | "br"
+    );
+    is_prefix.then_some(prefix)
+}
+
+/// What is wrong with a text, and where in it.
+struct WrongText {
+    at: usize,
+    message: String,
+    help: &'static str,
+}
+
+/// The length of the text with which this begins. The parser has to see the same end: it would read as an expression
+/// what was not counted as one.
+fn length_of_text(rest: &str, prefix: usize) -> Result<usize, WrongText> {
     let is_raw = rest[..prefix].contains(['r', 'R']);
     let quoted = &rest[prefix..];
     let quote = &quoted[..1];
     let three = quote.repeat(3);
-    let ends = if quoted.starts_with(&three) {
-        three.as_str()
-    } else {
-        quote
+    let has_three = quoted.starts_with(&three);
+    let ends = if has_three { three.as_str() } else { quote };
+    let wrong = |at: usize, message: &str, help| WrongText {
+        at,
+        message: message.to_owned(),
+        help,
     };
     let mut at = ends.len();
-    while let Some(letter) = quoted.get(at..).and_then(|rest| rest.chars().next()) {
-        if quoted[at..].starts_with(ends) {
-            return Some(prefix + at + ends.len());
+    while let Some(letter) = quoted[at..].chars().next() {
+        let here = &quoted[at..];
+        if here.starts_with(ends) {
+            return Ok(prefix + at + ends.len());
         }
-        at += letter.len_utf8();
-        if letter == '\\' && !is_raw {
-            at += quoted[at..].chars().next().map_or(0, char::len_utf8);
+        if !has_three && matches!(letter, '\n' | '\r') {
+            let help = "write three quotes at both ends, or `\\n` for the line end";
+            return Err(wrong(prefix + at, "a text does not end in its line", help));
+        }
+        if letter != '\\' || is_raw {
+            at += letter.len_utf8();
+        } else if let Some(length) = escape(here) {
+            at += length;
+        } else {
+            let shown: String = here.chars().take(2).collect();
+            let message = format!("`{shown}` means nothing in a text");
+            let help = "a backslash is written twice, or the text begins with `r`";
+            return Err(wrong(prefix + at, &message, help));
         }
     }
-    Some(rest.len())
+    Err(wrong(0, "a text does not end", "close its quotes"))
+}
+
+/// The length of the escape with which this begins.
+fn escape(text: &str) -> Option<usize> {
+    let code = text.as_bytes();
+    let digits = |count: usize, is: fn(&u8) -> bool| {
+        let digits = code.get(2..2 + count)?;
+        digits.iter().all(is).then_some(2 + count)
+    };
+    match code.get(1)? {
+        b'a' | b'b' | b'f' | b'n' | b'r' | b't' | b'v' | b'"' | b'\'' | b'\\' | b'?' | b'`' => {
+            Some(2)
+        }
+        b'x' | b'X' => digits(2, u8::is_ascii_hexdigit),
+        b'u' => digits(4, u8::is_ascii_hexdigit),
+        b'U' => digits(8, u8::is_ascii_hexdigit),
+        b'0'..=b'3' => digits(2, |digit| matches!(digit, b'0'..=b'7')),
+        _ => None,
+    }
 }
 
 /// Refuses what other languages have and CEL does not.
@@ -365,6 +450,59 @@ mod tests {
             "*a == 1 && &b == 2",
             "a in [r'\\', '\\'', '''a ' = ''', b\"=\"]",
             "a.b.and == 1e3 || 1.5 < a[0].is",
+        ] {
+            assert_eq!(help(text), None, "{text}");
+        }
+    }
+
+    /// The parser would read on where this sees a text.
+    #[test]
+    fn texts_that_the_parser_sees_to_end_elsewhere_are_refused() {
+        let many = "(".repeat(40);
+        for (text, message) in [
+            (
+                format!("'\n{many}"),
+                "a text does not end in its line, at its column 2",
+            ),
+            (
+                format!("x == '\r{many}'"),
+                "a text does not end in its line, at its column 7",
+            ),
+            (format!("'{many}"), "a text does not end, at its column 1"),
+            (
+                format!("'''{many}'"),
+                "a text does not end, at its column 1",
+            ),
+            (
+                format!("'\\q{many}'"),
+                "`\\q` means nothing in a text, at its column 2",
+            ),
+            (
+                format!("'\\x4{many}'"),
+                "`\\x` means nothing in a text, at its column 2",
+            ),
+            (
+                format!("1r'\\' + {many}'"),
+                "`1r` is not a number, at its column 1",
+            ),
+            (
+                format!("är'\\' + {many}'"),
+                "unexpected `är`, at its column 1",
+            ),
+        ] {
+            assert!(
+                help(&text).unwrap().starts_with(message),
+                "{:?}",
+                help(&text)
+            );
+        }
+        // `rb` is no beginning of a text, so this is a name and a text that does not end.
+        assert!(help(&format!("rb'\\' + {many}'")).is_none());
+        assert!(help(&format!("rb'\\' + {many}' + {many}")).is_some());
+        for text in [
+            "br'\\' == b'\\\\'",
+            "'\\u00e4\\x41\\101\\?'",
+            "0x1Fu + 1.5e3 + 2e+5 + 7U",
         ] {
             assert_eq!(help(text), None, "{text}");
         }

@@ -80,7 +80,10 @@ impl Reader<'_> {
         }
         if first.is_ascii_digit() {
             let number = self.take(|letter| letter.is_ascii_alphanumeric() || letter == '.');
-            let is_plain = number.parse::<f64>().is_ok() && !number.ends_with('.');
+            // `010` has the base 8 in JavaScript.
+            let is_octal =
+                number.starts_with('0') && number[1..].starts_with(|it: char| it.is_ascii_digit());
+            let is_plain = number.parse::<f64>().is_ok() && !number.ends_with('.') && !is_octal;
             return self.push_if(is_plain, &number, &number);
         }
         if matches!(first, '"' | '\'') {
@@ -138,10 +141,9 @@ impl Reader<'_> {
         if KEYWORDS.contains(&word.as_str()) {
             return Err(word);
         }
-        let mut value = word;
-        if value == "context" && !self.steps.contains("context") {
-            value = self.of_context()?;
-        }
+        let is_context = word == "context" && !self.steps.contains("context");
+        let name = if is_context { self.of_context()? } else { word };
+        let mut value = in_cel(&name).ok_or(name)?;
         let mut is_size = false;
         loop {
             if self.rest.starts_with('(') || is_size && self.rest.starts_with(['.', '[']) {
@@ -159,7 +161,12 @@ impl Reader<'_> {
                         is_size = true;
                         value = format!("size({value})");
                     }
-                    field => value = format!("{value}.{field}"),
+                    field => {
+                        value = match in_cel(field) {
+                            Some(field) => format!("{value}.{field}"),
+                            None => format!("{value}['{field}']"),
+                        }
+                    }
                 }
             } else if let Some(index) = self.index()? {
                 value = format!("{value}[{index}]");
@@ -253,6 +260,18 @@ impl Reader<'_> {
     }
 }
 
+/// A name as CEL has it: one that is no plain name stands in backquotes. `None` if it has a `$`, which no name has.
+fn in_cel(name: &str) -> Option<String> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    if name.contains('$') {
+        None
+    } else if name.chars().all(is_plain) && name != "in" {
+        Some(name.to_owned())
+    } else {
+        Some(format!("`{name}`"))
+    }
+}
+
 /// Returns true for a part of a name.
 fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_' || letter == '$'
@@ -287,7 +306,12 @@ mod tests {
                 "plan.files[0]['name'] != null",
             ),
             ("a < 1 && (b > 2 || c <= -3)", "a < 1 && (b > 2 || c <= -3)"),
-            ("länge > 1", "länge > 1"),
+            ("länge > 1", "`länge` > 1"),
+            ("test.länge > 1", "test.`länge` > 1"),
+            ("context.größe > 1", "`größe` > 1"),
+            ("test.in === 1", "test.`in` == 1"),
+            ("test.$ref === 'x'", "test['$ref'] == 'x'"),
+            ("test.a === 10", "test.a == 10"),
         ] {
             assert_eq!(cel(text), expected, "{text}");
         }
@@ -312,6 +336,8 @@ mod tests {
             ("plan.length.size", "size(plan)."),
             ("context", "context"),
             ("1.2.3 > a", "1.2.3"),
+            ("010 === 8", "010"),
+            ("$a > 1", "$a"),
             ("'a", "'"),
             ("'\\x41' == a", "'"),
             ("a[b]", "["),
