@@ -119,12 +119,19 @@ fn is_taken_apart(fragment: &TokenStream, before: &[TokenTree], after: Option<&T
         | Expr::Repeat(_)
         | Expr::Call(_)
         | Expr::MethodCall(_)
-        | Expr::Field(_)
         | Expr::Index(_)
         | Expr::Try(_)
         | Expr::Await(_)
         | Expr::Macro(_)
         | Expr::Struct(_) => is_before_block(after) && has_braces(fragment),
+        // `rule.is_big` before `(n)` would be a method.
+        Expr::Field(_) => {
+            let is_called = matches!(
+                after,
+                Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis
+            );
+            is_called || is_before_block(after) && has_braces(fragment)
+        }
         Expr::Unary(_) | Expr::Reference(_) => is_before_postfix(after),
         _ => is_after_operator(before) || is_before_operator(after),
     }

@@ -170,10 +170,19 @@ pub(crate) fn unique_name(name: &Ident) -> Ident {
     let span = name.span();
     let mut hasher = DefaultHasher::new();
     (span.file(), span.start().line, span.start().column).hash(&mut hasher);
+    expansion(span).hash(&mut hasher);
     format_ident!(
         "__flow_{}_{:016x}",
         plain(name),
         hasher.finish(),
         span = Span::call_site()
     )
+}
+
+/// Which expansion of a `macro_rules!` a name comes from that stands in it: each one has it at the same place. `None` if
+/// it stands in the user's code, or if the compiler does not say so.
+fn expansion(span: Span) -> Option<String> {
+    let shown = format!("{span:?}"); // `#12 bytes(3..7)`
+    let (context, _) = shown.strip_prefix('#')?.split_once(' ')?;
+    (context != "0").then(|| context.to_owned())
 }

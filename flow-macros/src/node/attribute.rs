@@ -1,5 +1,6 @@
 //! The settings of `#[node(…)]`.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use flow_spec::document::{PollSettings, SettingsDocument};
@@ -64,7 +65,11 @@ impl NodeAttribute {
         let parsed = (|input: ParseStream<'_>| {
             while !input.is_empty() {
                 if input.peek(Token![crate]) {
-                    attribute.runtime = Some(runtime::named(input)?);
+                    let keyword = input.span();
+                    if attribute.runtime.replace(runtime::named(input)?).is_some() {
+                        let message = "`crate` is given twice";
+                        report.error(Code::Name, keyword, message, "remove one of them");
+                    }
                     comma(input, report)?;
                     continue;
                 }
@@ -236,6 +241,7 @@ fn poll(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Resul
     parenthesized!(content in input);
     let (mut every, mut timeout) = (None, None);
     let mut every_given = false;
+    let mut given = BTreeSet::new();
     while !content.is_empty() {
         let name: Ident = content.parse().map_err(|error| {
             let text = "expected a setting of `poll`, such as `every = \"1s\"`";
@@ -243,6 +249,10 @@ fn poll(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Resul
         })?;
         equals(&name, &content, &format!("{name} = \"1s\""))?;
         let value = literal(&content, "\"1s\"")?;
+        if !given.insert(name.to_string()) {
+            let message = format!("`{name}` is given twice");
+            report.error(Code::Name, name.span(), message, "remove one of them");
+        }
         match name.to_string().as_str() {
             "every" => {
                 every_given = true;

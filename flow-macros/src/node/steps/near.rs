@@ -25,9 +25,24 @@ pub(super) fn phase(method: &Method, steps: &Steps) -> Option<&'static str> {
         let is_own = matches!(method.vis, Visibility::Inherited);
         let is_word = WORDS.contains(&text.as_str());
         let near = closest(&text, OPTIONAL)?;
-        (near == "exec_fallback" || (is_own && !is_word)).then_some(near)
+        // A short name is near to many others: a public method that only swaps two letters was meant.
+        let is_meant = near == "exec_fallback" || is_own || is_swapped(&text, near);
+        (is_meant && !is_word).then_some(near)
     })?;
     (steps.method(meant).is_none() && !steps.mentions(name)).then_some(meant)
+}
+
+/// Returns true if the two differ by two letters next to each other that have changed places.
+fn is_swapped(text: &str, name: &str) -> bool {
+    let (text, name) = (text.as_bytes(), name.as_bytes());
+    let Some(first) = (text.iter().zip(name)).position(|(one, other)| one != other) else {
+        return false;
+    };
+    let mut swapped = text.to_vec();
+    if first + 1 < swapped.len() {
+        swapped.swap(first, first + 1);
+    }
+    swapped == name
 }
 
 /// The name in other spellings: `exec_fall_back`, `execFallback`, and `post_async` of another library.
