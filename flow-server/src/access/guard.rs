@@ -17,6 +17,8 @@ use crate::problem::Problem;
 pub(crate) struct Guard {
     pub(super) runtime: Runtime,
     pub(super) authentication: Arc<dyn Authenticate>,
+    /// Whether that is of the program: without one, requests of this machine are let in.
+    asks_who: bool,
     pub(super) links: Links,
     pub(super) limiter: Limiter,
 }
@@ -30,10 +32,16 @@ impl Guard {
     ) -> Self {
         Guard {
             runtime,
+            asks_who: authentication.is_some(),
             authentication: authentication.unwrap_or_else(|| Arc::new(Loopback)),
             links,
             limiter: Limiter::new(limits),
         }
+    }
+
+    /// Whether a request has to say who sends it.
+    pub(crate) fn asks_who(&self) -> bool {
+        self.asks_who
     }
 
     /// The flows that can be started.

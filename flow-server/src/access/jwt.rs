@@ -163,6 +163,9 @@ impl JsonWebTokens {
         if claims.get("iss").is_some_and(|issuer| !issuer.is_string()) {
             return None;
         }
+        if claims.get("iat").is_some_and(|issued| !issued.is_number()) {
+            return None;
+        }
         // Those for somebody are for somebody else.
         if self.validation.aud.is_none() && claims.contains_key("aud") {
             return None;

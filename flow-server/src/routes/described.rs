@@ -60,6 +60,7 @@ pub(super) fn complete(api: &OpenApi, limits: &Limits) -> Value {
     let kinds = RecordKind::ALL.map(RecordKind::as_str);
     let views = [
         ("ExecutionView", "status", &statuses[..]),
+        ("ProblemView", "executionStatus", &statuses[..]),
         ("RecordView", "kind", &kinds[..]),
     ];
     for (schema, field, names) in views.into_iter().chain(NAMES) {
@@ -74,6 +75,25 @@ pub(super) fn complete(api: &OpenApi, limits: &Limits) -> Value {
         }
     }
     api
+}
+
+/// Says of the document where the server is, behind this path, and whether it asks who sends a request.
+pub(super) fn of_server(api: &mut Value, base: &str, asks_who: bool) {
+    if !base.is_empty() {
+        api["servers"] = json!([{ "url": base }]);
+    }
+    if asks_who {
+        return;
+    }
+    api["security"] = json!([]);
+    for path in objects(api.get_mut("paths")) {
+        for operation in objects(Some(path)) {
+            // A link still says what it is for.
+            if let Some(security) = operation.get_mut("security") {
+                *security = json!([{}, { "link": [] }]);
+            }
+        }
+    }
 }
 
 fn objects(value: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {

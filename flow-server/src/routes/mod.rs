@@ -29,6 +29,7 @@ use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use self::extract::Base;
 use crate::app::App;
 use crate::limits::Limits;
 use crate::problem::Problem;
@@ -109,15 +110,19 @@ pub(crate) fn open_api(limits: &Limits) -> Value {
     described::complete(&described().1, limits)
 }
 
+/// The same, of the server that is asked for it.
+async fn own_open_api(State(app): State<Arc<App>>, Base(base): Base) -> Json<Value> {
+    let mut api = open_api(app.limits());
+    described::of_server(&mut api, &base, app.guard().asks_who());
+    Json(api)
+}
+
 pub(crate) fn router(app: Arc<App>) -> Router {
     let (router, _) = described();
     #[cfg(feature = "mcp")]
     let router = router.merge(crate::mcp::router(&app));
     router
-        .route(
-            "/openapi.json",
-            axum::routing::get(async |State(app): State<Arc<App>>| Json(open_api(app.limits()))),
-        )
+        .route("/openapi.json", axum::routing::get(own_open_api))
         .merge(crate::studio::routes())
         .fallback(nothing_here)
         .method_not_allowed_fallback(wrong_method)

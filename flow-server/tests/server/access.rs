@@ -392,3 +392,28 @@ fn every_answer_is_described() {
         }
     }
 }
+
+/// A server that lets in who is on its machine asks for no token, and one below a path says so.
+#[tokio::test]
+async fn the_description_is_that_of_the_server() {
+    let (runtime, _) = runtime(&Arc::default());
+    let open = Client::new(Server::new(runtime.clone()).router());
+    let api = open.get("/openapi.json").await.expect(200);
+    assert_eq!(api["security"], json!([]));
+    assert_eq!(
+        api["paths"]["/executions/{id}"]["get"]["security"],
+        json!([{}, { "link": [] }])
+    );
+    assert!(api["servers"].is_null());
+
+    let router = Server::new(runtime).authentication(tokens()).router();
+    let below = Client::new(axum::Router::new().nest_service("/base", router));
+    let api = below.get("/base/openapi.json").await.expect(200);
+    assert_eq!(api["security"], json!([{ "bearer": [] }]));
+    assert_eq!(api["servers"], json!([{ "url": "/base" }]));
+    let statuses = &api["components"]["schemas"]["ProblemView"]["properties"]["executionStatus"];
+    assert_eq!(
+        statuses["enum"],
+        api["components"]["schemas"]["ExecutionView"]["properties"]["status"]["enum"]
+    );
+}

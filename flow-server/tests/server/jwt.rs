@@ -85,6 +85,7 @@ async fn tokens_that_do_not_hold_are_refused() {
     let bad = [
         with("exp", in_seconds(-600).into()),
         with("nbf", in_seconds(600).into()),
+        with("iat", "today".into()),
         with("aud", "others".into()),
         with("iss", "others".into()),
         with("sub", "".into()),
