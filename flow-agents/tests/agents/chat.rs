@@ -216,7 +216,10 @@ async fn an_answer_that_stopped_for_another_reason_is_an_error() {
     let output = Scripted::builder().chat(chat).build();
     let error = output.run(ScriptedInput { messages }).await.unwrap_err();
     let error = std::error::Error::source(&error).unwrap().to_string();
-    assert!(error.contains("\"pause_turn\", a reason that is not known here"), "{error}");
+    assert!(
+        error.contains("\"pause_turn\", a reason that is not known here"),
+        "{error}"
+    );
 }
 
 /// Ends its answer, and not its connection: that fails once, and then is open for ever.

@@ -219,9 +219,9 @@ impl Case {
             }),
             changed: None,
         };
-        if case.freeze.is_none() && case.deleted.is_none() && rng.u8(..4) == 0 {
+        if case.freeze.is_none() && case.deleted.is_none() && rng.bool() {
             case.changed = Some(Changed {
-                process: rng.usize(..4),
+                process: rng.usize(..3),
                 at: rng.u64(..1_000_000),
             });
         }
@@ -523,7 +523,7 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
     let mut before = Vec::new();
     let mut stops = case.stops.iter().copied();
     let input = Work::Start(case.world % 100);
-    // With how many records the new version found it, and whether that has refused it.
+    // With which records and how many answers the new version found it, and whether that has refused it.
     let (mut at_change, mut is_refused) = (None, false);
     let execution = loop {
         let stop = stops.next();
@@ -532,7 +532,7 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
             version => version,
         };
         if let Version::Changed(_) = version {
-            at_change.get_or_insert_with(|| before.clone());
+            at_change.get_or_insert_with(|| (before.clone(), answers()));
         }
         let done = machine.process(case, (flow, version), input, stop);
         match stored(&machine) {
@@ -549,8 +549,12 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
             }
             Some(Done::Refused) => {
                 is_refused = true;
-                if at_change.as_ref() != Some(&before) {
+                let (records, given) = at_change.clone().unwrap_or_default();
+                if records != before {
                     violated("a version refuses it that has continued it".to_owned());
+                }
+                if given != answers() {
+                    violated("a version refuses it that has taken an answer to it".to_owned());
                 }
             }
             None if stop.is_some() => {}
@@ -579,6 +583,11 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
     }
     verdict_keeps(case, &ending.journal)?;
     Ok(Some(ending))
+}
+
+/// How many answers were accepted.
+fn answers() -> usize {
+    world(|world| world.accepted.len())
 }
 
 /// As [`verdict`], and what was noted stays.

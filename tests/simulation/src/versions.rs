@@ -83,11 +83,10 @@ pub(crate) fn changed(flow: Simulated, at: u64) -> Arc<LoadedFlow> {
     };
     let which = at as usize / 4;
     let all = count(&document);
-    change(
-        flow_at(&mut document, &mut (which % all)),
-        kind(at),
-        which / all,
-    );
+    // Half of the changes are in the outermost flow, which an execution is always in.
+    let number = which % (2 * all);
+    let mut number = if number < all { number } else { 0 };
+    change(flow_at(&mut document, &mut number), kind(at), which / all);
     let text = document.to_string();
     match flow_loader::load(&text, Format::Json, &nodes::registered()) {
         Ok(flow) => Arc::new(flow),
@@ -178,9 +177,14 @@ fn insert(flow: &mut Value, at: usize) {
         return;
     };
     let index = at % edges.len();
-    let to = edges[index]["to"].clone();
-    edges[index]["to"] = json!("extra");
-    edges.push(json!({ "from": "extra", "to": to, "condition": "default" }));
+    // What the edge maps is read behind it.
+    let mut behind = edges[index].clone();
+    (behind["from"], behind["condition"]) = (json!("extra"), json!("default"));
+    if let Some(before) = edges[index].as_object_mut() {
+        before.insert("to".to_owned(), json!("extra"));
+        before.remove("mappings");
+    }
+    edges.push(behind);
     if let Some(nodes) = flow["nodes"].as_array_mut() {
         nodes.push(extra);
     }
