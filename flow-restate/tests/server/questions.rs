@@ -65,7 +65,7 @@ async fn asked_ever(server: &Restate) -> Vec<String> {
 /// Waits until exactly this question is asked.
 pub(crate) async fn until_asked(server: &Restate, question: &str) {
     let mut found = Vec::new();
-    for _ in 0..1200 {
+    for _ in 0..6000 {
         found = asked(server).await;
         if matches!(&found[..], [(name, _)] if name == question) {
             return;

@@ -15,7 +15,7 @@ fn said(text: &str) -> Vec<Problem> {
         Err(problems) => problems,
     };
     assert!(
-        start.elapsed() < Duration::from_secs(20),
+        start.elapsed() < Duration::from_secs(200),
         "{:?}",
         start.elapsed()
     );

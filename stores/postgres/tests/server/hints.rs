@@ -66,7 +66,7 @@ async fn a_connection_whose_answer_never_comes_sends_no_other_hint() -> Outcome 
     let proxy = Proxy::before(server).await;
     let name = format!("sends_{}", Uuid::new_v4().simple());
     let url = format!("{}?application_name={name}", proxy.url());
-    let options = options().answer_timeout(Duration::from_millis(500));
+    let options = options().answer_timeout(Duration::from_secs(3));
     let store = PostgresStore::connect_with(&url, options).await?;
     let sender = format!(
         "SELECT coalesce(min(pid), 0) FROM pg_stat_activity \
@@ -86,7 +86,7 @@ async fn a_connection_whose_answer_never_comes_sends_no_other_hint() -> Outcome 
     for _ in 0..20 {
         started(&store).await;
         proxy.swallow_the_next_answer();
-        tokio::time::sleep(Duration::from_millis(700)).await;
+        tokio::time::sleep(Duration::from_millis(3500)).await;
         if server.query(&sender) != first {
             return Ok(());
         }
