@@ -80,7 +80,8 @@ pub enum ModelError {
         /// What came before that.
         reply: Box<Reply>,
     },
-    /// The answer stopped for a reason that only the provider knows: [`Stop::Other`](crate::Stop::Other).
+    /// The answer stopped for a reason that only the provider knows:
+    /// [`Stop::Other`](crate::Stop::Other).
     #[error("the answer stopped with {}; {}", word(.reply), came(.reply))]
     Stopped {
         /// What came before that.
@@ -136,7 +137,7 @@ impl ModelError {
         }
     }
 
-    /// How long the provider asks to wait before the next request.
+    /// The pause that the provider asks for before the next request.
     pub fn retry_after(&self) -> Option<Duration> {
         match self {
             ModelError::RateLimited { retry_after, .. }
@@ -150,7 +151,7 @@ impl ModelError {
 #[derive(Debug, thiserror::Error)]
 #[error("no answer is recorded for this request: {}", self.reason())]
 pub struct NoRecording {
-    /// How many recorded answers were not asked for.
+    /// The number of recorded answers that were not asked for.
     pub(crate) left: usize,
     /// Where the request of the first of them differs.
     pub(crate) next: Option<String>,

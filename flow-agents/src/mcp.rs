@@ -66,7 +66,7 @@ pub struct McpServer {
     timeout: Duration,
 }
 
-/// Why there are no tools of a server.
+/// An error of a server of tools.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpError {
@@ -119,8 +119,9 @@ impl McpServer {
     /// ends, in whatever way. On Unix that needs the program `sh`. What it puts into another group, as `timeout` and
     /// shells with job control do, it has to end by itself.
     ///
-    /// If it ends before that, it is started again with the next call, up to three times in a row without the result of a
-    /// call in between. The call during which it has ended fails: it is not made again, since it may have had an effect.
+    /// If it ends before that, it is started again with the next call, up to three times in a row
+    /// without a result in between. The call during which it has ended fails. It is not made again,
+    /// since it may have had an effect.
     ///
     /// # Errors
     /// [`McpError::NotConnected`].
@@ -210,8 +211,8 @@ impl McpServer {
 
     /// The tools that the server has now, in its order.
     ///
-    /// In the names that a model calls, what is not a letter, a digit, `_` or `-` is replaced by `_`, and
-    /// what is behind the 64th character is left out: providers take no others.
+    /// Providers take only letters, digits, `_` and `-` in names, and 64 characters. In the names
+    /// that a model calls, `_` stands for any other character, and the rest is left out.
     ///
     /// # Errors
     /// [`McpError::NotListed`], also if the list has no end, [`McpError::NoName`] and

@@ -311,7 +311,7 @@ pub struct ToolCallChunk {
 }
 
 impl ToolCallChunk {
-    /// A part of the call with this index, of which nothing has come; the fields can be set.
+    /// An empty part of the call with this index; the fields can be set.
     pub fn new(index: usize) -> ToolCallChunk {
         ToolCallChunk {
             index,

@@ -73,7 +73,7 @@ pub(crate) struct Call {
     price: Option<Price>,
     /// The tokens that were reserved.
     reserved: Usage,
-    /// Whether a part of an answer has come.
+    /// True if a part of an answer has come.
     has_begun: bool,
     /// How long the model has been waited for.
     time: Duration,

@@ -174,7 +174,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     )
 }
 
-/// How long Gemini asks to wait, such as `34s`, which it says in the body.
+/// The pause that Gemini asks for in the body, such as `34s`.
 fn retry_delay(body: &Value) -> Option<Duration> {
     let details = inner(body).get("details")?.as_array()?;
     let delay = details

@@ -1,7 +1,7 @@
 //! How much the evaluation of a condition may do.
 //!
-//! A condition can loop over a list inside a loop over a list, and join texts to longer ones. Nothing
-//! interrupts it, so it counts its own steps.
+//! A condition can loop over a list inside a loop over a list, and join texts to longer ones.
+//! Nothing interrupts it, so it counts its own steps.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

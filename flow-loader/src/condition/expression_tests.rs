@@ -1,7 +1,8 @@
 use super::*;
 
 fn read(text: &str) -> Result<Condition, Misread> {
-    Condition::read(text, &mut crate::condition::MOST_PATTERNS.clone())
+    let mut left = crate::condition::MOST_PATTERNS;
+    Condition::read(text, &mut left)
 }
 
 fn holds(text: &str, value: Value) -> Result<bool, String> {

@@ -11,9 +11,19 @@ use crate::providers::failure;
 use crate::providers::kept::Thought;
 use crate::usage::Usage;
 
+/// Events that say of which item they are.
+const PLACED: [&str; 5] = [
+    "response.output_text.delta",
+    "response.refusal.delta",
+    "response.function_call_arguments.delta",
+    "response.output_item.added",
+    "response.output_item.done",
+];
+
 #[derive(Default)]
 pub(super) struct Reader {
-    /// Calls that have begun and have no end yet, by the places of their items. Only the end has all arguments.
+    /// Calls that have begun and have no end yet, by the places of their items. Only the end has
+    /// all arguments.
     calls: BTreeMap<u64, Call>,
     /// Signatures of what the model thought since its last call.
     thoughts: Vec<Thought>,
@@ -53,8 +63,7 @@ impl parts::Reader for Reader {
         let kind = text(event, "type");
         parts.is_known |= kind.starts_with("response.");
         let place = event["output_index"].as_u64();
-        let has_place = kind.ends_with(".delta") || kind.starts_with("response.output_item.");
-        self.has_placeless |= place.is_none() && has_place;
+        self.has_placeless |= place.is_none() && PLACED.contains(&kind);
         let place = place.unwrap_or_default();
         let content = event["content_index"].as_u64().unwrap_or_default();
         match kind {

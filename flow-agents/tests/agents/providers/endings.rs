@@ -5,23 +5,11 @@ use std::error::Error as _;
 use flow_agents::{Embedding as _, ModelError, Stop};
 use serde_json::{Value, json};
 
-use super::bodies::{self, Bodies};
 use super::server::{Answer, Server};
-use super::{WAYS, Way, ask, model};
+use super::{WAYS, Way, ask, model, of};
 
-fn of(name: &str) -> Bodies {
-    let mut all = bodies::all().into_iter();
-    all.find(|it| it.model.starts_with(name)).unwrap()
-}
-
-/// A stream of these events.
 fn events(events: &[Value]) -> Answer {
-    let events = events.iter().map(|event| {
-        let name = event["type"].as_str();
-        let name = name.map_or(String::new(), |it| format!("event: {it}\n"));
-        format!("{name}data: {event}\n\n")
-    });
-    Answer::new("text/event-stream", events.collect::<String>())
+    Answer::new("text/event-stream", super::events(events))
 }
 
 /// A part of a chat completion.
@@ -248,7 +236,9 @@ async fn what_responses_say_only_at_the_end_is_read_once() {
         if !placeless {
             delta["output_index"] = json!(0);
         }
-        let sent = [delta, completed(&[&refused])];
+        // Not one that has a place.
+        let sound = json!({ "type": "response.audio.delta", "delta": "x" });
+        let sent = [sound, delta, completed(&[&refused])];
         let reply = ask(Way::Stream, &of("openai-responses"), events(&sent)).await;
         let reply = reply.unwrap();
         // Of what has no place, nobody knows whether the whole repeats it.

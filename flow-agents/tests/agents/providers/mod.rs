@@ -20,6 +20,8 @@ use std::sync::Mutex;
 use flow_agents::{GenAi, Message, Messages, Model, ModelError, Reply, ReplyBuilder, Request};
 use futures_util::StreamExt as _;
 
+use serde_json::Value;
+
 use self::bodies::Bodies;
 use self::server::{Answer, Server};
 
@@ -54,7 +56,7 @@ impl Way {
         }
     }
 
-    fn answer(self, (whole, events): &(serde_json::Value, Vec<String>)) -> Answer {
+    fn answer(self, (whole, events): &(Value, Vec<String>)) -> Answer {
         match self {
             Way::Complete => Answer::json(whole),
             Way::Stream => Answer::events(events),
@@ -75,4 +77,20 @@ async fn streamed(model: &impl Model, request: &Request) -> Result<Reply, ModelE
 async fn ask(way: Way, of: &Bodies, answer: Answer) -> Result<Reply, ModelError> {
     let server = Server::start([answer]).await;
     way.ask(&model(of.model, &server), &question()).await
+}
+
+/// What the provider of this model sends.
+fn of(name: &str) -> Bodies {
+    let mut all = bodies::all().into_iter();
+    all.find(|it| it.model.starts_with(name)).unwrap()
+}
+
+/// A stream of these events.
+fn events(events: &[Value]) -> String {
+    let events = events.iter().map(|event| {
+        let name = event["type"].as_str();
+        let name = name.map_or(String::new(), |it| format!("event: {it}\n"));
+        format!("{name}data: {event}\n\n")
+    });
+    events.collect()
 }

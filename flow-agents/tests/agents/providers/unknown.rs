@@ -5,21 +5,7 @@ use serde_json::{Value, json};
 
 use super::bodies::{self, Bodies};
 use super::server::Answer;
-use super::{WAYS, Way, ask};
-
-fn of(name: &str) -> Bodies {
-    let mut all = bodies::all().into_iter();
-    all.find(|it| it.model.starts_with(name)).unwrap()
-}
-
-fn events(events: &[Value]) -> String {
-    let events = events.iter().map(|event| {
-        let name = event["type"].as_str();
-        let name = name.map_or(String::new(), |it| format!("event: {it}\n"));
-        format!("{name}data: {event}\n\n")
-    });
-    events.collect()
-}
+use super::{WAYS, Way, ask, events, of};
 
 /// The answer to a body that comes in two pieces, or as a whole.
 async fn streamed(of: &Bodies, body: &str, cut_at: Option<usize>) -> Reply {

@@ -203,7 +203,7 @@ impl Reader<'_> {
         Ok(key(&named[1..named.len() - 1]))
     }
 
-    /// What stands in brackets: a number or a text.
+    /// The number or the text in brackets.
     fn index(&mut self) -> Result<Option<String>, String> {
         let Some(rest) = self.rest.strip_prefix('[') else {
             return Ok(None);
