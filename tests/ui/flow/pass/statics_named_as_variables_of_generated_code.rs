@@ -1,4 +1,10 @@
-#![allow(dead_code, unused_imports, non_upper_case_globals, non_camel_case_types)]
+#![expect(
+    dead_code,
+    unused_imports,
+    non_upper_case_globals,
+    non_camel_case_types,
+    reason = "the names are those of variables, and nothing uses them"
+)]
 use flow_runtime::prelude::*;
 
 mod taken {

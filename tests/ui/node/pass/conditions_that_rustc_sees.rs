@@ -4,7 +4,11 @@ use flow_runtime::prelude::*;
 #[cfg_attr(all(), doc = "Adds.")]
 #[node]
 #[cfg(all())]
-fn add(#[cfg_attr(all(), allow(unused_variables))] number: &u64) -> u64 { 1 }
+fn add(
+    #[cfg_attr(all(), expect(unused_variables, reason = "the attribute is what is tried"))] number: &u64,
+) -> u64 {
+    1
+}
 
 #[derive(Default)]
 struct Twice;
