@@ -9,6 +9,7 @@ use crate::backend::Backend;
 use crate::flows;
 use crate::laws;
 use crate::process::{Done, Machine, Work};
+use crate::versions::{Changed, Version};
 use crate::world::{World, world};
 
 /// A case. All that happens follows from it.
@@ -36,6 +37,9 @@ pub struct Case {
     pub moves: bool,
     /// After how many looks at it somebody removes the execution.
     pub deleted: Option<u64>,
+    /// From which process on there is another version of the flow. One that cannot continue the execution with
+    /// it leaves that as it is, and all that come after have the old version.
+    pub changed: Option<Changed>,
 }
 
 /// A process is stopped for longer than its claims last, as by `SIGSTOP`, and goes on.
@@ -198,7 +202,7 @@ impl Case {
             }
         });
         let stops = stops.collect();
-        Case {
+        let mut case = Case {
             flow: rng.usize(..flows::all().len()),
             world: rng.u64(..1_000_000),
             snapshot_every: [0, 1, 2, 5, 20][rng.usize(..5)],
@@ -213,6 +217,23 @@ impl Case {
                 let most = [2, 8, 30][rng.usize(..3)];
                 rng.u64(..most)
             }),
+            changed: None,
+        };
+        if case.freeze.is_none() && case.deleted.is_none() && rng.bool() {
+            case.changed = Some(Changed {
+                process: rng.usize(..3),
+                at: rng.u64(..1_000_000),
+            });
+        }
+        case
+    }
+
+    /// What the process with this number has, from 0.
+    pub(crate) fn version(&self, process: usize) -> Version {
+        match self.changed {
+            Some(Changed { process: first, at }) if process >= first => Version::Changed(at),
+            _ if self.loaded.is_in(process) => Version::Loaded,
+            _ => Version::Compiled,
         }
     }
 
@@ -261,6 +282,7 @@ impl Case {
             freeze: None,
             moves: false,
             deleted: None,
+            changed: None,
             ..self.clone()
         }
     }
@@ -295,6 +317,9 @@ impl fmt::Display for Case {
         }
         if let Some(rounds) = self.deleted {
             write!(f, " --deleted {rounds}")?;
+        }
+        if let Some(changed) = self.changed {
+            write!(f, " --changed {changed}")?;
         }
         let name = Backend::ALL.iter().find(|(it, _)| *it == self.backend);
         if let Some((_, name)) = name.filter(|_| self.backend != Backend::Memory) {
@@ -422,6 +447,10 @@ fn shrunk(mut failure: Box<Failure>) -> Box<Failure> {
                 deleted: None,
                 ..case.clone()
             },
+            Case {
+                changed: None,
+                ..case.clone()
+            },
         ];
         let smaller = fewer
             .chain(simpler.into_iter().filter(|simpler| *simpler != case))
@@ -439,6 +468,10 @@ fn check_as_it_is(case: &Case) -> Result<Compared, Box<Failure>> {
     let (Some(expected), Some(ending)) = (expected, ending) else {
         return Ok(Compared::Same);
     };
+    if case.changed.is_some_and(|changed| !changed.keeps_the_end()) {
+        verdict(case, &ending.journal)?;
+        return Ok(Compared::Same);
+    }
     let whole = if case.prune {
         run(&Case {
             prune: false,
@@ -490,9 +523,18 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
     let mut before = Vec::new();
     let mut stops = case.stops.iter().copied();
     let input = Work::Start(case.world % 100);
+    // With which records and how many answers the new version found it, and whether that has refused it.
+    let (mut at_change, mut is_refused) = (None, false);
     let execution = loop {
         let stop = stops.next();
-        let done = machine.process(case, flow, input, stop);
+        let version = match case.version(machine.processes) {
+            Version::Changed(_) if is_refused => Version::Compiled,
+            version => version,
+        };
+        if let Version::Changed(_) = version {
+            at_change.get_or_insert_with(|| (before.clone(), answers()));
+        }
+        let done = machine.process(case, (flow, version), input, stop);
         match stored(&machine) {
             // It may be another one.
             Some((id, records)) if case.deleted.is_some() => laws::stored(id, &records),
@@ -504,6 +546,16 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
             Some(Done::Deleted) => {
                 verdict_keeps(case, &before)?;
                 return Ok(None);
+            }
+            Some(Done::Refused) => {
+                is_refused = true;
+                let (records, given) = at_change.clone().unwrap_or_default();
+                if records != before {
+                    violated("a version refuses it that has continued it".to_owned());
+                }
+                if given != answers() {
+                    violated("a version refuses it that has taken an answer to it".to_owned());
+                }
             }
             None if stop.is_some() => {}
             None => {
@@ -520,11 +572,22 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
         laws::late_answers(execution.id(), &before);
     }
     let ending = ending(&execution, before);
-    for index in 1..=case.copies {
+    // What a copy continues from may not fit the new version.
+    let copies = if case.changed.is_some() {
+        0
+    } else {
+        case.copies
+    };
+    for index in 1..=copies {
         copy(case, &mut machine, &execution, &ending, index);
     }
     verdict_keeps(case, &ending.journal)?;
     Ok(Some(ending))
+}
+
+/// How many answers were accepted.
+fn answers() -> usize {
+    world(|world| world.accepted.len())
 }
 
 /// As [`verdict`], and what was noted stays.
@@ -566,7 +629,8 @@ fn copy(
     };
     let seq = first + (index as u64 * 7919 + case.world) % (last - first + 1);
     let work = Work::Copy(execution.id(), seq);
-    let Some(Done::Over(copied)) = machine.process(case, flow, work, None) else {
+    let version = case.version(machine.processes);
+    let Some(Done::Over(copied)) = machine.process(case, (flow, version), work, None) else {
         return;
     };
     let journal = records(machine, copied.id()).unwrap_or_default();

@@ -3,7 +3,7 @@
 //! Everything follows from one seed: the flow, what its steps do, when the process dies or the
 //! store fails. Time is tokio's paused clock, a process is a tokio runtime that is dropped with all
 //! its tasks, and the store survives in memory, or on a server. In some cases, all or some of the processes have the
-//! flow as a document, which has to make no difference. A case that violates a law prints the one command
+//! flow as a document, which has to make no difference, or those from some point on have another version of it. A case that violates a law prints the one command
 //! that repeats it, with as few stops as do.
 
 mod backend;
@@ -14,10 +14,12 @@ mod meanwhile;
 pub mod nodes;
 mod process;
 mod store;
+mod versions;
 mod world;
 
 pub use backend::Backend;
 pub use case::{Case, Compared, Failure, Freeze, Loaded, Stop, StopKind, check};
+pub use versions::Changed;
 
 use std::collections::BTreeMap;
 use std::pin::Pin;
@@ -26,6 +28,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use flow_durable::{Execution, Runtime, RuntimeError, StartOptions};
 use flow_loader::{Format, LoadedFlow};
 use serde_json::json;
+
+use versions::Version;
 
 /// A flow of a number that gives a number, whatever its type.
 #[derive(Clone, Copy)]
@@ -62,11 +66,11 @@ impl Simulated {
         all.entry(self.name).or_insert_with(load).clone()
     }
 
-    fn register(self, runtime: &Runtime, loaded: bool) -> Result<(), RuntimeError> {
-        if loaded {
-            runtime.register_any(self.loaded())
-        } else {
-            (self.register)(runtime)
+    fn register(self, runtime: &Runtime, version: Version) -> Result<(), RuntimeError> {
+        match version {
+            Version::Compiled => (self.register)(runtime),
+            Version::Loaded => runtime.register_any(self.loaded()),
+            Version::Changed(at) => runtime.register_any(versions::changed(self, at)),
         }
     }
 
@@ -75,14 +79,15 @@ impl Simulated {
         runtime: &Runtime,
         a: u64,
         options: StartOptions,
-        loaded: bool,
+        version: Version,
     ) -> Result<Execution, RuntimeError> {
-        if loaded {
-            runtime
-                .start_any(self.name, json!({ "a": a }), options)
-                .await
-        } else {
-            (self.start)(runtime, a, options).await
+        match version {
+            Version::Compiled => (self.start)(runtime, a, options).await,
+            Version::Loaded | Version::Changed(_) => {
+                runtime
+                    .start_any(self.name, json!({ "a": a }), options)
+                    .await
+            }
         }
     }
 }

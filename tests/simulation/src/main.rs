@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use flow_simulation::{Backend, Case, Compared, Freeze, Loaded, check};
+use flow_simulation::{Backend, Case, Changed, Compared, Freeze, Loaded, check};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -60,6 +60,9 @@ fn run(arguments: &[String]) -> Result<bool, String> {
                 None => None,
                 Some(_) => Some(number(arguments, "--deleted", 0)?),
             },
+            changed: option(arguments, "--changed")
+                .map(Changed::parse)
+                .transpose()?,
         };
         return Ok(report(&case).is_some());
     }

@@ -60,7 +60,7 @@ impl Meanwhile {
             call: self.freeze.other_calls,
             kind: StopKind::DieAfter,
         };
-        other.process(&case, self.flow, self.work, Some(dies));
+        other.process(&case, (self.flow, case.version(0)), self.work, Some(dies));
         if let Some((id, records)) = stored(&other) {
             laws::stored(id, &records);
         }

@@ -20,6 +20,7 @@ use crate::case::{Case, Stop, StopKind};
 use crate::clock::Wall;
 use crate::meanwhile::Meanwhile;
 use crate::store::Fragile;
+use crate::versions::Version;
 use crate::world::{Given, hashed, world};
 
 /// How long a process keeps its executions after it has died.
@@ -38,7 +39,7 @@ pub(crate) struct Machine {
     /// The clock on the wall.
     clock: Arc<Wall>,
     /// How many processes there have been.
-    processes: usize,
+    pub(crate) processes: usize,
 }
 
 impl Machine {
@@ -69,11 +70,10 @@ impl Machine {
     pub(crate) fn process(
         &mut self,
         case: &Case,
-        flow: Simulated,
+        (flow, version): (Simulated, Version),
         work: Work,
         stop: Option<Stop>,
     ) -> Option<Done> {
-        let loaded = case.loaded.is_in(self.processes);
         self.processes += 1;
         let tokio = tokio::runtime::Builder::new_current_thread()
             .enable_time()
@@ -89,6 +89,7 @@ impl Machine {
         let done = tokio.block_on(async {
             let wall = self.clock.clone();
             wall.goes_from(Instant::now());
+            world(|world| world.is_changed = matches!(version, Version::Changed(_)));
             let clock = {
                 let wall = wall.clone();
                 move || wall.read()
@@ -103,12 +104,12 @@ impl Machine {
             });
             let store = Arc::new(Fragile::new(self.stored.clone(), stop, meanwhile));
             let runtime = Runtime::with_options(store.clone(), options(case).clock(clock));
-            if let Err(error) = flow.register(&runtime, loaded) {
+            if let Err(error) = flow.register(&runtime, version) {
                 unreachable!("it is the only flow: {error}");
             }
             let done = {
                 let asked = case.moves.then_some(&*wall);
-                let work = pin!(work.run(&runtime, (flow, loaded), asked, case.deleted));
+                let work = pin!(work.run(&runtime, (flow, version), asked, case.deleted));
                 match select(work, pin!(store.stopped.notified())).await {
                     Either::Left((done, _)) => Some(done),
                     Either::Right(_) => None,
@@ -152,6 +153,8 @@ pub(crate) enum Done {
     Over(Box<Execution>),
     /// Somebody has removed it.
     Deleted,
+    /// The process cannot continue it, since its flow is another version.
+    Refused,
 }
 
 /// What a process is there for.
@@ -167,7 +170,7 @@ impl Work {
     async fn run(
         self,
         runtime: &Runtime,
-        (flow, loaded): (Simulated, bool),
+        (flow, version): (Simulated, Version),
         moves: Option<&Wall>,
         deleted: Option<u64>,
     ) -> Option<Done> {
@@ -178,7 +181,7 @@ impl Work {
         let id = match self {
             Work::Start(input) => loop {
                 let options = StartOptions::new().idempotency_key("case");
-                match flow.start(runtime, input, options, loaded).await {
+                match flow.start(runtime, input, options, version).await {
                     Ok(execution) => break execution.id(),
                     Err(error) => expected(&error, "start"),
                 }
@@ -229,6 +232,13 @@ async fn see_to_its_end(
     while began.elapsed() < LONGEST {
         if deleted.is_some_and(|rounds| round >= rounds) {
             return delete(runtime, id).await;
+        }
+        let refused = runtime.refused().await.unwrap_or_default();
+        if refused
+            .iter()
+            .any(|(it, error)| *it == id && is_refusal(error))
+        {
+            return Some(Done::Refused);
         }
         if let Ok(execution) = runtime.get(id).await {
             if execution.status().is_over() {
@@ -317,6 +327,14 @@ async fn answer(runtime: &Runtime, question: &OpenQuestion, round: u64, moves: O
     }
 }
 
+/// Whether another version of the flow is the reason.
+fn is_refusal(error: &RuntimeError) -> bool {
+    matches!(
+        error,
+        RuntimeError::FlowChanged { .. } | RuntimeError::ReplayDiverged { .. }
+    )
+}
+
 /// Only what was made to fail may fail, and what looks at an execution that is removed.
 fn expected(error: &RuntimeError, what: &str) {
     let expected = matches!(
@@ -331,7 +349,9 @@ fn expected(error: &RuntimeError, what: &str) {
         RuntimeError::NotFound(_) | RuntimeError::UnknownToken
     );
     world(|world| {
-        if !(expected || is_gone && world.is_deleted) {
+        let is_expected =
+            expected || is_gone && world.is_deleted || is_refusal(error) && world.is_changed;
+        if !is_expected {
             let violation = format!("`{what}` failed: {error}");
             world.violations.push(violation);
         }

@@ -32,6 +32,8 @@ pub(crate) struct World {
     pub(crate) late: Vec<Given>,
     /// Whether somebody removes the execution.
     pub(crate) is_deleted: bool,
+    /// Whether the process has another version of the flow.
+    pub(crate) is_changed: bool,
     /// What went wrong.
     pub(crate) violations: Vec<String>,
     /// Every run of a step, in order.
