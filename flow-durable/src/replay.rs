@@ -126,7 +126,10 @@ impl Replay {
             RecordKind::NodeStarted => {
                 visited.started_ms.get_or_insert(at_ms);
                 self.starts.insert(seq);
-                self.started.insert(step, seq);
+                // Another version of the flow may have begun it again, behind a snapshot.
+                if let Some(earlier) = self.started.insert(step, seq) {
+                    self.starts.remove(&earlier);
+                }
                 return;
             }
             RecordKind::NodeFinished => visited.finished = true,

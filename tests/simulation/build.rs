@@ -366,7 +366,7 @@ impl<'a> Generator<'a> {
             },
             5 => {
                 let list = self.list();
-                let (each, fails) = self.each(&list);
+                let (each, fails) = self.each(&list, false);
                 (format!("{list} >> {each}"), fails)
             }
             _ => (self.node("work"), false),
@@ -442,7 +442,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A loop over the items of a list and what takes a number out of its results, and whether that can fail.
-    fn each(&mut self, list: &str) -> (String, bool) {
+    fn each(&mut self, list: &str, may_spread: bool) -> (String, bool) {
         let id = self.id();
         let (body, can_fail) = match self.rng.usize(..5) {
             0 => ("work".to_owned(), false),
@@ -466,6 +466,9 @@ impl<'a> Generator<'a> {
         if collects {
             settings.push("collect_errors".to_owned());
         }
+        if may_spread && id % 3 > 0 {
+            settings.push(format!("spread({})", id % 3));
+        }
         let with = if settings.is_empty() {
             String::new()
         } else {
@@ -481,7 +484,7 @@ impl<'a> Generator<'a> {
 
     fn batch(&mut self) -> Block {
         let list = self.list();
-        let (each, fails) = self.each(&list);
+        let (each, fails) = self.each(&list, true);
         let Some((each, sum)) = each.split_once(" >> ") else {
             unreachable!("a loop is followed by its sum")
         };

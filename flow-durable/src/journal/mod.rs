@@ -294,6 +294,7 @@ impl Journal {
         state.replay.is_over() && state.since_snapshot >= every
     }
 
+    /// Adds a snapshot of the outermost flow between two of its nodes, once the replay is over.
     pub(crate) fn add_snapshot(&self, place: &Place, payload: String, prune: bool) {
         let seq = self.add(Entry {
             kind: RecordKind::Snapshot,
@@ -303,6 +304,9 @@ impl Journal {
         });
         let mut state = self.state();
         state.since_snapshot = 0;
+        // What begins behind the snapshot has no records, as in a run that begins with it. Only
+        // another version of the flow can have left some.
+        state.replay = Replay::default();
         if prune {
             state.pending.prune_before = Some(seq);
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use fastrand::Rng;
-use flow_durable::{Execution, ExecutionId, Record, Status, Store as _};
+use flow_durable::{Execution, ExecutionId, ListQuery, Record, Row, Status, Store as _};
 
 use crate::backend::Backend;
 use crate::flows;
@@ -356,6 +356,8 @@ struct Ending {
     status: Status,
     output: Option<serde_json::Value>,
     journal: Vec<Record>,
+    /// The records of the parts of its loops.
+    parts: Vec<Record>,
 }
 
 /// What the ends of two executions say.
@@ -389,9 +391,15 @@ pub fn check(case: &Case) -> Result<Compared, Box<Failure>> {
 }
 
 impl Ending {
+    /// Its records, and those of the parts of its loops.
+    fn records(&self) -> Vec<&Record> {
+        self.journal.iter().chain(&self.parts).collect()
+    }
+
     /// Whether this execution and another one ended for the same reasons. Both journals are whole.
     fn compared_with(&self, other: &Ending) -> Compared {
-        if laws::timed_out(&self.journal) == laws::timed_out(&other.journal) {
+        let (before, after) = (self.records(), other.records());
+        if laws::timed_out(&before) == laws::timed_out(&after) {
             Compared::Same
         } else {
             Compared::OtherTimeouts
@@ -483,7 +491,7 @@ fn check_as_it_is(case: &Case) -> Result<Compared, Box<Failure>> {
     let compared = expected.compared_with(whole.as_ref().unwrap_or(&ending));
     if compared == Compared::Same {
         expected.check_same(&ending, "it");
-        laws::same_outcomes(&expected.journal, &ending.journal);
+        laws::same_outcomes(&expected.records(), &ending.records());
     }
     verdict(case, &ending.journal)?;
     Ok(compared)
@@ -538,7 +546,12 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
         match stored(&machine) {
             // It may be another one.
             Some((id, records)) if case.deleted.is_some() => laws::stored(id, &records),
-            Some((id, records)) => laws::stopped(id, &mut before, records, case.prune),
+            Some((id, records)) => {
+                laws::stopped(id, &mut before, records, case.prune);
+                for (part, records) in parts(&machine, id) {
+                    laws::stored(part, &records);
+                }
+            }
             None => {}
         }
         match done {
@@ -565,13 +578,17 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
             }
         }
     };
-    laws::journal(&before);
     laws::ended(&before);
-    if !case.prune {
-        laws::answers(execution.id(), &before);
-        laws::late_answers(execution.id(), &before);
+    let parts = parts(&machine, execution.id());
+    let journals = parts.iter().map(|(id, records)| (*id, records));
+    for (id, records) in journals.chain([(execution.id(), &before)]) {
+        laws::journal(records, case.changed.is_some());
+        if !case.prune {
+            laws::answers(id, records);
+            laws::late_answers(id, records);
+        }
     }
-    let ending = ending(&execution, before);
+    let ending = ending(&execution, before, parts);
     // What a copy continues from may not fit the new version.
     let copies = if case.changed.is_some() {
         0
@@ -599,7 +616,11 @@ fn verdict_keeps(case: &Case, journal: &[Record]) -> Result<(), Box<Failure>> {
     }
 }
 
-fn ending(execution: &Execution, journal: Vec<Record>) -> Ending {
+fn ending(
+    execution: &Execution,
+    journal: Vec<Record>,
+    parts: Vec<(ExecutionId, Vec<Record>)>,
+) -> Ending {
     let output = match execution.output_json() {
         Ok(output) => output,
         Err(error) => {
@@ -611,6 +632,7 @@ fn ending(execution: &Execution, journal: Vec<Record>) -> Ending {
         status: execution.status(),
         output,
         journal,
+        parts: parts.into_iter().flat_map(|(_, records)| records).collect(),
     }
 }
 
@@ -634,7 +656,8 @@ fn copy(
         return;
     };
     let journal = records(machine, copied.id()).unwrap_or_default();
-    let ending = ending(&copied, journal);
+    let parts = parts(machine, copied.id());
+    let ending = ending(&copied, journal, parts);
     if expected.compared_with(&ending) == Compared::Same {
         let what = format!("the execution that goes on from record {seq}");
         expected.check_same(&ending, &what);
@@ -645,8 +668,30 @@ fn copy(
 pub(crate) fn stored(machine: &Machine) -> Option<(ExecutionId, Vec<Record>)> {
     let Machine { stored, .. } = machine;
     let rows = stored.look(stored.store.list(&Default::default()));
-    let row = rows.ok()?.into_iter().next_back()?.ok()?;
+    let is_whole = |row: &Row| !is_part(row);
+    let row = rows.ok()?.into_iter().flatten().rfind(is_whole)?;
     Some((row.id, records(machine, row.id)?))
+}
+
+/// The parts of an execution's loops, with their records.
+pub(crate) fn parts(machine: &Machine, of: ExecutionId) -> Vec<(ExecutionId, Vec<Record>)> {
+    let query = ListQuery {
+        copied_from: Some(of),
+        ..ListQuery::default()
+    };
+    let Machine { stored, .. } = machine;
+    let rows = stored
+        .look(stored.store.list(&query))
+        .into_iter()
+        .flatten()
+        .flatten();
+    rows.filter(is_part)
+        .filter_map(|row| Some((row.id, records(machine, row.id)?)))
+        .collect()
+}
+
+fn is_part(row: &Row) -> bool {
+    row.flow.contains('.')
 }
 
 fn records(machine: &Machine, id: ExecutionId) -> Option<Vec<Record>> {

@@ -30,8 +30,9 @@ pub(crate) fn stopped(id: ExecutionId, before: &mut Vec<Record>, now: Vec<Record
     *before = now;
 }
 
-/// A journal is sound in itself.
-pub(crate) fn journal(records: &[Record]) {
+/// A journal is sound in itself. If the flow has versions, a step may be reached again behind a
+/// snapshot: one version had begun it, and another came to a node before it.
+pub(crate) fn journal(records: &[Record], has_versions: bool) {
     let first = records.first().map_or(0, |first| first.seq);
     let mut outcomes = BTreeSet::new();
     let mut starts = BTreeSet::new();
@@ -61,6 +62,7 @@ pub(crate) fn journal(records: &[Record]) {
             RecordKind::NodeFinished | RecordKind::FlowFailed | RecordKind::TimedOut => {
                 ended.push(record);
             }
+            RecordKind::Snapshot if has_versions => starts.clear(),
             _ => {}
         }
     }
@@ -92,7 +94,7 @@ fn is_over(end: &Record, record: &Record) -> bool {
 }
 
 /// The steps, and the attempts at flows, that took too long.
-pub(crate) fn timed_out(records: &[Record]) -> BTreeSet<&str> {
+pub(crate) fn timed_out<'a>(records: &[&'a Record]) -> BTreeSet<&'a str> {
     let timed_out = records.iter().filter(|record| match record.kind {
         RecordKind::TimedOut => true,
         RecordKind::Resumed => record.payload == r#"{"timedOut":true}"#,
@@ -102,7 +104,7 @@ pub(crate) fn timed_out(records: &[Record]) -> BTreeSet<&str> {
 }
 
 /// The outcomes of a journal, by step.
-fn outcomes(records: &[Record]) -> BTreeMap<&str, (RecordKind, &str)> {
+fn outcomes<'a>(records: &[&'a Record]) -> BTreeMap<&'a str, (RecordKind, &'a str)> {
     let outcomes = records.iter().filter(|record| {
         matches!(
             record.kind,
@@ -123,7 +125,7 @@ fn outcomes(records: &[Record]) -> BTreeMap<&str, (RecordKind, &str)> {
 }
 
 /// Steps that both journals have came to the same.
-pub(crate) fn same_outcomes(undisturbed: &[Record], disturbed: &[Record]) {
+pub(crate) fn same_outcomes(undisturbed: &[&Record], disturbed: &[&Record]) {
     let (before, after) = (outcomes(undisturbed), outcomes(disturbed));
     for (step, outcome) in after {
         if let Some(expected) = before.get(step)
@@ -165,7 +167,7 @@ pub(crate) fn answers(id: ExecutionId, records: &[Record]) {
         }
         let used = records.iter().any(|record| is_use(answer, record));
         let dropped = records.iter().any(|record| match record.kind {
-            RecordKind::RunFailed => true,
+            RecordKind::RunFailed | RecordKind::RunCancelled => true,
             RecordKind::NodeFinished | RecordKind::FlowFailed | RecordKind::TimedOut => {
                 answer.step != record.step && is_over(record, &of(&answer.step))
             }

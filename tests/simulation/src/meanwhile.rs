@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::Simulated;
 use crate::backend::Stored;
-use crate::case::{Case, Freeze, Stop, StopKind, stored};
+use crate::case::{Case, Freeze, Stop, StopKind, parts, stored};
 use crate::clock::Wall;
 use crate::laws;
 use crate::process::{LEASE, Machine, Work};
@@ -62,7 +62,9 @@ impl Meanwhile {
         };
         other.process(&case, (self.flow, case.version(0)), self.work, Some(dies));
         if let Some((id, records)) = stored(&other) {
-            laws::stored(id, &records);
+            for (id, records) in parts(&other, id).into_iter().chain([(id, records)]) {
+                laws::stored(id, &records);
+            }
         }
         (world(std::mem::take), other.now())
     }
