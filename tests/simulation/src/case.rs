@@ -35,11 +35,13 @@ pub struct Case {
     pub freeze: Option<Freeze>,
     /// Whether the time to answer may run out between any two readings of the clock.
     pub moves: bool,
-    /// After how many looks at it somebody removes the execution.
+    /// At which call of the store somebody removes the execution, in each process.
     pub deleted: Option<u64>,
     /// From which process on there is another version of the flow. One that cannot continue the execution with
     /// it leaves that as it is, and all that come after have the old version.
     pub changed: Option<Changed>,
+    /// Whether other tasks run while the store answers, and somebody waits for the end all the time.
+    pub busy: bool,
 }
 
 /// A process is stopped for longer than its claims last, as by `SIGSTOP`, and goes on.
@@ -214,10 +216,11 @@ impl Case {
             freeze: (rng.u8(..3) == 0).then(|| Freeze::random(&mut rng)),
             moves: rng.u8(..4) == 0,
             deleted: (rng.u8(..8) == 0).then(|| {
-                let most = [2, 8, 30][rng.usize(..3)];
+                let most = [12, 40, 120][rng.usize(..3)];
                 rng.u64(..most)
             }),
             changed: None,
+            busy: false,
         };
         if case.freeze.is_none() && case.deleted.is_none() && rng.bool() {
             case.changed = Some(Changed {
@@ -225,6 +228,7 @@ impl Case {
                 at: rng.u64(..1_000_000),
             });
         }
+        case.busy = rng.bool();
         case
     }
 
@@ -283,6 +287,7 @@ impl Case {
             moves: false,
             deleted: None,
             changed: None,
+            busy: false,
             ..self.clone()
         }
     }
@@ -312,11 +317,14 @@ impl fmt::Display for Case {
         if self.moves {
             f.write_str(" --moves")?;
         }
+        if self.busy {
+            f.write_str(" --busy")?;
+        }
         if let Some(freeze) = &self.freeze {
             write!(f, " --freeze {freeze}")?;
         }
-        if let Some(rounds) = self.deleted {
-            write!(f, " --deleted {rounds}")?;
+        if let Some(call) = self.deleted {
+            write!(f, " --deleted {call}")?;
         }
         if let Some(changed) = self.changed {
             write!(f, " --changed {changed}")?;
@@ -457,6 +465,10 @@ fn shrunk(mut failure: Box<Failure>) -> Box<Failure> {
             },
             Case {
                 changed: None,
+                ..case.clone()
+            },
+            Case {
+                busy: false,
                 ..case.clone()
             },
         ];

@@ -56,6 +56,7 @@ fn run(arguments: &[String]) -> Result<bool, String> {
                 .map(Freeze::parse)
                 .transpose()?,
             moves: arguments.iter().any(|argument| argument == "--moves"),
+            busy: arguments.iter().any(|argument| argument == "--busy"),
             deleted: match option(arguments, "--deleted") {
                 None => None,
                 Some(_) => Some(number(arguments, "--deleted", 0)?),

@@ -12,6 +12,7 @@ use flow_durable::{
 };
 use futures_util::future::{Either, select};
 use serde_json::json;
+use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use crate::Simulated;
@@ -102,14 +103,14 @@ impl Machine {
                 flow,
                 work,
             });
-            let store = Arc::new(Fragile::new(self.stored.clone(), stop, meanwhile));
+            let store = Arc::new(Fragile::new(self.stored.clone(), stop, meanwhile, case));
             let runtime = Runtime::with_options(store.clone(), options(case).clock(clock));
             if let Err(error) = flow.register(&runtime, version) {
                 unreachable!("it is the only flow: {error}");
             }
             let done = {
                 let asked = case.moves.then_some(&*wall);
-                let work = pin!(work.run(&runtime, (flow, version), asked, case.deleted));
+                let work = pin!(work.run(&runtime, (flow, version), asked, case, &store.deletion));
                 match select(work, pin!(store.stopped.notified())).await {
                     Either::Left((done, _)) => Some(done),
                     Either::Right(_) => None,
@@ -172,7 +173,8 @@ impl Work {
         runtime: &Runtime,
         (flow, version): (Simulated, Version),
         moves: Option<&Wall>,
-        deleted: Option<u64>,
+        case: &Case,
+        deletion: &Notify,
     ) -> Option<Done> {
         while let Err(error) = runtime.recover().await {
             expected(&error, "recover");
@@ -200,7 +202,7 @@ impl Work {
                 }
             }
         };
-        see_to_its_end(runtime, id, moves, deleted).await
+        see_to_its_end(runtime, id, moves, case, deletion).await
     }
 }
 
@@ -219,30 +221,41 @@ async fn copy(runtime: &Runtime, id: ExecutionId, seq: u64) -> Result<Execution,
     runtime.copy(id, seq).await
 }
 
-/// Answers questions until an execution is over, or removes it after so many rounds, or when it is
-/// over if that is sooner.
+/// Answers questions until an execution is over. If it is to be removed, that is done when the time
+/// has come, or when it is over.
 async fn see_to_its_end(
     runtime: &Runtime,
     id: ExecutionId,
     moves: Option<&Wall>,
-    deleted: Option<u64>,
+    case: &Case,
+    deletion: &Notify,
 ) -> Option<Done> {
     let began = Instant::now();
+    let mut watcher = case.busy.then(|| tokio::spawn(over(runtime.clone(), id)));
     let mut round = 0_u64;
     while began.elapsed() < LONGEST {
-        if deleted.is_some_and(|rounds| round >= rounds) {
-            return delete(runtime, id).await;
-        }
         let refused = runtime.refused().await.unwrap_or_default();
         if refused
             .iter()
             .any(|(it, error)| *it == id && is_refusal(error))
         {
+            // Nor does it take an answer, whoever gives it.
+            if let Ok(execution) = runtime.get(id).await {
+                for question in execution.questions().await.unwrap_or_default() {
+                    answer(runtime, &question, round, moves).await;
+                }
+            }
             return Some(Done::Refused);
         }
         if let Ok(execution) = runtime.get(id).await {
             if execution.status().is_over() {
-                return match deleted {
+                if let Some(watcher) = &mut watcher
+                    && tokio::time::timeout(3 * LEASE, watcher).await.is_err()
+                {
+                    let violation = "it is over, and `settled` has not returned";
+                    world(|world| world.violations.push(violation.to_owned()));
+                }
+                return match case.deleted {
                     Some(_) => delete(runtime, id).await,
                     None => Some(Done::Over(Box::new(execution))),
                 };
@@ -257,7 +270,13 @@ async fn see_to_its_end(
         }
         round += 1;
         let idle = began.elapsed() > LOOK * 30;
-        tokio::time::sleep(if idle { SELDOM } else { LOOK }).await;
+        let pause = if idle { SELDOM } else { LOOK };
+        if tokio::time::timeout(pause, deletion.notified())
+            .await
+            .is_ok()
+        {
+            return delete(runtime, id).await;
+        }
     }
     world(|world| {
         world
@@ -265,6 +284,19 @@ async fn see_to_its_end(
             .push(format!("execution {id} does not end"))
     });
     None
+}
+
+/// Returns when an execution is over or gone, as somebody knows who waits for it all the time.
+async fn over(runtime: Runtime, id: ExecutionId) {
+    loop {
+        if let Ok(execution) = runtime.get(id).await {
+            let settled = execution.settled().await;
+            if settled.is_ok_and(|execution| execution.status().is_over()) {
+                return;
+            }
+        }
+        tokio::time::sleep(LOOK).await;
+    }
 }
 
 /// Removes an execution. Nothing of it is left then, not even when all that was under way is over.

@@ -13,8 +13,9 @@ use tokio::sync::Notify;
 use uuid::Uuid;
 
 use crate::backend::Stored;
-use crate::case::{Stop, StopKind};
+use crate::case::{Case, Stop, StopKind};
 use crate::meanwhile::Meanwhile;
+use crate::world::hashed;
 
 /// The store as one process sees it.
 #[derive(Debug)]
@@ -23,19 +24,32 @@ pub(crate) struct Fragile {
     stored: Stored,
     stop: Option<Stop>,
     meanwhile: Option<Meanwhile>,
+    /// Whether other tasks run while it answers.
+    is_busy: bool,
     calls: AtomicU64,
     dead: AtomicBool,
     /// Told when the stop has come.
     pub(crate) stopped: Notify,
+    /// The number of the call at which somebody removes the execution, who is told.
+    deleted: Option<u64>,
+    pub(crate) deletion: Notify,
 }
 
 impl Fragile {
-    pub(crate) fn new(stored: Stored, stop: Option<Stop>, meanwhile: Option<Meanwhile>) -> Self {
+    pub(crate) fn new(
+        stored: Stored,
+        stop: Option<Stop>,
+        meanwhile: Option<Meanwhile>,
+        case: &Case,
+    ) -> Self {
         Fragile {
             store: stored.store.clone(),
             stored,
             stop,
             meanwhile,
+            is_busy: case.busy,
+            deleted: case.deleted,
+            deletion: Notify::new(),
             calls: AtomicU64::new(0),
             dead: AtomicBool::new(false),
             stopped: Notify::new(),
@@ -61,7 +75,12 @@ impl Fragile {
         if let Some(meanwhile) = meanwhile.filter(|it| !it.freeze.has_effect) {
             meanwhile.pass().await;
         }
+        if self.deleted == Some(number) {
+            self.deletion.notify_one();
+        }
+        self.turns(number, "before").await;
         let result = self.stored.ask(call).await;
+        self.turns(number, "after").await;
         if let Some(meanwhile) = meanwhile.filter(|it| it.freeze.has_effect) {
             meanwhile.pass().await;
         }
@@ -73,6 +92,15 @@ impl Fragile {
                 result
             }
             _ => result,
+        }
+    }
+
+    /// Lets other tasks run, so often as the case decides.
+    async fn turns(&self, call: u64, when: &str) {
+        if self.is_busy {
+            for _ in 0..hashed(&(call, when)) % 4 {
+                tokio::task::yield_now().await;
+            }
         }
     }
 

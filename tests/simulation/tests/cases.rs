@@ -43,8 +43,8 @@ fn check_cases(backend: Backend, seeds: Vec<u64>) {
                             ..Case::of_seed(seed)
                         };
                         if FOUND.contains(&seed) {
-                            // They were found before any was removed, or had another version.
-                            (case.deleted, case.changed) = (None, None);
+                            // They were found before any was removed, had another version, or was busy.
+                            (case.deleted, case.changed, case.busy) = (None, None, false);
                         }
                         match check(&case) {
                             Ok(Compared::Same) => {}
