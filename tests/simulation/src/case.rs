@@ -40,7 +40,8 @@ pub struct Case {
     /// From which process on there is another version of the flow. One that cannot continue the execution with
     /// it leaves that as it is, and all that come after have the old version.
     pub changed: Option<Changed>,
-    /// Whether other tasks run while the store answers, and somebody waits for the end all the time.
+    /// Whether other tasks run while the store answers, some answers come later than a claim lasts, and
+    /// somebody waits for the end all the time.
     pub busy: bool,
 }
 
@@ -381,7 +382,7 @@ impl Case {
     /// Whether steps may time out that do not undisturbed: too often that means that nothing is
     /// compared.
     pub fn times_out_as_undisturbed(&self) -> bool {
-        self.freeze.is_none() && !self.moves
+        self.freeze.is_none() && !self.moves && !self.busy
     }
 }
 

@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::backend::Stored;
 use crate::case::{Case, Stop, StopKind};
 use crate::meanwhile::Meanwhile;
+use crate::process::LEASE;
 use crate::world::hashed;
 
 /// The store as one process sees it.
@@ -81,6 +82,10 @@ impl Fragile {
         self.turns(number, "before").await;
         let result = self.stored.ask(call).await;
         self.turns(number, "after").await;
+        if self.is_busy && hashed(&(number, "late")).is_multiple_of(64) {
+            let lease = (hashed(&(number, "how late")) % 150) as u32;
+            tokio::time::sleep(LEASE * lease / 100).await;
+        }
         if let Some(meanwhile) = meanwhile.filter(|it| it.freeze.has_effect) {
             meanwhile.pass().await;
         }
