@@ -287,6 +287,7 @@ impl<'a> Node<'a> {
             transaction: self.attribute.transaction.is_some(),
             // A flow's timeout of a poll that cannot fail is that of all its pauses.
             never_awaits: self.never_awaits() && (poll.is_none() || self.can_fail()),
+            awaits_besides: poll.is_some() || self.attribute.settings.waits(),
             reads: ports.collect(),
             writes: self.outcome.writes.clone(),
             about: self
