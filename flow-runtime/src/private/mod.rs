@@ -52,8 +52,8 @@ pub use transaction::{Begun, InTransaction};
 pub use values::{
     CloneOf, Cloneable, DerefsTo, DerefsTwiceTo, Lend, LendOther, LendSame, LendTarget,
     LendTargetOfTarget, LosesNoError, NoClone, NoDeref, NoDerefTwice, NoDisplay, NoResult,
-    OtherType, OwnedForPool, Prints, ReadsAs, ReadsError, ResultCheck, SameType, TakeItem, at_end,
-    count, either, get, items, must, take, written,
+    OtherType, OwnedForPool, Prints, ReadsAs, ReadsError, ResultCheck, RunContext, SameType,
+    TakeItem, at_end, count, either, get, items, must, take, written,
 };
 
 /// The type that a node's parameter `&Context` names, to be imported where nothing else has its name.
