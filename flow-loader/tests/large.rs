@@ -93,6 +93,7 @@ fn time(document: &Value) -> std::time::Duration {
 #[cfg(feature = "cel")]
 #[test]
 fn eight_times_as_many_cases_take_eight_times_as_long() {
-    let (few, many) = (time(&cases(500)), time(&cases(4_000)));
-    assert!(many < few * 16, "{few:?}, then {many:?}");
+    // A machine that others use may be slow once.
+    let is_near = (0..5).any(|_| time(&cases(4_000)) < time(&cases(500)) * 16);
+    assert!(is_near, "it takes much longer than in proportion");
 }
