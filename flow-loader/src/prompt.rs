@@ -1,5 +1,6 @@
 //! The prompts of questions, as documents write them.
 
+use std::collections::HashMap;
 use std::fmt::{Display, Write as _};
 
 /// A prompt: text in which each `{key}` stands for a value that the node reads.
@@ -26,6 +27,7 @@ impl Prompt {
             pieces: Vec::new(),
             keys: Vec::new(),
         };
+        let mut numbers = HashMap::new();
         let mut rest = text;
         while let Some(at) = rest.find(['{', '}']) {
             let (before, braces) = rest.split_at(at);
@@ -43,7 +45,7 @@ impl Prompt {
                 let message = "this prompt has a `{` that is not closed".to_owned();
                 return Err((message, "write `{{` for a brace that is shown"));
             };
-            prompt.key(key)?;
+            prompt.key(key, &mut numbers)?;
             rest = after;
         }
         prompt.text(rest);
@@ -80,7 +82,12 @@ impl Prompt {
         }
     }
 
-    fn key(&mut self, written: &str) -> Result<(), (String, &'static str)> {
+    /// Adds a key as it is written, with its number if it was there before.
+    fn key<'t>(
+        &mut self,
+        written: &'t str,
+        numbers: &mut HashMap<&'t str, usize>,
+    ) -> Result<(), (String, &'static str)> {
         let key = written.strip_prefix("r#").unwrap_or(written);
         let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
         if key.is_empty() || !key.chars().all(is_letter) || key.starts_with(char::is_numeric) {
@@ -89,12 +96,11 @@ impl Prompt {
                 "name one key, as in `{version}`, or write `{{` and `}}` for braces that are shown";
             return Err((message, help));
         }
-        let known = self.keys.iter().position(|other| other == key);
-        let index = known.unwrap_or_else(|| {
+        let number = *numbers.entry(key).or_insert(self.keys.len());
+        if number == self.keys.len() {
             self.keys.push(key.to_owned());
-            self.keys.len() - 1
-        });
-        self.pieces.push(Piece::Value(index));
+        }
+        self.pieces.push(Piece::Value(number));
         Ok(())
     }
 }

@@ -51,3 +51,49 @@ fn a_row_of_fifty_thousand_nodes_is_loaded_on_a_small_stack() {
     });
     assert!(loading.unwrap().join().unwrap() > 50_000);
 }
+
+/// The document of a branch with so many cases, each of which reads a key of its own.
+#[cfg(feature = "cel")]
+fn cases(count: usize) -> Value {
+    let key = |index: usize| format!("k{index}");
+    let properties = (0..count).map(|index| (key(index), json!({ "rustType": "u64" })));
+    let properties: serde_json::Map<String, Value> = properties.collect();
+    let required: Vec<String> = (0..count).map(key).collect();
+    let cases =
+        (0..count).map(|index| json!({ "when": format!("{} > 1", key(index)), "action": "more" }));
+    let end = |action: &str| json!({ "from": "choice", "condition": action, "label": action });
+    json!({
+        "version": "2.0.0",
+        "name": "Cases",
+        "namespace": "cases",
+        "inputs": { "type": "object", "properties": properties, "required": required },
+        "nodes": [{
+            "type": "flow.branch",
+            "id": "choice",
+            "params": { "cases": cases.collect::<Vec<_>>(), "otherwise": "less" },
+        }],
+        "edges": [],
+        "ends": [end("more"), end("less")],
+        "entryNodeId": "choice",
+    })
+}
+
+/// The shortest of some times of loading it, as others use the machine as well.
+#[cfg(feature = "cel")]
+fn time(document: &Value) -> std::time::Duration {
+    let text = document.to_string();
+    let times = (0..3).map(|_| {
+        let began = std::time::Instant::now();
+        load(&text, Format::Json, &registry![choose]).unwrap();
+        began.elapsed()
+    });
+    times.min().unwrap()
+}
+
+#[cfg(feature = "cel")]
+#[test]
+fn eight_times_as_many_cases_take_eight_times_as_long() {
+    // A machine that others use may be slow once.
+    let is_near = (0..5).any(|_| time(&cases(4_000)) < time(&cases(500)) * 16);
+    assert!(is_near, "it takes much longer than in proportion");
+}

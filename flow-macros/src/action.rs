@@ -1,5 +1,7 @@
 //! `#[derive(Action)]`: an enum whose variants are actions and whose fields are what they write.
 
+use std::collections::HashMap;
+
 use flow_spec::Code;
 use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
@@ -138,14 +140,15 @@ pub(crate) fn actions<'a>(
     report: &mut Report,
 ) -> Vec<ActionPort> {
     let mut actions: Vec<ActionPort> = Vec::new();
+    let mut by_text: HashMap<String, &Ident> = HashMap::new();
     let mut index = 0;
     for variant in variants {
         let name = name(variant, report);
         let text = name.value();
-        if let Some(same) = actions.iter().find(|action| action.name.value() == text) {
+        if let Some(same) = by_text.get(&text) {
             let message = format!(
-                "`{}` and `{}` are both the action \"{text}\"",
-                same.variant, variant.ident
+                "`{same}` and `{}` are both the action \"{text}\"",
+                variant.ident
             );
             report.error(
                 Code::Name,
@@ -161,6 +164,7 @@ pub(crate) fn actions<'a>(
             let help = "name the action otherwise: `#[action(\"…\")]`, or remove the fields";
             report.error(Code::Name, name.span(), message, help);
         }
+        by_text.insert(text, &variant.ident);
         actions.push(ActionPort {
             name,
             variant: variant.ident.clone(),

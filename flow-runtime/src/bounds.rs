@@ -3,7 +3,9 @@
 //! These traits are implemented for all types that fit. No program implements or names them: they
 //! are here because rustc names them in its messages, and each says what to do then.
 
-pub use crate::__private::{Cloneable, LosesNoError, OwnedForPool, ReadsAs, ReadsError, TakeItem};
+pub use crate::__private::{
+    Cloneable, LosesNoError, OwnedForPool, ReadsAs, ReadsError, RunContext, TakeItem,
+};
 pub use crate::checked::{GoesBetweenThreads, ReadByReference, SharedByRuns};
 #[cfg(feature = "stored")]
 pub use crate::json::Stored;

@@ -85,7 +85,7 @@ struct Switched {
 
 #[node(writes = number)]
 impl Switched {
-    fn exec(&self, number: &u64) -> Result<u64, String> {
+    async fn exec(&self, number: &u64) -> Result<u64, String> {
         if self.works.load(Ordering::SeqCst) {
             Ok(number * 100)
         } else {

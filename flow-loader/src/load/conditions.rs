@@ -30,15 +30,16 @@ impl Loader<'_> {
 
     /// Reports the conditions of a branch that do not fit the types of what they read.
     pub(super) fn check_conditions_of(&mut self, node: &NodeDocument, pointer: &str, keys: &Keys) {
-        let names = node.inputs.values().map(|(name, ..)| name);
-        let typed: Vec<_> = names
-            .map(|name| (name, keys.ty(key(&node.mappings.inputs, name))))
-            .collect();
+        let properties = &node.inputs.properties;
         for (number, condition) in conditions(node) {
             // One that cannot be read is reported as it is completed.
             let Ok(condition) = self.conditions.read(condition) else {
                 continue;
             };
+            let read = condition.names().iter();
+            let read = read.filter(|name| properties.contains_key(*name));
+            let typed = read.map(|name| (&**name, keys.ty(key(&node.mappings.inputs, name))));
+            let typed: Vec<_> = typed.collect();
             for Mistyped { message, help } in condition.mistyped(&typed) {
                 let place = format!("{pointer}/params/cases/{number}/when");
                 let message = format!("the condition does not fit: {message}");

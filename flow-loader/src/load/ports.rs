@@ -75,12 +75,10 @@ pub(super) fn reads(
 ) -> Vec<Read> {
     // A flow that is tried again as a whole needs its inputs again.
     let repeats = level.is_some() && policy.retry.attempts.get() > 1;
+    let names = node.inputs.properties.keys();
+    let positions: HashMap<&str, usize> = names.map(String::as_str).zip(0..).collect();
     let read = |name: &str, mode: Mode| {
-        let position = node
-            .inputs
-            .properties
-            .keys()
-            .position(|other| other == name);
+        let position = positions.get(name).copied();
         let key = key(&node.mappings.inputs, name);
         let take = position.map(|position| parts.checked.take(NodeId(index), position));
         let is_last = take.is_none_or(|take| take == Take::Move);

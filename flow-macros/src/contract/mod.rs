@@ -25,6 +25,8 @@ pub(crate) struct Contract {
     /// True if what a flow's timeout is for never awaits: an attempt, or the whole of a node without
     /// attempts. So nothing could end it.
     pub(crate) never_awaits: bool,
+    /// True if it awaits something else: another method, or a pause between two attempts.
+    pub(crate) awaits_besides: bool,
     /// True if it has mistakes, which are reported at the node: a flow that uses it reports nothing
     /// more.
     pub(crate) broken: bool,
@@ -170,6 +172,7 @@ impl Contract {
             single: false,
             transaction: false,
             never_awaits: false,
+            awaits_besides: false,
             broken: false,
             reads: Vec::new(),
             writes: Vec::new(),
@@ -236,6 +239,11 @@ impl Contract {
     /// Returns true if it can fail.
     pub(crate) fn fallible(&self) -> bool {
         self.failure != Failure::Never
+    }
+
+    /// Returns true if a part of it awaits, so that the timeout of a flow around it can end that flow.
+    pub(crate) fn awaits(&self) -> bool {
+        !self.never_awaits || self.awaits_besides
     }
 
     /// Returns true if it fails when there is no answer in time.

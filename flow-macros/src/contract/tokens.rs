@@ -67,6 +67,7 @@ impl ToTokens for Contract {
             (self.single, "single"),
             (self.transaction, "transaction"),
             (self.never_awaits, "never_awaits"),
+            (self.awaits_besides, "awaits_besides"),
             (self.broken, "broken"),
         ];
         let flags = flags.into_iter().filter(|(set, _)| *set);
@@ -142,6 +143,7 @@ impl Parse for Contract {
             single: has("single"),
             transaction: has("transaction"),
             never_awaits: has("never_awaits"),
+            awaits_besides: has("awaits_besides"),
             broken: has("broken"),
             reads: list(input)?,
             writes: list(input)?,

@@ -395,6 +395,7 @@ impl Plan<'_> {
             }
         });
         let asks = self.requirements();
+        self.check_timeouts();
         let types = state
             .types()
             .map(|(key, ty)| quote_spanned!(site=> #key #ty));

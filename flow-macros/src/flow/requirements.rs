@@ -1,21 +1,22 @@
-//! What a flow needs from whoever runs it, as constants.
+//! What a flow needs from whoever runs it, and whether a timeout can end it, as constants.
 
 use std::collections::HashSet;
 
-use proc_macro2::TokenStream;
+use flow_spec::Code;
+use proc_macro2::{Span, TokenStream};
 use quote::quote_spanned;
 
 use crate::contract::Kind;
 use crate::names::here;
 use crate::runtime::runtime_at;
 
-use super::instances::path_key;
+use super::instances::{Instance, InstanceKind, path_key};
 use super::plan::Plan;
 use super::types::node_type;
 
 impl Plan<'_> {
-    /// The constants that say whether the flow or one of its inner flows asks people, and whether one
-    /// of their nodes writes in a transaction.
+    /// The constants that say whether the flow or one of its inner flows asks people, whether one of
+    /// their nodes writes in a transaction, and whether one of them awaits.
     pub(super) fn requirements(&self) -> TokenStream {
         let site = here(self.flow.name.span());
         let rt = runtime_at(site);
@@ -31,12 +32,14 @@ impl Plan<'_> {
                 Kind::Function | Kind::Type => None,
             }
         });
-        let opening = self.opening();
+        let (opening, awaiting) = (self.opening(), self.awaiting());
         quote_spanned! {site=>
             #[doc(hidden)]
             pub const __ASKS_PEOPLE: ::core::primitive::bool = false #(|| #asking)*;
             #[doc(hidden)]
             pub const __OPENS_TRANSACTIONS: ::core::primitive::bool = #opening;
+            #[doc(hidden)]
+            pub const __AWAITS: ::core::primitive::bool = #awaiting;
         }
     }
 
@@ -54,5 +57,69 @@ impl Plan<'_> {
             Some(quote_spanned!(site=> || #rt::opens_transactions!(#ty)))
         });
         quote_spanned!(site=> false #(#inner)*)
+    }
+
+    /// Whether a run of the flow awaits anything. If it does not, it is over before anybody can look
+    /// at a clock. What only some engines await does not count, except the items of a loop that are
+    /// spread: that is done by those engines only.
+    fn awaiting(&self) -> TokenStream {
+        let site = here(self.flow.name.span());
+        let awaits = self.nodes().any(|(_, instance, contract)| {
+            let settings = instance.declared(self.flow).map(|node| &node.settings);
+            let pauses = settings.is_some_and(|given| given.waits() || given.spread.is_some());
+            pauses
+                || match (&instance.kind, contract.kind) {
+                    (InstanceKind::Wait(_), _) => true,
+                    (InstanceKind::Node(_), Kind::Flow) => false,
+                    (InstanceKind::Node(_), _) => contract.awaits(),
+                    _ => false,
+                }
+        });
+        if awaits {
+            return quote_spanned!(site=> true);
+        }
+        let mut seen = HashSet::new();
+        let rt = runtime_at(site);
+        let inner = self.nodes().filter_map(|(_, instance, contract)| {
+            instance.path().filter(|path| seen.insert(path_key(path)))?;
+            let ty = (contract.kind == Kind::Flow).then(|| node_type(self.flow, instance))?;
+            Some(quote_spanned!(site=> || #rt::awaits!(#ty)))
+        });
+        quote_spanned!(site=> false #(#inner)*)
+    }
+
+    /// Has rustc say it at each timeout of a flow that never awaits. The flow itself knows whether it
+    /// does, as it may be one of another crate.
+    pub(super) fn check_timeouts(&self) {
+        for (node, instance, _) in self.nodes() {
+            let declared = instance.declared(self.flow);
+            let Some((user, _)) = declared.and_then(|declared| declared.settings.timeout) else {
+                continue;
+            };
+            let timed = match instance.kind {
+                InstanceKind::Each { .. } => self.instances.body(node),
+                _ => node,
+            };
+            // A body without a name of its own has the declaration of its loop.
+            let is_told_below = timed != node && self.instances[timed].hidden;
+            if self.resolved.contracts[timed].kind == Kind::Flow && !is_told_below {
+                self.check_timeout(&self.instances[timed], user);
+            }
+        }
+    }
+
+    fn check_timeout(&self, timed: &Instance, user: Span) {
+        let Some(last) = timed.path().and_then(|path| path.segments.last()) else {
+            return;
+        };
+        let (flow, code) = (&last.ident, Code::NamesNothing);
+        let (rt, ty) = (runtime_at(user), node_type(self.flow, timed));
+        let awaits = quote_spanned!(user=> #rt::awaits!(#ty));
+        let message = format!(
+            "`{flow}` never awaits, so a `timeout` cannot end it [{code}]\n\
+             help: make the node of `{flow}` that takes long an `async fn`, or write \
+             `#[node(blocking)]` if it blocks"
+        );
+        self.check(&awaits, &message, user);
     }
 }

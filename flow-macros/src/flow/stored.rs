@@ -1,8 +1,10 @@
 //! How the inputs, the state and the outputs of a flow are stored, and the questions to people by
 //! path.
 
+use std::collections::HashMap;
+
 use flow_spec::NodeId;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 
 use crate::contract::Kind;
@@ -60,12 +62,13 @@ fn parameter(parameter: &Parameter, names: &TypeNames) -> TokenStream {
 /// The optional outputs that every path to an end writes, with that end.
 fn certain(plan: &Plan<'_>) -> Vec<TokenStream> {
     let mut certain = Vec::new();
+    let optional = plan.flow.outputs.iter().filter(|output| output.optional);
+    let optional = optional.map(|output| (plain(&output.name), &output.name));
+    let optional: HashMap<String, &Ident> = optional.collect();
     for end in plan.resolved.graph.ends() {
         let variant = ident(&camel_case(&end.name), plan.flow.name.span());
-        for output in plan.flow.outputs.iter().filter(|output| output.optional) {
-            let (key, text) = (&output.name, plain(&output.name));
-            let mut writes = end.writes.iter();
-            if writes.any(|write| write.key == text && !write.optional) {
+        for write in end.writes.iter().filter(|write| !write.optional) {
+            if let Some((text, key)) = optional.get_key_value(&write.key) {
                 certain.push(quote_spanned!(here(key.span())=> #variant #text #key));
             }
         }

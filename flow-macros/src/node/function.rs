@@ -24,7 +24,7 @@ use super::outcome::{Outcome, Returned};
 use super::parameter::{
     GetsTransaction, Parameter, ParameterKind, local, parameters, refuse_attributes,
 };
-use super::step::{Attempted, Step, argument};
+use super::step::{Attempted, Step, argument, context};
 use super::transaction;
 
 /// A function as far as we parse it: its body does not matter here.
@@ -287,6 +287,7 @@ impl<'a> Node<'a> {
             transaction: self.attribute.transaction.is_some(),
             // A flow's timeout of a poll that cannot fail is that of all its pauses.
             never_awaits: self.never_awaits() && (poll.is_none() || self.can_fail()),
+            awaits_besides: poll.is_some() || self.attribute.settings.waits(),
             reads: ports.collect(),
             writes: self.outcome.writes.clone(),
             about: self
@@ -428,7 +429,7 @@ fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> Token
         let value = &local(&parameter.name);
         let site = here(parameter.ty.span());
         let (make, argument) = match parameter.kind {
-            ParameterKind::Context => (None, quote!(__context)),
+            ParameterKind::Context => (None, context(&parameter.ty, &quote!(__context))),
             // Refused: a node that blocks has no transaction.
             ParameterKind::Transaction => (None, quote!(#value)),
             ParameterKind::Value(Mode::Borrow) => (

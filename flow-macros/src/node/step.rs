@@ -4,13 +4,13 @@
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned as _;
-use syn::{Generics, ImplGenerics, WhereClause};
+use syn::{Generics, ImplGenerics, Type, WhereClause};
 
 use crate::contract::Mode;
 use crate::names::here;
 use crate::runtime::{runtime, runtime_at};
 use crate::settings::{GivenBy, Settings, decides};
-use crate::text::is_plain;
+use crate::text::{is_plain, last_segment};
 
 use super::outcome::Outcome;
 use super::parameter::{Parameter, ParameterKind, local};
@@ -457,7 +457,7 @@ pub(super) fn argument(parameter: &Parameter, cloned: bool) -> TokenStream {
     let rt = runtime();
     let name = local(&parameter.name);
     match parameter.kind {
-        ParameterKind::Context => quote!(&__context),
+        ParameterKind::Context => context(&parameter.ty, &quote!(&__context)),
         ParameterKind::Transaction => quote!(#rt::Begun::get(&mut __transaction)),
         ParameterKind::Value(Mode::Take | Mode::MaybeTake) if cloned => {
             let span = here(syn::spanned::Spanned::span(&parameter.ty));
@@ -465,4 +465,16 @@ pub(super) fn argument(parameter: &Parameter, cloned: bool) -> TokenStream {
         }
         ParameterKind::Value(_) => quote!(#name),
     }
+}
+
+/// The argument for a parameter of the type `&Context`. If that is another type of the name, rustc
+/// says so there.
+pub(super) fn context(ty: &Type, context: &TokenStream) -> TokenStream {
+    let name = match ty {
+        Type::Reference(reference) => last_segment(&reference.elem),
+        _ => None,
+    };
+    let user = name.map_or_else(|| ty.span(), Ident::span);
+    let rt = runtime_at(user);
+    quote_spanned!(user=> #rt::RunContext::of(#context))
 }

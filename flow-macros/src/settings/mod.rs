@@ -127,6 +127,12 @@ impl Settings {
             .is_some_and(|(_, retry)| retry.repeats())
     }
 
+    /// Returns true if there is a pause before the second attempt.
+    pub(crate) fn waits(&self) -> bool {
+        let retry = self.retry.as_ref();
+        retry.is_some_and(|(_, retry)| retry.repeats() && retry.waits())
+    }
+
     /// The settings in the flow's JSON, where they replace those of `base`.
     pub(crate) fn document(&self, base: SettingsDocument) -> SettingsDocument {
         let retry = self.retry.as_ref().map(|(_, retry)| retry.document());

@@ -50,6 +50,11 @@ impl Retry {
         self.attempts > 1
     }
 
+    /// Returns true if it pauses between two attempts.
+    pub(crate) fn waits(&self) -> bool {
+        !self.wait.is_zero()
+    }
+
     /// The settings in the flow's JSON: those that differ from the defaults.
     pub(crate) fn document(&self) -> RetrySettings {
         RetrySettings {

@@ -5,6 +5,7 @@ mod corpus;
 mod determinism;
 mod editor;
 mod goldens;
+mod growth;
 mod mutation;
 mod output;
 mod plan;

@@ -25,7 +25,7 @@ pub(crate) async fn square(cx: &Context, number: u64) -> u64 {
 }
 
 #[node(writes = number)]
-fn add(cx: &Context, number: u64) -> u64 {
+async fn add(cx: &Context, number: u64) -> u64 {
     begin(cx);
     number + 1
 }

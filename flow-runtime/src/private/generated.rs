@@ -59,6 +59,16 @@ macro_rules! __opens_transactions {
     }};
 }
 
+/// Whether a flow awaits anything, or true if its definition has errors.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __awaits {
+    ($flow:ty) => {{
+        use $crate::__private::Unresolved as _;
+        <$flow>::__AWAITS
+    }};
+}
+
 /// `impl Export` for a flow.
 #[cfg(feature = "json")]
 #[doc(hidden)]

@@ -52,8 +52,8 @@ pub use transaction::{Begun, InTransaction};
 pub use values::{
     CloneOf, Cloneable, DerefsTo, DerefsTwiceTo, Lend, LendOther, LendSame, LendTarget,
     LendTargetOfTarget, LosesNoError, NoClone, NoDeref, NoDerefTwice, NoDisplay, NoResult,
-    OtherType, OwnedForPool, Prints, ReadsAs, ReadsError, ResultCheck, SameType, TakeItem, at_end,
-    count, either, get, items, must, take, written,
+    OtherType, OwnedForPool, Prints, ReadsAs, ReadsError, ResultCheck, RunContext, SameType,
+    TakeItem, at_end, count, either, get, items, must, take, written,
 };
 
 /// The type that a node's parameter `&Context` names, to be imported where nothing else has its name.
@@ -87,6 +87,9 @@ pub trait Unresolved {
 
     /// The flow needs no database, so that code which runs it has no further error.
     const __OPENS_TRANSACTIONS: bool = false;
+
+    /// The flow awaits something, so that a timeout of it is no further error.
+    const __AWAITS: bool = true;
 
     /// Adds no values.
     #[cfg(feature = "json")]
@@ -225,9 +228,10 @@ pub use crate::question::{Form, FormOf, NoForm};
 #[cfg(feature = "stored")]
 pub use crate::stored::{StoredFlow, StoredOutput, StoredState, first_segment};
 pub use crate::{
-    __asks_people as asks_people, __error_type as error_type, __export_flow as export,
-    __flow_stored as stored, __flow_values as values, __human_node as human,
-    __named_macro as named_macro, __opens_transactions as opens_transactions,
+    __asks_people as asks_people, __awaits as awaits, __error_type as error_type,
+    __export_flow as export, __flow_stored as stored, __flow_values as values,
+    __human_node as human, __named_macro as named_macro,
+    __opens_transactions as opens_transactions,
 };
 #[cfg(feature = "stored")]
 pub use serde_json::Value;

@@ -8,6 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+use crate::context::Context;
 use crate::node_error::NodeError;
 
 /// A value that the analysis found to be written on every path.
@@ -113,6 +114,28 @@ impl ReadsError for NodeError {
     #[inline]
     fn taken(error: NodeError) -> Self {
         error
+    }
+}
+
+/// The type of a parameter that is the run's context, as its name says: [`Context`].
+///
+/// A node reads a key of another type with that name by a name of its own: `type Other = own::Context;`
+/// and `&Other`.
+#[diagnostic::on_unimplemented(
+    message = "the parameter `&Context` of a node is the run's context, and `{Self}` is another type",
+    label = "is not the run's context",
+    note = "to read a key of this type, give the type a name of its own: `type Other = …;` and `&Other`"
+)]
+pub trait RunContext {
+    /// The context.
+    fn of(context: &Context) -> &Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl RunContext for Context {
+    #[inline]
+    fn of(context: &Context) -> &Self {
+        context
     }
 }
 

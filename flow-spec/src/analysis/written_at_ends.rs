@@ -1,7 +1,7 @@
 //! Which outputs are written when the flow ends, for each end: on every path to it, on some of
 //! them, or on none.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::assignment::Assignment;
 use super::keys::Key;
@@ -14,16 +14,22 @@ use crate::graph::{Action, DEFAULT_ACTION, ERROR_KEY, EdgeTarget, NodeKind, Node
 /// The ends of a flow as actions, each once, in the order written.
 pub(super) fn find(model: &Model<'_>, assignment: &mut Assignment<'_>) -> Vec<Action> {
     let outputs = &model.graph.outputs;
-    let any_optional = outputs.iter().any(|output| output.optional);
+    let (optional, required): (Vec<usize>, Vec<usize>) =
+        (0..outputs.len()).partition(|&index| outputs[index].optional);
+    let optional = optional.into_iter();
+    let optional: HashMap<&str, usize> = optional
+        .map(|index| (outputs[index].key.as_str(), index))
+        .collect();
     let mut actions = Vec::new();
     for (label, ends) in ends(model) {
-        let before = if any_optional {
-            written_before(model, &ends)
-        } else {
+        let before = if optional.is_empty() {
             HashSet::new()
+        } else {
+            written_before(model, &ends)
         };
-        let is_possible =
-            |output: &&Output| !output.optional || before.contains(output.key.as_str());
+        let written = before.iter().filter_map(|key| optional.get(key).copied());
+        let mut possible: Vec<usize> = required.iter().copied().chain(written).collect();
+        possible.sort_unstable();
         let mut write = |output: &Output| NodeWrite {
             key: output.key.clone(),
             optional: output.optional && !is_certain(model, assignment, output, &ends),
@@ -31,7 +37,7 @@ pub(super) fn find(model: &Model<'_>, assignment: &mut Assignment<'_>) -> Vec<Ac
         };
         actions.push(Action {
             name: label.to_owned(),
-            writes: outputs.iter().filter(is_possible).map(&mut write).collect(),
+            writes: possible.iter().map(|&at| write(&outputs[at])).collect(),
         });
     }
     actions
@@ -40,15 +46,17 @@ pub(super) fn find(model: &Model<'_>, assignment: &mut Assignment<'_>) -> Vec<Ac
 /// The label of each end, with the points where the flow ends there.
 fn ends<'g>(model: &Model<'g>) -> Vec<(&'g str, Vec<usize>)> {
     let mut ends: Vec<(&str, Vec<usize>)> = Vec::new();
+    let mut by_label: HashMap<&str, usize> = HashMap::new();
     for (at, point) in model.points.kinds.iter().enumerate() {
         let Point::End(edge) = *point else { continue };
         let EdgeTarget::End(label) = &model.graph.edges[edge].to else {
             continue;
         };
-        match ends.iter_mut().find(|(earlier, _)| earlier == label) {
-            Some((_, points)) => points.push(at),
-            None => ends.push((label, vec![at])),
+        let end = *by_label.entry(label).or_insert(ends.len());
+        if end == ends.len() {
+            ends.push((label, Vec::new()));
         }
+        ends[end].1.push(at);
     }
     ends
 }

@@ -1,5 +1,7 @@
 //! Values that are read or written, as a JSON Schema object.
 
+use std::collections::HashSet;
+
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
@@ -67,9 +69,10 @@ impl Schema {
 
     /// The names, each with its Rust type if it is known, and whether it is always present.
     pub fn values(&self) -> impl Iterator<Item = (&str, Option<&str>, bool)> {
-        self.properties.keys().map(|name| {
+        let required: HashSet<&str> = self.required.iter().map(String::as_str).collect();
+        self.properties.keys().map(move |name| {
             let name = name.as_str();
-            (name, self.rust_type(name), self.requires(name))
+            (name, self.rust_type(name), required.contains(name))
         })
     }
 }

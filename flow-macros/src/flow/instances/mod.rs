@@ -193,6 +193,7 @@ impl Instances {
             Some(NodeSource::Path { human: Some(_), .. })
         );
         if refuse_reserved(name, report) {
+            self.unusable.insert(text);
             return;
         }
         if self.declared.contains_key(&text) {

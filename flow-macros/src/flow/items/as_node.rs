@@ -16,7 +16,7 @@ use crate::protocol::{Named, contract_macro};
 use crate::runtime::runtime;
 use crate::text::{is_compared, is_plain, type_text};
 
-use super::enums::{End, ends, is_certain};
+use super::enums::{End, Fields, ends};
 use super::signature::{outputs, unique};
 use crate::flow::types::TypeNames;
 
@@ -116,19 +116,16 @@ fn contract_with(flow: &FlowSyntax, written: &[Action], broken: bool) -> TokenSt
         optional,
         rust_type: type_text(&parameter.ty),
     };
-    let (optional, required): (Vec<_>, Vec<_>) = outputs(flow)
-        .enumerate()
-        .partition(|(_, output)| output.optional);
-    let writes = required
-        .into_iter()
-        .map(|(index, output)| port(index, output, false));
+    let required = outputs(flow).enumerate();
+    let required = required.filter(|(_, output)| !output.optional);
+    let writes = required.map(|(index, output)| port(index, output, false));
+    let at_ends = Fields::new(flow, written);
     let actions = ends(flow).into_iter().map(|End { label, variant }| {
-        let at_end = |&(index, output): &(usize, &Parameter)| {
-            let is_certain = is_certain(output, &label, written)?;
-            Some(port(index, output, !is_certain))
-        };
+        let fields = at_ends.at(&label).into_iter();
+        let optional = fields.filter(|field| field.output.optional);
+        let writes = optional.map(|field| port(field.index, field.output, !field.is_certain));
         ActionPort {
-            writes: optional.iter().filter_map(at_end).collect(),
+            writes: writes.collect(),
             name: LitStr::new(&label, variant.span()),
             variant,
         }

@@ -1,8 +1,8 @@
 //! Checks for names that would give two fields or two variants with one name, and for names that
 //! cannot be one: the analysis knows nothing about the types that a flow defines.
 
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 
 use flow_spec::Code;
 
@@ -11,18 +11,16 @@ use crate::flow::syntax::{FlowSyntax, StepSyntax};
 use crate::names::{camel_case, is_name, plain};
 use crate::report::Report;
 
-use super::enums::{ends, node_variant};
+use super::enums::{End, ends, node_variant};
 
 /// Reports parameters with one name. Two fields with one name would not compile, so this is done
 /// here and not by the analysis.
 pub(super) fn check_parameters(flow: &FlowSyntax, report: &mut Report) {
     for (what, parameters) in [("input", &flow.inputs), ("output", &flow.outputs)] {
-        for (index, parameter) in parameters.iter().enumerate() {
+        let mut seen = HashSet::new();
+        for parameter in parameters {
             let name = &parameter.name;
-            if parameters[..index]
-                .iter()
-                .any(|earlier| plain(&earlier.name) == plain(name))
-            {
+            if !seen.insert(plain(name)) {
                 let message = format!("a second {what} is named `{name}`");
                 report.error(
                     Code::Name,
@@ -57,6 +55,8 @@ pub(super) fn check_parameters(flow: &FlowSyntax, report: &mut Report) {
 /// Checks the labels, which become the variants of an enum.
 pub(super) fn check_ends(flow: &FlowSyntax, report: &mut Report) {
     let ends = ends(flow);
+    let by_variant = ends.iter().map(|end| (end.variant.to_string(), end));
+    let by_variant: HashMap<String, &End> = by_variant.collect();
     for edge in &flow.edges {
         let StepSyntax::End(_, Some(label)) = &edge.to else {
             continue;
@@ -73,10 +73,7 @@ pub(super) fn check_ends(flow: &FlowSyntax, report: &mut Report) {
                 format!("\"{text}\" cannot name an end"),
                 help,
             );
-        } else if let Some(same) = ends
-            .iter()
-            .find(|end| end.variant == variant && end.label != text)
-        {
+        } else if let Some(same) = by_variant.get(&variant).filter(|end| end.label != text) {
             let message = format!(
                 "the labels \"{}\" and \"{text}\" are both `{variant}`",
                 same.label

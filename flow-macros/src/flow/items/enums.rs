@@ -1,6 +1,6 @@
 //! The enums of a flow's nodes and of its ends.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use flow_spec::{Action, DEFAULT_ACTION};
 use proc_macro2::{Ident, TokenStream};
@@ -13,6 +13,7 @@ use crate::flow::syntax::{EdgeSyntax, FlowSyntax, Parameter, StepSyntax};
 use crate::names::{camel_case, here, ident, plain};
 
 use super::attributes::{derives, said_of_the_flow};
+use super::signature::outputs;
 use crate::flow::types::TypeNames;
 
 /// An end of a flow.
@@ -24,6 +25,7 @@ pub(super) struct End {
 /// The ends, each once, in the order written.
 pub(super) fn ends(flow: &FlowSyntax) -> Vec<End> {
     let mut ends: Vec<End> = Vec::new();
+    let (mut labels, mut variants) = (HashSet::new(), HashSet::new());
     let of_edge = |edge: &EdgeSyntax| match &edge.to {
         StepSyntax::End(span, label) => Some((*span, label.clone())),
         _ => None,
@@ -34,10 +36,10 @@ pub(super) fn ends(flow: &FlowSyntax) -> Vec<End> {
             .as_ref()
             .map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value);
         let variant = ident(&camel_case(&label), span);
-        if ends
-            .iter()
-            .all(|end| end.label != label && end.variant != variant)
-        {
+        let is_new = !labels.contains(&label) && !variants.contains(&variant);
+        if is_new {
+            labels.insert(label.clone());
+            variants.insert(variant.clone());
             ends.push(End { label, variant });
         }
     }
@@ -50,16 +52,57 @@ pub(super) fn ends(flow: &FlowSyntax) -> Vec<End> {
     ends
 }
 
-/// Whether every path to an end writes an output: `None` if none does. An end about which nothing
-/// is known, in a flow with mistakes, counts as writing all of them, so that its users have no
-/// further error.
-pub(super) fn is_certain(output: &Parameter, label: &str, written: &[Action]) -> Option<bool> {
-    let Some(end) = written.iter().find(|end| end.name == label) else {
-        return Some(true);
-    };
-    let key = plain(&output.name);
-    let write = end.writes.iter().find(|write| write.key == key)?;
-    Some(!write.optional)
+/// An output at an end where it may be there.
+pub(super) struct Field<'a> {
+    /// Its index among the outputs.
+    pub(super) index: usize,
+    pub(super) output: &'a Parameter,
+    /// True if every path to the end writes it.
+    pub(super) is_certain: bool,
+}
+
+/// The outputs at the ends.
+pub(super) struct Fields<'a> {
+    outputs: Vec<&'a Parameter>,
+    /// The index of each output, by its key.
+    indices: HashMap<String, usize>,
+    /// What is written at each end, by its label.
+    written: HashMap<&'a str, &'a Action>,
+}
+
+impl<'a> Fields<'a> {
+    pub(super) fn new(flow: &'a FlowSyntax, written: &'a [Action]) -> Self {
+        let outputs: Vec<&Parameter> = outputs(flow).collect();
+        let numbered = outputs.iter().enumerate();
+        let indices = numbered.map(|(index, output)| (plain(&output.name), index));
+        Fields {
+            indices: indices.collect(),
+            written: written.iter().map(|end| (&*end.name, end)).collect(),
+            outputs,
+        }
+    }
+
+    /// The outputs that may be there at an end. An end about which nothing is known, in a flow with
+    /// mistakes, counts as writing all of them, so that its users have no further error.
+    pub(super) fn at(&self, label: &str) -> Vec<Field<'a>> {
+        let field = |index: usize, is_certain: bool| Field {
+            index,
+            output: self.outputs[index],
+            is_certain,
+        };
+        let Some(end) = self.written.get(label) else {
+            let all = 0..self.outputs.len();
+            return all.map(|index| field(index, true)).collect();
+        };
+        let fields = end.writes.iter().filter_map(|write| {
+            let index = *self.indices.get(&write.key)?;
+            Some(field(index, !write.optional))
+        });
+        let mut fields: Vec<Field<'_>> = fields.collect();
+        fields.sort_by_key(|field| field.index);
+        fields.dedup_by_key(|field| field.index);
+        fields
+    }
 }
 
 /// The variant of the node enum.

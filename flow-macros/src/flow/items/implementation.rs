@@ -1,8 +1,10 @@
 //! `impl Flow`: how a flow is run, and its routing table. The loop itself is not here, because it
 //! needs the contracts.
 
+use std::collections::HashMap;
+
 use flow_spec::DEFAULT_ACTION;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::LitStr;
 use syn::spanned::Spanned as _;
@@ -140,6 +142,8 @@ fn routes(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> Vec<To
     let rt = runtime();
     let TypeNames { node, end, .. } = names;
     let ends = ends(flow);
+    let variants = ends.iter().map(|end| (&*end.label, &end.variant));
+    let variants: HashMap<&str, &Ident> = variants.collect();
     let node_of = |step: &StepSyntax| {
         let variant = node_variant(&instances[instances.of(step)?]);
         Some(quote!(#node::#variant))
@@ -156,7 +160,7 @@ fn routes(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> Vec<To
         let to = match &edge.to {
             StepSyntax::End(_, label) => {
                 let label = label_of(label.as_ref());
-                let variant = &ends.iter().find(|end| end.label == label)?.variant;
+                let variant = variants.get(&*label)?;
                 quote!(#rt::Target::End(#end::#variant))
             }
             step => {

@@ -11,15 +11,7 @@ use crate::names::{here, plain};
 use crate::runtime::runtime;
 
 use super::attributes::{derives, docs_or, said_of_the_flow};
-use super::enums::{End, ends, is_certain};
-use super::signature::outputs;
-
-/// An output at an end where it may be there.
-struct Field<'a> {
-    output: &'a Parameter,
-    /// True if every path to the end writes it.
-    is_certain: bool,
-}
+use super::enums::{End, Field, Fields, ends};
 
 /// The enum, and the method that makes it of the output. Nothing if there is one end: then the output
 /// says as much.
@@ -34,7 +26,8 @@ pub(crate) fn outcome(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
         outcome,
         ..
     } = &TypeNames::of(flow);
-    let fields: Vec<Vec<Field<'_>>> = ends.iter().map(|end| fields(flow, end, written)).collect();
+    let at_ends = Fields::new(flow, written);
+    let fields: Vec<Vec<Field<'_>>> = ends.iter().map(|end| at_ends.at(&end.label)).collect();
     let arms = ends.iter().zip(&fields);
     let values = arms.map(|(End { variant, .. }, fields)| {
         let values = fields.iter().map(Field::value);
@@ -125,15 +118,6 @@ fn debug(outcome: &Ident, ends: &[End], fields: &[Vec<Field<'_>>]) -> TokenStrea
             }
         }
     }
-}
-
-/// The outputs that may be there at an end.
-fn fields<'a>(flow: &'a FlowSyntax, end: &End, written: &[Action]) -> Vec<Field<'a>> {
-    let field = |output: &'a Parameter| {
-        let is_certain = is_certain(output, &end.label, written)?;
-        Some(Field { output, is_certain })
-    };
-    outputs(flow).filter_map(field).collect()
 }
 
 impl Field<'_> {

@@ -1,5 +1,7 @@
 //! The structs of a flow's signature: its inputs and its outputs.
 
+use std::collections::HashSet;
+
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote, quote_spanned};
 
@@ -140,16 +142,9 @@ pub(super) fn outputs(flow: &FlowSyntax) -> impl Iterator<Item = &Parameter> {
 
 /// The parameters, without those whose names were reported.
 pub(super) fn unique(parameters: &[Parameter]) -> impl Iterator<Item = &Parameter> {
-    let first = move |index: usize| {
-        parameters[..index]
-            .iter()
-            .all(|earlier| plain(&earlier.name) != plain(&parameters[index].name))
-    };
-    parameters
-        .iter()
-        .enumerate()
-        .filter(move |(index, parameter)| first(*index) && parameter.name != "build")
-        .map(|(_, parameter)| parameter)
+    let mut seen = HashSet::new();
+    let named = parameters.iter().filter(|one| one.name != "build");
+    named.filter(move |one| seen.insert(plain(&one.name)))
 }
 
 /// A `Debug` that requires nothing of the fields' types.

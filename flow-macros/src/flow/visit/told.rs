@@ -166,7 +166,7 @@ impl Plan<'_> {
         quote_spanned!(here(user)=> #agreed(#value))
     }
 
-    fn check(&self, holds: &TokenStream, message: &str, user: Span) {
+    pub(in crate::flow) fn check(&self, holds: &TokenStream, message: &str, user: Span) {
         let rt = runtime_at(user);
         let check = quote_spanned!(user=> #rt::must(#holds, #message));
         self.checks.borrow_mut().push(check);

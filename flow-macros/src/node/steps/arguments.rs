@@ -9,7 +9,7 @@ use syn::{PatType, Type};
 
 use crate::names::here;
 use crate::node::parameter::{Parameter, is_context, is_mutable, local, used_name};
-use crate::node::step::argument;
+use crate::node::step::{argument, context};
 use crate::report::Report;
 use crate::runtime::{runtime, runtime_at};
 
@@ -32,7 +32,7 @@ impl Node<'_> {
         let mut arguments = Vec::new();
         for typed in self.exec.typed() {
             if is_context(&typed.ty) {
-                arguments.push(quote!(&__context));
+                arguments.push(context(&typed.ty, &quote!(&__context)));
                 continue;
             }
             if self.attribute.transaction.is_some() && is_mutable(&typed.ty) {
@@ -76,7 +76,7 @@ impl Node<'_> {
                 Some("prep_res") => quote_spanned!(site=> __prep),
                 Some(_) if is_reference(&typed.ty) => quote_spanned!(site=> &__exec),
                 Some(_) => quote_spanned!(site=> __exec),
-                None if is_context(&typed.ty) => quote!(&__context),
+                None if is_context(&typed.ty) => context(&typed.ty, &quote!(&__context)),
                 None => {
                     let name = pattern_name(&typed.pat).unwrap_or_else(|| format_ident!("_"));
                     let name = local(&name);
@@ -118,7 +118,7 @@ impl Node<'_> {
 
     fn fallback_argument(&self, typed: &PatType) -> Option<TokenStream> {
         if is_context(&typed.ty) {
-            return Some(quote!(&__context));
+            return Some(context(&typed.ty, &quote!(&__context)));
         }
         let name = pattern_name(&typed.pat)?;
         if used_name(&name) == "error" && is_reference(&typed.ty) {

@@ -154,6 +154,7 @@ impl<'a> Node<'a> {
             failure: Failure::possible_if(fails),
             transaction: self.attribute.transaction.is_some(),
             never_awaits: self.never_awaits() && (self.exec_can_fail() || !self.others_await()),
+            awaits_besides: self.others_await() || self.attribute.settings.waits(),
             reads: ports.collect(),
             writes: self.outcome.writes.clone(),
             ..Contract::empty()
