@@ -74,14 +74,16 @@ pub enum McpError {
     #[error("the server of tools cannot be connected")]
     NotConnected(#[source] Box<dyn Error + Send + Sync>),
     /// A server that was started by [`command`](McpServer::command) has ended, and did so again each time that it was
-    /// started again.
+    /// started again. It is not started once more before some time.
     #[error(
-        "the server of tools {server} has ended, and does so each time that it is started again; try \
-         its command in a terminal"
+        "the server of tools {server} has ended, and does so each time that it is started again; it is \
+         started once more in {again:?}; try its command in a terminal"
     )]
     Ended {
         /// The name of the server.
         server: String,
+        /// After how many seconds a call starts it once more.
+        again: Duration,
     },
     /// The server does not list its tools.
     #[error("the server does not list its tools")]
@@ -119,9 +121,10 @@ impl McpServer {
     /// ends, in whatever way. On Unix that needs the program `sh`. What it puts into another group, as `timeout` and
     /// shells with job control do, it has to end by itself.
     ///
-    /// If it ends before that, it is started again with the next call, up to three times in a row
-    /// without a result in between. The call during which it has ended fails. It is not made again,
-    /// since it may have had an effect.
+    /// If it ends before that, it is started again with the next call. The call during which it has
+    /// ended fails. It is not made again, since it may have had an effect. After three starts in a row
+    /// without a result in between, it is started again only after a pause, which doubles from 4 seconds
+    /// to a minute. Calls in the pause fail at once with [`McpError::Ended`].
     ///
     /// # Errors
     /// [`McpError::NotConnected`].
@@ -368,6 +371,9 @@ impl Tool for McpTool {
         let call = async {
             let client = connection.client().await.map_err(ToolError::failed)?;
             let result = client.service.call_tool(request).await;
+            if let Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)) = result {
+                connection.fails().await;
+            }
             let has_ended = |why: &dyn fmt::Display| {
                 ToolError::failed(format!(
                     "the server of tools {server} has ended, or its connection{why}; it is not known \
