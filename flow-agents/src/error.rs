@@ -87,8 +87,8 @@ pub enum ModelError {
         /// What came before that.
         reply: Box<Reply>,
     },
-    /// A [`Retrying`](crate::Retrying) has asked often enough, or may not wait as long as the provider asks for. It passes
-    /// as its last error does.
+    /// A [`Retrying`](crate::Retrying) has asked often enough, or may not wait as long as the
+    /// provider asks for. It passes as its last error does.
     #[error("the model gave no answer, and is not asked again; attempts: {attempts}")]
     GivenUp {
         /// How often the model was asked.

@@ -76,8 +76,8 @@ pub enum McpError {
     /// A server that was started by [`command`](McpServer::command) has ended, and did so again each time that it was
     /// started again. It is not started once more before some time.
     #[error(
-        "the server of tools {server} has ended, and does so each time that it is started again; it is \
-         started once more in {again:?}; try its command in a terminal"
+        "the server of tools {server} has ended, and does so each time that it is started again; \
+         it is started once more in {again:?}; try its command in a terminal"
     )]
     Ended {
         /// The name of the server.
@@ -122,9 +122,9 @@ impl McpServer {
     /// shells with job control do, it has to end by itself.
     ///
     /// If it ends before that, it is started again with the next call. The call during which it has
-    /// ended fails. It is not made again, since it may have had an effect. After three starts in a row
-    /// without a result in between, it is started again only after a pause, which doubles from 4 seconds
-    /// to a minute. Calls in the pause fail at once with [`McpError::Ended`].
+    /// ended fails. It is not made again, since it may have had an effect. After three starts in a
+    /// row without a result in between, it is started again only after a pause, which doubles from
+    /// 4 seconds to a minute. Calls in the pause fail at once with [`McpError::Ended`].
     ///
     /// # Errors
     /// [`McpError::NotConnected`].

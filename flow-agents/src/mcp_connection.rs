@@ -11,8 +11,8 @@ use tokio::time::Instant;
 
 use crate::mcp::{Fault, McpError};
 
-/// How often in a row, without a result in between, a call waits until a server is started again. Later calls fail until
-/// the pause is over.
+/// How often in a row, without a result in between, a call waits until a server is started again.
+/// Later calls fail until the pause is over.
 const STARTS: u32 = 3;
 
 /// The pause before a server is started again for the second time in a row; then it doubles.
@@ -103,7 +103,8 @@ impl Connection {
     /// What speaks with the server, which is started again if it has ended and can be.
     ///
     /// # Errors
-    /// [`McpError::Ended`] if it was started too often in a row and not long ago, and why it could not be started.
+    /// [`McpError::Ended`] if it was started too often in a row and not long ago, and why it could
+    /// not be started.
     ///
     /// # Cancel safety
     /// If it is dropped, the server is not started, and is with the next call.
@@ -302,8 +303,9 @@ mod tests {
         for (starts, pause) in [(4, 4), (5, 8), (6, 16), (7, 32), (8, 60), (9, 60)] {
             let told = said(&tools).await;
             let expected = format!(
-                "Error: the server of tools `files` (rmcp) has ended, and does so each time that it is \
-                 started again; it is started once more in {pause}s; try its command in a terminal"
+                "Error: the server of tools `files` (rmcp) has ended, and does so each time that \
+                 it is started again; it is started once more in {pause}s; try its command in a \
+                 terminal"
             );
             assert_eq!(told, expected);
             tokio::time::advance(Duration::from_secs(pause - 1)).await;

@@ -21,10 +21,11 @@ use crate::model::{Model, Reply, ReplyStream, Request};
 /// An [`Embedding`] is asked again in the same way.
 ///
 /// # Retries around it
-/// An error that may pass, and after which the model is not asked again, is [`ModelError::GivenUp`]. The nodes of an
-/// [agent](crate::agent) try a turn again by themselves, but not after this error: so a `Retrying` decides for its agent
-/// how often the model is asked until an answer begins. A `retry(…)` where a flow declares a node, and a `Retrying` around
-/// this one, multiply: three attempts of a node are up to twelve requests.
+/// An error that may pass, and after which the model is not asked again, is
+/// [`ModelError::GivenUp`]. The nodes of an [agent](crate::agent) try a turn again by themselves,
+/// but not after this error: so a `Retrying` decides for its agent how often the model is asked
+/// until an answer begins. A `retry(…)` where a flow declares a node, and a `Retrying` around this
+/// one, multiply: three attempts of a node are up to twelve requests.
 ///
 /// # What is seen of it
 /// With the feature `tracing`, each pause is a warning, with the number of the attempt, its error, and the time
@@ -76,8 +77,8 @@ impl<M> Retrying<M> {
         self
     }
 
-    /// The longest pause. If the provider asks for a longer one, [`ModelError::GivenUp`] is returned at
-    /// once: asking earlier is what it refuses.
+    /// The longest pause. If the provider asks for a longer one, [`ModelError::GivenUp`] is
+    /// returned at once: asking earlier is what it refuses.
     pub fn max_wait(mut self, max_wait: Duration) -> Retrying<M> {
         self.max_wait = max_wait;
         self

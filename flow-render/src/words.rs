@@ -9,7 +9,8 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Longer texts of a user, such as prompts, are cut here.
 const LONGEST: usize = 48;
-/// Longer names, such as titles, are cut here: a picture that is wider can be looked at in no viewer.
+/// Longer names, such as titles, are cut here: a picture that is wider can be looked at in no
+/// viewer.
 const LONGEST_NAME: usize = 160;
 /// As many keys are named at an arrow. Of more, the number of the others is shown.
 const MOST_KEYS: usize = 3;

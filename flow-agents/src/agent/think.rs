@@ -36,8 +36,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// with pauses of 1 s, 2 s and 4 s, of which a part is random. No tool is called again: calls are only made from a turn
 /// that is complete. If the provider asks for a longer pause, no request of this `Think` is made before that; if it asks
 /// for more than a minute, its error is returned at once. `with retry(…)` where a flow declares the node says otherwise.
-/// A model that is a [`Retrying`](crate::Retrying) decides by itself until an answer begins: what it gives up is not tried
-/// again.
+/// A model that is a [`Retrying`](crate::Retrying) decides by itself until an answer begins: what
+/// it gives up is not tried again.
 ///
 /// What was emitted of a turn that broke off is emitted anew: an observer is told
 /// [`EventKind::AttemptFailed`](flow_runtime::EventKind::AttemptFailed) in between, as of a [`Chat`](crate::Chat). A durable run records each attempt that failed,

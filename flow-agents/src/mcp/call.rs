@@ -77,8 +77,8 @@ impl Drop for Wait {
     }
 }
 
-/// What a model reads of a result: its texts, a line each, and of what is not a text that it is left out.
-/// Without any of both, the structured content, if there is one.
+/// What a model reads of a result: its texts, a line each, and of what is not a text that it is
+/// left out. Without any of both, the structured content, if there is one.
 pub(super) fn text_of(result: CallToolResult) -> Option<String> {
     let lines = result.content.into_iter().map(|block| match block {
         ContentBlock::Text(text) => text.text,

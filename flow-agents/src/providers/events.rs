@@ -1,8 +1,8 @@
 //! Server-sent events, read from the pieces in which a body comes.
 //!
 //! The hard thing is that a piece may end anywhere: in a letter, between the two bytes of a line end, in the mark at the
-//! beginning. So lines are split as bytes, and a text is made of a line only when it is whole. Bytes that are not UTF-8
-//! are replaced, as the format says.
+//! beginning. So lines are split as bytes, and a text is made of a line only when it is whole.
+//! Bytes that are not UTF-8 are replaced, as the format says.
 //!
 //! The format is [that of WHATWG](https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream),
 //! with one exception: an event that is whole but for the empty line behind it counts.
@@ -65,7 +65,8 @@ impl Events {
     /// Reads a piece. Events that are whole with it are put behind `events`.
     ///
     /// # Errors
-    /// [`ModelError::TooLarge`] if an event has more bytes than the limit. The events before that are read.
+    /// [`ModelError::TooLarge`] if an event has more bytes than the limit. The events before that
+    /// are read.
     pub(super) fn push(
         &mut self,
         mut piece: &[u8],

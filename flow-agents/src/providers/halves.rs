@@ -1,8 +1,9 @@
 //! Letters of which a JSON text has one half.
 //!
-//! JSON can write a letter beyond the first 65,536 as two escapes, such as `\ud83c\udf27`. A server that cuts its texts
-//! there sends one half with one event, and the other half with the next one. Neither can be read alone, and no text of
-//! Rust can hold it. So an event that ends with a first half waits for the next one.
+//! JSON can write a letter beyond the first 65,536 as two escapes, such as `\ud83c\udf27`. A server
+//! that cuts its texts there sends one half with one event, and the other half with the next one.
+//! Neither can be read alone, and no text of Rust can hold it. So an event that ends with a first
+//! half waits for the next one.
 
 use std::borrow::Cow;
 

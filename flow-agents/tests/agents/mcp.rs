@@ -138,7 +138,8 @@ async fn an_agent_calls_the_tools_of_a_server() {
     );
 }
 
-/// Connects with a server whose tool `say` has this result, or none. It tells which methods it is asked for.
+/// Connects with a server whose tool `say` has this result, or none. It tells which methods it is
+/// asked for.
 async fn raw(result: Option<Value>) -> (McpServer, mpsc::UnboundedReceiver<Value>) {
     let (ours, theirs) = tokio::io::duplex(64 * 1024);
     let (tell, told) = mpsc::unbounded_channel();

@@ -1,5 +1,5 @@
-//! Lays out boards with very many boxes, or with arrows that pass very many rows, in time that grows
-//! with their number.
+//! Lays out boards with very many boxes, or with arrows that pass very many rows, in time that
+//! grows with their number.
 //!
 //! The layout of `dagre` takes minutes for them, and has a point for each row that an arrow passes:
 //! a thousand arrows past a thousand rows are a million points. Here, an arrow that does not lead to

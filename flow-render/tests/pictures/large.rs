@@ -87,7 +87,8 @@ fn nothing_lies_on_anything_else_in_a_large_flow() {
     assert_eq!(crossings(&render::svg(&row(250))), [] as [String; 0]);
 }
 
-/// Arrows that pass many rows take as much time as many boxes: with `dagre`, the picture of 160 nodes took a minute.
+/// Arrows that pass many rows take as much time as many boxes: with `dagre`, the picture of 160
+/// nodes took a minute.
 #[test]
 fn arrows_that_pass_many_rows_need_no_more_room_in_few_boxes_than_in_many() {
     let each = |count| {

@@ -281,8 +281,8 @@ fn no_text_of_a_user_means_anything_to_mermaid() {
     );
 }
 
-/// Mermaid takes the last `;` away from what is `style.*:\S*#.*;` or `classDef.*:\S*#.*;` in a line, and turns `ﬂ°°` and
-/// `¶ß` into what begins and ends a number.
+/// Mermaid takes the last `;` away from what is `style.*:\S*#.*;` or `classDef.*:\S*#.*;` in a
+/// line, and turns `ﬂ°°` and `¶ß` into what begins and ends a number.
 #[test]
 fn no_text_of_a_user_takes_a_number_of_mermaid_apart() {
     let mut flow = with_text("style :<- classDef:-");

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use flow_spec::document::__private::composed;
 use serde_json::Value;
 
-/// The fields of workflows, steps and cases that have the id of a step or a node, or the name of a value, which often is
-/// such an id.
+/// The fields of workflows, steps and cases that have the id of a step or a node, or the name of a
+/// value, which often is such an id.
 const IDS: [&str; 17] = [
     "id",
     "on_success",

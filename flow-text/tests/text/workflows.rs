@@ -575,12 +575,16 @@ fn ids_are_compared_in_the_composed_form() {
 fn ids_are_compared_in_the_composed_form_wherever_they_stand() {
     let definition = |defined: &str, named: &str| {
         format!(
-            r#"{{ "id": "x", "startNode": "{named}", "initialState": {{ "{defined}0": 1 }}, "nodes": [
-            {{ "id": "{defined}", "type": "agent", "inputAdapter": {{ "a": "{named}0" }}, "onSuccess": "b" }},
-            {{ "id": "b", "type": "agent", "inputAdapter": {{ "a": "{named}" }}, "outputAdapter": "{defined}2",
-               "onSuccess": "c", "onError": "{named}" }},
-            {{ "id": "c", "type": "agent", "inputAdapter": {{ "a": "{named}2" }}, "onSuccess": "d" }},
-            {{ "id": "d", "type": "branch", "cases": [{{ "condition": "1 > 2", "targetNode": "{named}" }}], "default": null }} ] }}"#
+            r#"{{ "id": "x", "startNode": "{named}", "initialState": {{ "{defined}0": 1 }},
+            "nodes": [
+            {{ "id": "{defined}", "type": "agent", "onSuccess": "b",
+               "inputAdapter": {{ "a": "{named}0" }} }},
+            {{ "id": "b", "type": "agent", "onSuccess": "c", "onError": "{named}",
+               "inputAdapter": {{ "a": "{named}" }}, "outputAdapter": "{defined}2" }},
+            {{ "id": "c", "type": "agent", "onSuccess": "d",
+               "inputAdapter": {{ "a": "{named}2" }} }},
+            {{ "id": "d", "type": "branch", "default": null,
+               "cases": [{{ "condition": "1 > 2", "targetNode": "{named}" }}] }} ] }}"#
         )
     };
     let engine = |defined: &str, named: &str| {
@@ -589,7 +593,8 @@ fn ids_are_compared_in_the_composed_form_wherever_they_stand() {
             {{ "id": "{defined}", "type": "agent", "agent": "s", "next": "b" }},
             {{ "id": "b", "type": "agent", "agent": "s", "input": "{named}", "next": "c" }},
             {{ "id": "c", "type": "condition", "then": "{named}", "else": "end",
-               "condition": "context.{named}.x > 1 && {named}.x < 2 && context['{named}'].x < context.{named}0" }} ] }}"#
+               "condition": "context.{named}.x > {named}.y && context['{named}'] < context.{named}0"
+            }} ] }}"#
         )
     };
     let (one, two) = ("caf\u{e9}", "cafe\u{301}");
@@ -609,10 +614,12 @@ fn two_values_whose_names_look_alike_are_a_mistake_at_the_second() {
     let values = "{ \"caf\u{e9}\": 1, \"cafe\u{301}\": 2 }";
     for text in [
         format!(
-            r#"{{ "id": "x", "startNode": "a", "nodes": [{{ "id": "a", "type": "agent" }}], "initialState": {values} }}"#
+            r#"{{ "id": "x", "startNode": "a", "initialState": {values},
+               "nodes": [{{ "id": "a", "type": "agent" }}] }}"#
         ),
         format!(
-            r#"{{ "id": "x", "steps": [{{ "id": "a", "type": "agent", "agent": "b", "next": "end" }}], "initial_context": {values} }}"#
+            r#"{{ "id": "x", "initial_context": {values},
+               "steps": [{{ "id": "a", "type": "agent", "agent": "b", "next": "end" }}] }}"#
         ),
     ] {
         let problems = read(text.as_bytes(), Format::Json).unwrap_err();
