@@ -87,6 +87,15 @@ pub enum ModelError {
         /// What came before that.
         reply: Box<Reply>,
     },
+    /// A [`Retrying`](crate::Retrying) has asked often enough, or may not wait as long as the
+    /// provider asks for. It passes as its last error does.
+    #[error("the model gave no answer, and is not asked again; attempts: {attempts}")]
+    GivenUp {
+        /// How often the model was asked.
+        attempts: u32,
+        /// Why there was no answer the last time.
+        source: Box<ModelError>,
+    },
     /// A [`ScriptedModel`](crate::ScriptedModel) was asked more often than its script says.
     #[error(
         "this is request number {asked} to the scripted model, and its script ends after number \
@@ -117,6 +126,7 @@ impl ModelError {
             ModelError::RateLimited { .. }
             | ModelError::Unavailable { .. }
             | ModelError::CutOff { .. } => true,
+            ModelError::GivenUp { source, .. } => source.is_transient(),
             ModelError::Refused { .. }
             | ModelError::Malformed { .. }
             | ModelError::TooLarge { .. }
@@ -142,7 +152,16 @@ impl ModelError {
         match self {
             ModelError::RateLimited { retry_after, .. }
             | ModelError::Unavailable { retry_after, .. } => *retry_after,
+            ModelError::GivenUp { source, .. } => source.retry_after(),
             _ => None,
+        }
+    }
+
+    /// The error of the last request, if this is one of several.
+    pub(crate) fn last(&self) -> &ModelError {
+        match self {
+            ModelError::GivenUp { source, .. } => source.last(),
+            other => other,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Tools of servers that speak the Model Context Protocol.
 
+mod call;
 mod lines;
 mod process;
 
@@ -15,9 +16,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use flow_runtime::Context;
 use process_wrap::tokio::CommandWrap;
-use rmcp::model::{
-    CallToolRequestParams, CallToolResult, ContentBlock, PaginatedRequestParams, ResourceContents,
-};
+use rmcp::model::{CallToolRequestParams, PaginatedRequestParams};
 use rmcp::service::{RoleClient, ServiceError, ServiceExt as _};
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
@@ -25,6 +24,7 @@ use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
 
+use self::call::{call_tool, text_of};
 use self::lines::Lines;
 use self::process::{Process, restartable};
 use crate::mcp_connection::{Client, Connection};
@@ -74,14 +74,16 @@ pub enum McpError {
     #[error("the server of tools cannot be connected")]
     NotConnected(#[source] Box<dyn Error + Send + Sync>),
     /// A server that was started by [`command`](McpServer::command) has ended, and did so again each time that it was
-    /// started again.
+    /// started again. It is not started once more before some time.
     #[error(
-        "the server of tools {server} has ended, and does so each time that it is started again; try \
-         its command in a terminal"
+        "the server of tools {server} has ended, and does so each time that it is started again; \
+         it is started once more in {again:?}; try its command in a terminal"
     )]
     Ended {
         /// The name of the server.
         server: String,
+        /// After how many seconds a call starts it once more.
+        again: Duration,
     },
     /// The server does not list its tools.
     #[error("the server does not list its tools")]
@@ -119,9 +121,10 @@ impl McpServer {
     /// ends, in whatever way. On Unix that needs the program `sh`. What it puts into another group, as `timeout` and
     /// shells with job control do, it has to end by itself.
     ///
-    /// If it ends before that, it is started again with the next call, up to three times in a row
-    /// without a result in between. The call during which it has ended fails. It is not made again,
-    /// since it may have had an effect.
+    /// If it ends before that, it is started again with the next call. The call during which it has
+    /// ended fails. It is not made again, since it may have had an effect. After three starts in a
+    /// row without a result in between, it is started again only after a pause, which doubles from
+    /// 4 seconds to a minute. Calls in the pause fail at once with [`McpError::Ended`].
     ///
     /// # Errors
     /// [`McpError::NotConnected`].
@@ -367,7 +370,10 @@ impl Tool for McpTool {
         let server = connection.name();
         let call = async {
             let client = connection.client().await.map_err(ToolError::failed)?;
-            let result = client.service.call_tool(request).await;
+            let result = call_tool(&client, request).await;
+            if let Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)) = result {
+                connection.fails().await;
+            }
             let has_ended = |why: &dyn fmt::Display| {
                 ToolError::failed(format!(
                     "the server of tools {server} has ended, or its connection{why}; it is not known \
@@ -395,33 +401,5 @@ impl Tool for McpTool {
             (true, Some(text)) => Err(ToolError::failed(text)),
             (true, None) => Err(ToolError::failed("the tool does not say why it has failed")),
         }
-    }
-}
-
-/// What a model reads of a result: its texts, a line each, and of what is not a text that it is left out.
-/// Without any of both, the structured content, if there is one.
-fn text_of(result: CallToolResult) -> Option<String> {
-    let lines = result.content.into_iter().map(|block| match block {
-        ContentBlock::Text(text) => text.text,
-        ContentBlock::Image(image) => format!("[an image is left out: {}]", image.mime_type),
-        ContentBlock::Audio(audio) => format!("[a sound is left out: {}]", audio.mime_type),
-        ContentBlock::Resource(resource) => resource_text(resource.resource),
-        ContentBlock::ResourceLink(link) => format!("[a resource: {}]", link.uri),
-        _ => "[a content of an unknown kind is left out]".to_owned(),
-    });
-    let lines: Vec<String> = lines.collect();
-    if lines.is_empty() {
-        return result.structured_content.map(|content| content.to_string());
-    }
-    Some(lines.join("\n"))
-}
-
-fn resource_text(contents: ResourceContents) -> String {
-    match contents {
-        ResourceContents::TextResourceContents { text, .. } => text,
-        ResourceContents::BlobResourceContents { uri, .. } => {
-            format!("[a resource that is not a text is left out: {uri}]")
-        }
-        _ => "[a resource of an unknown kind is left out]".to_owned(),
     }
 }

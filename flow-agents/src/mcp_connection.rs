@@ -7,14 +7,19 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use rmcp::service::{RoleClient, RunningService};
 use tokio::sync::Mutex;
+use tokio::time::Instant;
 
 use crate::mcp::{Fault, McpError};
 
-/// How often a server is started again in a row, without a result in between.
+/// How often in a row, without a result in between, a call waits until a server is started again.
+/// Later calls fail until the pause is over.
 const STARTS: u32 = 3;
 
 /// The pause before a server is started again for the second time in a row; then it doubles.
 const PAUSE: Duration = Duration::from_secs(1);
+
+/// The longest pause.
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// What speaks with a server.
 pub(crate) struct Client {
@@ -40,6 +45,20 @@ struct Current {
     client: Arc<Client>,
     /// How often it was started again since its last result.
     starts: u32,
+    /// When it was last started, or has failed.
+    failed: Instant,
+}
+
+impl Current {
+    /// How long it is until the server may be started again.
+    fn pause(&self) -> Duration {
+        let Some(doublings) = self.starts.checked_sub(1) else {
+            return Duration::ZERO;
+        };
+        let pause = PAUSE.saturating_mul(2_u32.saturating_pow(doublings));
+        let again = self.failed + pause.min(LONGEST_PAUSE);
+        again.saturating_duration_since(Instant::now())
+    }
 }
 
 impl Connection {
@@ -68,7 +87,11 @@ impl Connection {
         Connection {
             name,
             connect,
-            current: Mutex::new(Current { client, starts: 0 }),
+            current: Mutex::new(Current {
+                client,
+                starts: 0,
+                failed: Instant::now(),
+            }),
         }
     }
 
@@ -80,7 +103,8 @@ impl Connection {
     /// What speaks with the server, which is started again if it has ended and can be.
     ///
     /// # Errors
-    /// [`McpError::Ended`] if it was started too often in a row, and why it could not be started.
+    /// [`McpError::Ended`] if it was started too often in a row and not long ago, and why it could
+    /// not be started.
     ///
     /// # Cancel safety
     /// If it is dropped, the server is not started, and is with the next call.
@@ -90,15 +114,18 @@ impl Connection {
             return Ok(Arc::clone(&current.client));
         };
         while current.client.service.is_transport_closed() {
-            if current.starts >= STARTS {
+            let pause = current.pause();
+            if current.starts >= STARTS && !pause.is_zero() {
                 let server = self.name.clone();
-                return Err(McpError::Ended { server });
+                let again = Duration::from_secs(pause.as_secs_f64().ceil() as u64);
+                return Err(McpError::Ended { server, again });
             }
-            if let Some(doublings) = current.starts.checked_sub(1) {
-                tokio::time::sleep(PAUSE * 2_u32.pow(doublings)).await;
-            }
-            current.starts += 1;
-            match connect().await {
+            tokio::time::sleep(pause).await;
+            current.starts = current.starts.saturating_add(1);
+            current.failed = Instant::now(); // if this is dropped
+            let connected = connect().await;
+            current.failed = Instant::now();
+            match connected {
                 Ok(client) => current.client = Arc::new(client),
                 Err(error) if current.starts >= STARTS => return Err(error),
                 Err(_) => {}
@@ -110,6 +137,11 @@ impl Connection {
     /// A call had a result, or the tools were listed: the server works.
     pub(crate) async fn works(&self) {
         self.current.lock().await.starts = 0;
+    }
+
+    /// A call has found that the server has ended: the pause begins now.
+    pub(crate) async fn fails(&self) {
+        self.current.lock().await.failed = Instant::now();
     }
 }
 
@@ -132,7 +164,6 @@ mod tests {
     use rmcp::service::{RequestContext, ServiceExt as _};
     use rmcp::{ErrorData, RoleServer, ServerHandler};
     use serde_json::{Map, json};
-    use tokio::time::Instant;
 
     use super::*;
     use crate::agent::{Agent, AgentInput};
@@ -257,6 +288,73 @@ mod tests {
             "{told}"
         );
         assert_eq!(server.starts(), 4);
+    }
+
+    /// The calls in between fail at once, and a result begins anew.
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_ended_too_often_is_started_again_after_longer_and_longer_pauses() {
+        let server = Server::default();
+        let connection = Connection::again("files", server.connect()).await.unwrap();
+        let tools = McpServer::new(connection).tools().await.unwrap();
+        *server.ends.lock().unwrap() = true;
+        for _ in 0..4 {
+            said(&tools).await;
+        }
+        for (starts, pause) in [(4, 4), (5, 8), (6, 16), (7, 32), (8, 60), (9, 60)] {
+            let told = said(&tools).await;
+            let expected = format!(
+                "Error: the server of tools `files` (rmcp) has ended, and does so each time that \
+                 it is started again; it is started once more in {pause}s; try its command in a \
+                 terminal"
+            );
+            assert_eq!(told, expected);
+            tokio::time::advance(Duration::from_secs(pause - 1)).await;
+            let told = said(&tools).await;
+            assert!(told.contains("once more in 1s"), "{told}");
+            assert_eq!(server.starts(), starts);
+            tokio::time::advance(Duration::from_secs(1)).await;
+            let told = said(&tools).await;
+            assert!(told.contains("it is not known whether"), "{told}");
+            assert_eq!(server.starts(), starts + 1);
+        }
+        *server.ends.lock().unwrap() = false;
+        tokio::time::advance(Duration::from_secs(60)).await;
+        assert_eq!(
+            (said(&tools).await.as_str(), server.starts()),
+            ("hello", 11)
+        );
+        server.end().await;
+        assert_eq!(
+            (said(&tools).await.as_str(), server.starts()),
+            ("hello", 12)
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_cannot_be_started_is_tried_again_later() {
+        let server = Server::default();
+        let (first, starts) = (server.connect(), AtomicU32::new(0));
+        let connect: Connect = Box::new(move || match starts.fetch_add(1, Ordering::Relaxed) {
+            1..=4 => {
+                let error = Err(McpError::NotConnected("it is not there".into()));
+                Box::pin(std::future::ready(error))
+            }
+            _ => first(),
+        });
+        let connection = Connection::again("files", connect).await.unwrap();
+        let tools = McpServer::new(connection).tools().await.unwrap();
+        server.end().await;
+        for (waits, expected) in [
+            (0, "cannot be connected"),
+            (0, "once more in 4s"),
+            (4, "cannot be connected"),
+            (7, "once more in 1s"),
+            (1, "hello"),
+        ] {
+            tokio::time::advance(Duration::from_secs(waits)).await;
+            let told = said(&tools).await;
+            assert!(told.contains(expected), "{waits}: {told}");
+        }
     }
 
     /// Its answers to what it can do are results too.

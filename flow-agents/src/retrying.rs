@@ -20,6 +20,13 @@ use crate::model::{Model, Reply, ReplyStream, Request};
 ///
 /// An [`Embedding`] is asked again in the same way.
 ///
+/// # Retries around it
+/// An error that may pass, and after which the model is not asked again, is
+/// [`ModelError::GivenUp`]. The nodes of an [agent](crate::agent) try a turn again by themselves,
+/// but not after this error: so a `Retrying` decides for its agent how often the model is asked
+/// until an answer begins. A `retry(…)` where a flow declares a node, and a `Retrying` around this
+/// one, multiply: three attempts of a node are up to twelve requests.
+///
 /// # What is seen of it
 /// With the feature `tracing`, each pause is a warning, with the number of the attempt, its error, and the time
 /// until the next one; with that feature of `flow-runtime` as well, in the span of the node. An
@@ -70,8 +77,8 @@ impl<M> Retrying<M> {
         self
     }
 
-    /// The longest pause. If the provider asks for a longer one, its error is returned at once:
-    /// asking earlier is what it refuses.
+    /// The longest pause. If the provider asks for a longer one, [`ModelError::GivenUp`] is
+    /// returned at once: asking earlier is what it refuses.
     pub fn max_wait(mut self, max_wait: Duration) -> Retrying<M> {
         self.max_wait = max_wait;
         self
@@ -95,8 +102,14 @@ impl<M> Retrying<M> {
     /// # Errors
     /// The error of this attempt, if no other follows.
     async fn pause(&self, attempt: u32, error: ModelError) -> Result<(), ModelError> {
-        let Some(wait) = self.wait_after(attempt, &error) else {
+        if !error.is_transient() {
             return Err(error);
+        }
+        let Some(wait) = self.wait_after(attempt, &error) else {
+            return Err(ModelError::GivenUp {
+                attempts: attempt,
+                source: Box::new(error),
+            });
         };
         warning!(
             "the model is asked again after a pause",
@@ -110,7 +123,7 @@ impl<M> Retrying<M> {
 
     /// The pause between this attempt, from 1, and another one, if another one follows.
     fn wait_after(&self, attempt: u32, error: &ModelError) -> Option<Duration> {
-        if attempt >= self.attempts || !error.is_transient() {
+        if attempt >= self.attempts {
             return None;
         }
         let factor = 2_u32.saturating_pow(attempt - 1);

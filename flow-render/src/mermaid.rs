@@ -14,6 +14,9 @@ use super::ports::Port;
 use super::scene::{Inside, Member, Scene};
 use super::words::{self, ArrowLabel, Caption};
 
+/// In a line behind these words, Mermaid takes the last `;` away if a number follows a `:`.
+const WORDS: [&str; 2] = ["style", "classDef"];
+
 const CLASSES: &str = r"  classDef start fill:#1f2937,stroke:#1f2937,color:#ffffff
   classDef ends fill:#ffffff,stroke:#1f2937,color:#1f2937,stroke-width:2px
   classDef bar fill:#6b7280,stroke:#6b7280,color:#ffffff
@@ -85,7 +88,10 @@ impl Picture {
                 '_'
             }
         };
-        let base: String = key.trim_start_matches('/').chars().map(plain).collect();
+        let mut base: String = key.trim_start_matches('/').chars().map(plain).collect();
+        for word in WORDS {
+            base = base.replace(word, &word.to_uppercase());
+        }
         let mut id = format!("n_{base}");
         let count = self.counts.entry(id.clone()).or_insert(1);
         while !self.taken.insert(id.clone()) {
@@ -237,8 +243,16 @@ fn at_arrow(label: &ArrowLabel) -> String {
 /// written as its number, which Mermaid reads after everything else.
 fn escaped(text: &str) -> String {
     let mut safe = String::new();
-    for letter in text.chars() {
-        if letter.is_alphanumeric() || " _,:?!=/()".contains(letter) || !letter.is_ascii() {
+    for (at, letter) in text.char_indices() {
+        let is_harmless = match letter {
+            // With these, Mermaid marks numbers while it reads.
+            'ﬂ' | '¶' => false,
+            _ if WORDS.iter().any(|word| text[at..].starts_with(word)) => false,
+            letter => {
+                letter.is_alphanumeric() || " _,:?!=/()".contains(letter) || !letter.is_ascii()
+            }
+        };
+        if is_harmless {
             safe.push(letter);
         } else {
             safe += &format!("#{};", u32::from(letter));

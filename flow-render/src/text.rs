@@ -192,7 +192,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             Place::Start => "start".to_owned(),
             Place::End(index) => match self.scene.ends[index] {
                 DEFAULT_ACTION => "end".to_owned(),
-                label => format!("end \"{}\"", words::one_line(label)),
+                label => format!("end \"{}\"", words::name(label)),
             },
             Place::Member(index) => {
                 let member = &self.scene.members[index];

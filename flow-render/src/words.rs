@@ -9,6 +9,9 @@ use unicode_segmentation::UnicodeSegmentation as _;
 
 /// Longer texts of a user, such as prompts, are cut here.
 const LONGEST: usize = 48;
+/// Longer names, such as titles, are cut here: a picture that is wider can be looked at in no
+/// viewer.
+const LONGEST_NAME: usize = 160;
 /// As many keys are named at an arrow. Of more, the number of the others is shown.
 const MOST_KEYS: usize = 3;
 
@@ -23,7 +26,7 @@ pub(super) struct Caption {
 impl Caption {
     pub(super) fn of(node: &NodeDocument) -> Caption {
         Caption {
-            title: one_line(node.title.as_deref().unwrap_or(&node.id)),
+            title: name(node.title.as_deref().unwrap_or(&node.id)),
             what: named(node).map(|text| shortened(&text)),
             settings: settings(&node.settings),
         }
@@ -110,7 +113,7 @@ impl ArrowLabel {
     pub(super) fn of(action: &str, conditions: &Conditions<'_>) -> Self {
         let of_action = conditions.get(action);
         ArrowLabel {
-            action: (action != DEFAULT_ACTION).then(|| one_line(action)),
+            action: (action != DEFAULT_ACTION).then(|| name(action)),
             condition: of_action.map(|conditions| shortened(&conditions.join(" or "))),
             keys: None,
         }
@@ -118,7 +121,7 @@ impl ArrowLabel {
 
     #[must_use]
     pub(super) fn with_keys(self, keys: &[String]) -> Self {
-        let names = keys.iter().take(MOST_KEYS).map(|key| one_line(key));
+        let names = keys.iter().take(MOST_KEYS).map(|key| name(key));
         let mut names: Vec<String> = names.collect();
         if keys.len() > MOST_KEYS {
             names.push(format!("+{}", keys.len() - MOST_KEYS));
@@ -166,7 +169,7 @@ pub(super) fn conditions_of(node: &NodeDocument) -> Conditions<'_> {
 pub(super) fn end(label: &str) -> String {
     match label {
         DEFAULT_ACTION => "end".to_owned(),
-        label => one_line(label),
+        label => name(label),
     }
 }
 
@@ -176,11 +179,23 @@ pub(super) fn one_line(text: &str) -> String {
     visible(&words.join(" ")).into_owned()
 }
 
+/// A name in one line.
+pub(super) fn name(text: &str) -> String {
+    cut(text, LONGEST_NAME)
+}
+
 fn shortened(text: &str) -> String {
+    cut(text, LONGEST)
+}
+
+/// The text in one line, of at most this many letters.
+fn cut(text: &str, longest: usize) -> String {
     let text = one_line(text);
-    if text.graphemes(true).count() <= LONGEST {
+    if text.graphemes(true).count() <= longest {
         return text;
     }
-    let short: String = text.graphemes(true).take(LONGEST - 1).collect();
-    format!("{}…", short.trim_end())
+    let short: String = text.graphemes(true).take(longest - 1).collect();
+    // A joiner in front of what is no letter would be shown as one that deceives.
+    let short = short.trim_end().trim_end_matches(['\u{200c}', '\u{200d}']);
+    format!("{short}…")
 }

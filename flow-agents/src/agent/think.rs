@@ -36,6 +36,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// with pauses of 1 s, 2 s and 4 s, of which a part is random. No tool is called again: calls are only made from a turn
 /// that is complete. If the provider asks for a longer pause, no request of this `Think` is made before that; if it asks
 /// for more than a minute, its error is returned at once. `with retry(…)` where a flow declares the node says otherwise.
+/// A model that is a [`Retrying`](crate::Retrying) decides by itself until an answer begins: what
+/// it gives up is not tried again.
 ///
 /// What was emitted of a turn that broke off is emitted anew: an observer is told
 /// [`EventKind::AttemptFailed`](flow_runtime::EventKind::AttemptFailed) in between, as of a [`Chat`](crate::Chat). A durable run records each attempt that failed,
@@ -151,10 +153,11 @@ impl Think {
     }
 }
 
-/// Whether the turn may succeed when it is tried again soon.
+/// Whether the turn is tried again: it may succeed soon, and nothing has given it up.
 fn passes(error: &ModelError) -> bool {
     let asked = error.retry_after().unwrap_or_default();
-    error.is_transient() && asked <= LONGEST_PAUSE
+    let is_given_up = matches!(error, ModelError::GivenUp { .. });
+    error.is_transient() && !is_given_up && asked <= LONGEST_PAUSE
 }
 
 impl Think {
@@ -168,7 +171,7 @@ impl Think {
 
     /// Keeps how long the provider asks to wait, if that is not too long.
     fn keep_pause(&self, error: &ModelError) {
-        if let Some(asked) = error.retry_after().filter(|_| passes(error)) {
+        if let Some(asked) = error.retry_after().filter(|_| passes(error.last())) {
             let mut pause = self.pause.lock().unwrap_or_else(PoisonError::into_inner);
             *pause = (*pause).max(Some(Instant::now() + asked));
         }

@@ -125,7 +125,7 @@ impl Turn {
         if let ModelError::RateLimited {
             retry_after: Some(wait),
             ..
-        } = error
+        } = error.last()
         {
             self.reserved.close_for(*wait);
         }

@@ -103,6 +103,7 @@ impl Call {
     /// Counts a request that failed, as far as it is known what it used. The failure is the error that
     /// the caller gets.
     async fn failed(self, error: &ModelError) {
+        let error = error.last();
         if was_refused(error) {
             return logged(self.settle_as(Spent::default()).await);
         }

@@ -2,6 +2,7 @@
 //!
 //! The hard thing is that a piece may end anywhere: in a letter, between the two bytes of a line end, in the mark at the
 //! beginning. So lines are split as bytes, and a text is made of a line only when it is whole.
+//! Bytes that are not UTF-8 are replaced, as the format says.
 //!
 //! The format is [that of WHATWG](https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream),
 //! with one exception: an event that is whole but for the empty line behind it counts.
@@ -10,11 +11,10 @@
 //! loses the last event. `sse-stream` ends at a field that it does not know, which the format says to ignore, and returns
 //! that error before the events that came with it.
 
-use super::failure;
 use crate::error::ModelError;
 
 /// The mark that a body in UTF-8 may begin with.
-const MARK: &[u8] = "\u{feff}".as_bytes();
+pub(super) const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The names of the fields of an event.
 const FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
@@ -65,8 +65,8 @@ impl Events {
     /// Reads a piece. Events that are whole with it are put behind `events`.
     ///
     /// # Errors
-    /// [`ModelError::TooLarge`] if an event has more bytes than the limit, and [`ModelError::Malformed`] if one is not
-    /// UTF-8. The events before that are read.
+    /// [`ModelError::TooLarge`] if an event has more bytes than the limit. The events before that
+    /// are read.
     pub(super) fn push(
         &mut self,
         mut piece: &[u8],
@@ -89,7 +89,7 @@ impl Events {
             };
             self.was_return = *end == b'\r';
             piece = behind;
-            events.extend(self.end_line()?);
+            events.extend(self.end_line());
         }
         Ok(())
     }
@@ -104,9 +104,7 @@ impl Events {
         if FIELDS.iter().any(is_begun) || MARK.starts_with(line) {
             self.line.clear();
         }
-        // Of a line that ends within a letter, nothing is known.
-        let last = self.end_line().ok().flatten();
-        last.or_else(|| self.end_event())
+        self.end_line().or_else(|| self.end_event())
     }
 
     /// The first line that is not one of an event, if there was one, such as of a page.
@@ -120,14 +118,14 @@ impl Events {
             .filter(|_| self.strange_is_first == Some(true))
     }
 
-    fn end_line(&mut self) -> Result<Option<Event>, ModelError> {
+    fn end_line(&mut self) -> Option<Event> {
         let line = std::mem::take(&mut self.line);
         let mut rest = line.as_slice();
         if std::mem::take(&mut self.is_first_line) {
             rest = rest.strip_prefix(MARK).unwrap_or(rest);
         }
         if rest.is_empty() {
-            return Ok(self.end_event());
+            return self.end_event();
         }
         let colon = rest.iter().position(|byte| *byte == b':');
         let (field, value) = rest.split_at(colon.unwrap_or(rest.len()));
@@ -135,12 +133,12 @@ impl Events {
         let value = value.strip_prefix(b" ").unwrap_or(value);
         match field {
             b"data" => {
-                let text = std::str::from_utf8(value).map_err(failure::unreadable)?;
+                let text = String::from_utf8_lossy(value);
                 match &mut self.data {
-                    None => self.data = Some(text.to_owned()),
+                    None => self.data = Some(text.into_owned()),
                     Some(data) => {
                         data.push('\n');
-                        data.push_str(text);
+                        data.push_str(&text);
                     }
                 }
             }
@@ -152,7 +150,7 @@ impl Events {
                 self.strange_is_first.get_or_insert(true);
             }
         }
-        Ok(None)
+        None
     }
 
     fn end_event(&mut self) -> Option<Event> {
@@ -206,7 +204,14 @@ mod tests {
         for body in ["data: 1", "data: 1\n", "data: 1\r"] {
             assert_eq!(read(&[body.as_bytes()])[0].data, "1");
         }
-        assert_eq!(read(&[&"data: ö".as_bytes()[..7]]), []);
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf_8_are_replaced() {
+        let body = b"data: K\xc3ln \xff\ndata: \xf0\x9f\n\ndata: \xc3";
+        let events = read(&[body]);
+        let data: Vec<&str> = events.iter().map(|event| event.data.as_str()).collect();
+        assert_eq!(data, ["K\u{fffd}ln \u{fffd}\n\u{fffd}", "\u{fffd}"]);
     }
 
     #[test]

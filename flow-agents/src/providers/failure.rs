@@ -28,13 +28,6 @@ pub(super) fn unreached(error: reqwest::Error) -> ModelError {
     }
 }
 
-/// A part of the answer cannot be read.
-pub(super) fn unreadable(error: impl StdError + Send + Sync + 'static) -> ModelError {
-    ModelError::Malformed {
-        source: error.into(),
-    }
-}
-
 /// The provider says that it has broken its answer off, with this word.
 pub(super) fn broken_off(word: &str, characters: usize) -> ModelError {
     let said = format!("it broke its answer off after {characters} characters: {word}");

@@ -9,6 +9,7 @@ mod endpoint;
 mod error;
 mod events;
 mod failure;
+mod halves;
 mod kept;
 mod post;
 mod provider;
@@ -70,11 +71,12 @@ const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// | an answer of more than [`max_bytes`](GenAi::max_bytes) | [`TooLarge`](ModelError::TooLarge) |
 ///
 /// A model that refuses to answer has an answer that is [`Filtered`](crate::Stop::Filtered). There is
-/// no limit of time: a node has one with `timeout`. A redirect is an error, since the key would go
-/// with it.
+/// no limit of time: a node has one with `timeout`. Only of an error, what comes within ten seconds
+/// is read. A redirect is an error, since the key would go with it.
 ///
 /// Only calls of the program's own tools are in an answer. What the provider does with tools of its own, and kinds of
-/// parts that are not known, are passed over.
+/// parts that are not known, are passed over. Where bytes are not UTF-8, or a letter has come only
+/// by half, the text has a `\u{fffd}`.
 ///
 /// # Examples
 /// ```

@@ -1,11 +1,13 @@
 //! Sending a request.
 
+use std::time::Duration;
+
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Response, header};
 use serde_json::Value;
 
-use super::failure;
 use super::provider::Protocol;
+use super::{failure, whole};
 use crate::error::ModelError;
 
 /// The version of Anthropic's interface.
@@ -13,6 +15,9 @@ const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
 
 /// The most bytes of an error that are read.
 const LONGEST_ERROR: usize = 64 * 1024;
+
+/// How long the body of an error may take.
+const ERROR_WITHIN: Duration = Duration::from_secs(10);
 
 /// Sends a body to this address of a provider. The answer has a status of success.
 ///
@@ -55,13 +60,18 @@ pub(super) fn content_type(answer: &Response) -> String {
     text.unwrap_or_default().into_owned()
 }
 
-/// The beginning of a body, as far as it comes.
+/// The beginning of the body of an error, as far as it comes in time.
 async fn beginning(mut answer: Response) -> String {
     let mut bytes = Vec::new();
-    while bytes.len() < LONGEST_ERROR
-        && let Ok(Some(piece)) = answer.chunk().await
-    {
-        bytes.extend_from_slice(&piece);
-    }
+    let read = async {
+        while bytes.len() < LONGEST_ERROR
+            && let Ok(Some(piece)) = answer.chunk().await
+        {
+            bytes.extend_from_slice(&piece);
+        }
+    };
+    // What came until then says enough, and some servers end no body.
+    let _ = tokio::time::timeout(ERROR_WITHIN, read).await;
+    let bytes = whole::without_mark(bytes);
     String::from_utf8_lossy(&bytes).into_owned()
 }

@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::answer::{self, Parts, Reader};
 use super::events::{Event, Events};
+use super::halves::{self, Halves};
 use super::provider::{Protocol, Provider};
 use super::{failure, post, whole};
 use crate::error::ModelError;
@@ -27,6 +28,7 @@ struct Answer {
     protocol: Protocol,
     content_type: String,
     events: Events,
+    halves: Halves,
     reader: Box<dyn Reader>,
     parts: Parts,
     limit: usize,
@@ -89,6 +91,7 @@ impl Answer {
             protocol: provider.protocol,
             content_type,
             events: Events::new(limit),
+            halves: Halves::default(),
             reader: answer::reader(provider),
             parts: Parts::new(provider),
             limit,
@@ -108,17 +111,33 @@ impl Answer {
             self.fail(self.not_spoken(line));
         }
         for event in events {
-            if !self.is_over {
-                self.read(event);
-            }
+            self.push(event);
         }
         if let Err(error) = taken {
+            self.release();
             self.fail(error);
         }
     }
 
+    fn push(&mut self, event: Event) {
+        for event in self.halves.push(event) {
+            self.read(event);
+        }
+    }
+
+    /// Reads an event whose last letter has no other half.
+    fn release(&mut self) {
+        if let Some(event) = self.halves.finish() {
+            self.read(event);
+        }
+    }
+
     fn read(&mut self, event: Event) {
-        let data = event.data.trim();
+        if self.is_over {
+            return;
+        }
+        let data = halves::replaced(event.data.trim());
+        let data = data.as_ref();
         if data == END {
             self.parts.has_ended |= self.protocol == Protocol::Chat;
         } else if whole::takes_too_much(data.as_bytes(), self.limit) {
@@ -158,16 +177,18 @@ impl Answer {
     fn close(&mut self) {
         if let Some(last) = self.events.finish() {
             let data = last.data.trim();
-            let is_cut = match serde_json::from_str::<Value>(data) {
+            let is_cut = match serde_json::from_str::<Value>(&halves::replaced(data)) {
                 Ok(_) => false,
                 Err(error) => error.is_eof() || END.starts_with(data),
             };
             if data == END || !is_cut {
-                self.read(last);
+                self.push(last);
             } else if self.protocol != Protocol::Chat {
+                self.release();
                 return self.fail(self.parts.cut());
             }
         }
+        self.release();
         if self.is_over {
             return;
         }
@@ -182,6 +203,7 @@ impl Answer {
     /// The connection has failed. Chat Completions that say why they ended are complete; only what they used may be
     /// missing.
     fn break_off(&mut self, error: ModelError) {
+        self.release();
         match error {
             _ if self.protocol == Protocol::Chat && self.parts.has_stopped() => self.end(),
             ModelError::CutOff { .. } => self.fail(self.parts.cut()),

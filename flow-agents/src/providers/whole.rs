@@ -4,8 +4,9 @@ use reqwest::Response;
 use serde_json::Value;
 
 use super::answer::{self, Parts};
+use super::events::MARK;
 use super::provider::Provider;
-use super::{failure, post};
+use super::{failure, halves, post};
 use crate::error::ModelError;
 use crate::model::Reply;
 use crate::reply_builder::ReplyBuilder;
@@ -60,18 +61,19 @@ pub(super) async fn json(
     if takes_too_much(&bytes, limit) {
         return Err(ModelError::TooLarge { limit });
     }
-    serde_json::from_slice(&bytes).map_err(|error| {
+    let text = String::from_utf8_lossy(&bytes);
+    serde_json::from_str(&halves::replaced(&text)).map_err(|error| {
         if error.is_eof() && (content_type.is_empty() || is_json(&content_type)) {
             return ModelError::CutOff {
                 characters: 0,
                 calls: 0,
             };
         }
-        failure::not_spoken(expected, &content_type, &String::from_utf8_lossy(&bytes))
+        failure::not_spoken(expected, &content_type, &text)
     })
 }
 
-/// The bytes of a body.
+/// The bytes of a body, without the mark that it may begin with.
 ///
 /// # Errors
 /// [`ModelError::TooLarge`] if it has more than the limit.
@@ -83,7 +85,15 @@ pub(super) async fn bytes(mut answer: Response, limit: usize) -> Result<Vec<u8>,
         }
         bytes.extend_from_slice(&piece);
     }
-    Ok(bytes)
+    Ok(without_mark(bytes))
+}
+
+/// A body without the mark that one in UTF-8 may begin with.
+pub(super) fn without_mark(mut bytes: Vec<u8>) -> Vec<u8> {
+    if bytes.starts_with(MARK) {
+        bytes.drain(..MARK.len());
+    }
+    bytes
 }
 
 /// As how many bytes a JSON value counts: in memory it takes more than the two or three of its text.

@@ -270,6 +270,21 @@ async fn all_wait_as_long_as_the_provider_asks_one_of_them() {
     assert_eq!(began.elapsed().as_secs(), 20);
 }
 
+/// What a model inside gives up tells how long to wait all the same.
+#[tokio::test(start_paused = true)]
+async fn a_limit_that_is_given_up_inside_holds_up_the_next_request() {
+    let limited = ModelError::RateLimited {
+        retry_after: Some(Duration::from_secs(20)),
+        message: String::new(),
+    };
+    let script = Retrying::new(ScriptedModel::new().error(limited).text("a"));
+    let model = Limited::new(script.attempts(1));
+    let began = Instant::now();
+    model.complete(&request("", 1)).await.unwrap_err();
+    model.complete(&request("", 1)).await.unwrap();
+    assert_eq!(began.elapsed().as_secs(), 20);
+}
+
 /// Asks its model once for each item.
 struct AskEach(Limited<Arc<Provider>>);
 

@@ -15,6 +15,8 @@ use rmcp::transport::streamable_http_server::session::never::NeverSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::sync::mpsc;
 
 /// A server with tools of these names.
 #[derive(Clone)]
@@ -134,6 +136,101 @@ async fn an_agent_calls_the_tools_of_a_server() {
             "Error: the server of tools `connection` (rmcp) gives no result within 200ms",
         ]
     );
+}
+
+/// Connects with a server whose tool `say` has this result, or none. It tells which methods it is
+/// asked for.
+async fn raw(result: Option<Value>) -> (McpServer, mpsc::UnboundedReceiver<Value>) {
+    let (ours, theirs) = tokio::io::duplex(64 * 1024);
+    let (tell, told) = mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        let (read, mut write) = tokio::io::split(theirs);
+        let mut lines = BufReader::new(read).lines();
+        while let Some(line) = lines.next_line().await.unwrap() {
+            let asked: Value = serde_json::from_str(&line).unwrap();
+            let result = match asked["method"].as_str().unwrap() {
+                "initialize" => Some(json!({
+                    "protocolVersion": "2025-06-18",
+                    "capabilities": { "tools": {} },
+                    "serverInfo": { "name": "raw", "version": "1" },
+                })),
+                "tools/list" => Some(json!({
+                    "tools": [{ "name": "say", "inputSchema": { "type": "object" } }],
+                })),
+                "tools/call" => result.clone(),
+                _ => None,
+            };
+            if let Some(result) = result {
+                let answer = json!({ "jsonrpc": "2.0", "id": asked["id"], "result": result });
+                let line = format!("{answer}\n");
+                write.write_all(line.as_bytes()).await.unwrap();
+            }
+            let _ = tell.send(asked); // nobody may listen
+        }
+    });
+    (McpServer::over(ours).await.unwrap(), told)
+}
+
+#[tokio::test]
+async fn texts_beside_a_content_of_an_unknown_kind_are_kept() {
+    let text = |text: &str| json!({ "type": "text", "text": text });
+    let video = json!({ "type": "video", "data": "AAAA", "mimeType": "video/mp4" });
+    let broken = json!({ "type": "image", "uri": "file:///a.png" });
+    let left = |kind: &str| format!("[a content that cannot be read is left out: {kind}]");
+    let all = [text("one"), video, text("two"), broken, json!(7)];
+    let shown = format!(
+        "one\n{}\ntwo\n{}\n{}",
+        left("video"),
+        left("image"),
+        left("without a kind")
+    );
+    for (result, expected) in [
+        (json!({ "content": all }), shown.clone()),
+        (
+            json!({ "content": all, "resultType": "complete" }),
+            shown.clone(),
+        ),
+        (
+            json!({ "content": all, "isError": true }),
+            format!("Error: {shown}"),
+        ),
+        (json!({}), "Done.".to_owned()),
+        (json!({ "_meta": { "took": 7 } }), "Done.".to_owned()),
+        (json!({ "resultType": "complete" }), "Done.".to_owned()),
+        (
+            json!({ "contents": all }),
+            "Error: Unexpected response type".to_owned(),
+        ),
+        (
+            json!({ "content": "one" }),
+            "Error: Unexpected response type".to_owned(),
+        ),
+    ] {
+        let (server, _) = raw(Some(result)).await;
+        let tools = server.tools().await.unwrap();
+        assert_eq!(results(tools, &["say"]).await, [expected]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_is_told_that_nobody_waits_for_a_result() {
+    let (server, mut told) = raw(None).await;
+    let tools = server.tools().await.unwrap();
+    let said = results(tools, &["say"]).await;
+    assert!(said[0].ends_with("gives no result within 60s"), "{said:?}");
+    let mut call = Value::Null;
+    let within = Duration::from_secs(1);
+    while let Ok(Some(asked)) = tokio::time::timeout(within, told.recv()).await {
+        match asked["method"].as_str().unwrap() {
+            "tools/call" => call = asked["id"].clone(),
+            "notifications/cancelled" => {
+                assert_eq!(asked["params"]["requestId"], call);
+                return;
+            }
+            _ => {}
+        }
+    }
+    panic!("nobody has told it");
 }
 
 #[tokio::test]

@@ -1,3 +1,4 @@
+use std::error::Error as _;
 use std::time::Duration;
 
 use flow_agents::{Message, Messages, Model, ModelError, Reply, Request, Retrying, ScriptedModel};
@@ -83,10 +84,17 @@ async fn pauses_double_if_the_provider_asks_for_none() {
 async fn a_longer_wait_than_allowed_is_the_error_at_once() {
     let script = ScriptedModel::new().error(limited(Some(3600)));
     let (reply, took) = timed(&Retrying::new(script)).await;
+    let error = reply.unwrap_err();
     assert_eq!(
-        reply.unwrap_err().to_string(),
+        error.to_string(),
+        "the model gave no answer, and is not asked again; attempts: 1"
+    );
+    assert_eq!(
+        error.source().unwrap().to_string(),
         "the provider limits the rate of requests, and asks to wait 3600s: too many requests"
     );
+    let wait = Some(Duration::from_secs(3600));
+    assert_eq!((error.is_transient(), error.retry_after()), (true, wait));
     assert_eq!(took, Duration::ZERO);
 }
 
@@ -97,7 +105,14 @@ async fn it_stops_after_its_attempts_and_at_what_does_not_pass() {
         .error(limited(None));
     let model = Retrying::new(script.text("too late")).attempts(2);
     let (reply, _) = timed(&model).await;
-    assert!(matches!(reply, Err(ModelError::RateLimited { .. })));
+    let Err(ModelError::GivenUp {
+        attempts: 2,
+        source,
+    }) = reply
+    else {
+        panic!("{reply:?}");
+    };
+    assert!(matches!(*source, ModelError::RateLimited { .. }));
 
     let source = "the key is wrong".into();
     let script = ScriptedModel::new().error(ModelError::Refused { source });

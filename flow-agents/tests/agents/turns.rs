@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use flow_agents::agent::{Agent, AgentInput};
 use flow_agents::{
-    Chunk, Message, Messages, Model, ModelError, Reply, ReplyStream, Request, ScriptedModel, Stop,
-    ToolCall, Tools, Usage, tools,
+    Chunk, Message, Messages, Model, ModelError, Reply, ReplyStream, Request, Retrying,
+    ScriptedModel, Stop, ToolCall, Tools, Usage, tools,
 };
 use flow_runtime::prelude::*;
 use futures_util::StreamExt as _;
@@ -116,4 +116,36 @@ async fn a_turn_is_tried_again_so_often_and_after_what_passes() {
         let took = began.elapsed().as_secs();
         assert!((least..least + 10).contains(&took), "{took}");
     }
+}
+
+/// Retries inside of the retries of a turn do not multiply.
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_its_model_gives_up_is_not_tried_again() {
+    let busy = |seconds: Option<u64>| ModelError::Unavailable {
+        retry_after: seconds.map(Duration::from_secs),
+        source: "it is busy".into(),
+    };
+    for (waits, expected) in [
+        (vec![None; 20], 4),
+        (vec![Some(7); 20], 4),
+        (vec![None, Some(30)], 2),
+    ] {
+        let model = waits.into_iter().map(busy);
+        let model = model.fold(ScriptedModel::new(), ScriptedModel::error);
+        let model = Arc::new(model.text("An animal."));
+        let retrying = Retrying::new(Arc::clone(&model)).max_wait(Duration::from_secs(10));
+        let output = Agent::of(retrying, Tools::new()).run(input()).await;
+        assert!(output.is_err());
+        assert_eq!(model.requests().len(), expected);
+    }
+}
+
+/// An answer that a provider breaks off is none that the model is asked for again by a `Retrying`.
+#[tokio::test(start_paused = true)]
+async fn a_turn_that_breaks_off_is_tried_again_also_by_a_model_that_retries() {
+    let model = Arc::new(Breaking(Mutex::new(0)));
+    let retrying = Retrying::new(Arc::clone(&model));
+    let output = Agent::of(retrying, Tools::new()).run(input()).await;
+    assert_eq!(output.unwrap().answer.as_deref(), Some("One."));
+    assert_eq!(*model.0.lock().unwrap(), 4);
 }

@@ -1,4 +1,5 @@
-//! Lays out boards with very many boxes, in time that grows with their number.
+//! Lays out boards with very many boxes, or with arrows that pass very many rows, in time that
+//! grows with their number.
 //!
 //! The layout of `dagre` takes minutes for them, and has a point for each row that an arrow passes:
 //! a thousand arrows past a thousand rows are a million points. Here, an arrow that does not lead to
@@ -43,10 +44,7 @@ impl Row {
 
 /// Places the boxes in rows, so that arrows lead down where they can.
 pub(super) fn place(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
-    let mut leaving: Vec<Vec<usize>> = vec![Vec::new(); tiles.len()];
-    for (index, link) in links.iter().enumerate() {
-        leaving[link.from].push(index);
-    }
+    let leaving = leaving(tiles.len(), &links);
     let ranks = ranks(&links, &leaving);
     let exits = across(&mut tiles, &links, &leaving, &ranks);
     let rows = down(&mut tiles, &links, &ranks);
@@ -97,6 +95,22 @@ pub(super) fn place(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
         });
     }
     bounded(tiles, wires)
+}
+
+/// How many rows the arrows between so many boxes pass, all together.
+pub(super) fn passed(count: usize, links: &[Link]) -> usize {
+    let ranks = ranks(links, &leaving(count, links));
+    let rows = |link: &Link| ranks[link.from].abs_diff(ranks[link.to]).saturating_sub(1);
+    links.iter().map(rows).sum()
+}
+
+/// The arrows that leave each box.
+fn leaving(count: usize, links: &[Link]) -> Vec<Vec<usize>> {
+    let mut leaving = vec![Vec::new(); count];
+    for (index, link) in links.iter().enumerate() {
+        leaving[link.from].push(index);
+    }
+    leaving
 }
 
 /// Returns true for an arrow that does not lead to the next row.

@@ -114,8 +114,12 @@ fn options() -> LayoutOptions {
 /// the square of it.
 const MOST: usize = 250;
 
+/// How many rows its arrows may pass, all together. Each of them counts as a box there.
+const MOST_PASSED: usize = 2_000;
+
 fn place(tiles: Vec<Tile>, links: Vec<Link>) -> Board {
-    if tiles.len() > MOST || links.len() > 2 * MOST {
+    let has_many = tiles.len() > MOST || links.len() > 2 * MOST;
+    if has_many || large::passed(tiles.len(), &links) > MOST_PASSED {
         large::place(tiles, links)
     } else {
         placed(tiles, links)

@@ -87,6 +87,46 @@ fn nothing_lies_on_anything_else_in_a_large_flow() {
     assert_eq!(crossings(&render::svg(&row(250))), [] as [String; 0]);
 }
 
+/// Arrows that pass many rows take as much time as many boxes: with `dagre`, the picture of 160
+/// nodes took a minute.
+#[test]
+fn arrows_that_pass_many_rows_need_no_more_room_in_few_boxes_than_in_many() {
+    let each = |count| {
+        let picture = render::svg(&row(count));
+        assert_eq!(misplaced(&picture), [] as [String; 0]);
+        picture.matches([' ', ',']).count() / count
+    };
+    let (few, many) = (each(100), each(260));
+    assert!(few <= many + 10, "{few} and {many}");
+}
+
+/// What people see as one letter is cut nowhere.
+#[test]
+fn a_very_long_name_is_cut_between_letters() {
+    let letters = ["👩\u{200d}🚀", "e\u{301}", "ی\u{200c}", "क्\u{200d}ष"];
+    for letter in letters {
+        let mut flow = FlowDocument::new("Long", "long");
+        let long = letter.repeat(5_000);
+        flow.nodes = vec![node("only", "step", json!({}))];
+        flow.nodes[0].title = Some(long.clone());
+        flow.ends = vec![EndDocument {
+            from: Some("only".to_owned()),
+            condition: Some(long.clone()),
+            label: long.clone(),
+            mappings: Map::new(),
+        }];
+        for draw in [render::mermaid, render::dot, render::text, render::svg] {
+            let picture = draw(&flow);
+            let (before, _) = picture.split_once('…').expect("it is cut");
+            let last = letter.trim_end_matches('\u{200c}');
+            assert!(before.ends_with(last), "{before}");
+        }
+        let picture = render::svg(&flow);
+        assert!(picture.len() < 50_000, "{}", picture.len());
+        assert_eq!(misplaced(&picture), [] as [String; 0]);
+    }
+}
+
 /// Joiners are spelling in these texts.
 #[test]
 fn texts_of_all_scripts_are_shown_as_they_are_written() {

@@ -281,6 +281,25 @@ fn no_text_of_a_user_means_anything_to_mermaid() {
     );
 }
 
+/// Mermaid takes the last `;` away from what is `style.*:\S*#.*;` or `classDef.*:\S*#.*;` in a
+/// line, and turns `ﬂ°°` and `¶ß` into what begins and ends a number.
+#[test]
+fn no_text_of_a_user_takes_a_number_of_mermaid_apart() {
+    let mut flow = with_text("style :<- classDef:-");
+    flow.nodes[0].id = "my_style".to_owned();
+    flow.nodes[1].id = "classDefs".to_owned();
+    let picture = render::mermaid(&flow);
+    let body = picture.split("flowchart TB\n").nth(1).unwrap();
+    let own = body.split("  classDef start").next().unwrap();
+    assert!(!own.contains("style") && !own.contains("classDef"), "{own}");
+    assert!(
+        own.contains("my_STYLE[") && own.contains("#115;tyle :#60;"),
+        "{own}"
+    );
+    let picture = render::mermaid(&with_text("ﬂ°°60¶ß"));
+    assert!(picture.contains("end<br/>#64258;°°60#182;ß"), "{picture}");
+}
+
 #[test]
 fn an_id_is_never_a_word_of_mermaid_and_no_two_are_one() {
     let mut flow = FlowDocument::new("Ids", "");

@@ -75,10 +75,10 @@ pub(super) async fn picture(
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct StartParams {
+    // What counts bytes has no `max_length` here: that of JSON Schema counts characters.
     /// For how many seconds to wait until it is over or waits for people.
     wait: Option<u64>,
-    /// The owner, if an operator starts it for one: at most 512 bytes.
-    #[param(max_length = 512)]
+    /// The owner, if an operator starts it for one: at most 512 bytes in UTF-8.
     owner: Option<String>,
     /// How many steps it may take.
     steps: Option<u64>,
@@ -88,8 +88,7 @@ pub(super) struct StartParams {
     /// It does not begin before this time, in milliseconds since 1970 (UTC).
     not_before_ms: Option<u64>,
     /// It does not begin while `concurrencyAtMost` executions with this key are under way, whatever
-    /// their flow and owner. For operators.
-    #[param(max_length = 512)]
+    /// their flow and owner: at most 512 bytes in UTF-8. For operators.
     concurrency_key: Option<String>,
     /// How many executions with the `concurrencyKey` may be under way, itself included: 1 or more.
     #[param(minimum = 1)]

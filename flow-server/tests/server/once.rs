@@ -3,7 +3,7 @@
 use axum::body::Body;
 use axum::http::Method;
 use flow_server::Server;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{Client, runtime, served, tokens};
 
@@ -295,4 +295,27 @@ async fn texts_of_any_kind_do_no_harm() {
         .problem(400, "bad-request");
     let path = format!("/flows/Claim/executions?owner={}", &long[1..]);
     operator.post(&path, input()).await.expect(201);
+}
+
+/// A letter may have several bytes, and no number in the document counts letters.
+#[tokio::test]
+async fn the_document_counts_names_as_the_server_does() {
+    let operator = served().client.with_token("operator's token");
+    let input = || json!({ "employee": "Ann", "amount": 30 });
+    let named = |letters| format!("/flows/Claim/executions?owner={}", "%C3%B6".repeat(letters));
+    operator.post(&named(256), input()).await.expect(201);
+    let refused = operator.post(&named(257), input()).await;
+    assert_eq!(
+        refused.problem(400, "bad-request")["detail"],
+        "the owner has 514 bytes, and can have 512"
+    );
+    let document = operator.get("/openapi.json").await.expect(200);
+    let start = &document["paths"]["/flows/{name}/executions"]["post"];
+    for name in ["owner", "concurrencyKey"] {
+        let parameters = start["parameters"].as_array().unwrap();
+        let parameter = parameters.iter().find(|it| it["name"] == name).unwrap();
+        assert_eq!(parameter["schema"]["maxLength"], Value::Null, "{name}");
+        let said = parameter["description"].as_str().unwrap();
+        assert!(said.contains("at most 512 bytes in UTF-8"), "{said}");
+    }
 }

@@ -1,7 +1,7 @@
 //! A document that is being made from a workflow.
 
-use flow_spec::document::__private::{inside, wrong};
-use flow_spec::document::{EdgeDocument, EndDocument, ONLY_OUTPUT, types};
+use flow_spec::document::__private::{composed, inside, wrong};
+use flow_spec::document::{EdgeDocument, EndDocument, ONLY_OUTPUT, Problems, types};
 use flow_spec::{
     Code, DEFAULT_ACTION, FlowDocument, NodeDocument, Problem, did_you_mean, property,
 };
@@ -44,6 +44,24 @@ impl Draft {
     /// Notes that a part of the document comes from there.
     pub(super) fn note(&mut self, part: String, origin: impl Into<String>) {
         self.origins.note(part, origin.into());
+    }
+
+    /// Adds a value that the workflow has from the beginning, with its name in the form of ids.
+    pub(super) fn value(
+        &mut self,
+        name: &str,
+        value: &Value,
+        origin: String,
+        problems: &mut Problems,
+    ) {
+        let name = composed(name);
+        if self.flow.inputs.properties.contains_key(&*name) {
+            let message = format!("a second value has the name `{name}`");
+            let problem = Problem::new(Code::Name, origin, message).of_name();
+            problems.push(problem.help("give it another name"));
+        } else {
+            self.input(&name, Some(value), origin);
+        }
     }
 
     /// Adds an input of the flow, which it also returns.

@@ -24,7 +24,8 @@ pub(super) fn read(value: &Value, problems: &mut Problems) -> Option<Draft> {
     let mut draft = Draft::new(&id, "initialState");
     draft.note("/name".to_owned(), "/id");
     for (name, value) in object.object("initialState").into_iter().flatten() {
-        draft.input(name, Some(value), inside("/initialState", name));
+        let origin = inside("/initialState", name);
+        draft.value(name, value, origin, object.problems);
     }
     let start = object.required_name("startNode", "name the node that runs first");
     object.require("nodes", "list the nodes: `\"nodes\": [ … ]`");

@@ -1,12 +1,13 @@
-//! The ids in a workflow, in the form in which ids are compared.
+//! The ids and the names of values in a workflow, in the form in which ids are compared.
 
 use std::borrow::Cow;
 
 use flow_spec::document::__private::composed;
 use serde_json::Value;
 
-/// The fields of workflows, steps and cases that have the id of a step or a node.
-const IDS: [&str; 16] = [
+/// The fields of workflows, steps and cases that have the id of a step or a node, or the name of a
+/// value, which often is such an id.
+const IDS: [&str; 17] = [
     "id",
     "on_success",
     "on_error",
@@ -23,7 +24,11 @@ const IDS: [&str; 16] = [
     "targetNode",
     "loopNodeId",
     "children",
+    "outputAdapter",
 ];
+
+/// The field in which each value is the name of one.
+const NAMES: &str = "inputAdapter";
 
 /// The fields that have lists of steps, nodes or cases.
 const LISTS: [&str; 3] = ["steps", "nodes", "cases"];
@@ -41,6 +46,13 @@ fn compose(value: &mut Value) {
         let is_list = LISTS.contains(&name.as_str());
         match value {
             Value::String(id) if IDS.contains(&name.as_str()) => compose_id(id),
+            Value::Object(names) if name == NAMES => {
+                for name in names.values_mut() {
+                    if let Value::String(name) = name {
+                        compose_id(name);
+                    }
+                }
+            }
             Value::Array(items) if is_list => items.iter_mut().for_each(compose),
             Value::Array(items) if IDS.contains(&name.as_str()) => {
                 for item in items {

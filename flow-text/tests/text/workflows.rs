@@ -569,3 +569,68 @@ fn ids_are_compared_in_the_composed_form() {
     help: give it another id
     ");
 }
+
+/// Ids, and the names of values that often are ids, in each form of Unicode and in several.
+#[test]
+fn ids_are_compared_in_the_composed_form_wherever_they_stand() {
+    let definition = |defined: &str, named: &str| {
+        format!(
+            r#"{{ "id": "x", "startNode": "{named}", "initialState": {{ "{defined}0": 1 }},
+            "nodes": [
+            {{ "id": "{defined}", "type": "agent", "onSuccess": "b",
+               "inputAdapter": {{ "a": "{named}0" }} }},
+            {{ "id": "b", "type": "agent", "onSuccess": "c", "onError": "{named}",
+               "inputAdapter": {{ "a": "{named}" }}, "outputAdapter": "{defined}2" }},
+            {{ "id": "c", "type": "agent", "onSuccess": "d",
+               "inputAdapter": {{ "a": "{named}2" }} }},
+            {{ "id": "d", "type": "branch", "default": null,
+               "cases": [{{ "condition": "1 > 2", "targetNode": "{named}" }}] }} ] }}"#
+        )
+    };
+    let engine = |defined: &str, named: &str| {
+        format!(
+            r#"{{ "id": "x", "initial_context": {{ "{defined}0": 1 }}, "steps": [
+            {{ "id": "{defined}", "type": "agent", "agent": "s", "next": "b" }},
+            {{ "id": "b", "type": "agent", "agent": "s", "input": "{named}", "next": "c" }},
+            {{ "id": "c", "type": "condition", "then": "{named}", "else": "end",
+               "condition": "context.{named}.x > {named}.y && context['{named}'] < context.{named}0"
+            }} ] }}"#
+        )
+    };
+    let (one, two) = ("caf\u{e9}", "cafe\u{301}");
+    for (text, entry) in [(definition as fn(&str, &str) -> String, one), (engine, one)] {
+        let expected = read(text(one, one).as_bytes(), Format::Json).unwrap();
+        assert_eq!(expected.flow().entry_node_id.as_deref(), Some(entry));
+        for (defined, named) in [(one, two), (two, one), (two, two)] {
+            let text = text(defined, named);
+            let document = read(text.as_bytes(), Format::Json).unwrap();
+            assert_eq!(document.flow(), expected.flow(), "{text}");
+        }
+    }
+}
+
+#[test]
+fn two_values_whose_names_look_alike_are_a_mistake_at_the_second() {
+    let values = "{ \"caf\u{e9}\": 1, \"cafe\u{301}\": 2 }";
+    for text in [
+        format!(
+            r#"{{ "id": "x", "startNode": "a", "initialState": {values},
+               "nodes": [{{ "id": "a", "type": "agent" }}] }}"#
+        ),
+        format!(
+            r#"{{ "id": "x", "initial_context": {values},
+               "steps": [{{ "id": "a", "type": "agent", "agent": "b", "next": "end" }}] }}"#
+        ),
+    ] {
+        let problems = read(text.as_bytes(), Format::Json).unwrap_err();
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert_eq!(
+            problems[0].message,
+            "a second value has the name `caf\u{e9}`"
+        );
+        assert!(
+            problems[0].pointer.ends_with("/cafe\u{301}"),
+            "{problems:?}"
+        );
+    }
+}

@@ -114,9 +114,12 @@ impl Kind {
                 .collect();
             (!values.is_empty()).then(|| values.join(", "))
         };
-        if let Some(encoding) = header(CONTENT_ENCODING)
-            && !encoding.eq_ignore_ascii_case("identity")
-        {
+        // Empty elements of a list do not count: RFC 9110, 5.6.1.2.
+        let encoding = header(CONTENT_ENCODING).unwrap_or_default();
+        let encodings = encoding.split(',').map(str::trim);
+        let encodings: Vec<_> = encodings.filter(|it| !it.is_empty()).collect();
+        let encoding = encodings.join(", ");
+        if !encoding.is_empty() && !encoding.eq_ignore_ascii_case("identity") {
             return Err(format!(
                 "it is compressed, as {:?}",
                 shortened(&encoding, 50)

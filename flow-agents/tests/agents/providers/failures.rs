@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::time::Instant;
 
 use super::bodies::{self, TEXT, WHY};
-use super::server::{Answer, Server};
+use super::server::{Answer, End, Server};
 use super::{WAYS, Way, ask, model, question};
 
 #[tokio::test]
@@ -179,6 +179,25 @@ async fn an_error_that_is_not_json_is_shown_as_far_as_it_is_short() {
         "{shown}"
     );
     assert!(shown.ends_with("ö … 1513 more characters"), "{shown}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_whose_body_does_not_end_is_returned_with_what_came() {
+    for of in bodies::all() {
+        for (way, status) in [(Way::Complete, 503), (Way::Stream, 400)] {
+            let answer = Answer::json(&of.error).status(status).end(End::Never);
+            let began = Instant::now();
+            let error = ask(way, &of, answer).await.unwrap_err();
+            let about = format!("{} {way:?} {status}: {error:?}", of.model);
+            assert_eq!(error.is_transient(), status == 503, "{about}");
+            let (ModelError::Unavailable { source, .. } | ModelError::Refused { source }) = error
+            else {
+                panic!("{about}");
+            };
+            assert!(source.to_string().contains(WHY), "{about}");
+            assert_eq!(began.elapsed().as_secs(), 10, "{about}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -7,6 +7,7 @@ mod cuts;
 mod embeddings;
 mod endings;
 mod failures;
+mod letters;
 mod names;
 mod requests;
 mod schemas;

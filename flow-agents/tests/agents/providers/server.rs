@@ -27,6 +27,8 @@ pub(crate) enum End {
     Closed,
     /// The connection is closed before what says that it is whole.
     Broken,
+    /// Never.
+    Never,
 }
 
 impl Answer {
@@ -154,7 +156,7 @@ async fn write(connection: &mut TcpStream, answer: &Answer) {
     for piece in answer.body.chunks(answer.piece) {
         let framed = match answer.end {
             End::Closed => piece.to_vec(),
-            End::Whole | End::Broken => {
+            End::Whole | End::Broken | End::Never => {
                 [format!("{:x}\r\n", piece.len()).as_bytes(), piece, b"\r\n"].concat()
             }
         };
@@ -166,6 +168,9 @@ async fn write(connection: &mut TcpStream, answer: &Answer) {
     }
     if answer.end == End::Whole {
         let _ = connection.write_all(b"0\r\n\r\n").await;
+    }
+    if answer.end == End::Never {
+        std::future::pending::<()>().await;
     }
     let _ = connection.shutdown().await;
 }

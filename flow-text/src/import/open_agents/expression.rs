@@ -6,6 +6,8 @@
 
 use std::collections::HashSet;
 
+use flow_spec::document::__private::composed;
+
 use crate::import::draft::key;
 
 /// Names that begin something of JavaScript that is no value.
@@ -142,7 +144,11 @@ impl Reader<'_> {
             return Err(word);
         }
         let is_context = word == "context" && !self.steps.contains("context");
-        let name = if is_context { self.of_context()? } else { word };
+        let name = match composed(&word) {
+            _ if is_context => self.of_context()?,
+            id if self.steps.contains(&*id) => id.into_owned(),
+            _ => word,
+        };
         let mut value = in_cel(&name).ok_or(name)?;
         let mut is_size = false;
         loop {
@@ -181,26 +187,26 @@ impl Reader<'_> {
     /// The key that is named as a field of `context`, where the id of a step may contain `-`.
     fn of_context(&mut self) -> Result<String, String> {
         if let Some(rest) = self.rest.strip_prefix('.') {
-            let is_whole = |id: &&&str| {
-                let after = rest.strip_prefix(**id);
-                after.is_some_and(|after| !after.starts_with(is_word))
-            };
-            let longest = self.steps.iter().filter(is_whole).max_by_key(|id| id.len());
-            if let Some(id) = longest {
-                self.rest = &rest[id.len()..];
-                return Ok(key(id));
+            let is_part = |letter: char| is_word(letter) || letter == '-';
+            let whole = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
+            let dashes = rest[..whole].rmatch_indices('-').map(|(at, _)| at);
+            for end in std::iter::once(whole).chain(dashes) {
+                let id = composed(&rest[..end]);
+                if self.steps.contains(&*id) {
+                    self.rest = &rest[end..];
+                    return Ok(key(&id));
+                }
             }
             self.rest = rest;
             let name = self.take(is_word);
-            return if name.is_empty() {
-                Err("context.".to_owned())
-            } else {
-                Ok(name)
+            return match name.as_str() {
+                "" => Err("context.".to_owned()),
+                name => Ok(composed(name).into_owned()),
             };
         }
         let named = self.index()?.filter(|index| index.starts_with(['"', '\'']));
         let named = named.ok_or_else(|| "context".to_owned())?;
-        Ok(key(&named[1..named.len() - 1]))
+        Ok(key(&composed(&named[1..named.len() - 1])))
     }
 
     /// The number or the text in brackets.
@@ -274,7 +280,7 @@ fn in_cel(name: &str) -> Option<String> {
 
 /// Returns true for a part of a name.
 fn is_word(letter: char) -> bool {
-    letter.is_alphanumeric() || letter == '_' || letter == '$'
+    unicode_ident::is_xid_continue(letter) || letter == '$'
 }
 
 #[cfg(test)]
@@ -282,7 +288,16 @@ mod tests {
     use super::*;
 
     fn cel(text: &str) -> String {
-        let steps = HashSet::from(["test", "unit", "unit-tests", "plan"]);
+        let steps = [
+            "test",
+            "unit",
+            "unit-tests",
+            "plan",
+            "café",
+            "café-2",
+            "क्षमा",
+        ];
+        let steps = HashSet::from(steps);
         to_cel(text, &steps).unwrap_or_else(|part| format!("refused: {part}"))
     }
 
@@ -312,6 +327,17 @@ mod tests {
             ("test.in === 1", "test.`in` == 1"),
             ("test.$ref === 'x'", "test['$ref'] == 'x'"),
             ("test.a === 10", "test.a == 10"),
+            // Letters with signs, and ids in another form than that in which they are compared.
+            (
+                "context.क्षमा.x > 1 && क्षमा.x < 2",
+                "`क्षमा`.x > 1 && `क्षमा`.x < 2",
+            ),
+            ("cafe\u{301}.x > 1", "`café`.x > 1"),
+            ("context.cafe\u{301}-2.x > 1", "`café_2`.x > 1"),
+            ("context['cafe\u{301}'] > 1", "`café` > 1"),
+            ("context.the\u{301} > 1", "`thé` > 1"),
+            ("test.cafe\u{301} > 1", "test.`cafe\u{301}` > 1"),
+            ("test.a == 'cafe\u{301}'", "test.a == 'cafe\u{301}'"),
         ] {
             assert_eq!(cel(text), expected, "{text}");
         }

@@ -86,7 +86,7 @@ fn add_context(draft: &mut Draft, object: &mut Object<'_, '_>, field: &str) {
             object.problems.push(problem.help("give it another name"));
             continue;
         }
-        draft.input(name, Some(value), origin);
+        draft.value(name, value, origin, object.problems);
     }
 }
 

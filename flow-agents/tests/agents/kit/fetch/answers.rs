@@ -260,6 +260,35 @@ async fn a_long_text_is_read_in_parts_that_lose_nothing() {
     );
 }
 
+#[tokio::test]
+async fn empty_encodings_of_an_answer_do_not_count() {
+    let server = Server::start(|path| {
+        let encoding = match path {
+            "/none" => "",
+            "/comma" => " ,\t, ",
+            "/behind" => "identity,",
+            "/before" => ", Identity",
+            "/gzip-behind" => "gzip,",
+            _ => ", , gzip",
+        };
+        let headers = format!("content-type: text/plain\r\ncontent-encoding: {encoding}\r\n");
+        answer("200 OK", &headers, "hello")
+    })
+    .await;
+    let fetch = fetch();
+    for path in ["/none", "/comma", "/behind", "/before"] {
+        let read = fetched(&fetch, &server.url(path)).await;
+        assert_eq!(read.as_deref(), Ok("hello"), "{path}");
+    }
+    for path in ["/gzip-behind", "/gzip-before"] {
+        let said = fetched(&fetch, &server.url(path)).await.unwrap_err();
+        assert!(
+            said.contains("it is compressed, as \"gzip\""),
+            "{path}: {said}"
+        );
+    }
+}
+
 /// Of two headers, or of a list, nobody knows what holds.
 #[tokio::test]
 async fn answers_that_say_something_twice_are_refused() {

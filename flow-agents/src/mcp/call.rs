@@ -1,0 +1,106 @@
+//! Calls of tools, and what a model reads of their results.
+
+use rmcp::model::{
+    CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam,
+    ClientRequest, ContentBlock, CustomResult, RequestId, ResourceContents, ServerResult,
+};
+use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
+use serde::Deserialize as _;
+use serde_json::{Value, json};
+
+use crate::mcp_connection::Client;
+
+/// Calls a tool. The server is told if nobody waits any more.
+///
+/// `call_tool` of rmcp loses a result with a content of an unknown kind, so it is not used.
+pub(super) async fn call_tool(
+    client: &Client,
+    request: CallToolRequestParams,
+) -> Result<CallToolResult, ServiceError> {
+    let request = ClientRequest::CallToolRequest(CallToolRequest::new(request));
+    let options = PeerRequestOptions::no_options();
+    let service = &client.service;
+    let handle = service.send_request_with_option(request, options).await?;
+    let mut wait = Wait {
+        peer: handle.peer.clone(),
+        request: Some(handle.id.clone()),
+    };
+    let result = handle.await_response().await;
+    wait.request = None;
+    match result? {
+        ServerResult::CallToolResult(result) => Ok(result),
+        // These have no content.
+        ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_) => {
+            Ok(CallToolResult::default())
+        }
+        ServerResult::CustomResult(CustomResult(result)) => {
+            readable(result).ok_or(ServiceError::UnexpectedResponse)
+        }
+        _ => Err(ServiceError::UnexpectedResponse),
+    }
+}
+
+/// A result that rmcp cannot read, in which texts stand for contents of unknown kinds.
+fn readable(mut result: Value) -> Option<CallToolResult> {
+    let fields = result.as_object_mut()?;
+    if fields.keys().all(|name| name == "_meta") {
+        return Some(CallToolResult::default());
+    }
+    for content in fields.get_mut("content")?.as_array_mut()? {
+        if ContentBlock::deserialize(&*content).is_err() {
+            let kind: String = match &content["type"] {
+                Value::String(kind) => kind.chars().take(100).collect(),
+                _ => "without a kind".to_owned(),
+            };
+            let text = format!("[a content that cannot be read is left out: {kind}]");
+            *content = json!({ "type": "text", "text": text });
+        }
+    }
+    serde_json::from_value(result).ok()
+}
+
+/// A request whose result somebody waits for. When it is dropped before that, the server is told.
+struct Wait {
+    peer: Peer<RoleClient>,
+    request: Option<RequestId>,
+}
+
+impl Drop for Wait {
+    fn drop(&mut self) {
+        let runtime = tokio::runtime::Handle::try_current();
+        let (Some(request), Ok(runtime)) = (self.request.take(), runtime) else {
+            return;
+        };
+        let peer = self.peer.clone();
+        let why = CancelledNotificationParam::new(Some(request), None);
+        runtime.spawn(async move { peer.notify_cancelled(why).await });
+    }
+}
+
+/// What a model reads of a result: its texts, a line each, and of what is not a text that it is
+/// left out. Without any of both, the structured content, if there is one.
+pub(super) fn text_of(result: CallToolResult) -> Option<String> {
+    let lines = result.content.into_iter().map(|block| match block {
+        ContentBlock::Text(text) => text.text,
+        ContentBlock::Image(image) => format!("[an image is left out: {}]", image.mime_type),
+        ContentBlock::Audio(audio) => format!("[a sound is left out: {}]", audio.mime_type),
+        ContentBlock::Resource(resource) => resource_text(resource.resource),
+        ContentBlock::ResourceLink(link) => format!("[a resource: {}]", link.uri),
+        _ => "[a content of an unknown kind is left out]".to_owned(),
+    });
+    let lines: Vec<String> = lines.collect();
+    if lines.is_empty() {
+        return result.structured_content.map(|content| content.to_string());
+    }
+    Some(lines.join("\n"))
+}
+
+fn resource_text(contents: ResourceContents) -> String {
+    match contents {
+        ResourceContents::TextResourceContents { text, .. } => text,
+        ResourceContents::BlobResourceContents { uri, .. } => {
+            format!("[a resource that is not a text is left out: {uri}]")
+        }
+        _ => "[a resource of an unknown kind is left out]".to_owned(),
+    }
+}
