@@ -466,7 +466,7 @@ impl<'a> Generator<'a> {
         if collects {
             settings.push("collect_errors".to_owned());
         }
-        if may_spread && id % 3 > 0 {
+        if may_spread && !id.is_multiple_of(3) {
             settings.push(format!("spread({})", id % 3));
         }
         let with = if settings.is_empty() {
