@@ -68,7 +68,7 @@ async fn a_chain_and_its_edges_one_by_one_are_the_same_flow() {
     );
 }
 
-/// "Reordering statements changes nothing" (DESIGN.md).
+/// A flow is a graph: the order of its statements changes nothing.
 #[tokio::test]
 async fn the_order_of_statements_does_not_matter() {
     let (out, trace) = traced(&Reordered::new(), ReorderedInput::builder().build()).await;

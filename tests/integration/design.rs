@@ -1,4 +1,4 @@
-//! The program at the top of DESIGN.md, word for word; what it leaves out is completed here.
+//! An approval of claims: actions with values, retries and timeouts in one flow.
 #![expect(unreachable_pub, reason = "the design shows the items of a library")]
 
 use flow_runtime::prelude::*;
