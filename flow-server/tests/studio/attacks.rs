@@ -7,8 +7,11 @@ use crate::editing::{Editing, article, choose, save, told, wait_for_problems};
 
 /// Delays the requests of a page with this method, by this many milliseconds.
 const SLOW: &str = "(() => { const fetched = window.fetch; window.fetch = async (address, options = {}) => {
-    if ((options.method ?? 'GET') === window.slow) await new Promise((done) => setTimeout(done, 600));
-    return fetched(address, options);
+    const slow = (options.method ?? 'GET') === window.slow;
+    if (slow) await new Promise((done) => setTimeout(done, 600));
+    const answer = await fetched(address, options);
+    if (slow) window.answered = true;
+    return answer;
 } })()";
 
 #[test]
@@ -58,7 +61,7 @@ fn a_save_that_ends_late_takes_nothing_away() {
     page.eval(&format!("location.hash = '#/definitions/{id}'"));
     told(&page, "What was not saved is here again.");
     page.fill("Description", "one and two");
-    std::thread::sleep(std::time::Duration::from_millis(800));
+    page.wait("window.answered");
     assert_eq!(editing.stored(id).flow["description"], "one");
     page.go(&editing.served.at("flows"));
     page.go(&editing.served.at(&format!("definitions/{id}")));

@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// How long the browser may take to answer.
-const LONGEST: Duration = Duration::from_secs(60);
+/// How long the browser may take to answer: longer than a page waits.
+const LONGEST: Duration = Duration::from_secs(300);
 
 pub(crate) struct Browser {
     input: Mutex<ChildStdin>,

@@ -38,12 +38,11 @@ fn scrolled(page: &Page, list: &str) -> Value {
     ))
 }
 
-/// Generous, because the machine may be busy: a list with an element for each row takes seconds.
+/// A list that has elements only for the rows in sight scrolls as one of few rows does. How long that took
+/// is printed, and not judged: it depends on what else the machine does.
 fn is_fluid(what: &str, measured: &Value) {
     println!("{what}: {measured}");
     assert!(measured["elements"].as_u64() < Some(2500), "{measured}");
-    assert!(measured["median"].as_f64() < Some(100.0), "{measured}");
-    assert!(measured["longTasks"].as_f64() < Some(400.0), "{measured}");
 }
 
 #[test]
