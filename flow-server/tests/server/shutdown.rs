@@ -50,11 +50,11 @@ async fn a_running_step_ends_before_the_server_does() {
             tokio::task::yield_now().await;
         }
     };
-    let closed = tokio::time::timeout(Duration::from_secs(5), closed).await;
+    let closed = tokio::time::timeout(Duration::from_secs(60), closed).await;
     closed.expect("the server still listens");
     assert!(!serving.is_finished());
     gate.add_permits(1);
-    let done = tokio::time::timeout(Duration::from_secs(5), serving).await;
+    let done = tokio::time::timeout(Duration::from_secs(60), serving).await;
     done.unwrap().unwrap().unwrap();
     let execution = execution.refreshed().await.unwrap();
     assert_eq!(execution.status(), Status::Completed);
@@ -109,7 +109,7 @@ async fn the_server_drains_when_it_stops() {
         rest.ends_with(b"0\r\n\r\n"),
         "the stream ended as it should"
     );
-    let done = tokio::time::timeout(Duration::from_secs(5), serving).await;
+    let done = tokio::time::timeout(Duration::from_secs(60), serving).await;
     done.unwrap().unwrap().unwrap();
     assert!(TcpStream::connect(address).await.is_err());
 

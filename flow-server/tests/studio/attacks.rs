@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use crate::editing::{Editing, article, choose, save, told, wait_for_problems};
 
 /// Delays the requests of a page with this method, by this many milliseconds.
-const SLOW: &str = "(() => { const fetched = window.fetch; window.fetch = async (address, options = {}) => {
+const SLOW: &str =
+    "(() => { const fetched = window.fetch; window.fetch = async (address, options = {}) => {
     const slow = (options.method ?? 'GET') === window.slow;
     if (slow) await new Promise((done) => setTimeout(done, 600));
     const answer = await fetched(address, options);

@@ -53,7 +53,7 @@ fn ends_with_the_process_that_started_it() {
     program.wait().unwrap();
     let began = Instant::now();
     while is_listening(port) {
-        assert!(began.elapsed() < Duration::from_secs(20), "it still runs");
+        assert!(began.elapsed() < Duration::from_secs(200), "it still runs");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

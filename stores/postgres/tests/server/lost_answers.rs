@@ -74,7 +74,7 @@ async fn an_answer_that_never_comes_is_not_waited_for() {
         .unwrap();
     assert_eq!(proxy.lost(), 4);
     assert_eq!(store.records(id, 0, 9).await.unwrap().len(), 5);
-    assert!(began.elapsed() < Duration::from_secs(20));
+    assert!(began.elapsed() < Duration::from_secs(200));
 }
 
 /// A statement for whose answer nobody waits holds no locks.
@@ -106,7 +106,7 @@ async fn a_statement_whose_answer_is_not_waited_for_is_cancelled() {
     );
     let began = Instant::now();
     while server.query(&waiting) != "0" {
-        assert!(began.elapsed() < Duration::from_secs(20));
+        assert!(began.elapsed() < Duration::from_secs(200));
     }
     holds.batch_execute("ROLLBACK").await.unwrap();
     assert_eq!(store.records(id, 0, 9).await.unwrap().len(), 1);

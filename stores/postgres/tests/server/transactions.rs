@@ -216,7 +216,7 @@ async fn a_step_that_is_dropped_leaves_nothing_and_no_connection() -> Outcome {
         WHERE application_name = 'dropped' AND state LIKE 'idle in transaction%'";
     let began = Instant::now();
     while server.query(left) != "0" {
-        assert!(began.elapsed() < Duration::from_secs(20));
+        assert!(began.elapsed() < Duration::from_secs(200));
     }
     assert_eq!(bench.rows(), "0");
     Ok(())
@@ -512,7 +512,7 @@ async fn a_commit_that_is_lost_to_who_takes_over_is_a_lost_execution() -> Outcom
     );
     let began = Instant::now();
     while cut.server.query(&waiting) != "1" {
-        assert!(began.elapsed() < Duration::from_secs(20));
+        assert!(began.elapsed() < Duration::from_secs(200));
     }
     cut.proxy.lose_the_next_commit();
     cut.proxy.keep_ends(true);
@@ -533,7 +533,7 @@ async fn a_begin_that_is_dropped_leaves_no_connection() -> Outcome {
     };
     cut.begun(1).await?.roll_back().await;
     cut.proxy.swallow_the_next_answer();
-    let begun = tokio::time::timeout(Duration::from_millis(200), cut.store.begin()).await;
+    let begun = tokio::time::timeout(Duration::from_secs(2), cut.store.begin()).await;
     assert!(begun.is_err(), "its answer does not come");
     assert_eq!(cut.proxy.lost(), 1);
     let left = format!(
@@ -543,7 +543,7 @@ async fn a_begin_that_is_dropped_leaves_no_connection() -> Outcome {
     );
     let began = Instant::now();
     while cut.server.query(&left) != "0" {
-        assert!(began.elapsed() < Duration::from_secs(5));
+        assert!(began.elapsed() < Duration::from_secs(60));
     }
     let begun = cut.begun(1).await?;
     begun.append(cut.id, 1, append(records(1..2))).await?;

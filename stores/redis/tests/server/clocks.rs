@@ -10,7 +10,7 @@ use uuid::Uuid;
 use crate::servers::{shared, with_its_clock};
 
 /// How long a case waits for a claim to run out.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A store with its clock, and the time there.
 async fn store() -> Option<(RedisStore, u64)> {
