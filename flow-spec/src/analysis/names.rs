@@ -1,10 +1,11 @@
 //! Checks for names that are reserved or taken, and for a flow that contains itself.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{ERROR_ACTION, ERROR_KEY, EdgePart, EdgeTarget, Graph, Node, NodeId, NodeKind};
+use crate::names::camel_case;
 
 const RESERVED_NODES: [&str; 7] = ["start", "end", "wait", "branch", "namespace", "node", "for"];
 
@@ -34,13 +35,34 @@ pub(super) fn check(graph: &Graph, found: &mut Found) {
             );
         }
     }
+    labels(graph, found);
+}
+
+/// Checks the labels of ends, each of which becomes a variant of an enum.
+fn labels(graph: &Graph, found: &mut Found) {
+    let mut variants: HashMap<String, (Site, &str)> = HashMap::new();
+    let mut reported = HashSet::new();
     for (at, edge) in graph.edges.iter().enumerate() {
-        if matches!(&edge.to, EdgeTarget::End(label) if label == ERROR_ACTION) {
+        let EdgeTarget::End(label) = &edge.to else {
+            continue;
+        };
+        let site = Site::Edge(at, EdgePart::To);
+        if label == ERROR_ACTION {
             let message =
                 format!("the label \"{ERROR_ACTION}\" is reserved for a flow that has failed");
             found.push(
-                Diagnostic::new(Code::Name, Site::Edge(at, EdgePart::To), message)
+                Diagnostic::new(Code::Name, site, message)
                     .help("call it something else, such as `end(\"failed\")`"),
+            );
+        }
+        let variant = camel_case(label);
+        let (first, same) = *variants.entry(variant.clone()).or_insert((site, label));
+        if same != label && reported.insert(label) {
+            let message = format!("the labels \"{same}\" and \"{label}\" are both `{variant}`");
+            found.push(
+                Diagnostic::new(Code::Name, site, message)
+                    .help("write both alike, or name one of them otherwise")
+                    .related(first, "the first one is here"),
             );
         }
     }

@@ -215,6 +215,15 @@ fn ways() {
     /ends/0/label: the label "error" is reserved for a flow that has failed [F017]
     help: give it another name
     "#);
+    let ends = [
+        ("review", "approved", "not_paid"),
+        ("review", "rejected", "not-paid"),
+    ];
+    assert_snapshot!(said(flow(&[verdict()], &[], &ends)), @r#"
+    /ends/1/label: the labels "not_paid" and "not-paid" are both `NotPaid` [F017]
+    the first one is here (/ends/0/label)
+    help: write both alike, or name one of them otherwise
+    "#);
 }
 
 #[test]

@@ -97,6 +97,20 @@ help: call it something else, such as `end("failed")`"#;
 }
 
 #[test]
+fn labels_with_one_variant() {
+    let flow = "
+        node a on yes on no on later
+        start >> a - yes >> end:not_paid
+        a - no >> end:not-paid
+        a - later >> end:not-paid
+    ";
+    let expected = r#"edge 2 To: the labels "not_paid" and "not-paid" are both `NotPaid` [F017]
+help: write both alike, or name one of them otherwise
+see edge 1 To: the first one is here"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
 fn a_flow_that_contains_itself() {
     let flow = "
         flow again Test
