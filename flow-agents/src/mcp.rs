@@ -82,7 +82,7 @@ pub enum McpError {
     Ended {
         /// The name of the server.
         server: String,
-        /// After how many seconds a call starts it once more.
+        /// How long it is until a call starts it once more, in whole seconds.
         again: Duration,
     },
     /// The server does not list its tools.
@@ -225,11 +225,15 @@ impl McpServer {
         let not_listed = |error: Failure| McpError::NotListed(format!("{server}: {error}").into());
         let listed = async {
             let client = self.connection.client().await?;
-            listed(&client).await.map_err(not_listed)
+            let listed = listed(&client).await;
+            if listed.is_err() && client.service.is_transport_closed() {
+                self.connection.fails(&client);
+            }
+            listed.map_err(not_listed)
         };
         let listed = tokio::time::timeout(TIMEOUT, listed).await;
         let listed = listed.map_err(|_| not_listed(no_answer().into()))??;
-        self.connection.works().await;
+        self.connection.works();
         let mut tools = Tools::new();
         let mut names: BTreeMap<String, String> = BTreeMap::new();
         for tool in listed {
@@ -372,7 +376,7 @@ impl Tool for McpTool {
             let client = connection.client().await.map_err(ToolError::failed)?;
             let result = call_tool(&client, request).await;
             if let Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)) = result {
-                connection.fails().await;
+                connection.fails(&client);
             }
             let has_ended = |why: &dyn fmt::Display| {
                 ToolError::failed(format!(
@@ -393,7 +397,7 @@ impl Tool for McpTool {
             return Err(ToolError::failed(text));
         };
         let result = result?;
-        connection.works().await;
+        connection.works();
         let failed = result.is_error == Some(true);
         match (failed, text_of(result)) {
             (false, Some(text)) => Ok(text),

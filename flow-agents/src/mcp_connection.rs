@@ -1,7 +1,7 @@
 //! The connection with a server of tools. If this program has started the server and it has ended, it is started again.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -38,21 +38,23 @@ pub(crate) struct Connection {
     name: String,
     /// Starts the server again, if this program has started it.
     connect: Option<Connect>,
-    current: Mutex<Current>,
+    /// Locked while the server is started again.
+    current: Mutex<Arc<Client>>,
+    starts: std::sync::Mutex<Starts>,
 }
 
-struct Current {
-    client: Arc<Client>,
+/// When the server may be started again.
+struct Starts {
     /// How often it was started again since its last result.
-    starts: u32,
+    count: u32,
     /// When it was last started, or has failed.
     failed: Instant,
 }
 
-impl Current {
-    /// How long it is until the server may be started again.
+impl Starts {
+    /// How long it is until then.
     fn pause(&self) -> Duration {
-        let Some(doublings) = self.starts.checked_sub(1) else {
+        let Some(doublings) = self.count.checked_sub(1) else {
             return Duration::ZERO;
         };
         let pause = PAUSE.saturating_mul(2_u32.saturating_pow(doublings));
@@ -83,16 +85,19 @@ impl Connection {
             Some(own) => format!("`{name}` ({own})"),
             None => format!("`{name}`"),
         };
-        let client = Arc::new(client);
         Connection {
             name,
             connect,
-            current: Mutex::new(Current {
-                client,
-                starts: 0,
+            current: Mutex::new(Arc::new(client)),
+            starts: std::sync::Mutex::new(Starts {
+                count: 0,
                 failed: Instant::now(),
             }),
         }
+    }
+
+    fn starts(&self) -> MutexGuard<'_, Starts> {
+        self.starts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The name of the server.
@@ -107,41 +112,49 @@ impl Connection {
     /// not be started.
     ///
     /// # Cancel safety
-    /// If it is dropped, the server is not started, and is with the next call.
+    /// If it is dropped, the server is not started, and is with the next call after the pause.
     pub(crate) async fn client(&self) -> Result<Arc<Client>, McpError> {
         let mut current = self.current.lock().await;
         let Some(connect) = &self.connect else {
-            return Ok(Arc::clone(&current.client));
+            return Ok(Arc::clone(&current));
         };
-        while current.client.service.is_transport_closed() {
-            let pause = current.pause();
-            if current.starts >= STARTS && !pause.is_zero() {
+        while current.service.is_transport_closed() {
+            let (count, pause) = {
+                let starts = self.starts();
+                (starts.count, starts.pause())
+            };
+            if count >= STARTS && !pause.is_zero() {
                 let server = self.name.clone();
                 let again = Duration::from_secs(pause.as_secs_f64().ceil() as u64);
                 return Err(McpError::Ended { server, again });
             }
             tokio::time::sleep(pause).await;
-            current.starts = current.starts.saturating_add(1);
-            current.failed = Instant::now(); // if this is dropped
+            let count = count.saturating_add(1);
+            let begun = |failed| Starts { count, failed };
+            *self.starts() = begun(Instant::now()); // if this is dropped
             let connected = connect().await;
-            current.failed = Instant::now();
+            *self.starts() = begun(Instant::now());
             match connected {
-                Ok(client) => current.client = Arc::new(client),
-                Err(error) if current.starts >= STARTS => return Err(error),
+                Ok(client) => *current = Arc::new(client),
+                Err(error) if count >= STARTS => return Err(error),
                 Err(_) => {}
             }
         }
-        Ok(Arc::clone(&current.client))
+        Ok(Arc::clone(&current))
     }
 
     /// A call had a result, or the tools were listed: the server works.
-    pub(crate) async fn works(&self) {
-        self.current.lock().await.starts = 0;
+    pub(crate) fn works(&self) {
+        self.starts().count = 0;
     }
 
-    /// A call has found that the server has ended: the pause begins now.
-    pub(crate) async fn fails(&self) {
-        self.current.lock().await.failed = Instant::now();
+    /// A call has found that the server has ended: the pause begins now, unless it is being started
+    /// again already.
+    pub(crate) fn fails(&self, client: &Arc<Client>) {
+        let current = self.current.try_lock();
+        if current.is_ok_and(|current| Arc::ptr_eq(&current, client)) {
+            self.starts().failed = Instant::now();
+        }
     }
 }
 

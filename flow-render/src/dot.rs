@@ -38,7 +38,7 @@ const LEGEND: &str = r##"shape=note style=filled fillcolor="#ffffff" fontsize=10
 /// ```
 pub fn dot(flow: &FlowDocument) -> String {
     let scene = Scene::new(flow);
-    let title = quoted(&words::one_line(flow.title()));
+    let title = quoted(&words::name(flow.title()));
     let mut picture = Picture::default();
     picture.line(0, &format!("digraph {title} {{"));
     picture.text += STYLES;
@@ -130,12 +130,7 @@ impl Picture {
                     .get("item")
                     .and_then(|item| item.as_str());
                 let head = format!("each {}", item.unwrap_or("item"));
-                self.node(
-                    depth + 1,
-                    &member.fork_key(),
-                    &[words::one_line(&head)],
-                    HEAD,
-                );
+                self.node(depth + 1, &member.fork_key(), &[words::name(&head)], HEAD);
                 self.member(body, depth + 1);
                 self.node(depth + 1, &member.join_key(), &[], BAR);
             }

@@ -41,7 +41,7 @@ const CLASSES: &str = r"  classDef start fill:#1f2937,stroke:#1f2937,color:#ffff
 /// ```
 pub fn mermaid(flow: &FlowDocument) -> String {
     let mut picture = Picture::default();
-    let title = words::one_line(flow.title());
+    let title = words::name(flow.title());
     if !title.is_empty() {
         let title = serde_json::Value::from(title);
         picture.text += &format!("---\ntitle: {title}\n---\n");
@@ -159,7 +159,7 @@ impl Picture {
             .get("item")
             .and_then(|item| item.as_str());
         let caption = format!("each {}", item.unwrap_or("item"));
-        let caption = escaped(&words::one_line(&caption));
+        let caption = escaped(&words::name(&caption));
         self.line(depth, &format!("{head}{{{{\"{caption}\"}}}}:::bar"));
         self.member(body, depth);
         let join = self.id(&member.join_key());

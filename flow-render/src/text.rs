@@ -42,9 +42,9 @@ pub fn text(flow: &FlowDocument) -> String {
     let scene = Scene::new(flow);
     let namespace = words::one_line(&flow.namespace);
     let title = if namespace.is_empty() {
-        words::one_line(flow.title())
+        words::name(flow.title())
     } else {
-        format!("{} ({namespace})", words::one_line(flow.title()))
+        format!("{} ({namespace})", words::name(flow.title()))
     };
     let mut text = String::new();
     push_scene(&scene, &title, &mut text);
@@ -65,7 +65,7 @@ fn push_inside(member: &Member<'_>, text: &mut String) {
     match &member.inside {
         Inside::Nothing => {}
         Inside::Flow(scene) => {
-            let title = words::one_line(scene.flow.title());
+            let title = words::name(scene.flow.title());
             text.push('\n');
             push_scene(
                 scene,
@@ -171,7 +171,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         };
         let name = match arrow.to {
             Place::Member(index) if self.shown[index] => {
-                format!("{} ↑", words::one_line(&self.scene.members[index].node.id))
+                format!("{} ↑", words::name(&self.scene.members[index].node.id))
             }
             place => self.name(place),
         };
@@ -200,7 +200,7 @@ impl<'s, 'a> Walk<'s, 'a> {
                 let mut text: String = caption.lines().collect::<Vec<_>>().join(" · ");
                 match &member.inside {
                     Inside::Fork(branches) => text += &format!(" · [{}]", chains(branches)),
-                    Inside::Each(body) => text += &format!(" · {}", words::one_line(&body.node.id)),
+                    Inside::Each(body) => text += &format!(" · {}", words::name(&body.node.id)),
                     Inside::Nothing | Inside::Flow(_) => {}
                 }
                 text
@@ -229,7 +229,7 @@ impl<'s, 'a> Walk<'s, 'a> {
 
 /// `a >> b, c`
 fn chains(branches: &[Vec<Member<'_>>]) -> String {
-    let name = |part: &Member<'_>| words::one_line(&part.node.id);
+    let name = |part: &Member<'_>| words::name(&part.node.id);
     let chain = |branch: &Vec<Member<'_>>| branch.iter().map(name).collect::<Vec<_>>().join(" >> ");
     branches.iter().map(chain).collect::<Vec<_>>().join(", ")
 }

@@ -1,16 +1,18 @@
 //! Executions of flows that have changed since: they go on if what is recorded still fits, and are
 //! refused if not.
 
+use std::num::NonZeroUsize;
+
 use flow_durable::{
-    Created, Execution, ExecutionId, JOURNAL_FORMAT, Runtime, RuntimeError, StartOptions, Status,
-    Store as _, Token,
+    Created, Execution, ExecutionId, JOURNAL_FORMAT, RecordKind, Runtime, RuntimeError,
+    StartOptions, Status, Store as _, Token,
 };
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::gates::Gate;
-use crate::support::{Shared, minutes, outcomes, pass, runtime, seen, store};
+use crate::support::{Shared, minutes, options, outcomes, pass, runtime, seen, store};
 
 /// Whether to go on.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -315,6 +317,19 @@ mod without {
     }
 }
 
+mod with_another_before {
+    use super::*;
+    use crate::gates::Gated;
+
+    flow! {
+        pub(crate) Moved(number: u64) -> (passed: u64, first: u64) {
+            node gated: Gated;
+            node held: Gated { passed -> held };
+            start >> first >> begin >> gated >> held >> end;
+        }
+    }
+}
+
 fn original(gate: &Gate) -> stopped_after::Moved {
     stopped_after::Moved::builder().gated(gate.node(1)).build()
 }
@@ -329,6 +344,41 @@ async fn left(gate: &Gate) -> (Shared, ExecutionId) {
     pass(minutes(1)).await;
     first.shut_down().await;
     (store, id)
+}
+
+/// The process after the second one begins with the snapshot before `begin`, and does not see that the first
+/// one had begun `gated`.
+#[tokio::test(start_paused = true)]
+async fn what_an_earlier_version_had_begun_begins_again_behind_a_snapshot() {
+    let (gate, held) = (Gate::closed(), Gate::closed());
+    let (store, id) = left(&gate).await;
+    let process = || {
+        let options = options().snapshot_every(NonZeroUsize::MIN);
+        let runtime = Runtime::with_options(store.clone(), options);
+        let flow = with_another_before::Moved::builder().gated(gate.node(1));
+        runtime.register(flow.held(held.node(1)).build()).unwrap();
+        runtime
+    };
+    let second = process();
+    assert!(second.recover().await.unwrap().refused.is_empty());
+    gate.open();
+    pass(minutes(1)).await;
+    second.shut_down().await;
+    held.open();
+    let third = process();
+    assert!(third.recover().await.unwrap().refused.is_empty());
+    let execution = third.get(id).await.unwrap().settled().await.unwrap();
+    assert_eq!(execution.status(), Status::Completed);
+    let journal = execution.journal().await.unwrap();
+    let of_gated = journal.iter().filter(|record| record.step == "moved.gated");
+    let kinds: Vec<RecordKind> = of_gated.map(|record| record.kind).collect();
+    let expected = [
+        RecordKind::NodeStarted,
+        RecordKind::NodeStarted,
+        RecordKind::Outcome,
+        RecordKind::NodeFinished,
+    ];
+    assert_eq!(kinds, expected);
 }
 
 #[tokio::test(start_paused = true)]

@@ -3,8 +3,8 @@
 //! The files in `{flow,node,registry}/pass` are the modules of one program, which is compiled and run. So are the same
 //! files with their nodes and flows from a `macro_rules!`: see `fragments`.
 //!
-//! A file in `{flow,node,registry}/fail` holds one mistake and is named after it; those named `several_…` hold more, and
-//! those named `uses_…` go on to use what is broken. A `//~` stands on each line where an error is to be, and nowhere else
+//! A file in `{flow,node,registry}/fail` holds one kind of mistake and is named after it; those named `several_…` hold
+//! more, and those named `uses_…` go on to use what is broken. A `//~` stands on each line where an error is to be, and nowhere else
 //! is there one. The `.stderr` beside it is all that rustc prints. It belongs to the compiler that `rust-toolchain.toml`
 //! names: raise both together. The programs of `docs/errors.md` are treated alike: in each section the first one is
 //! wrong, then comes its message, and the second one is mended. What only a flow JSON can have wrong is compared by the

@@ -7,6 +7,7 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
+use super::halves;
 use crate::error::ModelError;
 
 /// The most characters of a body that is not JSON that an error shows.
@@ -48,7 +49,7 @@ pub(super) fn not_spoken(expected: &str, content_type: &str, found: &str) -> Mod
 
 /// Sorts an answer of this status.
 pub(super) fn answered(status: StatusCode, headers: &HeaderMap, body: &str) -> ModelError {
-    let json = serde_json::from_str::<Value>(body).ok();
+    let json = serde_json::from_str::<Value>(&halves::replaced(body)).ok();
     let message = json.as_ref().and_then(message);
     let message = message.unwrap_or_else(|| shortened(body));
     let retry_after = retry_after(headers).or_else(|| json.as_ref().and_then(retry_delay));

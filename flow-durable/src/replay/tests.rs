@@ -65,6 +65,24 @@ fn an_outcome_waits_for_the_nodes_that_were_reached_before_it() {
     assert!(replay.is_over(), "nothing waits for `c`");
 }
 
+/// Another version of the flow had begun it before a snapshot.
+#[test]
+fn a_node_that_began_twice_is_waited_for_once() {
+    let mut replay = Replay::new(vec![
+        record(1, RecordKind::NodeStarted, "b"),
+        record(2, RecordKind::NodeStarted, "a"),
+        record(3, RecordKind::Outcome, "a"),
+        record(4, RecordKind::NodeStarted, "b"),
+        record(5, RecordKind::Outcome, "b"),
+    ]);
+    replay.start(&place("a"));
+    assert!(replay.is_turn(3, Waker::noop()), "`b` comes later");
+    replay.advance();
+    assert!(!replay.is_turn(5, Waker::noop()));
+    replay.start(&place("b"));
+    assert!(replay.is_turn(5, Waker::noop()));
+}
+
 #[test]
 fn nodes_that_are_not_reached_again_are_skipped_when_nothing_moves() {
     let mut replay = Replay::new(vec![

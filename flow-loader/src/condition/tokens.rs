@@ -372,8 +372,9 @@ fn without_backquotes(
     let mut end = 0;
     for token in tokens.iter().filter(|token| token.kind == Kind::Name) {
         let name = &token.text[1..token.text.len() - 1];
-        let is_part =
-            |letter: char| unicode_ident::is_xid_continue(letter) || "-./ ".contains(letter);
+        let is_part = |letter: char| {
+            is_letter(letter) || unicode_ident::is_xid_continue(letter) || "-./ ".contains(letter)
+        };
         if name.is_empty() || !name.chars().all(is_part) {
             let place = place(text, token.at);
             let message = format!("`{name}` in backquotes is not a name, {place}");
@@ -515,6 +516,7 @@ mod tests {
         assert_eq!(counted.text, "_0_____ > 1 && a._0___ == _0_____");
         // Signs that are no letters by themselves are parts of names.
         assert_eq!(count("`क्षमा` > 1").unwrap().text, "_0_____ > 1");
+        assert_eq!(count("`m²` > 1").unwrap().text, "_0__ > 1");
         assert!(help("`a").is_some());
         assert!(help("`@result` == 1").is_some());
         assert!(help("`` == 1").is_some());

@@ -40,6 +40,7 @@ fn an_editor_that_was_left_while_it_loaded_does_nothing() {
     page.fill("Description", "ended");
     page.press_with_ctrl("s");
     told(&page, "Saved as revision 2.");
+    page.wait("window.answered");
     std::thread::sleep(std::time::Duration::from_millis(700));
     assert_eq!(page.eval("all('.editor').length"), 1);
     assert_eq!(editing.stored(one).flow, article("One"));

@@ -573,6 +573,10 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
                 verdict_keeps(case, &before)?;
                 return Ok(None);
             }
+            Some(Done::Refused) if !matches!(version, Version::Changed(_)) => {
+                violated("it is refused although its flow has not changed".to_owned());
+                verdict(case, &before)?;
+            }
             Some(Done::Refused) => {
                 is_refused = true;
                 let (records, given) = at_change.clone().unwrap_or_default();
@@ -582,6 +586,7 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
                 if given != answers() {
                     violated("a version refuses it that has taken an answer to it".to_owned());
                 }
+                verdict_keeps(case, &before)?;
             }
             None if stop.is_some() => {}
             None => {

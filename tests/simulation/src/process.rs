@@ -286,7 +286,7 @@ async fn see_to_its_end(
     None
 }
 
-/// Returns when an execution is over or gone, as somebody knows who waits for it all the time.
+/// Returns when an execution is over, as somebody knows who waits for it all the time.
 async fn over(runtime: Runtime, id: ExecutionId) {
     loop {
         if let Ok(execution) = runtime.get(id).await {

@@ -144,10 +144,10 @@ impl Reader<'_> {
             return Err(word);
         }
         let is_context = word == "context" && !self.steps.contains("context");
-        let name = match composed(&word) {
-            _ if is_context => self.of_context()?,
-            id if self.steps.contains(&*id) => id.into_owned(),
-            _ => word,
+        let name = if is_context {
+            self.of_context()?
+        } else {
+            composed(&word).into_owned()
         };
         let mut value = in_cel(&name).ok_or(name)?;
         let mut is_size = false;
@@ -189,8 +189,11 @@ impl Reader<'_> {
         if let Some(rest) = self.rest.strip_prefix('.') {
             let is_part = |letter: char| is_word(letter) || letter == '-';
             let whole = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
-            let dashes = rest[..whole].rmatch_indices('-').map(|(at, _)| at);
-            for end in std::iter::once(whole).chain(dashes) {
+            // An id takes at most so many times the bytes before it is composed.
+            let longest = 4 * self.steps.iter().map(|id| id.len()).max().unwrap_or(0);
+            let dashes = rest[..whole].match_indices('-').map(|(at, _)| at);
+            let ends = dashes.chain([whole]).take_while(|end| *end <= longest);
+            for end in ends.collect::<Vec<_>>().into_iter().rev() {
                 let id = composed(&rest[..end]);
                 if self.steps.contains(&*id) {
                     self.rest = &rest[end..];
@@ -336,6 +339,7 @@ mod tests {
             ("context.cafe\u{301}-2.x > 1", "`café_2`.x > 1"),
             ("context['cafe\u{301}'] > 1", "`café` > 1"),
             ("context.the\u{301} > 1", "`thé` > 1"),
+            ("the\u{301} > 1", "`thé` > 1"),
             ("test.cafe\u{301} > 1", "test.`cafe\u{301}` > 1"),
             ("test.a == 'cafe\u{301}'", "test.a == 'cafe\u{301}'"),
         ] {
