@@ -218,7 +218,7 @@ impl Case {
             moves: rng.u8(..4) == 0,
             deleted: (rng.u8(..8) == 0).then(|| {
                 let most = [12, 40, 120][rng.usize(..3)];
-                rng.u64(..most)
+                rng.u64(1..=most)
             }),
             changed: None,
             busy: false,

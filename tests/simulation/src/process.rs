@@ -247,7 +247,12 @@ async fn see_to_its_end(
             }
             return Some(Done::Refused);
         }
-        if let Ok(execution) = runtime.get(id).await {
+        let found = runtime.get(id).await;
+        if case.deleted.is_some() && matches!(found, Err(RuntimeError::NotFound(_))) {
+            // Another process has removed it.
+            return delete(runtime, id).await;
+        }
+        if let Ok(execution) = found {
             if execution.status().is_over() {
                 if let Some(watcher) = &mut watcher
                     && tokio::time::timeout(3 * LEASE, watcher).await.is_err()
@@ -286,14 +291,18 @@ async fn see_to_its_end(
     None
 }
 
-/// Returns when an execution is over, as somebody knows who waits for it all the time.
+/// Returns when an execution is over or gone, as somebody knows who waits for it all the time.
 async fn over(runtime: Runtime, id: ExecutionId) {
     loop {
-        if let Ok(execution) = runtime.get(id).await {
-            let settled = execution.settled().await;
-            if settled.is_ok_and(|execution| execution.status().is_over()) {
-                return;
+        match runtime.get(id).await {
+            Ok(execution) => {
+                let settled = execution.settled().await;
+                if settled.is_ok_and(|execution| execution.status().is_over()) {
+                    return;
+                }
             }
+            Err(RuntimeError::NotFound(_)) => return,
+            Err(_) => {}
         }
         tokio::time::sleep(LOOK).await;
     }
