@@ -74,7 +74,8 @@ async fn an_answer_that_never_comes_is_not_waited_for() {
         .unwrap();
     assert_eq!(proxy.lost(), 4);
     assert_eq!(store.records(id, 0, 9).await.unwrap().len(), 5);
-    assert!(began.elapsed() < Duration::from_secs(200));
+    // Each answer would take 30 s by default.
+    assert!(began.elapsed() < Duration::from_secs(80));
 }
 
 /// A statement for whose answer nobody waits holds no locks.

@@ -91,7 +91,8 @@ async fn an_answer_that_never_comes_is_not_waited_for() {
     }
     assert_eq!(proxy.count(), 3);
     assert_eq!(store.records(id, 0, 9).await.unwrap().len(), 4);
-    assert!(began.elapsed() < Duration::from_secs(200));
+    // Each answer would take 30 s by default.
+    assert!(began.elapsed() < Duration::from_secs(80));
 }
 
 /// Opening a store waits for a server that starts.
