@@ -346,7 +346,7 @@ fn no_answer() -> String {
     format!("there is no answer within {TIMEOUT:?}")
 }
 
-/// The name by which a model calls a tool.
+/// The name of a tool for models.
 fn called(name: &str) -> String {
     let letter = |letter: char| match letter {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
@@ -374,7 +374,7 @@ impl Tool for McpTool {
         let server = connection.name();
         let call = async {
             let client = connection.client().await.map_err(ToolError::failed)?;
-            let result = call_tool(&client, request).await;
+            let result = call_tool(&client.service, request).await;
             if let Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)) = result {
                 connection.fails(&client);
             }

@@ -153,7 +153,7 @@ impl Think {
     }
 }
 
-/// Whether the turn is tried again: it may succeed soon, and nothing has given it up.
+/// Returns true if the turn is tried again: it may succeed soon, and nothing has given it up.
 fn passes(error: &ModelError) -> bool {
     let asked = error.retry_after().unwrap_or_default();
     let is_given_up = matches!(error, ModelError::GivenUp { .. });

@@ -8,19 +8,16 @@ use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-use crate::mcp_connection::Client;
-
 /// Calls a tool. The server is told if nobody waits any more.
 ///
 /// `call_tool` of rmcp loses a result with a content of an unknown kind, so it is not used.
 pub(super) async fn call_tool(
-    client: &Client,
+    server: &Peer<RoleClient>,
     request: CallToolRequestParams,
 ) -> Result<CallToolResult, ServiceError> {
     let request = ClientRequest::CallToolRequest(CallToolRequest::new(request));
     let options = PeerRequestOptions::no_options();
-    let service = &client.service;
-    let handle = service.send_request_with_option(request, options).await?;
+    let handle = server.send_request_with_option(request, options).await?;
     let mut wait = Wait {
         peer: handle.peer.clone(),
         request: Some(handle.id.clone()),

@@ -1,4 +1,4 @@
-//! Letters of which a JSON text has one half.
+//! Halves of letters in JSON texts.
 //!
 //! JSON can write a letter beyond the first 65,536 as two escapes, such as `\ud83c\udf27`. A server
 //! that cuts its texts there sends one half with one event, and the other half with the next one.

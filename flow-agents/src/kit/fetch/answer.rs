@@ -8,7 +8,7 @@ use super::super::text::{counted, grouped, shortened};
 use super::error::{FetchError, beginning};
 use super::html::{self, Syntax};
 
-/// How much is read and returned.
+/// The most that is read and returned.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) bytes: usize,
