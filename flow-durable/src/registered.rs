@@ -42,8 +42,8 @@ pub(crate) struct Registered {
     stands_in: Option<String>,
     /// The structure with the settings. They are found out when somebody asks for them first.
     settings: OnceLock<Option<FlowDocument>>,
-    /// The loops of the flow itself whose items run in parts.
-    spread_loops: OnceLock<Vec<String>>,
+    /// The structure, read when somebody asks for it first.
+    document: OnceLock<Result<FlowDocument, String>>,
 }
 
 /// Turns the inputs of a flow into JSON. `None` if they are those of another flow.
@@ -57,7 +57,7 @@ impl Registered {
             save_input: Some(save_input::<F>),
             stands_in: None,
             settings: OnceLock::new(),
-            spread_loops: OnceLock::new(),
+            document: OnceLock::new(),
         }
     }
 
@@ -68,7 +68,7 @@ impl Registered {
             save_input: None,
             stands_in: None,
             settings: OnceLock::new(),
-            spread_loops: OnceLock::new(),
+            document: OnceLock::new(),
         }
     }
 
@@ -88,7 +88,7 @@ impl Registered {
             save_input: self.save_input,
             stands_in: Some(reason),
             settings: self.settings.clone(),
-            spread_loops: self.spread_loops.clone(),
+            document: self.document.clone(),
         }
     }
 
@@ -148,21 +148,29 @@ impl Registered {
         settings.as_ref().map(|flow| params_at(flow, path))
     }
 
+    /// Its structure.
+    ///
+    /// # Errors
+    ///
+    /// It is not that of a flow.
+    pub(crate) fn document(&self) -> Result<&FlowDocument, String> {
+        let document = self.document.get_or_init(|| document(self.structure()));
+        document.as_ref().map_err(Clone::clone)
+    }
+
     /// The names of the loops of the flow itself whose items can run in parts.
-    pub(crate) fn spread_loops(&self) -> &[String] {
-        self.spread_loops.get_or_init(|| {
-            // Most flows have none, and need not be read.
-            let structure = Some(self.flow.structure()).filter(|it| it.contains("\"spread\""));
-            let flow = structure.and_then(|text| FlowDocument::parse_spec(text).ok());
-            let nodes = flow.into_iter().flat_map(|flow| flow.nodes);
-            let each = nodes.filter(|node| node.settings.spread.is_some());
-            each.map(|node| node.id).collect()
-        })
+    pub(crate) fn spread_loops(&self) -> Vec<&str> {
+        // Most flows have none, and need not be read.
+        let has_some = self.structure().contains("\"spread\"");
+        let flow = has_some.then(|| self.document().ok()).flatten();
+        let nodes = flow.into_iter().flat_map(|flow| &flow.nodes);
+        let each = nodes.filter(|node| node.settings.spread.is_some());
+        each.map(|node| node.id.as_str()).collect()
     }
 
     /// Returns true if an edge leads on from the failure of this node of the flow itself.
     pub(crate) fn routes_failure_of(&self, node: &str) -> bool {
-        let Ok(flow) = FlowDocument::parse_spec(self.flow.structure()) else {
+        let Ok(flow) = self.document() else {
             return false;
         };
         let edges = flow.edges.iter();
@@ -222,4 +230,19 @@ pub(crate) fn hash_of(text: &str) -> String {
         .iter()
         .map(|byte| format!("{byte:02x}"))
         .collect()
+}
+
+/// The document of a flow's structure.
+///
+/// # Errors
+///
+/// The structure is not that of a flow.
+pub(crate) fn document(structure: &str) -> Result<FlowDocument, String> {
+    FlowDocument::parse_spec(structure).map_err(|problems| {
+        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        format!(
+            "the structure of its flow is damaged: {}",
+            problems.join("; ")
+        )
+    })
 }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use flow_spec::{Diff, FlowDocument};
-
 use crate::registered::Registered;
 
 /// The versions of one flow. Executions start on the newest one, and go on with the one on which
@@ -83,28 +81,4 @@ impl Versions {
             _ => false,
         }
     }
-}
-
-/// The document of a flow's structure.
-///
-/// # Errors
-///
-/// The structure is not that of a flow.
-pub(crate) fn document(structure: &str) -> Result<FlowDocument, String> {
-    FlowDocument::parse_spec(structure).map_err(|problems| {
-        let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-        format!(
-            "the structure of its flow is damaged: {}",
-            problems.join("; ")
-        )
-    })
-}
-
-/// What differs between two structures.
-///
-/// # Errors
-///
-/// A structure is not that of a flow.
-pub(crate) fn compare(old: &str, new: &str) -> Result<Diff, String> {
-    Ok(flow_spec::diff(&document(old)?, &document(new)?))
 }

@@ -18,10 +18,9 @@ use crate::error::RuntimeError;
 use crate::journal::Visits;
 use crate::options::StoredOptions;
 use crate::parts::Division;
-use crate::registered::Registered;
+use crate::registered::{Registered, document};
 use crate::replay::{is_awaited, node_error, waits_until};
 use crate::steps::missing;
-use crate::versions::document;
 
 /// The visits to nodes of the outermost flow that a snapshot counts.
 pub(crate) fn loaded_visits(
@@ -159,8 +158,8 @@ impl Inner {
             unreadable("the structure of its flow is not in the store".to_owned())
         })?;
         let old = document(&old).map_err(unreadable)?;
-        let new = document(flow.structure()).map_err(unreadable)?;
-        let diff = flow_spec::diff(&old, &new);
+        let new = flow.document().map_err(unreadable)?;
+        let diff = flow_spec::diff(&old, new);
         let breaks = |change: &&Change| {
             change.executions == Effect::Breaking && reached.concerns(change, &old)
         };

@@ -13,8 +13,8 @@ use crate::engine::Durable;
 use crate::error::RuntimeError;
 use crate::inner::{PAGE, lock};
 use crate::parts::flow_with_loop;
-use crate::registered::Registered;
-use crate::versions::{Versions, compare};
+use crate::registered::{Registered, document};
+use crate::versions::Versions;
 
 impl Runtime {
     /// The flows that can be started here, in the order of their names: of each the version on which
@@ -258,7 +258,11 @@ impl Runtime {
 
     /// The changes for which a version may not be replaced by another one.
     fn breaking(&self, old: &Registered, new: &dyn AnyFlow<Durable>) -> Vec<String> {
-        let diff = match compare(old.structure(), new.structure()) {
+        let new = document(new.structure());
+        let diff = match old
+            .document()
+            .and_then(|old| Ok(flow_spec::diff(old, &new?)))
+        {
             Ok(diff) => diff,
             // What cannot be compared may break everything.
             Err(reason) => return vec![reason],

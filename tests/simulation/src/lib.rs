@@ -21,12 +21,12 @@ pub use backend::Backend;
 pub use case::{Case, Compared, Failure, Freeze, Loaded, Stop, StopKind, check};
 pub use versions::Changed;
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock};
 
 use flow_durable::{Execution, Runtime, RuntimeError, StartOptions};
-use flow_loader::{Format, LoadedFlow};
+use flow_loader::{Format, LoadedFlow, Registry};
 use serde_json::json;
 
 use versions::Version;
@@ -55,22 +55,36 @@ macro_rules! simulated {
 }
 
 impl Simulated {
-    /// The same flow, loaded from its document.
-    fn loaded(self) -> Arc<LoadedFlow> {
-        static LOADED: Mutex<BTreeMap<&str, Arc<LoadedFlow>>> = Mutex::new(BTreeMap::new());
-        let mut all = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
-        let load = || match flow_loader::load(self.spec, Format::Json, &nodes::registered()) {
-            Ok(flow) => Arc::new(flow),
-            Err(error) => unreachable!("`{}` has been compiled: {error}", self.name),
+    /// Another version of it.
+    fn document(self, version: Version) -> Arc<LoadedFlow> {
+        thread_local! {
+            static LAST: RefCell<Option<(&'static str, Version, Arc<LoadedFlow>)>> = RefCell::default();
+        }
+        // All processes of a case have the same one.
+        let last = LAST.with_borrow(|last| {
+            last.clone()
+                .filter(|last| (last.0, last.1) == (self.name, version))
+        });
+        if let Some((_, _, flow)) = last {
+            return flow;
+        }
+        static NODES: LazyLock<Registry> = LazyLock::new(nodes::registered);
+        let text = match version {
+            Version::Changed(at) => versions::changed(self, at),
+            Version::Compiled | Version::Loaded => self.spec.to_owned(),
         };
-        all.entry(self.name).or_insert_with(load).clone()
+        let flow = match flow_loader::load(&text, Format::Json, &NODES) {
+            Ok(flow) => Arc::new(flow),
+            Err(error) => unreachable!("`{}` is sound as {version:?}: {error}", self.name),
+        };
+        LAST.set(Some((self.name, version, flow.clone())));
+        flow
     }
 
     fn register(self, runtime: &Runtime, version: Version) -> Result<(), RuntimeError> {
         match version {
             Version::Compiled => (self.register)(runtime),
-            Version::Loaded => runtime.register_any(self.loaded()),
-            Version::Changed(at) => runtime.register_any(versions::changed(self, at)),
+            Version::Loaded | Version::Changed(_) => runtime.register_any(self.document(version)),
         }
     }
 

@@ -1,13 +1,10 @@
 //! Other versions of the generated flows.
 
 use std::fmt;
-use std::sync::Arc;
 
-use flow_loader::{Format, LoadedFlow};
 use serde_json::{Value, json};
 
 use crate::Simulated;
-use crate::nodes;
 
 /// The version of the flow that a process has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +74,7 @@ fn kind(at: u64) -> Kind {
 }
 
 /// The flow with a change, somewhere in it or in the flows that are its nodes.
-pub(crate) fn changed(flow: Simulated, at: u64) -> Arc<LoadedFlow> {
+pub(crate) fn changed(flow: Simulated, at: u64) -> String {
     let Ok(mut document) = serde_json::from_str::<Value>(flow.spec) else {
         unreachable!("`{}` has been compiled", flow.name);
     };
@@ -87,11 +84,7 @@ pub(crate) fn changed(flow: Simulated, at: u64) -> Arc<LoadedFlow> {
     let number = which % (2 * all);
     let mut number = if number < all { number } else { 0 };
     change(flow_at(&mut document, &mut number), kind(at), which / all);
-    let text = document.to_string();
-    match flow_loader::load(&text, Format::Json, &nodes::registered()) {
-        Ok(flow) => Arc::new(flow),
-        Err(error) => unreachable!("the change {at} of `{}` is sound: {error}", flow.name),
-    }
+    document.to_string()
 }
 
 fn nodes_of(flow: &Value) -> &[Value] {
