@@ -180,6 +180,9 @@ impl Work {
             expected(&error, "recover");
             tokio::time::sleep(LOOK).await;
         }
+        if case.busy {
+            tokio::spawn(recover_again(runtime.clone()));
+        }
         let id = match self {
             Work::Start(input) => loop {
                 let options = StartOptions::new().idempotency_key("case");
@@ -289,6 +292,20 @@ async fn see_to_its_end(
             .push(format!("execution {id} does not end"))
     });
     None
+}
+
+/// Recovers all the time, also while an earlier look still waits for an answer of the store. So the
+/// process may claim an execution again that it has claimed and not begun yet.
+async fn recover_again(runtime: Runtime) {
+    loop {
+        tokio::time::sleep(LEASE / 4).await;
+        let runtime = runtime.clone();
+        tokio::spawn(async move {
+            if let Err(error) = runtime.recover().await {
+                expected(&error, "recover");
+            }
+        });
+    }
 }
 
 /// Returns when an execution is over or gone, as somebody knows who waits for it all the time.
