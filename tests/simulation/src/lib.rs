@@ -8,6 +8,7 @@
 
 mod backend;
 mod case;
+mod check;
 mod clock;
 mod laws;
 mod meanwhile;
@@ -18,7 +19,8 @@ mod versions;
 mod world;
 
 pub use backend::Backend;
-pub use case::{Case, Compared, Failure, Freeze, Loaded, Stop, StopKind, check};
+pub use case::{Case, Freeze, Loaded, Stop, StopKind};
+pub use check::{Compared, Failure, check};
 pub use versions::Changed;
 
 use std::cell::RefCell;

@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime};
 
 use crate::Simulated;
 use crate::backend::Stored;
-use crate::case::{Case, Freeze, Stop, StopKind, parts, stored};
+use crate::case::{Case, Freeze, Stop, StopKind};
+use crate::check::{parts, stored};
 use crate::clock::Wall;
 use crate::laws;
 use crate::process::{LEASE, Machine, Work};

@@ -176,12 +176,12 @@ impl Work {
         case: &Case,
         deletion: &Notify,
     ) -> Option<Done> {
+        if case.busy {
+            tokio::spawn(recover_again(runtime.clone()));
+        }
         while let Err(error) = runtime.recover().await {
             expected(&error, "recover");
             tokio::time::sleep(LOOK).await;
-        }
-        if case.busy {
-            tokio::spawn(recover_again(runtime.clone()));
         }
         let id = match self {
             Work::Start(input) => loop {

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use flow_simulation::{Backend, Case, Compared, check};
 
-const CASES: u64 = 1_000;
+const CASES: u64 = 2_000;
 
 /// How many of them there are on a server, each of whose answers takes a while.
 const FEW: u64 = 20;
