@@ -44,6 +44,8 @@ pub(crate) struct Registered {
     settings: OnceLock<Option<FlowDocument>>,
     /// The structure, read when somebody asks for it first.
     document: OnceLock<Result<FlowDocument, String>>,
+    /// The loops of the flow itself whose items run in parts.
+    spread_loops: OnceLock<Vec<String>>,
 }
 
 /// Turns the inputs of a flow into JSON. `None` if they are those of another flow.
@@ -58,6 +60,7 @@ impl Registered {
             stands_in: None,
             settings: OnceLock::new(),
             document: OnceLock::new(),
+            spread_loops: OnceLock::new(),
         }
     }
 
@@ -69,6 +72,7 @@ impl Registered {
             stands_in: None,
             settings: OnceLock::new(),
             document: OnceLock::new(),
+            spread_loops: OnceLock::new(),
         }
     }
 
@@ -89,6 +93,7 @@ impl Registered {
             stands_in: Some(reason),
             settings: self.settings.clone(),
             document: self.document.clone(),
+            spread_loops: self.spread_loops.clone(),
         }
     }
 
@@ -159,13 +164,15 @@ impl Registered {
     }
 
     /// The names of the loops of the flow itself whose items can run in parts.
-    pub(crate) fn spread_loops(&self) -> Vec<&str> {
-        // Most flows have none, and need not be read.
-        let has_some = self.structure().contains("\"spread\"");
-        let flow = has_some.then(|| self.document().ok()).flatten();
-        let nodes = flow.into_iter().flat_map(|flow| &flow.nodes);
-        let each = nodes.filter(|node| node.settings.spread.is_some());
-        each.map(|node| node.id.as_str()).collect()
+    pub(crate) fn spread_loops(&self) -> &[String] {
+        self.spread_loops.get_or_init(|| {
+            // Most flows have none, and need not be read.
+            let has_some = self.structure().contains("\"spread\"");
+            let flow = has_some.then(|| self.document().ok()).flatten();
+            let nodes = flow.into_iter().flat_map(|flow| &flow.nodes);
+            let each = nodes.filter(|node| node.settings.spread.is_some());
+            each.map(|node| node.id.clone()).collect()
+        })
     }
 
     /// Returns true if an edge leads on from the failure of this node of the flow itself.

@@ -45,7 +45,7 @@ impl Inner {
         }
         let changes = self.changed(row, flow).await?;
         match self.loop_of_part(row) {
-            Some(each) if !flow.spread_loops().contains(&each) => {
+            Some(each) if !flow.spread_loops().iter().any(|name| name == each) => {
                 let changed = format!("`{each}` is no longer a loop `with spread`");
                 Err(RuntimeError::FlowChanged {
                     execution: row.id,
