@@ -221,7 +221,6 @@ async fn a_locked_file_refuses_writes_and_works_afterwards() {
     assert_eq!(store.records(id, 0, 10).await.unwrap().len(), 2);
 }
 
-/// The second of them comes when the first one waits already, with all others: one more wait.
 /// Whoever looks for work and finds none keeps nobody from writing, and waits for nobody who writes.
 #[tokio::test]
 async fn looking_into_an_empty_queue_writes_nothing() {
@@ -258,6 +257,7 @@ async fn looking_into_an_empty_queue_writes_nothing() {
     assert_eq!(ids, [later.id]);
 }
 
+/// The second of them comes when the first one waits already, with all others: one more wait.
 #[tokio::test]
 async fn who_wait_for_a_lock_together_do_not_wait_one_after_the_other() {
     let folder = Folder::new();
