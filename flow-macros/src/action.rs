@@ -12,7 +12,7 @@ use syn::{
 
 use crate::contract::{ActionPort, WritePort, actions_tokens, without};
 use crate::fragments::ungrouped;
-use crate::names::snake_case;
+use crate::names::{composed, snake_case};
 use crate::protocol::{Named, macro_name, named_macro};
 use crate::report::Report;
 use crate::runtime::{self, runtime, runtime_crate};
@@ -221,7 +221,7 @@ fn name(variant: &Variant, report: &mut Report) -> LitStr {
         );
         return by_default;
     }
-    given
+    composed(given)
 }
 
 fn writes(variant: &Variant, index: &mut usize, report: &mut Report) -> Vec<WritePort> {

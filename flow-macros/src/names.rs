@@ -1,8 +1,11 @@
 //! Names: converting their case, and identifiers for generated code.
 
+use std::borrow::Cow;
+
 use flow_spec::{Code, rust_name};
 use proc_macro2::{Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::ToTokens as _;
+use syn::LitStr;
 
 use crate::report::Report;
 
@@ -10,7 +13,7 @@ pub(crate) use flow_spec::{RESERVED_NAMES as RESERVED, camel_case, snake_case};
 
 /// Reports a node that is named by a word of the language.
 pub(crate) fn refuse_reserved(name: &Ident, report: &mut Report) -> bool {
-    let text = name.to_string();
+    let text = plain(name);
     let is_reserved = RESERVED.contains(&text.as_str());
     if is_reserved {
         let message = format!("`{text}` is a word of the language");
@@ -18,6 +21,15 @@ pub(crate) fn refuse_reserved(name: &Ident, report: &mut Report) -> bool {
         report.error(Code::Name, name.span(), message, help);
     }
     is_reserved
+}
+
+/// The name of an action or the label of an end as a document has it: in the composed form of Unicode.
+pub(crate) fn composed(literal: LitStr) -> LitStr {
+    let text = literal.value();
+    match flow_spec::document::__private::composed(&text) {
+        Cow::Borrowed(_) => literal,
+        Cow::Owned(text) => LitStr::new(&text, literal.span()),
+    }
 }
 
 /// Returns true if the name starts with a capital letter, like those of types.

@@ -200,6 +200,8 @@ pub enum EdgePart {
     Action,
     /// The node or end to which it leads.
     To,
+    /// The label of the end to which it leads.
+    Label,
     /// The key that a mapping writes, by the mapping's index.
     Key(usize),
     /// The key that a mapping reads, by the mapping's index.

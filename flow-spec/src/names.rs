@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 /// The words of the language that cannot be names of nodes.
-pub const RESERVED_NAMES: [&str; 6] = ["start", "end", "wait", "node", "branch", "namespace"];
+pub const RESERVED_NAMES: [&str; 7] =
+    ["start", "end", "wait", "node", "branch", "namespace", "for"];
 
 /// A name of Rust in snake case, which is the name of a node without a declaration.
 ///

@@ -1,5 +1,7 @@
 //! Suggestions of names that were probably meant.
 
+use crate::document::__private::composed;
+
 /// Nobody mistypes a longer name and means another one, and comparing long names takes long.
 const LONGEST: usize = 100;
 
@@ -7,23 +9,43 @@ const LONGEST: usize = 100;
 /// letters counts as one mistake (`prase` for `parse`), whereas plain Levenshtein distance counts
 /// two.
 pub fn closest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let length = wrong.chars().count();
+    let written = composed(wrong).to_lowercase();
+    let length = written.chars().count();
     if length > LONGEST {
         return None;
     }
     let limit = (length / 3).max(1);
     names
         .into_iter()
-        .filter(|name| *name != wrong && name.chars().count().abs_diff(length) <= limit)
-        .map(|name| {
+        .filter(|name| *name != wrong)
+        .map(|name| (name, composed(name)))
+        .filter(|(_, name)| name.chars().count().abs_diff(length) <= limit)
+        .map(|(name, composed)| {
             (
-                strsim::osa_distance(&wrong.to_lowercase(), &name.to_lowercase()),
+                strsim::osa_distance(&written, &composed.to_lowercase()),
                 name,
             )
         })
         .filter(|(distance, _)| *distance <= limit && *distance < length)
         .min_by_key(|(distance, _)| *distance)
         .map(|(_, name)| name)
+}
+
+/// The question whether this name was meant, which is quoted. Unicode can write one letter in several
+/// ways, and who sees the same name twice is told so.
+pub(crate) fn question(wrong: &str, near: &str, quoted: impl Fn(&str) -> String) -> String {
+    let near_quoted = quoted(near);
+    if wrong != near && composed(wrong) == composed(near) {
+        return format!(
+            "did you mean {near_quoted}, which looks the same and consists of other characters?"
+        );
+    }
+    format!("did you mean {near_quoted}?")
+}
+
+/// As [`question`], for names.
+pub(crate) fn question_of_name(wrong: &str, near: &str) -> String {
+    question(wrong, near, |name| format!("`{name}`"))
 }
 
 /// A sentence of help for an unknown name of Rust or of a setting: the nearest name, or else all
@@ -49,7 +71,7 @@ fn help<'a>(
     quoted: impl Fn(&str) -> String,
 ) -> Option<String> {
     if let Some(name) = closest(wrong, names.clone()) {
-        return Some(format!("did you mean {}?", quoted(name)));
+        return Some(question(wrong, name, quoted));
     }
     let all: Vec<String> = names.into_iter().map(quoted).collect();
     (!all.is_empty()).then(|| format!("there is {}", all.join(", ")))
@@ -67,6 +89,16 @@ mod tests {
     #[test]
     fn a_single_letter_is_near_to_none() {
         assert_eq!(closest("x", ["y", "z"]), None);
+    }
+
+    #[test]
+    fn names_that_look_the_same_are_said_to_differ() {
+        assert_eq!(
+            did_you_mean("cafe\u{301}", ["caf\u{e9}"]).as_deref(),
+            Some(
+                "did you mean `caf\u{e9}`, which looks the same and consists of other characters?"
+            )
+        );
     }
 
     #[test]

@@ -9,6 +9,7 @@ use super::suggestions::{Suggestions, exists};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{ERROR_ACTION, ERROR_KEY, EdgeMapping, EdgePart};
+use crate::suggest::question_of_name;
 
 /// Reports mappings whose sources nothing writes.
 pub(super) fn check_sources(model: &Model<'_>, suggestions: &Suggestions<'_>, found: &mut Found) {
@@ -45,7 +46,7 @@ fn check_source(
             key.name,
             words::name(model.graph, within)
         ),
-        (Some(near), None) => format!("did you mean `{near}`?"),
+        (Some(near), None) => question_of_name(key.name, near),
         (None, None) => format!("let a node write `{}`, or remove this", key.name),
     };
     Some(Diagnostic::new(Code::NamesNothing, site, message).help(help))

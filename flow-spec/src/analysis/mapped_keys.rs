@@ -10,7 +10,7 @@ use super::shape::Shape;
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{ERROR_KEY, EdgeMapping, EdgePart, EdgeTarget, Graph, NodeId, NodeKind};
-use crate::suggest::closest;
+use crate::suggest::{closest, question_of_name};
 
 /// Reports mappings that an edge has twice, and those whose keys are not read where the edge leads.
 /// Marks the edges of the latter.
@@ -84,7 +84,7 @@ impl<'g> Readers<'g> {
         } else if keys.contains(&source.as_str()) {
             format!("what {reader} comes first: `{source} <- {key}`")
         } else if let Some(near) = closest(key, keys.iter().copied()) {
-            format!("did you mean `{near}`?")
+            question_of_name(key, near)
         } else {
             format!("{reader} `{}`", keys.join("`, `"))
         };

@@ -5,9 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{ERROR_ACTION, ERROR_KEY, EdgePart, EdgeTarget, Graph, Node, NodeId, NodeKind};
-use crate::names::camel_case;
-
-const RESERVED_NODES: [&str; 7] = ["start", "end", "wait", "branch", "namespace", "node", "for"];
+use crate::names::{RESERVED_NAMES, camel_case};
 
 pub(super) fn check(graph: &Graph, found: &mut Found) {
     let inputs = graph
@@ -46,7 +44,7 @@ fn labels(graph: &Graph, found: &mut Found) {
         let EdgeTarget::End(label) = &edge.to else {
             continue;
         };
-        let site = Site::Edge(at, EdgePart::To);
+        let site = Site::Edge(at, EdgePart::Label);
         if label == ERROR_ACTION {
             let message =
                 format!("the label \"{ERROR_ACTION}\" is reserved for a flow that has failed");
@@ -97,7 +95,7 @@ fn node_name<'g>(
         return;
     }
     let name = node.name.as_str();
-    if RESERVED_NODES.contains(&name) {
+    if RESERVED_NAMES.contains(&name) {
         let message = format!("a node cannot be called `{name}`, which is a word of the language");
         found.push(
             Diagnostic::new(Code::Name, Site::Node(id), message)

@@ -12,6 +12,7 @@ use super::suggestions::{Suggestions, exists};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{ERROR_KEY, EdgePart, Graph, Node, NodeKind};
+use crate::suggest::question_of_name;
 
 /// Reports the outputs that are not keys of the flow.
 pub(super) fn check_names(model: &Model<'_>, suggestions: &Suggestions<'_>, found: &mut Found) {
@@ -32,7 +33,7 @@ pub(super) fn check_names(model: &Model<'_>, suggestions: &Suggestions<'_>, foun
                     output.key
                 )
             }
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(near) => question_of_name(&output.key, near),
             None => format!(
                 "let a node write it: `#[node(writes = {})]`, or remove it",
                 output.key

@@ -15,7 +15,7 @@ use crate::graph::{
     DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, EdgePart, Node, NodeId, NodeKind, NodeRead, NodeWrite,
 };
 use crate::names::snake_case;
-use crate::suggest::closest;
+use crate::suggest::{closest, question_of_name};
 
 /// Reports each read that some path does not write, once for each node and key.
 pub(super) fn check(
@@ -142,22 +142,23 @@ fn unwritten_help(
     if read.rust_type.rsplit("::").next() == Some("NodeError") && !read.mapped {
         return "the error of a node has the key `error`: rename the parameter".to_owned();
     }
+    let question = |near: &str| question_of_name(key.name, near);
     match (suggestions.of(key.name), key.loop_only) {
         (_, Some(within)) => format!(
             "`{}` exists only inside `{}`, for one item at a time",
             key.name,
             words::name(graph, within)
         ),
-        (Some(near), _) if read.mapped || reads_by_name_only(node) => {
-            format!("did you mean `{near}`?")
-        }
+        (Some(near), _) if read.mapped || reads_by_name_only(node) => question(near),
         (Some(near), _) if node.kind == NodeKind::Human => format!(
-            "did you mean `{near}`? Write `{{{near}}}` in the prompt, or map it: \
+            "{} Write `{{{near}}}` in the prompt, or map it: \
              `node name: human … {{ {key} <- {near} }};`",
+            question(near),
             key = key.name
         ),
         (Some(near), _) if let NodeKind::Flow(flow) = &node.kind => format!(
-            "did you mean `{near}`? Map it: `node {name}: {flow} {{ {key} <- {near} }};`",
+            "{} Map it: `node {name}: {flow} {{ {key} <- {near} }};`",
+            question(near),
             name = snake_case(node.name.rsplit("::").next().unwrap_or_default()),
             key = key.name
         ),
@@ -179,7 +180,8 @@ fn unwritten_help(
             }
         }
         (Some(near), _) => format!(
-            "did you mean `{near}`? Rename the parameter, or map it: `node {name}: … {{ {key} <- {near} }};`",
+            "{} Rename the parameter, or map it: `node {name}: … {{ {key} <- {near} }};`",
+            question(near),
             name = node.name.rsplit("::").next().unwrap_or_default(),
             key = key.name
         ),

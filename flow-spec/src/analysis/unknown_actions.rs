@@ -6,7 +6,7 @@ use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{
     DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, Node, NodeId, NodeKind, TIMEOUT_ACTION,
 };
-use crate::suggest::closest;
+use crate::suggest::{closest, question};
 
 /// Comparing names takes long, and a flow with so many wrong ones has another problem than typing
 /// mistakes.
@@ -101,7 +101,7 @@ impl<'g> Resolver<'g> {
             unknown(node, edge),
         )
         .help(match near {
-            Some(near) => format!("did you mean \"{near}\"?"),
+            Some(near) => question(wrong, near, |name| format!("\"{name}\"")),
             None => self.instead(id, edge, &free),
         });
         let meant = self.meant(at, id, near, &free);

@@ -1,7 +1,7 @@
-//! The ids of nodes, in one form.
+//! The ids of nodes and the names of actions, in one form.
 //!
 //! Unicode can write one letter in several ways: `é` is one character or two. People see no difference,
-//! so ids are compared in the composed form (NFC), in which rustc has the names of Rust. A document is
+//! so they are compared in the composed form (NFC), in which rustc has the names of Rust. A document is
 //! brought into it where it is read, and nothing else has to think of it.
 
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 use super::{FlowDocument, NodeDocument, types};
 
-/// An id in the composed form of Unicode (NFC).
+/// An id or the name of an action in the composed form of Unicode (NFC).
 pub fn composed(id: &str) -> Cow<'_, str> {
     if id.is_ascii() || is_nfc(id) {
         Cow::Borrowed(id)
@@ -27,9 +27,22 @@ fn compose(id: &mut String) {
 }
 
 impl NodeDocument {
-    /// Brings its id and those of the nodes inside it into the composed form.
+    /// Brings its id, those of the nodes inside it and its actions into the composed form.
     pub(super) fn compose_ids(&mut self) {
         compose(&mut self.id);
+        for action in self.actions.iter_mut().flatten() {
+            compose(&mut action.name);
+        }
+        if self.r#type == types::BRANCH {
+            let cases = self.params.get_mut("cases").and_then(Value::as_array_mut);
+            let cases = cases.into_iter().flatten();
+            cases
+                .filter_map(|case| case.get_mut("action"))
+                .for_each(|action| compose_value(action, 0));
+            if let Some(action) = self.params.get_mut("otherwise") {
+                compose_value(action, 0);
+            }
+        }
         let (field, depth) = match self.r#type.as_str() {
             types::FORK => ("branches", 2),
             types::EACH => ("body", 0),
@@ -41,7 +54,7 @@ impl NodeDocument {
     }
 }
 
-/// Composes the ids in lists of this depth.
+/// Composes the names in lists of this depth.
 fn compose_value(ids: &mut Value, depth: usize) {
     match ids {
         Value::String(id) if depth == 0 => compose(id),
@@ -54,19 +67,23 @@ fn compose_value(ids: &mut Value, depth: usize) {
 }
 
 impl FlowDocument {
-    /// Brings the ids by which it refers to its nodes into the composed form.
+    /// Brings the ids by which it refers to its nodes, and the actions of its edges, into the composed
+    /// form.
     pub(super) fn compose_references(&mut self) {
         self.entry_node_id.iter_mut().for_each(compose);
         for edge in &mut self.edges {
             compose(&mut edge.from);
             compose(&mut edge.to);
+            compose(&mut edge.condition);
         }
         for end in &mut self.ends {
             end.from.iter_mut().for_each(compose);
+            end.condition.iter_mut().for_each(compose);
+            compose(&mut end.label);
         }
     }
 
-    /// Brings all ids of nodes into the composed form of Unicode (NFC), in which they are compared, as
+    /// Brings all ids of nodes and names of actions into the composed form of Unicode (NFC), in which they are compared, as
     /// reading a document does. A document that a program has put together may need it.
     ///
     /// # Examples

@@ -318,6 +318,17 @@ fn a_flow_without_ends_begins_with_the_node_to_which_no_edge_leads() {
     let entry = FlowDocument::parse(&read.to_json()).unwrap().entry_node_id;
     assert_eq!(entry.as_deref(), Some("a"));
 
+    // A node that repeats itself can be the first one all the same.
+    let mut repeated = flow.clone();
+    repeated["edges"] = json!([
+        edge("a", "a"),
+        edge("a", "b"),
+        edge("b", "c"),
+        edge("b", "b")
+    ]);
+    let entry = FlowDocument::from_value(&repeated).unwrap().entry_node_id;
+    assert_eq!(entry.as_deref(), Some("a"));
+
     // With ends, the entry is always named.
     let mut ended = flow.clone();
     ended["ends"] = json!([{ "from": "c", "condition": "default", "label": "default" }]);
@@ -353,4 +364,54 @@ fn a_flow_without_ends_begins_with_the_node_to_which_no_edge_leads() {
     /: `entryNodeId` is missing [F018]
     help: name the node that runs first, such as `"entryNodeId": "a"`
     "#);
+}
+
+/// Unicode writes a letter in several ways, which look the same.
+#[test]
+fn actions_are_compared_in_the_composed_form() {
+    let flow = |defined: &str, named: &str| {
+        json!({
+            "version": "2.0.0",
+            "nodes": [
+                { "type": "a", "id": "a", "actions": [{ "name": defined }] },
+                { "type": "flow.branch", "id": "b", "params": {
+                    "cases": [{ "when": "x > 1", "action": defined }], "otherwise": named } },
+                { "type": "Inner", "id": "c", "internalFlow": {
+                    "version": "2.0.0", "nodes": [], "edges": [],
+                    "ends": [{ "label": defined }] } }
+            ],
+            "edges": [
+                { "from": "a", "to": "b", "condition": named },
+                { "from": "b", "to": "c", "condition": named }
+            ],
+            "ends": [{ "from": "c", "condition": named, "label": named }],
+            "entryNodeId": "a"
+        })
+    };
+    let (one, two) = ("caf\u{e9}", "cafe\u{301}");
+    let expected = FlowDocument::from_value(&flow(one, one)).unwrap();
+    for (defined, named) in [(one, two), (two, one), (two, two)] {
+        let read = FlowDocument::from_value(&flow(defined, named)).unwrap();
+        assert_eq!(read, expected);
+        assert_eq!(read.check(), []);
+    }
+}
+
+/// Keys are those of the caller's values, so they stay as they are.
+#[test]
+fn a_key_that_only_looks_like_another_is_told_so() {
+    let flow = json!({
+        "version": "2.0.0",
+        "inputs": { "properties": { "caf\u{e9}": {} }, "required": ["caf\u{e9}"] },
+        "nodes": [{ "type": "a", "id": "a", "inputs": {
+            "properties": { "cafe\u{301}": {} }, "required": ["cafe\u{301}"] } }],
+        "edges": [],
+        "ends": [{ "from": "a", "condition": "default", "label": "default" }]
+    });
+    let problems = FlowDocument::from_value(&flow).unwrap().check();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    let help = problems[0].help.as_deref().unwrap_or_default();
+    let expected =
+        "did you mean `caf\u{e9}`, which looks the same and consists of other characters?";
+    assert!(help.starts_with(expected), "{help}");
 }

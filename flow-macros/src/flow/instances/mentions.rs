@@ -76,6 +76,10 @@ impl Instances {
         {
             return None;
         }
+        if let Some(word) = path.get_ident().filter(|word| *word == "wait") {
+            report.text(word.span(), "a pause says how long it is: `wait(5s)`");
+            return None;
+        }
         if path.is_ident(&flow.name) {
             contains_itself(path, report);
             return None;
@@ -86,7 +90,7 @@ impl Instances {
         let text = plain(&name);
         let same = self.by_name.get(&text).copied();
         // A function of such a name is refused where it is defined.
-        let is_reserved = segment.ident != text && RESERVED.contains(&text.as_str());
+        let is_reserved = plain(&segment.ident) != text && RESERVED.contains(&text.as_str());
         if same.is_some() || is_reserved {
             let message = match same {
                 Some(_) => format!("a second node is named `{text}`"),

@@ -115,7 +115,7 @@ impl Instances {
             }
         }
         for edge in &flow.edges {
-            check_direction(edge, report);
+            check_direction(edge, &instances.unusable, report);
             instances.mention(flow, &edge.from, report);
             instances.mention(flow, &edge.to, report);
         }
@@ -268,15 +268,19 @@ impl Instance {
     }
 }
 
-/// Reports an edge that leads from an `end`, or to `start`.
-fn check_direction(edge: &EdgeSyntax, report: &mut Report) {
-    if let StepSyntax::End(..) = edge.from {
+/// Reports an edge that leads from an `end`, or to `start`, unless a node with that name is reported.
+fn check_direction(edge: &EdgeSyntax, reported: &HashSet<String>, report: &mut Report) {
+    if let StepSyntax::End(..) = edge.from
+        && !reported.contains("end")
+    {
         let help = "what is to run before the end stands before it, `step >> end`; what comes from \
                     another step begins a statement of its own";
         let message = "nothing comes after an `end`";
         report.error(Code::Start, edge.arrow, message, help);
     }
-    if let StepSyntax::Start(span) = edge.to {
+    if let StepSyntax::Start(span) = edge.to
+        && !reported.contains("start")
+    {
         let help = "lead the edge to the step that is to run again";
         let message = "no edge leads back to `start`";
         report.error(Code::Start, span, message, help);

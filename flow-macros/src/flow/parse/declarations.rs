@@ -6,10 +6,10 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Expr, Ident, LitStr, Path, Token, Type, braced, parenthesized, token};
+use syn::{Expr, Ident, Path, Token, Type, braced, parenthesized, token};
 
 use crate::flow::syntax::{BranchSyntax, Mapping, NodeSource, NodeSyntax};
-use crate::names::{is_type_name, keyword_in, path_text};
+use crate::names::{composed, is_type_name, keyword_in, path_text};
 use crate::report::Report;
 use crate::settings::{self, OF_NODES, SETTINGS, Settings};
 use crate::text::lifetimes;
@@ -360,7 +360,7 @@ fn case(input: ParseStream<'_>, branch: &mut BranchSyntax, report: &mut Report) 
     let name = branch.name.clone();
     let action = |input: ParseStream<'_>| {
         input.parse::<Token![=>]>()?;
-        let action = input.parse::<LitStr>();
+        let action = input.parse().map(composed);
         action.map_err(|_| foreign::action_of_case(&name, input))
     };
     if input.peek(Token![_]) && input.peek2(Token![=>]) {

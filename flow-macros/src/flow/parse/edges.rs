@@ -13,6 +13,7 @@ use syn::{Ident, LitStr, Path, Token, braced, bracketed, parenthesized, token};
 use crate::flow::syntax::{
     EdgeMappingSyntax, EdgeSyntax, ForkSyntax, StepSyntax, WaitIndex, WaitSyntax,
 };
+use crate::names::composed;
 use crate::report::Report;
 use crate::settings::parse_duration;
 
@@ -117,7 +118,7 @@ fn action(from: &StepSyntax, input: ParseStream<'_>) -> syn::Result<Option<LitSt
         return Err(foreign::arrow(from, dash.span()));
     }
     match input.fork().parse::<LitStr>() {
-        Ok(_) => input.parse().map(Some),
+        Ok(_) => input.parse().map(composed).map(Some),
         Err(_) => match foreign::in_single_quotes(input) {
             Some(action) => Ok(Some(action)),
             None => Err(foreign::action(from, input)),
@@ -171,10 +172,6 @@ fn step(input: ParseStream<'_>, waits: &mut usize, report: &mut Report) -> syn::
                 duration,
             }))
         }
-        "wait" => {
-            let text = "a pause says how long it is: `wait(5s)`";
-            Err(syn::Error::new(span, text))
-        }
         _ if input.peek(token::Paren) => Err(foreign::call(word, input)),
         _ => Ok(StepSyntax::Node(path)),
     }
@@ -192,7 +189,7 @@ fn label(input: ParseStream<'_>, report: &mut Report) -> syn::Result<LitStr> {
         return Err(content.error("an end has one label"));
     }
     crate::settings::text(&label, "label", report);
-    Ok(label)
+    Ok(composed(label))
 }
 
 /// `[a >> b, c]`

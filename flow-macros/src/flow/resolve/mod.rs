@@ -16,7 +16,7 @@ use crate::report::Report;
 use super::declaration;
 use super::instances::{Instance, InstanceKind, Instances, path_key};
 use super::mapped::{key_of, mapping};
-use super::syntax::{BranchSyntax, EdgeMappingSyntax, EdgeSyntax, FlowSyntax};
+use super::syntax::{BranchSyntax, EdgeMappingSyntax, EdgeSyntax, FlowSyntax, StepSyntax};
 
 use graph::{graph, nodes};
 
@@ -149,12 +149,20 @@ fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances, contracts: &Con
             EdgePart::From => edge.from.span(),
             EdgePart::Action => edge.action.as_ref().map_or(edge.arrow, LitStr::span),
             EdgePart::To => edge.to.span(),
+            EdgePart::Label => label_span(&edge.to),
             EdgePart::Key(index) => mapping_span(edge, index, |one| &one.key),
             EdgePart::Source(index) => mapping_span(edge, index, |one| &one.source),
         }),
         _ => None,
     };
     place.unwrap_or_else(|| flow.name.span())
+}
+
+fn label_span(to: &StepSyntax) -> Span {
+    match to {
+        StepSyntax::End(_, Some(label)) => label.span(),
+        other => other.span(),
+    }
 }
 
 fn mapping_span(edge: &EdgeSyntax, index: usize, part: fn(&EdgeMappingSyntax) -> &Ident) -> Span {

@@ -91,7 +91,7 @@ fn a_reserved_label() {
         node a
         start >> a >> end:error
     ";
-    let expected = r#"edge 1 To: the label "error" is reserved for a flow that has failed [F017]
+    let expected = r#"edge 1 Label: the label "error" is reserved for a flow that has failed [F017]
 help: call it something else, such as `end("failed")`"#;
     assert_eq!(report(flow), expected);
 }
@@ -104,9 +104,9 @@ fn labels_with_one_variant() {
         a - no >> end:not-paid
         a - later >> end:not-paid
     ";
-    let expected = r#"edge 2 To: the labels "not_paid" and "not-paid" are both `NotPaid` [F017]
+    let expected = r#"edge 2 Label: the labels "not_paid" and "not-paid" are both `NotPaid` [F017]
 help: write both alike, or name one of them otherwise
-see edge 1 To: the first one is here"#;
+see edge 1 Label: the first one is here"#;
     assert_eq!(report(flow), expected);
 }
 

@@ -48,7 +48,7 @@ impl Places<'_> {
                 match part {
                     EdgePart::From => from.clone(),
                     EdgePart::Action => action.clone(),
-                    EdgePart::To => to.clone(),
+                    EdgePart::To | EdgePart::Label => to.clone(),
                     EdgePart::Key(index) | EdgePart::Source(index) => edge.mapping(index),
                 }
             }

@@ -43,7 +43,7 @@ fn ends_at_start(flow: &FlowDocument) -> bool {
 }
 
 /// Names the entry of a flow of BackpackFlow, which has no ends and need not name it: the flow begins
-/// with the one node to which no edge leads.
+/// with the one node to which no other one leads.
 pub(super) fn find_entry(flow: &mut FlowDocument) {
     if needs_entry(flow)
         && flow.ends.is_empty()
@@ -58,14 +58,17 @@ fn needs_entry(flow: &FlowDocument) -> bool {
     flow.entry_node_id.is_none() && !ends_at_start(flow) && flow.nodes.len() > 1
 }
 
-/// The nodes with which the flow could begin: no edge leads to them, and they are in no fork or loop.
+/// The nodes with which the flow could begin: no edge of another node leads to them, and they are in no
+/// fork or loop.
 fn beginnings(flow: &FlowDocument) -> Vec<&str> {
     let mut found = Vec::new();
     for node in &flow.nodes {
         parts(node, "", &mut found);
     }
     let inside = found.iter().map(|(id, _)| *id);
-    let targets = flow.edges.iter().map(|edge| edge.to.as_str());
+    // What a node repeats by itself, it can also do first.
+    let others = flow.edges.iter().filter(|edge| edge.from != edge.to);
+    let targets = others.map(|edge| edge.to.as_str());
     let reached: HashSet<&str> = inside.chain(targets).collect();
     let ids = flow.nodes.iter().map(|node| node.id.as_str());
     ids.filter(|id| !reached.contains(id)).collect()

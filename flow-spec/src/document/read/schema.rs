@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::diagnostic::Code;
 use crate::document::Schema;
 use crate::document::problem::{Problem, Problems, inside};
-use crate::suggest::closest;
+use crate::suggest::{closest, question_of_name};
 
 use super::object::Object;
 
@@ -72,7 +72,7 @@ fn check_required(
         }
         let message = format!("`{name}` is required, and is none of the properties");
         let help = match closest(name, properties.keys().map(String::as_str)) {
-            Some(near) => format!("did you mean `{near}`?"),
+            Some(near) => question_of_name(name, near),
             None => "add it to `properties`".to_owned(),
         };
         let pointer = inside(pointer, index);

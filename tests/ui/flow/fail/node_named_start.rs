@@ -6,7 +6,8 @@ fn pay() {}
 flow! {
     Payment() {
         node start: pay; //~
-        start >> pay >> end;
+        pay >> start;
+        start >> start >> end;
     }
 }
 

@@ -140,7 +140,7 @@ pub(super) fn statement(input: ParseStream<'_>, flow: &mut FlowSyntax) -> syn::R
     let Ok(word) = input.fork().call(Ident::parse_any) else {
         return Ok(());
     };
-    let is_reserved = RESERVED.iter().any(|reserved| word == reserved) || word == "namespace";
+    let is_reserved = RESERVED.iter().any(|reserved| word == reserved);
     if input.peek2(Token![:]) && !input.peek2(Token![::]) && !is_reserved {
         let ahead = input.fork();
         ahead.call(Ident::parse_any)?;
