@@ -158,7 +158,14 @@ fn parsed(text: &str) -> Result<IdedExpr, Misread> {
 /// A mistake with its place in the condition, and without the list of all that could stand there.
 fn said(ParseError { msg, pos, .. }: &ParseError) -> String {
     let text = msg.strip_prefix("Syntax error: ").unwrap_or(msg);
-    let text = text.split(" expecting ").next().unwrap_or(text);
+    let text = match text.split(" expecting ").next() {
+        Some(text) if text.starts_with("Incomplete") => {
+            "a `?` needs two values with `:` between them"
+        }
+        // What follows is how the parser has it in memory.
+        Some(text) => text.split(": Invalid").next().unwrap_or(text),
+        None => text,
+    };
     let text = text
         .replace("mismatched input", "unexpected")
         .replace("extraneous input", "unexpected")

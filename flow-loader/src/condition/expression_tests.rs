@@ -147,3 +147,24 @@ fn a_condition_ends() {
     let shorter = "a.filter(b, b > 0).map(b, b * 2).all(b, b == 2) && size(a) == 1000";
     assert_eq!(holds(shorter, list), Ok(true));
 }
+
+/// The parser's own words for them say nothing to the author.
+#[test]
+fn mistakes_are_told_in_words() {
+    for (text, expected) in [
+        (
+            "a ?? 1",
+            "it is not an expression in CEL: a `?` needs two values with `:` between them, at its column 1",
+        ),
+        (
+            "a == '\\ud800'",
+            "it is not an expression in CEL: invalid string literal, at its column 6",
+        ),
+        (
+            ".a == 1",
+            "the name of a key begins with no dot: `.a` (write `a`)",
+        ),
+    ] {
+        assert_eq!(refused(text), expected);
+    }
+}

@@ -149,6 +149,11 @@ pub(super) fn check(expression: &IdedExpr) -> Result<(), Misread> {
                 None => misread,
             })
         }
+        // A name of the outermost scope, where all keys are.
+        Expr::Ident(name) if let Some(key) = name.strip_prefix('.') => {
+            let message = format!("the name of a key begins with no dot: `{name}`");
+            Err(Misread::new(message).help(format!("write `{key}`")))
+        }
         Expr::Struct(one) => {
             let message = format!("there is no type `{}` of objects here", one.type_name);
             Err(Misread::new(message).help("write an object without a type: `{'name': value}`"))
