@@ -20,7 +20,7 @@ use crate::twice::Extent;
 
 use super::attribute::{NodeAttribute, Poll, refuse_timeout};
 use super::contract::contract;
-use super::outcome::{Outcome, Returned};
+use super::outcome::{Outcome, Returned, returns_future};
 use super::parameter::{
     GetsTransaction, Parameter, ParameterKind, local, parameters, refuse_attributes,
 };
@@ -223,7 +223,7 @@ impl<'a> Node<'a> {
 
     /// Returns true if an attempt never awaits.
     fn never_awaits(&self) -> bool {
-        !self.is_async() && !self.is_blocking()
+        !self.is_async() && !self.is_blocking() && !returns_future(&self.function.sig.output)
     }
 
     /// Returns true if an attempt can fail.

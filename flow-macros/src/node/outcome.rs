@@ -320,18 +320,26 @@ fn refuse_lifetime(ty: &Type, lifetime: &Lifetime, report: &mut Report) {
     report.error(Code::Malformed, lifetime.ident.span(), message, help);
 }
 
-/// Refuses a borrowed or unnamed type: the flow keeps what a node returns, so it has to be owned
-/// and have a name.
-fn refuse_unowned(ty: &Type, report: &mut Report) {
-    let is_future = match ty {
+/// Returns true if a future is returned, which is reported.
+pub(super) fn returns_future(output: &ReturnType) -> bool {
+    matches!(output, ReturnType::Type(_, ty) if is_future(ty))
+}
+
+fn is_future(ty: &Type) -> bool {
+    match ty {
         Type::ImplTrait(_) => type_text(ty).contains("Future<"),
         _ => {
             let boxed = last_segment(ty).is_some_and(|name| name == "Pin");
             boxed && type_text(ty).contains("Future<")
                 || last_segment(ty).is_some_and(|name| name == "BoxFuture")
         }
-    };
-    if is_future {
+    }
+}
+
+/// Refuses a borrowed or unnamed type: the flow keeps what a node returns, so it has to be owned
+/// and have a name.
+fn refuse_unowned(ty: &Type, report: &mut Report) {
+    if is_future(ty) {
         let message = "a node returns its value, and this is a future";
         let help = "write `async fn`, and return what the future returns";
         report.error(Code::Malformed, ty.span(), message, help);

@@ -9,7 +9,7 @@ use syn::{FnArg, Generics, PatType, Signature};
 use crate::contract::{Attempts, Contract, Failure, Kind};
 use crate::names::snake_case;
 use crate::node::attribute::NodeAttribute;
-use crate::node::outcome::{Outcome, Returned};
+use crate::node::outcome::{Outcome, Returned, returns_future};
 use crate::node::parameter::{
     self, GetsTransaction, Parameter, ParameterKind, parameters, used_name,
 };
@@ -125,7 +125,7 @@ impl<'a> Node<'a> {
 
     /// Returns true if an attempt never awaits.
     pub(super) fn never_awaits(&self) -> bool {
-        self.exec.sig.asyncness.is_none()
+        self.exec.sig.asyncness.is_none() && !returns_future(&self.exec.sig.output)
     }
 
     /// Returns true if another method than `exec` awaits. If `exec` cannot fail, a flow's timeout is
