@@ -189,16 +189,18 @@ impl Reader<'_> {
         if let Some(rest) = self.rest.strip_prefix('.') {
             let is_part = |letter: char| is_word(letter) || letter == '-';
             let whole = rest.find(|letter| !is_part(letter)).unwrap_or(rest.len());
-            // An id takes at most so many times the bytes before it is composed.
-            let longest = 4 * self.steps.iter().map(|id| id.len()).max().unwrap_or(0);
-            let dashes = rest[..whole].match_indices('-').map(|(at, _)| at);
-            let ends = dashes.chain([whole]).take_while(|end| *end <= longest);
-            for end in ends.collect::<Vec<_>>().into_iter().rev() {
-                let id = composed(&rest[..end]);
-                if self.steps.contains(&*id) {
-                    self.rest = &rest[end..];
-                    return Ok(key(&id));
-                }
+            let named = composed(&rest[..whole]);
+            let begins = |id: &&str| {
+                let behind = named.strip_prefix(id);
+                behind.is_some_and(|behind| behind.is_empty() || behind.starts_with('-'))
+            };
+            let ids = self.steps.iter().copied().filter(begins);
+            if let Some(id) = ids.max_by_key(|id| id.len()) {
+                // Where it ends before it is composed: no letter is made of a `-`.
+                let mut dashes = rest[..whole].match_indices('-').map(|(at, _)| at);
+                let end = dashes.nth(id.matches('-').count()).unwrap_or(whole);
+                self.rest = &rest[end..];
+                return Ok(key(id));
             }
             self.rest = rest;
             let name = self.take(is_word);
@@ -345,6 +347,17 @@ mod tests {
         ] {
             assert_eq!(cel(text), expected, "{text}");
         }
+    }
+
+    /// Each of its parts could be the id of a step.
+    #[test]
+    fn a_long_name_with_many_dashes_is_read_in_time() {
+        let (id, named) = ("a-".repeat(10_000), "a-".repeat(20_000));
+        let steps = HashSet::from([id.as_str()]);
+        let began = std::time::Instant::now();
+        let read = to_cel(&format!("context.{named}x > 1"), &steps);
+        assert!(read.is_ok(), "{read:?}");
+        assert!(began.elapsed().as_secs() < 10, "{:?}", began.elapsed());
     }
 
     #[test]
