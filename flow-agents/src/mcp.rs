@@ -23,6 +23,7 @@ use rmcp::transport::{IntoTransport, StreamableHttpClientTransport};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::process::Command;
+use tokio::time::Instant;
 
 use self::call::{call_tool, text_of};
 use self::lines::Lines;
@@ -126,6 +127,9 @@ impl McpServer {
     /// row without a result in between, it is started again only after a pause, which doubles from
     /// 4 seconds to a minute. Calls in the pause fail at once with [`McpError::Ended`].
     ///
+    /// If that takes longer than the call may, the call fails, and the server is started all the
+    /// same: a later call finds it.
+    ///
     /// # Errors
     /// [`McpError::NotConnected`].
     ///
@@ -144,7 +148,7 @@ impl McpServer {
                 started(&command).await.map_err(failed)
             }) as _
         };
-        let connection = Connection::again(&name, Box::new(connect)).await?;
+        let connection = Connection::again(&name, Arc::new(connect)).await?;
         Ok(McpServer::new(connection))
     }
 
@@ -372,8 +376,15 @@ impl Tool for McpTool {
         let request = CallToolRequestParams::new(self.name.clone()).with_arguments(arguments);
         let connection = &self.server.connection;
         let server = connection.name();
+        let (began, after) = (Instant::now(), self.server.timeout);
+        let Ok(client) = tokio::time::timeout(after, connection.client()).await else {
+            return Err(ToolError::failed(format!(
+                "the server of tools {server} is being started again, which takes longer than \
+                 {after:?}; a later call finds it when it has started"
+            )));
+        };
+        let client = client.map_err(ToolError::failed)?;
         let call = async {
-            let client = connection.client().await.map_err(ToolError::failed)?;
             let result = call_tool(&client.service, request).await;
             if let Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)) = result {
                 connection.fails(&client);
@@ -391,8 +402,8 @@ impl Tool for McpTool {
                 (None, error) => ToolError::failed(error),
             })
         };
-        let after = self.server.timeout;
-        let Ok(result) = tokio::time::timeout(after, call).await else {
+        let left = after.saturating_sub(began.elapsed());
+        let Ok(result) = tokio::time::timeout(left, call).await else {
             let text = format!("the server of tools {server} gives no result within {after:?}");
             return Err(ToolError::failed(text));
         };

@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use rmcp::service::{RoleClient, RunningService};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, OwnedMutexGuard};
+use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
 use crate::mcp::{Fault, McpError};
@@ -30,7 +31,7 @@ pub(crate) struct Client {
 
 /// Makes a connection.
 pub(crate) type Connect =
-    Box<dyn Fn() -> BoxFuture<'static, Result<Client, McpError>> + Send + Sync>;
+    Arc<dyn Fn() -> BoxFuture<'static, Result<Client, McpError>> + Send + Sync>;
 
 /// A connection with a server.
 pub(crate) struct Connection {
@@ -39,8 +40,10 @@ pub(crate) struct Connection {
     /// Starts the server again, if this program has started it.
     connect: Option<Connect>,
     /// Locked while the server is started again.
-    current: Mutex<Arc<Client>>,
-    starts: std::sync::Mutex<Starts>,
+    current: Arc<Mutex<Arc<Client>>>,
+    starts: Arc<std::sync::Mutex<Starts>>,
+    /// The newest task that starts the server again.
+    starting: std::sync::Mutex<Option<AbortHandle>>,
 }
 
 /// When the server may be started again.
@@ -88,16 +91,13 @@ impl Connection {
         Connection {
             name,
             connect,
-            current: Mutex::new(Arc::new(client)),
-            starts: std::sync::Mutex::new(Starts {
+            current: Arc::new(Mutex::new(Arc::new(client))),
+            starts: Arc::new(std::sync::Mutex::new(Starts {
                 count: 0,
                 failed: Instant::now(),
-            }),
+            })),
+            starting: std::sync::Mutex::new(None),
         }
-    }
-
-    fn starts(&self) -> MutexGuard<'_, Starts> {
-        self.starts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The name of the server.
@@ -112,40 +112,26 @@ impl Connection {
     /// not be started.
     ///
     /// # Cancel safety
-    /// If it is dropped, the server is not started, and is with the next call after the pause.
+    /// If it is dropped, the server is started all the same, and a later call finds it.
     pub(crate) async fn client(&self) -> Result<Arc<Client>, McpError> {
-        let mut current = self.current.lock().await;
-        let Some(connect) = &self.connect else {
+        let current = Arc::clone(&self.current).lock_owned().await;
+        let Some(connect) = self
+            .connect
+            .as_ref()
+            .filter(|_| current.service.is_transport_closed())
+        else {
             return Ok(Arc::clone(&current));
         };
-        while current.service.is_transport_closed() {
-            let (count, pause) = {
-                let starts = self.starts();
-                (starts.count, starts.pause())
-            };
-            if count >= STARTS && !pause.is_zero() {
-                let server = self.name.clone();
-                let again = Duration::from_secs(pause.as_secs_f64().ceil() as u64);
-                return Err(McpError::Ended { server, again });
-            }
-            tokio::time::sleep(pause).await;
-            let count = count.saturating_add(1);
-            let begun = |failed| Starts { count, failed };
-            *self.starts() = begun(Instant::now()); // if this is dropped
-            let connected = connect().await;
-            *self.starts() = begun(Instant::now());
-            match connected {
-                Ok(client) => *current = Arc::new(client),
-                Err(error) if count >= STARTS => return Err(error),
-                Err(_) => {}
-            }
-        }
-        Ok(Arc::clone(&current))
+        let (name, starts) = (self.name.clone(), Arc::clone(&self.starts));
+        let start = tokio::spawn(start_again(name, Arc::clone(connect), current, starts));
+        *lock(&self.starting) = Some(start.abort_handle());
+        let cut_off = |error| McpError::NotConnected(Box::new(error));
+        start.await.map_err(cut_off)?
     }
 
     /// A call had a result, or the tools were listed: the server works.
     pub(crate) fn works(&self) {
-        self.starts().count = 0;
+        lock(&self.starts).count = 0;
     }
 
     /// A call has found that the server has ended: the pause begins now, unless it is being started
@@ -153,9 +139,53 @@ impl Connection {
     pub(crate) fn fails(&self, client: &Arc<Client>) {
         let current = self.current.try_lock();
         if current.is_ok_and(|current| Arc::ptr_eq(&current, client)) {
-            self.starts().failed = Instant::now();
+            lock(&self.starts).failed = Instant::now();
         }
     }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // Nobody waits for it any more.
+        if let Some(start) = lock(&self.starting).take() {
+            start.abort();
+        }
+    }
+}
+
+/// Starts a server again, and with pauses once more if that fails. `current` is what has spoken with it.
+async fn start_again(
+    server: String,
+    connect: Connect,
+    mut current: OwnedMutexGuard<Arc<Client>>,
+    starts: Arc<std::sync::Mutex<Starts>>,
+) -> Result<Arc<Client>, McpError> {
+    while current.service.is_transport_closed() {
+        let (count, pause) = {
+            let starts = lock(&starts);
+            (starts.count, starts.pause())
+        };
+        if count >= STARTS && !pause.is_zero() {
+            let again = Duration::from_secs(pause.as_secs_f64().ceil() as u64);
+            return Err(McpError::Ended { server, again });
+        }
+        tokio::time::sleep(pause).await;
+        let count = count.saturating_add(1);
+        let begun = |failed| Starts { count, failed };
+        *lock(&starts) = begun(Instant::now()); // if this is dropped
+        let connected = connect().await;
+        *lock(&starts) = begun(Instant::now());
+        match connected {
+            Ok(client) => *current = Arc::new(client),
+            Err(error) if count >= STARTS => return Err(error),
+            Err(_) => {}
+        }
+    }
+    Ok(Arc::clone(&current))
+}
+
+fn lock<T>(mutex: &std::sync::Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for Connection {
@@ -224,7 +254,7 @@ mod tests {
     impl Server {
         fn connect(&self) -> Connect {
             let server = self.clone();
-            Box::new(move || {
+            Arc::new(move || {
                 let server = server.clone();
                 Box::pin(async move {
                     server.starts.fetch_add(1, Ordering::Relaxed);
@@ -347,7 +377,7 @@ mod tests {
     async fn a_server_that_cannot_be_started_is_tried_again_later() {
         let server = Server::default();
         let (first, starts) = (server.connect(), AtomicU32::new(0));
-        let connect: Connect = Box::new(move || match starts.fetch_add(1, Ordering::Relaxed) {
+        let connect: Connect = Arc::new(move || match starts.fetch_add(1, Ordering::Relaxed) {
             1..=4 => {
                 let error = Err(McpError::NotConnected("it is not there".into()));
                 Box::pin(std::future::ready(error))
@@ -383,6 +413,65 @@ mod tests {
         }
     }
 
+    /// It can need longer to start than a call may take.
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_starts_slowly_is_found_by_a_later_call() {
+        let server = Server::default();
+        let (first, starts) = (server.connect(), AtomicU32::new(0));
+        let connect: Connect = Arc::new(move || {
+            let first = Arc::clone(&first);
+            let takes = Duration::from_secs(match starts.fetch_add(1, Ordering::Relaxed) {
+                0 => 0,
+                _ => 5,
+            });
+            Box::pin(async move {
+                tokio::time::sleep(takes).await;
+                first().await
+            })
+        });
+        let connection = Connection::again("files", connect).await.unwrap();
+        let client = McpServer::new(connection).timeout(Duration::from_secs(2));
+        let tools = client.tools().await.unwrap();
+        server.end().await;
+        let began = Instant::now();
+        for _ in 0..2 {
+            let expected = "Error: the server of tools `files` (rmcp) is being started again, which \
+                            takes longer than 2s; a later call finds it when it has started";
+            assert_eq!(said(&tools).await, expected);
+        }
+        assert_eq!(said(&tools).await, "hello");
+        assert!(began.elapsed() < Duration::from_secs(6));
+        assert_eq!(server.starts(), 2);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_whose_tools_are_dropped_is_not_started_any_more() {
+        let server = Server::default();
+        let (first, starts) = (server.connect(), AtomicU32::new(0));
+        let alive = Arc::new(());
+        let in_start = Arc::downgrade(&alive);
+        let connect: Connect = Arc::new(move || match starts.fetch_add(1, Ordering::Relaxed) {
+            0 => first(),
+            _ => {
+                let alive = Arc::clone(&alive);
+                Box::pin(async move {
+                    std::future::pending::<()>().await;
+                    drop(alive);
+                    unreachable!("it is pending")
+                })
+            }
+        });
+        let connection = Connection::again("files", connect).await.unwrap();
+        let client = McpServer::new(connection).timeout(Duration::from_secs(2));
+        let tools = client.tools().await.unwrap();
+        server.end().await;
+        said(&tools).await;
+        assert!(in_start.strong_count() > 1);
+        drop((client, tools));
+        tokio::time::sleep(Duration::from_millis(1)).await;
+        assert_eq!(in_start.strong_count(), 0);
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_server_that_hangs_when_it_is_started_again_holds_up_no_call() {
         let server = Server::default();
@@ -391,14 +480,17 @@ mod tests {
             0 => first(),
             _ => Box::pin(std::future::pending()) as _,
         };
-        let connection = Connection::again("files", Box::new(connect)).await.unwrap();
+        let connection = Connection::again("files", Arc::new(connect)).await.unwrap();
         let client = McpServer::new(connection).timeout(Duration::from_secs(1));
         let tools = client.tools().await.unwrap();
         server.end().await;
         for _ in 0..2 {
             let began = Instant::now();
             let told = said(&tools).await;
-            assert!(told.ends_with("gives no result within 1s"), "{told}");
+            assert!(
+                told.contains("is being started again, which takes longer than 1s"),
+                "{told}"
+            );
             assert!(began.elapsed() < Duration::from_secs(10));
         }
     }
