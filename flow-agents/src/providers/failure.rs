@@ -74,6 +74,8 @@ pub(super) fn failed(body: &Value) -> ModelError {
         other => other.to_string(),
     });
     let says = |part: &str| words.iter().any(|word| word.contains(part));
+    // The status that the error would have had, as a number or a text.
+    let status = words[1].parse::<u64>().ok();
     if is_unpaid(body) {
         refused(message)
     } else if says("rate_limit") || says("resource_exhausted") || says("429") {
@@ -91,7 +93,7 @@ pub(super) fn failed(body: &Value) -> ModelError {
     ]
     .iter()
     .any(|part| says(part))
-        || error["code"].as_u64().is_some_and(|code| code >= 500)
+        || status.is_some_and(|status| status == 408 || (500..600).contains(&status))
     {
         unavailable(retry_delay(body), message.into())
     } else {
@@ -109,7 +111,11 @@ pub(super) fn told(body: &Value) -> Option<ModelError> {
         _ => true,
     };
     let error = body.get("error").filter(says_something);
-    let is_error = error.is_some() || body["type"] == "error" || !body[0]["error"].is_null();
+    // vLLM says so of what it is.
+    let is_error = error.is_some()
+        || body["type"] == "error"
+        || body["object"] == "error"
+        || !body[0]["error"].is_null();
     is_error.then(|| failed(body))
 }
 
@@ -210,5 +216,40 @@ pub(super) fn refused(why: impl Into<String>) -> ModelError {
 pub(super) fn malformed(why: impl Into<String>) -> ModelError {
     ModelError::Malformed {
         source: why.into().into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    /// As they come within an answer: of OpenRouter, of gateways, and of vLLM.
+    #[test]
+    fn errors_that_pass_are_tried_again() {
+        for body in [
+            json!({ "error": { "code": 408, "message": "Your request timed out" } }),
+            json!({ "error": { "code": 502, "message": "Provider returned error" } }),
+            json!({ "error": { "code": "503", "message": "no worker" } }),
+            json!({ "object": "error", "type": "InternalServerError", "code": 500, "message": "died" }),
+        ] {
+            let error = told(&body).unwrap();
+            assert!(
+                matches!(error, ModelError::Unavailable { .. }),
+                "{body}: {error:?}"
+            );
+        }
+        for body in [
+            json!({ "error": { "code": 400, "message": "too many tokens" } }),
+            json!({ "object": "error", "type": "BadRequestError", "code": 400, "message": "no" }),
+        ] {
+            let error = told(&body).unwrap();
+            assert!(
+                matches!(error, ModelError::Refused { .. }),
+                "{body}: {error:?}"
+            );
+        }
+        assert!(told(&json!({ "object": "chat.completion.chunk", "choices": [] })).is_none());
     }
 }

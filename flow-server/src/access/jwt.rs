@@ -30,10 +30,11 @@ use super::principal::{Authenticate, Principal};
 /// use flow_server::JsonWebTokens;
 ///
 /// # fn secret() -> [u8; 32] { [7; 32] }
-/// let tokens = JsonWebTokens::hs256(&secret())
+/// let tokens = JsonWebTokens::hs256(&secret())?
 ///     .audience("flows")
 ///     .issuer("https://login.example.org")
 ///     .operator_if("role", "operator");
+/// # Ok::<(), flow_server::InvalidKey>(())
 /// ```
 #[derive(Clone)]
 #[must_use]
@@ -56,15 +57,38 @@ impl fmt::Debug for JsonWebTokens {
     }
 }
 
-/// A key that is not a public key in PEM.
+/// A key that tokens cannot be checked with.
 #[derive(Debug, thiserror::Error)]
-#[error("this is not a public key of this kind in PEM: {0}")]
+#[error("{0}")]
 pub struct InvalidKey(String);
+
+impl InvalidKey {
+    fn not_in_pem(error: jsonwebtoken::errors::Error) -> Self {
+        InvalidKey(format!(
+            "this is not a public key of this kind in PEM: {error}"
+        ))
+    }
+}
+
+/// The least bytes of a secret for HS256 (RFC 7518, section 3.2).
+const SHORTEST_SECRET: usize = 32;
 
 impl JsonWebTokens {
     /// Tokens signed with a shared secret (HS256).
-    pub fn hs256(secret: &[u8]) -> Self {
-        JsonWebTokens::new(Algorithm::HS256, DecodingKey::from_secret(secret))
+    ///
+    /// # Errors
+    ///
+    /// The secret has less than 32 bytes, as RFC 7518 asks for in section 3.2: then others can find it out,
+    /// and one that is empty, such as a variable that is not set, is known to all.
+    pub fn hs256(secret: &[u8]) -> Result<Self, InvalidKey> {
+        if secret.len() < SHORTEST_SECRET {
+            return Err(InvalidKey(format!(
+                "the secret has {} bytes, and HS256 needs at least {SHORTEST_SECRET}",
+                secret.len()
+            )));
+        }
+        let key = DecodingKey::from_secret(secret);
+        Ok(JsonWebTokens::new(Algorithm::HS256, key))
     }
 
     /// Tokens signed with the private RSA key of this public one (RS256).
@@ -74,7 +98,7 @@ impl JsonWebTokens {
     /// It is not an RSA key in PEM.
     pub fn rs256(public_key: &[u8]) -> Result<Self, InvalidKey> {
         let key = DecodingKey::from_rsa_pem(public_key);
-        let key = key.map_err(|error| InvalidKey(error.to_string()))?;
+        let key = key.map_err(InvalidKey::not_in_pem)?;
         Ok(JsonWebTokens::new(Algorithm::RS256, key))
     }
 
@@ -85,7 +109,7 @@ impl JsonWebTokens {
     /// It is not such a key in PEM.
     pub fn es256(public_key: &[u8]) -> Result<Self, InvalidKey> {
         let key = DecodingKey::from_ec_pem(public_key);
-        let key = key.map_err(|error| InvalidKey(error.to_string()))?;
+        let key = key.map_err(InvalidKey::not_in_pem)?;
         Ok(JsonWebTokens::new(Algorithm::ES256, key))
     }
 

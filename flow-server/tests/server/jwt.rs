@@ -29,6 +29,7 @@ fn in_seconds(seconds: i64) -> i64 {
 
 fn client() -> Client {
     let tokens = JsonWebTokens::hs256(SECRET)
+        .unwrap()
         .audience("flows")
         .issuer("login")
         .operator_if("roles", "operator");
@@ -116,7 +117,7 @@ fn keys_have_to_be_keys() {
     let refused = JsonWebTokens::rs256(b"no key").unwrap_err().to_string();
     assert!(refused.starts_with("this is not a public key"), "{refused}");
     assert!(JsonWebTokens::es256(b"no key").is_err());
-    let shown = format!("{:?}", JsonWebTokens::hs256(SECRET));
+    let shown = format!("{:?}", JsonWebTokens::hs256(SECRET).unwrap());
     assert!(!shown.contains("secret"), "{shown}");
 }
 
@@ -171,10 +172,13 @@ async fn a_token_holds_from_its_beginning_to_its_end() {
         token((-1).into(), Value::Null),
     ];
     let strict = [&[200; 3][..], &[401; 10][..]].concat();
-    assert_eq!(statuses(JsonWebTokens::hs256(SECRET), &all).await, strict);
+    assert_eq!(
+        statuses(JsonWebTokens::hs256(SECRET).unwrap(), &all).await,
+        strict
+    );
     let minute = std::time::Duration::from_secs(60);
     let lenient = [&[200; 8][..], &[401; 5][..]].concat();
-    let tokens = JsonWebTokens::hs256(SECRET).leeway(minute);
+    let tokens = JsonWebTokens::hs256(SECRET).unwrap().leeway(minute);
     assert_eq!(statuses(tokens, &all).await, lenient);
 }
 
@@ -215,9 +219,27 @@ async fn a_token_that_may_mean_something_else_is_refused() {
         claims(r#","iss":"login","aud":null"#),
     ];
     let expected = [&[200; 3][..], &[401; 19][..]].concat();
-    let tokens = JsonWebTokens::hs256(SECRET).issuer("login");
+    let tokens = JsonWebTokens::hs256(SECRET).unwrap().issuer("login");
     assert_eq!(statuses(tokens, &all).await, expected);
     // Also where nobody asks for an issuer.
-    let tokens = JsonWebTokens::hs256(SECRET);
+    let tokens = JsonWebTokens::hs256(SECRET).unwrap();
     assert_eq!(statuses(tokens, &all).await, expected);
+}
+
+#[test]
+fn a_secret_that_can_be_found_out_is_refused() {
+    for (secret, expected) in [
+        (
+            &b""[..],
+            "the secret has 0 bytes, and HS256 needs at least 32",
+        ),
+        (
+            &SECRET[..31],
+            "the secret has 31 bytes, and HS256 needs at least 32",
+        ),
+    ] {
+        let refused = JsonWebTokens::hs256(secret).unwrap_err();
+        assert_eq!(refused.to_string(), expected);
+    }
+    assert!(JsonWebTokens::hs256(&SECRET[..32]).is_ok());
 }

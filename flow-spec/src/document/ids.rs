@@ -83,8 +83,9 @@ impl FlowDocument {
         }
     }
 
-    /// Brings all ids of nodes and names of actions into the composed form of Unicode (NFC), in which they are compared, as
-    /// reading a document does. A document that a program has put together may need it.
+    /// Brings all ids of nodes and names of actions into the composed form of Unicode (NFC), in
+    /// which they are compared, as reading a document does. A document that a program has put
+    /// together may need it.
     ///
     /// # Examples
     ///
