@@ -8,7 +8,7 @@ use crate::backend::Backend;
 use crate::case::{Case, Loaded};
 use crate::flows;
 use crate::laws;
-use crate::process::{Done, Machine, Work};
+use crate::process::{Done, Machine, Refused, Work};
 use crate::versions::Version;
 use crate::world::{World, world};
 
@@ -252,11 +252,12 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
                 verdict_keeps(case, &before)?;
                 return Ok(None);
             }
-            Some(Done::Refused) if !matches!(version, Version::Changed(_)) => {
+            Some(Done::Refused(_)) if !matches!(version, Version::Changed(_)) => {
                 violated("it is refused although its flow has not changed".to_owned());
                 verdict(case, &before)?;
             }
-            Some(Done::Refused) => {
+            Some(Done::Refused(Refused::Part)) => is_refused = true,
+            Some(Done::Refused(Refused::Whole)) => {
                 is_refused = true;
                 let (records, given) = at_change.clone().unwrap_or_default();
                 if records != before {

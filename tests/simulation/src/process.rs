@@ -155,7 +155,16 @@ pub(crate) enum Done {
     /// Somebody has removed it.
     Deleted,
     /// The process cannot continue it, since its flow is another version.
-    Refused,
+    Refused(Refused),
+}
+
+/// What a version of the flow cannot continue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refused {
+    /// The execution.
+    Whole,
+    /// A part of a loop, without which the execution does not end. Others go on.
+    Part,
 }
 
 /// What a process is there for.
@@ -237,18 +246,18 @@ async fn see_to_its_end(
     let mut watcher = case.busy.then(|| tokio::spawn(over(runtime.clone(), id)));
     let mut round = 0_u64;
     while began.elapsed() < LONGEST {
-        let refused = runtime.refused().await.unwrap_or_default();
-        if refused
-            .iter()
-            .any(|(it, error)| *it == id && is_refusal(error))
-        {
-            // Nor does it take an answer, whoever gives it.
-            if let Ok(execution) = runtime.get(id).await {
-                for question in execution.questions().await.unwrap_or_default() {
-                    answer(runtime, &question, round, moves).await;
+        match refused(runtime, id).await {
+            Some(Refused::Part) => return Some(Done::Refused(Refused::Part)),
+            Some(Refused::Whole) => {
+                // Nor does it take an answer, whoever gives it.
+                if let Ok(execution) = runtime.get(id).await {
+                    for question in execution.questions().await.unwrap_or_default() {
+                        answer(runtime, &question, round, moves).await;
+                    }
                 }
+                return Some(Done::Refused(Refused::Whole));
             }
-            return Some(Done::Refused);
+            None => {}
         }
         let found = runtime.get(id).await;
         if case.deleted.is_some() && matches!(found, Err(RuntimeError::NotFound(_))) {
@@ -385,7 +394,25 @@ async fn answer(runtime: &Runtime, question: &OpenQuestion, round: u64, moves: O
     }
 }
 
-/// Whether another version of the flow is the reason.
+/// What of an execution another version of the flow keeps from going on, if it does.
+async fn refused(runtime: &Runtime, id: ExecutionId) -> Option<Refused> {
+    let mut found = None;
+    for (refused, error) in runtime.refused().await.unwrap_or_default() {
+        if !is_refusal(&error) {
+            continue;
+        }
+        if refused == id {
+            return Some(Refused::Whole);
+        }
+        let part = runtime.get(refused).await;
+        if part.is_ok_and(|part| part.part_of() == Some(id)) {
+            found = Some(Refused::Part);
+        }
+    }
+    found
+}
+
+/// Returns true if another version of the flow is the reason.
 fn is_refusal(error: &RuntimeError) -> bool {
     matches!(
         error,
