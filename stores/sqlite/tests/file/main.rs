@@ -488,8 +488,10 @@ impl Folder {
         self.0.path().join("flows.db")
     }
 
+    /// A store that waits for the others of its test also on a busy machine.
     async fn open(&self) -> SqliteStore {
-        SqliteStore::open(self.path()).await.unwrap()
+        let options = SqliteOptions::new().busy_timeout(Duration::from_secs(60));
+        SqliteStore::open_with(self.path(), options).await.unwrap()
     }
 
     /// A connection past the store.
