@@ -2,9 +2,20 @@
 
 use std::borrow::Cow;
 
+use unicode_normalization::{UnicodeNormalization as _, is_nfc};
+
 /// The words of the language that cannot be names of nodes.
 pub const RESERVED_NAMES: [&str; 7] =
     ["start", "end", "wait", "node", "branch", "namespace", "for"];
+
+/// An id or the name of an action in the composed form of Unicode (NFC).
+pub fn composed(name: &str) -> Cow<'_, str> {
+    if name.is_ascii() || is_nfc(name) {
+        Cow::Borrowed(name)
+    } else {
+        Cow::Owned(name.nfc().collect())
+    }
+}
 
 /// A name of Rust in snake case, which is the name of a node without a declaration.
 ///

@@ -1,6 +1,6 @@
 //! Suggestions of names that were probably meant.
 
-use crate::document::__private::composed;
+use crate::names::composed;
 
 /// Nobody mistypes a longer name and means another one, and comparing long names takes long.
 const LONGEST: usize = 100;

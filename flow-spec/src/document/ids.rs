@@ -1,24 +1,15 @@
 //! The ids of nodes and the names of actions, in one form.
 //!
-//! Unicode can write one letter in several ways: `é` is one character or two. People see no difference,
-//! so they are compared in the composed form (NFC), in which rustc has the names of Rust. A document is
-//! brought into it where it is read, and nothing else has to think of it.
+//! Unicode can write one letter in several ways: `é` is one character or two. People see no
+//! difference, so they are compared in the composed form (NFC), in which rustc has the names of
+//! Rust. A document is brought into it where it is read, and nothing else has to think of it.
 
 use std::borrow::Cow;
 
 use serde_json::Value;
-use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 use super::{FlowDocument, NodeDocument, types};
-
-/// An id or the name of an action in the composed form of Unicode (NFC).
-pub fn composed(id: &str) -> Cow<'_, str> {
-    if id.is_ascii() || is_nfc(id) {
-        Cow::Borrowed(id)
-    } else {
-        Cow::Owned(id.nfc().collect())
-    }
-}
+use crate::names::composed;
 
 fn compose(id: &mut String) {
     if let Cow::Owned(composed) = composed(id) {

@@ -29,9 +29,9 @@ pub use settings::{PollSettings, RetrySettings, SettingsDocument};
 /// mistakes in the same words. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
-    pub use super::ids::composed;
     pub use super::problem::inside;
     pub use super::read::object::{Object, wrong};
+    pub use crate::names::composed;
 }
 
 /// The version of the format that this crate reads and writes.

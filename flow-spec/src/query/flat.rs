@@ -1,7 +1,7 @@
 //! All levels of a document at once, and lookup of a node by its path.
 
-use crate::document::__private::composed;
 use crate::document::{EdgeDocument, FlowDocument, NodeDocument};
+use crate::names::composed;
 
 /// A node, and its path.
 #[derive(Debug, Clone, PartialEq)]

@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use crate::document::__private::composed;
 use crate::document::{FlowDocument, NodeDocument, types};
+use crate::names::composed;
 
 impl NodeDocument {
     /// The branches of a fork, each with the ids of its nodes in the order in which they run. Empty

@@ -7,8 +7,8 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::document::__private::composed;
 use crate::document::{FlowDocument, NodeDocument};
+use crate::names::composed;
 
 /// A step from one node of a flow directly to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

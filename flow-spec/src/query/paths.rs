@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
-use crate::document::__private::composed;
 use crate::document::FlowDocument;
+use crate::names::composed;
 
 use super::Step;
 
