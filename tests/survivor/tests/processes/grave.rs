@@ -15,7 +15,7 @@ use crate::database::{Database, Server, Stored};
 use crate::support::{Outcome, Process};
 
 /// No process takes so long.
-const TOO_LONG: Duration = Duration::from_secs(300);
+const TOO_LONG: Duration = Duration::from_secs(60);
 
 /// A database, and what the processes that had it have left behind.
 pub(crate) struct Grave {

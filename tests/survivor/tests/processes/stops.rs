@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 use flow_survivor::{Survivor, expected_total};
+use rustix::process::Signal;
 
 use crate::database::Server;
 use crate::support::{Outcome, Place, Process, check_journal};
@@ -47,11 +48,11 @@ fn stop(place: &Place, stopped: &Process, other: &Process) -> Outcome<usize> {
         Ok(!steps.is_empty())
     })?;
     until("it is stopped outside of a transaction", || {
-        stopped.signal("STOP")?;
+        stopped.signal(Signal::STOP)?;
         until("all of its threads stop", || stopped.is_stopped())?;
         let outside = place.database().can_be_written()?;
         if !outside {
-            stopped.signal("CONT")?;
+            stopped.signal(Signal::CONT)?;
         }
         Ok(outside)
     })?;
@@ -59,7 +60,7 @@ fn stop(place: &Place, stopped: &Process, other: &Process) -> Outcome<usize> {
         Ok(held(stopped, other)?.is_empty())
     })?;
     place.let_steps_go()?;
-    stopped.signal("CONT")?;
+    stopped.signal(Signal::CONT)?;
     Ok((&steps & &other.steps("began")?).len())
 }
 
@@ -171,9 +172,9 @@ fn stop_at_random(server: Server) -> Outcome {
         while processes[0].is_over()?.is_none() && processes[1].is_over()?.is_none() {
             let stopped = &processes[random.usize(..2)];
             sleep(Duration::from_millis(random.u64(..60)));
-            stopped.signal("STOP")?;
+            stopped.signal(Signal::STOP)?;
             sleep(LEASE * random.u32(..300) / 100);
-            stopped.signal("CONT")?;
+            stopped.signal(Signal::CONT)?;
             stops += 1;
         }
         for process in &mut processes {

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Child, Command};
+use std::process::Child;
 use std::time::Duration;
 
 use flow_durable::{Execution, ListOptions, Record, RecordKind};
 use flow_survivor::{LEASE, expected_questions, runtime};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::database::{Database, Server, block_on};
 
@@ -118,13 +120,8 @@ impl Process {
     }
 
     /// Sends a signal.
-    pub(crate) fn signal(&self, name: &str) -> Outcome {
-        let status = Command::new("kill")
-            .arg(format!("-{name}"))
-            .arg(self.child.id().to_string())
-            .status()?;
-        assert!(status.success());
-        Ok(())
+    pub(crate) fn signal(&self, signal: Signal) -> Outcome {
+        Ok(kill_process(Pid::from_child(&self.child), signal)?)
     }
 
     /// Whether it has stopped, as [`is_stopped`].
@@ -161,23 +158,16 @@ impl Process {
     }
 }
 
-/// Returns true once none of the threads of a process runs after a stop. On a busy machine one can
-/// still be in a call of the system, such as one that takes a lock. Where that cannot be known, they
-/// are taken to be stopped.
+/// Returns true if none of the threads of a process runs after a stop: the system says so to its
+/// parent when the last one has stopped.
 pub(crate) fn is_stopped(process: &Child) -> Outcome<bool> {
-    let Ok(threads) = fs::read_dir(format!("/proc/{}/task", process.id())) else {
-        return Ok(true);
-    };
-    for thread in threads {
-        // A thread that has just ended has no state.
-        let state = fs::read_to_string(thread?.path().join("stat")).unwrap_or_default();
-        // The state follows the name, which is in parentheses and may hold any sign.
-        let state = state.rsplit(')').next().unwrap_or_default().trim_start();
-        if !state.is_empty() && !state.starts_with(['T', 'Z', 'X']) {
-            return Ok(false);
-        }
+    let stops = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    match waitid(WaitId::Pid(Pid::from_child(process)), stops) {
+        Ok(stopped) => Ok(stopped.is_some()),
+        // It is over.
+        Err(Errno::CHILD) => Ok(false),
+        Err(error) => Err(error.into()),
     }
-    Ok(true)
 }
 
 impl Drop for Process {

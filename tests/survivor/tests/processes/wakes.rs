@@ -5,13 +5,14 @@
 //! it looks at its clocks.
 
 use std::collections::BTreeSet;
-use std::process::{Child, Command};
+use std::process::Child;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{scope, sleep};
 use std::time::Duration;
 
 use flow_survivor::mortal::Moment;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use crate::database::Server;
@@ -30,9 +31,10 @@ const SUCCESSOR: &str = "successor";
 /// Lets a process go on that may not have been stopped yet.
 fn wake(mut child: Child) -> Outcome<std::process::Output> {
     while child.try_wait()?.is_none() {
-        let id = child.id().to_string();
-        // It fails only where the process is over already.
-        Command::new("kill").args(["-CONT", &id]).status()?;
+        if is_stopped(&child)? {
+            // Nobody has taken its end, so its id is still its own.
+            kill_process(Pid::from_child(&child), Signal::CONT)?;
+        }
         sleep(Duration::from_millis(20));
     }
     ended(child)

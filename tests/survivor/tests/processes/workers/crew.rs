@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use flow_survivor::told::now_us;
+use rustix::process::Signal;
 
 use super::LEASE;
 use super::lives::{End, Life, Notes};
@@ -86,7 +87,7 @@ impl<'a> Crew<'a> {
             }
             _ => {
                 let since = now_us();
-                worker.process.signal("STOP")?;
+                worker.process.signal(Signal::STOP)?;
                 let began = Instant::now();
                 while !worker.process.is_stopped()? {
                     if began.elapsed() > TOO_LONG {
@@ -97,7 +98,7 @@ impl<'a> Crew<'a> {
                 if !self.grave.database().can_be_written()? {
                     // It was writing, and is in the way of everybody, also of who lets it go on.
                     worker.stops.push((since, now_us()));
-                    return worker.process.signal("CONT");
+                    return worker.process.signal(Signal::CONT);
                 }
                 let more = Duration::from_millis(fastrand::u64(0..200));
                 worker.stopped = Some((since, Instant::now() + LEASE + more));
@@ -114,7 +115,7 @@ impl<'a> Crew<'a> {
                 && Instant::now() >= until
             {
                 worker.stops.push((since, now_us()));
-                worker.process.signal("CONT")?;
+                worker.process.signal(Signal::CONT)?;
                 worker.stopped = None;
             }
             if let Some(success) = worker.process.is_over()? {
