@@ -8,6 +8,7 @@ mod examples;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Once;
 use std::{env, fs};
 
 use flow_runtime::flow_spec::FlowDocument;
@@ -67,15 +68,8 @@ fn the_flows_of_the_built_examples_are_those_of_a_running_program() {
 /// Nothing calls them in that program, of which fat LTO leaves as little as it can.
 #[test]
 fn the_flows_of_all_examples_are_in_a_stripped_program() {
-    build(&[
-        "--package",
-        "flow-examples",
-        "--example",
-        "all_examples",
-        "--no-default-features",
-    ]);
     let linked: BTreeSet<String> = flows().iter().map(|flow| exported(flow.spec())).collect();
-    let read = export(&target("examples/all_examples"));
+    let read = export(&stripped("examples/all_examples"));
     assert_eq!(read.into_values().collect::<BTreeSet<_>>(), linked);
 }
 
@@ -83,8 +77,7 @@ fn the_flows_of_all_examples_are_in_a_stripped_program() {
 /// nothing uses.
 #[test]
 fn flows_that_nobody_calls_are_in_the_program() {
-    build(&["--package", "flow-tests-application"]);
-    let program = target("linked_flows");
+    let program = stripped("linked_flows");
     let said = Command::new(&program).output().unwrap();
     assert!(said.status.success(), "{said:?}");
     let said = String::from_utf8(said.stdout).unwrap();
@@ -124,25 +117,28 @@ fn export(program: &Path) -> BTreeMap<String, String> {
     files.collect()
 }
 
-/// Builds with the profile that keeps as little as possible in a program.
-fn build(what: &[&str]) {
-    let mut cargo = Command::new(env!("CARGO"));
-    cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-    cargo.args(["build", "--locked", "--quiet", "--profile", PROFILE]);
-    succeed(cargo.args(what));
+/// The path of a program that is built with the profile that keeps as little as possible. All are built at once, so that
+/// what they depend on is compiled once.
+fn stripped(program: &str) -> PathBuf {
+    static BUILT: Once = Once::new();
+    BUILT.call_once(|| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
+        cargo.args(["build", "--locked", "--quiet", "--profile", PROFILE]);
+        cargo.args(["--package", "flow-examples", "--no-default-features"]);
+        cargo.args(["--package", "flow-tests-application"]);
+        succeed(cargo.args(["--example", "all_examples", "--bin", "linked_flows"]));
+    });
+    // Beside the folder of this program.
+    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let target = temporary.parent().unwrap();
+    target
+        .join(PROFILE)
+        .join(format!("{program}{}", env::consts::EXE_SUFFIX))
 }
 
 fn succeed(command: &mut Command) {
     let output = command.output().unwrap();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{command:?}: {error}");
-}
-
-/// A program built with that profile, next to the directory of this one.
-fn target(program: &str) -> PathBuf {
-    let temporary = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let target = temporary.parent().unwrap();
-    target
-        .join(PROFILE)
-        .join(format!("{program}{}", env::consts::EXE_SUFFIX))
 }
