@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 #[cfg(any(feature = "files", all(test, feature = "genai")))]
-extern crate self as flow_agents; // as which `tools!` and the tests know it
+extern crate self as flow_agents; // the name that `tools!` and the tests use
 
 mod about;
 pub mod agent;
@@ -47,22 +47,23 @@ pub use embedding::{BagOfWords, Embedded, Embedding};
 pub use error::{ModelError, NoRecording};
 /// The [`Tools`] that a model may call, made of nodes and flows.
 ///
-/// Each entry is the name of a node or a flow, or a path to one; a type that has no default gets a value:
-/// `tools![search, text::trim, Refund = Refund { client }]`. A model is told:
+/// Each entry is the name or path of a node or a flow. A type without a default needs a value:
+/// `tools![search, text::trim, Refund = Refund { client }]`. The model sees of each tool:
 ///
-/// - the name: that of the node in snake case, such as `search` or `refund`. Two tools of one name are
-///   refused;
+/// - the name: that of the node in snake case, such as `search` or `refund`. Two tools with the
+///   same name are refused;
 /// - the description: the doc comment of the node or the flow, up to its first heading;
-/// - the JSON Schema of the arguments: what the node reads, or the inputs of the flow. Their types have to
-///   be [`ToolArgument`]s: `serde::Deserialize` and `schemars::JsonSchema`. An argument that the node
-///   reads as an `Option` may be missing. Their descriptions are the doc comments on the parameters.
+/// - the JSON Schema of the arguments: the values that the node reads, or the inputs of the flow.
+///   Their types must be [`ToolArgument`]s: `serde::Deserialize` and `schemars::JsonSchema`. An
+///   argument that the node reads as an `Option` may be missing. Their descriptions are the doc
+///   comments of the parameters.
 ///
-/// The result is what the node returns, which has to be a [`ToolResult`]: a text as it is, all else as
-/// JSON. If it returns several values, they are an object; the name of an action is its `action`, and
-/// that of one of several ends of a flow its `end`.
+/// The result is the value that the node returns, which must be a [`ToolResult`]. A text stays as
+/// it is; all else becomes JSON. Several values become an object. Its field `action` names the
+/// action of a node, its field `end` the end that a flow reached, if it has several.
 ///
-/// A node keeps its own settings: its `retry` and its `timeout` hold for the call. A question to a person
-/// and a node with a transaction are refused.
+/// The settings of a node, its `retry` and its `timeout`, apply to each call. Nodes that ask a
+/// person a question or that have a transaction are refused.
 ///
 /// # Examples
 /// ```

@@ -1,11 +1,10 @@
-//! Replays the records of an execution: returns them again, in the order in which they were
-//! recorded.
+//! Replays the records of an execution: returns them again in their recorded order.
 //!
-//! The hard thing is that order. Branches and items run at the same time, and which of them failed
+//! The difficulty is that order. Branches and items run at the same time, and the one that fails
 //! first decides where the run continues. So an outcome is returned only when all earlier ones have
-//! been used, and when every node that was reached before it has been reached again. Then at each
-//! of its records a replay is where the run was that made it. All records are used, except those
-//! made in a frame (a fork, a loop, an attempt at a flow) that was already failing.
+//! been used, and when every node reached before it has been reached again. At each of its records,
+//! a replay is then where the original run was. All records are used, except those made in a frame
+//! (a fork, a loop, an attempt at a flow) that was already failing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::task::Waker;
@@ -25,7 +24,7 @@ pub(crate) enum Outcome {
     Value(String),
     /// Its error, as JSON.
     Failed(String),
-    /// What a person answered, as JSON.
+    /// The answer of a person, as JSON.
     Answer(String),
 }
 
@@ -38,19 +37,18 @@ struct Visited {
     failed: bool,
     /// The attempts that failed.
     failed_attempts: BTreeSet<u32>,
-    /// The number of these attempts if this is a step. In a copy, it is counted anew.
+    /// The number of these attempts if this is a step. A copy counts them anew.
     failed_count: u32,
-    /// The node's error, as JSON, if it is not tried again.
+    /// The node's error, as JSON, if it is not retried.
     gave_up: Option<String>,
-    /// When its wait ends.
+    /// The time at which its wait ends.
     waits_until: Option<u64>,
     /// The number of the record that says that its wait is over.
     waited: Option<u64>,
     outcome: Option<(u64, Outcome)>,
     /// The number of the record that says that the attempt took too long.
     timed_out: Option<u64>,
-    /// How the items of a loop are divided, if they run in parts, with the number of the record that
-    /// says so.
+    /// The division of the items of a loop, if they run in parts, with the number of its record.
     division: Option<(u64, Division)>,
 }
 
@@ -68,7 +66,7 @@ pub(crate) struct Unused {
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     visited: HashMap<String, Visited>,
-    /// The records for which somebody waits and that have not been used, in order.
+    /// The records that somebody waits for and that have not been used, in order.
     order: BTreeMap<u64, Unused>,
     /// The steps of these records, with their numbers.
     steps: BTreeSet<(String, u64)>,
@@ -76,8 +74,8 @@ pub(crate) struct Replay {
     starts: BTreeSet<u64>,
     /// The numbers of these records, by step.
     started: BTreeMap<String, u64>,
-    /// The records that this replay made and the earlier run had not, because at that moment it had
-    /// not come that far.
+    /// The records that this replay made and the earlier run had not, because it had not come that
+    /// far.
     ahead: Vec<Record>,
     /// The running step of the outermost flow.
     outermost: Option<String>,
@@ -92,8 +90,8 @@ pub(crate) fn node_error(payload: &str) -> Option<NodeError> {
     serde_json::from_str(payload).ok()
 }
 
-/// Until when a wait lasts according to its record, in milliseconds since 1970. Records for which
-/// this is `None` are refused when they are loaded.
+/// The time until which a wait lasts, in milliseconds since 1970 (UTC). Records for which this is
+/// `None` are refused when they are loaded.
 pub(crate) fn waits_until(payload: &str) -> Option<u64> {
     payload.parse().ok()
 }
@@ -193,8 +191,8 @@ impl Replay {
         self.visited(place)?.started_ms
     }
 
-    /// Returns true if something has come of a visit to a node, or of a part of it. A node that only
-    /// decides, such as a branch, has come to nothing until it is finished.
+    /// Returns true if a visit to a node, or a part of it, has a result. A node that only decides,
+    /// such as a branch, has none until it is finished.
     pub(crate) fn has_come_of(&self, place: &Place) -> bool {
         let itself = self.visited(place).is_some_and(|visited| {
             visited.finished || visited.outcome.is_some() || visited.waited.is_some()
@@ -202,8 +200,8 @@ impl Replay {
         itself || self.visited.keys().any(|step| is_inside(step, &place.step))
     }
 
-    /// How the items of a loop are divided, with the number of the record. `None` if they do not run in
-    /// parts.
+    /// The division of the items of a loop, with the number of its record. `None` if they do not
+    /// run in parts.
     pub(crate) fn division(&self, place: &Place) -> Option<(u64, Division)> {
         self.visited(place)?.division
     }
@@ -237,7 +235,7 @@ impl Replay {
         }
     }
 
-    /// Whether another attempt at a flow followed this one. `None` if that is not recorded.
+    /// Returns true if another attempt at a flow followed this one. `None` if that is not recorded.
     pub(crate) fn tried_again(&self, place: &Place, attempt: u32) -> Option<bool> {
         if self
             .waits_until(&place.clone().retry(attempt + 1))
@@ -248,7 +246,7 @@ impl Replay {
         self.visited(place)?.gave_up.as_ref().map(|_| false)
     }
 
-    /// Returns true if this attempt at a flow has failed. Those of a step are not made again.
+    /// Returns true if this attempt at a flow has failed. Attempts at a step are not repeated.
     pub(crate) fn has_failed_attempt(&self, place: &Place, attempt: u32) -> bool {
         let flow = place.clone().retry(attempt).step;
         let is_flow = self.visited.get(&flow);
@@ -258,13 +256,13 @@ impl Replay {
                 .is_some_and(|visited| visited.failed_attempts.contains(&attempt))
     }
 
-    /// When a wait that has begun ends.
+    /// The time at which a wait that has begun ends.
     pub(crate) fn waits_until(&self, place: &Place) -> Option<u64> {
         self.visited(place)?.waits_until
     }
 
-    /// Until when a step pauses before its next attempt. `None` if no attempt follows, or if there was
-    /// no pause.
+    /// The time until which a step pauses before its next attempt. `None` if no attempt follows, or
+    /// if there was no pause.
     pub(crate) fn rests_until(&self, place: &Place) -> Option<u64> {
         let visited = self.visited(place)?;
         visited.waits_until.filter(|_| visited.gave_up.is_none())
@@ -286,7 +284,7 @@ impl Replay {
         Some(*seq)
     }
 
-    /// Notes that a node has been reached. Returns when that was recorded, if it was.
+    /// Notes that a node has been reached. Returns the time at which that was recorded, if it was.
     pub(crate) fn start(&mut self, place: &Place) -> Option<u64> {
         if let Some(seq) = self.started.get(&place.step)
             && self.starts.remove(seq)
@@ -311,8 +309,8 @@ impl Replay {
         }
     }
 
-    /// Returns true if a record is the next one to be used. If it is not, the waker is called when
-    /// it is.
+    /// Returns true if a record is the next one to be used. Otherwise the waker is called when it
+    /// is.
     pub(crate) fn is_turn(&mut self, seq: u64, waker: &Waker) -> bool {
         let turn = self.next_turn() == Some(seq);
         if !turn {
@@ -365,8 +363,8 @@ impl Replay {
         }
     }
 
-    /// Notes that a fork or a loop has failed and its running parts are dropped. The records made
-    /// there at the same moment, after the one of the failure, are no longer needed.
+    /// Notes that a fork or a loop has failed and its running parts are dropped. The replay then
+    /// skips the records made there at the same moment, after the record of the failure.
     pub(crate) fn failed(&mut self, step: &str) {
         self.drop_inside(step, &['.', '[', '~']);
     }
@@ -383,7 +381,7 @@ impl Replay {
         }
     }
 
-    /// Drops records that nobody reaches any more: those whose step names continue this one with
+    /// Drops records that can no longer be reached: those whose step names continue this one with
     /// one of these letters.
     fn drop_inside(&mut self, step: &str, letters: &[char]) {
         if self.is_over() {
@@ -419,8 +417,8 @@ impl Replay {
     }
 
     /// Called when nothing moves: stops waiting for the nodes that should have been reached before
-    /// the next record. Returns true if there were any. If there were none, the replay takes
-    /// another path than the earlier run did.
+    /// the next record. Returns true if there were any. Otherwise, the replay takes another path
+    /// than the earlier run.
     pub(crate) fn skip_starts(&mut self) -> bool {
         let Some(next) = self.next().map(|next| next.seq) else {
             return false;

@@ -1,4 +1,4 @@
-//! The structure of step names: which step is in which, and which records a journal should have.
+//! The structure of step names: the steps inside other steps, and the gaps in a journal.
 
 use super::{Record, RecordKind};
 

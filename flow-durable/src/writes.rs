@@ -1,7 +1,7 @@
-//! Who wrote which value, by the journal and the structure of the flow: the flow itself is not
-//! needed.
+//! The writes to the values of an execution, from the journal and the structure of the flow. The
+//! flow itself is not needed.
 //!
-//! A journal has the outcomes and actions of nodes, and the structure has what each action writes.
+//! A journal has the outcomes and actions of nodes; the structure says what each action writes.
 
 use std::collections::HashMap;
 
@@ -24,27 +24,27 @@ pub struct KeyWrite {
     pub flow: String,
     /// The key.
     pub key: String,
-    /// The how many-th write of this key in this flow it is, from 1.
+    /// The number of this write among those of the key in this flow, from 1.
     pub version: u32,
-    /// Who wrote it.
+    /// The writer of the value.
     pub writer: Writer,
-    /// The number of the record with which it was written. What a branch of a fork writes can be
-    /// read when all branches are done.
+    /// The number of the record with which it was written. A value that a branch of a fork writes
+    /// can be read when all branches are done.
     pub seq: u64,
-    /// When, in milliseconds since 1970 (UTC).
+    /// The time of the write, in milliseconds since 1970 (UTC).
     pub at_ms: u64,
-    /// The value, if the journal shows it: an input, a value with which a copy begins, or what a node
-    /// has returned. A field of an action is not shown if serde gives it another name.
+    /// The value, if the journal shows it: an input, a value with which a copy begins, or one that
+    /// a node has returned. A field of an action is not shown if serde gives it another name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
 }
 
-/// Who wrote a value.
+/// The writer of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "by")]
 #[non_exhaustive]
 pub enum Writer {
-    /// It is an input of the flow.
+    /// An input of the flow.
     Input,
     /// A node.
     Node {
@@ -62,10 +62,10 @@ pub enum Writer {
         /// The key whose value it is.
         from: String,
     },
-    /// Whoever copied the execution with other values: see
+    /// A copy of the execution with other values: see
     /// [`Runtime::copy_with`](crate::Runtime::copy_with).
     Copy,
-    /// Somebody before the first record that the store still has.
+    /// A writer before the first record that the store still has.
     Earlier,
 }
 
@@ -87,7 +87,7 @@ struct Writes<'a> {
     layout: Layout<'a>,
     /// The last outcome of each step.
     outcomes: HashMap<&'a str, &'a str>,
-    /// How often each key was written, by the path of the flow and the key.
+    /// The number of writes of each key, by the path of the flow and the key.
     versions: HashMap<(String, String), u32>,
     found: Vec<KeyWrite>,
 }
@@ -146,7 +146,7 @@ impl<'a> Writes<'a> {
         }
     }
 
-    /// The values that the way into a flow writes under other names.
+    /// Adds the values that the way into a flow writes under other names.
     fn enter(&mut self, record: &Record, flow: &FlowDocument, path: &str) {
         self.edge(record, path, path, &flow.entry_mappings);
     }
@@ -162,7 +162,7 @@ impl<'a> Writes<'a> {
         let Some(NodeIn { node, flow, .. }) = self.layout.at(&record.path) else {
             return;
         };
-        // What a fork writes, its branches have written.
+        // The branches of a fork have written its values.
         if node.r#type != types::FORK {
             let action = &record.payload;
             let outcome = self.outcomes.remove(record.step.as_str());
@@ -189,7 +189,7 @@ impl<'a> Writes<'a> {
         }
     }
 
-    /// The values that an edge writes under other names.
+    /// Adds the values that an edge writes under other names.
     fn edge(&mut self, record: &Record, flow: &str, from: &str, mappings: &Map<String, Value>) {
         for (key, new) in mappings {
             let Some(new) = new.as_str() else { continue };

@@ -1,4 +1,4 @@
-//! Executions, told of by their journals.
+//! Exports executions from their journals.
 
 use std::collections::HashMap;
 
@@ -16,15 +16,15 @@ use crate::names;
 use crate::telemetry::{Telemetry, sampled};
 use crate::trace::{Begun, Reached, RunEnd, RunTrace};
 
-/// Exports the spans and metrics of executions, from their journals: also of those that run in other
-/// processes, and of flows that this process does not have.
+/// Exports the spans and metrics of executions, from their journals. It includes executions of
+/// other processes, and flows that this process does not have.
 ///
 /// The id of an execution is the id of its trace, and the ids of its spans are made from its steps.
-/// So an execution that was paused for a week, or continues in another process after a crash, is one
-/// trace without gaps, whichever process exports which part of it. A copy is a trace of its own, with
-/// a link to the execution that it is a copy of.
+/// So an execution that pauses for a week, or continues in another process after a crash, is one
+/// trace without gaps. It does not matter which process exports which part. A copy has a trace of
+/// its own, with a link to the original execution.
 ///
-/// One follower for a store is enough, and two would count everything twice.
+/// Run one follower for each store: two would count everything twice.
 #[derive(Debug)]
 pub struct Follower {
     executions: Executions,
@@ -45,15 +45,15 @@ impl std::fmt::Debug for Run {
     }
 }
 
-/// Why a [`Follower`] stopped.
+/// The reason why a [`Follower`] stopped.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FollowError {
-    /// The store could not be read, or a record is damaged. The follower continues behind it.
+    /// The store could not be read, or a record is damaged. The follower continues after it.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
-    /// The tracer provider does not generate the ids of spans by [`SpanIds`](crate::SpanIds), so the
-    /// spans are not inside one another.
+    /// The tracer provider does not use [`SpanIds`](crate::SpanIds) to generate ids, so the spans
+    /// are not nested.
     #[error(
         "the tracer provider has its own span ids: build it with \
          `.with_id_generator(flow_otel::SpanIds::new())`"
@@ -62,7 +62,7 @@ pub enum FollowError {
 }
 
 impl Follower {
-    /// A follower of these executions: those of a runtime
+    /// Creates a follower of these executions: those of a runtime
     /// ([`Runtime::executions`](flow_durable::Runtime::executions)), of an owner, or of all owners.
     pub fn new(executions: Executions, telemetry: &Telemetry) -> Self {
         Follower {
@@ -73,20 +73,20 @@ impl Follower {
         }
     }
 
-    /// The offset of the last record that was followed. A program that stores it and begins there
-    /// after its next start ([`EventFilter::from_offset`]) exports nothing twice, and misses nothing.
+    /// The offset of the last record that was followed. A program that stores it, and passes it to
+    /// [`EventFilter::from_offset`] after a restart, exports nothing twice and misses nothing.
     pub fn offset(&self) -> Option<u64> {
         self.offset
     }
 
-    /// Exports what happens from now on, or from where the filter says; when it is called again, from
-    /// where it was. It returns only if the filter ends ([`EventFilter::until_now`]).
+    /// Exports what happens from now on, or from the offset of the filter. Another call continues
+    /// where the last one stopped. It returns only if the filter ends ([`EventFilter::until_now`]).
     ///
-    /// A filter by kind or path leaves out spans. Deltas are not exported.
+    /// A filter by kind or path omits spans. Deltas are not exported.
     ///
     /// # Errors
     ///
-    /// [`FollowError::Runtime`], after which it can be called again; [`FollowError::SpanIds`].
+    /// [`FollowError::Runtime`], after which it can be called again, and [`FollowError::SpanIds`].
     ///
     /// # Cancel safety
     ///
@@ -126,7 +126,7 @@ impl Follower {
         Ok(())
     }
 
-    /// An execution of which this is the first record to be followed. What came before it has been
+    /// Begins an execution with the first record of it that is followed. Everything before has been
     /// exported already.
     async fn begun(&self, event: &RecordedEvent) -> Result<Run, RuntimeError> {
         let id = event.execution;
@@ -163,7 +163,7 @@ impl Follower {
     }
 }
 
-/// What is known of an execution when it begins.
+/// The facts that are known of an execution when it begins.
 fn of(id: ExecutionId, execution: Option<Execution>, first: &Record) -> Begun {
     let mut attributes = vec![KeyValue::new(names::EXECUTION_ID, id.to_string())];
     let owner = execution.as_ref().and_then(Execution::owner);
@@ -171,7 +171,7 @@ fn of(id: ExecutionId, execution: Option<Execution>, first: &Record) -> Begun {
     attributes.extend(owner);
     let path = match first.kind {
         RecordKind::RunStarted | RecordKind::Snapshot => &*first.path,
-        // The records before it are not there any more.
+        // The records before it no longer exist.
         _ => first.path.split('.').next().unwrap_or_default(),
     };
     Begun {
@@ -192,7 +192,7 @@ fn trace_of(id: ExecutionId) -> TraceId {
 }
 
 impl Run {
-    /// Follows a record. Returns true if the execution is over with it.
+    /// Follows a record. Returns true if it ends the execution.
     fn add(&mut self, record: &Record, node_type: &str) -> bool {
         let (step, at) = (record.step.as_str(), record.at());
         let trace = &mut self.trace;
@@ -272,7 +272,7 @@ fn error(record: &Record) -> String {
     }
 }
 
-/// A link to the execution that was copied.
+/// A link to the original of a copy.
 fn link(record: &Record) -> Option<Link> {
     let payload: Value = serde_json::from_str(&record.payload).ok()?;
     let original: ExecutionId = payload.get("execution")?.as_str()?.parse().ok()?;

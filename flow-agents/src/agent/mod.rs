@@ -1,4 +1,4 @@
-//! An agent: a model that calls tools until it has an answer. A flow, whose nodes can be used in others.
+//! An agent: a model that calls tools until it has an answer. A flow whose nodes others can use.
 
 mod approval;
 mod call_tool;
@@ -56,7 +56,7 @@ flow! {
 }
 
 impl Agent {
-    /// An agent with this model and these tools, and with the defaults of its nodes.
+    /// Creates an agent with this model and these tools, and with the defaults of its nodes.
     pub fn of(model: impl Model + 'static, tools: Tools) -> Agent {
         Agent::builder()
             .think(Think::new(model, tools.clone()))

@@ -1,5 +1,5 @@
-//! How much models may be asked: budgets of runs, of processes and of owners, and what a provider allows in
-//! a minute.
+//! Limits on the use of models: budgets of runs, of processes and of owners, and the rate limits of
+//! providers.
 
 pub(crate) mod account;
 pub(crate) mod budget;

@@ -1,5 +1,5 @@
-//! The engine of durable runs: a recorded outcome is returned, and a step without one is run and
-//! recorded.
+//! The engine of durable runs: it returns recorded outcomes, and runs and records the steps that
+//! have none.
 
 mod failures;
 mod parts;
@@ -47,15 +47,15 @@ pub struct Durable {
     journal: Arc<Journal>,
     input: serde_json::Map<String, Value>,
     snapshots: Snapshots,
-    /// The state with which the run begins, unless it begins at its start.
+    /// The state from which the run begins, unless it begins at its start.
     restored: Mutex<Option<Snapshot>>,
     captured: Option<Arc<Mutex<Captured>>>,
     relay: Arc<Relay>,
-    /// What comes of a part of a loop, if the execution is one.
+    /// The part of a loop that the execution runs, and its result. `None` if it does not run one.
     of_part: Option<OfPart>,
-    /// How many steps had been taken when it began, or was continued from a snapshot.
+    /// The number of steps taken when it began, or was continued from a snapshot.
     began_with: u64,
-    /// How it makes parts. A look into the past makes none.
+    /// Creates the parts of loops. `None` for a look into the past.
     spreads: Option<Spreads>,
 }
 
@@ -89,7 +89,7 @@ impl Durable {
         }
     }
 
-    /// Runs no step, and captures the states of the running flows, to look into the past.
+    /// Looks into the past: captures the states of the running flows, and runs no step.
     pub(crate) fn capturing(self, captured: Arc<Mutex<Captured>>) -> Self {
         Durable {
             captured: Some(captured),
@@ -102,13 +102,13 @@ impl Durable {
         self.relay.tell_before(self.journal.stored_seq());
     }
 
-    /// Reports that the run has failed, which is stored.
+    /// Reports the failure of the run, which is already stored.
     pub(crate) fn tell_failed(&self, path: &str, error: &FlowError) {
         self.run
             .emit(Path::of_text(path), EventKind::RunFailed { error });
     }
 
-    /// The value in a record. Ends the run if it is not a value of the type.
+    /// The value in a record. Halts the run if it is not a value of the type.
     async fn read<T: Stored>(&self, place: &Place, text: &str) -> T {
         match serde_json::from_str(text) {
             Ok(value) => value,
@@ -200,9 +200,8 @@ impl Durable {
         self.journal.halt(error).await
     }
 
-    /// Waits until the recorded time; if there is none, records the time and waits that long. The
-    /// end of the wait is recorded as well, because only then does a replay keep the order of what
-    /// comes after it.
+    /// Waits until the recorded time, or records the time if there is none. The end of the wait is
+    /// recorded as well, so that a replay keeps the order of later events.
     async fn wait_at(&self, place: &Place, attempt: u32, wait: Duration) {
         let (recorded, waited) = self
             .journal
@@ -232,8 +231,8 @@ impl Durable {
         self.journal.add(entry(RecordKind::Waited, String::new()));
     }
 
-    /// Sleeps until a time. A look into the past ends here: the end of the wait was then still to
-    /// come, whatever the time is now.
+    /// Sleeps until a time. A look into the past ends here, whatever the time is now: the wait was
+    /// not over then.
     async fn sleep_until(&self, until_ms: u64) {
         match self.captured {
             Some(_) => std::future::pending().await,
@@ -242,7 +241,7 @@ impl Durable {
     }
 }
 
-/// The run number for observers, the same whenever the execution is run.
+/// The run number for observers. It stays the same when the execution is resumed.
 fn run_id(journal: &Journal) -> RunId {
     let (_, low) = journal.execution().as_uuid().as_u64_pair();
     RunId::new(low)

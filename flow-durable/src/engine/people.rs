@@ -35,12 +35,12 @@ pub(crate) struct Asked {
     /// The JSON Schema of the answer, so that the question can be asked again without the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) schema: Option<Value>,
-    /// Why the answer before was not one. Nobody who had the flow has checked it.
+    /// The reason the previous answer was refused. It was accepted by a process without the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refused: Option<String>,
 }
 
-/// A question that is to be asked.
+/// A question to ask.
 struct ToAsk {
     question: QuestionType,
     prompt: String,
@@ -77,9 +77,9 @@ impl Durable {
         self.answered(visit, &place, question, answered).await
     }
 
-    /// Asks until there is an answer of the type, or none in time. What a process without the flow
-    /// has accepted by its schema need not be one: then the question is asked again, and can be
-    /// answered for as long as before.
+    /// Asks until an answer of the type arrives or the question expires. A process without the flow
+    /// checks answers only by their schema. If such an answer is not of the type, the question is
+    /// asked again, with the same expiry.
     async fn settled(
         &self,
         visit: Visit<'_>,
@@ -130,7 +130,7 @@ impl Durable {
         }
     }
 
-    /// This long from now.
+    /// The time after this duration, in milliseconds since 1970 (UTC).
     fn after(&self, timeout: Duration) -> u64 {
         let timeout = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
         self.journal.now_ms().saturating_add(timeout)
@@ -145,8 +145,8 @@ impl Durable {
         }
     }
 
-    /// Asks a question: records it, and returns when that is stored. The time is the one until which
-    /// it can be answered.
+    /// Asks a question: records it, and returns when it is stored. The returned time is the expiry
+    /// of the question.
     async fn ask(&self, place: &Place, to_ask: ToAsk) -> (AskingGuard<'_>, Option<u64>) {
         let ToAsk {
             question,
@@ -200,8 +200,8 @@ impl Durable {
         answered: Answered,
     ) -> Result<Value, Failed> {
         if answered.timed_out {
-            // There is no timeout here only if the flow of the program has changed: nobody knows
-            // how long the old one was.
+            // The timeout is missing only if the flow of the program has changed. The length of the
+            // old one is not known.
             let after = visit.timeout().unwrap_or_default();
             let failure = Failure::Deadline(TimedOut { after });
             let error = NodeError::new(place.path.clone(), 1, failure);

@@ -1,7 +1,7 @@
-//! What a stream remembers about the executions that it meets.
+//! The state that a stream keeps about the executions that it meets.
 //!
-//! For each execution it knows the running nodes, so its memory is bounded by the nodes that run at
-//! once and by [`KNOWN`]. An execution that was forgotten is looked up again.
+//! It contains the running nodes of each execution, so its memory is bounded by the nodes that run
+//! at once and by [`KNOWN`]. A forgotten execution is looked up again.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,21 +16,21 @@ use crate::steps::{is_within, without_retry};
 use crate::values::NodeValues;
 use flow_runtime::NodeError;
 
-/// How many executions are remembered.
+/// The number of executions that are remembered.
 const KNOWN: usize = 256;
 
-/// How many structures are remembered.
+/// The number of structures that are remembered.
 const STRUCTURES: usize = 64;
 
-/// How many records of a journal are read at once.
+/// The number of records of a journal that are read at once.
 const PAGE: usize = 500;
 
 #[derive(Debug, Default)]
 pub(super) struct Executions {
     known: HashMap<ExecutionId, Known>,
     structures: HashMap<String, Arc<Structure>>,
-    /// Damage that was found but not reported yet. Each is found once, and the stream continues
-    /// without the damaged part.
+    /// Damage that is not reported yet. Each damage is found once, and the stream continues without
+    /// the damaged part.
     damaged: Vec<Damaged>,
     uses: u64,
 }
@@ -98,7 +98,7 @@ impl Nodes {
     }
 }
 
-/// The facts about a record that the records before it contain.
+/// The facts about a record that are derived from the records before it.
 #[derive(Debug)]
 pub(super) struct Described {
     pub(super) node_type: Arc<str>,
@@ -125,7 +125,7 @@ impl Executions {
         std::mem::take(&mut self.damaged).into_iter()
     }
 
-    /// The value that was read. `None` if it is damaged, which is noted.
+    /// Returns the value that was read. If it is damaged, notes the damage and returns `None`.
     fn readable<T>(
         &mut self,
         id: ExecutionId,
@@ -145,7 +145,7 @@ impl Executions {
         }
     }
 
-    /// The structure of its flow. `None` if there is no such execution, or its row cannot be read.
+    /// The structure of an execution's flow. `None` if its row does not exist or cannot be read.
     pub(super) async fn look_up(
         &mut self,
         store: &dyn Store,
@@ -238,8 +238,8 @@ impl Executions {
         Ok(described)
     }
 
-    /// What the node of a record, which the stream has not passed yet, read or wrote by it. `None` if
-    /// its flow or the records before it cannot be read.
+    /// The values that a node read or wrote by a record, which the stream has not passed yet.
+    /// `None` if its flow or the records before it cannot be read.
     pub(super) async fn values(
         &mut self,
         inner: &Inner,
@@ -312,7 +312,7 @@ impl Executions {
     }
 }
 
-/// Whether a record of this kind is the last one of its execution.
+/// Returns true if a record of this kind is the last one of its execution.
 pub(super) fn is_end(kind: RecordKind) -> bool {
     matches!(
         kind,
@@ -320,7 +320,7 @@ pub(super) fn is_end(kind: RecordKind) -> bool {
     )
 }
 
-/// How often a node was tried before it failed.
+/// The number of attempts at a node before it failed.
 fn attempts_of_failure(record: &Record) -> Option<u32> {
     let failed: NodeError = serde_json::from_str(&record.payload).ok()?;
     Some(failed.attempts())

@@ -69,7 +69,7 @@ impl InvalidPattern {
         &self.pattern
     }
 
-    /// The index of the segment that is wrong, from 1.
+    /// The number of the segment that is wrong, from 1.
     pub fn segment(&self) -> usize {
         self.segment
     }
@@ -184,8 +184,8 @@ impl Pattern {
             return false;
         }
         let (mut part, mut segment) = (0, 0);
-        // The part after the last `Rest`, and the first segment that is not part of it: where to
-        // try again.
+        // The part after the last `Rest`, and the first segment that is not part of it: the place
+        // to retry from.
         let mut again = None;
         while segment < segments.len() {
             match self.parts.get(part) {

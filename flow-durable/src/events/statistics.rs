@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::event::ExecutionEvent;
 use crate::inner::without_items;
 
-/// Counts of events, which are [added](EventStatistics::add) one by one. It grows with the nodes and
-/// the executions that it meets, and not with the events and items.
+/// Counts of events, which are [added](EventStatistics::add) one by one. Their size grows with the
+/// nodes and the executions, not with the events and items.
 ///
 /// # Examples
 ///
@@ -55,7 +55,7 @@ pub struct EventStatistics {
 }
 
 impl EventStatistics {
-    /// No events yet.
+    /// Creates statistics without events.
     pub fn new() -> Self {
         EventStatistics::default()
     }
@@ -74,12 +74,12 @@ impl EventStatistics {
         }
     }
 
-    /// How many events there were.
+    /// The number of events.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// How many there were of each [type](ExecutionEvent::event_type).
+    /// The number of events of each [type](ExecutionEvent::event_type).
     pub fn by_type(&self) -> &BTreeMap<&'static str, u64> {
         &self.by_type
     }
@@ -89,7 +89,7 @@ impl EventStatistics {
         self.nodes.iter().map(String::as_str)
     }
 
-    /// How many executions they belong to.
+    /// The number of executions to which the events belong.
     pub fn executions(&self) -> usize {
         self.executions.len()
     }

@@ -17,7 +17,7 @@ pub(super) struct Structure {
 }
 
 impl Structure {
-    /// Reads a structure with this hash. A text that is not a structure gives no facts.
+    /// Reads a structure with this hash. A text that is not a structure results in an empty one.
     pub(super) fn parse(hash: &str, text: &str) -> Structure {
         let mut types = HashMap::new();
         let document = FlowDocument::parse_spec(text).ok();
@@ -42,7 +42,7 @@ impl Structure {
         self.document.as_ref()
     }
 
-    /// The function, type or flow of a node. Its name, if that is not known.
+    /// The function, type or flow of a node, or its name if that is not known.
     pub(super) fn type_at(&self, path: &str) -> Arc<str> {
         let path = structural(path);
         match self.types.get(&path) {

@@ -1,4 +1,4 @@
-//! What nodes read and write, for the subscribers who ask for it.
+//! The values that nodes read and write, for the subscribers who ask for them.
 
 use flow_spec::FlowDocument;
 use flow_store::{ExecutionId, Record, Store, StoreError};
@@ -6,19 +6,19 @@ use flow_store::{ExecutionId, Record, Store, StoreError};
 use crate::inner::records_since_snapshot;
 use crate::values::{NodeValues, State, Values};
 
-/// The values of an execution as far as the stream has come.
+/// The values of an execution at the position of the stream.
 #[derive(Debug, Default)]
 pub(super) enum Followed {
     /// The records before the next one have still to be read.
     #[default]
     Unknown,
     Known(Box<State>),
-    /// A record is damaged, so that what comes after it says nothing.
+    /// A record is damaged, so the values after it are not known.
     Unreadable,
 }
 
 impl Followed {
-    /// Follows the next record, and returns what its node read or wrote by it.
+    /// Follows the next record, and returns the values that its node read or wrote by it.
     pub(super) async fn add(
         self,
         store: &dyn Store,

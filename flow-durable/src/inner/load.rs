@@ -1,4 +1,4 @@
-//! Reads what is needed to resume an execution.
+//! Reads the data that is needed to resume an execution.
 
 use std::collections::HashSet;
 
@@ -37,7 +37,7 @@ pub(crate) struct Loaded {
     pub(crate) records: Vec<Record>,
     pub(crate) pauses: Vec<PauseRow>,
     pub(crate) options: StoredOptions,
-    /// The changes in the flow since then.
+    /// The changes in the flow since the execution started.
     pub(crate) changes: Option<Vec<String>>,
 }
 
@@ -66,8 +66,8 @@ impl Reached {
         Reached(reached)
     }
 
-    /// Returns true if a change concerns something that was reached. The flow itself always was. A
-    /// replay shows if what an execution has passed would have no use.
+    /// Returns true if a change concerns something that was reached, as the flow itself always was.
+    /// A replay shows whether the records of a passed node still have a use.
     fn concerns(&self, change: &Change, old: &FlowDocument) -> bool {
         if !change.passed.is_empty() {
             return false;
@@ -77,8 +77,7 @@ impl Reached {
     }
 }
 
-/// The path of a node in a document as runs name it: in place of the body of a loop, they name the
-/// loop.
+/// The path of a node in a document, as runs name it: the body of a loop has the path of the loop.
 fn path_in_runs(document: &FlowDocument, path: &str) -> String {
     let (mut flow, mut names) = (Some(document), Vec::new());
     for id in path.split('.') {
@@ -94,8 +93,8 @@ fn path_in_runs(document: &FlowDocument, path: &str) -> String {
     names.join(".")
 }
 
-/// The nodes that an execution has passed, by path as in [`Reached`]: the journal contains what they, or
-/// nodes inside them, returned.
+/// The nodes that an execution has passed, by path as in [`Reached`]: the journal contains their
+/// results, or those of nodes inside them.
 fn passed(records: &[Record], namespace: &str) -> HashSet<String> {
     let mut passed = HashSet::new();
     for record in records.iter().filter(|record| is_awaited(record.kind)) {
@@ -182,7 +181,7 @@ impl Inner {
         })
     }
 
-    /// The changes up to a version of a flow that break an execution, as far as documents say. A
+    /// The changes up to a version of a flow that break an execution, judged by documents only. A
     /// runtime that has the version [judges](Self::judge) by a replay.
     pub(crate) async fn changes_up_to(
         &self,
@@ -263,7 +262,7 @@ impl Inner {
         records.map_err(RuntimeError::of(row.id))
     }
 
-    /// Reads what is needed to resume, up to this record, which is excluded.
+    /// Reads the data that is needed to resume, up to this record, which is excluded.
     pub(crate) async fn load(
         &self,
         row: &Row,
@@ -310,8 +309,8 @@ impl Inner {
     }
 }
 
-/// The records before this one, from the newest snapshot among them on. They are read backwards, a
-/// page at a time, so that a look into a long execution reads about as much as one into a short one.
+/// The records before this one, from the newest snapshot among them on. They are read backwards
+/// page by page, so a look into a long execution reads about as much as one into a short one.
 pub(crate) async fn records_since_snapshot(
     store: &dyn Store,
     id: ExecutionId,
@@ -321,7 +320,7 @@ pub(crate) async fn records_since_snapshot(
     let mut end = until;
     while end > 0 {
         let from = end.saturating_sub(PAGE as u64);
-        // Not more than is wanted: what comes later may be damaged.
+        // Reads no more than needed: later records may be damaged.
         let wanted = usize::try_from(end - from).unwrap_or(PAGE);
         let mut page = store.records(id, from, wanted).await?;
         // If records have been pruned meanwhile, the store has returned later ones instead.
@@ -417,7 +416,7 @@ fn journaled(
     }
 }
 
-/// The error for a wait whose record does not say when it ends, or a failure without its error.
+/// The error for a damaged wait, failure or division of a loop.
 fn damaged(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
     records.iter().find_map(|record| {
         let Record {
@@ -439,7 +438,7 @@ fn damaged(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
     })
 }
 
-/// The error for a record of which the store has only a marker.
+/// The error for a record for which the store has only a marker.
 pub(crate) fn kept_elsewhere(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
     let mut records = records.iter();
     let record = records.find(|record| is_blob_marker_of(record.seq, &record.payload))?;
@@ -447,7 +446,7 @@ pub(crate) fn kept_elsewhere(id: ExecutionId, records: &[Record]) -> Option<Runt
     Some(unreadable(id, &record.path, reason))
 }
 
-/// The error for an answer of which the store has only a marker.
+/// The error for an answer for which the store has only a marker.
 fn answered_elsewhere(pause: &PauseRow) -> Option<RuntimeError> {
     match &pause.state {
         PauseState::Answered(answer) if is_blob_marker(answer) => {
@@ -458,11 +457,11 @@ fn answered_elsewhere(pause: &PauseRow) -> Option<RuntimeError> {
     }
 }
 
-/// Why a value is not in the store.
+/// The reason a value is not in the store.
 pub(crate) const WITHOUT_BLOBS: &str = "is kept as a blob, and this process has opened the store \
      without its blobs: open it as the process that wrote it, with a `BlobStore`";
 
-/// The options of an execution. `path` is where an error says that they are.
+/// The options of an execution. Errors name `path` as their place.
 ///
 /// # Errors
 ///

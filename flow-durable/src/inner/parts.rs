@@ -1,4 +1,4 @@
-//! Parts of loops: how they are made, how their results are had, and who is told that they are over.
+//! Creates parts of loops, reads their results, and notifies the execution with the loop.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -50,7 +50,7 @@ impl Parts for Inner {
 }
 
 impl Inner {
-    /// Stores a part, which waits in the queue, unless it is there already.
+    /// Stores a part in the queue, unless it is already stored.
     async fn create_part(self: &Arc<Self>, parent: &Row, new: NewPart) -> Result<(), RuntimeError> {
         let NewPart { part, each, begins } = new;
         let (id, now_ms) = (part.id(), self.now_ms());
@@ -130,7 +130,7 @@ impl Inner {
         Ok(())
     }
 
-    /// The input of an execution, of which nothing else is needed. Empty if it is not there any more.
+    /// The input of an execution. Empty if the execution no longer exists.
     pub(crate) async fn input_of(
         &self,
         id: ExecutionId,
@@ -214,7 +214,7 @@ impl Inner {
         }
     }
 
-    /// The error of the node with which the loop failed in a part. `None` if none did.
+    /// The error of the node that made the loop of a part fail. `None` if no node did.
     async fn failure_of_part(
         &self,
         part: &Part,
@@ -230,7 +230,7 @@ impl Inner {
         Ok(error.filter(|error| node_error(error).is_some()))
     }
 
-    /// Ends a part whose results nobody wants any more, if it is not over.
+    /// Ends a part whose results are no longer wanted, if it is not over.
     pub(crate) async fn end_part(&self, id: ExecutionId, reason: &str) -> Result<(), RuntimeError> {
         let row = self.store.without_result(id).await;
         let Some(row) = row.map_err(RuntimeError::of(id))? else {
@@ -261,8 +261,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Called when an execution is over. If it was a part, and the execution with the loop can go on,
-    /// that one is resumed.
+    /// Handles the end of an execution. If it was a part, and the execution with the loop can
+    /// continue, resumes that one.
     pub(crate) async fn over(self: &Arc<Self>, row: &Row) {
         let Some(part) = StoredOptions::part_of(row) else {
             if row.status != Status::Completed {
@@ -276,8 +276,8 @@ impl Inner {
         self.part_is_over(part.of).await;
     }
 
-    /// Ends the parts of an execution that is over and does not need them. If that fails, they see it
-    /// when they look whether they are wanted.
+    /// Ends the parts of an execution that is over and does not need them. If that fails, they
+    /// notice it when they check that they are wanted.
     async fn end_parts_of(&self, row: &Row) {
         for id in self.parts_of(row).await.unwrap_or_default() {
             let reason = "the execution that had this part is over";
@@ -285,8 +285,8 @@ impl Inner {
         }
     }
 
-    /// Whether all other parts of the loop are over. They are looked at from the next one on, up to
-    /// the first that is not: whoever ends that one looks as well.
+    /// Returns true if all other parts of the loop are over. Checks them from the next one on, up
+    /// to the first that is not: the process that ends that one checks as well.
     async fn siblings_are_over(&self, part: &Part) -> bool {
         let parts = part.division.parts();
         for step in 1..parts {
@@ -295,15 +295,15 @@ impl Inner {
             match self.store.without_result(id).await {
                 Ok(Some(row)) if !row.status.is_over() => return false,
                 Ok(_) => {}
-                // The execution with the loop looks for itself after a while.
+                // The execution with the loop checks for itself after a while.
                 Err(_) => return false,
             }
         }
         true
     }
 
-    /// Resumes an execution that waits for parts, here or in another process. If that is not possible
-    /// now, the execution goes on by itself after a while.
+    /// Resumes an execution that waits for parts, here or in another process. If that is not
+    /// possible now, the execution continues by itself after a while.
     async fn part_is_over(self: &Arc<Self>, of: ExecutionId) {
         let run = lock(&self.active).get(&of).cloned();
         if let Some(run) = run {
@@ -318,7 +318,7 @@ impl Inner {
         if !row.is_ok_and(|row| row.as_ref().is_some_and(waits)) {
             return;
         }
-        // Whoever has claimed it looks at its parts before it gives up the claim.
+        // A process that has claimed it checks its parts before it gives up the claim.
         let Ok(Some(row)) = self.claim(of, term).await else {
             return;
         };
@@ -335,8 +335,8 @@ impl Inner {
         self.keep_waking();
     }
 
-    /// Whether an execution that has just been paused can go on, because parts are over: all of them,
-    /// or one that failed.
+    /// Returns true if an execution that has just been paused can continue, because its parts are
+    /// over: all of them, or one that failed.
     pub(crate) async fn parts_are_over(&self, parts: &[ExecutionId]) -> Result<bool, RuntimeError> {
         let mut all_over = true;
         for id in parts {
@@ -350,7 +350,7 @@ impl Inner {
         Ok(all_over && !parts.is_empty())
     }
 
-    /// Refuses the deletion of a part for which an execution waits.
+    /// Refuses to delete a part that an execution waits for.
     pub(crate) async fn may_be_deleted(&self, row: &Row) -> Result<(), RuntimeError> {
         match StoredOptions::part_of(row) {
             Some(part) if self.is_wanted(&part).await? => Err(RuntimeError::IsPart {
@@ -369,7 +369,7 @@ impl Inner {
         Ok(Vec::new())
     }
 
-    /// Whether the flow of an execution has loops that can have parts. Most have none.
+    /// Returns true if the flow of an execution has loops that can have parts. Most flows do not.
     pub(crate) async fn may_have_parts(&self, row: &Row) -> Result<bool, RuntimeError> {
         if let Some(version) = self.version_with(&row.flow, &row.structure) {
             return Ok(!version.spread_loops().is_empty());
@@ -416,8 +416,8 @@ impl Inner {
         Ok(listed.into_iter().flatten().filter(is_part).collect())
     }
 
-    /// Whether an execution that waits for parts waits for people: some of them ask, and none can
-    /// continue or will by itself.
+    /// Returns true if an execution that waits for parts waits for people: some parts ask, and none
+    /// can continue or will by itself.
     pub(crate) async fn parts_ask(&self, row: &Row) -> Result<bool, RuntimeError> {
         let parts = self.rows_of_parts(row).await?;
         let moves = |part: &Row| matches!(part.status, Status::Queued | Status::Running);
@@ -465,7 +465,7 @@ impl Inner {
         Ok(part.as_ref().and_then(super::halted))
     }
 
-    /// Why a part for which an execution waits cannot continue here, if there is one.
+    /// The error of a part that cannot continue here and that an execution waits for, if any.
     pub(crate) async fn stuck_part_of(
         &self,
         row: &Row,
@@ -476,7 +476,7 @@ impl Inner {
         let parts = self.parts_of(row).await?;
         let halted = lock(&self.halted);
         let errors = parts.iter().filter_map(|part| halted.get(part));
-        // Whether a part is halted, its row says.
+        // The row of a part says whether it is halted.
         let mut errors = errors.filter(|error| {
             !matches!(
                 error,
@@ -486,7 +486,7 @@ impl Inner {
         Ok(errors.next().cloned())
     }
 
-    /// Whether an execution waits for people: it has a question with which it is not done.
+    /// Returns true if an execution waits for people: it has a question that it is not done with.
     pub(crate) async fn asks(&self, id: ExecutionId) -> Result<bool, RuntimeError> {
         let pauses = self.store.pauses(id).await.map_err(RuntimeError::of(id))?;
         Ok(pauses.iter().any(|pause| match pause.state {

@@ -1,4 +1,4 @@
-//! How often nodes are visited, and the history of an execution.
+//! The visits to nodes, and the history of an execution.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::journal::{Entry, Journal};
 
-/// How often the nodes of a flow have been visited, by name.
+/// The number of visits to each node of a flow, by name.
 pub(crate) type Visits = BTreeMap<String, u32>;
 
 /// The history that a run asks for in places where it has no access to the engine.
@@ -151,7 +151,7 @@ impl Journal {
         self.state().visits.remove(flow);
     }
 
-    /// How often the nodes of an attempt at a flow have been visited.
+    /// The visits to the nodes of an attempt at a flow.
     pub(crate) fn visits(&self, flow: &str) -> Visits {
         self.state().visits.get(flow).cloned().unwrap_or_default()
     }

@@ -16,15 +16,15 @@ impl Runtime {
     /// The state of an execution after one of its records. No step runs for this, and it reads the
     /// records from the snapshot before this one on.
     ///
-    /// If the flow is registered here, it is replayed. A process that does not have the flow, or has
-    /// one that has changed too much, follows the journal by the stored structure of the flow, which
-    /// can leave a value out: [`ExecutionState::source`] says how the values were found, and
+    /// If the flow is registered here, it is replayed. A process without the flow, or with one that
+    /// has changed too much, follows the journal by the stored structure of the flow. This can
+    /// leave a value out: [`ExecutionState::source`] says how the values were found, and
     /// [`ExecutionState::unknown`] which are missing.
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NoRecord`] if there is no such record, or if the records before it have been
-    /// pruned; [`RuntimeError::NotFound`], [`RuntimeError::JournalFormat`];
+    /// [`RuntimeError::NoRecord`] if the record does not exist, or if the records before it have
+    /// been pruned; [`RuntimeError::NotFound`], [`RuntimeError::JournalFormat`];
     /// [`RuntimeError::Unreadable`] if a record is missing or damaged or, without the flow, the
     /// structure of the flow; [`RuntimeError::ReplayDiverged`] if the flow does something else than
     /// it did; or the store could not be read.

@@ -2,7 +2,7 @@
 //! continues from a record.
 //!
 //! The journal contains outcomes, not states. So a look replays the flow up to the record, without
-//! running any step, and captures the state that the flow has there.
+//! running a step, and captures the state there.
 
 use flow_store::refusal::newest_snapshot;
 use flow_store::{ExecutionId, PauseRow, PauseState, Record, RecordKind, Row, Status, Token};
@@ -20,20 +20,20 @@ use crate::steps::{is_inside, is_within, missing};
 impl Runtime {
     /// Copies an execution: starts a new one that has the records of this one up to and including
     /// the given one, and continues from there independently. Questions that were open at that
-    /// point are asked again, and waits and timeouts have as much time left as they had: the copied
+    /// point are asked again. Waits and timeouts have as much time left as they had: the copied
     /// records have later times. The original execution stays as it is, whatever its status. So a
-    /// failed execution can be tried again from before its failure: the attempts of a step are
-    /// counted anew in the copy.
+    /// failed execution can be retried from before its failure: the copy counts the attempts of a
+    /// step anew.
     ///
     /// If the history before a snapshot has been pruned, the new execution has its history from
     /// that snapshot on.
     ///
     /// # Errors
     ///
-    /// As [`state`](Runtime::state), except that the flow need not be registered; or the store could
-    /// not be written to: then there is no new execution. If the new one cannot continue here, this
-    /// is not an error of this call, and [`Execution::settled`] says why. Without the flow, it waits
-    /// for a process that has the flow and [recovers](Runtime::recover).
+    /// The errors of [`state`](Runtime::state), except that the flow need not be registered; or the
+    /// store could not be written to. No execution is started then. If the new execution cannot
+    /// continue here, this call succeeds, and [`Execution::settled`] says why. Without the flow, it
+    /// waits for a process that has the flow and [recovers](Runtime::recover).
     pub async fn copy(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
         let row = self.copyable(id, seq).await?;
         let mut records = self.history(id, seq).await?;
@@ -42,8 +42,8 @@ impl Runtime {
         self.create_copy(row, records, payload, None).await
     }
 
-    /// Starts an execution with these records of another one, and with a state that it begins with
-    /// instead of what they come to.
+    /// Starts an execution with these records of another one. If `begins` is given, it begins with
+    /// that state instead of the one that the records lead to.
     pub(super) async fn create_copy(
         &self,
         row: Row,
@@ -96,7 +96,7 @@ impl Runtime {
         Ok(Execution::new(self.owned.clone(), copy))
     }
 
-    /// An execution that has a record to copy it at. If its flow is registered, its journal fits.
+    /// Returns the row of an execution, if it can be copied at a record.
     async fn copyable(&self, id: ExecutionId, seq: u64) -> Result<Row, RuntimeError> {
         let row = self.owned.row(id).await?;
         if self.owned.inner.known_version(&row).is_some() {
@@ -209,7 +209,7 @@ fn reopened(
     for record in records {
         match record.kind {
             RecordKind::Paused => {
-                // It may have been asked before, and answered with what was not an answer.
+                // It may have been asked before, and its answer refused.
                 open.retain(|asked| asked.step != record.step);
                 open.push(record);
             }

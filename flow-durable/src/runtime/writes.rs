@@ -1,4 +1,4 @@
-//! Who wrote which value of an execution.
+//! The writes to the keys of an execution.
 
 use flow_store::ExecutionId;
 
@@ -8,9 +8,9 @@ use crate::inner::check_format;
 use crate::writes::{KeyWrite, writes};
 
 impl Runtime {
-    /// What was written to the keys of an execution's flows until one of its records, in order: by
-    /// which node, at which visit to it, and as which version of the key. The last write of a key is
-    /// its current value, until a node takes it. The flow need not be registered here.
+    /// The writes to the keys of an execution's flows up to one of its records, in order, each with
+    /// its node, visit and version of the key. The last write of a key is its current value, until
+    /// a node takes it. The flow need not be registered here.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ pub(super) type Results = HashMap<usize, Option<Value>>;
 pub(super) struct Items(HashMap<String, Results>);
 
 impl Items {
-    /// An item is done.
+    /// Adds the result of an item that is done.
     pub(super) fn done(&mut self, step: &str, each: &NodeDocument, result: Option<Value>) {
         let Some((each_step, index)) = item_of(step) else {
             return;
@@ -30,13 +30,13 @@ impl Items {
         results.insert(index, result);
     }
 
-    /// A part of a loop is done, from this item on.
+    /// Adds the results of a part of a loop that is done, from this item on.
     pub(super) fn part_done(&mut self, step: &str, first: usize, results: Vec<Value>) {
         let all = self.0.entry(step.to_owned()).or_default();
         all.extend((first..).zip(results.into_iter().map(Some)));
     }
 
-    /// The results of a loop that is done.
+    /// Takes the results of a loop that is done.
     pub(super) fn take(&mut self, step: &str) -> Results {
         self.0.remove(step).unwrap_or_default()
     }
@@ -53,7 +53,7 @@ pub(super) fn item_of(step: &str) -> Option<(String, usize)> {
     Some((each, usize::try_from(index?).ok()?))
 }
 
-/// The step of the loop, and the index of the first item, of a part of a loop: `report.lines[16..32]`.
+/// The step of the loop and the first item, given a part of a loop: `report.lines[16..32]`.
 pub(super) fn part_of(step: &str) -> Option<(&str, usize)> {
     let (each, range) = step.strip_suffix(']')?.rsplit_once('[')?;
     let (first, _) = range.split_once("..")?;

@@ -1,9 +1,9 @@
 //! The values of flows by key, followed through a journal by the structure of the flow. The flow
 //! itself is not needed.
 //!
-//! The hard thing is that a journal has outcomes, and neither states nor types. So what a node
-//! takes out of the state stays here until another node writes the key, and a value that only the
-//! type of its node could find in an outcome is known to be unknown.
+//! The difficulty is that a journal has outcomes, and neither states nor types. So a value that a
+//! node takes out of the state stays here until another node writes its key. A value that only the
+//! type of its node could find in an outcome is marked as unknown.
 
 mod access;
 mod errors;
@@ -46,7 +46,7 @@ pub(crate) struct Values<'a> {
     state: State,
 }
 
-/// The same without the structure, to be kept between two records.
+/// The values without the structure, to be kept between two records.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     /// The running flows by step. Those of one attempt at a flow are apart from those of the next.
@@ -59,12 +59,12 @@ pub(crate) struct State {
     first_item: usize,
     /// The outputs of inner flows that have ended, by the step of the node.
     ended: HashMap<String, Known>,
-    /// What the last node that took an action has written, if somebody asked for it.
+    /// The values that the last node to take an action wrote, if somebody asked for them.
     written: Option<Vec<KeyAccess>>,
 }
 
 impl<'a> Values<'a> {
-    /// Goes on from a state, with the structure to which it belongs.
+    /// Continues from a state, with the structure to which it belongs.
     pub(crate) fn new(structure: &'a FlowDocument, state: State) -> Self {
         Values {
             root: structure,
@@ -132,7 +132,7 @@ impl<'a> Values<'a> {
         Ok(())
     }
 
-    /// Follows the next record, and returns what its node read or wrote by it.
+    /// Follows the next record, and returns the values that its node read or wrote by it.
     ///
     /// # Errors
     ///
@@ -176,7 +176,7 @@ impl<'a> Values<'a> {
         at.node.inputs.properties.keys().map(read).collect()
     }
 
-    /// Begins the outermost flow with these values, which nothing that came before changes.
+    /// Begins the outermost flow with these values, independently of earlier records.
     fn begin(&mut self, path: &str, values: Map<String, Value>, enters: bool) {
         let values = values.into_iter().map(|(key, value)| (key, Some(value)));
         let mut frame = Frame::new(path.to_owned(), values.collect());
@@ -280,7 +280,7 @@ impl<'a> Values<'a> {
         let key = |name: &str| key_of_output(node, name).to_owned();
         if node.is_flow() {
             let ended = ended.unwrap_or_default();
-            // What an end may write was not written if it is not among the outputs.
+            // A value that an end may write was not written if it is not among the outputs.
             let is_known = node.internal_flow.is_some();
             let names = written(node, action);
             let values = names.map(|name| (key(name), ended.get(name).cloned()));
@@ -288,7 +288,7 @@ impl<'a> Values<'a> {
             return values.map(|(key, value)| (key, value.flatten())).collect();
         }
         match node.r#type.as_str() {
-            // What a fork writes, its branches have written.
+            // The branches of a fork have written its values.
             types::FORK => Vec::new(),
             types::EACH => {
                 let length = self.list(&record.path, &record.step, at).map(Vec::len);
@@ -328,8 +328,8 @@ impl<'a> Values<'a> {
         indices.map(|index| results.remove(&index)?).collect()
     }
 
-    /// The index of the first item of the list over which the loop at a path runs: 0, but in an
-    /// execution that is a part of a loop.
+    /// The index of the first item of the list over which the loop at a path runs. It is 0, except
+    /// in an execution that is a part of a loop.
     fn first_item(&self, path: &str) -> usize {
         let (flow, _) = path.rsplit_once('.').unwrap_or_default();
         if flow == self.root.namespace {

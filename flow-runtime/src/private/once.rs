@@ -1,5 +1,5 @@
 //! Steps that make one attempt, in the form that engines expect. An `async` block around the node's
-//! future would do, but has a state of its own, which costs as much as the loop around it.
+//! future would do, but its own state costs as much as the loop around it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -22,7 +22,7 @@ pin_project! {
     }
 }
 
-/// The outcome of `work`, as the outcome of a step.
+/// Turns the outcome of `work` into the outcome of a step.
 #[inline]
 pub fn infallible<T, F: Future<Output = T>>(work: F) -> NodeFuture<F> {
     NodeFuture { work }
@@ -47,7 +47,7 @@ pin_project! {
 }
 
 impl<F, I> Failing<F, I> {
-    /// `into_failure` gives an error of `work` the form that a node's attempts expect.
+    /// `into_failure` turns an error of `work` into the form that a node's attempts expect.
     #[inline]
     pub(crate) fn new(work: F, into_failure: I) -> Self {
         Failing { work, into_failure }

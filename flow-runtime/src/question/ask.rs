@@ -1,4 +1,4 @@
-//! Asks whoever the options of a run name.
+//! Questions to whoever the options of a run name.
 
 use std::fmt::Display;
 
@@ -11,12 +11,12 @@ use crate::question::answer::{Question, QuestionType};
 use crate::run::Run;
 use crate::visit::Visit;
 
-/// Asks whoever the options of a run name: [`RunOptions::answer`](crate::RunOptions::answer).
+/// Asks whoever a run's options name: [`RunOptions::answer`](crate::RunOptions::answer).
 ///
 /// # Errors
 ///
-/// [`FlowError::Unanswered`] if there is nobody to ask, or if the answer is not of the type;
-/// [`FlowError::Node`] if there is none in time.
+/// [`FlowError::Unanswered`] if nobody can be asked, or if the answer is of another type;
+/// [`FlowError::Node`] if it does not come in time.
 pub async fn ask(
     run: &Run,
     visit: Visit<'_>,

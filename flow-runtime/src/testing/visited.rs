@@ -1,4 +1,4 @@
-//! What a scripted run did.
+//! The record of a scripted run.
 
 use crate::error::FlowError;
 
@@ -15,7 +15,7 @@ impl<O> ScriptedRun<O> {
     ///
     /// # Errors
     ///
-    /// Why it did not reach an end.
+    /// The run did not reach an end.
     pub fn result(&self) -> Result<&O, &FlowError> {
         self.result.as_ref()
     }
@@ -24,7 +24,7 @@ impl<O> ScriptedRun<O> {
     ///
     /// # Errors
     ///
-    /// Why it did not reach an end.
+    /// The run did not reach an end.
     pub fn into_result(self) -> Result<O, FlowError> {
         self.result
     }
@@ -72,9 +72,9 @@ impl Visited {
         self.number
     }
 
-    /// The value of a key of the flow when the visit began. `None` if there was none. The values
-    /// are known only [with values](super::Scripted::with_values), and only for the nodes of flows,
-    /// not for branches and items.
+    /// The value of a key of the flow when the visit began. `None` if it had none. Values are kept
+    /// only [with values](super::Scripted::with_values), and only for the nodes of flows, not for
+    /// branches and items.
     ///
     /// # Panics
     ///
