@@ -3,9 +3,9 @@
 use std::error::Error;
 use std::time::Duration;
 
-use crate::limits::budget::OverBudget;
-use crate::limits::error::BudgetError;
 use crate::model::{Reply, Stop};
+use crate::spending::budget::OverBudget;
+use crate::spending::error::BudgetError;
 
 /// The maximum number of characters of a text that an error shows.
 const SHOWN: usize = 300;

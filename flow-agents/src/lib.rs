@@ -32,6 +32,7 @@ mod replay;
 mod reply_builder;
 mod retrying;
 mod scripted;
+mod spending;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod tool;
@@ -92,17 +93,9 @@ pub use error::{ModelError, NoRecording};
 /// assert_eq!(convert.parameters["properties"]["euros"]["description"], "The amount, in euros.");
 /// ```
 pub use flow_macros::tools;
-pub use limits::account::{Account, Day};
-pub use limits::budget::{Budget, Limit, OverBudget, Spent};
 pub use limits::budgeted::Budgeted;
 pub use limits::charged::Charged;
-pub use limits::error::BudgetError;
-pub use limits::ledger::{Ledger, MemoryLedger};
-#[cfg(feature = "sqlite")]
-pub use limits::ledger_sqlite::SqliteLedger;
 pub use limits::limited::Limited;
-pub use limits::money::{Money, ParseMoneyError};
-pub use limits::prices::{Price, Prices, UnknownPrice};
 #[cfg(feature = "mcp")]
 pub use mcp::{McpError, McpServer};
 pub use memory::Memory;
@@ -117,6 +110,14 @@ pub use replay::{Recorder, RecordingError, Replay};
 pub use reply_builder::ReplyBuilder;
 pub use retrying::Retrying;
 pub use scripted::ScriptedModel;
+pub use spending::account::{Account, Day};
+pub use spending::budget::{Budget, Limit, OverBudget, Spent};
+pub use spending::error::BudgetError;
+pub use spending::ledger::{Ledger, MemoryLedger};
+#[cfg(feature = "sqlite")]
+pub use spending::ledger_sqlite::SqliteLedger;
+pub use spending::money::{Money, ParseMoneyError};
+pub use spending::prices::{Price, Prices, UnknownPrice};
 pub use tool::{Tool, ToolError};
 pub use tools::arguments::ToolArgument;
 #[doc(hidden)] // rustc names it in its messages

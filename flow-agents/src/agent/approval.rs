@@ -10,10 +10,10 @@ use super::inbox::Listen;
 use super::outcome::{Failures, ToolOutcome, ToolStatus};
 use super::results::keep_results;
 use super::think::Think;
-use crate::limits::budget::Spent;
 use crate::message::ToolCall;
 use crate::messages::Messages;
 use crate::model::Model;
+use crate::spending::budget::Spent;
 use crate::tools::Tools;
 
 /// The decision about a tool call.

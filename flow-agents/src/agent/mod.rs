@@ -10,10 +10,10 @@ mod think;
 
 use flow_runtime::prelude::*;
 
-use crate::limits::budget::Spent;
 use crate::message::ToolCall;
 use crate::messages::Messages;
 use crate::model::Model;
+use crate::spending::budget::Spent;
 use crate::tools::Tools;
 
 pub use approval::{

@@ -8,13 +8,13 @@ use tokio::time::Instant;
 
 use crate::asked::asked;
 use crate::error::ModelError;
-use crate::limits::budget::{Budget, Spent};
 use crate::limits::budgeted::Budgeted;
-use crate::limits::error::BudgetError;
-use crate::limits::prices::Prices;
 use crate::message::ToolCall;
 use crate::messages::{Messages, Placement};
 use crate::model::{Model, Request, ToolDefinition};
+use crate::spending::budget::{Budget, Spent};
+use crate::spending::error::BudgetError;
+use crate::spending::prices::Prices;
 use crate::tools::Tools;
 
 /// The default of [`Think::turns`].

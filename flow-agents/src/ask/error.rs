@@ -1,7 +1,7 @@
 //! Errors of answers of a type.
 
 use crate::error::ModelError;
-use crate::limits::budget::OverBudget;
+use crate::spending::budget::OverBudget;
 use crate::usage::Usage;
 
 /// The maximum number of characters of an answer that an error shows.

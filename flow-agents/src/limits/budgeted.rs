@@ -10,13 +10,13 @@ use async_trait::async_trait;
 use crate::about::AboutModel;
 use crate::embedding::{Embedded, Embedding};
 use crate::error::ModelError;
-use crate::limits::account::Account;
-use crate::limits::budget::{Budget, Spent};
-use crate::limits::error::BudgetError;
-use crate::limits::ledger::{GIVEN_BACK_AFTER, Ledger, Reservation};
 use crate::limits::metered::{self, Call, Meter};
-use crate::limits::prices::Prices;
 use crate::model::{Model, Reply, ReplyStream, Request};
+use crate::spending::account::Account;
+use crate::spending::budget::{Budget, Spent};
+use crate::spending::error::BudgetError;
+use crate::spending::ledger::{GIVEN_BACK_AFTER, Ledger, Reservation};
+use crate::spending::prices::Prices;
 
 /// A model with a [`Budget`], which counts its use.
 ///

@@ -11,14 +11,14 @@ use flow_runtime::Context;
 use crate::about::AboutModel;
 use crate::embedding::{Embedded, Embedding};
 use crate::error::ModelError;
-use crate::limits::account::{Account, Day};
-use crate::limits::budget::Budget;
 use crate::limits::entries;
-use crate::limits::error::BudgetError;
-use crate::limits::ledger::Ledger;
 use crate::limits::metered::{self, Call, Meter};
-use crate::limits::prices::Prices;
 use crate::model::{Model, Reply, ReplyStream, Request};
+use crate::spending::account::{Account, Day};
+use crate::spending::budget::Budget;
+use crate::spending::error::BudgetError;
+use crate::spending::ledger::Ledger;
+use crate::spending::prices::Prices;
 
 /// A model with a daily budget for each owner, such as a user or a team. A [`Ledger`] counts the
 /// spending of all runs of all processes.

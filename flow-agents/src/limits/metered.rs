@@ -14,14 +14,14 @@ use tokio::time::Instant;
 use crate::about::AboutModel;
 use crate::embedding::{Embedded, Embedding};
 use crate::error::ModelError;
-use crate::limits::account::Account;
-use crate::limits::budget::{Budget, Spent};
-use crate::limits::error::BudgetError;
-use crate::limits::ledger::Ledger;
-use crate::limits::money::Money;
-use crate::limits::prices::{Price, Prices};
 use crate::log::warning;
 use crate::model::{Chunk, Model, Reply, ReplyStream, Request, Stop};
+use crate::spending::account::Account;
+use crate::spending::budget::{Budget, Spent};
+use crate::spending::error::BudgetError;
+use crate::spending::ledger::Ledger;
+use crate::spending::money::Money;
+use crate::spending::prices::{Price, Prices};
 use crate::usage::Usage;
 
 /// The place where a request is counted.

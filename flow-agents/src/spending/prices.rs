@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::about::AboutModel;
-use crate::limits::money::Money;
+use crate::spending::money::Money;
 use crate::usage::Usage;
 
 /// The name for all other models of a provider.

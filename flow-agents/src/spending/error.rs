@@ -3,9 +3,9 @@
 use std::error::Error;
 
 use crate::about::AboutModel;
-use crate::limits::account::Account;
-use crate::limits::budget::OverBudget;
-use crate::limits::prices::UnknownPrice;
+use crate::spending::account::Account;
+use crate::spending::budget::OverBudget;
+use crate::spending::prices::UnknownPrice;
 
 /// The reason why a model may not be asked, or why its use cannot be counted.
 #[derive(Debug, thiserror::Error)]

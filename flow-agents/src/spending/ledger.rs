@@ -7,9 +7,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-use crate::limits::account::{Account, Day};
-use crate::limits::budget::{Budget, Spent};
-use crate::limits::error::BudgetError;
+use crate::spending::account::{Account, Day};
+use crate::spending::budget::{Budget, Spent};
+use crate::spending::error::BudgetError;
 
 /// The time after which the reservation of an unfinished request is released.
 pub(crate) const GIVEN_BACK_AFTER: Duration = Duration::from_secs(60 * 60);

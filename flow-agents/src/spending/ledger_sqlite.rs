@@ -7,11 +7,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
-use crate::limits::account::{Account, Day};
-use crate::limits::budget::{Budget, Spent};
-use crate::limits::error::BudgetError;
-use crate::limits::ledger::{GIVEN_BACK_AFTER, Ledger};
-use crate::limits::money::Money;
+use crate::spending::account::{Account, Day};
+use crate::spending::budget::{Budget, Spent};
+use crate::spending::error::BudgetError;
+use crate::spending::ledger::{GIVEN_BACK_AFTER, Ledger};
+use crate::spending::money::Money;
 use crate::sqlite::{Failure, Layout, SqliteFile};
 use crate::usage::Usage;
 

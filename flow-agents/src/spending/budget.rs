@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::money::Money;
+use crate::spending::money::Money;
 use crate::usage::Usage;
 
 /// The spending on models: a value that a flow can keep in its state.
