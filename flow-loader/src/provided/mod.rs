@@ -8,7 +8,6 @@ mod each_once;
 mod file;
 mod loading;
 mod lookup;
-mod registry;
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::BTreeMap;

@@ -1,5 +1,7 @@
 //! The nodes and flows that documents may use.
 
+mod provide;
+
 use std::any::type_name;
 use std::collections::BTreeMap;
 use std::sync::Arc;

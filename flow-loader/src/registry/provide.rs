@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Credentials, Dependency, DependencyError};
-use crate::Registry;
+use super::Registry;
+use crate::provided::{Credentials, Dependency, DependencyError};
 
 impl Registry {
     /// Provides a value to documents, which they name in `params`: see [`Dependency`]. It replaces
