@@ -1,5 +1,7 @@
 //! The state that all requests share.
 
+use std::sync::Arc;
+
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Guard;
@@ -14,7 +16,7 @@ use crate::streams::Streams;
 
 pub(crate) struct App {
     guard: Guard,
-    hub: Hub,
+    hub: Arc<Hub>,
     limits: Limits,
     metrics: Metrics,
     streams: Streams,
@@ -27,7 +29,7 @@ impl App {
     pub(crate) fn new(guard: Guard, limits: Limits, closing: CancellationToken) -> Self {
         App {
             guard,
-            hub: Hub::default(),
+            hub: Arc::default(),
             streams: Streams::new(&limits),
             limits,
             metrics: Metrics::new(),
@@ -62,7 +64,7 @@ impl App {
         &self.guard
     }
 
-    pub(crate) fn hub(&self) -> &Hub {
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
         &self.hub
     }
 

@@ -5,13 +5,12 @@ use std::sync::Arc;
 use flow_durable::{Events, ExecutionId, Executions, RuntimeError};
 
 use super::frame::{Frame, Place, Wanted};
-use super::hub::{Live, Watched};
+use super::hub::{Hub, Live, Watched};
 use super::ring::Next;
-use crate::app::App;
 
 /// The events of an execution for one client, from a record to the end of the execution.
 pub(crate) struct Watch {
-    app: Arc<App>,
+    hub: Arc<Hub>,
     executions: Executions,
     id: ExecutionId,
     wanted: Wanted,
@@ -35,14 +34,14 @@ impl Watch {
     ///
     /// The store could not be read.
     pub(crate) async fn new(
-        app: Arc<App>,
+        hub: Arc<Hub>,
         executions: Executions,
         id: ExecutionId,
         offset: u64,
         wanted: Wanted,
     ) -> Result<Self, RuntimeError> {
         let mut watch = Watch {
-            app,
+            hub,
             executions,
             id,
             wanted,
@@ -105,12 +104,11 @@ impl Watch {
         let execution = self.executions.get(self.id).await?;
         self.is_last = execution.status().is_over();
         if !self.is_last {
-            let hub = self.app.hub();
             let watched = Watched {
                 id: self.id,
                 values: self.wanted.values,
             };
-            let live = hub.subscribe(&self.executions, watched, self.offset);
+            let live = self.hub.subscribe(&self.executions, watched, self.offset);
             self.live = Some(live.await?);
         }
         // Reads the records stored meanwhile.

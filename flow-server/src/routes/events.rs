@@ -121,7 +121,7 @@ pub(super) async fn of_execution(
     let offset = params.seen(&headers)?;
     let executions = caller.executions_with(id).await?;
     let watching = Watch::new(
-        app.clone(),
+        app.hub().clone(),
         executions.clone(),
         id,
         offset.unwrap_or(0),
