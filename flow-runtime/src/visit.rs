@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::__private::Failing;
 use crate::context::Context;
 use crate::error::{BoxError, Failed, FlowError};
 use crate::frame::Frame;
@@ -185,20 +184,6 @@ pub struct Attempts<'a> {
 }
 
 impl<'a> Attempts<'a> {
-    /// The result of `work`, the only attempt of a visit, with its error in the form that attempts
-    /// have.
-    ///
-    /// `into_failure` is that of [`IntoFailure`]. It is named where the error is, because rustc
-    /// shows the bounds of functions. It has a type of its own, because a pointer would be stored.
-    #[inline]
-    pub fn only<T, E, F, I>(work: F, into_failure: I) -> Failing<F, I>
-    where
-        F: Future<Output = Result<T, E>>,
-        I: Fn(E) -> Failure,
-    {
-        Failing::new(work, into_failure)
-    }
-
     /// The index of the current attempt, from 0.
     #[inline]
     pub fn index(&self) -> u32 {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::error::{BoxError, Failed, FlowError};
 use crate::node_error::{Failure, TimedOut};
 use crate::observer::EventKind;
-use crate::question::answer::{Question, QuestionType};
+use crate::question::{Question, QuestionType};
 use crate::run::Run;
 use crate::visit::Visit;
 
@@ -55,7 +55,7 @@ pub async fn ask(
 }
 
 /// The error of a question whose answer is not of its type.
-pub(crate) fn of_another_type(visit: &Visit<'_>, error: &impl Display) -> Failed {
+pub(super) fn of_another_type(visit: &Visit<'_>, error: &impl Display) -> Failed {
     let error = format!("the answer is of another type: {error}");
     unanswered(visit, error.into())
 }

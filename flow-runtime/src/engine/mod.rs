@@ -81,6 +81,8 @@
 
 #[cfg(feature = "stored")]
 mod any_flow;
+#[cfg(feature = "stored")]
+mod ask;
 mod carry_out;
 mod direct;
 mod loops;
@@ -96,6 +98,8 @@ use crate::flow::{Described, Flow};
 
 #[cfg(feature = "stored")]
 pub use self::any_flow::{AnyFlow, RunError, accepted_input};
+#[cfg(feature = "stored")]
+pub use self::ask::ask;
 pub use self::carry_out::carry_out;
 pub use self::direct::Direct;
 #[doc(hidden)]
@@ -116,7 +120,7 @@ use crate::node_error::NodeError;
 pub use crate::ordered::{AnyOrder, LoopOrder, OrderOf, SameOrder};
 pub use crate::panics::{Guarded, panic_message};
 #[cfg(feature = "stored")]
-pub use crate::question::{QuestionType, ask};
+pub use crate::question::QuestionType;
 pub use crate::run::Run;
 pub use crate::scope::Scope;
 pub use crate::step::Step;
@@ -267,7 +271,7 @@ pub trait Hooks: Send + Sync {
     ) -> impl Future<Output = Result<N, Failed>> + Send {
         async move {
             let answer = self.ask_any(visit, QuestionType::of::<N>(), prompt).await?;
-            N::from_json(answer).map_err(|error| crate::question::of_another_type(&visit, &error))
+            N::from_json(answer).map_err(|error| ask::of_another_type(&visit, &error))
         }
     }
 

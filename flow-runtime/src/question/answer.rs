@@ -171,10 +171,10 @@ impl<T: Human> Submission for T {
 /// A question of a flow, and the type of its answer.
 #[derive(Debug, Clone)]
 pub struct Question {
-    pub(super) path: String,
-    pub(super) prompt: String,
-    pub(super) timeout: Option<Duration>,
-    pub(super) kind: QuestionType,
+    pub(crate) path: String,
+    pub(crate) prompt: String,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) kind: QuestionType,
 }
 
 /// A type that people are asked for.

@@ -5,8 +5,6 @@
 
 #[cfg(feature = "stored")]
 mod answer;
-#[cfg(feature = "stored")]
-mod ask;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,10 +13,6 @@ use std::marker::PhantomData;
 pub use answer::{
     Answer, Form, FormOf, Human, NoForm, Question, QuestionType, Submission, SubmittedValue,
 };
-#[cfg(feature = "stored")]
-pub use ask::ask;
-#[cfg(feature = "stored")]
-pub(crate) use ask::of_another_type;
 
 /// A node whose value `T` comes from a person.
 pub struct Asked<T>(PhantomData<fn() -> T>);
