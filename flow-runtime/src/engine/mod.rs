@@ -120,6 +120,7 @@ pub use crate::question::{QuestionType, ask};
 pub use crate::run::Run;
 pub use crate::scope::Scope;
 pub use crate::step::Step;
+pub use crate::step_key::{Index, NodePath, Segment, StepKey};
 #[cfg(feature = "stored")]
 pub use crate::stored::{StoredFlow, StoredOutput, StoredState};
 pub use crate::supervise::run;
