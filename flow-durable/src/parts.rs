@@ -8,6 +8,7 @@
 
 use std::ops::Range;
 
+use flow_runtime::engine::{NodePath, StepKey};
 use flow_store::ExecutionId;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
@@ -54,8 +55,7 @@ impl Division {
 
     /// The step of a part in the execution with the loop.
     pub(crate) fn step(self, step: &str, part: u32) -> String {
-        let Range { start, end } = self.range(part);
-        format!("{step}[{start}..{end}]")
+        StepKey::new(step).part_of(self.range(part))
     }
 }
 
@@ -109,12 +109,13 @@ pub(crate) fn flow_of_parts(flow: &str, each: &str) -> String {
 /// The flow with the loop, given the name of the flow of its parts. Names of flows and of nodes have
 /// no dots.
 pub(crate) fn flow_with_loop(flow: &str) -> Option<&str> {
-    flow.rsplit_once('.').map(|(flow, _)| flow)
+    NodePath::new(flow).parent().map(NodePath::as_str)
 }
 
 /// The name of the loop, given the name of the flow of its parts.
 pub(crate) fn loop_of_parts(flow: &str) -> Option<&str> {
-    flow.rsplit_once('.').map(|(_, each)| each)
+    let path = NodePath::new(flow);
+    path.parent().map(|_| path.last())
 }
 
 #[cfg(test)]

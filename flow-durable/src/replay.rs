@@ -8,15 +8,15 @@
 //! made in a frame (a fork, a loop, an attempt at a flow) that was already failing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 use std::task::Waker;
 
 use flow_store::{Record, RecordKind};
 
 use flow_runtime::NodeError;
-use flow_runtime::engine::{EarlierAttempts, Place};
+use flow_runtime::engine::{EarlierAttempts, Place, StepKey};
 
 use crate::parts::Division;
-use crate::steps::is_inside;
 
 /// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -199,7 +199,7 @@ impl Replay {
         let itself = self.visited(place).is_some_and(|visited| {
             visited.finished || visited.outcome.is_some() || visited.waited.is_some()
         });
-        itself || self.visited.keys().any(|step| is_inside(step, &place.step))
+        itself || self.is_inside(place)
     }
 
     /// How the items of a loop are divided, with the number of the record. `None` if they do not run in
@@ -210,8 +210,9 @@ impl Replay {
 
     /// Returns true if there are records of something inside a node.
     pub(crate) fn is_inside(&self, place: &Place) -> bool {
+        let around = StepKey::new(&place.step);
         let mut steps = self.visited.keys();
-        steps.any(|step| is_inside(step, &place.step))
+        steps.any(|step| StepKey::new(step).is_inside(around))
     }
 
     pub(crate) fn is_finished(&self, place: &Place) -> bool {
@@ -250,7 +251,7 @@ impl Replay {
 
     /// Returns true if this attempt at a flow has failed. Those of a step are not made again.
     pub(crate) fn has_failed_attempt(&self, place: &Place, attempt: u32) -> bool {
-        let flow = place.clone().retry(attempt).step;
+        let flow = StepKey::new(&place.step).retry(attempt);
         let is_flow = self.visited.get(&flow);
         is_flow.is_some_and(|flow| flow.failed || flow.timed_out.is_some())
             && self
@@ -368,12 +369,12 @@ impl Replay {
     /// Notes that a fork or a loop has failed and its running parts are dropped. The records made
     /// there at the same moment, after the one of the failure, are no longer needed.
     pub(crate) fn failed(&mut self, step: &str) {
-        self.drop_inside(step, &['.', '[', '~']);
+        self.drop_inside(&StepKey::new(step).inside());
     }
 
     /// Notes that an attempt at a flow has failed or took too long. Other attempts may follow.
     pub(crate) fn attempt_failed(&mut self, step: &str) {
-        self.drop_inside(step, &['.']);
+        self.drop_inside(&[StepKey::new(step).nodes()]);
     }
 
     /// Notes that the run has failed at the running node of the outermost flow.
@@ -383,30 +384,21 @@ impl Replay {
         }
     }
 
-    /// Drops records that nobody reaches any more: those whose step names continue this one with
-    /// one of these letters.
-    fn drop_inside(&mut self, step: &str, letters: &[char]) {
+    /// Drops records that nobody reaches any more: those of the steps in these ranges.
+    fn drop_inside(&mut self, steps: &[Range<String>]) {
         if self.is_over() {
             return;
         }
-        self.ahead.retain(|record| {
-            let rest = record.step.strip_prefix(step);
-            !rest.is_some_and(|rest| rest.starts_with(letters))
-        });
-        for letter in letters {
-            let inside = format!("{step}{letter}");
-            let unused: Vec<(String, u64)> = self
-                .steps
-                .range((inside.clone(), 0)..)
-                .take_while(|(step, _)| step.starts_with(&inside))
-                .cloned()
-                .collect();
+        self.ahead
+            .retain(|record| !steps.iter().any(|inside| inside.contains(&record.step)));
+        for inside in steps {
+            let numbered = (inside.start.clone(), 0)..(inside.end.clone(), 0);
+            let unused: Vec<(String, u64)> = self.steps.range(numbered).cloned().collect();
             for unused in unused {
                 self.order.remove(&unused.1);
                 self.steps.remove(&unused);
             }
-            let started = self.started.range(inside.clone()..);
-            for (_, seq) in started.take_while(|(step, _)| step.starts_with(&inside)) {
+            for (_, seq) in self.started.range(inside.clone()) {
                 self.starts.remove(seq);
             }
         }

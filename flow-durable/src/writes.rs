@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use flow_runtime::engine::NodePath;
 use flow_spec::FlowDocument;
 use flow_spec::document::types;
 use flow_store::{Record, RecordKind};
@@ -12,7 +13,6 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::engine::Snapshot;
-use crate::events::split_item;
 use crate::values::layout::{Layout, NodeIn, key_of_output, written};
 use crate::values::outcome;
 
@@ -152,11 +152,12 @@ impl<'a> Writes<'a> {
     }
 
     fn finished(&mut self, record: &Record) {
-        let Some((flow_path, name)) = record.path.rsplit_once('.') else {
+        let path = NodePath::new(&record.path);
+        let Some(flow_path) = path.parent().map(NodePath::as_str) else {
             return;
         };
         // The body of a loop writes nothing: the loop does.
-        if split_item(name).1.is_some() {
+        if path.item().is_some() {
             return;
         }
         let Some(NodeIn { node, flow, .. }) = self.layout.at(&record.path) else {

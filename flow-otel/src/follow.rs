@@ -7,6 +7,7 @@ use flow_durable::{
     RecordedEvent, RuntimeError,
 };
 use flow_runtime::NodeError;
+use flow_runtime::engine::{NodePath, StepKey};
 use opentelemetry::trace::Link;
 use opentelemetry::{Context, KeyValue, TraceId};
 use serde_json::Value;
@@ -172,7 +173,7 @@ fn of(id: ExecutionId, execution: Option<Execution>, first: &Record) -> Begun {
     let path = match first.kind {
         RecordKind::RunStarted | RecordKind::Snapshot => &*first.path,
         // The records before it are not there any more.
-        _ => first.path.split('.').next().unwrap_or_default(),
+        _ => NodePath::new(&first.path).first().0,
     };
     Begun {
         trace: trace_of(id),
@@ -215,7 +216,7 @@ impl Run {
                     RecordKind::TimedOut => "timed out",
                     _ => &record.payload,
                 };
-                trace.failed(without_retry(step), error);
+                trace.failed(StepKey::new(step).without_retry().as_str(), error);
             }
             RecordKind::Paused => trace.asked(step, at),
             RecordKind::Resumed => trace.answered(step, at),
@@ -280,12 +281,4 @@ fn link(record: &Record) -> Option<Link> {
     let root = sampled(trace, span_id(trace, &record.path));
     let id = KeyValue::new(names::EXECUTION_ID, original.to_string());
     Some(Link::new(root, vec![id], 0))
-}
-
-/// The step of the node, given the step of an attempt at a flow.
-fn without_retry(step: &str) -> &str {
-    match step.rsplit_once('~') {
-        Some((node, retry)) if retry.bytes().all(|byte| byte.is_ascii_digit()) => node,
-        _ => step,
-    }
 }

@@ -3,6 +3,7 @@
 //! They are kept as text, because a replay compares thousands of them. So the types here are views of
 //! a text that take it apart when somebody asks, and allocate nothing.
 
+use std::borrow::Borrow;
 use std::collections::BTreeMap;
 use std::fmt::{self, Write as _};
 use std::ops::{Bound, Range};
@@ -109,13 +110,13 @@ impl<'a> StepKey<'a> {
     }
 
     /// This step and those inside it in a map by name, in order.
-    pub fn within<'m, T>(
+    pub fn within<'m, K: Borrow<str> + Ord, T>(
         self,
-        steps: &'m BTreeMap<String, T>,
+        steps: &'m BTreeMap<K, T>,
     ) -> impl Iterator<Item = (&'m str, &'m T)> {
         let from = (Bound::Included(self.0), Bound::Unbounded);
         let near = steps.range::<str, _>(from);
-        near.map(|(step, value)| (step.as_str(), value))
+        near.map(|(step, value)| (step.borrow(), value))
             .take_while(move |(step, _)| step.starts_with(self.0))
             .filter(move |(step, _)| StepKey(step).is_within(self))
     }

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::pattern::node_id;
 use crate::values::NodeValues;
 use flow_runtime::NodeError;
+use flow_runtime::engine::NodePath;
 
 /// Something that happened in an execution, as [`Events`](super::Events) reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -243,7 +243,7 @@ impl ExecutionEvent {
             ExecutionEvent::Missed(event) => set("timestamp", event.at_ms.into()),
         }
         if let (Some(execution), Some(path)) = (self.execution(), self.path()) {
-            set("nodeId", node_id(path).into());
+            set("nodeId", NodePath::new(path).node().into());
             set("namespace", path.into());
             set("runId", execution.to_string().into());
         }
@@ -305,7 +305,7 @@ impl RecordedEvent {
         let mut payload = match record.kind {
             RecordKind::NodeStarted => json!({
                 "nodeName": *self.node_type,
-                "nodeId": node_id(&record.path),
+                "nodeId": NodePath::new(&record.path).node(),
                 "namespace": record.path,
             }),
             RecordKind::Outcome => json!({ "execResult": data(record) }),

@@ -12,9 +12,9 @@ use flow_store::{Damaged, ExecutionId, Logged, Record, RecordKind, Store, StoreE
 use super::structure::Structure;
 use super::values::Followed;
 use crate::inner::Inner;
-use crate::steps::{is_within, without_retry};
 use crate::values::NodeValues;
 use flow_runtime::NodeError;
+use flow_runtime::engine::StepKey;
 
 /// How many executions are remembered.
 const KNOWN: usize = 256;
@@ -88,13 +88,18 @@ impl Nodes {
                     node.gave_up = true;
                 }
             }
-            RecordKind::NodeFinished => self.0.retain(|other, _| !is_within(other, &record.step)),
+            RecordKind::NodeFinished => {
+                let step = StepKey::new(&record.step);
+                self.0
+                    .retain(|other, _| !StepKey::new(other).is_within(step));
+            }
             _ => {}
         }
     }
 
     fn at(&self, record: &Record) -> Option<UnderWay> {
-        self.0.get(without_retry(&record.step)).copied()
+        let node = StepKey::new(&record.step).without_retry();
+        self.0.get(node.as_str()).copied()
     }
 }
 

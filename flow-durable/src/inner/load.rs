@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use flow_runtime::engine::Saved;
+use flow_runtime::engine::{NodePath, Saved};
 use flow_spec::diff::{Change, Effect};
 use flow_spec::document::types;
 use flow_spec::{FlowDocument, NodeDocument};
@@ -55,8 +55,8 @@ impl Reached {
         let namespace = namespace.or(records.first().map(|first| first.path.as_str()));
         let namespace = namespace.unwrap_or_default();
         let mut reached: HashSet<String> = started
-            .filter_map(|record| record.path.strip_prefix(namespace)?.strip_prefix('.'))
-            .map(without_items)
+            .filter_map(|record| NodePath::new(&record.path).within(namespace))
+            .map(NodePath::without_items)
             .collect();
         reached.extend(
             snapshot
@@ -81,7 +81,7 @@ impl Reached {
 /// loop.
 fn path_in_runs(document: &FlowDocument, path: &str) -> String {
     let (mut flow, mut names) = (Some(document), Vec::new());
-    for id in path.split('.') {
+    for id in NodePath::new(path).segments().map(NodePath::as_str) {
         let nodes = flow.map_or(&[][..], |flow| &flow.nodes);
         let is_loop_over_it = |node: &&NodeDocument| {
             node.r#type == types::EACH && node.params.get("body").is_some_and(|body| body == id)
@@ -99,32 +99,15 @@ fn path_in_runs(document: &FlowDocument, path: &str) -> String {
 fn passed(records: &[Record], namespace: &str) -> HashSet<String> {
     let mut passed = HashSet::new();
     for record in records.iter().filter(|record| is_awaited(record.kind)) {
-        let path = record.path.strip_prefix(namespace);
-        let Some(path) = path.and_then(|path| path.strip_prefix('.')) else {
+        let Some(path) = NodePath::new(&record.path).within(namespace) else {
             continue;
         };
-        let path = without_items(path);
-        let around = path
-            .match_indices('.')
-            .map(|(end, _)| path[..end].to_owned());
-        passed.extend(around);
-        passed.insert(path);
+        let path = path.without_items();
+        let within = Some(NodePath::new(&path));
+        let nodes = std::iter::successors(within, |path| path.parent());
+        passed.extend(nodes.map(|node| node.to_string()));
     }
     passed
-}
-
-/// A path without the indices of items.
-pub(crate) fn without_items(path: &str) -> String {
-    let mut kept = String::new();
-    for part in path.split('[') {
-        // In each part except the first, the text before `]` is an index.
-        kept.push_str(if kept.is_empty() {
-            part
-        } else {
-            part.split_once(']').map_or("", |(_, rest)| rest)
-        });
-    }
-    kept
 }
 
 impl Inner {

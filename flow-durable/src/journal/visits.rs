@@ -5,7 +5,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use flow_runtime::NodeError;
-use flow_runtime::engine::{EarlierAttempts, Frame, History, Pause, Place};
+use flow_runtime::engine::{EarlierAttempts, Frame, History, Pause, Place, StepKey};
 use flow_store::RecordKind;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -109,12 +109,8 @@ impl Journal {
     /// forgotten, because none of them is running.
     pub(super) fn count_visit(&self, flow: &str, node: &str) -> u32 {
         let mut state = self.state();
-        let inside = (format!("{flow}."), format!("{flow}/"));
-        while let Some((step, _)) = state
-            .visits
-            .range(inside.0.clone()..inside.1.clone())
-            .next()
-        {
+        let inside = StepKey::new(flow).nodes();
+        while let Some((step, _)) = state.visits.range(inside.clone()).next() {
             let step = step.clone();
             state.visits.remove(&step);
         }

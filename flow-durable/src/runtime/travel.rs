@@ -4,6 +4,7 @@
 //! The journal contains outcomes, not states. So a look replays the flow up to the record, without
 //! running any step, and captures the state that the flow has there.
 
+use flow_runtime::engine::StepKey;
 use flow_store::refusal::newest_snapshot;
 use flow_store::{ExecutionId, PauseRow, PauseState, Record, RecordKind, Row, Status, Token};
 use serde_json::{Value, json};
@@ -15,7 +16,7 @@ use crate::execution::Execution;
 use crate::inner::{Loaded, check_format, kept_elsewhere};
 use crate::registered::Registered;
 use crate::runtime::Runtime;
-use crate::steps::{is_inside, is_within, missing};
+use crate::steps::missing;
 
 impl Runtime {
     /// Copies an execution: starts a new one that has the records of this one up to and including
@@ -207,6 +208,7 @@ fn reopened(
 ) -> Result<Vec<PauseRow>, RuntimeError> {
     let mut open: Vec<&Record> = Vec::new();
     for record in records {
+        let step = StepKey::new(&record.step);
         match record.kind {
             RecordKind::Paused => {
                 // It may have been asked before, and answered with what was not an answer.
@@ -216,10 +218,10 @@ fn reopened(
             RecordKind::Resumed => open.retain(|asked| asked.step != record.step),
             // Questions inside the finished node are no longer asked.
             RecordKind::NodeFinished => {
-                open.retain(|asked| !is_within(&asked.step, &record.step));
+                open.retain(|asked| !StepKey::new(&asked.step).is_within(step));
             }
             RecordKind::FlowFailed | RecordKind::TimedOut => {
-                open.retain(|asked| !is_inside(&asked.step, &record.step));
+                open.retain(|asked| !StepKey::new(&asked.step).is_inside(step));
             }
             _ => {}
         }
