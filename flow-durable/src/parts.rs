@@ -6,11 +6,12 @@
 //! That execution waits without running until the parts are over, and copies their results into its
 //! own journal.
 
+use std::num::NonZeroU32;
 use std::ops::Range;
 
 use flow_runtime::engine::{NodePath, StepKey};
 use flow_store::ExecutionId;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
 
 /// How the items of a loop are divided: the payload of a `Spread` record.
@@ -19,6 +20,7 @@ pub(crate) struct Division {
     /// How many items there are.
     pub(crate) items: u32,
     /// How many items a part has, but for the last one. Not 0.
+    #[serde(deserialize_with = "not_zero")]
     pub(crate) each: u32,
 }
 
@@ -36,12 +38,6 @@ pub(crate) struct Part {
 }
 
 impl Division {
-    /// The division in a record. `None` if it is damaged.
-    pub(crate) fn parse(payload: &str) -> Option<Division> {
-        let division: Division = serde_json::from_str(payload).ok()?;
-        (division.each > 0).then_some(division)
-    }
-
     /// How many parts there are.
     pub(crate) fn parts(self) -> u32 {
         self.items.div_ceil(self.each)
@@ -57,6 +53,10 @@ impl Division {
     pub(crate) fn step(self, step: &str, part: u32) -> String {
         StepKey::new(step).part_of(self.range(part))
     }
+}
+
+fn not_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    NonZeroU32::deserialize(deserializer).map(NonZeroU32::get)
 }
 
 impl Part {
@@ -121,6 +121,7 @@ pub(crate) fn loop_of_parts(flow: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entry::checked;
 
     fn part(number: u32) -> Part {
         Part {
@@ -172,11 +173,13 @@ mod tests {
 
     #[test]
     fn a_damaged_division_is_none() {
-        assert_eq!(Division::parse(r#"{"items":3,"each":0}"#), None);
-        assert_eq!(Division::parse(r#"{"items":3}"#), None);
+        let parse = checked::<Division>;
+        assert_eq!(parse(r#"{"items":3,"each":0}"#), None);
+        assert_eq!(parse(r#"{"items":3}"#), None);
         let division = Division { items: 3, each: 2 };
-        assert_eq!(Division::parse(r#"{"items":3,"each":2}"#), Some(division));
+        assert_eq!(parse(r#"{"items":3,"each":2}"#), Some(division));
         let of_part = serde_json::to_string(&part(1)).unwrap();
-        assert_eq!(Division::parse(&of_part), Some(part(1).division));
+        assert_eq!(parse(&of_part), Some(part(1).division));
+        assert_eq!(checked(&of_part), Some(part(1)));
     }
 }

@@ -13,20 +13,20 @@ use std::task::Waker;
 
 use flow_store::{Record, RecordKind};
 
-use flow_runtime::NodeError;
 use flow_runtime::engine::{EarlierAttempts, Place, StepKey};
 
+use crate::entry::{Kept, checked};
 use crate::parts::Division;
 
 /// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Its value, as JSON.
-    Value(String),
-    /// Its error, as JSON.
-    Failed(String),
-    /// What a person answered, as JSON.
-    Answer(String),
+    /// Its value.
+    Value(Kept),
+    /// Its error.
+    Failed(Kept),
+    /// What a person answered.
+    Answer(Kept),
 }
 
 /// The records of one step, or of one attempt at a flow.
@@ -87,17 +87,6 @@ pub(crate) struct Replay {
     live: Vec<Waker>,
 }
 
-/// A recorded error. Records for which this is `None` are refused when they are loaded.
-pub(crate) fn node_error(payload: &str) -> Option<NodeError> {
-    serde_json::from_str(payload).ok()
-}
-
-/// Until when a wait lasts according to its record, in milliseconds since 1970. Records for which
-/// this is `None` are refused when they are loaded.
-pub(crate) fn waits_until(payload: &str) -> Option<u64> {
-    payload.parse().ok()
-}
-
 impl Replay {
     pub(crate) fn new(records: Vec<Record>) -> Self {
         let mut replay = Replay::default();
@@ -122,6 +111,7 @@ impl Replay {
             ..
         } = record;
         let visited = self.visited.entry(step.clone()).or_default();
+        let kept = |text| Kept { seq, kind, text };
         match kind {
             RecordKind::NodeStarted => {
                 visited.started_ms.get_or_insert(at_ms);
@@ -148,15 +138,15 @@ impl Replay {
                 }
                 return;
             }
-            RecordKind::Waiting => visited.waits_until = waits_until(&payload),
+            RecordKind::Waiting => visited.waits_until = checked(&payload),
             RecordKind::Waited => visited.waited = Some(seq),
             RecordKind::TimedOut => visited.timed_out = Some(seq),
             RecordKind::Spread => {
-                visited.division = Division::parse(&payload).map(|division| (seq, division));
+                visited.division = checked(&payload).map(|division| (seq, division));
             }
-            RecordKind::Outcome => visited.outcome = Some((seq, Outcome::Value(payload))),
-            RecordKind::NodeFailed => visited.outcome = Some((seq, Outcome::Failed(payload))),
-            RecordKind::Resumed => visited.outcome = Some((seq, Outcome::Answer(payload))),
+            RecordKind::Outcome => visited.outcome = Some((seq, Outcome::Value(kept(payload)))),
+            RecordKind::NodeFailed => visited.outcome = Some((seq, Outcome::Failed(kept(payload)))),
+            RecordKind::Resumed => visited.outcome = Some((seq, Outcome::Answer(kept(payload)))),
             _ => {}
         }
         if is_awaited(kind) {
@@ -234,7 +224,7 @@ impl Replay {
         };
         EarlierAttempts {
             failed: visited.failed_count,
-            given_up: visited.gave_up.as_deref().and_then(node_error),
+            given_up: visited.gave_up.as_deref().and_then(checked),
         }
     }
 

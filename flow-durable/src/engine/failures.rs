@@ -8,7 +8,7 @@ use flow_store::RecordKind;
 use futures_util::future::FutureExt as _;
 
 use crate::engine::Durable;
-use crate::journal::Entry;
+use crate::journal::NewRecord;
 
 /// The work of a step, whose panic is a failure of the step: one outside of the attempts, such as of
 /// `prep` or of a fallback, or of a node that cannot fail. A panic of an attempt is caught there.
@@ -30,7 +30,7 @@ impl Durable {
     pub(super) fn record_failed(&self, place: &Place, attempt: u32, failed: &Failed) -> bool {
         let is_new = !self.journal.replaying(|replay| replay.has_failed(place));
         if is_new {
-            self.journal.add(Entry {
+            self.journal.add(NewRecord {
                 kind: RecordKind::FlowFailed,
                 place,
                 attempt,

@@ -11,9 +11,10 @@ use flow_store::{Damaged, ExecutionId, Logged, Record, RecordKind, Store, StoreE
 
 use super::structure::Structure;
 use super::values::Followed;
+use crate::entry::Payload;
+use crate::error::RuntimeError;
 use crate::inner::Inner;
 use crate::values::NodeValues;
-use flow_runtime::NodeError;
 use flow_runtime::engine::StepKey;
 
 /// How many executions are remembered.
@@ -109,6 +110,8 @@ pub(super) struct Described {
     pub(super) node_type: Arc<str>,
     pub(super) attempts: Option<u32>,
     pub(super) duration: Option<Duration>,
+    /// The error for a payload that cannot be decoded.
+    pub(super) damaged: Option<RuntimeError>,
 }
 
 impl Executions {
@@ -208,6 +211,7 @@ impl Executions {
             node_type: structure.type_at(&record.path),
             attempts: None,
             duration: None,
+            damaged: None,
         };
         let depends = matches!(
             record.kind,
@@ -235,7 +239,13 @@ impl Executions {
         let spent_ms = record.at_ms.saturating_sub(node.started_ms);
         described.duration = Some(Duration::from_millis(spent_ms));
         described.attempts = match record.kind {
-            RecordKind::NodeFailed => Some(attempts_of_failure(record).unwrap_or(node.failed)),
+            RecordKind::NodeFailed => match Payload::of(id, record).error() {
+                Ok(failed) => Some(failed.attempts()),
+                Err(error) => {
+                    described.damaged = Some(error);
+                    Some(node.failed)
+                }
+            },
             // The outcome is that of one more attempt, or of the fallback.
             RecordKind::Outcome => Some(node.failed + u32::from(!node.gave_up)),
             _ => None,
@@ -244,12 +254,12 @@ impl Executions {
     }
 
     /// What the node of a record, which the stream has not passed yet, read or wrote by it. `None` if
-    /// its flow or the records before it cannot be read.
+    /// its flow or the records before it cannot be read; the first of them that is damaged is an error.
     pub(super) async fn values(
         &mut self,
         inner: &Inner,
         logged: &Logged,
-    ) -> Result<Option<NodeValues>, StoreError> {
+    ) -> Result<Option<Result<NodeValues, RuntimeError>>, StoreError> {
         let (id, record, store) = (logged.execution, &logged.record, &*inner.store);
         let Some(structure) = self.look_up(store, id).await? else {
             return Ok(None);
@@ -264,7 +274,7 @@ impl Executions {
             return Ok(None);
         };
         self.known(id).followed = followed;
-        if let (Some(values), RecordKind::NodeStarted) = (&mut values, record.kind) {
+        if let (Some(Ok(values)), RecordKind::NodeStarted) = (&mut values, record.kind) {
             let version = inner.version_with(&document.name, structure.hash());
             let settings = version.and_then(|version| version.settings(&record.path));
             if let Some(settings) = settings {
@@ -323,12 +333,6 @@ pub(super) fn is_end(kind: RecordKind) -> bool {
         kind,
         RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
     )
-}
-
-/// How often a node was tried before it failed.
-fn attempts_of_failure(record: &Record) -> Option<u32> {
-    let failed: NodeError = serde_json::from_str(&record.payload).ok()?;
-    Some(failed.attempts())
 }
 
 /// The nodes running before this record.

@@ -245,9 +245,17 @@ impl Reader {
         };
         self.release(events, Some((logged.execution, logged.record.seq)));
         self.tell_damaged(events);
-        if let Some(described) = described {
+        let (values, damaged) = match values.transpose() {
+            Ok(values) => (values, None),
+            Err(error) => (None, Some(error)),
+        };
+        // Behind its event, so that whoever continues from there does not meet the damage again.
+        let mut damaged = damaged;
+        if let Some(mut described) = described {
+            damaged = damaged.or(described.damaged.take());
             events.push_back(Ok(recorded(logged.clone(), described, values)));
         }
+        events.extend(damaged.map(Err));
         self.executions.passed(logged);
         if self.filter.until_over && is_end(logged.record.kind) {
             self.over = true;

@@ -6,7 +6,7 @@ use flow_runtime::engine::{Pause, Place};
 use flow_store::RecordKind;
 use tokio::time::Instant;
 
-use super::{Entry, Journal};
+use super::{Journal, NewRecord};
 use crate::clock::sleep_until;
 
 /// A wait of this length or more is worth leaving memory for: the execution is read again afterwards.
@@ -52,7 +52,7 @@ impl Journal {
         }
         let until_ms = self.after_ms(length);
         if let Pause::Attempt(attempt) = pause {
-            self.add(Entry {
+            self.add(NewRecord {
                 kind: RecordKind::Waiting,
                 place,
                 attempt,

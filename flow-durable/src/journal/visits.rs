@@ -11,7 +11,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
-use crate::journal::{Entry, Journal};
+use crate::journal::{Journal, NewRecord};
 
 /// How often the nodes of a flow have been visited, by name.
 pub(crate) type Visits = BTreeMap<String, u32>;
@@ -41,7 +41,7 @@ impl History for Journal {
         let place = frame.place();
         let is_new = !self.replaying(|replay| replay.has_failed_attempt(&place, attempt));
         if is_new {
-            self.add(Entry {
+            self.add(NewRecord {
                 kind: RecordKind::AttemptFailed,
                 place: &place,
                 attempt,

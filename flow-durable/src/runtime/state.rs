@@ -25,8 +25,8 @@ impl Runtime {
     ///
     /// [`RuntimeError::NoRecord`] if there is no such record, or if the records before it have been
     /// pruned; [`RuntimeError::NotFound`], [`RuntimeError::JournalFormat`];
-    /// [`RuntimeError::Unreadable`] if a record is missing or damaged or, without the flow, the
-    /// structure of the flow; [`RuntimeError::ReplayDiverged`] if the flow does something else than
+    /// [`RuntimeError::DamagedRecord`]; [`RuntimeError::Unreadable`] if a record is missing or, without
+    /// the flow, the structure of the flow is damaged; [`RuntimeError::ReplayDiverged`] if the flow does something else than
     /// it did; or the store could not be read.
     ///
     /// # Examples
@@ -73,15 +73,9 @@ impl Runtime {
         self.check_record(&row, seq).await?;
         let structure = self.structure(&row).await?;
         let records = self.records_to(&row, seq).await?;
-        let mut values = Values::new(&structure, State::default());
+        let mut values = Values::new(id, &structure, State::default());
         for record in &records {
-            values.add(record).map_err(|reason| {
-                let reason = format!(
-                    "record {}, {}, is damaged: {reason}",
-                    record.seq, record.kind
-                );
-                unreadable(id, &record.path, reason)
-            })?;
+            values.add(record)?;
         }
         let under_way = under_way(&records);
         let mut state = ExecutionState {

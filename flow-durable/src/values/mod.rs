@@ -17,11 +17,12 @@ use std::collections::{BTreeMap, HashMap};
 use flow_runtime::engine::{NodePath, StepKey};
 use flow_spec::document::types;
 use flow_spec::{FlowDocument, NodeDocument};
-use flow_store::{Record, RecordKind};
+use flow_store::{ExecutionId, Record, RecordKind};
 use serde_json::{Map, Value, json};
 
-use crate::engine::{Answered, Snapshot};
-use crate::parts::Part;
+use crate::engine::Answered;
+use crate::entry::Entry;
+use crate::error::RuntimeError;
 
 pub use access::{AccessedValue, KeyAccess, NodeValues};
 use errors::Errors;
@@ -40,6 +41,7 @@ const ERROR: &str = "error";
 
 /// The values of the running flows of one execution.
 pub(crate) struct Values<'a> {
+    execution: ExecutionId,
     root: &'a FlowDocument,
     layout: Layout<'a>,
     state: State,
@@ -64,8 +66,9 @@ pub(crate) struct State {
 
 impl<'a> Values<'a> {
     /// Goes on from a state, with the structure to which it belongs.
-    pub(crate) fn new(structure: &'a FlowDocument, state: State) -> Self {
+    pub(crate) fn new(execution: ExecutionId, structure: &'a FlowDocument, state: State) -> Self {
         Values {
+            execution,
             root: structure,
             layout: Layout::new(structure),
             state,
@@ -86,20 +89,14 @@ impl<'a> Values<'a> {
     ///
     /// # Errors
     ///
-    /// Its payload is damaged.
-    pub(crate) fn add(&mut self, record: &Record) -> Result<(), serde_json::Error> {
-        let payload = &record.payload;
-        match record.kind {
-            RecordKind::RunStarted => {
-                self.begin(&record.path, serde_json::from_str(payload)?, true)
-            }
-            RecordKind::Snapshot => {
-                let snapshot: Snapshot = serde_json::from_str(payload)?;
-                self.begin(&record.path, snapshot.state, false);
-            }
-            RecordKind::NodeStarted => self.started(record),
-            RecordKind::Outcome => {
-                let outcome = serde_json::from_str(payload)?;
+    /// [`RuntimeError::DamagedRecord`].
+    pub(crate) fn add(&mut self, record: &Record) -> Result<(), RuntimeError> {
+        match Entry::read(self.execution, record) {
+            Entry::RunStarted(input) => self.begin(&record.path, input.read()?, true),
+            Entry::Snapshot(snapshot) => self.begin(&record.path, snapshot.read()?.state, false),
+            Entry::NodeStarted => self.started(record),
+            Entry::Outcome(outcome) => {
+                let outcome = outcome.read()?;
                 match (StepKey::new(&record.step).part(), outcome) {
                     (Some((each, items)), Value::Array(results)) => {
                         self.state.items.part_done(each, items, results);
@@ -109,23 +106,18 @@ impl<'a> Values<'a> {
                     }
                 }
             }
-            RecordKind::PartStarted => {
-                let part: Part = serde_json::from_str(payload)?;
-                self.state.first_item = part.first() as usize;
+            Entry::PartStarted(part) => self.state.first_item = part.read()?.first() as usize,
+            Entry::Resumed(answered) => self.answered(record, answered.read()?),
+            Entry::NodeFailed(error) => {
+                self.state.errors.add(record, Some(error.value()?));
             }
-            RecordKind::Resumed => self.answered(record, serde_json::from_str(payload)?),
-            RecordKind::NodeFailed => {
-                self.state
-                    .errors
-                    .add(record, serde_json::from_str(payload)?);
-            }
-            RecordKind::TimedOut | RecordKind::FlowFailed => {
+            Entry::TimedOut | Entry::FlowFailed => {
                 // The values of an attempt that has failed are there until the next one begins.
                 self.forget_inside(&record.step);
                 self.state.errors.of_attempt(record);
             }
-            RecordKind::FlowEnded => self.flow_ended(record),
-            RecordKind::NodeFinished => self.finished(record),
+            Entry::FlowEnded => self.flow_ended(record),
+            Entry::NodeFinished(action) => self.finished(record, action),
             _ => {}
         }
         Ok(())
@@ -135,8 +127,8 @@ impl<'a> Values<'a> {
     ///
     /// # Errors
     ///
-    /// Its payload is damaged.
-    pub(crate) fn accessed(&mut self, record: &Record) -> Result<NodeValues, serde_json::Error> {
+    /// [`RuntimeError::DamagedRecord`].
+    pub(crate) fn accessed(&mut self, record: &Record) -> Result<NodeValues, RuntimeError> {
         self.state.written = Some(Vec::new());
         self.add(record)?;
         let written = self.state.written.take().unwrap_or_default();
@@ -227,8 +219,8 @@ impl<'a> Values<'a> {
         self.state.ended.insert(step.to_string(), outputs.collect());
     }
 
-    fn finished(&mut self, record: &Record) {
-        let (Some(at), action) = (self.layout.at(&record.path), record.payload.as_str()) else {
+    fn finished(&mut self, record: &Record, action: &str) {
+        let Some(at) = self.layout.at(&record.path) else {
             return;
         };
         let outcome = self.state.outcomes.remove(&record.step);
@@ -247,7 +239,7 @@ impl<'a> Values<'a> {
             self.state.items.take(&record.step);
             vec![(ERROR.to_owned(), self.state.errors.take(&record.step))]
         } else {
-            self.written(record, at, outcome, ended)
+            self.written(record, action, at, outcome, ended)
         };
         self.forget(&record.step);
         let tells = self.state.written.is_some();
@@ -271,11 +263,12 @@ impl<'a> Values<'a> {
     fn written(
         &mut self,
         record: &Record,
+        action: &str,
         at: NodeIn<'a>,
         outcome: Option<Value>,
         ended: Option<Known>,
     ) -> Vec<(String, Option<Value>)> {
-        let (node, action) = (at.node, record.payload.as_str());
+        let node = at.node;
         let key = |name: &str| key_of_output(node, name).to_owned();
         if node.is_flow() {
             let ended = ended.unwrap_or_default();
