@@ -69,9 +69,7 @@ impl<'a> Entry<'a> {
             RecordKind::Spread => Entry::Spread(payload.json()),
             RecordKind::PartStarted => Entry::PartStarted(payload.json()),
             RecordKind::FlowEnded => Entry::FlowEnded,
-            RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled => {
-                Entry::RunEnded
-            }
+            kind if is_end(kind) => Entry::RunEnded,
             _ => Entry::Other,
         }
     }
@@ -111,6 +109,14 @@ impl<T: DeserializeOwned> Json<'_, T> {
     pub(crate) fn value(self) -> Result<Value, RuntimeError> {
         self.payload.decode()
     }
+}
+
+/// Returns true if a record of this kind is the last one of its execution.
+pub(crate) fn is_end(kind: RecordKind) -> bool {
+    matches!(
+        kind,
+        RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
+    )
 }
 
 /// The payload of a [`RunCopied`](RecordKind::RunCopied) record.

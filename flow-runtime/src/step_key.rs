@@ -110,10 +110,10 @@ impl<'a> StepKey<'a> {
     }
 
     /// This step and those inside it in a map by name, in order.
-    pub fn within<'m, K: Borrow<str> + Ord, T>(
+    pub fn within<K: Borrow<str> + Ord, T>(
         self,
-        steps: &'m BTreeMap<K, T>,
-    ) -> impl Iterator<Item = (&'m str, &'m T)> {
+        steps: &BTreeMap<K, T>,
+    ) -> impl Iterator<Item = (&str, &T)> {
         let from = (Bound::Included(self.0), Bound::Unbounded);
         let near = steps.range::<str, _>(from);
         near.map(|(step, value)| (step.borrow(), value))

@@ -11,7 +11,7 @@ use flow_store::{Damaged, ExecutionId, Logged, Record, RecordKind, Store, StoreE
 
 use super::structure::Structure;
 use super::values::Followed;
-use crate::entry::Payload;
+use crate::entry::{Payload, is_end};
 use crate::error::RuntimeError;
 use crate::inner::Inner;
 use crate::values::NodeValues;
@@ -325,14 +325,6 @@ impl Executions {
         let is_behind = |known: &Known| known.stored.is_some_and(|it| it > known.next_seq);
         self.known.values().any(is_behind)
     }
-}
-
-/// Whether a record of this kind is the last one of its execution.
-pub(super) fn is_end(kind: RecordKind) -> bool {
-    matches!(
-        kind,
-        RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
-    )
 }
 
 /// The nodes running before this record.

@@ -15,8 +15,9 @@ use futures_util::future::select;
 
 use super::deltas::{Listener, Waiting};
 use super::event::{DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
-use super::executions::{Described, Executions, is_end};
+use super::executions::{Described, Executions};
 use super::filter::EventFilter;
+use crate::entry::is_end;
 use crate::error::RuntimeError;
 use crate::events::deltas::Delta;
 use crate::owned::Owned;
@@ -245,12 +246,11 @@ impl Reader {
         };
         self.release(events, Some((logged.execution, logged.record.seq)));
         self.tell_damaged(events);
-        let (values, damaged) = match values.transpose() {
+        let (values, mut damaged) = match values.transpose() {
             Ok(values) => (values, None),
             Err(error) => (None, Some(error)),
         };
         // Behind its event, so that whoever continues from there does not meet the damage again.
-        let mut damaged = damaged;
         if let Some(mut described) = described {
             damaged = damaged.or(described.damaged.take());
             events.push_back(Ok(recorded(logged.clone(), described, values)));

@@ -10,7 +10,7 @@ use flow_store::{
 };
 use serde_json::{Map, Value};
 
-use super::load::{WITHOUT_BLOBS, input_in, kept_elsewhere, records_since_snapshot};
+use super::load::{WITHOUT_BLOBS, input_in, kept_elsewhere, options_of, records_since_snapshot};
 use super::{Inner, lock};
 use crate::engine::{NewPart, PartResult, Parts, results_of};
 use crate::entry::Payload;
@@ -75,12 +75,7 @@ impl Inner {
                 payload,
             });
         };
-        let options = StoredOptions::parse(&parent.options);
-        let options = options.map_err(|error| RuntimeError::Unreadable {
-            execution: parent.id,
-            path: begins.namespace.clone(),
-            reason: format!("its options are damaged: {error}"),
-        })?;
+        let options = options_of(parent, &begins.namespace)?;
         let options = options.with_part(part.clone()).to_json();
         let namespace = begins.namespace.clone();
         let path = format!("{namespace}.{each}");

@@ -26,8 +26,8 @@ impl Runtime {
     /// [`RuntimeError::NoRecord`] if there is no such record, or if the records before it have been
     /// pruned; [`RuntimeError::NotFound`], [`RuntimeError::JournalFormat`];
     /// [`RuntimeError::DamagedRecord`]; [`RuntimeError::Unreadable`] if a record is missing or, without
-    /// the flow, the structure of the flow is damaged; [`RuntimeError::ReplayDiverged`] if the flow does something else than
-    /// it did; or the store could not be read.
+    /// the flow, the structure of the flow is damaged; [`RuntimeError::ReplayDiverged`] if the flow
+    /// does something else than it did; or the store could not be read.
     ///
     /// # Examples
     ///

@@ -11,7 +11,7 @@ use serde_json::json;
 use uuid::Uuid;
 
 use crate::engine::{Asked, AtNode};
-use crate::entry::{Copied, Entry, Json};
+use crate::entry::{Copied, Entry, Json, is_end};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::inner::{Loaded, check_format, kept_elsewhere};
@@ -277,11 +277,4 @@ fn renew(id: ExecutionId, records: &mut [Record], later_ms: u64) -> Result<(), R
         record.at_ms = record.at_ms.saturating_add(later_ms);
     }
     Ok(())
-}
-
-pub(super) fn is_end(kind: RecordKind) -> bool {
-    matches!(
-        kind,
-        RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
-    )
 }
