@@ -167,6 +167,20 @@ pub enum RuntimeError {
         /// The stored part, and what is wrong with it.
         reason: String,
     },
+    /// The payload of a record cannot be decoded: the journal is damaged. No step has run.
+    #[error("execution {execution} at `{path}`: record {seq}, `{kind}`, is damaged: {reason}")]
+    DamagedRecord {
+        /// The execution.
+        execution: ExecutionId,
+        /// The path of the node or flow to which the record belongs.
+        path: String,
+        /// The number of the record.
+        seq: u64,
+        /// The kind of the record.
+        kind: RecordKind,
+        /// What is wrong with its payload.
+        reason: String,
+    },
     /// A value cannot be stored as JSON and read back.
     #[error("{}`{path}`: the value cannot be stored: {reason}", prefix(execution))]
     Unstorable {

@@ -6,10 +6,12 @@
 //! That execution waits without running until the parts are over, and copies their results into its
 //! journal.
 
+use std::num::NonZeroU32;
 use std::ops::Range;
 
+use flow_runtime::engine::{NodePath, StepKey};
 use flow_store::ExecutionId;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
 
 /// The division of the items of a loop: the payload of a `Spread` record.
@@ -18,6 +20,7 @@ pub(crate) struct Division {
     /// The number of items.
     pub(crate) items: u32,
     /// The number of items of each part except the last. Not 0.
+    #[serde(deserialize_with = "not_zero")]
     pub(crate) each: u32,
 }
 
@@ -35,12 +38,6 @@ pub(crate) struct Part {
 }
 
 impl Division {
-    /// The division in a record. `None` if it is damaged.
-    pub(crate) fn parse(payload: &str) -> Option<Division> {
-        let division: Division = serde_json::from_str(payload).ok()?;
-        (division.each > 0).then_some(division)
-    }
-
     /// The number of parts.
     pub(crate) fn parts(self) -> u32 {
         self.items.div_ceil(self.each)
@@ -54,9 +51,12 @@ impl Division {
 
     /// The step of a part in the execution with the loop.
     pub(crate) fn step(self, step: &str, part: u32) -> String {
-        let Range { start, end } = self.range(part);
-        format!("{step}[{start}..{end}]")
+        StepKey::new(step).part_of(self.range(part))
     }
+}
+
+fn not_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    NonZeroU32::deserialize(deserializer).map(NonZeroU32::get)
 }
 
 impl Part {
@@ -109,17 +109,19 @@ pub(crate) fn flow_of_parts(flow: &str, each: &str) -> String {
 /// The name of the flow with the loop, given the name of the flow of its parts. Names of flows and
 /// nodes have no dots.
 pub(crate) fn flow_with_loop(flow: &str) -> Option<&str> {
-    flow.rsplit_once('.').map(|(flow, _)| flow)
+    NodePath::new(flow).parent().map(NodePath::as_str)
 }
 
 /// The name of the loop, given the name of the flow of its parts.
 pub(crate) fn loop_of_parts(flow: &str) -> Option<&str> {
-    flow.rsplit_once('.').map(|(_, each)| each)
+    let path = NodePath::new(flow);
+    path.parent().map(|_| path.last())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entry::checked;
 
     fn part(number: u32) -> Part {
         Part {
@@ -171,11 +173,13 @@ mod tests {
 
     #[test]
     fn a_damaged_division_is_none() {
-        assert_eq!(Division::parse(r#"{"items":3,"each":0}"#), None);
-        assert_eq!(Division::parse(r#"{"items":3}"#), None);
+        let parse = checked::<Division>;
+        assert_eq!(parse(r#"{"items":3,"each":0}"#), None);
+        assert_eq!(parse(r#"{"items":3}"#), None);
         let division = Division { items: 3, each: 2 };
-        assert_eq!(Division::parse(r#"{"items":3,"each":2}"#), Some(division));
+        assert_eq!(parse(r#"{"items":3,"each":2}"#), Some(division));
         let of_part = serde_json::to_string(&part(1)).unwrap();
-        assert_eq!(Division::parse(&of_part), Some(part(1).division));
+        assert_eq!(parse(&of_part), Some(part(1).division));
+        assert_eq!(checked(&of_part), Some(part(1)));
     }
 }

@@ -7,25 +7,25 @@
 //! (a fork, a loop, an attempt at a flow) that was already failing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 use std::task::Waker;
 
 use flow_store::{Record, RecordKind};
 
-use flow_runtime::NodeError;
-use flow_runtime::engine::{EarlierAttempts, Place};
+use flow_runtime::engine::{EarlierAttempts, Place, StepKey};
 
+use crate::entry::{Kept, checked};
 use crate::parts::Division;
-use crate::steps::is_inside;
 
 /// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Its value, as JSON.
-    Value(String),
-    /// Its error, as JSON.
-    Failed(String),
-    /// The answer of a person, as JSON.
-    Answer(String),
+    /// Its value.
+    Value(Kept),
+    /// Its error.
+    Failed(Kept),
+    /// The answer of a person.
+    Answer(Kept),
 }
 
 /// The records of one step, or of one attempt at a flow.
@@ -85,17 +85,6 @@ pub(crate) struct Replay {
     live: Vec<Waker>,
 }
 
-/// A recorded error. Records for which this is `None` are refused when they are loaded.
-pub(crate) fn node_error(payload: &str) -> Option<NodeError> {
-    serde_json::from_str(payload).ok()
-}
-
-/// The time until which a wait lasts, in milliseconds since 1970 (UTC). Records for which this is
-/// `None` are refused when they are loaded.
-pub(crate) fn waits_until(payload: &str) -> Option<u64> {
-    payload.parse().ok()
-}
-
 impl Replay {
     pub(crate) fn new(records: Vec<Record>) -> Self {
         let mut replay = Replay::default();
@@ -120,6 +109,7 @@ impl Replay {
             ..
         } = record;
         let visited = self.visited.entry(step.clone()).or_default();
+        let kept = |text| Kept { seq, kind, text };
         match kind {
             RecordKind::NodeStarted => {
                 visited.started_ms.get_or_insert(at_ms);
@@ -146,15 +136,15 @@ impl Replay {
                 }
                 return;
             }
-            RecordKind::Waiting => visited.waits_until = waits_until(&payload),
+            RecordKind::Waiting => visited.waits_until = checked(&payload),
             RecordKind::Waited => visited.waited = Some(seq),
             RecordKind::TimedOut => visited.timed_out = Some(seq),
             RecordKind::Spread => {
-                visited.division = Division::parse(&payload).map(|division| (seq, division));
+                visited.division = checked(&payload).map(|division| (seq, division));
             }
-            RecordKind::Outcome => visited.outcome = Some((seq, Outcome::Value(payload))),
-            RecordKind::NodeFailed => visited.outcome = Some((seq, Outcome::Failed(payload))),
-            RecordKind::Resumed => visited.outcome = Some((seq, Outcome::Answer(payload))),
+            RecordKind::Outcome => visited.outcome = Some((seq, Outcome::Value(kept(payload)))),
+            RecordKind::NodeFailed => visited.outcome = Some((seq, Outcome::Failed(kept(payload)))),
+            RecordKind::Resumed => visited.outcome = Some((seq, Outcome::Answer(kept(payload)))),
             _ => {}
         }
         if is_awaited(kind) {
@@ -197,7 +187,7 @@ impl Replay {
         let itself = self.visited(place).is_some_and(|visited| {
             visited.finished || visited.outcome.is_some() || visited.waited.is_some()
         });
-        itself || self.visited.keys().any(|step| is_inside(step, &place.step))
+        itself || self.is_inside(place)
     }
 
     /// The division of the items of a loop, with the number of its record. `None` if they do not
@@ -208,8 +198,9 @@ impl Replay {
 
     /// Returns true if there are records of something inside a node.
     pub(crate) fn is_inside(&self, place: &Place) -> bool {
+        let around = StepKey::new(&place.step);
         let mut steps = self.visited.keys();
-        steps.any(|step| is_inside(step, &place.step))
+        steps.any(|step| StepKey::new(step).is_inside(around))
     }
 
     pub(crate) fn is_finished(&self, place: &Place) -> bool {
@@ -231,7 +222,7 @@ impl Replay {
         };
         EarlierAttempts {
             failed: visited.failed_count,
-            given_up: visited.gave_up.as_deref().and_then(node_error),
+            given_up: visited.gave_up.as_deref().and_then(checked),
         }
     }
 
@@ -248,7 +239,7 @@ impl Replay {
 
     /// Returns true if this attempt at a flow has failed. Attempts at a step are not repeated.
     pub(crate) fn has_failed_attempt(&self, place: &Place, attempt: u32) -> bool {
-        let flow = place.clone().retry(attempt).step;
+        let flow = StepKey::new(&place.step).retry(attempt);
         let is_flow = self.visited.get(&flow);
         is_flow.is_some_and(|flow| flow.failed || flow.timed_out.is_some())
             && self
@@ -366,12 +357,12 @@ impl Replay {
     /// Notes that a fork or a loop has failed and its running parts are dropped. The replay then
     /// skips the records made there at the same moment, after the record of the failure.
     pub(crate) fn failed(&mut self, step: &str) {
-        self.drop_inside(step, &['.', '[', '~']);
+        self.drop_inside(&StepKey::new(step).inside());
     }
 
     /// Notes that an attempt at a flow has failed or took too long. Other attempts may follow.
     pub(crate) fn attempt_failed(&mut self, step: &str) {
-        self.drop_inside(step, &['.']);
+        self.drop_inside(&[StepKey::new(step).nodes()]);
     }
 
     /// Notes that the run has failed at the running node of the outermost flow.
@@ -381,30 +372,21 @@ impl Replay {
         }
     }
 
-    /// Drops records that can no longer be reached: those whose step names continue this one with
-    /// one of these letters.
-    fn drop_inside(&mut self, step: &str, letters: &[char]) {
+    /// Drops records that can no longer be reached: those of the steps in these ranges.
+    fn drop_inside(&mut self, steps: &[Range<String>]) {
         if self.is_over() {
             return;
         }
-        self.ahead.retain(|record| {
-            let rest = record.step.strip_prefix(step);
-            !rest.is_some_and(|rest| rest.starts_with(letters))
-        });
-        for letter in letters {
-            let inside = format!("{step}{letter}");
-            let unused: Vec<(String, u64)> = self
-                .steps
-                .range((inside.clone(), 0)..)
-                .take_while(|(step, _)| step.starts_with(&inside))
-                .cloned()
-                .collect();
+        self.ahead
+            .retain(|record| !steps.iter().any(|inside| inside.contains(&record.step)));
+        for inside in steps {
+            let numbered = (inside.start.clone(), 0)..(inside.end.clone(), 0);
+            let unused: Vec<(String, u64)> = self.steps.range(numbered).cloned().collect();
             for unused in unused {
                 self.order.remove(&unused.1);
                 self.steps.remove(&unused);
             }
-            let started = self.started.range(inside.clone()..);
-            for (_, seq) in started.take_while(|(step, _)| step.starts_with(&inside)) {
+            for (_, seq) in self.started.range(inside.clone()) {
                 self.starts.remove(seq);
             }
         }

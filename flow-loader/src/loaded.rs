@@ -9,8 +9,8 @@ use std::sync::Arc;
 use flow_runtime::__private::supervised;
 use flow_runtime::RunOptions;
 use flow_runtime::engine::{
-    AnyFlow, Direct, InputError, LoopOrder as _, Observed, QuestionType, RefusedInput, Run,
-    RunError, Saved, Scope, Unfit, Unstorable, Violation, run_any,
+    AnyFlow, Direct, InputError, LoopOrder as _, NodePath, Observed, QuestionType, RefusedInput,
+    Run, RunError, Saved, Scope, Unfit, Unstorable, Violation, run_any,
 };
 use flow_spec::FlowDocument;
 use serde_json::{Map, Value};
@@ -183,9 +183,7 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
     }
 
     fn question(&self, path: &str) -> Option<QuestionType> {
-        let within = path
-            .strip_prefix(&*self.document.namespace)?
-            .strip_prefix('.')?;
+        let within = NodePath::new(path).within(&self.document.namespace)?;
         question(&self.level, within)
     }
 
@@ -368,9 +366,8 @@ fn loops_in_order(level: &Level) -> Result<(), Unstorable> {
 }
 
 /// The question at this path, which begins with the name of a node.
-fn question(level: &Level, path: &str) -> Option<QuestionType> {
-    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-    let name = first.split('[').next().unwrap_or(first);
+fn question(level: &Level, path: NodePath<'_>) -> Option<QuestionType> {
+    let (name, rest) = path.first();
     let mut nodes = level.nodes.iter();
     let mut node = nodes.find(|node| node.name == name)?;
     if let Kind::Each { body, .. } = &node.kind {

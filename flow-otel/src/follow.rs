@@ -3,13 +3,12 @@
 use std::collections::HashMap;
 
 use flow_durable::{
-    EventFilter, Execution, ExecutionEvent, ExecutionId, Executions, Record, RecordKind,
+    EventFilter, Execution, ExecutionEvent, ExecutionId, Executions, Payload, Record, RecordKind,
     RecordedEvent, RuntimeError,
 };
-use flow_runtime::NodeError;
+use flow_runtime::engine::{NodePath, StepKey};
 use opentelemetry::trace::Link;
 use opentelemetry::{Context, KeyValue, TraceId};
-use serde_json::Value;
 
 use crate::ids::span_id;
 use crate::names;
@@ -99,8 +98,11 @@ impl Follower {
         let mut events = self.executions.events(filter).await?;
         while let Some(event) = events.next().await {
             if let ExecutionEvent::Recorded(event) = event? {
-                self.recorded(&event).await?;
-                self.offset = Some(event.offset);
+                let recorded = self.recorded(&event).await;
+                if let Ok(()) | Err(RuntimeError::DamagedRecord { .. }) = recorded {
+                    self.offset = Some(event.offset);
+                }
+                recorded?;
             }
             if !self.telemetry.has_ids() {
                 return Err(FollowError::SpanIds);
@@ -117,7 +119,7 @@ impl Follower {
         let Some(run) = self.runs.get_mut(&event.execution) else {
             return Ok(());
         };
-        if !run.add(&event.record, &event.node_type) {
+        if !run.add(event.execution, &event.record, &event.node_type)? {
             return Ok(());
         }
         if let Some(run) = self.runs.remove(&event.execution) {
@@ -154,7 +156,8 @@ impl Follower {
             end: None,
         };
         for record in &earlier {
-            run.add(record, &record.path);
+            // What is damaged was an error where it was followed.
+            let _ = run.add(id, record, &record.path);
         }
         if !earlier.is_empty() {
             run.trace.export_from_here();
@@ -171,8 +174,8 @@ fn of(id: ExecutionId, execution: Option<Execution>, first: &Record) -> Begun {
     attributes.extend(owner);
     let path = match first.kind {
         RecordKind::RunStarted | RecordKind::Snapshot => &*first.path,
-        // The records before it no longer exist.
-        _ => first.path.split('.').next().unwrap_or_default(),
+        // The records before it are not there any more.
+        _ => NodePath::new(&first.path).first().0,
     };
     Begun {
         trace: trace_of(id),
@@ -192,9 +195,19 @@ fn trace_of(id: ExecutionId) -> TraceId {
 }
 
 impl Run {
-    /// Follows a record. Returns true if it ends the execution.
-    fn add(&mut self, record: &Record, node_type: &str) -> bool {
+    /// Follows a record. Returns true if the execution is over with it.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::DamagedRecord`].
+    fn add(
+        &mut self,
+        id: ExecutionId,
+        record: &Record,
+        node_type: &str,
+    ) -> Result<bool, RuntimeError> {
         let (step, at) = (record.step.as_str(), record.at());
+        let payload = Payload::of(id, record);
         let trace = &mut self.trace;
         match record.kind {
             RecordKind::NodeStarted => trace.node_started(Reached {
@@ -208,14 +221,22 @@ impl Run {
             }
             RecordKind::GaveUp => trace.gave_up(step),
             RecordKind::Outcome => trace.attempt_done(step, at),
-            RecordKind::NodeFailed => trace.failed(step, &error(record)),
+            RecordKind::NodeFailed => {
+                let error = payload.error();
+                let text = match &error {
+                    Ok(error) => format!("{error:#}"),
+                    Err(_) => record.payload.clone(),
+                };
+                trace.failed(step, &text);
+                error?;
+            }
             RecordKind::FlowFailed | RecordKind::TimedOut => {
                 trace.drop_inside(step, at);
                 let error = match record.kind {
                     RecordKind::TimedOut => "timed out",
                     _ => &record.payload,
                 };
-                trace.failed(without_retry(step), error);
+                trace.failed(StepKey::new(step).without_retry().as_str(), error);
             }
             RecordKind::Paused => trace.asked(step, at),
             RecordKind::Resumed => trace.answered(step, at),
@@ -228,13 +249,18 @@ impl Run {
             RecordKind::FlowEnded if record.path == trace.path => {
                 self.end = Some(record.payload.clone());
             }
-            RecordKind::RunCopied => trace.copied(link(record), at),
+            RecordKind::RunCopied => {
+                let original = payload.copied_from();
+                let link = original.as_ref().ok().map(|it| link(*it, &record.path));
+                trace.copied(link, at);
+                original?;
+            }
             RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled => {
-                return true;
+                return Ok(true);
             }
             _ => {}
         }
-        false
+        Ok(false)
     }
 
     fn ended(self, record: &Record) {
@@ -264,28 +290,10 @@ fn attributes(record: &Record, node_type: &str) -> Vec<KeyValue> {
     attributes
 }
 
-/// The text of a recorded error.
-fn error(record: &Record) -> String {
-    match serde_json::from_str::<NodeError>(&record.payload) {
-        Ok(error) => format!("{error:#}"),
-        Err(_) => record.payload.clone(),
-    }
-}
-
-/// A link to the original of a copy.
-fn link(record: &Record) -> Option<Link> {
-    let payload: Value = serde_json::from_str(&record.payload).ok()?;
-    let original: ExecutionId = payload.get("execution")?.as_str()?.parse().ok()?;
+/// A link to the execution that was copied. Its flow has this path.
+fn link(original: ExecutionId, path: &str) -> Link {
     let trace = trace_of(original);
-    let root = sampled(trace, span_id(trace, &record.path));
+    let root = sampled(trace, span_id(trace, path));
     let id = KeyValue::new(names::EXECUTION_ID, original.to_string());
-    Some(Link::new(root, vec![id], 0))
-}
-
-/// The step of the node, given the step of an attempt at a flow.
-fn without_retry(step: &str) -> &str {
-    match step.rsplit_once('~') {
-        Some((node, retry)) if retry.bytes().all(|byte| byte.is_ascii_digit()) => node,
-        _ => step,
-    }
+    Link::new(root, vec![id], 0)
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use flow_runtime::engine::NodePath;
 use flow_runtime::{Event, EventKind, FlowError, Observer, RunId};
 use opentelemetry::Context;
 use opentelemetry::trace::TraceContextExt as _;
@@ -71,7 +72,9 @@ impl Observer for RunObserver {
         let (id, path) = (event.run(), event.path().to_string());
         let mut runs = self.runs();
         let first = || match event.kind() {
-            EventKind::NodeStarted => path.rsplit_once('.').map_or(&*path, |(flow, _)| flow),
+            EventKind::NodeStarted => NodePath::new(&path)
+                .parent()
+                .map_or(&*path, NodePath::as_str),
             _ => &path,
         };
         let run = runs.entry(id).or_insert_with(|| self.begun(first(), at));

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
+use flow_runtime::engine::{NodePath, StepKey};
 use opentelemetry::trace::{Event, Link, SpanBuilder, SpanKind, Status};
 use opentelemetry::{Context, KeyValue, SpanId, TraceId};
 
@@ -126,7 +127,8 @@ impl RunTrace {
         let mut attributes = reached.attributes;
         attributes.push(KeyValue::new(names::NODE_PATH, reached.path.to_owned()));
         let visit = Visit {
-            node: without_items(reached.path),
+            // So there are few names.
+            node: NodePath::new(reached.path).of_any_item(),
             started: reached.at,
             attributes,
             events: Vec::new(),
@@ -263,12 +265,9 @@ impl RunTrace {
 
     /// Ends the spans of the steps that were dropped inside a step.
     pub(crate) fn drop_inside(&mut self, step: &str, at: SystemTime) {
-        let near = self.open.range(step.to_owned()..).map(|(step, _)| step);
-        let near = near.take_while(|other| other.starts_with(step));
-        let inside: Vec<String> = near
-            .filter(|other| is_inside(other, step))
-            .cloned()
-            .collect();
+        let within = StepKey::new(step).within(&self.open);
+        let inside = within.map(|(other, _)| other.to_owned());
+        let inside: Vec<String> = inside.filter(|other| other != step).collect();
         // The innermost first.
         for inside in inside.iter().rev() {
             self.end(inside, None, at);
@@ -313,14 +312,9 @@ impl RunTrace {
 
     /// The span of the flow, fork or loop that contains a step.
     fn parent(&self, step: &str) -> SpanId {
-        let mut rest = step;
-        while let Some(at) = rest.rfind(['.', '[', '~']) {
-            rest = &rest[..at];
-            if self.open.contains_key(rest) {
-                return span_id(self.trace, rest);
-            }
-        }
-        self.root
+        let mut around = StepKey::new(step).around().map(StepKey::as_str);
+        let open = around.find(|around| self.open.contains_key(*around));
+        open.map_or(self.root, |around| span_id(self.trace, around))
     }
 
     /// Ends the run: its span, and the spans of the steps that were dropped with it.
@@ -376,27 +370,4 @@ fn status(error: Option<&str>) -> Status {
 
 fn elapsed(since: SystemTime, until: SystemTime) -> Duration {
     until.duration_since(since).unwrap_or_default()
-}
-
-fn is_inside(step: &str, other: &str) -> bool {
-    let rest = step.strip_prefix(other);
-    rest.is_some_and(|rest| rest.starts_with(['.', '[', '~']))
-}
-
-/// A path without the indices of items, to keep the number of names small.
-pub(crate) fn without_items(path: &str) -> String {
-    let mut kept = String::new();
-    let mut is_index = false;
-    for letter in path.chars() {
-        if letter == ']' {
-            is_index = false;
-        }
-        if !is_index {
-            kept.push(letter);
-        }
-        if letter == '[' {
-            is_index = true;
-        }
-    }
-    kept
 }

@@ -4,8 +4,10 @@
 //! its position as an index. It becomes text only on request.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::step_key::{Index, NodePath, write_index, write_node, write_retry};
 
 /// One frame of a run: a running flow, a branch of a fork, or an item of a loop, within the frame
 /// around it.
@@ -272,7 +274,7 @@ impl<'a> Frame<'a> {
         match (self.kind, self.within) {
             (Kind::Item(index), Some(outer)) => {
                 outer.write_step(step);
-                let _ = write!(step, "[{index}]"); // writing to a `String` does not fail
+                write_index(step, Index::Item(index));
                 return;
             }
             (Kind::Branch, Some(outer)) => outer.write_step(step),
@@ -281,10 +283,7 @@ impl<'a> Frame<'a> {
         let name = self.name_at(self.position());
         if !name.is_empty() {
             step.push('.');
-            step.push_str(name);
-            if self.visit() > 1 {
-                let _ = write!(step, "#{}", self.visit());
-            }
+            write_node(step, name, self.visit());
         }
     }
 
@@ -335,13 +334,6 @@ impl<'a> Frame<'a> {
             Kind::Item(index) => Some(index),
             Kind::Flow(_) | Kind::Branch => None,
         }
-    }
-}
-
-/// Adds the number of the retry of a flow, unless this is the first attempt.
-fn write_retry(step: &mut String, attempt: u32) {
-    if attempt > 0 {
-        let _ = write!(step, "~{attempt}"); // writing to a `String` does not fail
     }
 }
 
@@ -431,8 +423,8 @@ impl<'a> Path<'a> {
     pub fn node(&self) -> &'a str {
         match self.0 {
             PathOf::Node(frame, node) => frame.name_at(node),
-            PathOf::Text(path) => path.rsplit('.').next().unwrap_or(path),
-            PathOf::Step(place) => place.path.rsplit('.').next().unwrap_or(&place.path),
+            PathOf::Text(path) => NodePath::new(path).last(),
+            PathOf::Step(place) => NodePath::new(&place.path).last(),
         }
     }
 }

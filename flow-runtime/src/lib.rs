@@ -156,6 +156,7 @@ pub mod shape;
 mod spec_text;
 mod step;
 mod step_id;
+mod step_key;
 #[cfg(feature = "stored")]
 mod stored;
 #[cfg(feature = "stored")]

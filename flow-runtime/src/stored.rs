@@ -9,6 +9,7 @@ use crate::input::InputError;
 use crate::json::{Saved, Unstorable};
 
 use crate::question::QuestionType;
+use crate::step_key::NodePath;
 
 /// The state of a flow whose values `K` can store.
 pub trait StoredState<K>: Sized {
@@ -58,8 +59,8 @@ impl<F: ?Sized> TellsSettings for F {}
 
 /// Splits a path into its first segment, without the index of an item, and the rest.
 pub fn first_segment(path: &str) -> (&str, &str) {
-    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-    (first.split('[').next().unwrap_or(first), rest)
+    let (first, rest) = NodePath::new(path).first();
+    (first, rest.as_str())
 }
 
 /// Implements the storage of the inputs, the state and the outputs of a flow.

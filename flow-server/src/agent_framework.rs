@@ -15,6 +15,7 @@ use axum::{Json, Router};
 use flow_durable::{
     EventFilter, Events, ExecutionEvent, ExecutionId, RecordKind, RuntimeError, StartOptions,
 };
+use flow_runtime::engine::NodePath;
 use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -233,7 +234,7 @@ async fn resume(
     let questions = caller.questions(id).await.map_err(failed)?;
     let asked = questions.iter().find(|question| {
         let path = question.path();
-        path == node || path.rsplit('.').next() == Some(node.as_str())
+        path == node || NodePath::new(path).last() == node
     });
     let Some(asked) = asked else {
         let reason = format!("Error: the node `{node}` asks nothing");

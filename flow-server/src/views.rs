@@ -2,7 +2,9 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use flow_durable::{Execution, ExecutionState, KeyWrite, OpenQuestion, Record};
+use flow_durable::{
+    Execution, ExecutionId, ExecutionState, KeyWrite, OpenQuestion, Payload, Record,
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -222,11 +224,8 @@ pub(crate) struct RecordView {
 }
 
 impl RecordView {
-    pub(crate) fn of(record: Record) -> Self {
-        let data = match record.payload.as_str() {
-            "" => Value::Null,
-            text => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
-        };
+    pub(crate) fn of(execution: ExecutionId, record: Record) -> Self {
+        let data = Payload::of(execution, &record).shown();
         RecordView {
             seq: record.seq,
             at_ms: record.at_ms,

@@ -11,7 +11,7 @@ use flow_store::{Append, RecordKind, Row, Status, StoreError};
 use super::waiting::Waiting;
 use super::{Driven, Driver};
 use crate::error::RuntimeError;
-use crate::journal::{Entry, Journal, Pending};
+use crate::journal::{Journal, NewRecord, Pending};
 
 /// The longest time for which records that nobody waits for stay unwritten.
 const FLUSH_AFTER: Duration = Duration::from_millis(20);
@@ -115,7 +115,7 @@ impl Driver {
                 item: None,
             };
             result = Some(payload.clone());
-            self.journal.add(Entry {
+            self.journal.add(NewRecord {
                 kind,
                 place: &place,
                 attempt: 0,

@@ -8,7 +8,7 @@ use flow_store::RecordKind;
 use futures_util::future::FutureExt as _;
 
 use crate::engine::Durable;
-use crate::journal::Entry;
+use crate::journal::NewRecord;
 
 /// The work of a step, in which a panic is a failure of the step. Attempts catch their own panics:
 /// this catches those of `prep`, of a fallback, or of a node that cannot fail.
@@ -30,7 +30,7 @@ impl Durable {
     pub(super) fn record_failed(&self, place: &Place, attempt: u32, failed: &Failed) -> bool {
         let is_new = !self.journal.replaying(|replay| replay.has_failed(place));
         if is_new {
-            self.journal.add(Entry {
+            self.journal.add(NewRecord {
                 kind: RecordKind::FlowFailed,
                 place,
                 attempt,

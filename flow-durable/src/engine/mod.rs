@@ -8,7 +8,6 @@ mod relay;
 mod snapshot;
 mod spread;
 
-use std::any::type_name;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,8 +25,9 @@ use serde_json::Value;
 
 use self::failures::caught;
 use self::spread::OfPart;
+use super::entry::{Kept, Payload};
 use super::error::RuntimeError;
-use super::journal::{Entry, Journal};
+use super::journal::{Journal, NewRecord};
 use super::payload::{self, VALUE_DEPTH};
 use super::replay::Outcome;
 
@@ -108,21 +108,17 @@ impl Durable {
             .emit(Path::of_text(path), EventKind::RunFailed { error });
     }
 
-    /// The value in a record. Halts the run if it is not a value of the type.
-    async fn read<T: Stored>(&self, place: &Place, text: &str) -> T {
-        match serde_json::from_str(text) {
+    /// The decoded value. Halts the run if it could not be decoded.
+    async fn or_halt<T>(&self, decoded: Result<T, RuntimeError>) -> T {
+        match decoded {
             Ok(value) => value,
-            Err(error) => {
-                let reason = payload::reason(&error);
-                let reason = if error.is_data() {
-                    let ty = short_name(type_name::<T>());
-                    format!("the recorded value is not a `{ty}`: {reason}")
-                } else {
-                    format!("the recorded value is not JSON: {reason}")
-                };
-                self.journal.halt(self.unreadable_at(place, reason)).await
-            }
+            Err(error) => self.journal.halt(error).await,
         }
+    }
+
+    /// The payload of a record of this place.
+    fn payload<'a>(&self, place: &'a Place, kept: &'a Kept) -> Payload<'a> {
+        kept.at(self.journal.execution(), &place.path)
     }
 
     fn unreadable_at(&self, place: &Place, reason: String) -> RuntimeError {
@@ -142,15 +138,15 @@ impl Durable {
     }
 
     /// The recorded failure.
-    async fn failed<T>(&self, place: &Place, text: &str) -> Result<T, Failed> {
-        let error: NodeError = self.read(place, text).await;
+    async fn failed<T>(&self, place: &Place, recorded: &Kept) -> Result<T, Failed> {
+        let error = self.or_halt(self.payload(place, recorded).error()).await;
         Err(Box::new(FlowError::Node(error)))
     }
 
     /// Records a step's failure, and returns the failure that a replay will return. The next step
     /// waits until it is stored.
     fn record_failure(&self, place: &Place, error: NodeError) -> Failed {
-        self.journal.add_urgent(Entry {
+        self.journal.add_urgent(NewRecord {
             kind: RecordKind::NodeFailed,
             place,
             attempt: 0,
@@ -177,7 +173,7 @@ impl Durable {
             });
         match stored {
             Ok((outcome, payload)) => {
-                let entry = Entry {
+                let entry = NewRecord {
                     kind: RecordKind::Outcome,
                     place,
                     attempt: 0,
@@ -210,7 +206,7 @@ impl Durable {
             return self.journal.passed(seq).await;
         }
         self.journal.live().await;
-        let entry = |kind, payload| Entry {
+        let entry = |kind, payload| NewRecord {
             kind,
             place,
             attempt,
@@ -308,7 +304,7 @@ impl Hooks for Durable {
         match select(work, timer).await {
             Either::Left((output, _)) => Some(output),
             Either::Right(((), _)) => {
-                let entry = Entry {
+                let entry = NewRecord {
                     kind: RecordKind::TimedOut,
                     place: &place,
                     attempt,
@@ -377,7 +373,7 @@ impl Hooks for Durable {
         }
         if !self.journal.replaying(|replay| replay.is_finished(&place)) {
             let payload = action.to_owned();
-            self.journal.add(Entry {
+            self.journal.add(NewRecord {
                 kind: RecordKind::NodeFinished,
                 place: &place,
                 attempt: 0,
@@ -420,7 +416,7 @@ impl Hooks for Durable {
         self.journal.forget_visits(&place.step);
         if !self.journal.replaying(|replay| replay.is_ended(&place)) {
             let payload = end.to_owned();
-            self.journal.add(Entry {
+            self.journal.add(NewRecord {
                 kind: RecordKind::FlowEnded,
                 place: &place,
                 attempt: scope.frame().flow_attempt(),
@@ -448,8 +444,11 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
     {
         let place = scope.frame().place();
         match self.journal.recorded(&place).await {
-            Some(Outcome::Value(text)) => return Ok(self.read(&place, &text).await),
-            Some(Outcome::Failed(text)) => return self.failed(&place, &text).await,
+            Some(Outcome::Value(recorded)) => {
+                let value = self.payload(&place, &recorded).of_type();
+                return Ok(self.or_halt(value).await);
+            }
+            Some(Outcome::Failed(recorded)) => return self.failed(&place, &recorded).await,
             Some(Outcome::Answer(_)) | None => {}
         }
         if self.captured.is_some() {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::engine::Durable;
-use crate::journal::{AskingGuard, Entry};
+use crate::journal::{AskingGuard, NewRecord};
 use crate::replay::Outcome;
 
 /// The recorded outcome of a question.
@@ -57,8 +57,9 @@ impl Durable {
         prompt: String,
     ) -> Result<Value, Failed> {
         let place = visit.frame().place();
-        if let Some(Outcome::Answer(text)) = self.recorded_answer(&place).await {
-            let answered: Answered = self.read(&place, &text).await;
+        if let Some(Outcome::Answer(recorded)) = self.recorded_answer(&place).await {
+            let answered = self.payload(&place, &recorded).answer();
+            let answered = self.or_halt(answered).await;
             return self.answered(visit, &place, question, answered).await;
         }
         let answered = self.settled(visit, &place, question, prompt).await;
@@ -68,7 +69,7 @@ impl Durable {
         };
         // The run continues at once, as a replay does. The next step waits until the answer is
         // stored.
-        self.journal.add_urgent(Entry {
+        self.journal.add_urgent(NewRecord {
             kind: RecordKind::Resumed,
             place: &place,
             attempt: 0,
@@ -109,7 +110,13 @@ impl Durable {
                     timed_out: true,
                 };
             };
-            let answer: Value = self.read(place, &text).await;
+            let answer: Value = match serde_json::from_str(&text) {
+                Ok(answer) => answer,
+                Err(error) => {
+                    let reason = format!("the stored answer is not JSON: {error}");
+                    self.journal.halt(self.unreadable_at(place, reason)).await
+                }
+            };
             let reason = match question.accept(answer) {
                 Ok(answer) => {
                     return Answered {
@@ -181,7 +188,7 @@ impl Durable {
         let asking = self.journal.asking(row.token);
         self.journal.add_question(row);
         self.journal
-            .write(Entry {
+            .write(NewRecord {
                 kind: RecordKind::Paused,
                 place,
                 attempt: 0,

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use flow_runtime::engine::{Failed, Frame, Place, Saved, Scope, Spread};
-use flow_runtime::{BoxFuture, FlowError};
+use flow_runtime::{BoxFuture, FlowError, NodeError};
 use flow_store::{ExecutionId, RecordKind, Row};
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
@@ -17,10 +17,10 @@ use tokio::sync::Notify;
 
 use crate::engine::{Durable, Snapshot};
 use crate::error::RuntimeError;
-use crate::journal::{Entry, Journal};
+use crate::journal::{Journal, NewRecord};
 use crate::parts::{Division, Part};
 use crate::payload::{self, VALUE_DEPTH};
-use crate::replay::{Outcome, node_error};
+use crate::replay::Outcome;
 
 /// A part to create, without the data that it takes over from the execution with the loop.
 pub(crate) struct NewPart {
@@ -41,8 +41,12 @@ pub(crate) enum PartResult {
     /// The list of its results, or `null` if the loop has none. If steps are counted, with the
     /// number of its steps.
     Results(Value),
-    /// Its loop has failed, with this error of the node as JSON.
-    Failed(String),
+    /// Its loop has failed.
+    Failed {
+        /// The error of the node, as JSON.
+        text: String,
+        error: NodeError,
+    },
     /// It ended otherwise.
     Ended(FlowError),
 }
@@ -236,12 +240,14 @@ impl Durable {
                 let part = part_place(&place, division, number);
                 match outcome {
                     None => outstanding.push(number),
-                    Some(Outcome::Value(text)) => {
-                        let recorded = self.read(&part, &text).await;
+                    Some(Outcome::Value(recorded)) => {
+                        let recorded = self.payload(&part, &recorded).of_type();
+                        let recorded = self.or_halt(recorded).await;
                         results.insert(number, self.counted(scope.frame(), recorded)?);
                     }
-                    Some(Outcome::Failed(text)) => {
-                        failed = Some((number, text));
+                    Some(Outcome::Failed(recorded)) => {
+                        let error = self.payload(&part, &recorded).error();
+                        failed = Some((number, self.or_halt(error).await));
                         break;
                     }
                     Some(Outcome::Answer(_)) => {
@@ -251,11 +257,11 @@ impl Durable {
                 }
             }
         }
-        if let Some((number, text)) = failed {
+        if let Some((number, error)) = failed {
             let others = (0..division.parts())
                 .filter(|other| *other != number && !results.contains_key(other));
             let others: Vec<u32> = others.collect();
-            return self.part_failed(&place, division, &others, &text).await;
+            return self.part_failed(&place, division, &others, error).await;
         }
         if !outstanding.is_empty() {
             outstanding.sort_unstable();
@@ -293,7 +299,7 @@ impl Durable {
         let each = spread.each;
         let division = Division { items, each };
         let payload = serde_json::json!(division).to_string();
-        let entry = Entry {
+        let entry = NewRecord {
             kind: RecordKind::Spread,
             place,
             attempt: 0,
@@ -330,24 +336,24 @@ impl Durable {
                 let mut left = Vec::new();
                 for number in outstanding {
                     let part = self.nth(&place, division, number);
-                    let there = match self.or_halt(parts.result(&part, &place.path)).await {
+                    let there = match self.or_halt(parts.result(&part, &place.path).await).await {
                         PartResult::Results(found) => {
                             self.record_part(&place, division, number, &found).await;
                             results.insert(number, self.counted(frame, found)?);
                             continue;
                         }
-                        PartResult::Failed(text) => {
+                        PartResult::Failed { text, error } => {
                             let place = part_place(&place, division, number);
-                            self.journal.add_urgent(Entry {
+                            self.journal.add_urgent(NewRecord {
                                 kind: RecordKind::NodeFailed,
                                 place: &place,
                                 attempt: 0,
-                                payload: text.clone(),
+                                payload: text,
                             });
                             let at = frame.place();
                             let others = (0..division.parts()).filter(|other| *other != number);
                             let others: Vec<u32> = others.collect();
-                            return self.part_failed(&at, division, &others, &text).await;
+                            return self.part_failed(&at, division, &others, error).await;
                         }
                         PartResult::Ended(error) => return Err(Box::new(error)),
                         PartResult::UnderWay => true,
@@ -365,7 +371,8 @@ impl Durable {
                             each: begins.node.clone(),
                             begins,
                         };
-                        self.or_halt(parts.clone().create(&spreads.row, new)).await;
+                        self.or_halt(parts.clone().create(&spreads.row, new).await)
+                            .await;
                     }
                 }
                 outstanding = left;
@@ -393,7 +400,7 @@ impl Durable {
         place: &Place,
         division: Division,
         others: &[u32],
-        text: &str,
+        error: NodeError,
     ) -> Result<T, Failed> {
         // The failure of the loop is recorded after the parts have ended.
         let ended = self.journal.replaying(|replay| replay.has_failed(place));
@@ -405,16 +412,10 @@ impl Durable {
             for number in others {
                 let id = self.nth(place, division, *number).id();
                 let reason = "another part of the loop has failed";
-                self.or_halt(parts.end(id, reason)).await;
+                self.or_halt(parts.end(id, reason).await).await;
             }
         }
-        match node_error(text) {
-            Some(error) => Err(Box::new(FlowError::Node(error))),
-            None => {
-                let reason = "the recorded failure of a part is damaged".to_owned();
-                self.journal.halt(self.unreadable_at(place, reason)).await
-            }
-        }
+        Err(Box::new(FlowError::Node(error)))
     }
 
     /// Records the results of a part. The next step waits until they are stored.
@@ -424,19 +425,12 @@ impl Durable {
         if let Err(reason) = payload::check(&payload, VALUE_DEPTH + 2) {
             return self.halt_unstorable(&place, reason).await;
         }
-        self.journal.add_urgent(Entry {
+        self.journal.add_urgent(NewRecord {
             kind: RecordKind::Outcome,
             place: &place,
             attempt: 0,
             payload,
         });
-    }
-
-    async fn or_halt<T>(&self, work: impl Future<Output = Result<T, RuntimeError>> + Send) -> T {
-        match work.await {
-            Ok(value) => value,
-            Err(error) => self.journal.halt(error).await,
-        }
     }
 
     fn nth(&self, place: &Place, division: Division, number: u32) -> Part {

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::pattern::node_id;
+use crate::entry::Payload;
 use crate::values::NodeValues;
-use flow_runtime::NodeError;
+use flow_runtime::engine::NodePath;
 
 /// Something that happened in an execution, as [`Events`](super::Events) reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -243,7 +243,7 @@ impl ExecutionEvent {
             ExecutionEvent::Missed(event) => set("timestamp", event.at_ms.into()),
         }
         if let (Some(execution), Some(path)) = (self.execution(), self.path()) {
-            set("nodeId", node_id(path).into());
+            set("nodeId", NodePath::new(path).node().into());
             set("namespace", path.into());
             set("runId", execution.to_string().into());
         }
@@ -302,13 +302,14 @@ impl RecordedEvent {
 
     fn payload(&self) -> Value {
         let record = &self.record;
+        let data = Payload::of(self.execution, record);
         let mut payload = match record.kind {
             RecordKind::NodeStarted => json!({
                 "nodeName": *self.node_type,
-                "nodeId": node_id(&record.path),
+                "nodeId": NodePath::new(&record.path).node(),
                 "namespace": record.path,
             }),
-            RecordKind::Outcome => json!({ "execResult": data(record) }),
+            RecordKind::Outcome => json!({ "execResult": data.shown() }),
             RecordKind::NodeFinished => json!({ "action": record.payload }),
             RecordKind::AttemptFailed => {
                 json!({ "phase": "exec", "error": record.payload, "attempt": record.attempt })
@@ -316,10 +317,10 @@ impl RecordedEvent {
             RecordKind::TimedOut => {
                 json!({ "phase": "exec", "error": "timed out", "attempt": record.attempt })
             }
-            RecordKind::NodeFailed => failure(record),
+            RecordKind::NodeFailed => failure(data, record),
             RecordKind::FlowFailed => json!({ "phase": "exec", "error": record.payload }),
             RecordKind::RunFailed => json!({ "phase": "run", "error": record.payload }),
-            kind => return json!({ "type": kind.as_str(), "data": data(record) }),
+            kind => return json!({ "type": kind.as_str(), "data": data.shown() }),
         };
         if let Some(Ok(Value::Object(values))) = self.values.as_deref().map(serde_json::to_value)
             && let Value::Object(payload) = &mut payload
@@ -341,16 +342,9 @@ impl RecordedEvent {
     }
 }
 
-/// The content of a record, as JSON. A text that is not JSON becomes a string.
-fn data(record: &Record) -> Value {
-    match record.payload.as_str() {
-        "" => Value::Null,
-        text => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
-    }
-}
-
-fn failure(record: &Record) -> Value {
-    let Ok(failed) = serde_json::from_str::<NodeError>(&record.payload) else {
+fn failure(payload: Payload<'_>, record: &Record) -> Value {
+    // The stream has an error behind the event.
+    let Ok(failed) = payload.error() else {
         return json!({ "error": record.payload });
     };
     let mut causes = Vec::new();

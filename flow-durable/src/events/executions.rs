@@ -11,10 +11,11 @@ use flow_store::{Damaged, ExecutionId, Logged, Record, RecordKind, Store, StoreE
 
 use super::structure::Structure;
 use super::values::Followed;
+use crate::entry::{Payload, is_end};
+use crate::error::RuntimeError;
 use crate::inner::Inner;
-use crate::steps::{is_within, without_retry};
 use crate::values::NodeValues;
-use flow_runtime::NodeError;
+use flow_runtime::engine::StepKey;
 
 /// The number of executions that are remembered.
 const KNOWN: usize = 256;
@@ -88,13 +89,18 @@ impl Nodes {
                     node.gave_up = true;
                 }
             }
-            RecordKind::NodeFinished => self.0.retain(|other, _| !is_within(other, &record.step)),
+            RecordKind::NodeFinished => {
+                let step = StepKey::new(&record.step);
+                self.0
+                    .retain(|other, _| !StepKey::new(other).is_within(step));
+            }
             _ => {}
         }
     }
 
     fn at(&self, record: &Record) -> Option<UnderWay> {
-        self.0.get(without_retry(&record.step)).copied()
+        let node = StepKey::new(&record.step).without_retry();
+        self.0.get(node.as_str()).copied()
     }
 }
 
@@ -104,6 +110,8 @@ pub(super) struct Described {
     pub(super) node_type: Arc<str>,
     pub(super) attempts: Option<u32>,
     pub(super) duration: Option<Duration>,
+    /// The error for a payload that cannot be decoded.
+    pub(super) damaged: Option<RuntimeError>,
 }
 
 impl Executions {
@@ -203,6 +211,7 @@ impl Executions {
             node_type: structure.type_at(&record.path),
             attempts: None,
             duration: None,
+            damaged: None,
         };
         let depends = matches!(
             record.kind,
@@ -230,7 +239,13 @@ impl Executions {
         let spent_ms = record.at_ms.saturating_sub(node.started_ms);
         described.duration = Some(Duration::from_millis(spent_ms));
         described.attempts = match record.kind {
-            RecordKind::NodeFailed => Some(attempts_of_failure(record).unwrap_or(node.failed)),
+            RecordKind::NodeFailed => match Payload::of(id, record).error() {
+                Ok(failed) => Some(failed.attempts()),
+                Err(error) => {
+                    described.damaged = Some(error);
+                    Some(node.failed)
+                }
+            },
             // The outcome is that of one more attempt, or of the fallback.
             RecordKind::Outcome => Some(node.failed + u32::from(!node.gave_up)),
             _ => None,
@@ -239,12 +254,13 @@ impl Executions {
     }
 
     /// The values that a node read or wrote by a record, which the stream has not passed yet.
-    /// `None` if its flow or the records before it cannot be read.
+    /// `None` if its flow or the records before it cannot be read; the first of them that is
+    /// damaged is an error.
     pub(super) async fn values(
         &mut self,
         inner: &Inner,
         logged: &Logged,
-    ) -> Result<Option<NodeValues>, StoreError> {
+    ) -> Result<Option<Result<NodeValues, RuntimeError>>, StoreError> {
         let (id, record, store) = (logged.execution, &logged.record, &*inner.store);
         let Some(structure) = self.look_up(store, id).await? else {
             return Ok(None);
@@ -259,7 +275,7 @@ impl Executions {
             return Ok(None);
         };
         self.known(id).followed = followed;
-        if let (Some(values), RecordKind::NodeStarted) = (&mut values, record.kind) {
+        if let (Some(Ok(values)), RecordKind::NodeStarted) = (&mut values, record.kind) {
             let version = inner.version_with(&document.name, structure.hash());
             let settings = version.and_then(|version| version.settings(&record.path));
             if let Some(settings) = settings {
@@ -310,20 +326,6 @@ impl Executions {
         let is_behind = |known: &Known| known.stored.is_some_and(|it| it > known.next_seq);
         self.known.values().any(is_behind)
     }
-}
-
-/// Returns true if a record of this kind is the last one of its execution.
-pub(super) fn is_end(kind: RecordKind) -> bool {
-    matches!(
-        kind,
-        RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
-    )
-}
-
-/// The number of attempts at a node before it failed.
-fn attempts_of_failure(record: &Record) -> Option<u32> {
-    let failed: NodeError = serde_json::from_str(&record.payload).ok()?;
-    Some(failed.attempts())
 }
 
 /// The nodes running before this record.

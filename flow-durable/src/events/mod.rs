@@ -27,10 +27,8 @@ pub(crate) use deltas::{Delta, Deltas, Emitter};
 pub use event::{DeltaContent, DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
 pub use filter::EventFilter;
 pub(crate) use isolated::Isolated;
-pub(crate) use pattern::split_item;
 pub use pattern::{InvalidPattern, Pattern};
 pub use statistics::EventStatistics;
-pub(crate) use structure::structural;
 
 use super::error::RuntimeError;
 use super::owned::Owned;

@@ -15,8 +15,9 @@ use futures_util::future::select;
 
 use super::deltas::{Listener, Waiting};
 use super::event::{DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
-use super::executions::{Described, Executions, is_end};
+use super::executions::{Described, Executions};
 use super::filter::EventFilter;
+use crate::entry::is_end;
 use crate::error::RuntimeError;
 use crate::events::deltas::Delta;
 use crate::owned::Owned;
@@ -244,9 +245,16 @@ impl Reader {
         };
         self.release(events, Some((logged.execution, logged.record.seq)));
         self.tell_damaged(events);
-        if let Some(described) = described {
+        let (values, mut damaged) = match values.transpose() {
+            Ok(values) => (values, None),
+            Err(error) => (None, Some(error)),
+        };
+        // Behind its event, so that whoever continues from there does not meet the damage again.
+        if let Some(mut described) = described {
+            damaged = damaged.or(described.damaged.take());
             events.push_back(Ok(recorded(logged.clone(), described, values)));
         }
+        events.extend(damaged.map(Err));
         self.executions.passed(logged);
         if self.filter.until_over && is_end(logged.record.kind) {
             self.over = true;

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use flow_runtime::engine::NodePath;
 use flow_store::ExecutionId;
 use serde::Serialize;
 
 use super::event::ExecutionEvent;
-use crate::inner::without_items;
 
 /// Counts of events, which are [added](EventStatistics::add) one by one. Their size grows with the
 /// nodes and the executions, not with the events and items.
@@ -67,7 +67,7 @@ impl EventStatistics {
         self.executions.extend(event.execution());
         let is_of_node = event.record().is_none_or(|record| record.visit > 0);
         if let Some(path) = event.path().filter(|_| is_of_node) {
-            let node = without_items(path);
+            let node = NodePath::new(path).without_items();
             if !self.nodes.contains(&node) {
                 self.nodes.insert(node);
             }

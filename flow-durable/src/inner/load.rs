@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use flow_runtime::engine::Saved;
+use flow_runtime::engine::{NodePath, Saved};
 use flow_spec::diff::{Change, Effect};
 use flow_spec::document::types;
 use flow_spec::{FlowDocument, NodeDocument};
@@ -14,12 +14,12 @@ use serde_json::{Map, Value};
 
 use super::{Inner, PAGE};
 use crate::engine::Snapshot;
+use crate::entry::Entry;
 use crate::error::RuntimeError;
 use crate::journal::Visits;
 use crate::options::StoredOptions;
-use crate::parts::Division;
 use crate::registered::{Registered, document};
-use crate::replay::{is_awaited, node_error, waits_until};
+use crate::replay::is_awaited;
 use crate::steps::missing;
 
 /// The visits to nodes of the outermost flow that a snapshot counts.
@@ -55,8 +55,8 @@ impl Reached {
         let namespace = namespace.or(records.first().map(|first| first.path.as_str()));
         let namespace = namespace.unwrap_or_default();
         let mut reached: HashSet<String> = started
-            .filter_map(|record| record.path.strip_prefix(namespace)?.strip_prefix('.'))
-            .map(without_items)
+            .filter_map(|record| NodePath::new(&record.path).within(namespace))
+            .map(NodePath::without_items)
             .collect();
         reached.extend(
             snapshot
@@ -80,7 +80,7 @@ impl Reached {
 /// The path of a node in a document, as runs name it: the body of a loop has the path of the loop.
 fn path_in_runs(document: &FlowDocument, path: &str) -> String {
     let (mut flow, mut names) = (Some(document), Vec::new());
-    for id in path.split('.') {
+    for id in NodePath::new(path).segments().map(NodePath::as_str) {
         let nodes = flow.map_or(&[][..], |flow| &flow.nodes);
         let is_loop_over_it = |node: &&NodeDocument| {
             node.r#type == types::EACH && node.params.get("body").is_some_and(|body| body == id)
@@ -98,32 +98,15 @@ fn path_in_runs(document: &FlowDocument, path: &str) -> String {
 fn passed(records: &[Record], namespace: &str) -> HashSet<String> {
     let mut passed = HashSet::new();
     for record in records.iter().filter(|record| is_awaited(record.kind)) {
-        let path = record.path.strip_prefix(namespace);
-        let Some(path) = path.and_then(|path| path.strip_prefix('.')) else {
+        let Some(path) = NodePath::new(&record.path).within(namespace) else {
             continue;
         };
-        let path = without_items(path);
-        let around = path
-            .match_indices('.')
-            .map(|(end, _)| path[..end].to_owned());
-        passed.extend(around);
-        passed.insert(path);
+        let path = path.without_items();
+        let within = Some(NodePath::new(&path));
+        let nodes = std::iter::successors(within, |path| path.parent());
+        passed.extend(nodes.map(|node| node.to_string()));
     }
     passed
-}
-
-/// A path without the indices of items.
-pub(crate) fn without_items(path: &str) -> String {
-    let mut kept = String::new();
-    for part in path.split('[') {
-        // In each part except the first, the text before `]` is an index.
-        kept.push_str(if kept.is_empty() {
-            part
-        } else {
-            part.split_once(']').map_or("", |(_, rest)| rest)
-        });
-    }
-    kept
 }
 
 impl Inner {
@@ -203,8 +186,8 @@ impl Inner {
         let snapshot = records
             .iter()
             .rfind(|record| record.kind == RecordKind::Snapshot);
-        let snapshot: Option<Snapshot> =
-            snapshot.and_then(|record| serde_json::from_str(&record.payload).ok());
+        let snapshot = snapshot.map(|record| snapshot_in(row.id, record));
+        let snapshot = snapshot.transpose()?;
         let namespace = snapshot.as_ref().map_or(&first.path, |it| &it.namespace);
         let passed = passed(&records, namespace);
         let reached = Reached::new(&records, snapshot.as_ref());
@@ -381,61 +364,63 @@ fn journaled(
     let mut snapshot: Option<Snapshot> = None;
     if let Some(at) = at {
         let rest = records.split_off(at + 1);
-        if let Some(Record {
-            seq, path, payload, ..
-        }) = records.pop()
-        {
-            let read = serde_json::from_str(&payload);
-            snapshot = Some(read.map_err(|error| {
-                let reason = format!("record {seq}, a snapshot, is damaged: {error}");
-                unreadable(id, &path, reason)
-            })?);
+        if let Some(record) = records.pop() {
+            snapshot = Some(snapshot_in(id, &record)?);
         }
         records = rest;
     }
     let input = match (&snapshot, records.first()) {
         (Some(snapshot), _) => snapshot.input.clone(),
-        (None, Some(first)) if first.seq == 0 => {
-            serde_json::from_str(&first.payload).map_err(|error| {
-                let reason = format!("record 0, the input, is damaged: {error}");
-                unreadable(id, &first.path, reason)
-            })?
-        }
+        (None, Some(first)) if first.seq == 0 => input_in(id, first)?,
         _ => {
             let reason = "its first record is missing".to_owned();
             return Err(unreadable(id, flow.namespace(), reason));
         }
     };
-    match gap.or_else(|| damaged(id, &records)) {
-        Some(error) => Err(error),
-        None => Ok(Journaled {
-            input,
-            snapshot,
-            records,
-        }),
+    if let Some(gap) = gap {
+        return Err(gap);
+    }
+    check_records(id, &records)?;
+    Ok(Journaled {
+        input,
+        snapshot,
+        records,
+    })
+}
+
+/// The input in the first record of an execution, or in a snapshot.
+pub(crate) fn input_in(
+    id: ExecutionId,
+    record: &Record,
+) -> Result<Map<String, Value>, RuntimeError> {
+    match Entry::read(id, record) {
+        Entry::RunStarted(input) => input.read(),
+        Entry::Snapshot(snapshot) => snapshot.read().map(|snapshot| snapshot.input),
+        _ => {
+            let reason = format!("record {}, {}, has no input", record.seq, record.kind);
+            Err(unreadable(id, &record.path, reason))
+        }
     }
 }
 
-/// The error for a damaged wait, failure or division of a loop.
-fn damaged(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
-    records.iter().find_map(|record| {
-        let Record {
-            seq, path, payload, ..
-        } = record;
-        let reason = match record.kind {
-            RecordKind::Waiting if waits_until(payload).is_none() => {
-                format!("record {seq}, a wait, is damaged: it does not say until when")
-            }
-            RecordKind::GaveUp if node_error(payload).is_none() => {
-                format!("record {seq}, a failure, is damaged: it does not contain an error")
-            }
-            RecordKind::Spread if Division::parse(payload).is_none() => {
-                format!("record {seq}, of a loop that is spread, is damaged: it does not say how")
-            }
-            _ => return None,
-        };
-        Some(unreadable(id, path, reason))
-    })
+fn snapshot_in(id: ExecutionId, record: &Record) -> Result<Snapshot, RuntimeError> {
+    match Entry::read(id, record) {
+        Entry::Snapshot(snapshot) => snapshot.read(),
+        _ => unreachable!("the caller has looked at the kind of the record"),
+    }
+}
+
+/// Checks the payloads that a replay cannot report when it needs them.
+fn check_records(id: ExecutionId, records: &[Record]) -> Result<(), RuntimeError> {
+    for record in records {
+        match Entry::read(id, record) {
+            Entry::Waiting(until) => drop(until.read()?),
+            Entry::GaveUp(error) => drop(error.read()?),
+            Entry::Spread(division) => drop(division.read()?),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// The error for a record for which the store has only a marker.

@@ -44,7 +44,7 @@ pub(crate) use halts::Look;
 pub(crate) use listen::Hints;
 pub(crate) use load::{
     Loaded, WITHOUT_BLOBS, check_format, kept_elsewhere, loaded_visits, options_of,
-    records_since_snapshot, without_items,
+    records_since_snapshot,
 };
 pub(crate) use marks::{Suspicion, halted, one_suspect};
 pub use recover::Recovered;

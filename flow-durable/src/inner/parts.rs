@@ -3,21 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow_runtime::{BoxFuture, FlowError};
+use flow_runtime::{BoxFuture, FlowError, NodeError};
 use flow_store::{
     Append, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseState, Record, RecordKind, Row,
     Status, Store, is_blob_marker,
 };
 use serde_json::{Map, Value};
 
-use super::load::{WITHOUT_BLOBS, kept_elsewhere, records_since_snapshot};
+use super::load::{WITHOUT_BLOBS, input_in, kept_elsewhere, options_of, records_since_snapshot};
 use super::{Inner, lock};
-use crate::engine::{NewPart, PartResult, Parts, Snapshot, results_of};
+use crate::engine::{NewPart, PartResult, Parts, results_of};
+use crate::entry::Payload;
 use crate::error::RuntimeError;
 use crate::options::StoredOptions;
 use crate::parts::{Part, flow_of_parts, is_named_as_part_of};
 use crate::registered::hash_of;
-use crate::replay::node_error;
 
 impl Parts for Inner {
     fn result<'a>(
@@ -75,12 +75,7 @@ impl Inner {
                 payload,
             });
         };
-        let options = StoredOptions::parse(&parent.options);
-        let options = options.map_err(|error| RuntimeError::Unreadable {
-            execution: parent.id,
-            path: begins.namespace.clone(),
-            reason: format!("its options are damaged: {error}"),
-        })?;
+        let options = options_of(parent, &begins.namespace)?;
         let options = options.with_part(part.clone()).to_json();
         let namespace = begins.namespace.clone();
         let path = format!("{namespace}.{each}");
@@ -148,17 +143,7 @@ impl Inner {
         let Some(record) = records.into_iter().next() else {
             return Ok(Map::new());
         };
-        let input = match record.kind {
-            RecordKind::Snapshot => {
-                serde_json::from_str(&record.payload).map(|snapshot: Snapshot| snapshot.input)
-            }
-            _ => serde_json::from_str(&record.payload),
-        };
-        input.map_err(|error| RuntimeError::Unreadable {
-            execution: id,
-            path: record.path,
-            reason: format!("record {}, with the input, is damaged: {error}", record.seq),
-        })
+        input_in(id, &record)
     }
 
     async fn part_result(&self, part: &Part, path: &str) -> Result<PartResult, RuntimeError> {
@@ -196,7 +181,7 @@ impl Inner {
                 PartResult::Results(results?)
             }
             Status::Failed => match self.failure_of_part(part, row.next_seq).await? {
-                Some(error) => PartResult::Failed(error),
+                Some((text, error)) => PartResult::Failed { text, error },
                 None => PartResult::Ended(self.ended_part(part, path, &text)),
             },
             Status::Cancelled => {
@@ -214,20 +199,24 @@ impl Inner {
         }
     }
 
-    /// The error of the node that made the loop of a part fail. `None` if no node did.
+    /// The error of the node that made the loop of a part fail, as JSON and decoded. `None` if no
+    /// node did.
     async fn failure_of_part(
         &self,
         part: &Part,
         next_seq: u64,
-    ) -> Result<Option<String>, RuntimeError> {
+    ) -> Result<Option<(String, NodeError)>, RuntimeError> {
         let id = part.id();
         let records = records_since_snapshot(&*self.store, id, next_seq).await;
         let records = records.map_err(RuntimeError::of(id))?;
         let mut newest_first = records.into_iter().rev();
         let gave_up = newest_first
             .find(|record| record.kind == RecordKind::GaveUp && record.step == part.step);
-        let error = gave_up.map(|record| record.payload);
-        Ok(error.filter(|error| node_error(error).is_some()))
+        let Some(record) = gave_up else {
+            return Ok(None);
+        };
+        let error = Payload::of(id, &record).error()?;
+        Ok(Some((record.payload, error)))
     }
 
     /// Ends a part whose results are no longer wanted, if it is not over.

@@ -104,7 +104,7 @@ pub(crate) struct Pending {
 }
 
 /// A record that has not been written yet.
-pub(crate) struct Entry<'a> {
+pub(crate) struct NewRecord<'a> {
     pub(crate) kind: RecordKind,
     pub(crate) place: &'a Place,
     pub(crate) attempt: u32,
@@ -198,7 +198,7 @@ impl Journal {
     /// Adds a record and returns its number. The record is stored with the next one for which
     /// somebody waits, or soon. During a replay, it is added when the replay is over, and the
     /// returned number is not the final one.
-    pub(crate) fn add(&self, entry: Entry<'_>) -> u64 {
+    pub(crate) fn add(&self, entry: NewRecord<'_>) -> u64 {
         let at_ms = self.now_ms();
         let mut state = self.state();
         let seq = state.next_seq;
@@ -223,7 +223,7 @@ impl Journal {
 
     /// Adds a record and returns its number. It is stored when the run has nothing more to do at
     /// once.
-    pub(crate) fn add_urgent(&self, entry: Entry<'_>) -> u64 {
+    pub(crate) fn add_urgent(&self, entry: NewRecord<'_>) -> u64 {
         let seq = self.add(entry);
         let mut state = self.state();
         state.urgent = true;
@@ -232,7 +232,7 @@ impl Journal {
     }
 
     /// Adds a record, and returns when it is stored.
-    pub(crate) async fn write(&self, entry: Entry<'_>) {
+    pub(crate) async fn write(&self, entry: NewRecord<'_>) {
         let seq = self.add_urgent(entry);
         self.stored_before(seq + 1).await;
     }
@@ -255,7 +255,7 @@ impl Journal {
 
     /// Adds a record which says that no attempt follows this one.
     pub(crate) fn add_gave_up(&self, place: &Place, attempt: u32, error: &NodeError) {
-        self.add(Entry {
+        self.add(NewRecord {
             kind: RecordKind::GaveUp,
             place,
             attempt,
@@ -295,7 +295,7 @@ impl Journal {
 
     /// Adds a snapshot of the outermost flow between two of its nodes, once the replay is over.
     pub(crate) fn add_snapshot(&self, place: &Place, payload: String, prune: bool) {
-        let seq = self.add(Entry {
+        let seq = self.add(NewRecord {
             kind: RecordKind::Snapshot,
             place,
             attempt: 0,
@@ -327,7 +327,7 @@ impl Journal {
     pub(crate) fn start(&self, place: &Place) -> bool {
         let is_new = self.state().replay.start(place).is_none();
         if is_new {
-            self.add(Entry {
+            self.add(NewRecord {
                 kind: RecordKind::NodeStarted,
                 place,
                 attempt: 0,

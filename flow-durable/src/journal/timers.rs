@@ -6,7 +6,7 @@ use flow_runtime::engine::{Pause, Place};
 use flow_store::RecordKind;
 use tokio::time::Instant;
 
-use super::{Entry, Journal};
+use super::{Journal, NewRecord};
 use crate::clock::sleep_until;
 
 /// The minimum length of a wait for which an execution leaves memory and is read again.
@@ -52,7 +52,7 @@ impl Journal {
         }
         let until_ms = self.after_ms(length);
         if let Pause::Attempt(attempt) = pause {
-            self.add(Entry {
+            self.add(NewRecord {
                 kind: RecordKind::Waiting,
                 place,
                 attempt,

@@ -16,12 +16,12 @@ use flow_runtime::{BoxError, BoxFuture, OpenTransaction, Transactions};
 use flow_store::{Store, StoreTransaction};
 
 use super::turns::OfStep;
-use super::{Entry, Journal};
+use super::{Journal, NewRecord};
 use crate::error::RuntimeError;
 
 impl Journal {
     /// Records the outcome of a step, with its transaction if it had one.
-    pub(crate) fn add_outcome(&self, entry: Entry<'_>) {
+    pub(crate) fn add_outcome(&self, entry: NewRecord<'_>) {
         let step = entry.place.step.clone();
         self.add_urgent(entry);
         let turns = &mut self.state().turns;

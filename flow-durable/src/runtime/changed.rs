@@ -11,8 +11,8 @@ use flow_store::{ExecutionId, Record, RecordKind, Row};
 use serde_json::{Map, Value, json};
 
 use super::Runtime;
-use super::travel::is_end;
 use crate::engine::{Snapshot, UNFIT};
+use crate::entry::{Copied, is_end};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::inner::Loaded;
@@ -130,8 +130,12 @@ impl Runtime {
         }
         let mut records = self.history(id, seq).await?;
         cut_before(&mut records, &at.step);
-        let payload = json!({ "execution": id.to_string(), "seq": seq, "values": values });
-        self.create_copy(row, records, payload, Some(at)).await
+        let copied = Copied {
+            execution: id,
+            seq,
+            values: Some(values),
+        };
+        self.create_copy(row, records, copied, Some(at)).await
     }
 
     /// The value of a key in a state, as its type writes it; or why it does not fit the type.

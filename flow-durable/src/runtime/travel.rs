@@ -4,18 +4,20 @@
 //! The journal contains outcomes, not states. So a look replays the flow up to the record, without
 //! running a step, and captures the state there.
 
+use flow_runtime::engine::StepKey;
 use flow_store::refusal::newest_snapshot;
 use flow_store::{ExecutionId, PauseRow, PauseState, Record, RecordKind, Row, Status, Token};
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::engine::{Asked, AtNode};
+use crate::entry::{Copied, Entry, Json, is_end};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::inner::{Loaded, check_format, kept_elsewhere};
 use crate::registered::Registered;
 use crate::runtime::Runtime;
-use crate::steps::{is_inside, is_within, missing};
+use crate::steps::missing;
 
 impl Runtime {
     /// Copies an execution: starts a new one that has the records of this one up to and including
@@ -38,8 +40,12 @@ impl Runtime {
         let row = self.copyable(id, seq).await?;
         let mut records = self.history(id, seq).await?;
         records.retain(|record| !is_end(record.kind));
-        let payload = json!({ "execution": id.to_string(), "seq": seq });
-        self.create_copy(row, records, payload, None).await
+        let copied = Copied {
+            execution: id,
+            seq,
+            values: None,
+        };
+        self.create_copy(row, records, copied, None).await
     }
 
     /// Starts an execution with these records of another one. If `begins` is given, it begins with
@@ -48,16 +54,17 @@ impl Runtime {
         &self,
         row: Row,
         mut records: Vec<Record>,
-        payload: Value,
+        of: Copied,
         begins: Option<AtNode>,
     ) -> Result<Execution, RuntimeError> {
         self.owned.inner.set_clock().await?;
         let now_ms = self.owned.inner.now_ms();
+        let id = row.id;
         let new = ExecutionId::from(self.owned.inner.new_id(now_ms));
         let flow = self.owned.inner.version_if_known(&row).await?;
         let pauses = reopened(&row, flow.as_deref(), new, &records, now_ms)?;
         let last_ms = records.last().map_or(now_ms, |last| last.at_ms);
-        renew(&mut records, now_ms.saturating_sub(last_ms));
+        renew(id, &mut records, now_ms.saturating_sub(last_ms))?;
         let path = match records.first() {
             Some(first) => first.path.clone(),
             None => self.owned.inner.namespace(&row).await,
@@ -75,7 +82,7 @@ impl Runtime {
                 payload,
             });
         };
-        add(RecordKind::RunCopied, payload.to_string());
+        add(RecordKind::RunCopied, json!(of).to_string());
         if let Some(begins) = begins {
             add(RecordKind::Snapshot, json!(begins.before).to_string());
         }
@@ -205,35 +212,29 @@ fn reopened(
     records: &[Record],
     now_ms: u64,
 ) -> Result<Vec<PauseRow>, RuntimeError> {
-    let mut open: Vec<&Record> = Vec::new();
+    let mut open: Vec<(&Record, Json<'_, Asked>)> = Vec::new();
     for record in records {
-        match record.kind {
-            RecordKind::Paused => {
+        let step = StepKey::new(&record.step);
+        match Entry::read(row.id, record) {
+            Entry::Paused(asked) => {
                 // It may have been asked before, and its answer refused.
-                open.retain(|asked| asked.step != record.step);
-                open.push(record);
+                open.retain(|(asked, _)| asked.step != record.step);
+                open.push((record, asked));
             }
-            RecordKind::Resumed => open.retain(|asked| asked.step != record.step),
+            Entry::Resumed(_) => open.retain(|(asked, _)| asked.step != record.step),
             // Questions inside the finished node are no longer asked.
-            RecordKind::NodeFinished => {
-                open.retain(|asked| !is_within(&asked.step, &record.step));
+            Entry::NodeFinished(_) => {
+                open.retain(|(asked, _)| !StepKey::new(&asked.step).is_within(step))
             }
-            RecordKind::FlowFailed | RecordKind::TimedOut => {
-                open.retain(|asked| !is_inside(&asked.step, &record.step));
+            Entry::FlowFailed | Entry::TimedOut => {
+                open.retain(|(asked, _)| !StepKey::new(&asked.step).is_inside(step));
             }
             _ => {}
         }
     }
     open.into_iter()
-        .map(|record| {
-            let asked: Asked = serde_json::from_str(&record.payload).map_err(|error| {
-                let reason = format!("record {}, a question, is damaged: {error}", record.seq);
-                RuntimeError::Unreadable {
-                    execution: row.id,
-                    path: record.path.clone(),
-                    reason,
-                }
-            })?;
+        .map(|(record, asked)| {
+            let asked = asked.read()?;
             let time = asked
                 .expires_ms
                 .map(|expires| expires.saturating_sub(record.at_ms));
@@ -258,32 +259,22 @@ fn reopened(
 
 /// Numbers records again, and makes them later by this many milliseconds, so that waits, timeouts
 /// and the time to answer have as much time left as they had.
-fn renew(records: &mut [Record], later_ms: u64) {
+fn renew(id: ExecutionId, records: &mut [Record], later_ms: u64) -> Result<(), RuntimeError> {
     for (seq, record) in (0..).zip(records) {
+        let renewed = match Entry::read(id, record) {
+            Entry::Waiting(until) => Some(until.read()?.saturating_add(later_ms).to_string()),
+            Entry::Paused(asked) => {
+                let mut asked = asked.read()?;
+                asked.expires_ms = asked.expires_ms.map(|it| it.saturating_add(later_ms));
+                asked.expires_ms.map(|_| json!(asked).to_string())
+            }
+            _ => None,
+        };
+        if let Some(payload) = renewed {
+            record.payload = payload;
+        }
         record.seq = seq;
         record.at_ms = record.at_ms.saturating_add(later_ms);
-        match record.kind {
-            RecordKind::Waiting => {
-                if let Ok(until) = record.payload.parse::<u64>() {
-                    record.payload = until.saturating_add(later_ms).to_string();
-                }
-            }
-            RecordKind::Paused => {
-                if let Ok(mut asked) = serde_json::from_str::<Asked>(&record.payload)
-                    && let Some(expires_ms) = &mut asked.expires_ms
-                {
-                    *expires_ms = expires_ms.saturating_add(later_ms);
-                    record.payload = json!(asked).to_string();
-                }
-            }
-            _ => {}
-        }
     }
-}
-
-pub(super) fn is_end(kind: RecordKind) -> bool {
-    matches!(
-        kind,
-        RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
-    )
+    Ok(())
 }

@@ -15,8 +15,8 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError::NoRecord`], [`RuntimeError::NotFound`], [`RuntimeError::JournalFormat`];
-    /// [`RuntimeError::Unreadable`] if the structure of its flow is not in the store or damaged; or
-    /// the store could not be read.
+    /// [`RuntimeError::DamagedRecord`]; [`RuntimeError::Unreadable`] if the structure of its flow is not
+    /// in the store or damaged; or the store could not be read.
     ///
     /// # Examples
     ///
@@ -54,6 +54,6 @@ impl Runtime {
         self.check_record(&row, seq).await?;
         let records = self.history(id, seq).await?;
         let structure = self.structure(&row).await?;
-        Ok(writes(&structure, &records))
+        writes(id, &structure, &records)
     }
 }

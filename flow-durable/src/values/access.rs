@@ -94,6 +94,7 @@ mod tests {
     use flow_spec::FlowDocument;
     use flow_store::{Record, RecordKind};
     use serde_json::json;
+    use uuid::Uuid;
 
     use super::*;
     use crate::values::{State, Values};
@@ -120,7 +121,7 @@ mod tests {
             params: Map::from_iter([("title".to_owned(), json!("squares"))]),
             ..NodeDocument::default()
         });
-        let mut values = Values::new(&flow, State::default());
+        let mut values = Values::new(Uuid::nil().into(), &flow, State::default());
         let record = Record {
             seq: 1,
             at_ms: 0,

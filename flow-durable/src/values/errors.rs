@@ -2,11 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use flow_runtime::engine::StepKey;
 use flow_store::{Record, RecordKind};
 use serde_json::Value;
-
-use super::items::item_of;
-use crate::steps::{is_within, without_retry};
 
 /// Errors by step. `None` for one that the journal does not show, such as that of a timeout.
 #[derive(Debug, Default)]
@@ -23,8 +21,8 @@ impl Errors {
     pub(super) fn of_attempt(&mut self, record: &Record) {
         let error = self.take(&record.step);
         let error = error.filter(|_| record.kind == RecordKind::FlowFailed);
-        let node = without_retry(&record.step).to_owned();
-        self.0.insert(node, (record.seq, error));
+        let node = StepKey::new(&record.step).without_retry();
+        self.0.insert(node.to_string(), (record.seq, error));
     }
 
     /// Takes the error of a step: its own, or the first one inside it. Forgets the others.
@@ -46,19 +44,15 @@ impl Errors {
     pub(super) fn take_items(&mut self, each: &str) -> Vec<(usize, Option<Value>)> {
         let items = self.within(each).into_iter();
         let items = items.filter_map(|step| {
-            let (of, index) = item_of(&step)?;
-            (of == each).then(|| Some((index, self.take(&step))))?
+            let (of, index) = StepKey::new(&step).item()?;
+            (of.as_str() == each).then(|| (index as usize, self.take(&step)))
         });
         items.collect()
     }
 
     /// The steps with errors within a step, itself first.
     fn within(&self, step: &str) -> Vec<String> {
-        let steps = self.0.range(step.to_owned()..).map(|(step, _)| step);
-        let steps = steps.take_while(|other| other.starts_with(step));
-        steps
-            .filter(|other| is_within(other, step))
-            .cloned()
-            .collect()
+        let steps = StepKey::new(step).within(&self.0);
+        steps.map(|(step, _)| step.to_owned()).collect()
     }
 }

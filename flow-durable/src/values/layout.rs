@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
+use flow_runtime::engine::NodePath;
 use flow_spec::{FlowDocument, NodeDocument};
-
-use crate::events::structural;
 
 /// The nodes of a flow and of the flows inside it, by path. The body of a loop over items is at
 /// `…[]`.
@@ -30,7 +29,8 @@ impl<'a> Layout<'a> {
 
     /// The node at a path, which may have the indices of items.
     pub(crate) fn at(&self, path: &str) -> Option<NodeIn<'a>> {
-        self.0.get(&structural(path)).copied()
+        let path = NodePath::new(path).of_any_item();
+        self.0.get(&path).copied()
     }
 }
 

@@ -9,8 +9,8 @@ use flow_spec::FlowDocument;
 use serde_json::Value;
 
 use crate::engine::{
-    Drive, Failed, Hooks, InputError, Json, QuestionType, RefusedInput, Saved, Scope, StoredFlow,
-    Unstorable,
+    Drive, Failed, Hooks, InputError, Json, NodePath, QuestionType, RefusedInput, Saved, Scope,
+    StoredFlow, Unstorable,
 };
 use crate::flow::Flow;
 use crate::input::unexpected;
@@ -184,8 +184,8 @@ where
     }
 
     fn question(&self, path: &str) -> Option<QuestionType> {
-        let within = path.strip_prefix(F::NAMESPACE)?.strip_prefix('.')?;
-        <F as StoredFlow<Json>>::question(within)
+        let within = NodePath::new(path).within(F::NAMESPACE)?;
+        <F as StoredFlow<Json>>::question(within.as_str())
     }
 
     fn stored_input(&self, input: Saved) -> Result<Saved, RefusedInput> {

@@ -124,6 +124,7 @@ pub use crate::question::QuestionType;
 pub use crate::run::Run;
 pub use crate::scope::Scope;
 pub use crate::step::Step;
+pub use crate::step_key::{Index, NodePath, Segment, StepKey};
 #[cfg(feature = "stored")]
 pub use crate::stored::{StoredFlow, StoredOutput, StoredState};
 pub use crate::supervise::run;

@@ -1,6 +1,7 @@
 //! The record of a scripted run.
 
 use crate::error::FlowError;
+use crate::step_key::NodePath;
 
 /// A run with scripted nodes: its result, and its visits.
 #[derive(Debug)]
@@ -64,7 +65,7 @@ impl Visited {
 
     /// The name of the node, such as `charge`.
     pub fn node(&self) -> &str {
-        self.path.rsplit('.').next().unwrap_or(&self.path)
+        NodePath::new(&self.path).last()
     }
 
     /// The number of the visit, from 1, among those to this node in the same run of its flow.

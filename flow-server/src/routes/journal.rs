@@ -43,7 +43,10 @@ pub(super) async fn records(
     let is_full = records.len() == limit;
     let last = records.last().map(|last| last.seq + 1);
     Ok(Json(JournalView {
-        records: records.into_iter().map(RecordView::of).collect(),
+        records: records
+            .into_iter()
+            .map(|record| RecordView::of(id, record))
+            .collect(),
         next: last.filter(|next| is_full && *next < execution.record_count()),
     }))
 }

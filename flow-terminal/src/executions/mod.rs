@@ -11,6 +11,7 @@ mod store;
 
 use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
 use flow_durable::{Execution, Executions, OpenQuestion, Runtime, RuntimeError};
+use flow_runtime::engine::NodePath;
 use serde_json::Value;
 
 use crate::output::{self, Outcome};
@@ -148,7 +149,7 @@ fn asked<'a>(
 ) -> Result<&'a OpenQuestion, String> {
     let is_meant = |question: &&OpenQuestion| {
         let path = question.path();
-        node.is_none_or(|node| path == node || path.rsplit('.').next() == Some(node))
+        node.is_none_or(|node| path == node || NodePath::new(path).last() == node)
     };
     let meant: Vec<&OpenQuestion> = questions.iter().filter(is_meant).collect();
     match meant[..] {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use flow_runtime::engine::Path;
+use flow_runtime::engine::{NodePath, Path};
 use flow_runtime::{Answer, BoxError, Event, EventKind, Observer, Question, RunId};
 use flow_spec::visible;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -85,9 +85,8 @@ impl Bars {
 
     /// Removes a node that has ended, and everything in it.
     fn end(&self, state: &mut State, path: &str) {
-        let inside = format!("{path}.");
         state.running.retain(|running, bar| {
-            let is_over = running == path || running.starts_with(&inside);
+            let is_over = running == path || NodePath::new(running).within(path).is_some();
             if is_over {
                 bar.finish_and_clear();
                 self.0.all.remove(bar);
@@ -96,9 +95,10 @@ impl Bars {
         });
     }
 
-    /// Handles an event of an item of the loop at this path, or inside it. `rest` follows the path.
-    fn in_loop(&self, event: &Event<'_>, of: &str, rest: &str) {
-        let is_item = rest.find(']') == Some(rest.len() - 1);
+    /// What happens to an item of the loop at the path `of`, or inside the item.
+    fn in_loop(&self, event: &Event<'_>, of: &str, path: NodePath<'_>) {
+        let around = path.parent().and_then(NodePath::outermost_loop);
+        let is_item = path.item().is_some() && around.is_none();
         match event.kind() {
             EventKind::NodeFinished { .. } if is_item => self.change(of, |bar| bar.inc(1)),
             EventKind::AttemptFailed { .. } => self.print(&mut self.state(), line(event)),
@@ -167,9 +167,10 @@ impl Answer for Bars {
 impl Observer for Bars {
     fn on_event(&self, event: &Event<'_>) {
         let path = event.path().to_string();
-        // An item, or something inside it, which counts towards its loop.
-        if let Some((of, rest)) = path.split_once('[') {
-            return self.in_loop(event, of, rest);
+        // An item, or something inside it: they are counted at their loop.
+        let node = NodePath::new(&path);
+        if let Some(of) = node.outermost_loop() {
+            return self.in_loop(event, of.as_str(), node);
         }
         match event.kind() {
             EventKind::NodeStarted => self.begin(&path),
