@@ -1,20 +1,20 @@
-//! Which model a model is.
+//! The provider and the name of a model.
 
 use serde::{Deserialize, Serialize};
 
-/// Which model it is.
+/// The provider and the name of a model.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AboutModel {
-    /// Who serves it, by the name that OpenTelemetry has for them, such as `openai`, `anthropic` or
-    /// `gcp.gemini`. Empty if that is not known.
+    /// The provider's name in OpenTelemetry, such as `openai`, `anthropic` or `gcp.gemini`. Empty
+    /// if it is not known.
     pub provider: String,
-    /// The provider's name of the model, such as `gpt-5-mini`. Empty if that is not known.
+    /// The provider's name for the model, such as `gpt-5-mini`. Empty if it is not known.
     pub name: String,
 }
 
 impl AboutModel {
-    /// A model by the names of its provider and of itself.
+    /// A model with this provider and this name.
     pub fn new(provider: impl Into<String>, name: impl Into<String>) -> AboutModel {
         let (provider, name) = (provider.into(), name.into());
         AboutModel { provider, name }

@@ -1,4 +1,4 @@
-//! One request to a model, as a span of `tracing` with the feature of that name.
+//! A request to a model, in a span if the feature `tracing` is on.
 
 use futures_util::StreamExt as _;
 
@@ -8,8 +8,8 @@ use crate::error::ModelError;
 use crate::model::{Chunk, Model, Reply, Request};
 use crate::reply_builder::ReplyBuilder;
 
-/// Asks a model inside of a span, `chat`, and passes on the text as it comes. The answer may be
-/// incomplete.
+/// Asks a model within the span `chat`, and passes each piece of text to `on_text`. The answer may
+/// be incomplete.
 pub(crate) async fn asked<M: Model + ?Sized>(
     model: &M,
     request: &Request,
@@ -62,7 +62,7 @@ async fn answer<M: Model + ?Sized>(
         let is_end = matches!(chunk, Chunk::End { .. });
         reply.push(chunk);
         if is_end {
-            break; // what a connection does behind the answer does not matter to it
+            break; // the answer is complete, whatever the connection does next
         }
     }
     reply.finish()

@@ -10,30 +10,30 @@ use crate::error::ModelError;
 use crate::messages::Messages;
 use crate::model::{Model, Reply, Request};
 
-/// A node that asks a model with the messages of a conversation: it reads `messages`, and writes
-/// `messages` with the answer behind them, and `reply`.
+/// A node that sends a conversation to a model: it reads `messages`, and writes `reply` and
+/// `messages` with the answer appended.
 ///
-/// The text of the answer is [emitted](Context::emit) as it comes. Only an answer that is complete
-/// is written: that it was [cut off](ModelError::CutOff), [reached the limit of
+/// The text of the answer is [emitted](Context::emit) as it arrives. Only a complete answer is
+/// written: one that was [cut off](ModelError::CutOff), [reached the limit of
 /// tokens](ModelError::TooLong) or was [held back](ModelError::Filtered) is an error.
 ///
 /// # Tracing
-/// With the feature `tracing`, each request is a span, `chat`, with the names that OpenTelemetry has for generative
-/// AI: `gen_ai.operation.name`, `gen_ai.provider.name` and `gen_ai.request.model` as far as they are
-/// [known](Model::about), `gen_ai.request.temperature` and `gen_ai.request.max_tokens` if they
-/// are set, and, once the answer has come, `gen_ai.usage.input_tokens` and
-/// `gen_ai.usage.output_tokens`. With that feature of `flow-runtime` as well, it is in the span of
-/// the node.
+/// With the feature `tracing`, each request is a span named `chat`, within the span of the node if
+/// `flow-runtime` has the feature too. Its fields have OpenTelemetry's names for generative AI:
 ///
+/// - `gen_ai.operation.name`;
+/// - `gen_ai.provider.name` and `gen_ai.request.model`, if they are [known](Model::about);
+/// - `gen_ai.request.temperature` and `gen_ai.request.max_tokens`, if they are set;
+/// - `gen_ai.usage.input_tokens` and `gen_ai.usage.output_tokens`, once the answer has arrived.
 /// # Retries
-/// With `retry(attempts = …)` where a flow declares the node, the model is asked again after an
-/// error; [`is_transient`](crate::is_transient) says after which errors that makes sense:
+/// With `retry(attempts = …)` where a flow declares the node, a failed request is attempted again.
+/// [`is_transient`](crate::is_transient) selects the errors after which that makes sense:
 /// `with retry(attempts = 3, wait = "1s", jitter = 0.5, if = is_transient)`.
 ///
-/// What was emitted cannot be taken back: each attempt emits its answer from the beginning. Between
-/// two attempts an observer is told [`EventKind::AttemptFailed`] with the path of the node, and
-/// drops the text that it has of this path. Of an execution in `flow-durable`, the index of the
-/// deltas starts again at 0 with each attempt, also after a crash.
+/// Emitted text cannot be taken back: each attempt emits its answer from the beginning. Between two
+/// attempts, an observer receives [`EventKind::AttemptFailed`] with the path of the node, and
+/// discards its text of this path. In an execution of `flow-durable`, the index of the deltas
+/// restarts at 0 with each attempt, also after a crash.
 ///
 /// # Examples
 /// ```
@@ -63,7 +63,7 @@ pub struct Chat {
 }
 
 impl Chat {
-    /// Asks this model.
+    /// Creates a node that asks this model.
     pub fn new(model: impl Model + 'static) -> Chat {
         Chat {
             model: Arc::new(model),
@@ -72,13 +72,13 @@ impl Chat {
         }
     }
 
-    /// How much chance there is in the answers. Without one, the provider decides.
+    /// Sets the sampling temperature. Without it, the provider decides.
     pub fn temperature(mut self, temperature: f64) -> Chat {
         self.temperature = Some(temperature);
         self
     }
 
-    /// The most tokens that an answer may have. Without a number, the provider decides.
+    /// Sets the maximum number of tokens of an answer. Without it, the provider decides.
     pub fn max_tokens(mut self, max_tokens: u32) -> Chat {
         self.max_tokens = Some(max_tokens);
         self

@@ -1,4 +1,4 @@
-//! Texts as vectors: what an embedding is, and one that needs no model.
+//! Models that turn texts into vectors, and a simple one for tests.
 
 use std::sync::Arc;
 
@@ -9,24 +9,24 @@ use crate::about::AboutModel;
 use crate::error::ModelError;
 use crate::usage::Usage;
 
-/// A model that makes vectors of texts. Those of similar texts point in similar directions.
+/// A model that turns texts into vectors. Vectors of similar texts point in similar directions.
 ///
-/// A reference to one is one too, and so is an `Arc`, also of a `dyn Embedding`.
+/// References and `Arc`s to an embedding are embeddings too, also to a `dyn Embedding`.
 #[async_trait]
 pub trait Embedding: Send + Sync {
-    /// Which model it is, for spans, price tables and limits. By default, nothing is known.
+    /// The provider and name of the model, for spans, price tables and limits. Empty by default.
     fn about(&self) -> AboutModel {
         AboutModel::default()
     }
 
-    /// Makes a vector of each text, in the order of the texts. All have the same length. There may
-    /// be any number of texts, also none: a provider's limit is kept by its implementation.
+    /// Returns a vector for each text, in the order of the texts. All have the same length. Any
+    /// number of texts is allowed, including none: the implementation handles its provider's limit.
     ///
     /// # Errors
     /// See [`ModelError`].
     ///
     /// # Cancel safety
-    /// The vectors of a dropped request are lost; a provider may count its tokens all the same.
+    /// If the future is dropped, the vectors are lost; a provider may still count the tokens.
     async fn embed(&self, texts: &[String]) -> Result<Embedded, ModelError>;
 }
 
@@ -64,25 +64,25 @@ impl<E: Embedding + ?Sized> Embedding for Arc<E> {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Embedded {
-    /// A vector of each text, in the order of the texts.
+    /// The vector of each text, in the order of the texts.
     pub vectors: Vec<Vec<f32>>,
-    /// What the request used.
+    /// The tokens that the request used.
     pub usage: Usage,
 }
 
 impl Embedded {
-    /// These vectors, with what they used.
+    /// Creates a result from vectors and their usage.
     pub fn new(vectors: Vec<Vec<f32>>, usage: Usage) -> Embedded {
         Embedded { vectors, usage }
     }
 }
 
-/// Vectors that count words, for tests and examples: texts with the same words are near each other,
-/// whatever the words mean.
+/// An embedding that counts words, for tests and examples: texts with the same words are near each
+/// other, regardless of their meaning.
 ///
 /// The vectors are the same on every machine and with every version of Rust. Each has the length 1,
-/// or 0 if the text has no words. Letter case and what stands between words do not count. Two words
-/// may fall on the same number, which is rarer with more of them.
+/// or 0 if the text has no words. Letter case, spaces and punctuation are ignored. Two words may
+/// share a dimension, which is rarer with more dimensions.
 ///
 /// # Examples
 /// ```
@@ -102,7 +102,7 @@ pub struct BagOfWords {
 }
 
 impl BagOfWords {
-    /// Vectors of this many numbers. 0 counts as 1.
+    /// Creates vectors with this many dimensions. 0 counts as 1.
     pub fn new(dimensions: usize) -> BagOfWords {
         let dimensions = dimensions.max(1);
         BagOfWords { dimensions }
@@ -112,7 +112,7 @@ impl BagOfWords {
         let mut vector = vec![0.0; self.dimensions];
         for word in words(text) {
             let hash = hash(&word);
-            // Words on the same number then add up half of the time only.
+            // Words that share a dimension then add up only half of the time.
             let sign = if hash >> 63 == 0 { 1.0 } else { -1.0 };
             let dimensions = u64::try_from(self.dimensions).unwrap_or(u64::MAX);
             let place = usize::try_from(hash % dimensions).unwrap_or_default();
@@ -145,7 +145,7 @@ fn words(text: &str) -> impl Iterator<Item = String> {
     words.filter(|word| !word.is_empty()).map(str::to_lowercase)
 }
 
-/// FNV-1a, since the hashes of the standard library may change with its version.
+/// The FNV-1a hash: those of the standard library may change between versions.
 fn hash(word: &str) -> u64 {
     word.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

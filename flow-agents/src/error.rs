@@ -1,55 +1,55 @@
-//! Why a model gave no answer.
+//! Errors of requests to a model.
 
 use std::error::Error;
 use std::time::Duration;
 
-use crate::limits::budget::OverBudget;
-use crate::limits::error::BudgetError;
 use crate::model::{Reply, Stop};
+use crate::spending::budget::OverBudget;
+use crate::spending::error::BudgetError;
 
-/// The most characters of a text that an error shows.
+/// The maximum number of characters of a text that an error shows.
 const SHOWN: usize = 300;
 
-/// Why a model gave no answer.
+/// An error of a request to a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The provider refuses requests for a while.
+    /// The provider temporarily refuses requests.
     #[error("the provider limits the rate of requests{}: {message}", wait(.retry_after))]
     RateLimited {
-        /// How long the provider asks to wait.
+        /// The time that the provider asks to wait.
         retry_after: Option<Duration>,
-        /// What the provider says.
+        /// The provider's message.
         message: String,
     },
     /// The provider cannot be reached, or is overloaded.
     #[error("the provider cannot answer{}", wait(.retry_after))]
     Unavailable {
-        /// How long the provider asks to wait.
+        /// The time that the provider asks to wait.
         retry_after: Option<Duration>,
-        /// What went wrong.
+        /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The provider refuses this request, such as for its key or its size.
+    /// The provider refuses this request, for example because of its key or its size.
     #[error("the provider refuses the request")]
     Refused {
-        /// What the provider says.
+        /// The provider's message.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The answer is not what the provider's interface says.
+    /// The answer does not follow the provider's interface.
     #[error("the provider's answer cannot be read")]
     Malformed {
-        /// What is wrong with it.
+        /// A description of the problem.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The answer has more bytes than it may have, such as
+    /// The answer has more bytes than a limit allows, such as
     /// [`GenAi::max_bytes`](https://docs.rs/flow-agents/latest/flow_agents/struct.GenAi.html#method.max_bytes).
     #[error(
         "the answer has more than {limit} bytes; allow more with `max_bytes`, or ask for a shorter \
          answer"
     )]
     TooLarge {
-        /// The most bytes that it may have.
+        /// The maximum number of bytes.
         limit: usize,
     },
     /// The stream of an answer stopped before its end.
@@ -58,59 +58,59 @@ pub enum ModelError {
          {calls}"
     )]
     CutOff {
-        /// How many characters of text came before.
+        /// The number of characters of text before that.
         characters: usize,
-        /// How many calls came before, as far as they came.
+        /// The number of calls before that, including incomplete ones.
         calls: usize,
     },
-    /// The answer reached the limit of tokens before its end: [`Stop::Length`](crate::Stop::Length).
+    /// The answer reached the limit of tokens: [`Stop::Length`](crate::Stop::Length).
     #[error(
         "the answer reached the limit of tokens before its end; {}; allow more with `max_tokens`, \
          or ask for a shorter answer",
         came(.reply)
     )]
     TooLong {
-        /// What came before the limit.
+        /// The incomplete answer.
         reply: Box<Reply>,
     },
     /// The provider held the answer back, or the model refused to give one:
     /// [`Stop::Filtered`](crate::Stop::Filtered).
     #[error("the provider held the answer back; {}{}", came(.reply), said(.reply))]
     Filtered {
-        /// What came before that.
+        /// The incomplete answer.
         reply: Box<Reply>,
     },
     /// The answer stopped for a reason that only the provider knows:
     /// [`Stop::Other`](crate::Stop::Other).
     #[error("the answer stopped with {}; {}", word(.reply), came(.reply))]
     Stopped {
-        /// What came before that.
+        /// The incomplete answer.
         reply: Box<Reply>,
     },
-    /// A [`Retrying`](crate::Retrying) has asked often enough, or may not wait as long as the
-    /// provider asks for. It passes as its last error does.
+    /// A [`Retrying`](crate::Retrying) used all its attempts, or the provider asks for a longer
+    /// wait than it allows. The error is transient if the last one is.
     #[error("the model gave no answer, and is not asked again; attempts: {attempts}")]
     GivenUp {
-        /// How often the model was asked.
+        /// The number of requests to the model.
         attempts: u32,
-        /// Why there was no answer the last time.
+        /// The error of the last request.
         source: Box<ModelError>,
     },
-    /// A [`ScriptedModel`](crate::ScriptedModel) was asked more often than its script says.
+    /// A [`ScriptedModel`](crate::ScriptedModel) received more requests than it has replies.
     #[error(
         "this is request number {asked} to the scripted model, and its script ends after number \
          {replies}; the last message is {last:?}"
     )]
     ScriptEnded {
-        /// How often it was asked, this time included.
+        /// The number of requests, including this one.
         asked: usize,
-        /// How many replies its script has.
+        /// The number of replies in its script.
         replies: usize,
         /// The text of the last message.
         last: String,
     },
-    /// A [`Budgeted`](crate::Budgeted) or a [`Charged`](crate::Charged) may not ask the model, or what
-    /// it used cannot be counted.
+    /// The budget of a [`Budgeted`](crate::Budgeted) or a [`Charged`](crate::Charged) forbids the
+    /// request, or the usage cannot be counted.
     #[error(transparent)]
     Budget(#[from] BudgetError),
     /// A [`Replay`](crate::Replay) has no reply for the request.
@@ -119,8 +119,8 @@ pub enum ModelError {
 }
 
 impl ModelError {
-    /// Whether the same request may succeed later. One whose answer was [too long](ModelError::TooLong),
-    /// [held back](ModelError::Filtered) or [stopped](ModelError::Stopped) is changed instead.
+    /// Returns `true` if the same request may succeed later. After [`TooLong`](Self::TooLong),
+    /// [`Filtered`](Self::Filtered) or [`Stopped`](Self::Stopped), change the request instead.
     pub fn is_transient(&self) -> bool {
         match self {
             ModelError::RateLimited { .. }
@@ -139,7 +139,7 @@ impl ModelError {
         }
     }
 
-    /// The limit of a budget of which nothing is left, if that is why.
+    /// The limit of a budget that is used up, if that caused the error.
     pub fn over_budget(&self) -> Option<&OverBudget> {
         match self {
             ModelError::Budget(error) => error.over_budget(),
@@ -157,7 +157,7 @@ impl ModelError {
         }
     }
 
-    /// The error of the last request, if this is one of several.
+    /// The error of the last request if there were several, and this error otherwise.
     pub(crate) fn last(&self) -> &ModelError {
         match self {
             ModelError::GivenUp { source, .. } => source.last(),
@@ -166,13 +166,13 @@ impl ModelError {
     }
 }
 
-/// There is no recorded answer for a request.
+/// The error of a request without a recorded answer.
 #[derive(Debug, thiserror::Error)]
 #[error("no answer is recorded for this request: {}", self.reason())]
 pub struct NoRecording {
-    /// The number of recorded answers that were not asked for.
+    /// The number of recorded answers that were not used.
     pub(crate) left: usize,
-    /// Where the request of the first of them differs.
+    /// The difference between the request of the first of them and this one.
     pub(crate) next: Option<String>,
 }
 
@@ -205,7 +205,7 @@ fn word(reply: &Reply) -> String {
     }
 }
 
-/// What a model says by which it refuses to answer.
+/// The text of a model that refuses to answer, for an error.
 fn said(reply: &Reply) -> String {
     match reply.content.as_str() {
         "" => String::new(),

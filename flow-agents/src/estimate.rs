@@ -1,13 +1,13 @@
-//! How many tokens texts have, about.
+//! Estimates of the number of tokens in texts.
 
 use crate::message::Message;
 
-/// The tokens of so many characters: one for each four.
+/// The tokens of this many characters: one for every four.
 pub(crate) fn tokens(characters: usize) -> u64 {
     (characters as u64).div_ceil(4)
 }
 
-/// The characters of a message and of its calls.
+/// The number of characters in a message and its calls.
 pub(crate) fn characters(message: &Message) -> usize {
     let calls = message.tool_calls().iter();
     let calls: usize = calls.map(|it| it.name.len() + it.arguments.len()).sum();

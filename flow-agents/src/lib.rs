@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 #[cfg(any(feature = "files", all(test, feature = "genai")))]
-extern crate self as flow_agents; // as which `tools!` and the tests know it
+extern crate self as flow_agents; // the name that `tools!` and the tests use
 
 mod about;
 pub mod agent;
@@ -32,6 +32,7 @@ mod replay;
 mod reply_builder;
 mod retrying;
 mod scripted;
+mod spending;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod tool;
@@ -47,22 +48,23 @@ pub use embedding::{BagOfWords, Embedded, Embedding};
 pub use error::{ModelError, NoRecording};
 /// The [`Tools`] that a model may call, made of nodes and flows.
 ///
-/// Each entry is the name of a node or a flow, or a path to one; a type that has no default gets a value:
-/// `tools![search, text::trim, Refund = Refund { client }]`. A model is told:
+/// Each entry is the name or path of a node or a flow. A type without a default needs a value:
+/// `tools![search, text::trim, Refund = Refund { client }]`. The model sees of each tool:
 ///
-/// - the name: that of the node in snake case, such as `search` or `refund`. Two tools of one name are
-///   refused;
+/// - the name: that of the node in snake case, such as `search` or `refund`. Two tools with the
+///   same name are refused;
 /// - the description: the doc comment of the node or the flow, up to its first heading;
-/// - the JSON Schema of the arguments: what the node reads, or the inputs of the flow. Their types have to
-///   be [`ToolArgument`]s: `serde::Deserialize` and `schemars::JsonSchema`. An argument that the node
-///   reads as an `Option` may be missing. Their descriptions are the doc comments on the parameters.
+/// - the JSON Schema of the arguments: the values that the node reads, or the inputs of the flow.
+///   Their types must be [`ToolArgument`]s: `serde::Deserialize` and `schemars::JsonSchema`. An
+///   argument that the node reads as an `Option` may be missing. Their descriptions are the doc
+///   comments of the parameters.
 ///
-/// The result is what the node returns, which has to be a [`ToolResult`]: a text as it is, all else as
-/// JSON. If it returns several values, they are an object; the name of an action is its `action`, and
-/// that of one of several ends of a flow its `end`.
+/// The result is the value that the node returns, which must be a [`ToolResult`]. A text stays as
+/// it is; all else becomes JSON. Several values become an object. Its field `action` names the
+/// action of a node, its field `end` the end that a flow reached, if it has several.
 ///
-/// A node keeps its own settings: its `retry` and its `timeout` hold for the call. A question to a person
-/// and a node with a transaction are refused.
+/// The settings of a node, its `retry` and its `timeout`, apply to each call. Nodes that ask a
+/// person a question or that have a transaction are refused.
 ///
 /// # Examples
 /// ```
@@ -91,17 +93,9 @@ pub use error::{ModelError, NoRecording};
 /// assert_eq!(convert.parameters["properties"]["euros"]["description"], "The amount, in euros.");
 /// ```
 pub use flow_macros::tools;
-pub use limits::account::{Account, Day};
-pub use limits::budget::{Budget, Limit, OverBudget, Spent};
 pub use limits::budgeted::Budgeted;
 pub use limits::charged::Charged;
-pub use limits::error::BudgetError;
-pub use limits::ledger::{Ledger, MemoryLedger};
-#[cfg(feature = "sqlite")]
-pub use limits::ledger_sqlite::SqliteLedger;
 pub use limits::limited::Limited;
-pub use limits::money::{Money, ParseMoneyError};
-pub use limits::prices::{Price, Prices, UnknownPrice};
 #[cfg(feature = "mcp")]
 pub use mcp::{McpError, McpServer};
 pub use memory::Memory;
@@ -116,6 +110,14 @@ pub use replay::{Recorder, RecordingError, Replay};
 pub use reply_builder::ReplyBuilder;
 pub use retrying::Retrying;
 pub use scripted::ScriptedModel;
+pub use spending::account::{Account, Day};
+pub use spending::budget::{Budget, Limit, OverBudget, Spent};
+pub use spending::error::BudgetError;
+pub use spending::ledger::{Ledger, MemoryLedger};
+#[cfg(feature = "sqlite")]
+pub use spending::ledger_sqlite::SqliteLedger;
+pub use spending::money::{Money, ParseMoneyError};
+pub use spending::prices::{Price, Prices, UnknownPrice};
 pub use tool::{Tool, ToolError};
 pub use tools::arguments::ToolArgument;
 #[doc(hidden)] // rustc names it in its messages

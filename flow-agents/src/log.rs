@@ -1,6 +1,6 @@
-//! What is told to `tracing`, with the feature of that name.
+//! Warnings through `tracing`, if the feature of that name is on.
 
-/// A warning: its text, and values with their names. Without the feature, nothing.
+/// Logs a warning with a text and named values. Does nothing without the feature.
 macro_rules! warning {
     ($text:literal $(, $name:ident = $value:expr)* $(,)?) => {{
         #[cfg(feature = "tracing")]

@@ -33,19 +33,19 @@ use crate::model::ToolDefinition;
 use crate::tool::{Tool, ToolError};
 use crate::tools::Tools;
 
-/// How long a call may take unless [`McpServer::timeout`] says otherwise, and how long connecting and
-/// listing may take.
+/// The timeout of calls unless [`McpServer::timeout`] sets another one, and that of connecting and
+/// listing.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How many characters the name of a tool may have: providers take no more.
+/// The maximum number of characters in the name of a tool: providers accept no more.
 const LONGEST_NAME: usize = 64;
 
-/// How many pages of tools a server may have, and how many tools: more are a list without an end.
+/// The maximum numbers of pages and of tools of a server: a longer list counts as endless.
 const MOST_PAGES: usize = 256;
 const MOST_TOOLS: usize = 10_000;
 
-/// A server that speaks the [Model Context Protocol](https://modelcontextprotocol.io), whose tools a model
-/// can call. It is connected until it and all [tools](McpServer::tools) of it are dropped.
+/// A server that speaks the [Model Context Protocol](https://modelcontextprotocol.io). A model can
+/// call its tools. It stays connected until it and all its [tools](McpServer::tools) are dropped.
 ///
 /// # Examples
 /// ```no_run
@@ -67,15 +67,15 @@ pub struct McpServer {
     timeout: Duration,
 }
 
-/// An error of a server of tools.
+/// An error of a tool server.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum McpError {
-    /// The server cannot be started, reached, or agreed with about the protocol.
+    /// The server cannot be started or reached, or does not agree on the protocol.
     #[error("the server of tools cannot be connected")]
     NotConnected(#[source] Box<dyn Error + Send + Sync>),
-    /// A server that was started by [`command`](McpServer::command) has ended, and did so again each time that it was
-    /// started again. It is not started once more before some time.
+    /// A server started by [`command`](McpServer::command) has ended after each restart. Another
+    /// restart follows only after a pause.
     #[error(
         "the server of tools {server} has ended, and does so each time that it is started again; \
          it is started once more in {again:?}; try its command in a terminal"
@@ -83,7 +83,7 @@ pub enum McpError {
     Ended {
         /// The name of the server.
         server: String,
-        /// How long it is until a call starts it once more, in whole seconds.
+        /// The time until a call restarts it, in whole seconds.
         again: Duration,
     },
     /// The server does not list its tools.
@@ -94,7 +94,7 @@ pub enum McpError {
     NoName {
         /// The name of the server.
         server: String,
-        /// The beginning of what the server says of it.
+        /// The beginning of the server's description.
         description: String,
     },
     /// Two tools of the server have names that providers of models cannot tell apart.
@@ -108,33 +108,33 @@ pub enum McpError {
         first: String,
         /// The other one.
         second: String,
-        /// What both become: letters, digits, `_` and `-`, at most 64.
+        /// The name that both would get: at most 64 letters, digits, `_` and `-`.
         name: String,
     },
 }
 
 impl McpServer {
-    /// Starts this command, and speaks with it over its standard input and output. It is ended with the
-    /// last tool: its input is closed, after three seconds it is asked to end, and after three more it is
-    /// killed.
+    /// Starts a command, and speaks with it over its standard input and output. It is stopped when
+    /// the last tool is dropped: its input is closed, after three seconds it is asked to end, and
+    /// after three more it is killed.
     ///
-    /// It is a process group of its own, with all that it starts, and the group is killed when this program
-    /// ends, in whatever way. On Unix that needs the program `sh`. What it puts into another group, as `timeout` and
-    /// shells with job control do, it has to end by itself.
+    /// The command and its child processes form a process group, which is killed when this program
+    /// ends, in whatever way. On Unix this needs the program `sh`. Processes that the command moves
+    /// to another group, as `timeout` and shells with job control do, are not killed.
     ///
-    /// If it ends before that, it is started again with the next call. The call during which it has
-    /// ended fails. It is not made again, since it may have had an effect. After three starts in a
-    /// row without a result in between, it is started again only after a pause, which doubles from
-    /// 4 seconds to a minute. Calls in the pause fail at once with [`McpError::Ended`].
+    /// If the command ends before that, the next call restarts it. The call during which it ended
+    /// fails, and is not repeated, since it may have had an effect. After three restarts in a row
+    /// without a result, it is restarted only after a pause, which doubles from 4 seconds to a
+    /// minute. Calls during the pause fail immediately with [`McpError::Ended`].
     ///
-    /// If that takes longer than the call may, the call fails, and the server is started all the
-    /// same: a later call finds it.
+    /// If a restart takes longer than the timeout of the call, the call fails. The restart
+    /// continues, and a later call finds the server.
     ///
     /// # Errors
     /// [`McpError::NotConnected`].
     ///
     /// # Cancel safety
-    /// If it is dropped, the process is killed.
+    /// If the future is dropped, the process is killed.
     pub async fn command(command: Command) -> Result<McpServer, McpError> {
         let program = command.as_std().get_program().to_string_lossy();
         let program = program.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -152,7 +152,7 @@ impl McpServer {
         Ok(McpServer::new(connection))
     }
 
-    /// Speaks with the server at this address, such as `http://localhost:8000/mcp`, over HTTP.
+    /// Connects over HTTP to the server at this address, such as `http://localhost:8000/mcp`.
     ///
     /// # Errors
     /// [`McpError::NotConnected`].
@@ -160,7 +160,7 @@ impl McpServer {
         Self::at(StreamableHttpClientTransportConfig::with_uri(address)).await
     }
 
-    /// The same, with a bearer token, which is sent with each request.
+    /// Connects like [`http`](McpServer::http), and sends a bearer token with each request.
     ///
     /// # Errors
     /// [`McpError::NotConnected`].
@@ -175,7 +175,7 @@ impl McpServer {
         Self::connected(&name, transport, Fault::default()).await
     }
 
-    /// Speaks with a server over a connection, such as a socket.
+    /// Connects to a server over a connection, such as a socket.
     ///
     /// # Errors
     /// [`McpError::NotConnected`].
@@ -209,21 +209,22 @@ impl McpServer {
         }
     }
 
-    /// How long a call may take, a minute by default, also if the server has to be started again for it. Then the server
-    /// is told that nobody waits any more.
+    /// Sets the timeout of a call, which includes a restart of the server. It is a minute by
+    /// default. A call that times out is cancelled at the server.
     pub fn timeout(mut self, timeout: Duration) -> McpServer {
         self.timeout = timeout;
         self
     }
 
-    /// The tools that the server has now, in its order.
+    /// Lists the tools that the server has now, in its order.
     ///
-    /// Providers take only letters, digits, `_` and `-` in names, and 64 characters. In the names
-    /// that a model calls, `_` stands for any other character, and the rest is left out.
+    /// Providers accept only names of up to 64 letters, digits, `_` and `-`. In the names for the
+    /// model, `_` replaces any other character, and longer names are cut.
     ///
     /// # Errors
-    /// [`McpError::NotListed`], also if the list has no end, [`McpError::NoName`] and
-    /// [`McpError::SameName`].
+    /// [`McpError::NotListed`], also for an endless list, [`McpError::NoName`] and
+    /// [`McpError::SameName`]. If the server cannot be restarted, [`McpError::NotConnected`] or
+    /// [`McpError::Ended`].
     pub async fn tools(&self) -> Result<Tools, McpError> {
         let server = self.connection.name();
         let not_listed = |error: Failure| McpError::NotListed(format!("{server}: {error}").into());
@@ -242,7 +243,7 @@ impl McpServer {
         let mut names: BTreeMap<String, String> = BTreeMap::new();
         for tool in listed {
             let description = tool.description.as_deref().unwrap_or_default();
-            // One of signs that nobody sees is none either.
+            // A name without letters and digits counts as none.
             if !tool.name.contains(char::is_alphanumeric) {
                 let description = description.chars().take(100).collect();
                 let server = server.to_owned();
@@ -272,7 +273,7 @@ impl McpServer {
     }
 }
 
-/// All pages of tools.
+/// Reads all pages of tools.
 async fn listed(client: &Client) -> Result<Vec<rmcp::model::Tool>, Failure> {
     let (mut tools, mut seen) = (Vec::new(), BTreeSet::new());
     let mut cursor = None;
@@ -301,7 +302,7 @@ async fn listed(client: &Client) -> Result<Vec<rmcp::model::Tool>, Failure> {
     }
 }
 
-/// What has gone wrong: what has ended the connection, if that is known.
+/// The reason why the connection ended if it is known, and this error otherwise.
 fn named(fault: &Fault, error: impl Into<Failure>) -> Failure {
     match fault.get() {
         Some(fault) => (*fault).into(),
@@ -320,7 +321,7 @@ impl fmt::Debug for McpServer {
 
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
-/// Connects with a server. What ends the connection is in `fault`.
+/// Connects to a server. `fault` holds the reason if the connection ends.
 pub(crate) async fn connected<T, E, A>(transport: T, fault: Fault) -> Result<Client, Failure>
 where
     T: IntoTransport<RoleClient, E, A>,
@@ -332,7 +333,7 @@ where
     Ok(Client { service, fault })
 }
 
-/// Starts a server, and connects with it.
+/// Starts a server, and connects to it.
 async fn started(command: &Mutex<CommandWrap>) -> Result<Client, Failure> {
     let fault = Fault::default();
     let process = {
@@ -361,7 +362,7 @@ fn called(name: &str) -> String {
 
 struct McpTool {
     definition: ToolDefinition,
-    /// Its name at the server.
+    /// The server's own name for it.
     name: Cow<'static, str>,
     server: McpServer,
 }

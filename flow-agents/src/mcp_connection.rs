@@ -1,4 +1,4 @@
-//! The connection with a server of tools. If this program has started the server and it has ended, it is started again.
+//! The connection to a tool server, which is restarted when it ends if this program started it.
 
 use std::fmt;
 use std::sync::{Arc, MutexGuard, PoisonError};
@@ -12,50 +12,50 @@ use tokio::time::Instant;
 
 use crate::mcp::{Fault, McpError};
 
-/// How often in a row, without a result in between, a call waits until a server is started again.
-/// Later calls fail until the pause is over.
+/// The number of restarts in a row, without a result in between, for which a call waits. Later
+/// calls fail until the pause is over.
 const STARTS: u32 = 3;
 
-/// The pause before a server is started again for the second time in a row; then it doubles.
+/// The pause before the second restart in a row. Each further one doubles it.
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// The longest pause.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// What speaks with a server.
+/// The client of a server.
 pub(crate) struct Client {
     pub(crate) service: RunningService<RoleClient, ()>,
-    /// What has ended the connection, if that is known.
+    /// The reason why the connection ended, if it is known.
     pub(crate) fault: Fault,
 }
 
-/// Makes a connection.
+/// A function that connects to a server.
 pub(crate) type Connect =
     Arc<dyn Fn() -> BoxFuture<'static, Result<Client, McpError>> + Send + Sync>;
 
-/// A connection with a server.
+/// A connection to a server.
 pub(crate) struct Connection {
     /// The name of the server, for errors.
     name: String,
-    /// Starts the server again, if this program has started it.
+    /// Restarts the server, if this program started it.
     connect: Option<Connect>,
-    /// Locked while the server is started again.
+    /// Locked during a restart of the server.
     current: Arc<Mutex<Arc<Client>>>,
     starts: Arc<std::sync::Mutex<Starts>>,
-    /// The newest task that starts the server again.
+    /// The newest task that restarts the server.
     starting: std::sync::Mutex<Option<AbortHandle>>,
 }
 
-/// When the server may be started again.
+/// The state from which the next pause follows.
 struct Starts {
-    /// How often it was started again since its last result.
+    /// The number of restarts since the last result.
     count: u32,
-    /// When it was last started, or has failed.
+    /// The time of the last start or failure.
     failed: Instant,
 }
 
 impl Starts {
-    /// How long it is until then.
+    /// The time until the server may be restarted.
     fn pause(&self) -> Duration {
         let Some(doublings) = self.count.checked_sub(1) else {
             return Duration::ZERO;
@@ -67,12 +67,12 @@ impl Starts {
 }
 
 impl Connection {
-    /// A connection that is not made again, with a server that is called so unless it says its name.
+    /// Creates a connection without restarts. Errors show `name` and the server's own name.
     pub(crate) fn once(name: &str, client: Client) -> Connection {
         Connection::new(name, client, None)
     }
 
-    /// A connection that is made with this, and again when the server has ended.
+    /// Creates a connection that `connect` makes, and makes again when the server has ended.
     ///
     /// # Errors
     /// If the first connection cannot be made.
@@ -105,14 +105,14 @@ impl Connection {
         &self.name
     }
 
-    /// What speaks with the server, which is started again if it has ended and can be.
+    /// Returns the client of the server, which is restarted if it has ended and that is possible.
     ///
     /// # Errors
-    /// [`McpError::Ended`] if it was started too often in a row and not long ago, and why it could
-    /// not be started.
+    /// [`McpError::Ended`] during a pause after several restarts, and the error of a restart that
+    /// failed.
     ///
     /// # Cancel safety
-    /// If it is dropped, the server is started all the same, and a later call finds it.
+    /// If the future is dropped, the restart continues, and a later call finds the server.
     pub(crate) async fn client(&self) -> Result<Arc<Client>, McpError> {
         let current = Arc::clone(&self.current).lock_owned().await;
         let Some(connect) = self
@@ -129,13 +129,13 @@ impl Connection {
         start.await.map_err(cut_off)?
     }
 
-    /// A call had a result, or the tools were listed: the server works.
+    /// Records that the server works: a call had a result, or the tools were listed.
     pub(crate) fn works(&self) {
         lock(&self.starts).count = 0;
     }
 
-    /// A call has found that the server has ended: the pause begins now, unless it is being started
-    /// again already.
+    /// Records that a call found the server ended. The pause begins now, unless a restart has
+    /// already begun.
     pub(crate) fn fails(&self, client: &Arc<Client>) {
         let current = self.current.try_lock();
         if current.is_ok_and(|current| Arc::ptr_eq(&current, client)) {
@@ -146,14 +146,14 @@ impl Connection {
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        // Nobody waits for it any more.
+        // No caller waits for the restart.
         if let Some(start) = lock(&self.starting).take() {
             start.abort();
         }
     }
 }
 
-/// Starts a server again, and with pauses once more if that fails. `current` is what has spoken with it.
+/// Restarts a server, and retries with pauses if that fails. `current` holds the last client.
 async fn start_again(
     server: String,
     connect: Connect,
@@ -172,7 +172,7 @@ async fn start_again(
         tokio::time::sleep(pause).await;
         let count = count.saturating_add(1);
         let begun = |failed| Starts { count, failed };
-        *lock(&starts) = begun(Instant::now()); // if this is dropped
+        *lock(&starts) = begun(Instant::now()); // in case the future is dropped
         let connected = connect().await;
         *lock(&starts) = begun(Instant::now());
         match connected {
@@ -216,7 +216,7 @@ mod tests {
     use crate::scripted::ScriptedModel;
     use crate::tools::Tools;
 
-    /// A server that has begun so often and can be ended. `ends` makes it end with each call.
+    /// A server that counts its starts and can be ended. If `ends` is set, each call ends it.
     #[derive(Clone, Default)]
     struct Server {
         starts: Arc<AtomicU32>,
@@ -280,7 +280,7 @@ mod tests {
         }
     }
 
-    /// What an agent reads as the result of a call.
+    /// The result of a call as an agent reads it.
     async fn said(tools: &Tools) -> String {
         let model = ScriptedModel::new()
             .calls([("say", json!({}))])
@@ -324,7 +324,7 @@ mod tests {
             );
             assert_eq!(server.starts(), starts);
         }
-        assert!(began.elapsed() >= Duration::from_secs(1 + 2)); // and what rmcp takes to close
+        assert!(began.elapsed() >= Duration::from_secs(1 + 2)); // plus the time that rmcp takes to close
         let told = said(&tools).await;
         assert!(
             told.contains("does so each time that it is started again"),
@@ -333,7 +333,7 @@ mod tests {
         assert_eq!(server.starts(), 4);
     }
 
-    /// The calls in between fail at once, and a result begins anew.
+    /// Calls during a pause fail immediately, and a result resets the pauses.
     #[tokio::test(start_paused = true)]
     async fn a_server_that_ended_too_often_is_started_again_after_longer_and_longer_pauses() {
         let server = Server::default();
@@ -400,7 +400,7 @@ mod tests {
         }
     }
 
-    /// Its answers to what it can do are results too.
+    /// A list of tools counts as a result too.
     #[tokio::test(start_paused = true)]
     async fn a_server_that_ends_whenever_it_has_listed_its_tools_is_started_again() {
         let server = Server::default();
@@ -413,7 +413,7 @@ mod tests {
         }
     }
 
-    /// It can need longer to start than a call may take.
+    /// The start may take longer than the timeout of a call.
     #[tokio::test(start_paused = true)]
     async fn a_server_that_starts_slowly_is_found_by_a_later_call() {
         let server = Server::default();

@@ -1,4 +1,4 @@
-//! What is kept of a long conversation.
+//! A node that shortens long conversations.
 
 use std::fmt;
 use std::fmt::Write as _;
@@ -13,24 +13,25 @@ use crate::message::Message;
 use crate::messages::Messages;
 use crate::model::{Model, Request};
 
-/// What a summary begins with.
+/// The beginning of a summary.
 const BEFORE: &str = "What was said before, in short:\n";
 
 const SUMMARIZE: &str = "Summarize the conversation below for the one who goes on with it. Keep names, \
     numbers, dates, decisions, what the user wants, and what is still open. Leave out greetings and what \
     was settled since.";
 
-/// A node that shortens a long conversation: it reads `messages`, and writes `messages` with the newest of
-/// them.
+/// A node that shortens a long conversation: it reads `messages`, and writes `messages` with only
+/// the newest.
 ///
-/// If the conversation has more tokens than it may, the oldest turns are left out until it has at most
-/// half of that, so that not each turn has to be shortened. The last turn stays whatever its length, and so
-/// does the message of the system. A turn is kept or left out as a whole: no call is parted from its result.
+/// If the conversation exceeds the limit of tokens, the oldest turns are dropped until it has at
+/// most half of that. So it is not shortened again with each turn. The system message and the last
+/// turn always stay, whatever their length. A turn stays or goes as a whole: no call is separated
+/// from its result.
 ///
-/// With a [model](Memory::summarized_by), what is left out is summarized in a message before the others,
-/// together with the summary that there is.
+/// With a [model](Memory::summarized_by), a message before the others summarizes the dropped turns,
+/// together with the existing summary.
 ///
-/// Tokens are estimated: one for each four characters.
+/// Tokens are estimated: one for every four characters.
 ///
 /// # Examples
 /// ```
@@ -69,7 +70,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Conversations of up to so many tokens are not shortened.
+    /// Creates a memory that shortens conversations of more than this many tokens.
     pub fn of(tokens: u64) -> Memory {
         Memory {
             tokens,
@@ -77,19 +78,19 @@ impl Memory {
         }
     }
 
-    /// What is left out is summarized by this model. Without it, it is forgotten.
+    /// Summarizes dropped turns with this model. Without a model, they are lost.
     pub fn summarized_by(mut self, model: impl Model + 'static) -> Memory {
         self.model = Some(Arc::new(model));
         self
     }
 
-    /// How many messages are left out, of those without the message of the system.
+    /// The number of messages to drop. `messages` excludes the system message.
     fn too_old(&self, messages: &[Message]) -> usize {
         let all = messages.iter().map(characters).sum();
         if tokens(all) <= self.tokens {
             return 0;
         }
-        // Before each message, the characters from there to the end.
+        // At each message, the characters from there to the end.
         let mut left = all;
         let mut last = 0;
         for (at, message) in messages.iter().enumerate() {
@@ -125,7 +126,7 @@ impl Memory {
             return Ok(messages);
         }
         let (before, kept) = others.split_at(too_old);
-        // A turn that is too long by itself does not become shorter by another summary.
+        // Another summary does not shorten a turn that is too long by itself.
         if matches!(before, [summary] if summary.text().starts_with(BEFORE)) {
             return Ok(messages);
         }
@@ -146,8 +147,8 @@ impl Memory {
     }
 }
 
-/// Messages as the model reads them that summarizes them. A text is one line, as JSON: it cannot look like what
-/// somebody else has said.
+/// The messages as the summarizing model reads them. Each text is one line of JSON, so it cannot
+/// look like a message of somebody else.
 fn shown(messages: &[Message]) -> String {
     let mut shown = String::new();
     for (at, message) in messages.iter().enumerate() {

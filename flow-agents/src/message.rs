@@ -1,4 +1,4 @@
-//! One message of a conversation.
+//! Messages of a conversation.
 
 mod read;
 
@@ -9,22 +9,22 @@ use serde::{Deserialize, Serialize};
 
 /// A message of a conversation with a model.
 ///
-/// The roles and their fields can be matched in full: where a [`Model`](crate::Model) turns them into
-/// those of a provider, none of them can be forgotten. What people say grows by [`Part`]s.
+/// The roles and their fields can be matched exhaustively, so a [`Model`](crate::Model) that
+/// converts them for a provider cannot forget any. New kinds of content are added as [`Part`]s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case", try_from = "read::Fields")]
 pub enum Message {
-    /// What the model is told before the conversation.
+    /// Instructions for the model before the conversation.
     System {
         /// The text.
         content: String,
     },
-    /// What a person says.
+    /// A message of a person.
     User {
-        /// Texts and images, in their order.
+        /// Texts and images, in order.
         content: Vec<Part>,
     },
-    /// What the model answered.
+    /// An answer of the model.
     Assistant {
         /// The text; empty if the model only calls tools.
         content: String,
@@ -32,7 +32,7 @@ pub enum Message {
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tool_calls: Vec<ToolCall>,
     },
-    /// What a tool returned.
+    /// The result of a tool.
     Tool {
         /// The [`id`](ToolCall::id) of the call.
         tool_call_id: String,
@@ -42,19 +42,19 @@ pub enum Message {
 }
 
 impl Message {
-    /// A message of the system.
+    /// A system message.
     pub fn system(content: impl Into<String>) -> Message {
         let content = content.into();
         Message::System { content }
     }
 
-    /// A text of a person.
+    /// A user message with this text.
     pub fn user(content: impl Into<String>) -> Message {
         let content = vec![Part::Text(content.into())];
         Message::User { content }
     }
 
-    /// A text of the model.
+    /// An answer with this text and without calls.
     pub fn assistant(content: impl Into<String>) -> Message {
         let (content, tool_calls) = (content.into(), Vec::new());
         Message::Assistant {
@@ -72,7 +72,7 @@ impl Message {
         }
     }
 
-    /// The text of the message. Texts between images are separated by line breaks.
+    /// The text of the message. Several texts are separated by line breaks.
     pub fn text(&self) -> String {
         match self {
             Message::System { content }
@@ -88,7 +88,7 @@ impl Message {
         }
     }
 
-    /// The tools that the message calls; none unless it is one of the assistant.
+    /// The tools that the message calls. Only messages of the assistant have calls.
     pub fn tool_calls(&self) -> &[ToolCall] {
         match self {
             Message::Assistant { tool_calls, .. } => tool_calls,
@@ -97,8 +97,8 @@ impl Message {
     }
 }
 
-/// A part of what a person says. A [`Model`](crate::Model) refuses a part that it does not know
-/// ([`ModelError::Refused`](crate::ModelError::Refused)), and does not leave it out.
+/// A part of a person's message. A [`Model`](crate::Model) does not drop a part that it does not
+/// know: it refuses it with [`ModelError::Refused`](crate::ModelError::Refused).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -116,7 +116,7 @@ pub enum Part {
 pub struct Image {
     /// The media type, such as `image/png`.
     pub media_type: String,
-    /// Where the image is.
+    /// The address of the image, or its data.
     pub source: ImageSource,
 }
 
@@ -128,31 +128,31 @@ impl Image {
     }
 }
 
-/// Where an image is.
+/// The address of an image, or its data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ImageSource {
-    /// At this address, from which the provider fetches it.
+    /// An address from which the provider fetches the image.
     Url(String),
-    /// Here, in base64.
+    /// The data of the image in base64.
     Base64(String),
 }
 
-/// A call of a tool that a model asks for.
+/// A tool call that a model requests.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// The name of the call, which its result repeats.
+    /// The identifier of the call, which its result repeats.
     pub id: String,
     /// The name of the tool.
     pub name: String,
-    /// The arguments as the model wrote them. They need not be JSON: see
+    /// The arguments as the model wrote them. They may be invalid JSON: see
     /// [`parse`](ToolCall::parse).
     pub arguments: String,
-    /// What the provider sent with the call and wants back with it, such as a signature of what the
-    /// model thought before it. Only the [`Model`](crate::Model) that wrote it reads it.
+    /// Data that the provider sent with the call and expects back, such as a signature of the
+    /// model's thoughts. Only the [`Model`](crate::Model) that wrote it reads it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<serde_json::Value>,
 }
@@ -172,7 +172,7 @@ impl ToolCall {
         }
     }
 
-    /// A call whose arguments are as the model wrote them.
+    /// A call with the arguments as the model wrote them.
     pub fn raw(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -186,7 +186,7 @@ impl ToolCall {
         }
     }
 
-    /// The arguments as a value. No arguments at all are those of a tool without parameters: `{}`.
+    /// Parses the arguments. An empty text counts as `{}`.
     ///
     /// # Errors
     /// If the arguments are not JSON, or do not fit the type.
@@ -198,8 +198,8 @@ impl ToolCall {
     }
 }
 
-/// As in a program: the name, and the arguments in parentheses, as the tool will read them. Control
-/// characters are escaped.
+/// Shows the name, and in parentheses the arguments as the tool reads them. Control characters are
+/// escaped.
 impl fmt::Display for ToolCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let name = self.name.escape_debug();

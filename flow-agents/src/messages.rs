@@ -1,9 +1,9 @@
-//! A conversation: messages in order, the results of tools behind their calls.
+//! A conversation: messages in order, with the results of tools after their calls.
 //!
-//! The hard thing is the results of tools. Providers refuse a result without its call and a call
-//! without its result, and some refuse results in another order than their calls. [`Messages`]
-//! keeps results behind their calls at every write; calls without a result are dealt with only when
-//! a model is asked ([`Messages::for_model`]), since until then a result may still come.
+//! The hard part is the results of tools. Providers refuse a result without its call and a call
+//! without its result; some also refuse results in another order than their calls. Each write to
+//! [`Messages`] keeps results behind their calls. Calls without a result are handled only when a
+//! model is asked ([`Messages::for_model`]), since a result may still arrive until then.
 
 use std::ops::Deref;
 use std::slice;
@@ -14,30 +14,30 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::log::warning;
 use crate::message::{Message, Part, ToolCall};
 
-/// What stands for the result of a call that has none, while other calls of its message have one.
+/// The result of a call that has none, while other calls of its message have one.
 pub const MISSING_RESULT: &str = "Error: the tool was called and returned no result";
 
-/// Where [`Messages::add_system`] puts a text.
+/// The position of a text that [`Messages::add_system`] adds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Placement {
-    /// Behind what the system says so far.
+    /// After the existing text of the system.
     #[default]
     Append,
-    /// Before what the system says so far.
+    /// Before the existing text of the system.
     Top,
-    /// In the place of what the system says so far.
+    /// In place of the existing text of the system.
     Replace,
 }
 
 /// The messages of a conversation, in order.
 ///
-/// - There is at most one message of the system, and it is the first. Texts of others are appended
-///   to it, with a blank line between them.
-/// - The results of tools follow the message that called them, in the order of its calls. A result
-///   without a call, and a second result of one call, is dropped with a warning through `tracing`.
-/// - All else stays as it was added. A provider may ask for more, such as that a person speaks first
-///   or that roles take turns: its [`Model`](crate::Model) sees to that.
-/// - A copy shares the messages until one of the two changes.
+/// - At most one message is a system message, and it comes first. Later system texts are appended
+///   to it after a blank line.
+/// - Tool results follow the message with their calls, in the order of the calls. A result without
+///   a call, or a second result of one call, is dropped with a warning through `tracing`.
+/// - All other messages stay as they were added. If a provider requires more, such as a person who
+///   speaks first or alternating roles, its [`Model`](crate::Model) ensures it.
+/// - Clones share the messages until one of them changes.
 ///
 /// # Examples
 /// ```
@@ -63,7 +63,7 @@ impl Messages {
         Messages::default()
     }
 
-    /// Adds a message: at the end, or where a message of its kind belongs.
+    /// Adds a message at the end, or at the place where a message of its kind belongs.
     pub fn push(&mut self, message: Message) {
         match message {
             Message::System { content } => self.add_system(&content, Placement::Append),
@@ -73,18 +73,18 @@ impl Messages {
                 Some(place) => self.list().insert(place, message),
                 None => warn_of_result(tool_call_id),
             },
-            // Neither moves what is already there.
+            // These move no other message.
             Message::User { .. } | Message::Assistant { .. } => self.list().push(message),
         }
     }
 
-    /// The messages, to be changed: a copy of them if others share them.
+    /// Returns the messages for modification. They are copied if others share them.
     fn list(&mut self) -> &mut Vec<Message> {
         Arc::make_mut(&mut self.0)
     }
 
-    /// Where a result belongs that has come last: behind the nearest message with a call of this id that
-    /// has none yet, in the order of its calls. As [`ordered`] puts it, without a look at all messages.
+    /// The index for a new result: behind the nearest message with an open call of this id, in the
+    /// order of its calls. Agrees with [`ordered`] without reading all messages.
     fn place_of_result(&self, id: &str) -> Option<usize> {
         let mut end = self.0.len();
         for (place, message) in self.0.iter().enumerate().rev() {
@@ -101,7 +101,7 @@ impl Messages {
         None
     }
 
-    /// Adds what the system says. An empty text changes nothing, whatever the placement.
+    /// Adds a text to the system message. An empty text changes nothing, whatever the placement.
     pub fn add_system(&mut self, text: &str, placement: Placement) {
         if text.is_empty() {
             return;
@@ -119,7 +119,7 @@ impl Messages {
         }
     }
 
-    /// Removes a part of what the system says, from the first of one text to the last of another one.
+    /// Removes a part of the system message, from the first `begin` to the last `end`.
     #[cfg(any(feature = "knowledge", feature = "rag"))]
     pub(crate) fn remove_from_system(&mut self, begin: &str, end: &str) {
         let Some(Message::System { content }) = self.0.first() else {
@@ -141,7 +141,7 @@ impl Messages {
         }
     }
 
-    /// Adds a text of a person.
+    /// Adds a user message with this text.
     pub fn add_user(&mut self, text: impl Into<String>) {
         self.push(Message::user(text));
     }
@@ -151,7 +151,7 @@ impl Messages {
         self.push(Message::tool(tool_call_id, content));
     }
 
-    /// The calls of the last message that calls tools, as far as they have no result.
+    /// The open calls, without a result, of the last message that calls tools.
     pub fn pending_calls(&self) -> Vec<&ToolCall> {
         let calling = self.0.iter().rposition(|it| !it.tool_calls().is_empty());
         let Some(calling) = calling else {
@@ -164,11 +164,11 @@ impl Messages {
             .collect()
     }
 
-    /// The messages as a model may be asked with them.
+    /// Returns the messages in a form that a model accepts.
     ///
-    /// Where some calls of a message have a result, the others get [`MISSING_RESULT`]. Calls none
-    /// of which has a result are left out; the text of their message stays. A message that says
-    /// nothing at all is left out. Where nothing of that is so, they are shared and not copied.
+    /// If some calls of a message have a result, the others get [`MISSING_RESULT`]. If none has
+    /// one, the calls are left out and the text of their message stays. Empty messages are left
+    /// out. If nothing has to change, the messages are shared and not copied.
     pub fn for_model(&self) -> Messages {
         if self.can_be_asked_with() {
             return self.clone();
@@ -201,7 +201,7 @@ impl Messages {
         Messages(Arc::new(asked))
     }
 
-    /// Whether each message says something, and each call has a result.
+    /// Returns `true` if no message is empty and each call has a result.
     fn can_be_asked_with(&self) -> bool {
         let mut open = 0;
         for message in self {
@@ -247,14 +247,14 @@ fn is_result(message: &Message) -> bool {
     matches!(message, Message::Tool { .. })
 }
 
-/// The call that a result with this id belongs to, among the calls of one message: the first that
-/// has no answer yet. Some models give several calls of a message the same id.
+/// The call of one message to which a result with this id belongs: the first without an answer.
+/// Some models give several calls of a message the same id.
 fn open_call<T>(calls: &[ToolCall], answers: &[Option<T>], id: &str) -> Option<usize> {
     let mut calls = calls.iter().zip(answers);
     calls.position(|(call, answer)| call.id == id && answer.is_none())
 }
 
-/// What the calls of a message returned, by their positions, from the results behind it.
+/// Finds the results of a message's calls in the messages behind it, in the order of the calls.
 fn answers<'a>(calls: &[ToolCall], behind: &'a [Message]) -> Vec<Option<&'a str>> {
     let mut answers = vec![None; calls.len()];
     for message in behind {
@@ -270,11 +270,10 @@ fn answers<'a>(calls: &[ToolCall], behind: &'a [Message]) -> Vec<Option<&'a str>
     answers
 }
 
-/// Results behind their calls, in the order of the calls.
+/// Moves results behind their calls, in the order of the calls.
 ///
-/// Ids need not differ between messages: some providers count the calls of each message from
-/// zero. A result therefore belongs to the nearest call before it that has none yet, and only
-/// without such a call to the nearest one behind it.
+/// Messages may repeat ids: some providers count the calls of each message from zero. So a result
+/// belongs to the nearest open call before it or, without one, to the nearest behind it.
 fn ordered(messages: Vec<Message>) -> Vec<Message> {
     let (mut others, mut results) = (Vec::new(), Vec::new());
     for message in messages {
@@ -314,8 +313,8 @@ fn ordered(messages: Vec<Message>) -> Vec<Message> {
     ordered
 }
 
-/// Whether messages stand as [`ordered`] would put them, behind one of the system at most: what was written
-/// before is, when it is read.
+/// Returns `true` if messages are in the order of [`ordered`], with at most one of the system, at
+/// the beginning. Conversations that were serialized before are in this order.
 fn are_in_order(messages: &[Message]) -> bool {
     let rest = match messages {
         [Message::System { content }, rest @ ..] if !content.is_empty() => rest,
@@ -327,7 +326,7 @@ fn are_in_order(messages: &[Message]) -> bool {
             Message::System { .. } => return false,
             Message::Tool { tool_call_id, .. } => match calls {
                 [call, behind @ ..] if call.id == *tool_call_id => calls = behind,
-                // Without a call, or not of the next one: which call it belongs to takes a look at all.
+                // Not the result of the next call: finding its call takes all messages.
                 _ => return false,
             },
             other => calls = other.tool_calls(),

@@ -1,4 +1,4 @@
-//! What a model is: messages in, a message or a stream of its parts out.
+//! The interface of models: messages in, a message or a stream of its parts out.
 
 use std::sync::Arc;
 
@@ -15,29 +15,29 @@ use crate::usage::Usage;
 
 /// A language model.
 ///
-/// A reference to a model is one too, and so is an `Arc`, also of a `dyn Model`.
+/// References and `Arc`s to a model are models too, also to a `dyn Model`.
 #[async_trait]
 pub trait Model: Send + Sync {
-    /// Which model it is, for spans, price tables and limits. By default, nothing is known.
+    /// The provider and name of the model, for spans, price tables and limits. Empty by default.
     fn about(&self) -> AboutModel {
         AboutModel::default()
     }
 
-    /// Answers with the whole message.
+    /// Returns the whole answer.
     ///
     /// # Errors
     /// See [`ModelError`].
     ///
     /// # Cancel safety
-    /// The answer of a dropped request is lost; a provider may count its tokens all the same.
+    /// If the future is dropped, the answer is lost; a provider may still count the tokens.
     async fn complete(&self, request: &Request) -> Result<Reply, ModelError>;
 
-    /// Answers with the parts of the message as they come. [`ReplyBuilder`](crate::ReplyBuilder) makes a message of
-    /// them. A model that cannot do this answers with all parts at once.
+    /// Returns the parts of the answer as they arrive. [`ReplyBuilder`](crate::ReplyBuilder)
+    /// assembles them. By default, all parts arrive at once.
     ///
     /// # Errors
-    /// As [`complete`](Model::complete). A stream ends with [`Chunk::End`] or with an error, and is
-    /// not read further; one that ends otherwise was cut off.
+    /// See [`complete`](Model::complete). A stream ends with [`Chunk::End`] or with an error, and
+    /// is not read further. A stream that ends otherwise was cut off.
     async fn stream(&self, request: &Request) -> Result<ReplyStream, ModelError> {
         let reply = self.complete(request).await?;
         Ok(stream::iter(reply.into_chunks().into_iter().map(Ok)).boxed())
@@ -74,10 +74,10 @@ impl<M: Model + ?Sized> Model for &M {
     }
 }
 
-/// The parts of an answer as they come.
+/// A stream of the parts of an answer.
 pub type ReplyStream = BoxStream<'static, Result<Chunk, ModelError>>;
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Request {
@@ -86,19 +86,19 @@ pub struct Request {
     /// The tools that the model may call. All requests of an agent share them.
     #[serde(default, skip_serializing_if = "has_none")]
     pub tools: Arc<[ToolDefinition]>,
-    /// How much chance there is in the answer. Without one, the provider decides.
+    /// The sampling temperature. Without it, the provider decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub temperature: Option<f64>,
-    /// The most tokens that the answer may have. Without a number, the provider decides.
+    /// The maximum number of tokens of the answer. Without it, the provider decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u32>,
-    /// What the text of the answer has to be. Without it, any text.
+    /// The schema for the text of the answer. Without it, any text is allowed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<OutputSchema>,
 }
 
 impl Request {
-    /// Asks with the messages of a conversation, and without tools; the fields can be set.
+    /// Creates a request with the messages of a conversation and without tools. Fields can be set.
     pub fn new(messages: &Messages) -> Request {
         Request {
             messages: messages.for_model(),
@@ -114,34 +114,33 @@ fn has_none(tools: &Arc<[ToolDefinition]>) -> bool {
     tools.is_empty()
 }
 
-/// The JSON that the text of an answer has to be.
+/// The JSON Schema for the text of an answer.
 ///
-/// A provider that can do so sees to it; others may answer with any text, so what comes is checked
-/// all the same.
+/// Some providers enforce it; others may answer with any text. So the answer is always checked.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct OutputSchema {
-    /// A name for it, of letters, digits and `_`.
+    /// The name, of letters, digits and `_`.
     pub name: String,
-    /// Its JSON Schema.
+    /// The JSON Schema.
     pub schema: serde_json::Value,
 }
 
 impl OutputSchema {
-    /// An answer of this JSON Schema, by a name of letters, digits and `_`.
+    /// Creates a schema with a name of letters, digits and `_`.
     pub fn new(name: impl Into<String>, schema: serde_json::Value) -> OutputSchema {
         let name = name.into();
         OutputSchema { name, schema }
     }
 }
 
-/// What a model knows of a tool.
+/// The definition of a tool for a model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolDefinition {
-    /// The name by which the model calls it.
+    /// The name with which the model calls the tool.
     pub name: String,
-    /// What it does.
+    /// The description for the model.
     pub description: String,
     /// The JSON Schema of its arguments, which are an object.
     pub parameters: serde_json::Value,
@@ -162,7 +161,7 @@ impl ToolDefinition {
     }
 }
 
-/// What a model answered.
+/// An answer of a model.
 ///
 /// # Examples
 /// ```
@@ -179,14 +178,14 @@ pub struct Reply {
     /// The tools that the model calls, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tool_calls: Vec<ToolCall>,
-    /// What the request used.
+    /// The tokens that the request used.
     pub usage: Usage,
-    /// Why the model stopped.
+    /// The reason why the model stopped.
     pub stop: Stop,
 }
 
 impl Reply {
-    /// An answer of this text and these calls of tools, with what it used and why it stopped.
+    /// Creates an answer from a text, tool calls, the usage and the reason to stop.
     pub fn new(
         content: impl Into<String>,
         tool_calls: Vec<ToolCall>,
@@ -209,11 +208,12 @@ impl Reply {
         }
     }
 
-    /// The answer, if it is complete.
+    /// Returns the answer if it is complete.
     ///
     /// # Errors
-    /// [`ModelError::TooLong`] if the model stopped at the limit of tokens, [`ModelError::Filtered`] if the provider
-    /// held the answer back, and [`ModelError::Stopped`] if it stopped for [another reason](Stop::Other).
+    /// [`ModelError::TooLong`] if the model stopped at the limit of tokens,
+    /// [`ModelError::Filtered`] if the provider held the answer back, and [`ModelError::Stopped`]
+    /// if the model stopped for [another reason](Stop::Other).
     pub fn into_complete(self) -> Result<Reply, ModelError> {
         let reply = Box::new(self);
         match reply.stop {
@@ -224,7 +224,7 @@ impl Reply {
         }
     }
 
-    /// The answer as a stream would bring it: the text, the calls, the end.
+    /// Splits the answer into the chunks of a stream: the text, the calls and the end.
     pub fn into_chunks(self) -> Vec<Chunk> {
         let text = (!self.content.is_empty()).then_some(Chunk::Text(self.content));
         let calls = self.tool_calls.into_iter().enumerate();
@@ -242,7 +242,7 @@ impl Reply {
     }
 }
 
-/// Why a model stopped.
+/// The reason why a model stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
@@ -250,11 +250,11 @@ pub enum Stop {
     /// The answer is complete, or the model waits for its tools.
     #[default]
     Done,
-    /// The answer has as many tokens as it may have, and is not complete.
+    /// The answer reached the limit of tokens, and is incomplete.
     Length,
     /// The provider held the answer back.
     Filtered,
-    /// The provider's own word for another reason. Whether the answer is complete is not known.
+    /// Another reason, in the provider's own word. The answer may be incomplete.
     Other(String),
 }
 
@@ -267,12 +267,12 @@ pub enum Chunk {
     Text(String),
     /// More of a call.
     ToolCall(ToolCallChunk),
-    /// The answer has ended: see [`end`](Chunk::end).
+    /// The end of the answer: see [`end`](Chunk::end).
     #[non_exhaustive]
     End {
-        /// What the request used.
+        /// The tokens that the request used.
         usage: Usage,
-        /// Why the model stopped.
+        /// The reason why the model stopped.
         stop: Stop,
     },
 }
@@ -283,7 +283,7 @@ impl Chunk {
         Chunk::Text(text.into())
     }
 
-    /// The answer has ended, with what it used and why it stopped.
+    /// The end of an answer, with its usage and the reason why it stopped.
     pub fn end(usage: Usage, stop: Stop) -> Chunk {
         Chunk::End { usage, stop }
     }
@@ -294,9 +294,9 @@ impl Chunk {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolCallChunk {
-    /// Which call of the message this is.
+    /// The index of the call in the message.
     pub index: usize,
-    /// The id of the call, which comes with one of its parts or with each.
+    /// The id of the call, in one or each of its parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// More of the tool's name.
@@ -305,7 +305,7 @@ pub struct ToolCallChunk {
     /// More of the arguments.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub arguments: String,
-    /// The [`extra`](ToolCall::extra) of the call, which comes whole with one of its parts.
+    /// The [`extra`](ToolCall::extra) of the call, whole in one of its parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extra: Option<serde_json::Value>,
 }

@@ -16,7 +16,7 @@ use crate::reply_builder::ReplyBuilder;
 /// The version of the files that [`Recorder::save`] writes.
 const FORMAT: u32 = 1;
 
-/// Requests and their answers, in the order in which the answers were complete.
+/// Requests and their answers, in the order in which the answers were completed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Cassette {
@@ -24,7 +24,7 @@ struct Cassette {
     exchanges: Vec<Exchange>,
 }
 
-/// What all formats have in common, whatever else is in them.
+/// The common part of all formats.
 #[derive(Deserialize)]
 struct Header {
     format: u32,
@@ -39,15 +39,15 @@ struct Exchange {
 
 type Exchanges = Arc<Mutex<Vec<Exchange>>>;
 
-/// A test that panicked elsewhere says so by itself.
+/// Ignores poisoning: a test that panicked reports it itself.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A model whose traffic is recorded, for a [`Replay`].
 ///
-/// Answers are recorded when they are complete; failures are not. A request contains neither keys
-/// nor addresses, so a recording does not either, unless they stand in a message.
+/// Answers are recorded when they are complete; failures are not. Requests contain neither keys nor
+/// addresses, so recordings do not either, unless a message does.
 ///
 /// # Examples
 /// ```
@@ -73,7 +73,7 @@ pub struct Recorder<M> {
 }
 
 impl<M: Model> Recorder<M> {
-    /// Records what goes to this model and comes from it.
+    /// Records the requests to this model and its answers.
     pub fn new(model: M) -> Recorder<M> {
         Recorder {
             model,
@@ -81,7 +81,7 @@ impl<M: Model> Recorder<M> {
         }
     }
 
-    /// Writes what was recorded so far to a file.
+    /// Writes the recording so far to a file.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -124,15 +124,15 @@ impl<M: Model> Model for Recorder<M> {
     }
 }
 
-/// A stream while it is recorded.
+/// A stream that is being recorded.
 struct Recording {
     rest: ReplyStream,
     seen: Exchange,
     exchanges: Exchanges,
 }
 
-/// The next part, and the recording unless that was the last part. The connection behind the last
-/// part is not read: it may be open for long, or fail.
+/// The next part, and the recording unless that was the last part. The connection is not read after
+/// the last part: it may stay open for long, or fail.
 async fn next_recorded(
     recording: Option<Recording>,
 ) -> Option<(Result<Chunk, ModelError>, Option<Recording>)> {
@@ -149,11 +149,11 @@ async fn next_recorded(
     Some((Ok(chunk), Some(recording)))
 }
 
-/// A model that gives the recorded answers of a [`Recorder`].
+/// A model that replays the answers of a [`Recorder`].
 ///
-/// Each answer is given once, to a request that equals the recorded one. Requests may come in
-/// another order than they were recorded in, such as those of a loop whose items run at the same
-/// time; equal requests get their answers in the order of the recording.
+/// Each answer is returned once, to a request that equals the recorded one. Requests may come in
+/// another order than recorded, such as those of concurrent items of a loop. Equal requests get
+/// their answers in the order of the recording.
 #[derive(Debug)]
 pub struct Replay {
     left: Mutex<Vec<Exchange>>,
@@ -163,9 +163,9 @@ impl Replay {
     /// Reads the file of a recording.
     ///
     /// # Errors
-    /// [`RecordingError::Read`] if the file cannot be read, [`RecordingError::Format`] if it has
-    /// another format than this version of the crate writes, and [`RecordingError::Damaged`] if it is
-    /// not what [`Recorder::save`] wrote.
+    /// [`RecordingError::Read`] if the file cannot be read, [`RecordingError::Format`] if its
+    /// format differs from that of this version of the crate, and [`RecordingError::Damaged`] if
+    /// [`Recorder::save`] did not write it.
     pub fn load(file: impl AsRef<Path>) -> Result<Replay, RecordingError> {
         let file = file.as_ref();
         let text = std::fs::read_to_string(file).map_err(|source| RecordingError::Read {
@@ -188,7 +188,7 @@ impl Replay {
         Ok(Replay { left })
     }
 
-    /// How many answers were not asked for.
+    /// The number of unused answers.
     pub fn left(&self) -> usize {
         lock(&self.left).len()
     }
@@ -221,7 +221,7 @@ impl Model for Replay {
     }
 }
 
-/// Where two requests differ.
+/// The difference between two requests.
 fn difference(recorded: &Request, request: &Request) -> String {
     let messages = recorded.messages.iter().zip(&request.messages);
     let other = messages.enumerate().find(|(_, (one, two))| one != two);
@@ -250,7 +250,7 @@ fn difference(recorded: &Request, request: &Request) -> String {
     "its temperature or its limit of tokens is another".to_owned()
 }
 
-/// A recording cannot be used.
+/// The reason why a recording cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RecordingError {
@@ -259,7 +259,7 @@ pub enum RecordingError {
     Read {
         /// The file.
         file: PathBuf,
-        /// What went wrong.
+        /// The error.
         source: std::io::Error,
     },
     /// The file is not what [`Recorder::save`] writes.
@@ -267,7 +267,7 @@ pub enum RecordingError {
     Damaged {
         /// The file.
         file: PathBuf,
-        /// What does not fit.
+        /// The mistake.
         source: serde_json::Error,
     },
     /// Another version of this crate wrote the file.
@@ -275,7 +275,7 @@ pub enum RecordingError {
     Format {
         /// The file.
         file: PathBuf,
-        /// The format that it names.
+        /// The format of the file.
         format: u32,
     },
 }

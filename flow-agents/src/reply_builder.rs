@@ -1,4 +1,4 @@
-//! An answer from its parts.
+//! Builds an answer from its parts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
@@ -8,7 +8,7 @@ use crate::message::ToolCall;
 use crate::model::{Chunk, Reply, Stop, ToolCallChunk};
 use crate::usage::Usage;
 
-/// Makes an answer of the parts of a stream. Calls are put together by their index.
+/// Builds an answer from the parts of a stream. The parts of a call are joined by its index.
 ///
 /// # Examples
 /// ```
@@ -36,12 +36,12 @@ pub struct ReplyBuilder {
 }
 
 impl ReplyBuilder {
-    /// An answer of which nothing has come.
+    /// Creates an empty answer.
     pub fn new() -> ReplyBuilder {
         ReplyBuilder::default()
     }
 
-    /// Adds a part. What comes behind the end is no longer of the answer, and is ignored.
+    /// Adds a part. Parts after the end are ignored.
     pub fn push(&mut self, chunk: Chunk) {
         if self.end.is_some() {
             return;
@@ -67,11 +67,10 @@ impl ReplyBuilder {
         call.extra = chunk.extra.or(call.extra.take());
     }
 
-    /// The answer. A call that came without an id gets one that no other call of it has, such as
-    /// `call_2` for index 2.
+    /// The answer. A call without an id gets a unique one, such as `call_2` for index 2.
     ///
     /// # Errors
-    /// [`ModelError::CutOff`] if [`Chunk::End`] did not come.
+    /// [`ModelError::CutOff`] if [`Chunk::End`] is missing.
     pub fn finish(mut self) -> Result<Reply, ModelError> {
         let Some((usage, stop)) = self.end.take() else {
             return Err(ModelError::CutOff {
@@ -88,7 +87,7 @@ impl ReplyBuilder {
         })
     }
 
-    /// Gives an id to each call that came without one.
+    /// Gives an id to each call without one.
     fn name_calls(&mut self) {
         let ids = self.calls.values().map(|call| call.id.clone());
         let mut taken: BTreeSet<String> = ids.collect();

@@ -1,4 +1,4 @@
-//! A model that is asked again after failures that pass.
+//! A model that retries after transient failures.
 
 use std::error::Error;
 use std::time::Duration;
@@ -12,27 +12,27 @@ use crate::log::warning;
 use crate::model::{Model, Reply, ReplyStream, Request};
 
 /// A model that is asked again when it is [overloaded or limits the rate of
-/// requests](ModelError::is_transient), after the time that the provider asks for.
+/// requests](ModelError::is_transient), after the time that the provider requests.
 ///
 /// Without such a time, the first pause is a second, and each further one is twice as long. A
-/// random part keeps the items of a loop that were refused together from coming back together. A
-/// stream is asked for again only until it begins: what a reader has seen is not taken back.
+/// random part spreads the items of a loop that were refused together. A stream is retried only
+/// until it begins: parts that a reader has seen cannot be withdrawn.
 ///
-/// An [`Embedding`] is asked again in the same way.
+/// An [`Embedding`] is retried in the same way.
 ///
 /// # Retries around it
-/// An error that may pass, and after which the model is not asked again, is
-/// [`ModelError::GivenUp`]. The nodes of an [agent](crate::agent) try a turn again by themselves,
-/// but not after this error: so a `Retrying` decides for its agent how often the model is asked
-/// until an answer begins. A `retry(…)` where a flow declares a node, and a `Retrying` around this
-/// one, multiply: three attempts of a node are up to twelve requests.
+/// A transient error that is no longer retried becomes [`ModelError::GivenUp`]. The nodes of an
+/// [agent](crate::agent) retry a turn by themselves, but not after this error. So a `Retrying`
+/// controls the retries of its agent until an answer begins. Retries around this one multiply, such
+/// as a `retry(…)` of a node in a flow or another `Retrying`: three attempts of a node are up to
+/// twelve requests.
 ///
-/// # What is seen of it
-/// With the feature `tracing`, each pause is a warning, with the number of the attempt, its error, and the time
-/// until the next one; with that feature of `flow-runtime` as well, in the span of the node. An
-/// observer of the run is told nothing: for it, one attempt of the node goes on, and the pauses
-/// count for the node's `timeout`. A node's own `retry(…)` tells it of each attempt, but does not
-/// know how long the provider asks to wait.
+/// # Observability
+/// With the feature `tracing`, each pause is a warning, with the number of the attempt, its error,
+/// and the time until the next one. With the same feature of `flow-runtime`, it is in the span of
+/// the node. Observers of the run see one attempt of the node, and the pauses count towards the
+/// node's `timeout`. A node's own `retry(…)` reports each attempt to them, but does not know the
+/// time that the provider requests.
 ///
 /// # Examples
 /// ```
@@ -54,7 +54,7 @@ pub struct Retrying<M> {
 }
 
 impl<M> Retrying<M> {
-    /// Asks up to 4 times, and waits up to a minute before each. Half of a pause is random.
+    /// Wraps a model, with up to 4 attempts and pauses of up to a minute. Half of each is random.
     pub fn new(model: M) -> Retrying<M> {
         Retrying {
             model,
@@ -65,29 +65,29 @@ impl<M> Retrying<M> {
         }
     }
 
-    /// How often the model is asked, the first time included. 0 counts as 1.
+    /// Sets the maximum number of attempts, including the first. 0 counts as 1.
     pub fn attempts(mut self, attempts: u32) -> Retrying<M> {
         self.attempts = attempts;
         self
     }
 
-    /// The first pause, if the provider asks for none, before its random part is taken off.
+    /// Sets the first pause if the provider requests none, before its random part is subtracted.
     pub fn wait(mut self, wait: Duration) -> Retrying<M> {
         self.wait = wait;
         self
     }
 
-    /// The longest pause. If the provider asks for a longer one, [`ModelError::GivenUp`] is
-    /// returned at once: asking earlier is what it refuses.
+    /// Sets the longest pause. If the provider requests a longer one, [`ModelError::GivenUp`] is
+    /// returned immediately: it would refuse an earlier request.
     pub fn max_wait(mut self, max_wait: Duration) -> Retrying<M> {
         self.max_wait = max_wait;
         self
     }
 
-    /// The part of a pause that is random, from 0 to 1. With 0.5, a pause of 10 s becomes one between
-    /// 5 s and 10 s, and one that the provider asks for becomes one between 10 s and 15 s, as far as
-    /// [`max_wait`](Retrying::max_wait) allows: never less than it asks. A number outside of these
-    /// counts as the nearest one, and one that is not a number as 0.
+    /// Sets the random part of a pause, from 0 to 1. With 0.5, a pause of 10 s becomes one between
+    /// 5 s and 10 s. A pause that the provider requests becomes one between 10 s and 15 s, at most
+    /// [`max_wait`](Retrying::max_wait), and never less than requested. Other numbers count as the
+    /// nearest valid one, and NaN as 0.
     pub fn jitter(mut self, jitter: f64) -> Retrying<M> {
         self.jitter = if jitter.is_nan() {
             0.0
@@ -100,7 +100,7 @@ impl<M> Retrying<M> {
     /// Waits before another attempt.
     ///
     /// # Errors
-    /// The error of this attempt, if no other follows.
+    /// The error of this attempt, if it is the last one.
     async fn pause(&self, attempt: u32, error: ModelError) -> Result<(), ModelError> {
         if !error.is_transient() {
             return Err(error);
@@ -121,7 +121,7 @@ impl<M> Retrying<M> {
         Ok(())
     }
 
-    /// The pause between this attempt, from 1, and another one, if another one follows.
+    /// The pause after this attempt, counted from 1. `None` if it is the last one.
     fn wait_after(&self, attempt: u32, error: &ModelError) -> Option<Duration> {
         if attempt >= self.attempts {
             return None;
@@ -138,7 +138,7 @@ impl<M> Retrying<M> {
     }
 }
 
-/// A part of a time, from 0 to 1. The longest times do not survive being floats.
+/// A part of a time, from 0 to 1. Falls back to the whole time if a float cannot represent it.
 fn share(time: Duration, part: f64) -> Duration {
     Duration::try_from_secs_f64(time.as_secs_f64() * part).unwrap_or(time)
 }

@@ -1,4 +1,4 @@
-//! A model for tests, whose answers are written down in advance.
+//! A model for tests, with a script of answers.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use crate::message::ToolCall;
 use crate::model::{Model, Reply, Request};
 use crate::usage::Usage;
 
-/// A model that gives the replies of a script, one for each time it is asked.
+/// A model that returns the replies of a script, one for each request.
 ///
 /// # Examples
 /// ```
@@ -45,12 +45,12 @@ struct Script {
 }
 
 impl ScriptedModel {
-    /// A script without replies.
+    /// Creates a script without replies.
     pub fn new() -> ScriptedModel {
         ScriptedModel::default()
     }
 
-    /// Then the model answers with a text.
+    /// Adds a text to the script.
     pub fn text(self, content: impl Into<String>) -> ScriptedModel {
         let content = content.into();
         self.reply(Reply {
@@ -59,8 +59,8 @@ impl ScriptedModel {
         })
     }
 
-    /// Then the model calls tools, by their names and arguments. The ids of all calls of a script
-    /// are counted: `call_1`, `call_2`, …
+    /// Adds calls of tools to the script, by their names and arguments. The ids are numbered over
+    /// the whole script: `call_1`, `call_2`, …
     pub fn calls<'a>(
         self,
         calls: impl IntoIterator<Item = (&'a str, serde_json::Value)>,
@@ -78,17 +78,17 @@ impl ScriptedModel {
         })
     }
 
-    /// Then the model gives this reply.
+    /// Adds a reply to the script.
     pub fn reply(self, reply: Reply) -> ScriptedModel {
         self.then(Ok(reply))
     }
 
-    /// Then the model fails.
+    /// Adds a failure to the script.
     pub fn error(self, error: ModelError) -> ScriptedModel {
         self.then(Err(error))
     }
 
-    /// The last reply uses this many tokens. Without a reply before it, this changes nothing.
+    /// Sets the tokens of the last reply. Without a reply, this changes nothing.
     pub fn usage(self, input_tokens: u64, output_tokens: u64) -> ScriptedModel {
         if let Some(Ok(reply)) = self.script().replies.back_mut() {
             reply.usage = Usage::new(input_tokens, output_tokens);
@@ -104,15 +104,15 @@ impl ScriptedModel {
         self
     }
 
-    /// What the model was asked so far.
+    /// The requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.script().requests.clone()
     }
 
-    /// Says that the whole script was used, and no more.
+    /// Asserts that the whole script was used, and nothing more.
     ///
     /// # Panics
-    /// If replies are left, or if the model was asked more often than the script says.
+    /// If replies are left, or if there were more requests than replies.
     #[track_caller]
     pub fn assert_used(&self) {
         let script = self.script();
@@ -124,7 +124,7 @@ impl ScriptedModel {
         );
     }
 
-    /// A test that panicked elsewhere says so by itself.
+    /// Ignores poisoning: a test that panicked reports it itself.
     fn script(&self) -> MutexGuard<'_, Script> {
         self.script.lock().unwrap_or_else(PoisonError::into_inner)
     }

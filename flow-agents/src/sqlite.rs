@@ -6,18 +6,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rusqlite::{Connection, Transaction, TransactionBehavior};
 
-/// What went wrong with a file.
+/// The error of a file.
 pub(crate) type Failure = Box<dyn Error + Send + Sync>;
 
-/// What is in a file.
+/// The layout of a file.
 pub(crate) struct Layout {
-    /// What marks a file of this kind.
+    /// The number that marks a file of this kind.
     pub(crate) application: i32,
     /// The version of the tables.
     pub(crate) version: i32,
-    /// What makes them.
+    /// The SQL that creates the tables.
     pub(crate) tables: &'static str,
-    /// What later programs of the same version have added, if it is not there yet.
+    /// The SQL that adds what later programs of the same version need, if it is missing.
     pub(crate) added: &'static str,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct SqliteFile {
 }
 
 impl SqliteFile {
-    /// Opens a file, which is made if there is none. Waits for the disk.
+    /// Opens a file, and creates it if it does not exist. Waits for the disk.
     pub(crate) fn open(path: &Path, layout: &Layout) -> Result<SqliteFile, Failure> {
         let mut connection = Connection::open(path)?;
         connection.pragma_update(None, "synchronous", "FULL")?;
@@ -43,8 +43,8 @@ impl SqliteFile {
         })
     }
 
-    /// Carries something out in one transaction, on a thread that may wait. Nobody writes between what it
-    /// reads and what it writes. `failed` makes an error of what goes wrong with the file.
+    /// Runs a call in one transaction, on a blocking thread. Nobody else writes between its reads
+    /// and writes. `failed` converts errors of the file.
     pub(crate) async fn within<T: Send + 'static, E: Send + 'static>(
         &self,
         failed: fn(Failure) -> E,
@@ -54,7 +54,7 @@ impl SqliteFile {
             .await
     }
 
-    /// Reads something, on a thread that may wait. Other processes may read meanwhile.
+    /// Runs a call that reads, on a blocking thread. Other processes may read meanwhile.
     pub(crate) async fn read<T: Send + 'static, E: Send + 'static>(
         &self,
         failed: fn(Failure) -> E,
@@ -72,7 +72,7 @@ impl SqliteFile {
     ) -> Result<T, E> {
         let connection = Arc::clone(&self.connection);
         let done = tokio::task::spawn_blocking(move || {
-            // A transaction that a panic has left was rolled back.
+            // A transaction that a panic has left open was rolled back.
             let mut connection = connection.lock().unwrap_or_else(PoisonError::into_inner);
             let transaction = connection.transaction_with_behavior(behavior);
             let transaction = transaction.map_err(|error| failed(error.into()))?;
@@ -84,7 +84,7 @@ impl SqliteFile {
     }
 }
 
-/// Makes the tables in a new file, and refuses any other file.
+/// Creates the tables in a new file, and refuses files of other kinds.
 fn prepare(transaction: &Transaction<'_>, layout: &Layout) -> Result<(), Failure> {
     let number = |pragma: &str| -> rusqlite::Result<i32> {
         transaction.pragma_query_value(None, pragma, |row| row.get(0))

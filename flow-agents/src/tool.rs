@@ -1,4 +1,4 @@
-//! What a model may call.
+//! Tools that a model may call.
 
 use std::error::Error;
 
@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 
 use crate::model::ToolDefinition;
 
-/// Something that a model may call, by a name and with arguments in JSON.
+/// A tool that a model may call, by a name and with arguments in JSON.
 ///
-/// [`tools!`](crate::tools) makes one of a node or a flow. Implement the trait for what is known only at
-/// run time, such as the tools of a server.
+/// [`tools!`](crate::tools) makes one from a node or a flow. Implement the trait for tools that are
+/// known only at run time, such as those of a server.
 ///
 /// # Examples
 /// ```
@@ -39,11 +39,11 @@ use crate::model::ToolDefinition;
 /// ```
 #[async_trait]
 pub trait Tool: Send + Sync {
-    /// What a model is told of it.
+    /// The description of the tool for a model.
     fn definition(&self) -> &ToolDefinition;
 
-    /// Whether a call with these arguments would be made. By default all are; [`call`](Tool::call) may refuse
-    /// them all the same.
+    /// Checks that a call with these arguments would be made. By default all are;
+    /// [`call`](Tool::call) may still refuse them.
     ///
     /// # Errors
     /// [`ToolError::Arguments`] if the arguments do not fit.
@@ -52,8 +52,8 @@ pub trait Tool: Send + Sync {
         Ok(())
     }
 
-    /// Calls it with the arguments of a model, within the step of a run. The result is a text that the
-    /// model reads.
+    /// Calls the tool with the arguments of a model, within the step of a run. The result is a text
+    /// that the model reads.
     ///
     /// # Errors
     /// The tool was not called because of its arguments, or it failed.
@@ -63,28 +63,28 @@ pub trait Tool: Send + Sync {
     async fn call(&self, cx: &Context, arguments: Map<String, Value>) -> Result<String, ToolError>;
 }
 
-/// Why a tool has no result.
+/// The reason why a tool has no result.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ToolError {
-    /// There is no tool with this name.
+    /// The tool does not exist.
     #[error("Tool '{name}' not found; {}", all_of(.known))]
     Unknown {
         /// The name that the model called.
         name: String,
-        /// The names of the tools that there are.
+        /// The names of the existing tools.
         known: Vec<String>,
     },
     /// The arguments are not a JSON object.
     #[error("the arguments are not a JSON object: {reason}")]
     NotAnObject {
-        /// What is wrong with them.
+        /// The reason.
         reason: String,
     },
     /// The arguments do not fit the tool, which was not called.
     #[error("{}", .wrong.join("; "))]
     Arguments {
-        /// What is wrong, argument by argument.
+        /// The mistakes, argument by argument.
         wrong: Vec<String>,
     },
     /// The tool was called, and failed.
@@ -93,7 +93,7 @@ pub enum ToolError {
 }
 
 impl ToolError {
-    /// The tool was called, and failed for this reason.
+    /// Creates the error of a tool that was called and failed for this reason.
     pub fn failed(reason: impl Into<Box<dyn Error + Send + Sync>>) -> ToolError {
         ToolError::Failed(reason.into())
     }
@@ -106,7 +106,7 @@ fn all_of(names: &[String]) -> String {
     }
 }
 
-/// An error with what caused it: a model sees no more of it than this text.
+/// The text of an error with its causes: a model sees only this text.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

@@ -1,4 +1,4 @@
-//! Which failures of nodes pass.
+//! Classifies failures of nodes as transient.
 
 use std::error::Error;
 
@@ -7,12 +7,11 @@ use flow_runtime::NodeError;
 use crate::ask::error::AskError;
 use crate::error::ModelError;
 
-/// Whether another attempt of a node that asks a model may succeed: after a
-/// [`ModelError`] that is [transient](ModelError::is_transient), also inside of an [`AskError`], and
-/// after a timeout. For `retry(…, if = is_transient)` where a flow declares such a node.
+/// Returns true if another attempt of a node that asks a model may succeed. This is the case after
+/// a timeout, and after a [`ModelError`] that is [transient](ModelError::is_transient), also within
+/// an [`AskError`]. For `retry(…, if = is_transient)` where a flow declares such a node.
 ///
-/// An error of a node of your own counts as the one of these that is its [source](Error::source), or the source of
-/// that, and so on.
+/// An error of your own node counts as the first of these in its chain of [sources](Error::source).
 ///
 /// # Examples
 /// ```

@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Those of the messages and tools that were sent.
+    /// The tokens of the messages and tools that were sent.
     pub input_tokens: u64,
-    /// Those of [`input_tokens`](Usage::input_tokens) that the provider had kept from an earlier
-    /// request, which many charge less for.
+    /// The part of [`input_tokens`](Usage::input_tokens) that the provider had cached from an
+    /// earlier request, for which many charge less.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub cached_input_tokens: u64,
-    /// Those of the answers.
+    /// The tokens of the answers.
     pub output_tokens: u64,
 }
 
 impl Usage {
-    /// This many tokens of what was sent, none of which were kept, and of the answers.
+    /// Creates a usage with these tokens, without cached ones.
     pub fn new(input_tokens: u64, output_tokens: u64) -> Usage {
         Usage {
             input_tokens,
@@ -28,7 +28,7 @@ impl Usage {
         }
     }
 
-    /// The larger ones of the numbers of both.
+    /// The maximum of each number of both.
     #[must_use]
     pub(crate) fn max(self, other: Usage) -> Usage {
         Usage {
@@ -38,7 +38,7 @@ impl Usage {
         }
     }
 
-    /// The tokens of what was sent and of the answers together.
+    /// The tokens of input and output together.
     pub fn total(self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }

@@ -12,8 +12,8 @@ use crate::style;
 /// without running them, and formats `flow!` in source files.
 ///
 /// FILE is an executable, a shared or static library, an rlib, an object, a WebAssembly module, or
-/// a flow as JSON or YAML, which can also be a workflow of OpenAgents or a FlowDefinition. Without it,
-/// the package in the current directory is built with cargo, and what comes of it is read.
+/// a flow as JSON or YAML, including OpenAgents workflows and FlowDefinitions. Without FILE, builds
+/// and reads the package in the current directory.
 #[derive(Debug, Parser)]
 #[command(
     name = "cargo-flow",
@@ -33,18 +33,18 @@ Examples:
 Exit code: 0 if all is well, 1 if a check or comparison finds something, 2 if it cannot be made."
 )]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub(crate) command: Command,
-    /// When to use colours: auto is on a terminal.
+    /// When to use colours: `auto` means on a terminal.
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
     pub(crate) color: Color,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the flows, with what they take, what they return and how they end.
+    /// List the flows with their inputs, outputs and ends.
     List(List),
     /// Write the flows as JSON or YAML.
     Export(Export),
@@ -52,13 +52,13 @@ pub(crate) enum Command {
     Render(Render),
     /// Check that exported flows are up to date, or that flows in JSON or YAML are sound.
     Check(Check),
-    /// Show what changed between two versions, and what that breaks.
+    /// Show what changed between two versions, and what the changes break.
     Diff(Diff),
     /// Print the flows as `flow!`.
     Source(Source),
     /// Format the `flow!` in source files, and flows in JSON or YAML.
     Fmt(Fmt),
-    /// Look into the executions of a store, without the flows: list, show, answer, cancel and more.
+    /// Inspect the executions of a store, without the flows: list, show, answer, cancel and more.
     #[cfg(feature = "executions")]
     Executions(Executions),
     /// Print the completions for a shell.
@@ -81,7 +81,7 @@ Examples:
 pub(crate) struct Executions {
     /// The store: `sqlite:` and the path of a file.
     pub(crate) store: flow_terminal::StoreAddress,
-    /// What to do with its executions.
+    /// The command for its executions.
     #[arg(
         value_name = "COMMAND",
         trailing_var_arg = true,
@@ -101,7 +101,7 @@ pub(crate) struct List {
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Where the flows are.
+    /// The source of the flows.
     #[command(flatten)]
     pub(crate) source: Place,
 }
@@ -117,20 +117,20 @@ Examples:
   cargo flow export draft.json --out draft.yaml
   cargo flow export plugin.wasm --depth 0")]
 pub(crate) struct Export {
-    /// Which flows.
+    /// The flows to write.
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// How many levels of nested flows to write.
+    /// The number of levels of nested flows to write.
     #[arg(long, value_name = "LEVELS", default_value_t = DEFAULT_DEPTH)]
     pub(crate) depth: usize,
-    /// JSON or YAML. By default as the file's ending says, or else JSON.
+    /// JSON or YAML. By default, the file's extension decides, or else JSON.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<TextFormat>,
-    /// Write each flow to a file of its own in this folder, named after its namespace; or one flow
-    /// to this file, if its name has an ending: `qa.json`.
+    /// Write each flow to a separate file in this folder, named after its namespace; or one flow to
+    /// this file, if its name has an extension: `qa.json`.
     #[arg(long, value_name = "DIR|FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Where the flows are.
+    /// The source of the flows.
     #[command(flatten)]
     pub(crate) source: Place,
 }
@@ -147,17 +147,17 @@ Examples:
   cargo flow render target/release/app --flow ExpenseApproval --out expense.svg
   cargo flow render flows/expense_approval.json --format mermaid")]
 pub(crate) struct Render {
-    /// Which flows.
+    /// The flows to draw.
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// How to draw them. By default as text, as the file's ending says, or as pages in a folder.
+    /// The format. By default text, that of the file's extension, or pages in a folder.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
-    /// Write to this file, if its name has an ending: `qa.svg`. Otherwise, each flow gets a file of
-    /// its own in this folder.
+    /// Write to this file, if its name has an extension: `qa.svg`. Otherwise, write each flow to a
+    /// separate file in this folder.
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// Where the flows are.
+    /// The source of the flows.
     #[command(flatten)]
     pub(crate) source: Place,
 }
@@ -181,13 +181,13 @@ pub(crate) struct Check {
     /// A folder of exported flows, or a flow as JSON or YAML.
     #[arg(value_name = "PATH")]
     pub(crate) path: PathBuf,
-    /// What to compare the folder with; or more flows.
+    /// The program to compare the folder with, or more flows.
     #[arg(id = "file", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// How many levels of nested flows the folder was exported with.
+    /// The number of levels of nested flows in the exported folder.
     #[arg(long, value_name = "LEVELS", default_value_t = DEFAULT_DEPTH)]
     pub(crate) depth: usize,
-    /// How to build the package.
+    /// The build of the package.
     #[command(flatten)]
     pub(crate) build: Build,
 }
@@ -204,19 +204,19 @@ Examples:
   cargo flow diff flows                            the package here, with what was exported
   cargo flow diff flows/qa.json draft.yaml --json")]
 pub(crate) struct Diff {
-    /// The version that was; with `--store`, the version that is.
+    /// The old version; with `--store`, the current one.
     pub(crate) old: PathBuf,
-    /// The version that is; without it, the package here.
+    /// The new version; by default, the package here.
     #[arg(id = "file", value_name = "NEW")]
     pub(crate) new: Option<PathBuf>,
-    /// Show which executions of this store the version would break: `sqlite:` and the path of a file.
+    /// Show the executions of this store that would break: `sqlite:` and the path of a file.
     #[cfg(feature = "executions")]
     #[arg(long, value_name = "STORE", conflicts_with = "file")]
     pub(crate) store: Option<flow_terminal::StoreAddress>,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,
-    /// How to build the package.
+    /// The build of the package.
     #[command(flatten)]
     pub(crate) build: Build,
 }
@@ -231,10 +231,10 @@ Examples:
   cargo flow source draft.yaml
   cargo flow source target/release/app --flow Qa")]
 pub(crate) struct Source {
-    /// Which flows.
+    /// The flows to print.
     #[command(flatten)]
     pub(crate) selection: Selection,
-    /// Where the flows are.
+    /// The source of the flows.
     #[command(flatten)]
     pub(crate) source: Place,
 }
@@ -255,9 +255,9 @@ Examples:
   cargo flow fmt src/main.rs examples/ flows/qa.json
   cargo flow fmt - < src/main.rs                   for editors")]
 pub(crate) struct Fmt {
-    /// Files, and folders with all `.rs` in them, other than in hidden folders and `target`; flows
-    /// as JSON or YAML have to be named; `-` is standard input, formatted to standard output. Without any, the sources of the package here
-    /// with their modules.
+    /// Files, and folders with all their `.rs` files except in hidden folders and `target`. Flows
+    /// as JSON or YAML have to be named. `-` formats standard input to standard output. By default,
+    /// the sources of the package here with their modules.
     #[arg(value_name = "PATH")]
     pub(crate) paths: Vec<PathBuf>,
     /// Write nothing, and print what would change.
@@ -287,18 +287,18 @@ pub(crate) struct Completions {
     pub(crate) shell: clap_complete::Shell,
 }
 
-/// Where the flows are.
+/// The source of the flows.
 #[derive(Debug, Args)]
 pub(crate) struct Place {
     /// An executable, a library, an object, a WebAssembly module, or a flow as JSON or YAML.
     #[arg(id = "file", value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// How to build the package.
+    /// The build of the package.
     #[command(flatten)]
     pub(crate) build: Build,
 }
 
-/// Which flows.
+/// A selection of flows.
 #[derive(Debug, Args)]
 pub(crate) struct Selection {
     /// Only the flow of this name or namespace; may be given several times.
@@ -306,7 +306,7 @@ pub(crate) struct Selection {
     pub(crate) flows: Vec<String>,
 }
 
-/// How to build the package: options of `cargo build`.
+/// The options of `cargo build` for the package.
 #[derive(Debug, Default, PartialEq, Eq, Args)]
 #[group(id = "build", multiple = true, conflicts_with = "file")]
 #[command(next_help_heading = "Build options, without a FILE")]
@@ -358,7 +358,7 @@ pub(crate) struct Build {
     pub(crate) manifest_path: Option<PathBuf>,
 }
 
-/// How to write a flow.
+/// The text format of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TextFormat {
     /// JSON.
@@ -376,7 +376,7 @@ impl From<TextFormat> for flow_text::Format {
     }
 }
 
-/// How to draw a flow.
+/// The format of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// Its arrows in the order of a run, as text for a terminal.
@@ -389,11 +389,11 @@ pub(crate) enum Format {
     Dot,
     /// A picture.
     Svg,
-    /// A page whose nested flows open and close.
+    /// A page with nested flows to expand and collapse.
     Html,
 }
 
-/// When to use colours.
+/// The use of colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
     Auto,

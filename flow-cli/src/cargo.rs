@@ -1,4 +1,4 @@
-//! Builds the package with cargo, and finds out which files the build made.
+//! Builds the package with cargo, and returns the files of the build.
 
 use std::ffi::OsString;
 use std::io::BufReader;
@@ -10,7 +10,7 @@ use cargo_metadata::{Artifact, Message, MetadataCommand, Package};
 use crate::Error;
 use crate::args::Build;
 
-/// The files that a build made.
+/// The files of a build.
 #[derive(Debug, Default)]
 pub(crate) struct Artifacts {
     /// Executables and shared libraries, made by the linker.
@@ -52,7 +52,7 @@ pub(crate) fn build(options: &Build) -> Result<Artifacts, Error> {
     }
 }
 
-/// The options in the form that `cargo build` takes.
+/// Returns the options as arguments of `cargo build`.
 pub(crate) fn arguments(options: &Build) -> Vec<OsString> {
     let mut arguments = Vec::new();
     let flags = [
@@ -85,7 +85,7 @@ pub(crate) fn arguments(options: &Build) -> Vec<OsString> {
     arguments
 }
 
-/// The files of the artifacts that may contain flows.
+/// Returns the files of the artifacts that may contain flows.
 fn sorted(artifacts: Vec<Artifact>, options: &Build) -> Result<Artifacts, Error> {
     let packages = packages(options)?;
     let mut sorted = Artifacts::default();
@@ -114,7 +114,7 @@ fn sorted(artifacts: Vec<Artifact>, options: &Build) -> Result<Artifacts, Error>
     Ok(sorted)
 }
 
-/// The packages that cargo builds for themselves, and not as dependencies of others.
+/// Returns the packages that cargo builds themselves, not as dependencies of others.
 ///
 /// # Errors
 ///
@@ -165,7 +165,7 @@ pub(crate) fn packages(options: &Build) -> Result<Vec<Package>, Error> {
         .collect())
 }
 
-/// The Cargo.toml that cargo uses: the nearest one in this folder and those above.
+/// Returns the Cargo.toml that cargo uses: the nearest one in this folder and its parents.
 fn manifest(given: Option<&Path>) -> Option<PathBuf> {
     if let Some(path) = given {
         return path.canonicalize().ok();
@@ -175,7 +175,7 @@ fn manifest(given: Option<&Path>) -> Option<PathBuf> {
     manifests.into_iter().find(|path| path.is_file())
 }
 
-/// Returns true if a package specification, such as `shop`, `shop@1.2` or
+/// Returns `true` if a package specification, such as `shop`, `shop@1.2` or
 /// `path+file:///home/shop#1.2`, names this package.
 fn names(spec: &str, name: &str) -> bool {
     let (path, fragment) = spec.rsplit_once('#').unwrap_or(("", spec));

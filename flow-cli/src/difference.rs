@@ -5,7 +5,7 @@ use similar::{ChangeTag, TextDiff};
 use crate::Text;
 use crate::style::{BAD, DIM, GOOD};
 
-/// The lines that differ, with a few lines around them.
+/// Adds the lines that differ, with a few lines around them.
 pub(crate) fn push_difference(text: &mut Text, old: &str, new: &str) {
     let diff = TextDiff::from_lines(old, new);
     for hunk in diff.unified_diff().context_radius(3).iter_hunks() {

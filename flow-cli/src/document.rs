@@ -7,7 +7,7 @@ use flow_text::{Document, Format};
 
 use crate::Error;
 
-/// The format of a file of flow documents, judged by its name, or else by the beginning of JSON.
+/// Returns the format of a file of flow documents, by its name, or else by the beginning of JSON.
 /// `None` for other files.
 pub(crate) fn format(path: &Path, bytes: &[u8]) -> Option<Format> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
@@ -29,7 +29,7 @@ pub(crate) fn read(path: &Path, bytes: &[u8], format: Format) -> Result<Vec<Docu
     })
 }
 
-/// The text of a flow.
+/// Formats a flow.
 pub(crate) fn text(flow: &FlowDocument, format: Format) -> String {
     match format {
         Format::Json => flow.to_json(),
@@ -37,7 +37,7 @@ pub(crate) fn text(flow: &FlowDocument, format: Format) -> String {
     }
 }
 
-/// The text of a list of flows.
+/// Formats a list of flows.
 pub(crate) fn text_of_list<'a>(
     flows: impl IntoIterator<Item = &'a FlowDocument>,
     format: Format,
@@ -53,7 +53,7 @@ pub(crate) fn text_of_list<'a>(
     }
 }
 
-/// The lines of a text after this space, and after something else in the first one.
+/// Indents the lines of a text by `other`, and the first one by `first`.
 fn indented(text: &str, first: &str, other: &str) -> String {
     let lines = text.lines().enumerate();
     let lines = lines.map(|(index, line)| match (index, line) {

@@ -7,12 +7,12 @@ use flow_spec::did_you_mean;
 
 use crate::section::{Absence, Fault};
 
-/// The most bytes of flow documents that are read from one file, and for all its flows together.
+/// The maximum size in bytes of flow documents in one file, and of all its flows together.
 pub(crate) const LARGEST_TEXT: u64 = flow_text::LARGEST as u64;
 
-/// Why a command could not be carried out.
+/// The error of a command.
 ///
-/// If a check finds a problem, this is not an error: see [`Outcome`](crate::Outcome).
+/// A problem that a check finds is not an error: see [`Outcome`](crate::Outcome).
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Error {
     /// A file cannot be read.
@@ -34,7 +34,7 @@ pub(crate) enum Error {
     /// Standard output cannot be written to.
     #[error("cannot write the output")]
     Output(#[from] io::Error),
-    /// There is something else where a file should be.
+    /// The path is not a regular file.
     #[error("`{path}` is {what}")]
     NotAFile {
         /// The path.
@@ -42,7 +42,7 @@ pub(crate) enum Error {
         /// The thing at the path.
         what: &'static str,
     },
-    /// A file that is too large to be read.
+    /// A file is too large.
     #[error("`{place}` {}", too_large(*limit))]
     TooLarge {
         /// The file.
@@ -57,25 +57,25 @@ pub(crate) enum Error {
         /// The file.
         path: PathBuf,
     },
-    /// What was asked for was not done with the executions of a store.
+    /// The command for the executions of a store failed.
     #[cfg(feature = "executions")]
     #[error("{0}")]
     Executions(String),
-    /// A file where a folder should be.
+    /// A file is where a folder should be.
     #[error("`{path}` is not a folder")]
     NoFolder {
         /// The file.
         path: PathBuf,
     },
-    /// A file from which no flows can be read.
+    /// No flows can be read from a file.
     #[error("`{place}` {fault}")]
     Section {
         /// The file, with the member if it is an archive.
         place: String,
-        /// What is wrong with it.
+        /// The fault of the file.
         fault: Fault,
     },
-    /// Files that can be read, but contain no flows.
+    /// The files can be read, but contain no flows.
     #[error("no flows in {}", quoted(places))]
     NoFlows {
         /// The files.
@@ -83,17 +83,17 @@ pub(crate) enum Error {
         /// The reason, if they are binaries.
         absence: Option<Absence>,
     },
-    /// JSON or YAML that is not a flow.
+    /// JSON or YAML is not a flow.
     #[error("{}`{path}` is not a flow", of_record(record))]
     NotAFlow {
         /// The file.
         path: PathBuf,
         /// The place of the flow's record, if it is a binary.
         record: Option<u64>,
-        /// What is wrong with it.
+        /// The problems.
         problems: Vec<String>,
     },
-    /// JSON or YAML of a flow in which the analysis finds mistakes.
+    /// The analysis finds mistakes in a flow as JSON or YAML.
     #[error("`{path}` is not sound")]
     Unsound {
         /// The file.
@@ -101,18 +101,18 @@ pub(crate) enum Error {
         /// The mistakes, each with its place.
         problems: Vec<String>,
     },
-    /// A flow that `flow!` cannot say.
+    /// `flow!` cannot express a flow.
     #[error("this cannot be said in `flow!`")]
     Unsaid {
-        /// What it cannot say, with its place.
+        /// The inexpressible parts, each with its place.
         problems: Vec<String>,
     },
-    /// A `flow!` whose layout is not known.
+    /// A `flow!` whose layout is unknown.
     #[error("cannot format `{place}`: {message}")]
     Layout {
         /// The file, the line and the column of the token that is wrong.
         place: String,
-        /// What is wrong with it.
+        /// The problem of the token.
         message: String,
     },
     /// No package has the requested name.
@@ -131,7 +131,7 @@ pub(crate) enum Error {
         /// The names of the existing flows.
         flows: Vec<String>,
     },
-    /// Several flows, but a format that holds one flow in a file.
+    /// The format holds one flow in a file, and there are several.
     #[error("{format} shows one flow, and there are {}: {}", flows.len(), quoted(flows))]
     SeveralFlows {
         /// The format.
@@ -139,7 +139,7 @@ pub(crate) enum Error {
         /// The names of the flows.
         flows: Vec<String>,
     },
-    /// Several flows that are to be written to one file.
+    /// Several flows cannot be written to one file.
     #[error("`{path}` is one file, and there are {} flows: {}", flows.len(), quoted(flows))]
     OneFile {
         /// The file.
@@ -147,12 +147,12 @@ pub(crate) enum Error {
         /// The names of the flows.
         flows: Vec<String>,
     },
-    /// Arguments on the command line that do not fit together.
+    /// The arguments on the command line do not fit together.
     #[error("{message}")]
     Usage {
         /// The problem.
         message: String,
-        /// How to fix it.
+        /// A hint how to fix it.
         help: String,
     },
     /// Cargo cannot be run.
@@ -169,13 +169,13 @@ pub(crate) enum Error {
     /// The package does not build.
     #[error("the package does not build")]
     Build,
-    /// The package builds, but the build makes nothing that could contain flows.
+    /// The package builds, but no file of the build can contain flows.
     #[error("the build made no executable and no library")]
     NothingBuilt,
 }
 
 impl Error {
-    /// Facts that explain the error, each of one or more lines.
+    /// Returns facts that explain the error, each of one or more lines.
     pub(crate) fn notes(&self) -> Vec<String> {
         match self {
             Error::NotAFlow { problems, .. } | Error::Unsound { problems, .. } | Error::Unsaid { problems } => {
@@ -202,7 +202,7 @@ impl Error {
         }
     }
 
-    /// How to fix it.
+    /// Returns a hint how to fix the error.
     pub(crate) fn help(&self) -> Option<String> {
         let help = match self {
             Error::Section { fault, .. } => help_after(fault),
@@ -258,7 +258,7 @@ impl Error {
     }
 }
 
-/// How to fix a file whose flows cannot be read.
+/// Returns a hint how to fix a file whose flows cannot be read.
 fn help_after(fault: &Fault) -> &'static str {
     match fault {
         Fault::NotBinary(_) => {
@@ -283,7 +283,7 @@ fn of_record(record: &Option<u64>) -> String {
     })
 }
 
-/// One of several problems. Its further lines are indented, to tell it apart from the next one.
+/// Formats one of several problems. Further lines are indented, to separate it from the next.
 fn listed(problem: &str) -> String {
     problem.replace('\n', "\n  ")
 }

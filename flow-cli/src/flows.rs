@@ -29,7 +29,7 @@ impl Flows {
         Flows { flows }
     }
 
-    /// The flows with one of these names or namespaces. All flows if no name is given.
+    /// Returns the flows with one of these names or namespaces, or all flows if no name is given.
     ///
     /// # Errors
     ///
@@ -60,19 +60,19 @@ impl Flows {
         self
     }
 
-    /// The flows as a list.
+    /// Returns the flows as a slice.
     pub(crate) fn as_slice(&self) -> &[FlowDocument] {
         &self.flows
     }
 
-    /// The names of the flows.
+    /// Returns the names of the flows.
     pub(crate) fn titles(&self) -> Vec<String> {
         let titles = self.flows.iter().map(|flow| flow.title().to_owned());
         titles.collect()
     }
 
-    /// For each flow, the name of its file without the extension: its namespace. If several flows
-    /// have one namespace, the second gets `-2`.
+    /// Returns the file name of each flow, without extension: its namespace. If several flows have
+    /// the same namespace, the second gets `-2`.
     pub(crate) fn stems(&self) -> Vec<String> {
         let mut taken = HashSet::new();
         let mut stems = Vec::new();
@@ -90,7 +90,7 @@ impl Flows {
         stems
     }
 
-    /// Namespaces that several flows have, each once.
+    /// Returns the namespaces that several flows have, each once.
     pub(crate) fn shared_namespaces(&self) -> Vec<&str> {
         let mut shared: Vec<&str> = Vec::new();
         for pair in self.flows.windows(2) {
@@ -103,7 +103,7 @@ impl Flows {
     }
 }
 
-/// A name that cannot lead out of a folder, whatever the document contains.
+/// Returns a file name that cannot lead out of a folder, whatever the document contains.
 fn stem(flow: &FlowDocument) -> String {
     let name = if flow.namespace.is_empty() {
         &flow.name

@@ -2,9 +2,9 @@
 //! programs, libraries and WebAssembly modules, without running them, and formats `flow!` in source
 //! files.
 //!
-//! The program `cargo-flow` only calls [`run`]. A command gets from its arguments (`args`) to flows
-//! (`target`, which reads binaries with [`section`]) or to source files (`sources`), and writes to
-//! the screen or into files.
+//! The program `cargo-flow` only calls [`run`]. A command turns its arguments (`args`) into flows
+//! (`target`, which reads binaries with [`section`]) or source files (`sources`), and writes to the
+//! screen or to files.
 
 mod args;
 mod cargo;
@@ -37,8 +37,7 @@ use flows::Flows;
 use screen::{Outcome, Screen};
 use text::Text;
 
-/// Runs the command given by these words, of which the first is the program, and returns the exit
-/// code.
+/// Runs the command given by these words, the first of them the program, and returns the exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = words.into_iter().collect();
     let cli = match parse(&words) {
@@ -46,7 +45,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
         Err(error) => {
             // The message quotes words, which may be names of files.
             let error = parse(&visible_words(&words)).err().unwrap_or(error);
-            // If this fails, nobody reads it any more.
+            // If this fails, nobody reads the output.
             let _ = error.print();
             return u8::try_from(error.exit_code()).unwrap_or(2);
         }
@@ -63,8 +62,8 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
     screen.finish(result)
 }
 
-/// Cargo calls `cargo-flow flow list` for `cargo flow list`, so the word `flow` may be there or
-/// not.
+/// Parses the words. Cargo calls `cargo-flow flow list` for `cargo flow list`, so the word `flow`
+/// is optional.
 fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
     let words = words.iter().enumerate();
     let words = words.filter(|(index, word)| *index != 1 || *word != "flow");
@@ -72,7 +71,7 @@ fn parse(words: &[OsString]) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches)
 }
 
-/// The words, made visible for a message that quotes them.
+/// Makes the words visible for a message that quotes them.
 fn visible_words(words: &[OsString]) -> Vec<OsString> {
     let visible = |word: &OsString| visible(&word.to_string_lossy()).into_owned().into();
     words.iter().map(visible).collect()

@@ -1,4 +1,4 @@
-//! Reads whole files: regular ones only, and up to a limit.
+//! Reads whole files: only regular ones, and up to a limit.
 //!
 //! A path on the command line can name anything. A pipe may never end, a device has no end, and a
 //! file can grow while it is read.
@@ -10,21 +10,21 @@ use std::path::Path;
 use crate::error::LARGEST_TEXT;
 use crate::{Error, document};
 
-/// The size of the largest other file that is read, in bytes. Programs with all their debug
-/// information are smaller.
+/// The maximum size of any other file, in bytes. Programs with all their debug information are
+/// smaller.
 const LARGEST_BINARY: u64 = 4 << 30;
 
 /// Reads a file as bytes.
 ///
 /// # Errors
 ///
-/// It cannot be read, is not a regular file, or is too large.
+/// The file cannot be read, is not a regular file, or is too large.
 pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
     let failed = |source| Error::Read {
         path: path.to_owned(),
         source,
     };
-    // Before the file is opened, because opening a pipe waits for somebody to write into it.
+    // Before the file is opened, because opening a pipe waits for a writer.
     let about = fs::metadata(path).map_err(failed)?;
     if let Some(what) = unreadable(about.file_type()) {
         let path = path.to_owned();
@@ -47,7 +47,7 @@ pub(crate) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
 ///
 /// # Errors
 ///
-/// As [`bytes`], or it is not UTF-8.
+/// Errors of [`bytes`], or the file is not UTF-8.
 pub(crate) fn text(path: &Path) -> Result<String, Error> {
     utf8(path, bytes(path)?)
 }
@@ -64,7 +64,7 @@ pub(crate) fn utf8(path: &Path, bytes: Vec<u8>) -> Result<String, Error> {
     })
 }
 
-/// A description of something that is not a regular file. `None` if it is one.
+/// Describes something that is not a regular file. `None` for a regular one.
 fn unreadable(kind: FileType) -> Option<&'static str> {
     if kind.is_file() {
         return None;
@@ -88,9 +88,8 @@ fn unreadable(kind: FileType) -> Option<&'static str> {
     Some("not a regular file")
 }
 
-/// Reads to the end, unless the file is larger than its limit: the first one is for flow documents,
-/// the second one for everything else. In that case it returns the limit, after reading at most one
-/// byte more.
+/// Reads to the end, unless the file exceeds its limit: the first one for flow documents, the
+/// second one for other files. Then returns the limit, after reading at most one byte more.
 fn limited(
     mut file: impl Read,
     (text, other): (u64, u64),

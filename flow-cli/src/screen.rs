@@ -8,15 +8,14 @@ use crate::error::Error;
 use crate::style::{ERROR, LITERAL, WARNING};
 use crate::text::Text;
 
-/// The result of a command that could be carried out.
-/// The worst one is the largest.
+/// The result of a command that could be executed. Worse results are larger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Outcome {
     /// There is no problem.
     Fine,
     /// A check or a comparison found something.
     Found,
-    /// Part of it could not be carried out, and the errors are printed.
+    /// A part of it failed, and the errors are printed.
     Failed,
 }
 
@@ -36,7 +35,7 @@ impl<'a> Screen<'a> {
     ///
     /// # Errors
     ///
-    /// As [`data`](Self::data).
+    /// Returns the same errors as [`data`](Self::data).
     pub(crate) fn show(&mut self, text: &Text) -> Result<(), Error> {
         self.data(text.as_str())
     }
@@ -45,18 +44,18 @@ impl<'a> Screen<'a> {
     ///
     /// # Errors
     ///
-    /// The data cannot be written. It is not an error if nobody reads them any more, as in
-    /// `cargo flow list | head -1`.
+    /// The data cannot be written. A closed output is not an error, as in `cargo flow list | head
+    /// -1`.
     pub(crate) fn data(&mut self, text: &str) -> Result<(), Error> {
         let written = self.data.write_all(text.as_bytes());
         unless_unread(written.and_then(|()| self.data.flush()))
     }
 
-    /// Writes text byte for byte, also what would be a colour in [`data`](Self::data).
+    /// Writes text byte for byte, including what would be a colour in [`data`](Self::data).
     ///
     /// # Errors
     ///
-    /// As [`data`](Self::data).
+    /// Returns the same errors as [`data`](Self::data).
     pub(crate) fn verbatim(&mut self, text: &str) -> Result<(), Error> {
         let mut output = io::stdout();
         let written = output.write_all(text.as_bytes());
@@ -73,15 +72,15 @@ impl<'a> Screen<'a> {
         self.say(&titled(WARNING, "warning", words));
     }
 
-    /// Prints how to fix something.
+    /// Prints a hint how to fix something.
     pub(crate) fn help(&mut self, words: &str) {
         self.say(&titled(LITERAL, "help", words));
     }
 
-    /// Prints why a command could not be carried out.
+    /// Prints the error of a command.
     pub(crate) fn error(&mut self, error: &Error) {
-        // Messages of the system or of cargo may have several lines. In a message of this program,
-        // a line break is part of a name.
+        // Messages of the system or cargo may have several lines. In a message of this program, a
+        // line break is part of a name.
         let causes = causes(error);
         let mut causes = causes.lines();
         let first = format!("{error}{}", causes.next().unwrap_or_default());
@@ -96,7 +95,7 @@ impl<'a> Screen<'a> {
         self.say(&text);
     }
 
-    /// If not even this can be written, there is nobody to tell.
+    /// Writes a message. If this fails, nobody can be told.
     fn say(&mut self, text: &Text) {
         let _ = self.words.write_all(text.as_str().as_bytes());
     }
@@ -125,7 +124,7 @@ fn unless_unread(written: io::Result<()>) -> Result<(), Error> {
 /// As wide as `error: `.
 const INDENT: &str = "       ";
 
-/// A line with a title: `error: `.
+/// Formats a line with a title: `error: `.
 fn titled(style: Style, title: &str, words: &str) -> Text {
     let mut text = Text::default();
     text.push_styled(style, title)
@@ -135,7 +134,7 @@ fn titled(style: Style, title: &str, words: &str) -> Text {
     text
 }
 
-/// The causes of the error, each after a colon.
+/// Returns the causes of the error, each after a colon.
 fn causes(error: &Error) -> String {
     let mut text = String::new();
     let mut source = std::error::Error::source(error);

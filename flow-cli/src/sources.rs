@@ -1,4 +1,4 @@
-//! Finds source files: those below a folder, or those of a package.
+//! Finds the source files in a folder or of a package.
 
 use std::collections::HashSet;
 use std::fs;
@@ -9,7 +9,7 @@ use flow_text::layout::{Source, brackets_of_macro};
 use crate::args::Build;
 use crate::{Error, cargo, read};
 
-/// These files, and all `.rs` in these folders, without what is in hidden folders and in `target`.
+/// Returns these files, and all `.rs` files in these folders except in hidden folders and `target`.
 /// Links in a folder are not followed.
 ///
 /// # Errors
@@ -56,9 +56,9 @@ fn add_folder(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The sources that cargo compiles for these packages: the root of each target and, as rustc finds
-/// them, its modules. So a file that is only there for a test to read, such as one that must not
-/// compile, is not among them.
+/// Returns the sources that cargo compiles for these packages: the root of each target and its
+/// modules, found like rustc does. Files that tests only read, such as ones that must not compile,
+/// are not among them.
 ///
 /// # Errors
 ///
@@ -93,7 +93,7 @@ fn add_modules(root: &Path, seen: &mut HashSet<PathBuf>, files: &mut Vec<PathBuf
         if !seen.insert(file.path.clone()) {
             continue;
         }
-        // If it cannot be read, the one who wants to use it will report that.
+        // An unreadable file is reported where it is used.
         if let Ok(text) = read::text(&file.path)
             && let Ok(source) = Source::new(&text)
         {
@@ -109,10 +109,10 @@ fn add_modules(root: &Path, seen: &mut HashSet<PathBuf>, files: &mut Vec<PathBuf
     }
 }
 
-/// `mod name;`
+/// A declaration `mod name;`.
 struct Module<'a> {
     name: &'a str,
-    /// The modules in this file that it is in.
+    /// The modules in this file that contain it.
     within: Vec<&'a str>,
     /// The text of `#[path = "…"]`.
     path: Option<&'a str>,
@@ -124,8 +124,8 @@ impl File {
         File { path, folder }
     }
 
-    /// The file of a module. `None` if there is none, which is no mistake where it is left out by a
-    /// `cfg`.
+    /// Returns the file of a module, or `None` if it is missing, which is fine for a module that a
+    /// `cfg` leaves out.
     fn module(&self, module: &Module<'_>) -> Option<File> {
         let mut folder = self.folder.clone();
         folder.extend(&module.within);
@@ -151,7 +151,7 @@ impl File {
     }
 }
 
-/// The modules of a source that have a file of their own.
+/// Returns the modules of a source that have separate files.
 fn modules<'a>(source: &Source<'a>) -> Vec<Module<'a>> {
     let text = |index: usize| source.tokens.get(index).map_or("", |token| token.text);
     let mut modules = Vec::new();

@@ -1,10 +1,10 @@
-//! Colours, which are used only on terminals.
+//! Colours, used only on terminals.
 
 use anstyle::{AnsiColor, Effects, Style};
 
 /// A heading.
 pub(crate) const HEADER: Style = AnsiColor::Green.on_default().effects(Effects::BOLD);
-/// Text to be typed as it is.
+/// Text to type literally.
 pub(crate) const LITERAL: Style = AnsiColor::Cyan.on_default().effects(Effects::BOLD);
 /// The word `error`.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().effects(Effects::BOLD);

@@ -1,5 +1,5 @@
 //! Finds the flows for the arguments of a command: a file of flow documents, a built file, a folder
-//! of flow documents, or nothing.
+//! of flow documents, or the package.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,17 +28,17 @@ pub(crate) fn flows(source: &Place) -> Result<Flows, Error> {
 ///
 /// # Errors
 ///
-/// It cannot be read, or has no flows.
+/// The file cannot be read, or has no flows.
 pub(crate) fn of_file(path: &Path) -> Result<Flows, Error> {
     some(vec![path.to_owned()], vec![found(path)?])
 }
 
-/// Reads the flows of a file, or of all flow documents in a folder, which have to be sound. Those of
-/// built files are: the compiler has checked them.
+/// Reads the flows of a file, or of all flow documents in a folder, which have to be sound. Those
+/// of built files are, since the compiler has checked them.
 ///
 /// # Errors
 ///
-/// As [`of_file`], or the analysis finds mistakes in a document.
+/// Errors of [`of_file`], or the analysis finds mistakes in a document.
 pub(crate) fn sound(path: &Path) -> Result<Flows, Error> {
     let files = if path.is_dir() {
         document_files(path)?
@@ -56,13 +56,13 @@ pub(crate) fn sound(path: &Path) -> Result<Flows, Error> {
     }
 }
 
-/// Builds the package and reads the files of the build: its executables and shared libraries, and
-/// its Rust libraries, of which an executable contains only what it names. If executables are
+/// Builds the package and reads the files of the build: executables, shared libraries and Rust
+/// libraries. An executable contains only the parts of a library that it uses. If executables are
 /// requested by name, the libraries are read only if these contain no flows.
 ///
 /// # Errors
 ///
-/// It does not build, or has no flows.
+/// The package does not build, or has no flows.
 pub(crate) fn of_package(build: &Build) -> Result<Flows, Error> {
     let artifacts = cargo::build(build)?;
     let mut places = Vec::new();
@@ -84,7 +84,7 @@ pub(crate) fn of_package(build: &Build) -> Result<Flows, Error> {
     }
 }
 
-/// The files of flow documents in a folder, ordered by name.
+/// Returns the files of flow documents in a folder, ordered by name.
 ///
 /// # Errors
 ///
@@ -107,7 +107,7 @@ pub(crate) fn document_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 
 struct Found {
     flows: Vec<FlowDocument>,
-    /// The reason if a binary contains none.
+    /// The reason if a binary contains no flows.
     absence: Option<Absence>,
 }
 
@@ -115,7 +115,7 @@ fn found(path: &Path) -> Result<Found, Error> {
     read_with(path, |_| Ok(()))
 }
 
-/// What is found if its documents are sound.
+/// Reads the flows of a file if its documents are sound.
 fn checked(path: &Path) -> Result<Found, Error> {
     read_with(path, |documents| {
         let problems = flow_text::check_all(documents);
@@ -183,7 +183,7 @@ fn in_binary(path: &Path, bytes: &[u8]) -> Result<Found, Error> {
     })
 }
 
-/// Everything that was found. An error if nothing was found.
+/// Returns everything that was found, or an error if nothing was found.
 fn some(places: Vec<PathBuf>, found: Vec<Found>) -> Result<Flows, Error> {
     let absence = found
         .iter()

@@ -2,20 +2,19 @@
 //! anywhere.
 //!
 //! Everything added to a [`Text`] is made visible, including line breaks: only the program itself
-//! ends a line or sets a colour. The screen shows people nothing but texts, so no command can
-//! forget this.
+//! ends a line or sets a colour. The screen shows only texts, so no command can forget this.
 
 use std::fmt::Display;
 
 use anstyle::Style;
 use flow_spec::visible;
 
-/// Lines for the screen. Nothing in them can control the terminal or begin a line.
+/// Lines for the screen. Their content cannot control the terminal or begin a line.
 #[derive(Debug, Default)]
 pub(crate) struct Text(String);
 
 impl Text {
-    /// A text of one line, without colours.
+    /// Creates a text of one line, without colours.
     pub(crate) fn line(words: impl Display) -> Self {
         let mut text = Text::default();
         text.push(words).end_line();

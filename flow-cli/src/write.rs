@@ -1,4 +1,4 @@
-//! Writes files completely, or leaves them as they were; and says which files `--out` means.
+//! Writes files atomically, and interprets `--out`.
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::{Error, Flows, Screen};
 
-/// What `--out` means, however many flows there are.
+/// The meaning of `--out`, for any number of flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Destination<'a> {
     /// One file for one flow.
@@ -16,8 +16,8 @@ pub(crate) enum Destination<'a> {
 }
 
 impl<'a> Destination<'a> {
-    /// A file, if the name has an ending. A path that ends in a slash or is there as a folder is a
-    /// folder all the same.
+    /// A file, if the name has an extension. A path that ends in a slash or is an existing folder
+    /// is always a folder.
     pub(crate) fn of(path: &'a Path) -> Self {
         let text = path.as_os_str().as_encoded_bytes();
         let ends_in_slash = text
@@ -30,11 +30,11 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// The file of each flow. Creates the folder.
+    /// Returns the file of each flow. Creates the folder.
     ///
     /// # Errors
     ///
-    /// One file for several flows; or the folder cannot be created.
+    /// There are several flows for one file, or the folder cannot be created.
     pub(crate) fn paths(
         self,
         flows: &Flows,
@@ -66,8 +66,8 @@ impl<'a> Destination<'a> {
     }
 }
 
-/// Writes a file: first under another name next to it, which then replaces the file. A file that is
-/// there already keeps its permissions, and a link to a file stays one.
+/// Writes a file under another name next to it, then replaces it. An existing file keeps its
+/// permissions, and a link to a file stays one.
 ///
 /// # Errors
 ///
@@ -88,7 +88,7 @@ pub(crate) fn file(path: &Path, text: &str) -> Result<(), Error> {
     let permissions = fs::metadata(path).ok().map(|about| about.permissions());
     let written = write(&draft, text, permissions).and_then(|()| fs::rename(&draft, path));
     written.map_err(|source| {
-        // The draft may not even exist.
+        // The draft may not exist.
         let _ = fs::remove_file(&draft);
         failed(source)
     })

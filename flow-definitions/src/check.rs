@@ -1,4 +1,4 @@
-//! Checks a definition: what the loader finds, at its places in the definition.
+//! Checks a definition, and places the loader's problems in it.
 
 use flow_loader::{LoadedFlow, Registry, load_document};
 use flow_spec::{FlowDocument, Problem, did_you_mean};
@@ -33,7 +33,7 @@ pub(crate) fn check(content: &Content, registry: &Registry) -> Checked {
     }
 }
 
-/// The warnings of positions of nodes that do not exist.
+/// The warnings about positions of nodes that do not exist.
 fn stray_positions(content: &Content, document: &FlowDocument) -> Vec<Finding> {
     let is_node = |id: &str| document.node(id).is_some();
     let stray = content.layout.keys().filter(|id| !is_node(id));

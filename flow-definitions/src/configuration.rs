@@ -36,7 +36,7 @@ pub(crate) fn pointer(name: &str) -> String {
     format!("/configuration/{}", escaped(name))
 }
 
-/// The value of the configuration that the default at this pointer in the flow is.
+/// The name of the configured value that is the default at this pointer in the flow.
 pub(crate) fn of_default<'a>(
     configuration: &'a Map<String, Value>,
     flow_pointer: &str,

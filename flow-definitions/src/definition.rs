@@ -1,4 +1,4 @@
-//! A definition, and what of it people edit.
+//! A definition, and its content that people edit.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -66,7 +66,7 @@ pub struct Definition {
     pub created_at_ms: u64,
     /// The time at which it was last changed, in milliseconds since 1970 (UTC).
     pub updated_at_ms: u64,
-    /// What people edit.
+    /// The content that people edit.
     #[serde(flatten)]
     pub content: Content,
 }
@@ -83,18 +83,18 @@ impl Definition {
     }
 }
 
-/// What people edit of a definition.
+/// The content of a definition that people edit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Content {
-    /// The document of the flow. It is an object with a `name`; nothing else of it has to be right
-    /// while it is a draft.
+    /// The document of the flow: an object with a `name`. While it is a draft, the rest of it need
+    /// not be right.
     pub flow: Value,
-    /// Whether it can be used.
+    /// The status, such as draft.
     #[serde(default)]
     pub status: Status,
-    /// The places of its nodes on a canvas, by their ids.
+    /// The positions of its nodes on a canvas, by their ids.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub layout: BTreeMap<String, Position>,
     /// Values for inputs of the flow, in place of their defaults.
@@ -103,7 +103,7 @@ pub struct Content {
 }
 
 impl Content {
-    /// A draft of this flow, without a layout and a configuration.
+    /// A draft of this flow, without a layout or a configuration.
     pub fn new(flow: Value) -> Self {
         Content {
             flow,
@@ -121,18 +121,18 @@ impl Content {
     pub(crate) const FIELDS: [&str; 4] = ["flow", "status", "layout", "configuration"];
 }
 
-/// Whether a definition can be used.
+/// The status of a definition.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
     /// It is being written, and may be wrong.
     #[default]
     Draft,
-    /// It is used. When it was saved, it was sound.
+    /// It is in use. When it was saved, it was sound.
     Active,
 }
 
-/// A place on a canvas, in units of the editor.
+/// A position on a canvas, in units of the editor.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Position {

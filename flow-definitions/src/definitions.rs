@@ -1,4 +1,4 @@
-//! What can be done with definitions.
+//! The operations on definitions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -41,7 +41,7 @@ impl fmt::Debug for Definitions {
 pub struct Loaded {
     /// The flow, with the configuration.
     pub flow: LoadedFlow,
-    /// What in the definition has no effect.
+    /// The parts of the definition that have no effect.
     pub warnings: Vec<Finding>,
 }
 
@@ -59,8 +59,8 @@ impl Definitions {
         self.registry.catalog()
     }
 
-    /// All definitions: what was created last comes first. One that cannot be read stands damaged in its
-    /// place.
+    /// All definitions, the last created first. A damaged definition stands in its place as an
+    /// error.
     ///
     /// # Errors
     ///
@@ -85,9 +85,9 @@ impl Definitions {
     ///
     /// # Errors
     ///
-    /// [`DefinitionError::Malformed`], if the flow is not an object; [`DefinitionError::NameRequired`];
-    /// [`DefinitionError::NameTaken`]; [`DefinitionError::Unsound`], if it is to be active; or
-    /// [`DefinitionError::Store`].
+    /// [`DefinitionError::Malformed`], if the flow is not an object;
+    /// [`DefinitionError::NameRequired`]; [`DefinitionError::NameTaken`];
+    /// [`DefinitionError::Unsound`], if it is to be active; or [`DefinitionError::Store`].
     ///
     /// # Cancel safety
     ///
@@ -105,19 +105,19 @@ impl Definitions {
         Ok(definition)
     }
 
-    /// Changes a definition as a whole, and returns what it is then.
+    /// Changes a definition as a whole, and returns it as it is then.
     ///
-    /// The patch is a JSON Merge Patch (RFC 7396) of the [`Content`]: what it does not name stays,
-    /// `null` removes, and a list is replaced as a whole. `revision` is the one that the caller has
-    /// seen. White space around a name is removed.
+    /// The patch is a JSON Merge Patch (RFC 7396) of the [`Content`]: a field that it does not name
+    /// stays, `null` removes, and a list is replaced as a whole. `revision` is the one that the
+    /// caller has seen. White space around a name is removed.
     ///
     /// # Errors
     ///
     /// [`DefinitionError::NotFound`]; [`DefinitionError::Conflict`], if another revision is stored;
-    /// [`DefinitionError::Malformed`], if the patch or its result does not have the shape of a content;
-    /// [`DefinitionError::NameRequired`]; [`DefinitionError::NameTaken`]; [`DefinitionError::Unsound`], if
-    /// it is or becomes active. Nothing has changed then. Or [`DefinitionError::Store`], after which it is
-    /// not known.
+    /// [`DefinitionError::Malformed`], if the patch or its result does not have the shape of a
+    /// content; [`DefinitionError::NameRequired`]; [`DefinitionError::NameTaken`];
+    /// [`DefinitionError::Unsound`], if it is or becomes active. Nothing has changed then. After
+    /// [`DefinitionError::Store`], it may have.
     ///
     /// # Cancel safety
     ///
@@ -133,18 +133,18 @@ impl Definitions {
         self.changed(before, content).await
     }
 
-    /// Changes a definition to another content, and returns what it is then.
+    /// Replaces the content of a definition, and returns the definition as it is then.
     ///
-    /// This is for those who edit the whole content: unlike a [`patch`](Self::patch), it can also set a
-    /// value to `null`. `revision` is the one that the caller has seen. White space around a name is removed.
+    /// Unlike a [`patch`](Self::patch), the new content can set a value to `null`. `revision` is
+    /// the one that the caller has seen. White space around a name is removed.
     ///
     /// # Errors
     ///
-    /// As [`patch`](Self::patch).
+    /// See [`patch`](Self::patch).
     ///
     /// # Cancel safety
     ///
-    /// As [`patch`](Self::patch).
+    /// See [`patch`](Self::patch).
     pub async fn replace(
         &self,
         id: DefinitionId,
@@ -186,11 +186,11 @@ impl Definitions {
     ///
     /// # Errors
     ///
-    /// As [`patch`](Self::patch).
+    /// See [`patch`](Self::patch).
     ///
     /// # Cancel safety
     ///
-    /// As [`patch`](Self::patch).
+    /// See [`patch`](Self::patch).
     pub async fn rename(
         &self,
         id: DefinitionId,
@@ -205,11 +205,11 @@ impl Definitions {
     ///
     /// # Errors
     ///
-    /// As [`patch`](Self::patch).
+    /// See [`patch`](Self::patch).
     ///
     /// # Cancel safety
     ///
-    /// As [`patch`](Self::patch).
+    /// See [`patch`](Self::patch).
     pub async fn reset_configuration(
         &self,
         id: DefinitionId,
@@ -223,8 +223,8 @@ impl Definitions {
     ///
     /// # Errors
     ///
-    /// [`DefinitionError::NotFound`]; [`DefinitionError::Conflict`], if another revision is stored; or
-    /// [`DefinitionError::Store`].
+    /// [`DefinitionError::NotFound`]; [`DefinitionError::Conflict`], if another revision is stored;
+    /// or [`DefinitionError::Store`].
     ///
     /// # Cancel safety
     ///
@@ -233,13 +233,13 @@ impl Definitions {
         self.store.remove(id, revision).await
     }
 
-    /// Everything that is wrong with a definition, the errors first: what loading it would find. It
-    /// need not be stored.
+    /// Returns everything that is wrong with a definition, as loading it would, the errors first.
+    /// It need not be stored.
     pub fn validate(&self, content: &Content) -> Vec<Finding> {
         check::check(content, &self.registry).findings
     }
 
-    /// Loads the flow of a definition, with its configuration, whatever its status.
+    /// Loads the flow of a definition with its configuration, regardless of its status.
     ///
     /// # Errors
     ///
@@ -255,8 +255,8 @@ impl Definitions {
         }
     }
 
-    /// The flow of a definition in Rust, as `flow!` without the nodes: see [`flow_text::source`]. It has
-    /// the defaults of the flow, and not the configuration.
+    /// The flow of a definition in Rust: `flow!` without the nodes, see [`flow_text::source`]. It
+    /// has the defaults of the flow, not the configuration.
     ///
     /// # Errors
     ///
@@ -264,7 +264,7 @@ impl Definitions {
     pub fn source(&self, content: &Content) -> Result<String, DefinitionError> {
         let bare = Content::new(content.flow.clone());
         let loaded = self.load(&bare)?;
-        // What is not written in a document of people is known from the registry.
+        // The registry knows what people leave out of a document.
         let document: &FlowDocument = loaded.flow.document();
         flow_text::source(document).map_err(|unsaid| {
             let unsaid = unsaid.into_iter();
@@ -273,7 +273,7 @@ impl Definitions {
         })
     }
 
-    /// The content as it is stored, if it may be.
+    /// The content as it is stored, if it is valid.
     fn accepted(&self, mut content: Content) -> Result<Content, DefinitionError> {
         let Value::Object(flow) = &mut content.flow else {
             return Err(malformed("the flow is not an object"));

@@ -1,4 +1,4 @@
-//! Why something cannot be done with a definition.
+//! The errors of definitions.
 
 use std::error::Error;
 use std::fmt;
@@ -6,12 +6,12 @@ use std::fmt;
 use crate::definition::DefinitionId;
 use crate::finding::Finding;
 
-/// Why something cannot be done with a definition. What is stored has not changed, unless the error is
+/// The error of an operation on definitions. Nothing stored has changed, unless the error is
 /// [`Store`](DefinitionError::Store): then it is not known.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DefinitionError {
-    /// There is no definition with this id.
+    /// No definition has this id.
     #[error("there is no definition {0}")]
     NotFound(DefinitionId),
     /// Somebody else has changed it.
@@ -39,12 +39,12 @@ pub enum DefinitionError {
     /// It cannot be written as Rust: each reason with its JSON pointer in the definition.
     #[error("`flow!` cannot say it: {}", reasons(.0))]
     NotRust(Vec<(String, String)>),
-    /// The store failed. Whether a change was stored is not known.
+    /// The store failed. It is not known whether a change was stored.
     #[error("the store of definitions failed")]
     Store(#[source] Box<dyn Error + Send + Sync>),
 }
 
-/// A stored definition that cannot be read: it was changed by something else, or is of a later version.
+/// A stored definition that cannot be read: something else changed it, or it is of a later version.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the stored definition {id} (`{name}`) is damaged: {reason}")]
 #[non_exhaustive]
@@ -53,12 +53,12 @@ pub struct DamagedDefinition {
     pub id: String,
     /// Its name, as it is stored beside it.
     pub name: String,
-    /// What is wrong with it.
+    /// The reason it cannot be read.
     pub reason: String,
 }
 
 impl DamagedDefinition {
-    /// For stores: this id and name, and what is wrong.
+    /// Creates the error of a store for the definition with this id and name.
     pub fn new(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -86,7 +86,7 @@ fn reasons(reasons: &[(String, String)]) -> String {
     reasons.join("\n")
 }
 
-/// The error of what does not have the shape of a content.
+/// The error for a value that does not have the shape of a content.
 pub(crate) fn malformed(why: impl fmt::Display) -> DefinitionError {
     DefinitionError::Malformed(why.to_string())
 }

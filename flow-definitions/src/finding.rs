@@ -1,9 +1,9 @@
-//! What is wrong with a definition.
+//! The findings in a definition.
 
 use flow_spec::{Code, Problem};
 use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 
-/// How bad a [`Finding`] is.
+/// The severity of a [`Finding`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -15,14 +15,14 @@ pub enum Severity {
 
 /// Something that is wrong with a definition.
 ///
-/// As JSON, it has the fields `severity`, `code`, `message`, `pointer`, `notes`, `related` (each with
-/// `pointer` and `message`), and `help` if there is any.
+/// As JSON, it has the fields `severity`, `code`, `message`, `pointer`, `notes`, `related` (each
+/// with `pointer` and `message`), and `help` if there is any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
-    /// How bad it is.
+    /// The severity.
     pub severity: Severity,
-    /// What it is. Its pointers are those of the definition: `/flow/nodes/0/type`.
+    /// The problem. Its pointers are those of the definition, such as `/flow/nodes/0/type`.
     pub problem: Problem,
 }
 
@@ -34,7 +34,7 @@ impl Finding {
         }
     }
 
-    /// A warning of something that names what is not there.
+    /// A warning about something that names what does not exist.
     pub(crate) fn names_nothing(pointer: String, message: String, help: Option<String>) -> Self {
         let mut problem = Problem::new(Code::NamesNothing, pointer, message).of_name();
         problem.help = help;

@@ -11,7 +11,7 @@ use crate::store::DefinitionStore;
 /// Definitions that are kept until the process ends.
 #[derive(Debug, Default)]
 pub struct MemoryDefinitions {
-    /// In the order in which they were inserted.
+    /// The definitions, in the order in which they were inserted.
     stored: Mutex<Vec<Definition>>,
 }
 
@@ -27,7 +27,7 @@ impl MemoryDefinitions {
     }
 }
 
-/// Where the definition with this id is, if it has the revision.
+/// The index of the definition with this id, if it has the revision.
 fn find(stored: &[Definition], id: DefinitionId, expected: u64) -> Result<usize, DefinitionError> {
     let index = stored.iter().position(|definition| definition.id == id);
     let index = index.ok_or(DefinitionError::NotFound(id))?;

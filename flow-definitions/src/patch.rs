@@ -1,4 +1,4 @@
-//! Changes of what people edit of a definition.
+//! Patches of the content of a definition.
 
 use serde_json::Value;
 
@@ -6,8 +6,8 @@ use crate::definition::Content;
 use crate::error::{DefinitionError, malformed};
 
 impl Content {
-    /// What a JSON Merge Patch (RFC 7396) makes of it: see [`Definitions::patch`](crate::Definitions::patch).
-    /// Nothing is stored.
+    /// Returns this content with a JSON Merge Patch (RFC 7396) applied, and stores nothing: see
+    /// [`Definitions::patch`](crate::Definitions::patch).
     ///
     /// # Errors
     ///

@@ -30,7 +30,7 @@ const TABLE: &str = "
 
 /// Definitions in an SQLite file, which several processes may have open.
 ///
-/// Calls wait for the disk on tokio's threads for blocking work, so that they need a runtime of tokio. A
+/// Calls wait for the disk on tokio's threads for blocking work, so they need a tokio runtime. A
 /// process waits up to five seconds for another one that writes.
 ///
 /// # Examples
@@ -73,7 +73,7 @@ impl SqliteDefinitions {
         })
     }
 
-    /// Carries something out in one transaction, on a thread that may wait.
+    /// Runs a call in one transaction, on a thread that may wait.
     async fn within<T: Send + 'static>(
         &self,
         call: impl FnOnce(&Transaction<'_>) -> Result<T, DefinitionError> + Send + 'static,
@@ -91,7 +91,7 @@ impl SqliteDefinitions {
     }
 }
 
-/// Begins a transaction that may write, so that it never fails for another one that writes meanwhile.
+/// Begins a write transaction, which does not fail later because of another writer.
 fn begun(connection: &mut Connection) -> Result<Transaction<'_>, DefinitionError> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate);
     transaction.map_err(failed)

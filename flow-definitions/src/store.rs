@@ -1,4 +1,4 @@
-//! What a store of definitions does.
+//! The interface of stores of definitions.
 
 use async_trait::async_trait;
 
@@ -7,18 +7,18 @@ use crate::error::{DamagedDefinition, DefinitionError};
 
 /// A store of definitions.
 ///
-/// Each call is one transaction: it is carried out as a whole or not at all, and two calls at the same
-/// time have the result of one after the other. The names of the stored definitions differ.
+/// Each call is one transaction: it is carried out as a whole or not at all, and concurrent calls
+/// have the result of one after the other. The names of the stored definitions differ.
 ///
-/// All calls fail with [`DefinitionError::Store`] if the store cannot carry them out. If the future of a
-/// call is dropped, the call may be carried out all the same.
+/// All calls fail with [`DefinitionError::Store`] if the store cannot carry them out. If the future
+/// of a call is dropped, the call may still be carried out.
 #[async_trait]
 pub trait DefinitionStore: Send + Sync + 'static {
-    /// All definitions: what was inserted last comes first. One that cannot be read stands damaged in its
-    /// place.
+    /// All definitions, the last inserted first. A damaged definition stands in its place as an
+    /// error.
     async fn list(&self) -> Result<Vec<Result<Definition, DamagedDefinition>>, DefinitionError>;
 
-    /// The definition with this id. `None` if there is none.
+    /// The definition with this id, if it exists.
     async fn get(&self, id: DefinitionId) -> Result<Option<Definition>, DefinitionError>;
 
     /// Adds a definition.
@@ -28,7 +28,7 @@ pub trait DefinitionStore: Send + Sync + 'static {
     /// [`DefinitionError::NameTaken`].
     async fn insert(&self, definition: &Definition) -> Result<(), DefinitionError>;
 
-    /// Puts a definition in the place of the stored one with its id, if that has the revision `expected`.
+    /// Replaces the definition with the same id, if the stored one has the revision `expected`.
     ///
     /// # Errors
     ///

@@ -10,10 +10,10 @@ use tokio::time::Instant;
 /// The clock for times that are stored.
 pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
-/// How often a sleeper checks the clock, which may have been set.
+/// The interval at which a sleeper checks the clock, which may have been set.
 const LOOK_AT_CLOCK: Duration = Duration::from_secs(1);
 
-/// How often a store is asked for the time.
+/// The interval at which a store is asked for the time.
 const ASK_STORE: Duration = Duration::from_secs(10);
 
 /// Sleeps until the clock shows this time, in milliseconds since 1970 (UTC).
@@ -27,21 +27,21 @@ pub(crate) async fn sleep_until(clock: &Clock, until_ms: u64) {
     }
 }
 
-/// A clock of this process that is set by the clock of the store, if the store has one: all
-/// processes on the store then have the same time, but for the time that an answer takes.
+/// A clock of this process that is set by the clock of the store, if the store has one. All
+/// processes on the store then have the same time, except for the delay of the store's answer.
 pub(crate) struct SetByStore {
     own: Clock,
-    /// How far the clock of the store is ahead.
+    /// The number of milliseconds by which the clock of the store is ahead.
     ahead_ms: AtomicI64,
     ask: Mutex<Ask>,
 }
 
-/// When the store is asked for the time.
+/// The time of the next request to the store.
 #[derive(Debug, Clone, Copy)]
 enum Ask {
     AtOnce,
     From(Instant),
-    /// It has no clock.
+    /// The store has no clock.
     Never,
 }
 
@@ -54,7 +54,7 @@ impl SetByStore {
         })
     }
 
-    /// What it shows, as a clock.
+    /// Returns a clock that shows this time.
     pub(crate) fn shown(self: &Arc<Self>) -> Clock {
         let this = self.clone();
         Arc::new(move || this.now())
@@ -71,7 +71,7 @@ impl SetByStore {
         set.unwrap_or(own)
     }
 
-    /// Sets the clock, if it was not set for a while. Fails only if it was never set.
+    /// Sets the clock, unless it was set recently. Fails only if it has never been set.
     pub(crate) async fn set_by(&self, store: &dyn Store) -> Result<(), StoreError> {
         let asked = Instant::now();
         let is_first = match self.next_ask(asked) {
@@ -89,7 +89,7 @@ impl SetByStore {
             Err(error) if is_first => return Err(error),
             Err(_) => return Ok(()),
         };
-        // The store has read its clock at some time between.
+        // The store read its clock at some time between the request and its answer.
         let error_ms = asked.elapsed().as_millis() as i64 / 2;
         let ahead_ms = difference(store_ms, to_ms((self.own)())).saturating_add(error_ms);
         let change = ahead_ms.saturating_sub(self.ahead_ms.load(Ordering::Relaxed));
@@ -100,7 +100,7 @@ impl SetByStore {
         Ok(())
     }
 
-    /// When it is to be asked. Others need not ask while one does.
+    /// Returns when to ask the store. While one caller asks, the others need not.
     fn next_ask(&self, now: Instant) -> Ask {
         let mut ask = self.ask.lock().unwrap_or_else(PoisonError::into_inner);
         let next = *ask;

@@ -8,8 +8,8 @@ use flow_runtime::FlowError;
 use flow_runtime::engine::InputError;
 use flow_store::{Damaged, ExecutionId, RecordKind, Status, StoreError};
 
-/// Why a [`Runtime`](super::Runtime) did not do what was asked. The execution is as it was, and can
-/// be read.
+/// The error of a call to a [`Runtime`](super::Runtime). The execution is unchanged, and can be
+/// read.
 #[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum RuntimeError {
@@ -44,17 +44,17 @@ pub enum RuntimeError {
         /// The path of the node within the flow.
         node: String,
     },
-    /// A value or an action of the flow cannot be stored, so that no execution of it could be resumed.
+    /// A value or an action of the flow cannot be stored, so executions could not be resumed.
     #[error("the flow `{flow}` cannot run durably: `{name}`: {reason}")]
     NotStorable {
         /// The flow's name.
         flow: String,
         /// The key of the value, or the name of the node that takes the action.
         name: String,
-        /// Why it cannot be stored.
+        /// The reason it cannot be stored.
         reason: String,
     },
-    /// A new version of a flow does not fit those who use the registered one: see
+    /// A new version of a flow would break callers or executions of the registered one: see
     /// [`replace_any`](super::Runtime::replace_any).
     #[error(
         "the flow `{flow}` is not replaced, because its new version would break callers or executions:{}",
@@ -63,10 +63,10 @@ pub enum RuntimeError {
     BreakingVersion {
         /// The flow's name.
         flow: String,
-        /// The changes, one per line, with whom they affect.
+        /// The changes and whom they affect, one per line.
         changes: Vec<String>,
     },
-    /// There is no such execution, or it belongs to another owner: see
+    /// The execution does not exist, or belongs to another owner: see
     /// [`Executions`](super::Executions).
     #[error("there is no execution {0}")]
     NotFound(ExecutionId),
@@ -75,14 +75,14 @@ pub enum RuntimeError {
     Over {
         /// The execution.
         execution: ExecutionId,
-        /// How it ended.
+        /// The status with which it ended.
         status: Status,
     },
-    /// The execution is not halted, so its budget stays as it was; or somebody else lets it continue
-    /// at this moment.
+    /// The execution is not halted, or somebody else continues it at this moment. Its budget stays
+    /// as it was.
     #[error("execution {0} is not halted, or continues already")]
     NotHalted(ExecutionId),
-    /// The execution runs a part of the items of a loop, and the execution with the loop waits for it.
+    /// The execution runs a part of a loop, and the execution with the loop waits for it.
     #[error(
         "execution {execution} is a part of {of}, which waits for it: delete that one first, or cancel it"
     )]
@@ -107,9 +107,9 @@ pub enum RuntimeError {
         changes: Vec<String>,
     },
     /// The flow has not changed since the execution was started, but a replay does not reach one of
-    /// the records. Either something that the flow computes between two steps is not the same as it
-    /// was (the condition of a `branch`, a value that a mapping passes on, a type's own
-    /// `Deserialize`), or the journal has been changed. No step has run.
+    /// the records. Either a computation between two steps has another result than before (the
+    /// condition of a `branch`, a value that a mapping passes on, a type's own `Deserialize`), or
+    /// the journal has been changed. No step has run.
     #[error(
         "execution {execution}: its flow is unchanged, and yet a replay does not come to record {seq}, `{kind}` \
          of `{step}`: a condition or a value between two steps depends on something that is not the same in a \
@@ -125,12 +125,12 @@ pub enum RuntimeError {
         /// The step to which it belongs.
         step: String,
     },
-    /// The program has a defect: code between two steps panicked, or a node whose panic nothing
-    /// routes; the execution would exceed its [`step_budget`](super::StartOptions::step_budget); or it
-    /// has lost its process too often ([`RuntimeOptions::take_overs`](super::RuntimeOptions::take_overs)).
-    /// What was recorded before stays, and the execution continues there when a program in which this
-    /// is mended [recovers](super::Runtime::recover), or by hand: `continue_halted` and
-    /// [`continue_with_steps`](super::Runtime::continue_with_steps).
+    /// The program has a defect: code between two steps panicked, or a node whose panic is not
+    /// routed. Or the execution would exceed its [`step_budget`](super::StartOptions::step_budget),
+    /// or has lost its process too often
+    /// ([`RuntimeOptions::take_overs`](super::RuntimeOptions::take_overs)). It continues from its
+    /// records when a fixed program [recovers](super::Runtime::recover), or by hand:
+    /// `continue_halted` and [`continue_with_steps`](super::Runtime::continue_with_steps).
     #[error(
         "execution {execution} is halted, and continues with a program in which this is mended: {reason}"
     )]
@@ -152,7 +152,7 @@ pub enum RuntimeError {
     JournalFormat {
         /// The execution.
         execution: ExecutionId,
-        /// Its format.
+        /// The format of its journal.
         found: u32,
         /// The format that this library reads and writes.
         known: u32,
@@ -167,6 +167,20 @@ pub enum RuntimeError {
         /// The stored part, and what is wrong with it.
         reason: String,
     },
+    /// The payload of a record cannot be decoded: the journal is damaged. No step has run.
+    #[error("execution {execution} at `{path}`: record {seq}, `{kind}`, is damaged: {reason}")]
+    DamagedRecord {
+        /// The execution.
+        execution: ExecutionId,
+        /// The path of the node or flow to which the record belongs.
+        path: String,
+        /// The number of the record.
+        seq: u64,
+        /// The kind of the record.
+        kind: RecordKind,
+        /// What is wrong with its payload.
+        reason: String,
+    },
     /// A value cannot be stored as JSON and read back.
     #[error("{}`{path}`: the value cannot be stored: {reason}", prefix(execution))]
     Unstorable {
@@ -174,7 +188,7 @@ pub enum RuntimeError {
         execution: Option<ExecutionId>,
         /// The path of the node or flow whose value it is.
         path: String,
-        /// Why.
+        /// The reason it cannot be stored.
         reason: String,
     },
     /// The input of a new execution does not fit the flow.
@@ -185,7 +199,7 @@ pub enum RuntimeError {
         /// Everything that is wrong with it.
         error: InputError,
     },
-    /// There is no question with this token, or it belongs to another owner: see
+    /// No question has this token, or it belongs to another owner: see
     /// [`Executions`](super::Executions).
     #[error("there is no question with this token")]
     UnknownToken,
@@ -225,7 +239,7 @@ pub enum RuntimeError {
         path: String,
         /// The type that was asked for.
         expected: String,
-        /// What is wrong with the answer.
+        /// The reason the answer does not fit.
         reason: String,
     },
     /// The answer cannot be checked here: this process does not have the flow, and the question was
@@ -301,7 +315,7 @@ pub struct StoreFailure {
     pub execution: Option<ExecutionId>,
     /// The path of the node or flow whose record could not be written.
     pub path: Option<String>,
-    /// The error. Its source, and the source of this error, is that of the underlying store.
+    /// The error. Its source is that of the underlying store, and is also the source of this error.
     pub error: Arc<StoreError>,
 }
 

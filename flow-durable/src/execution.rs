@@ -15,7 +15,7 @@ use super::inner::WITHOUT_BLOBS;
 use super::options::StoredOptions;
 use super::owned::Owned;
 
-/// What is said in the place of a reason that is not in the store.
+/// The text that is shown for a reason that is not in the store.
 const REASON_WITHOUT_BLOBS: &str = "the reason is kept as a blob, and this process has opened the \
      store without its blobs: open it as the process that wrote it, with a `BlobStore`";
 
@@ -65,7 +65,7 @@ impl Execution {
         self.row.idempotency_key.as_deref()
     }
 
-    /// Its priority, with which it waits for a place: see
+    /// The priority with which it waits for a place: see
     /// [`StartOptions::priority`](crate::StartOptions::priority).
     pub fn priority(&self) -> i32 {
         self.row.priority
@@ -77,26 +77,26 @@ impl Execution {
         self.row.not_before_ms.map(from_ms)
     }
 
-    /// When it continues by itself, if it is paused and waits for a time: that of a `wait`, of the next
-    /// attempt or poll, or at which a question expires.
+    /// The time at which it continues by itself, if it is paused until a time: the end of a `wait`,
+    /// the next attempt or poll, or the expiry of a question.
     pub fn continues_at(&self) -> Option<SystemTime> {
         let paused = self.row.status == Status::Paused;
         self.row.wake_ms.filter(|_| paused).map(from_ms)
     }
 
-    /// The key that it was started with, and how many with this key may be under way when it
-    /// begins: see [`StartOptions::concurrency_key`](crate::StartOptions::concurrency_key).
+    /// The key that it was started with, and how many with it may be under way when it begins: see
+    /// [`StartOptions::concurrency_key`](crate::StartOptions::concurrency_key).
     pub fn concurrency_key(&self) -> Option<(&str, u32)> {
         let concurrency = self.row.concurrency.as_ref()?;
         Some((&concurrency.key, concurrency.at_most))
     }
 
-    /// When it was started.
+    /// The time at which it was started.
     pub fn created_at(&self) -> SystemTime {
         from_ms(self.row.created_ms)
     }
 
-    /// When its journal last grew.
+    /// The time at which its journal last grew.
     pub fn updated_at(&self) -> SystemTime {
         from_ms(self.row.updated_ms)
     }
@@ -113,14 +113,14 @@ impl Execution {
         StoredOptions::part_of(&self.row).map(|part| part.of)
     }
 
-    /// How many records its journal has. The newest one has this number less one as its
+    /// The number of records in its journal. The newest one has this number less one as its
     /// [`seq`](Record::seq).
     pub fn record_count(&self) -> u64 {
         self.row.next_seq
     }
 
-    /// Why it failed or was cancelled. `None` if it did not. If the reason is kept as a blob, and this
-    /// process has opened the store without its blobs, a text says so.
+    /// The reason it failed or was cancelled. `None` if neither happened. If the reason is kept as
+    /// a blob, and this process has opened the store without its blobs, a text says so.
     pub fn reason(&self) -> Option<&str> {
         let (Status::Failed | Status::Cancelled) = self.row.status else {
             return None;
@@ -134,8 +134,8 @@ impl Execution {
         })
     }
 
-    /// Why it is halted: it does not continue by itself. `None` if it is not. It is the same in all
-    /// processes: see [when the program has a defect](crate#when-the-program-has-a-defect).
+    /// The reason it is halted, and so does not continue by itself. `None` if it is not halted. All
+    /// processes see it: see [when the program has a defect](crate#when-the-program-has-a-defect).
     pub fn halted(&self) -> Option<&str> {
         self.row.halt()
     }
@@ -199,23 +199,23 @@ impl Execution {
     ///
     /// # Errors
     ///
-    /// As [`Runtime::get`](crate::Runtime::get).
+    /// See [`Runtime::get`](crate::Runtime::get).
     pub async fn refreshed(&self) -> Result<Execution, RuntimeError> {
         let row = self.owned.row(self.row.id).await?;
         Ok(Execution::new(self.owned.clone(), row))
     }
 
     /// Waits until it is over or waits for people, in this process or another one, and returns it
-    /// as it is then. It waits for people as well if a [part](Execution::part_of) of a loop does and
+    /// as it is then. It also waits for people if a [part](Execution::part_of) of a loop does and
     /// no other part can continue.
     ///
     /// # Errors
     ///
     /// It cannot continue: the store failed ([`RuntimeError::Store`]), its flow has changed
     /// ([`RuntimeError::FlowChanged`]), something stored cannot be read
-    /// ([`RuntimeError::Unreadable`]), a value cannot be stored ([`RuntimeError::Unstorable`]), or it is
-    /// [halted](Execution::halted) ([`RuntimeError::Halted`]).
-    /// It is as it was after its last record.
+    /// ([`RuntimeError::Unreadable`]), a value cannot be stored ([`RuntimeError::Unstorable`]), or
+    /// it is [halted](Execution::halted) ([`RuntimeError::Halted`]). It is as it was after its last
+    /// record.
     ///
     /// # Cancel safety
     ///
@@ -238,8 +238,8 @@ impl Execution {
             .collect())
     }
 
-    /// Its events: from its first record on, or after the record that the filter names, until it is
-    /// over. The last one is that of its end, if the filter allows it; no delta comes after it.
+    /// Its events until it is over, from its first record or from after the record that the filter
+    /// names. If the filter allows it, the last event is that of its end, and no delta follows it.
     /// While it waits for people, so does the stream. If it is removed, the stream ends.
     ///
     /// # Errors
@@ -304,8 +304,8 @@ impl Execution {
     }
 
     /// A part of its journal: at most `limit` records, from the record with this `seq` on, or from
-    /// the first one after it that the store still has. Fewer than `limit` records end with the
-    /// newest one.
+    /// the first one after it that the store still has. If there are fewer than `limit`, the last
+    /// of them is the newest record.
     ///
     /// # Errors
     ///
@@ -375,8 +375,8 @@ impl OpenQuestion {
         &self.row.expected
     }
 
-    /// The JSON Schema of the answer: see
-    /// [`Question::schema`](flow_runtime::Question::schema). `None` if nothing is known of its form.
+    /// The JSON Schema of the answer: see [`Question::schema`](flow_runtime::Question::schema).
+    /// `None` if its form is not known.
     pub fn schema(&self) -> Option<Value> {
         self.row
             .schema
@@ -384,7 +384,7 @@ impl OpenQuestion {
             .and_then(|schema| serde_json::from_str(schema).ok())
     }
 
-    /// When it was asked.
+    /// The time at which it was asked.
     pub fn asked_at(&self) -> SystemTime {
         from_ms(self.row.created_ms)
     }

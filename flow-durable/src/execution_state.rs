@@ -14,32 +14,32 @@ pub struct ExecutionState {
     pub execution: ExecutionId,
     /// The number of the record. The state is the one after it.
     pub seq: u64,
-    /// The values of each running flow by key, by the path of the flow. What a branch of a fork writes
-    /// is there only when all branches are done.
+    /// The values of each running flow by key, by the path of the flow. The values that a branch of
+    /// a fork writes appear when all branches are done.
     pub flows: BTreeMap<String, Map<String, Value>>,
     /// The paths of the running nodes.
     pub under_way: Vec<String>,
-    /// How the values were found.
+    /// The source of the values.
     pub source: StateSource,
-    /// The keys that have a value which is not among `flows`, since the journal does not show it, by
-    /// the path of the flow. Empty for [`StateSource::Replay`].
+    /// The keys whose values are not among `flows`, because the journal does not show them, by the
+    /// path of the flow. Empty for [`StateSource::Replay`].
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub unknown: BTreeMap<String, Vec<String>>,
 }
 
-/// How the values of a state were found.
+/// The source of the values of a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum StateSource {
-    /// By a replay of the flow: these are the values with which it would continue. A value that a
-    /// node has taken is not among them.
+    /// A replay of the flow: these are the values with which it would continue. A value that a node
+    /// has taken is not among them.
     Replay,
-    /// By the journal and the structure of the flow, because the flow itself is not here or has
-    /// changed. Three things differ. A value that a node has taken is still there, until another is
-    /// written under its key; so is one that nobody reads. A node's values are there from the record
-    /// [`NodeFinished`](flow_store::RecordKind::NodeFinished) on, which is the next one after its
-    /// outcome. And only the flow could tell those of [`unknown`](ExecutionState::unknown).
+    /// The journal and the structure of the flow, because the flow itself is not here or has
+    /// changed. Three things differ. A value that a node has taken stays until its key is written
+    /// again, as does one that nobody reads. A node's values appear with the record
+    /// [`NodeFinished`](flow_store::RecordKind::NodeFinished), the next one after its outcome. The
+    /// values of [`unknown`](ExecutionState::unknown) are missing.
     Journal,
 }
 

@@ -21,10 +21,10 @@ use flow_runtime::{Flow, Submission};
 /// The executions of one owner ([`Runtime::owned_by`]), those without an owner
 /// ([`Runtime::executions`]), or all ([`Runtime::all_owners`]).
 ///
-/// Executions started here belong to the owner. Other executions do not exist for it: for their ids
-/// it returns [`RuntimeError::NotFound`], and for the tokens of their questions
-/// [`RuntimeError::UnknownToken`], as for ids and tokens that never existed. What concerns the
-/// process, such as which flows it knows, is only on the [`Runtime`]. A clone sees the same
+/// Executions started here belong to the owner. Other executions appear not to exist: their ids
+/// return [`RuntimeError::NotFound`], and the tokens of their questions
+/// [`RuntimeError::UnknownToken`], like ids and tokens that never existed. Methods that concern the
+/// process, such as the registration of flows, are only on the [`Runtime`]. A clone sees the same
 /// executions.
 ///
 /// # Examples
@@ -75,15 +75,15 @@ impl Executions {
         self.runtime.owned.owner()
     }
 
-    /// Starts an execution, as [`Runtime::start`].
+    /// Starts an execution: see [`Runtime::start`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::start`].
+    /// See [`Runtime::start`].
     ///
     /// # Cancel safety
     ///
-    /// As [`Runtime::start`].
+    /// See [`Runtime::start`].
     pub fn start<F: Flow>(
         &self,
         input: F::Input,
@@ -92,15 +92,15 @@ impl Executions {
         self.runtime.start::<F>(input, options)
     }
 
-    /// Starts an execution of the flow of this name, as [`Runtime::start_any`].
+    /// Starts an execution of the flow of this name: see [`Runtime::start_any`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::start_any`].
+    /// See [`Runtime::start_any`].
     ///
     /// # Cancel safety
     ///
-    /// As [`Runtime::start_any`].
+    /// See [`Runtime::start_any`].
     pub async fn start_any(
         &self,
         name: &str,
@@ -114,34 +114,34 @@ impl Executions {
     ///
     /// # Errors
     ///
-    /// As [`Runtime::get`].
+    /// See [`Runtime::get`].
     pub async fn get(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
         self.runtime.get(id).await
     }
 
-    /// The executions, the newest first, as [`Runtime::list`].
+    /// The executions, the newest first: see [`Runtime::list`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::list`].
+    /// See [`Runtime::list`].
     pub async fn list(&self, options: ListOptions) -> Result<Listed, RuntimeError> {
         self.runtime.list(options).await
     }
 
-    /// The question with this token, as long as it is open.
+    /// The question with this token, if it is open.
     ///
     /// # Errors
     ///
-    /// As [`Runtime::question`].
+    /// See [`Runtime::question`].
     pub async fn question(&self, token: Token) -> Result<OpenQuestion, RuntimeError> {
         self.runtime.question(token).await
     }
 
-    /// Answers a question, as [`Runtime::resume`].
+    /// Answers a question: see [`Runtime::resume`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::resume`].
+    /// See [`Runtime::resume`].
     pub fn resume(
         &self,
         token: Token,
@@ -150,30 +150,30 @@ impl Executions {
         self.runtime.resume(token, value)
     }
 
-    /// Ends an execution, as [`Runtime::cancel`].
+    /// Ends an execution: see [`Runtime::cancel`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::cancel`].
+    /// See [`Runtime::cancel`].
     pub async fn cancel(&self, id: ExecutionId, reason: &str) -> Result<Execution, RuntimeError> {
         self.runtime.cancel(id, reason).await
     }
 
-    /// Lets an execution continue that is halted, as [`Runtime::continue_halted`].
+    /// Continues a halted execution: see [`Runtime::continue_halted`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::continue_halted`].
+    /// See [`Runtime::continue_halted`].
     pub async fn continue_halted(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
         self.runtime.continue_halted(id).await
     }
 
-    /// Lets an execution continue that is halted, with a larger step budget, as
+    /// Continues a halted execution with a larger step budget: see
     /// [`Runtime::continue_with_steps`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::continue_with_steps`].
+    /// See [`Runtime::continue_with_steps`].
     pub async fn continue_with_steps(
         &self,
         id: ExecutionId,
@@ -182,56 +182,56 @@ impl Executions {
         self.runtime.continue_with_steps(id, steps).await
     }
 
-    /// Cancels the executions that have been paused for this long, as [`Runtime::expire`].
+    /// Cancels the executions that have been paused for this long: see [`Runtime::expire`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::expire`].
+    /// See [`Runtime::expire`].
     pub async fn expire(&self, untouched_for: Duration) -> Result<Listed, RuntimeError> {
         self.runtime.expire(untouched_for).await
     }
 
-    /// Removes an execution with its journal, as [`Runtime::delete`].
+    /// Removes an execution with its journal: see [`Runtime::delete`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::delete`].
+    /// See [`Runtime::delete`].
     pub async fn delete(&self, id: ExecutionId) -> Result<(), RuntimeError> {
         self.runtime.delete(id).await
     }
 
-    /// The state of an execution after one of its records, as [`Runtime::state`].
+    /// The state of an execution after one of its records: see [`Runtime::state`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::state`].
+    /// See [`Runtime::state`].
     pub async fn state(&self, id: ExecutionId, seq: u64) -> Result<ExecutionState, RuntimeError> {
         self.runtime.state(id, seq).await
     }
 
-    /// Who wrote which value of an execution, as [`Runtime::writes`].
+    /// The writes to the keys of an execution: see [`Runtime::writes`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::writes`].
+    /// See [`Runtime::writes`].
     pub async fn writes(&self, id: ExecutionId, seq: u64) -> Result<Vec<KeyWrite>, RuntimeError> {
         self.runtime.writes(id, seq).await
     }
 
-    /// Starts a copy of an execution that continues from one of its records, as [`Runtime::copy`].
+    /// Starts a copy of an execution that continues from one of its records: see [`Runtime::copy`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::copy`].
+    /// See [`Runtime::copy`].
     pub async fn copy(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
         self.runtime.copy(id, seq).await
     }
 
-    /// Starts a copy of an execution with other values, as [`Runtime::copy_with`].
+    /// Starts a copy of an execution with other values: see [`Runtime::copy_with`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::copy_with`].
+    /// See [`Runtime::copy_with`].
     pub async fn copy_with(
         &self,
         id: ExecutionId,
@@ -241,11 +241,11 @@ impl Executions {
         self.runtime.copy_with(id, seq, values).await
     }
 
-    /// The journals of the executions as a stream, as [`Runtime::events`].
+    /// The journals of the executions as a stream: see [`Runtime::events`].
     ///
     /// # Errors
     ///
-    /// As [`Runtime::events`].
+    /// See [`Runtime::events`].
     pub async fn events(&self, filter: EventFilter) -> Result<Events, RuntimeError> {
         self.runtime.events(filter).await
     }

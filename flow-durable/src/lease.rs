@@ -1,9 +1,9 @@
-//! Until when an execution belongs to this process, as far as the process can know by itself.
+//! The time until which an execution belongs to this process, as far as the process itself knows.
 //!
 //! The store refuses writes after the lease has run out and somebody else has claimed the
 //! execution. But a step that begins then does not ask the store. So before a step begins, the
-//! lease is checked by both clocks: a process that was stopped sees on both of them that time has
-//! passed, and a process whose clock was set back still has the other one.
+//! lease is checked by two clocks. A process that was stopped sees on both that time has passed,
+//! and a process whose clock was set back still has the other one.
 
 use std::future::{Future, poll_fn};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,10 +19,10 @@ use super::clock::Clock;
 /// A time until which executions are claimed, determined before the store is asked.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Term {
-    /// When it began, in milliseconds since 1970 (UTC). A claim for this term was made then, however
-    /// long the store takes: it is as long as the lease.
+    /// The start of the term, in milliseconds since 1970 (UTC). A claim counts as made then, even
+    /// if the store is slow, so it is as long as the lease.
     pub(crate) from_ms: u64,
-    /// In milliseconds since 1970 (UTC).
+    /// The end of the term, in milliseconds since 1970 (UTC).
     pub(crate) until_ms: u64,
     until: Instant,
 }
@@ -110,8 +110,8 @@ impl Lease {
     }
 
     /// Returns when the execution belongs to this process: at once, or when the lease has been
-    /// renewed. If the lease is lost, it never returns: the driver, which looks at the store for as
-    /// long as a step waits here, drops the run.
+    /// renewed. If the lease is lost, this never returns. The driver, which checks the store while
+    /// a step waits here, drops the run.
     pub(crate) fn held(&self) -> impl Future<Output = ()> + Send {
         poll_fn(|cx| {
             let mut state = self.state();

@@ -3,6 +3,7 @@
 mod clock;
 mod driver;
 mod engine;
+mod entry;
 mod error;
 mod events;
 mod execution;
@@ -27,6 +28,7 @@ mod versions;
 mod writes;
 
 pub use engine::Durable;
+pub use entry::Payload;
 pub use error::{RuntimeError, StoreFailure};
 pub use events::{
     DeltaContent, DeltaEvent, EventFilter, EventStatistics, Events, ExecutionEvent, InvalidPattern,

@@ -36,7 +36,7 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Nothing yet, of a list that has at most this many executions.
+    /// An empty list with this limit.
     pub(super) fn limited(limit: Option<usize>) -> Self {
         Listed {
             limit,
@@ -44,8 +44,8 @@ impl Listed {
         }
     }
 
-    /// Where the next page begins: what to give to [`ListOptions::before`]. `None` if the list has
-    /// fewer executions than its limit, so that there is no further page.
+    /// The start of the next page, for [`ListOptions::before`]. `None` if the list has fewer
+    /// executions than its limit: then it is the last page.
     pub fn next_page(&self) -> Option<ExecutionId> {
         let is_full = self
             .limit
@@ -54,8 +54,8 @@ impl Listed {
         is_full.then(|| last.id())
     }
 
-    /// The parts that could not be read: it is not known whether they belong among the executions.
-    /// Empty unless the store is damaged.
+    /// The data that could not be read, which may or may not belong among the executions. Empty
+    /// unless the store is damaged.
     pub fn damaged(&self) -> &[Damaged] {
         &self.damaged
     }
@@ -102,57 +102,57 @@ impl ListOptions {
         ListOptions::default()
     }
 
-    /// Only executions of this flow.
+    /// Selects only executions of this flow.
     pub fn flow(mut self, name: impl Into<String>) -> Self {
         self.query.flow = Some(name.into());
         self
     }
 
-    /// Only executions with this status.
+    /// Selects only executions with this status.
     pub fn status(mut self, status: Status) -> Self {
         self.query.status = Some(status);
         self
     }
 
-    /// With `true`, only executions that are [halted](Execution::halted); with `false`, only those that
-    /// are not.
+    /// With `true`, selects only executions that are [halted](Execution::halted); with `false`,
+    /// only the others.
     pub fn halted(mut self, halted: bool) -> Self {
         self.query.halted = Some(halted);
         self
     }
 
-    /// With `true`, only executions that have an open question of their own; with `false`, only those
-    /// that have none. The parts of a loop are executions too.
+    /// With `true`, selects only executions with an open question of their own; with `false`, only
+    /// the others. The parts of a loop are executions too.
     pub fn asks(mut self, asks: bool) -> Self {
         self.query.asks = Some(asks);
         self
     }
 
-    /// Only executions that were started at this time or later.
+    /// Selects only executions that were started at this time or later.
     pub fn started_from(mut self, time: SystemTime) -> Self {
         self.query.created_from_ms = Some(to_ms(time));
         self
     }
 
-    /// Only executions that were started before this time.
+    /// Selects only executions that were started before this time.
     pub fn started_before(mut self, time: SystemTime) -> Self {
         self.query.created_before_ms = Some(to_ms(time));
         self
     }
 
-    /// Only executions that were copied from this one: see [`Runtime::copy`](super::Runtime::copy).
+    /// Selects only copies of this execution: see [`Runtime::copy`](super::Runtime::copy).
     pub fn copies_of(mut self, execution: ExecutionId) -> Self {
         self.query.copied_from = Some(execution);
         self
     }
 
-    /// Only executions that were started longer ago than this.
+    /// Selects only executions that were started longer ago than this.
     pub fn older_than(mut self, age: Duration) -> Self {
         self.created_before = Some(age);
         self
     }
 
-    /// Only executions whose journal has not grown for this long.
+    /// Selects only executions whose journal has not grown for this long.
     pub fn untouched_for(mut self, time: Duration) -> Self {
         self.untouched_for = Some(time);
         self
@@ -164,7 +164,7 @@ impl ListOptions {
         self
     }
 
-    /// Only executions that are older than this one: the next page, if this one is the
+    /// Selects only executions that are older than this one: the next page, if this one is the
     /// [`next_page`](Listed::next_page) of the page before.
     pub fn before(mut self, execution: ExecutionId) -> Self {
         self.query.before = Some(execution);

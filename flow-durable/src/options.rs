@@ -37,8 +37,8 @@ pub(crate) type LoadVersion =
     Arc<dyn Fn(&str) -> Result<Arc<dyn AnyFlow<Durable>>, String> + Send + Sync>;
 
 impl RuntimeOptions {
-    /// A lease of 30 s, a snapshot every 256 records, the whole history kept, and the system's
-    /// clock.
+    /// The defaults: a lease of 30 s, a snapshot every 256 records, the whole history kept, and the
+    /// system's clock.
     pub fn new() -> Self {
         RuntimeOptions {
             lease: Duration::from_secs(30),
@@ -54,17 +54,17 @@ impl RuntimeOptions {
         }
     }
 
-    /// For how long an execution belongs to this process without a sign of life. The lease is
-    /// renewed after a third of that time; when it has run out, another process resumes the
+    /// Sets how long an execution belongs to this process without a sign of life. The lease is
+    /// renewed after a third of that time. When it has run out, another process resumes the
     /// execution.
     pub fn lease(mut self, lease: Duration) -> Self {
         self.lease = lease;
         self
     }
 
-    /// After how many records the whole state of a flow is stored, at the next node of the
-    /// outermost flow. A recovery resumes from there. A smaller number makes recoveries faster, but
-    /// runs write more.
+    /// Sets the number of records after which the whole state of a flow is stored, at the next node
+    /// of the outermost flow. A recovery resumes from there. A smaller number makes recoveries
+    /// faster, but runs write more.
     pub fn snapshot_every(mut self, records: NonZeroUsize) -> Self {
         self.snapshot_every = records.get();
         self
@@ -78,14 +78,14 @@ impl RuntimeOptions {
         self
     }
 
-    /// How many executions this process runs at once. Paused ones do not count. What is started
-    /// while as many run is stored with the status [`Queued`](super::Status::Queued), and begins as
-    /// soon as this process, or another one, has a place. Executions that were answered, or left by
-    /// another process, wait for a place too, and come before those that have not begun.
+    /// Sets how many executions this process runs at once. Paused ones do not count. An execution
+    /// that starts at the limit is stored with the status [`Queued`](super::Status::Queued), and
+    /// begins when this process, or another one, has a place. Executions that were answered, or
+    /// left by another process, wait for a place too, and come before those that have not begun.
     ///
-    /// A process with a limit looks for work in the store whenever a place gets free, and
-    /// [from time to time](RuntimeOptions::look_for_work). With 0 it only starts executions, and
-    /// other processes run them: a web server, for instance.
+    /// A process with a limit looks for work in the store whenever a place becomes free, and [from
+    /// time to time](RuntimeOptions::look_for_work). With 0 it only starts executions, and other
+    /// processes run them: this suits a web server, for instance.
     ///
     /// # Examples
     ///
@@ -125,30 +125,30 @@ impl RuntimeOptions {
         self
     }
 
-    /// How many executions of a flow this process runs at once, besides the limit for
+    /// Sets how many executions of a flow this process runs at once, besides the limit for
     /// [all](RuntimeOptions::concurrent_executions). With 0 it runs none of them.
     pub fn concurrent_executions_of(mut self, flow: impl Into<String>, at_most: usize) -> Self {
         self.at_once_of.insert(flow.into(), at_most);
         self
     }
 
-    /// How often this process looks for executions that others have queued or given up, from
-    /// [`recover`](super::Runtime::recover) on. Without this, once in every third of the
-    /// [`lease`](RuntimeOptions::lease). What is queued in this process is found at once.
+    /// Sets how often this process looks for executions that others have queued or given up, from
+    /// [`recover`](super::Runtime::recover) on. The default is once in every third of the
+    /// [`lease`](RuntimeOptions::lease). Executions queued in this process are found at once.
     pub fn look_for_work(mut self, every: Duration) -> Self {
         self.look_every = Some(every);
         self
     }
 
-    /// How often an execution is taken over in a row from a process that was lost, without a new record
-    /// in between. If it is lost once more, it is halted
-    /// ([`RuntimeError::Halted`](super::RuntimeError::Halted)), and only
-    /// [`continue_halted`](super::Runtime::continue_halted) continues it: a step that kills its process
-    /// does so each time. Without this, 5.
+    /// Sets how often in a row an execution is taken over from a lost process without a new record.
+    /// If its process is lost once more, the execution is halted
+    /// ([`RuntimeError::Halted`](super::RuntimeError::Halted)): a step that kills its process does
+    /// so each time. Only [`continue_halted`](super::Runtime::continue_halted) continues it then.
+    /// The default is 5.
     ///
-    /// From two before this number on, a process runs no two such executions at once, until they have a
-    /// new record or for the time of a [`lease`](RuntimeOptions::lease): so those are found that were
-    /// only lost with another one.
+    /// From two before this number on, a process runs only one such execution at a time, until it
+    /// has a new record or a [`lease`](RuntimeOptions::lease) has passed. This reveals the
+    /// executions that were only lost with another one.
     pub fn take_overs(mut self, at_most: u32) -> Self {
         self.take_overs = at_most;
         self
@@ -158,23 +158,23 @@ impl RuntimeOptions {
         self.look_every.unwrap_or(self.lease / 3)
     }
 
-    /// Returns true if more is asked for than to look for work with every recovery.
+    /// Returns true if work is looked for more often than with every recovery.
     pub(crate) fn takes_often(&self) -> bool {
         self.look_every.is_some() || self.at_once.is_some() || !self.at_once_of.is_empty()
     }
 
-    /// The clock for times that are stored: leases, waits and timeouts. Useful in tests.
+    /// Sets the clock for times that are stored: leases, waits and timeouts. Useful in tests.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// Loads the versions of flows that executions in the store started on, from the structures in
-    /// the store. With flow-loader this is `move |structure| load(structure, Format::Json, &nodes)`.
+    /// Loads the versions of flows on which stored executions started, from the structures in the
+    /// store. With flow-loader this is `move |structure| load(structure, Format::Json, &nodes)`.
     ///
     /// An execution of a registered flow then finishes on the version on which it started, even in
-    /// a process that has only a later one. If its version cannot be loaded, for instance because a
-    /// node of it is not registered any more, it goes on with the newest version if that fits.
+    /// a process that has only a later one. If its version cannot be loaded, for instance because
+    /// one of its nodes is no longer registered, it continues with the newest version if that fits.
     ///
     /// The function is called when an execution is resumed, answered or looked back at. Each
     /// version is loaded once.
@@ -193,7 +193,7 @@ impl RuntimeOptions {
         self
     }
 
-    /// Adds an observer. It is told what happens in all executions of this process, after the
+    /// Adds an observer. It is notified of the events in all executions of this process, after the
     /// observers that were added before it. Events that a recovery only repeats are not reported
     /// again.
     ///
@@ -284,33 +284,33 @@ impl StartOptions {
         StartOptions::default()
     }
 
-    /// Another start of the same flow, by the same owner, with the same key and the same input,
-    /// returns this execution instead of starting one. With another input it is refused
-    /// ([`RuntimeError::OtherInput`](super::RuntimeError::OtherInput)). Two inputs are the same if
-    /// their JSON is, whatever the order of the keys of a map. (The items of a `HashSet` have an
-    /// order in JSON, and it varies: use a `BTreeSet`.)
+    /// Sets a key that makes it safe to start again. Another start of the same flow, by the same
+    /// owner, with this key and the same input returns this execution. With another input it is
+    /// refused ([`RuntimeError::OtherInput`](super::RuntimeError::OtherInput)). Two inputs are the
+    /// same if their JSON is, whatever the order of the keys of a map. (The items of a `HashSet`
+    /// vary in their order: use a `BTreeSet`.)
     pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
         self.idempotency_key = Some(key.into());
         self
     }
 
-    /// The execution does not begin before this time, by the clock of the process that runs it.
-    /// Until then its status is [`Queued`](super::Status::Queued).
+    /// Sets the time before which the execution does not begin, by the clock of the process that
+    /// runs it. Until then its status is [`Queued`](super::Status::Queued).
     pub fn not_before(mut self, time: SystemTime) -> Self {
         self.not_before = Some(time);
         self
     }
 
-    /// If executions have to wait for a place, those with a higher priority begin first. 0 if
-    /// nothing is said. Of those with the same priority, the older ones come first.
+    /// Sets the priority among executions that wait for a place: those with a higher one begin
+    /// first. The default is 0. Of those with the same priority, the older ones come first.
     pub fn priority(mut self, priority: i32) -> Self {
         self.priority = priority;
         self
     }
 
-    /// The execution does not begin while as many with this key are under way, over all flows,
-    /// owners and processes: those that have begun and are not over, paused ones included. Until
-    /// then its status is [`Queued`](super::Status::Queued), and later ones with other keys pass it.
+    /// Delays the execution while as many with this key are under way, over all flows, owners and
+    /// processes: begun and not over, paused ones included. Until then its status is
+    /// [`Queued`](super::Status::Queued), and later executions with other keys pass it.
     ///
     /// Each execution is compared with its own limit. A copy of an execution begins at once, and
     /// counts.
@@ -322,18 +322,17 @@ impl StartOptions {
         self
     }
 
-    /// How many steps the execution may take, including those before a recovery: see
+    /// Limits the steps of the execution, including those before a recovery: see
     /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget). Before it takes more, it
-    /// is halted ([`RuntimeError::Halted`](super::RuntimeError::Halted)), and continues
-    /// [with more](super::Runtime::continue_with_steps). The steps in the parts of its loops count as
-    /// well, when a part is over. There is no limit unless this is called: a flow may be meant to run
-    /// for years.
+    /// is halted ([`RuntimeError::Halted`](super::RuntimeError::Halted)), and continues [with
+    /// more](super::Runtime::continue_with_steps). The steps in a part of a loop count when the
+    /// part is over. By default there is no limit, since a flow may be meant to run for years.
     pub fn step_budget(mut self, steps: u64) -> Self {
         self.stored.step_budget = Some(steps);
         self
     }
 
-    /// How many nodes may run at once: see
+    /// Limits the nodes that run at once: see
     /// [`RunOptions::concurrency`](flow_runtime::RunOptions::concurrency).
     pub fn concurrency(mut self, nodes: NonZeroUsize) -> Self {
         self.stored.concurrency = Some(nodes);
@@ -350,13 +349,13 @@ impl StoredOptions {
         serde_json::json!(self).to_string()
     }
 
-    /// The part of a loop that an execution is. `None` if it is none, or a copy of one.
+    /// The part of a loop that an execution runs. `None` if it runs none, or is a copy of a part.
     pub(crate) fn part_of(row: &Row) -> Option<Part> {
         let part = StoredOptions::parse(&row.options).ok()?.part?;
         (part.id() == row.id).then_some(part)
     }
 
-    /// The same for an execution that runs this part of a loop.
+    /// These options for an execution that runs this part of a loop.
     pub(crate) fn with_part(&self, part: Part) -> StoredOptions {
         StoredOptions {
             part: Some(part),
@@ -364,7 +363,7 @@ impl StoredOptions {
         }
     }
 
-    /// The same with a larger budget, if there is one.
+    /// These options with a larger budget, if they have one.
     pub(crate) fn with_more_steps(&self, steps: u64) -> StoredOptions {
         StoredOptions {
             step_budget: self.step_budget.map(|budget| budget.saturating_add(steps)),

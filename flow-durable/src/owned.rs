@@ -13,18 +13,17 @@ use crate::inner::{Inner, lock};
 use crate::owners::Owners;
 use crate::steps::missing;
 
-/// How often an execution that another process runs is checked.
+/// The interval of checks on an execution that another process runs.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
-/// How often the parts of its loops are checked, of which there may be many, and how often one that
+/// The interval of checks on the parts of its loops, which may be many, and on an execution that
 /// waits for a time.
 const LOOK_SELDOM: Duration = Duration::from_secs(1);
 
-/// How many looks follow each other without a pause, within [`LOOK_SELDOM`].
+/// The number of checks without a pause within [`LOOK_SELDOM`].
 const LOOKS_AT_ONCE: u32 = 10;
 
-/// Counts how often an execution is looked at, so that a process that writes much does not read as
-/// much.
+/// Counts the checks on an execution, so that a process that writes much does not read as much.
 struct Looks {
     since: Instant,
     count: u32,
@@ -38,7 +37,7 @@ impl Looks {
         }
     }
 
-    /// Waits before the next look, if there were many of late.
+    /// Waits before the next check, if there were many recently.
     async fn pause(&mut self) {
         if self.since.elapsed() >= LOOK_SELDOM {
             *self = Looks::new();
@@ -50,8 +49,8 @@ impl Looks {
     }
 }
 
-/// The executions of some owners, in the shared state of a runtime. Executions of other owners do
-/// not exist for it.
+/// The executions of some owners, in the shared state of a runtime. Executions of other owners
+/// appear not to exist.
 #[derive(Clone)]
 pub(crate) struct Owned {
     pub(crate) inner: Arc<Inner>,
@@ -95,14 +94,14 @@ impl Owned {
         self.own(row.ok_or(RuntimeError::NotFound(id))?)
     }
 
-    /// Whether the store has such an execution, whatever has become of its result. One of another
-    /// owner is an error, as if there were none.
+    /// Returns true if the store has this execution, even if its result is lost. An execution of
+    /// another owner is the error [`RuntimeError::NotFound`].
     pub(crate) async fn is_there(&self, id: ExecutionId) -> Result<bool, RuntimeError> {
         Ok(self.there(id).await?.is_some())
     }
 
-    /// The row of an execution, without its result. `None` if there is no such execution. One of
-    /// another owner is an error, as if there were none.
+    /// The row of an execution without its result. `None` if it does not exist. An execution of
+    /// another owner is the error [`RuntimeError::NotFound`].
     pub(crate) async fn there(&self, id: ExecutionId) -> Result<Option<Row>, RuntimeError> {
         let row = self.inner.store.without_result(id).await;
         let row = row.map_err(RuntimeError::of(id))?;
@@ -128,7 +127,7 @@ impl Owned {
             let run = lock(&self.inner.active).get(&id).cloned();
             if let Some(run) = run {
                 let mut done = run.done.subscribe();
-                // Whoever has to end the run may be gone, so this also looks at the store.
+                // The task that has to end the run may be gone, so this also checks the store.
                 let ended = done.wait_for(|done| *done);
                 let _ = tokio::time::timeout(self.inner.options.lease, ended).await;
                 drop(done);
@@ -183,7 +182,7 @@ impl Owned {
                 continue;
             }
             if waits_for_time {
-                // What this process writes may be of this execution.
+                // This process may have written to this execution.
                 let _ = tokio::time::timeout(LOOK_SELDOM, committed).await;
                 looks.pause().await;
             } else {
@@ -192,8 +191,7 @@ impl Owned {
         }
     }
 
-    /// The open questions of an execution and of the parts of its loops, each with the execution that
-    /// asks.
+    /// The open questions of an execution and of the parts of its loops, each with its execution.
     pub(crate) async fn questions(
         &self,
         id: ExecutionId,
@@ -215,7 +213,7 @@ impl Owned {
         Ok(questions)
     }
 
-    /// A question, also if it is closed, and its execution.
+    /// A question and its execution, even if the question is closed.
     pub(crate) async fn question(&self, token: Token) -> Result<(PauseRow, Row), RuntimeError> {
         self.inner.set_clock().await?;
         let pause = self.inner.store.pause(token).await?;

@@ -1,8 +1,8 @@
-//! Whose executions somebody sees.
+//! The owners whose executions are visible.
 
 use std::sync::Arc;
 
-/// The owners whose executions somebody sees.
+/// The owners whose executions are visible.
 #[derive(Debug, Clone)]
 pub(crate) enum Owners {
     /// This one. `None` for the executions without an owner.
@@ -12,7 +12,7 @@ pub(crate) enum Owners {
 }
 
 impl Owners {
-    /// Returns true if the executions of this owner are seen.
+    /// Returns true if the executions of this owner are visible.
     pub(crate) fn include(&self, owner: Option<&str>) -> bool {
         match self {
             Owners::One(one) => one.as_deref() == owner,

@@ -1,23 +1,26 @@
 //! Parts of loops: executions that run some of the items of a loop of another execution.
 //!
-//! The items of a loop `with spread(16)` are divided into parts of sixteen. Each part is an execution
-//! of its own, which any process can take out of the queue, and whose id follows from the loop and
-//! the part's number: so a part is made once, however often the execution with the loop is resumed.
+//! The items of a loop `with spread(16)` are divided into parts of sixteen. Each part is an
+//! execution of its own, which any process can take from the queue. Its id follows from the loop
+//! and its number, so a part is created once, however often the execution with the loop is resumed.
 //! That execution waits without running until the parts are over, and copies their results into its
-//! own journal.
+//! journal.
 
+use std::num::NonZeroU32;
 use std::ops::Range;
 
+use flow_runtime::engine::{NodePath, StepKey};
 use flow_store::ExecutionId;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest as _, Sha256};
 
-/// How the items of a loop are divided: the payload of a `Spread` record.
+/// The division of the items of a loop: the payload of a `Spread` record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Division {
-    /// How many items there are.
+    /// The number of items.
     pub(crate) items: u32,
-    /// How many items a part has, but for the last one. Not 0.
+    /// The number of items of each part except the last. Not 0.
+    #[serde(deserialize_with = "not_zero")]
     pub(crate) each: u32,
 }
 
@@ -35,13 +38,7 @@ pub(crate) struct Part {
 }
 
 impl Division {
-    /// The division in a record. `None` if it is damaged.
-    pub(crate) fn parse(payload: &str) -> Option<Division> {
-        let division: Division = serde_json::from_str(payload).ok()?;
-        (division.each > 0).then_some(division)
-    }
-
-    /// How many parts there are.
+    /// The number of parts.
     pub(crate) fn parts(self) -> u32 {
         self.items.div_ceil(self.each)
     }
@@ -54,15 +51,18 @@ impl Division {
 
     /// The step of a part in the execution with the loop.
     pub(crate) fn step(self, step: &str, part: u32) -> String {
-        let Range { start, end } = self.range(part);
-        format!("{step}[{start}..{end}]")
+        StepKey::new(step).part_of(self.range(part))
     }
 }
 
+fn not_zero<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    NonZeroU32::deserialize(deserializer).map(NonZeroU32::get)
+}
+
 impl Part {
-    /// The id of the execution. It is as old as that of the execution with the loop, so that its parts
-    /// come before executions that were started later; and among them, the first items come first. It
-    /// is of version 8, as it does not say when the part was made.
+    /// The id of the execution. It is as old as the id of the execution with the loop, so parts
+    /// come before executions that were started later, in the order of their items. It has version
+    /// 8, since it does not say when the part was created.
     pub(crate) fn id(&self) -> ExecutionId {
         let Part {
             of, step, number, ..
@@ -81,7 +81,7 @@ impl Part {
         id.with_variant(uuid::Variant::RFC4122).into_uuid().into()
     }
 
-    /// The same loop's part with this number.
+    /// The part of the same loop with this number.
     pub(crate) fn sibling(&self, number: u32) -> Part {
         Part {
             number,
@@ -95,7 +95,7 @@ impl Part {
     }
 }
 
-/// Whether an id can be that of a part of this execution.
+/// Returns true if an id can be that of a part of this execution.
 pub(crate) fn is_named_as_part_of(id: ExecutionId, of: ExecutionId) -> bool {
     let (id, of) = (id.as_uuid(), of.as_uuid());
     id.get_version_num() == 8 && id.as_bytes()[..6] == of.as_bytes()[..6]
@@ -106,20 +106,22 @@ pub(crate) fn flow_of_parts(flow: &str, each: &str) -> String {
     format!("{flow}.{each}")
 }
 
-/// The flow with the loop, given the name of the flow of its parts. Names of flows and of nodes have
-/// no dots.
+/// The name of the flow with the loop, given the name of the flow of its parts. Names of flows and
+/// nodes have no dots.
 pub(crate) fn flow_with_loop(flow: &str) -> Option<&str> {
-    flow.rsplit_once('.').map(|(flow, _)| flow)
+    NodePath::new(flow).parent().map(NodePath::as_str)
 }
 
 /// The name of the loop, given the name of the flow of its parts.
 pub(crate) fn loop_of_parts(flow: &str) -> Option<&str> {
-    flow.rsplit_once('.').map(|(_, each)| each)
+    let path = NodePath::new(flow);
+    path.parent().map(|_| path.last())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::entry::checked;
 
     fn part(number: u32) -> Part {
         Part {
@@ -171,11 +173,13 @@ mod tests {
 
     #[test]
     fn a_damaged_division_is_none() {
-        assert_eq!(Division::parse(r#"{"items":3,"each":0}"#), None);
-        assert_eq!(Division::parse(r#"{"items":3}"#), None);
+        let parse = checked::<Division>;
+        assert_eq!(parse(r#"{"items":3,"each":0}"#), None);
+        assert_eq!(parse(r#"{"items":3}"#), None);
         let division = Division { items: 3, each: 2 };
-        assert_eq!(Division::parse(r#"{"items":3,"each":2}"#), Some(division));
+        assert_eq!(parse(r#"{"items":3,"each":2}"#), Some(division));
         let of_part = serde_json::to_string(&part(1)).unwrap();
-        assert_eq!(Division::parse(&of_part), Some(part(1).division));
+        assert_eq!(parse(&of_part), Some(part(1).division));
+        assert_eq!(checked(&of_part), Some(part(1)));
     }
 }

@@ -1,26 +1,25 @@
-//! The rules for payloads: JSON that can be read back, in whatever it is wrapped later.
+//! The rules for payloads: JSON that can be read back, even inside other JSON.
 //!
 //! serde_json writes values of any depth and integers of 128 bits, but reads neither. So both are
-//! refused when a value comes in, and not when somebody needs it again.
+//! refused when a value comes in, not when it is needed again.
 
 use std::collections::BTreeMap;
 
 use flow_runtime::NodeError;
 use serde_json::Value;
 
-/// The depth to which a value may be nested: one that a step returns, that a person answers, or
-/// that a flow takes as an input.
+/// The maximum nesting depth of a value that a step returns, that a person answers, or that a flow
+/// takes as an input.
 pub(crate) const VALUE_DEPTH: usize = 100;
 
-/// The depth to which a payload that contains values may be nested: serde_json reads up to 127
-/// levels.
+/// The maximum nesting depth of a payload that contains values. serde_json reads up to 127 levels.
 pub(crate) const PAYLOAD_DEPTH: usize = 120;
 
 /// Checks a text that serde_json has written.
 ///
 /// # Errors
 ///
-/// The reason, in words, why it could not be read back.
+/// The reason it could not be read back, in words.
 pub(crate) fn check(json: &str, max_depth: usize) -> Result<(), String> {
     let bytes = json.as_bytes();
     let (mut depth, mut deepest) = (0_usize, 0_usize);
@@ -51,7 +50,7 @@ pub(crate) fn check(json: &str, max_depth: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// Why a payload is not a value of its type, without the place in a line that nobody wrote.
+/// The reason a payload is not a value of its type, without a line and column that say nothing.
 pub(crate) fn reason(error: &serde_json::Error) -> String {
     let text = error.to_string();
     let place = format!(" at line {} column {}", error.line(), error.column());

@@ -1,4 +1,4 @@
-//! The flows that a runtime knows, whatever their types.
+//! The flows that a runtime knows, of any type.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,10 +19,10 @@ use super::engine::Durable;
 use super::error::RuntimeError;
 use super::values::params_at;
 
-/// A flow that can be run durably: what it is given, keeps and returns can be stored as JSON. Every
-/// flow is one whose values are `Serialize` and `Deserialize`; a plain [`run`](Flow::run) does not
-/// need that. [`Runtime::register`](crate::Runtime::register) asks for it, so that a value that
-/// cannot be stored is one error, there.
+/// A flow that can run durably: its inputs, values and outputs can be stored as JSON. Every flow
+/// whose values are `Serialize` and `Deserialize` is one; a plain [`run`](Flow::run) does not need
+/// that. [`Runtime::register`](crate::Runtime::register) requires it, so that a value that cannot
+/// be stored is one error, there.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a flow that can be run durably",
     label = "not such a flow",
@@ -38,11 +38,11 @@ pub(crate) struct Registered {
     hash: String,
     /// `None` for a flow that takes its input as JSON only.
     save_input: Option<SaveInput>,
-    /// Why this stands in for the version on which an execution started.
+    /// The reason this stands in for the version on which an execution started, if it does.
     stands_in: Option<String>,
-    /// The structure with the settings. They are found out when somebody asks for them first.
+    /// The structure with the settings, determined on first use.
     settings: OnceLock<Option<FlowDocument>>,
-    /// The structure, read when somebody asks for it first.
+    /// The structure, read on first use.
     document: OnceLock<Result<FlowDocument, String>>,
     /// The loops of the flow itself whose items run in parts.
     spread_loops: OnceLock<Vec<String>>,
@@ -84,7 +84,7 @@ impl Registered {
         }
     }
 
-    /// The same, in the place of a version that cannot be loaded for this reason.
+    /// This flow as a stand-in for a version that cannot be loaded for this reason.
     pub(crate) fn standing_in(&self, reason: String) -> Self {
         Registered {
             flow: self.flow.clone(),
@@ -97,7 +97,7 @@ impl Registered {
         }
     }
 
-    /// Why this stands in for the version on which an execution started. `None` if it does not.
+    /// The reason this stands in for the version on which an execution started, if it does.
     pub(crate) fn stands_in(&self) -> Option<&str> {
         self.stands_in.as_deref()
     }
@@ -112,13 +112,13 @@ impl Registered {
         self.flow.name()
     }
 
-    /// The input as it is stored, if it is all right.
+    /// The input as it is stored, if it is valid.
     pub(crate) fn accepted_input(&self, input: Value) -> Result<Saved, RefusedInput> {
         accepted_input(&*self.flow, input)
     }
 
-    /// The inputs as JSON, if they can be read back: what cannot would be found out after the first
-    /// crash. `None` if they are those of another flow.
+    /// The inputs as JSON, if they can be read back: otherwise the first crash would reveal it.
+    /// `None` if they belong to another flow.
     pub(crate) fn save_input(&self, input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
         let save = self.save_input?;
         let saved = save(input)?;
@@ -145,8 +145,8 @@ impl Registered {
         &self.hash
     }
 
-    /// The settings of the node at a path. `None` if they are only in the structure, or cannot be
-    /// told: because the program was built without that, or `Serialize` of one of them panics.
+    /// The settings of the node at a path. `None` if only the structure has them or they cannot be
+    /// read: the program was built without that, or a `Serialize` panics.
     pub(crate) fn settings(&self, path: &str) -> Option<Map<String, Value>> {
         let told = || catch_unwind(AssertUnwindSafe(|| self.flow.with_settings()));
         let settings = self.settings.get_or_init(|| told().ok().flatten());

@@ -1,32 +1,31 @@
-//! Replays the records of an execution: returns them again, in the order in which they were
-//! recorded.
+//! Replays the records of an execution: returns them again in their recorded order.
 //!
-//! The hard thing is that order. Branches and items run at the same time, and which of them failed
+//! The difficulty is that order. Branches and items run at the same time, and the one that fails
 //! first decides where the run continues. So an outcome is returned only when all earlier ones have
-//! been used, and when every node that was reached before it has been reached again. Then at each
-//! of its records a replay is where the run was that made it. All records are used, except those
-//! made in a frame (a fork, a loop, an attempt at a flow) that was already failing.
+//! been used, and when every node reached before it has been reached again. At each of its records,
+//! a replay is then where the original run was. All records are used, except those made in a frame
+//! (a fork, a loop, an attempt at a flow) that was already failing.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 use std::task::Waker;
 
 use flow_store::{Record, RecordKind};
 
-use flow_runtime::NodeError;
-use flow_runtime::engine::{EarlierAttempts, Place};
+use flow_runtime::engine::{EarlierAttempts, Place, StepKey};
 
+use crate::entry::{Kept, checked};
 use crate::parts::Division;
-use crate::steps::is_inside;
 
 /// The outcome of a step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Its value, as JSON.
-    Value(String),
-    /// Its error, as JSON.
-    Failed(String),
-    /// What a person answered, as JSON.
-    Answer(String),
+    /// Its value.
+    Value(Kept),
+    /// Its error.
+    Failed(Kept),
+    /// The answer of a person.
+    Answer(Kept),
 }
 
 /// The records of one step, or of one attempt at a flow.
@@ -38,19 +37,18 @@ struct Visited {
     failed: bool,
     /// The attempts that failed.
     failed_attempts: BTreeSet<u32>,
-    /// The number of these attempts if this is a step. In a copy, it is counted anew.
+    /// The number of these attempts if this is a step. A copy counts them anew.
     failed_count: u32,
-    /// The node's error, as JSON, if it is not tried again.
+    /// The node's error, as JSON, if it is not retried.
     gave_up: Option<String>,
-    /// When its wait ends.
+    /// The time at which its wait ends.
     waits_until: Option<u64>,
     /// The number of the record that says that its wait is over.
     waited: Option<u64>,
     outcome: Option<(u64, Outcome)>,
     /// The number of the record that says that the attempt took too long.
     timed_out: Option<u64>,
-    /// How the items of a loop are divided, if they run in parts, with the number of the record that
-    /// says so.
+    /// The division of the items of a loop, if they run in parts, with the number of its record.
     division: Option<(u64, Division)>,
 }
 
@@ -68,7 +66,7 @@ pub(crate) struct Unused {
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     visited: HashMap<String, Visited>,
-    /// The records for which somebody waits and that have not been used, in order.
+    /// The records that somebody waits for and that have not been used, in order.
     order: BTreeMap<u64, Unused>,
     /// The steps of these records, with their numbers.
     steps: BTreeSet<(String, u64)>,
@@ -76,8 +74,8 @@ pub(crate) struct Replay {
     starts: BTreeSet<u64>,
     /// The numbers of these records, by step.
     started: BTreeMap<String, u64>,
-    /// The records that this replay made and the earlier run had not, because at that moment it had
-    /// not come that far.
+    /// The records that this replay made and the earlier run had not, because it had not come that
+    /// far.
     ahead: Vec<Record>,
     /// The running step of the outermost flow.
     outermost: Option<String>,
@@ -85,17 +83,6 @@ pub(crate) struct Replay {
     waiting: BTreeMap<u64, Waker>,
     /// The waiters for the end of the replay.
     live: Vec<Waker>,
-}
-
-/// A recorded error. Records for which this is `None` are refused when they are loaded.
-pub(crate) fn node_error(payload: &str) -> Option<NodeError> {
-    serde_json::from_str(payload).ok()
-}
-
-/// Until when a wait lasts according to its record, in milliseconds since 1970. Records for which
-/// this is `None` are refused when they are loaded.
-pub(crate) fn waits_until(payload: &str) -> Option<u64> {
-    payload.parse().ok()
 }
 
 impl Replay {
@@ -122,6 +109,7 @@ impl Replay {
             ..
         } = record;
         let visited = self.visited.entry(step.clone()).or_default();
+        let kept = |text| Kept { seq, kind, text };
         match kind {
             RecordKind::NodeStarted => {
                 visited.started_ms.get_or_insert(at_ms);
@@ -148,15 +136,15 @@ impl Replay {
                 }
                 return;
             }
-            RecordKind::Waiting => visited.waits_until = waits_until(&payload),
+            RecordKind::Waiting => visited.waits_until = checked(&payload),
             RecordKind::Waited => visited.waited = Some(seq),
             RecordKind::TimedOut => visited.timed_out = Some(seq),
             RecordKind::Spread => {
-                visited.division = Division::parse(&payload).map(|division| (seq, division));
+                visited.division = checked(&payload).map(|division| (seq, division));
             }
-            RecordKind::Outcome => visited.outcome = Some((seq, Outcome::Value(payload))),
-            RecordKind::NodeFailed => visited.outcome = Some((seq, Outcome::Failed(payload))),
-            RecordKind::Resumed => visited.outcome = Some((seq, Outcome::Answer(payload))),
+            RecordKind::Outcome => visited.outcome = Some((seq, Outcome::Value(kept(payload)))),
+            RecordKind::NodeFailed => visited.outcome = Some((seq, Outcome::Failed(kept(payload)))),
+            RecordKind::Resumed => visited.outcome = Some((seq, Outcome::Answer(kept(payload)))),
             _ => {}
         }
         if is_awaited(kind) {
@@ -193,25 +181,26 @@ impl Replay {
         self.visited(place)?.started_ms
     }
 
-    /// Returns true if something has come of a visit to a node, or of a part of it. A node that only
-    /// decides, such as a branch, has come to nothing until it is finished.
+    /// Returns true if a visit to a node, or a part of it, has a result. A node that only decides,
+    /// such as a branch, has none until it is finished.
     pub(crate) fn has_come_of(&self, place: &Place) -> bool {
         let itself = self.visited(place).is_some_and(|visited| {
             visited.finished || visited.outcome.is_some() || visited.waited.is_some()
         });
-        itself || self.visited.keys().any(|step| is_inside(step, &place.step))
+        itself || self.is_inside(place)
     }
 
-    /// How the items of a loop are divided, with the number of the record. `None` if they do not run in
-    /// parts.
+    /// The division of the items of a loop, with the number of its record. `None` if they do not
+    /// run in parts.
     pub(crate) fn division(&self, place: &Place) -> Option<(u64, Division)> {
         self.visited(place)?.division
     }
 
     /// Returns true if there are records of something inside a node.
     pub(crate) fn is_inside(&self, place: &Place) -> bool {
+        let around = StepKey::new(&place.step);
         let mut steps = self.visited.keys();
-        steps.any(|step| is_inside(step, &place.step))
+        steps.any(|step| StepKey::new(step).is_inside(around))
     }
 
     pub(crate) fn is_finished(&self, place: &Place) -> bool {
@@ -233,11 +222,11 @@ impl Replay {
         };
         EarlierAttempts {
             failed: visited.failed_count,
-            given_up: visited.gave_up.as_deref().and_then(node_error),
+            given_up: visited.gave_up.as_deref().and_then(checked),
         }
     }
 
-    /// Whether another attempt at a flow followed this one. `None` if that is not recorded.
+    /// Returns true if another attempt at a flow followed this one. `None` if that is not recorded.
     pub(crate) fn tried_again(&self, place: &Place, attempt: u32) -> Option<bool> {
         if self
             .waits_until(&place.clone().retry(attempt + 1))
@@ -248,9 +237,9 @@ impl Replay {
         self.visited(place)?.gave_up.as_ref().map(|_| false)
     }
 
-    /// Returns true if this attempt at a flow has failed. Those of a step are not made again.
+    /// Returns true if this attempt at a flow has failed. Attempts at a step are not repeated.
     pub(crate) fn has_failed_attempt(&self, place: &Place, attempt: u32) -> bool {
-        let flow = place.clone().retry(attempt).step;
+        let flow = StepKey::new(&place.step).retry(attempt);
         let is_flow = self.visited.get(&flow);
         is_flow.is_some_and(|flow| flow.failed || flow.timed_out.is_some())
             && self
@@ -258,13 +247,13 @@ impl Replay {
                 .is_some_and(|visited| visited.failed_attempts.contains(&attempt))
     }
 
-    /// When a wait that has begun ends.
+    /// The time at which a wait that has begun ends.
     pub(crate) fn waits_until(&self, place: &Place) -> Option<u64> {
         self.visited(place)?.waits_until
     }
 
-    /// Until when a step pauses before its next attempt. `None` if no attempt follows, or if there was
-    /// no pause.
+    /// The time until which a step pauses before its next attempt. `None` if no attempt follows, or
+    /// if there was no pause.
     pub(crate) fn rests_until(&self, place: &Place) -> Option<u64> {
         let visited = self.visited(place)?;
         visited.waits_until.filter(|_| visited.gave_up.is_none())
@@ -286,7 +275,7 @@ impl Replay {
         Some(*seq)
     }
 
-    /// Notes that a node has been reached. Returns when that was recorded, if it was.
+    /// Notes that a node has been reached. Returns the time at which that was recorded, if it was.
     pub(crate) fn start(&mut self, place: &Place) -> Option<u64> {
         if let Some(seq) = self.started.get(&place.step)
             && self.starts.remove(seq)
@@ -311,8 +300,8 @@ impl Replay {
         }
     }
 
-    /// Returns true if a record is the next one to be used. If it is not, the waker is called when
-    /// it is.
+    /// Returns true if a record is the next one to be used. Otherwise the waker is called when it
+    /// is.
     pub(crate) fn is_turn(&mut self, seq: u64, waker: &Waker) -> bool {
         let turn = self.next_turn() == Some(seq);
         if !turn {
@@ -365,15 +354,15 @@ impl Replay {
         }
     }
 
-    /// Notes that a fork or a loop has failed and its running parts are dropped. The records made
-    /// there at the same moment, after the one of the failure, are no longer needed.
+    /// Notes that a fork or a loop has failed and its running parts are dropped. The replay then
+    /// skips the records made there at the same moment, after the record of the failure.
     pub(crate) fn failed(&mut self, step: &str) {
-        self.drop_inside(step, &['.', '[', '~']);
+        self.drop_inside(&StepKey::new(step).inside());
     }
 
     /// Notes that an attempt at a flow has failed or took too long. Other attempts may follow.
     pub(crate) fn attempt_failed(&mut self, step: &str) {
-        self.drop_inside(step, &['.']);
+        self.drop_inside(&[StepKey::new(step).nodes()]);
     }
 
     /// Notes that the run has failed at the running node of the outermost flow.
@@ -383,30 +372,21 @@ impl Replay {
         }
     }
 
-    /// Drops records that nobody reaches any more: those whose step names continue this one with
-    /// one of these letters.
-    fn drop_inside(&mut self, step: &str, letters: &[char]) {
+    /// Drops records that can no longer be reached: those of the steps in these ranges.
+    fn drop_inside(&mut self, steps: &[Range<String>]) {
         if self.is_over() {
             return;
         }
-        self.ahead.retain(|record| {
-            let rest = record.step.strip_prefix(step);
-            !rest.is_some_and(|rest| rest.starts_with(letters))
-        });
-        for letter in letters {
-            let inside = format!("{step}{letter}");
-            let unused: Vec<(String, u64)> = self
-                .steps
-                .range((inside.clone(), 0)..)
-                .take_while(|(step, _)| step.starts_with(&inside))
-                .cloned()
-                .collect();
+        self.ahead
+            .retain(|record| !steps.iter().any(|inside| inside.contains(&record.step)));
+        for inside in steps {
+            let numbered = (inside.start.clone(), 0)..(inside.end.clone(), 0);
+            let unused: Vec<(String, u64)> = self.steps.range(numbered).cloned().collect();
             for unused in unused {
                 self.order.remove(&unused.1);
                 self.steps.remove(&unused);
             }
-            let started = self.started.range(inside.clone()..);
-            for (_, seq) in started.take_while(|(step, _)| step.starts_with(&inside)) {
+            for (_, seq) in self.started.range(inside.clone()) {
                 self.starts.remove(seq);
             }
         }
@@ -419,8 +399,8 @@ impl Replay {
     }
 
     /// Called when nothing moves: stops waiting for the nodes that should have been reached before
-    /// the next record. Returns true if there were any. If there were none, the replay takes
-    /// another path than the earlier run did.
+    /// the next record. Returns true if there were any. Otherwise, the replay takes another path
+    /// than the earlier run.
     pub(crate) fn skip_starts(&mut self) -> bool {
         let Some(next) = self.next().map(|next| next.seq) else {
             return false;

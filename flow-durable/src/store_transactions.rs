@@ -1,4 +1,4 @@
-//! The database of a store, in runs that are not kept there.
+//! The database of a store, for runs that are not stored there.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use flow_store::{Store, StoreTransaction};
 /// The database of a store, for plain runs of flows with transactions: pass it to
 /// [`RunOptions::transactions`](flow_runtime::RunOptions::transactions).
 ///
-/// There, a step's rows are committed when the step has returned its value. Nothing is recorded, so
-/// whoever runs the flow again repeats them.
+/// In such a run, a step's rows are committed when the step has returned its value. The run is not
+/// recorded, so another run of the flow repeats them.
 #[derive(Debug, Clone)]
 pub struct StoreTransactions(Arc<dyn Store>);
 

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use crate::registered::Registered;
 
-/// The versions of one flow. Executions start on the newest one, and go on with the one on which
+/// The versions of one flow. Executions start on the newest one, and continue on the one on which
 /// they started.
 pub(crate) struct Versions {
     newest: Arc<Registered>,
     /// No two versions have the same structure.
     earlier: Vec<Arc<Registered>>,
-    /// True if nothing starts any more.
+    /// True if no further executions start.
     retired: bool,
 }
 
@@ -23,7 +23,7 @@ impl Versions {
         }
     }
 
-    /// The version on which executions start. `None` if none starts any more.
+    /// The version on which executions start. `None` if the flow is retired.
     pub(crate) fn current(&self) -> Option<&Arc<Registered>> {
         (!self.retired).then_some(&self.newest)
     }
@@ -50,7 +50,7 @@ impl Versions {
         self.retired = false;
     }
 
-    /// Adds a version on which executions go on, but do not start.
+    /// Adds a version on which executions continue, but do not start.
     pub(crate) fn add_earlier(&mut self, version: Arc<Registered>) {
         if self.closest(version.hash()).hash() != version.hash() {
             self.earlier.push(version);

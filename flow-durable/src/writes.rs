@@ -1,18 +1,19 @@
-//! Who wrote which value, by the journal and the structure of the flow: the flow itself is not
-//! needed.
+//! The writes to the values of an execution, from the journal and the structure of the flow. The
+//! flow itself is not needed.
 //!
-//! A journal has the outcomes and actions of nodes, and the structure has what each action writes.
+//! A journal has the outcomes and actions of nodes; the structure says what each action writes.
 
 use std::collections::HashMap;
 
+use flow_runtime::engine::NodePath;
 use flow_spec::FlowDocument;
 use flow_spec::document::types;
-use flow_store::{Record, RecordKind};
+use flow_store::{ExecutionId, Record};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::engine::Snapshot;
-use crate::events::split_item;
+use crate::entry::{Entry, Json};
+use crate::error::RuntimeError;
 use crate::values::layout::{Layout, NodeIn, key_of_output, written};
 use crate::values::outcome;
 
@@ -24,27 +25,27 @@ pub struct KeyWrite {
     pub flow: String,
     /// The key.
     pub key: String,
-    /// The how many-th write of this key in this flow it is, from 1.
+    /// The number of this write among those of the key in this flow, from 1.
     pub version: u32,
-    /// Who wrote it.
+    /// The writer of the value.
     pub writer: Writer,
-    /// The number of the record with which it was written. What a branch of a fork writes can be
-    /// read when all branches are done.
+    /// The number of the record with which it was written. A value that a branch of a fork writes
+    /// can be read when all branches are done.
     pub seq: u64,
-    /// When, in milliseconds since 1970 (UTC).
+    /// The time of the write, in milliseconds since 1970 (UTC).
     pub at_ms: u64,
-    /// The value, if the journal shows it: an input, a value with which a copy begins, or what a node
-    /// has returned. A field of an action is not shown if serde gives it another name.
+    /// The value, if the journal shows it: an input, a value with which a copy begins, or one that
+    /// a node has returned. A field of an action is not shown if serde gives it another name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<Value>,
 }
 
-/// Who wrote a value.
+/// The writer of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase", tag = "by")]
 #[non_exhaustive]
 pub enum Writer {
-    /// It is an input of the flow.
+    /// An input of the flow.
     Input,
     /// A node.
     Node {
@@ -62,15 +63,23 @@ pub enum Writer {
         /// The key whose value it is.
         from: String,
     },
-    /// Whoever copied the execution with other values: see
+    /// A copy of the execution with other values: see
     /// [`Runtime::copy_with`](crate::Runtime::copy_with).
     Copy,
-    /// Somebody before the first record that the store still has.
+    /// A writer before the first record that the store still has.
     Earlier,
 }
 
-/// The writes of these records, in order, in a flow of this structure.
-pub(crate) fn writes(structure: &FlowDocument, records: &[Record]) -> Vec<KeyWrite> {
+/// The writes of these records of an execution, in order, in a flow of this structure.
+///
+/// # Errors
+///
+/// [`RuntimeError::DamagedRecord`].
+pub(crate) fn writes(
+    execution: ExecutionId,
+    structure: &FlowDocument,
+    records: &[Record],
+) -> Result<Vec<KeyWrite>, RuntimeError> {
     let mut writes = Writes {
         layout: Layout::new(structure),
         outcomes: HashMap::new(),
@@ -78,60 +87,57 @@ pub(crate) fn writes(structure: &FlowDocument, records: &[Record]) -> Vec<KeyWri
         found: Vec::new(),
     };
     for record in records {
-        writes.add(structure, record);
+        writes.add(structure, record, Entry::read(execution, record))?;
     }
-    writes.found
+    Ok(writes.found)
 }
 
 struct Writes<'a> {
     layout: Layout<'a>,
     /// The last outcome of each step.
-    outcomes: HashMap<&'a str, &'a str>,
+    outcomes: HashMap<&'a str, Json<'a, Value>>,
     /// How often each key was written, by the path of the flow and the key.
     versions: HashMap<(String, String), u32>,
     found: Vec<KeyWrite>,
 }
 
 impl<'a> Writes<'a> {
-    fn add(&mut self, structure: &FlowDocument, record: &'a Record) {
-        match record.kind {
-            RecordKind::RunStarted => {
-                self.add_all(
-                    record,
-                    &record.path,
-                    object(&record.payload),
-                    &Writer::Input,
-                );
-                self.enter(record, structure, &record.path);
+    fn add(
+        &mut self,
+        structure: &FlowDocument,
+        record: &'a Record,
+        entry: Entry<'a>,
+    ) -> Result<(), RuntimeError> {
+        let flow = &record.path;
+        match entry {
+            Entry::RunStarted(input) => {
+                self.add_all(record, flow, input.read()?, &Writer::Input);
+                self.enter(record, structure, flow);
             }
-            RecordKind::RunCopied => {
-                let copied = object(&record.payload).remove("values");
-                let Some(Value::Object(values)) = copied else {
-                    return;
-                };
-                self.add_all(record, &record.path, values, &Writer::Copy);
+            Entry::RunCopied(copied) => {
+                let values = copied.read()?.values.unwrap_or_default();
+                self.add_all(record, flow, values, &Writer::Copy);
             }
             // The records before it are pruned.
-            RecordKind::Snapshot if record.seq == 0 || self.found.is_empty() => {
-                if let Ok(snapshot) = serde_json::from_str::<Snapshot>(&record.payload) {
-                    self.add_all(record, &record.path, snapshot.state, &Writer::Earlier);
-                }
+            Entry::Snapshot(snapshot) if record.seq == 0 || self.found.is_empty() => {
+                self.add_all(record, flow, snapshot.read()?.state, &Writer::Earlier);
             }
-            RecordKind::Outcome => {
-                self.outcomes.insert(&record.step, &record.payload);
+            Entry::Outcome(outcome) => {
+                self.outcomes.insert(&record.step, outcome);
             }
-            RecordKind::NodeStarted => {
-                let inner = self.layout.at(&record.path);
+            Entry::NodeStarted => {
+                let inner = self.layout.at(flow);
                 if let Some(inner) = inner.and_then(|it| it.node.internal_flow.as_deref()) {
                     for key in &inner.inputs.required {
-                        self.write(record, &record.path, key, Writer::Input, None);
+                        self.write(record, flow, key, Writer::Input, None);
                     }
-                    self.enter(record, inner, &record.path);
+                    self.enter(record, inner, flow);
                 }
             }
-            RecordKind::NodeFinished => self.finished(record),
+            Entry::NodeFinished(action) => self.finished(record, action)?,
             _ => {}
         }
+        Ok(())
     }
 
     fn add_all(
@@ -146,27 +152,27 @@ impl<'a> Writes<'a> {
         }
     }
 
-    /// The values that the way into a flow writes under other names.
+    /// Adds the values that the way into a flow writes under other names.
     fn enter(&mut self, record: &Record, flow: &FlowDocument, path: &str) {
         self.edge(record, path, path, &flow.entry_mappings);
     }
 
-    fn finished(&mut self, record: &Record) {
-        let Some((flow_path, name)) = record.path.rsplit_once('.') else {
-            return;
+    fn finished(&mut self, record: &Record, action: &str) -> Result<(), RuntimeError> {
+        let path = NodePath::new(&record.path);
+        let Some(flow_path) = path.parent().map(NodePath::as_str) else {
+            return Ok(());
         };
         // The body of a loop writes nothing: the loop does.
-        if split_item(name).1.is_some() {
-            return;
+        if path.item().is_some() {
+            return Ok(());
         }
         let Some(NodeIn { node, flow, .. }) = self.layout.at(&record.path) else {
-            return;
+            return Ok(());
         };
-        // What a fork writes, its branches have written.
+        // The branches of a fork have written its values.
         if node.r#type != types::FORK {
-            let action = &record.payload;
             let outcome = self.outcomes.remove(record.step.as_str());
-            let outcome = outcome.and_then(|outcome| serde_json::from_str(outcome).ok());
+            let outcome = outcome.map(Json::read).transpose()?;
             let values = outcome.map(|outcome| outcome::values(node, action, &outcome));
             let mut values = values.unwrap_or_default().into_iter();
             for name in written(node, action) {
@@ -179,7 +185,7 @@ impl<'a> Writes<'a> {
                 self.write(record, flow_path, key, writer, values.next().flatten());
             }
         }
-        let is_taken = |from: &str, condition: &str| from == node.id && condition == record.payload;
+        let is_taken = |from: &str, condition: &str| from == node.id && condition == action;
         for edge in flow
             .edges
             .iter()
@@ -187,9 +193,10 @@ impl<'a> Writes<'a> {
         {
             self.edge(record, flow_path, &record.path, &edge.mappings);
         }
+        Ok(())
     }
 
-    /// The values that an edge writes under other names.
+    /// Adds the values that an edge writes under other names.
     fn edge(&mut self, record: &Record, flow: &str, from: &str, mappings: &Map<String, Value>) {
         for (key, new) in mappings {
             let Some(new) = new.as_str() else { continue };
@@ -224,8 +231,4 @@ impl<'a> Writes<'a> {
             value,
         });
     }
-}
-
-fn object(payload: &str) -> Map<String, Value> {
-    serde_json::from_str(payload).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Registered nodes: what generated code says about them, and how it calls them.
+//! Registered nodes: their descriptions and the functions that run them, for generated code.
 
 use std::any::{Any, TypeId};
 use std::fmt;
@@ -22,23 +22,23 @@ use crate::value::{Probe, SchemaFunction, ValueType};
 
 /// A registered node.
 pub struct Adapter {
-    /// Its name in documents, such as `review` or `Ask<Gpt>`.
+    /// The name in documents, such as `review` or `Ask<Gpt>`.
     pub name: &'static str,
-    /// Its full path.
+    /// The full path.
     pub path: &'static str,
-    /// What it reads.
+    /// The values that it reads.
     pub reads: Vec<ReadType>,
-    /// What it writes whatever its action, and then what it writes with each action.
+    /// The values that it writes: first those of every action, then those of each action.
     pub writes: Vec<WriteType>,
-    /// The actions that it can take: `default` if it declares none.
+    /// The actions that it can take; `default` if it declares none.
     pub actions: Vec<ActionType>,
     /// True if it can fail.
     pub fallible: bool,
-    /// True if it fails when there is no answer in time.
+    /// True if it fails when no answer arrives in time.
     pub times_out: bool,
-    /// True if that is the only way in which it fails.
+    /// True if a missing answer is its only way to fail.
     pub only_times_out: bool,
-    /// True if it makes its attempts itself, and so follows a policy.
+    /// True if it makes its attempts itself and therefore follows a policy.
     pub takes_policy: bool,
     /// True if an attempt never awaits, so that no timeout can end it.
     pub never_awaits: bool,
@@ -52,22 +52,22 @@ pub struct Adapter {
     pub action: fn(&dyn Any) -> &'static str,
     /// True if a loop over it has no results.
     pub returns_nothing: bool,
-    /// Where its value comes from.
+    /// The source of its value.
     pub make: Make,
-    /// The JSON Schema of its settings, if it has some and they have one.
+    /// The JSON Schema of its settings, if it is known.
     pub schema: Option<SchemaFunction>,
-    /// How it is run.
+    /// The way it is run.
     pub runs: Runs,
-    /// Writes what an outcome consists of.
+    /// Writes the parts of an outcome.
     pub take_apart: TakeApart,
-    /// What its author says about it.
+    /// The description by its author.
     pub about: About,
 }
 
-/// What the author of a node says about it.
+/// The description of a node by its author.
 #[derive(Debug, Default)]
 pub struct About {
-    /// What it is.
+    /// The kind of entry.
     pub kind: NodeKind,
     /// Its doc comment.
     pub description: Option<&'static str>,
@@ -77,9 +77,9 @@ pub struct About {
     pub icon: Option<&'static str>,
     /// The group of nodes to which it belongs.
     pub group: Option<&'static str>,
-    /// Words by which people find it.
+    /// Search terms for it.
     pub tags: &'static [&'static str],
-    /// Its settings, as the JSON of a document. `""` if it has none.
+    /// Its settings, as the JSON of a document; `""` if it has none.
     pub settings: &'static str,
     /// The question that it asks people.
     pub prompt: Option<&'static str>,
@@ -97,7 +97,7 @@ impl About {
     }
 }
 
-/// What an entry of a registry is.
+/// The kind of an entry of a registry.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -105,7 +105,7 @@ pub enum NodeKind {
     /// A function.
     #[default]
     Function,
-    /// A type, of which a document can make values with different `params`.
+    /// A type. A document can make values of it with different `params`.
     Type,
     /// A type that people are asked for: a node `flow.human` that `expects` it.
     Human,
@@ -125,15 +125,15 @@ impl fmt::Debug for Adapter {
 pub struct ReadType {
     /// The name of the parameter.
     pub name: &'static str,
-    /// How it is passed.
+    /// The way it is passed.
     pub mode: Mode,
     /// The type as written, without the reference and the `Option`.
     pub rust_type: &'static str,
     /// Its doc comment.
     pub description: Option<&'static str>,
-    /// The type that the flow has. `None` if it is any type that can be shown.
+    /// The type in the flow. `None` if any type that can be shown is accepted.
     pub ty: Option<&'static ValueType>,
-    /// Whether it can be read from a value of this type.
+    /// Returns `true` if it can be read from a value of this type.
     pub accepts: fn(TypeId) -> bool,
 }
 
@@ -151,7 +151,7 @@ pub struct WriteType {
 pub struct ActionType {
     /// The name by which edges route it.
     pub name: &'static str,
-    /// The numbers of the values that are written with it.
+    /// The indexes of the values that are written with it.
     pub writes: Vec<usize>,
 }
 
@@ -161,45 +161,44 @@ pub(crate) type Receiver = Arc<dyn Any + Send + Sync>;
 /// The value of a node, if it has one.
 pub type Borrowed<'a> = Option<&'a (dyn Any + Send + Sync)>;
 
-/// Where the value of a node comes from.
+/// The source of a node's value.
 pub enum Make {
-    /// It has none: a function, or a type that people are asked for.
+    /// No value: a function, or a type that people are asked for.
     Nothing,
-    /// It was given where the node was registered.
+    /// A value given at registration.
     Given(Receiver),
-    /// It is made from the `params` of the document.
+    /// Made from the `params` of the document.
     FromParams(fn(Param) -> Result<Receiver, ParamError>),
-    /// It is the default, and a document has no `params` for it.
+    /// The default; a document has no `params` for it.
     Default(fn() -> Receiver),
 }
 
-/// What a node is called with.
+/// The arguments of a node.
 //
-// It stays where it is made, and the work has a reference to it: moving it costs as much as the rest
-// of a step, since what was written in words is then read in pairs of them.
+// A call stays where it is made, and the work refers to it. Moving it would cost as much as the
+// rest of a step: what was written in words is then read in pairs of them.
 pub struct Call<'a> {
     /// Its value, if it has one.
     pub receiver: Borrowed<'a>,
     /// The visit.
     pub visit: Visit<'a>,
-    /// What it reads, and where what it returns goes.
+    /// The values that it reads, and the place for what it returns.
     pub args: Args<'a>,
 }
 
-/// Takes the outcome out of an `Option`, writes what it consists of, and returns the number of its
-/// action.
+/// Takes the outcome out of an `Option`, writes its parts, and returns the index of its action.
 pub type TakeApart = fn(&mut dyn Any, &mut Writer<'_>) -> usize;
 
 /// The work of a visit.
 pub type Work<'a> = BoxFuture<'a, Result<Outcome, Failed>>;
 
-/// Makes the work of a visit. It takes the values, and nothing more before the work is polled.
+/// Makes the work of a visit. Only takes the values; everything else runs when the work is polled.
 pub type StepFunction = for<'a> fn(&'a mut Call<'a>) -> Work<'a>;
 
 /// Reads the answer to a question.
 pub type AnswerFunction = fn(Value) -> Result<AnyValue, serde_json::Error>;
 
-/// How a node is run.
+/// The way a node is run.
 pub enum Runs {
     /// As a step.
     Step(StepFunction),
@@ -222,7 +221,7 @@ pub fn receiver<T: 'static>(receiver: Option<&(dyn Any + Send + Sync)>) -> &T {
     }
 }
 
-/// Stands in for what code that never runs is given.
+/// Stands in for the arguments of code that never runs.
 pub fn nothing<T>() -> T {
     unreachable!("only code that never runs calls this")
 }
@@ -231,9 +230,9 @@ pub fn nothing<T>() -> T {
 pub mod makes {
     use super::{Arc, DeserializeOwned, Make, Nothing, Probe};
 
-    /// From `params`.
+    /// Made from `params`.
     pub trait FromParams {
-        /// How.
+        /// Returns the source of the value.
         fn __make(&self) -> Make;
     }
 
@@ -243,9 +242,9 @@ pub mod makes {
         }
     }
 
-    /// Its default.
+    /// Made with `Default`.
     pub trait FromDefault {
-        /// How.
+        /// Returns the source of the value.
         fn __make(&self) -> Make;
     }
 
@@ -255,9 +254,9 @@ pub mod makes {
         }
     }
 
-    /// Not at all, which does not compile.
+    /// Cannot be made, which is a compile error.
     pub trait FromNothing {
-        /// Nothing.
+        /// Returns [`Nothing`].
         fn __make(&self) -> Nothing;
     }
 

@@ -1,4 +1,4 @@
-//! Answers to questions that do not say of which type the answer is: any JSON.
+//! Answers of any JSON, for questions without a type.
 
 use flow_runtime::Policy;
 use flow_runtime::engine::QuestionType;

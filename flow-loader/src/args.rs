@@ -1,4 +1,4 @@
-//! The values that a node reads, on their way to it.
+//! The values that a node reads and writes.
 
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
@@ -13,8 +13,7 @@ use crate::place::{Around, Place, Taken};
 use crate::ports::Ports;
 use crate::value::Probe;
 
-/// What a node reads and writes: first it takes some of the values, and then it borrows the others.
-/// In the end it writes.
+/// The values of a node. It first takes some of them, then borrows the others, and finally writes.
 pub struct Args<'a> {
     ports: &'a Ports,
     place: Place<'a>,
@@ -29,14 +28,14 @@ pub struct Lent<'a> {
     around: Around<'a>,
 }
 
-/// Writes what comes of a visit.
+/// Writes the outcome of a visit.
 pub struct Writer<'a> {
     ports: &'a Ports,
     place: Place<'a>,
 }
 
 impl Writer<'_> {
-    /// Writes a value, by its number. It is dropped if nothing reads it.
+    /// Writes a value, by its index. The value is dropped if nothing reads it.
     #[inline]
     pub fn write<T: Send + Sync + 'static>(&mut self, number: usize, value: T) {
         if let Some(key) = self.ports.writes[number] {
@@ -45,7 +44,7 @@ impl Writer<'_> {
     }
 }
 
-/// The type as which a node reads a value, which rustc infers from a call of the node.
+/// The type as which a node reads a value. rustc infers it from a call of the node.
 pub struct Key<R: ?Sized>(PhantomData<fn(&R)>);
 
 impl<R: ?Sized> Clone for Key<R> {
@@ -57,7 +56,7 @@ impl<R: ?Sized> Clone for Key<R> {
 impl<R: ?Sized> Copy for Key<R> {}
 
 impl<R: ?Sized> Key<R> {
-    /// A key whose type is to be inferred.
+    /// Creates a key whose type is inferred.
     #[expect(clippy::new_without_default, reason = "only generated code makes one")]
     pub const fn new() -> Self {
         Key(PhantomData)
@@ -65,32 +64,32 @@ impl<R: ?Sized> Key<R> {
 }
 
 impl<R: Readable + ?Sized> Key<R> {
-    /// A probe of the type that the flow has.
+    /// Returns a probe of the type in the flow.
     pub fn probe(self) -> Probe<R::Stored> {
         Probe::new()
     }
 
-    /// Which types it can be read from.
+    /// Returns the check for the types from which it can be read.
     pub fn accepts(self) -> fn(TypeId) -> bool {
         R::accepts
     }
 }
 
-/// A type as which nodes read values by reference: `T`, `str`, `[T]` or `Path`.
+/// A type that nodes read by reference: `T`, `str`, `[T]` or `Path`.
 #[diagnostic::on_unimplemented(
     message = "a node that reads `&{Self}` cannot be registered: the flow does not know which type it has",
     label = "read by reference"
 )]
 pub trait Readable: 'static {
-    /// The type that the flow has.
+    /// The type in the flow.
     type Stored: Send + Sync + 'static;
-    /// The value in that form. `None` if it has another type.
+    /// Returns the value in that form, or `None` if it has another type.
     fn view(value: &dyn Any) -> Option<&Self>;
-    /// Whether values of this type can be read in that form.
+    /// Returns `true` if values of this type can be read in that form.
     fn accepts(id: TypeId) -> bool;
 }
 
-/// Whether this is an `Arc` or a `Box` of it.
+/// Returns `true` for an `Arc` or a `Box` of `R`.
 fn points_to<R: ?Sized + 'static>(id: TypeId) -> bool {
     [TypeId::of::<Arc<R>>(), TypeId::of::<Box<R>>()].contains(&id)
 }
@@ -149,7 +148,7 @@ impl Readable for Path {
     }
 }
 
-/// What an `Arc` or a `Box` holds.
+/// Returns the content of an `Arc` or a `Box`.
 fn pointee<R: ?Sized + 'static>(value: &dyn Any) -> Option<&R> {
     let shared = value.downcast_ref::<Arc<R>>().map(|value| &**value);
     shared.or_else(|| value.downcast_ref::<Box<R>>().map(|value| &**value))
@@ -165,7 +164,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// A value that the node takes.
+    /// Takes a value.
     #[inline]
     pub fn take<T: Send + Sync + 'static>(&mut self, read: usize, key: Key<T>) -> T {
         let port = &self.ports.reads[read];
@@ -182,7 +181,7 @@ impl<'a> Args<'a> {
         self.take_elsewhere(read, key)
     }
 
-    /// The same in a branch of a fork, in a loop over items, or in one of several attempts.
+    /// Takes a value in a branch of a fork, in a loop over items, or in one of several attempts.
     fn take_elsewhere<T: Send + Sync + 'static>(&mut self, read: usize, _: Key<T>) -> T {
         let value = match self.place.taken(self.ports, read) {
             Some(Taken::Moved(cell)) => cell.take(),
@@ -192,8 +191,8 @@ impl<'a> Args<'a> {
         value.unwrap_or_else(|| misread(read))
     }
 
-    /// Hands on what the node returned: to the engine if it looks at it, else to where it is kept.
-    /// `take_apart` writes what it consists of, and returns the number of its action.
+    /// Passes on what the node returned: to the engine if it inspects the outcome, else to its
+    /// place. `take_apart` writes the parts of the value and returns the index of its action.
     #[inline]
     pub fn returned<T: Send + Sync + 'static>(
         &mut self,
@@ -214,7 +213,7 @@ impl<'a> Args<'a> {
         Outcome::HANDED_ON
     }
 
-    /// What the node returned, for the engine.
+    /// The value that the node returned, for the engine.
     fn kept<T: Send + Sync + 'static>(&self, value: T) -> Outcome {
         match self.ports.outcome {
             Some(ty) => Outcome::new(AnyValue::new(value), ty),
@@ -222,9 +221,9 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// A value that the node takes if there is one.
+    /// Takes a value, if there is one.
     pub fn maybe_take<T: Send + Sync + 'static>(&mut self, read: usize, _: Key<T>) -> Option<T> {
-        // What a node returned as an `Option` is read like a value that may be missing.
+        // A node's returned `Option` is read like a value that may be missing.
         match self.place.taken(self.ports, read)? {
             Taken::Moved(cell) => cell.take().or_else(|| cell.take().flatten()),
             Taken::Copied(value, ty) if (value as &dyn Any).is::<T>() => {
@@ -234,7 +233,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// A value that the node takes if there is one, in its box.
+    /// Takes a value in its box, if there is one.
     pub(crate) fn take_box(&mut self, read: usize) -> Option<AnyValue> {
         match self.place.taken(self.ports, read)? {
             Taken::Moved(cell) => cell.remove(),
@@ -251,7 +250,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// Where the node writes.
+    /// A writer for the values of the node.
     #[inline]
     pub(crate) fn writer(&mut self) -> Writer<'_> {
         Writer {
@@ -262,7 +261,7 @@ impl<'a> Args<'a> {
 }
 
 impl<'a> Lent<'a> {
-    /// A value that is read by reference.
+    /// Borrows a value.
     pub fn borrow<R: Readable + ?Sized>(self, read: usize, _: Key<R>) -> &'a R {
         match self.around.value(self.ports, read).and_then(view) {
             Some(value) => value,
@@ -270,26 +269,26 @@ impl<'a> Lent<'a> {
         }
     }
 
-    /// A value that is read by reference if there is one.
+    /// Borrows a value, if there is one.
     pub fn maybe_borrow<R: Readable + ?Sized>(self, read: usize, _: Key<R>) -> Option<&'a R> {
         let value = self.around.value(self.ports, read)?;
         if let Some(value) = view(value) {
             return Some(value);
         }
-        // What a node returned as an `Option` is read like a value that may be missing.
+        // A node's returned `Option` is read like a value that may be missing.
         match (value as &dyn Any).downcast_ref::<Option<R::Stored>>() {
             Some(value) => value.as_ref().and_then(|value| R::view(value)),
             None => misread(read),
         }
     }
 
-    /// A value that is shown.
+    /// Borrows a value to be shown.
     pub fn shown(self, read: usize) -> &'a (dyn Display + Send + Sync) {
         let shown = self.around.shown(self.ports, read);
         shown.unwrap_or_else(|| misread(read))
     }
 
-    /// The same values for another attempt of the flow, whose outcome the engine gets.
+    /// The same values for another attempt of the flow. The engine receives its outcome.
     pub(crate) fn again(&'a self) -> Args<'a> {
         Args::new(self.ports, Place::Shared(&self.around), true)
     }

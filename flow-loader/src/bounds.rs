@@ -1,14 +1,14 @@
-//! What the nodes of a registry have to be.
+//! Requirements for the nodes of a registry.
 //!
-//! No program implements or names these traits: they are here because rustc names them in its
-//! messages, and each says what to do then.
+//! Programs neither implement nor name these traits. They exist because rustc names them in its
+//! messages, and each message says what to do.
 
 use crate::adapter::Make;
 
-/// What says how the value of a node is made, which is a `T`: anything but [`Nothing`].
+/// The source of a node's value of type `T`: anything but [`Nothing`].
 ///
-/// A node of a type with fields needs a value. `registry![Ask = Ask { … }]` gives one; without it, the
-/// type has to derive `serde::Deserialize`, so that the `params` of a document say it, or
+/// A node of a type with fields needs a value. `registry![Ask = Ask { … }]` gives one. Without it,
+/// the type has to derive `serde::Deserialize`, so that a document gives the value in `params`, or
 /// [`Default`].
 #[diagnostic::on_unimplemented(
     message = "nothing says what the value of `{T}` is",
@@ -17,7 +17,7 @@ use crate::adapter::Make;
     note = "with `serde::Deserialize`, the `params` of a document say what it is"
 )]
 pub trait SaysValueOf<T> {
-    /// How the value is made.
+    /// Returns the source of the value.
     #[doc(hidden)]
     fn made(self) -> Make;
 }
@@ -29,6 +29,6 @@ impl<T> SaysValueOf<T> for Make {
     }
 }
 
-/// What is known of the value of a type that is registered without one, and that no document can make.
+/// A type that is registered without a value and that no document can make.
 #[derive(Debug)]
 pub struct Nothing;

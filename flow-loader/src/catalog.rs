@@ -1,4 +1,4 @@
-//! What a registry has, for people and programs that write documents.
+//! The contents of a registry, for people and programs that write documents.
 
 use flow_spec::document::{
     ActionDocument, NodeDocument, Property, Schema, SettingsDocument, property, with_schema,
@@ -14,7 +14,7 @@ use crate::registry::{Entry, Item};
 use crate::value::SchemaFunction;
 use flow_spec::short_name;
 
-/// What a registry has: the palette of a builder, or what a model may use.
+/// The contents of a registry: the palette of a builder, or the nodes that a model may use.
 ///
 /// As JSON, its fields have the names that documents give them.
 ///
@@ -48,7 +48,7 @@ use flow_spec::short_name;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Catalog {
-    /// Its nodes and flows by name, each version of a name, the highest first.
+    /// The nodes and flows by name, with each version of a name, the highest first.
     pub nodes: Vec<CatalogNode>,
     /// The values that it provides to `params`, by name.
     pub dependencies: Vec<CatalogDependency>,
@@ -59,12 +59,12 @@ pub struct Catalog {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CatalogNode {
-    /// The name by which documents use it: their `type`, or the type of an answer, `expects`.
+    /// Its name in documents: the `type` of a node, or `expects` for the type of an answer.
     pub name: String,
     /// Its version, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<Version>,
-    /// What it is.
+    /// The kind of entry.
     pub kind: NodeKind,
     /// Its full path in the program. `None` for a flow that was added as a document.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,27 +81,27 @@ pub struct CatalogNode {
     /// The group of nodes to which it belongs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// Words by which people find it.
+    /// Search terms for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// The question that it asks people, with its `{keys}`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt: Option<String>,
-    /// What it reads, as a JSON Schema: the types show as much as their spelling does, or all if they
-    /// are `JsonSchema`, with the feature `schemars`.
+    /// The values that it reads, as a JSON Schema. With the feature `schemars`, types that are
+    /// `JsonSchema` show all; otherwise a type shows as much as its spelling does.
     pub inputs: Schema,
-    /// What it writes, likewise. Values that it writes on every action are required.
+    /// The values that it writes, likewise. Values that it writes on every action are required.
     pub outputs: Schema,
-    /// The actions that it can take, with what it writes then. `timeout` need not be routed: then, if
-    /// there is no answer in time, the node fails.
+    /// The actions that it can take, each with the values that it writes. `timeout` need not be
+    /// routed: without a route, the node fails if no answer arrives in time.
     pub actions: Vec<ActionDocument>,
     /// True if it can fail, so that `error` may be routed.
     pub fallible: bool,
-    /// The JSON Schema of its `params`, with their defaults, as far as it is known. `None` if it has
-    /// no `params`.
+    /// The JSON Schema of its `params`, with their defaults, as far as it is known. `None` if it
+    /// has no `params`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub params: Option<Property>,
-    /// How it runs, unless a document says otherwise.
+    /// The settings with which it runs, unless a document changes them.
     #[serde(skip_serializing_if = "SettingsDocument::is_empty")]
     pub settings: SettingsDocument,
 }
@@ -111,14 +111,14 @@ pub struct CatalogNode {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct CatalogDependency {
-    /// The name by which `params` use it.
+    /// Its name in `params`.
     pub name: String,
     /// Its type.
     pub rust_type: String,
 }
 
 impl Registry {
-    /// What the registry has: see [`Catalog`].
+    /// Returns the contents of the registry: see [`Catalog`].
     pub fn catalog(&self) -> Catalog {
         let dependencies = self.dependencies();
         Catalog {
@@ -149,8 +149,8 @@ impl Registry {
 }
 
 impl Catalog {
-    /// The catalog as JSON for people: indented, with a newline at the end. Deceptive characters are
-    /// escaped, as in documents.
+    /// Returns the catalog as JSON for people: indented, with a newline at the end. Deceptive
+    /// characters are escaped, as in documents.
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(self).unwrap_or_else(|error| {
             unreachable!("a catalog consists of texts and JSON values: {error}")
@@ -160,7 +160,7 @@ impl Catalog {
 }
 
 impl CatalogNode {
-    /// An entry, with what a document would say of it.
+    /// An entry, with its node in a document.
     fn new(entry: &Entry, kind: NodeKind, node: NodeDocument) -> Self {
         CatalogNode {
             name: entry.name.clone(),
@@ -223,7 +223,7 @@ fn params(adapter: &Adapter) -> Option<Property> {
     Some(schema.map_or_else(|| params.clone(), |schema| with_schema(&params, &schema)))
 }
 
-/// Puts the schema of a type in place of what its spelling shows.
+/// Replaces the schema from a type's spelling with the schema of the type.
 fn refine(values: &mut Schema, name: &str, schema: Option<SchemaFunction>) {
     let written = values.properties.get_mut(name);
     if let (Some(written), Some(schema)) = (written, schema.and_then(|schema| schema()))

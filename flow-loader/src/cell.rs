@@ -1,18 +1,18 @@
 //! Values of any type, and the places that hold them.
 //!
-//! A value that nodes take and write in turns stays in one box: taking it leaves the box behind, for
-//! the value that is written next.
+//! A value that nodes take and write in turns stays in one box: taking it leaves the box for the
+//! next value.
 
 use std::any::{Any, type_name};
 
 /// A value of any type.
 pub struct AnyValue(Box<dyn Slot>);
 
-/// A place for a value, or for none. It keeps its box when the value is taken out.
+/// A place for an optional value. It keeps its box when the value is taken out.
 #[derive(Default)]
 pub(crate) struct Cell(Option<Box<dyn Slot>>);
 
-/// The inside of a box: an `Option<T>`.
+/// The content of a box: an `Option<T>`.
 trait Slot: Any + Send + Sync {
     /// The value, as a `T`.
     fn value(&self) -> Option<&(dyn Any + Send + Sync)>;
@@ -26,7 +26,7 @@ impl<T: Send + Sync + 'static> Slot for Option<T> {
 }
 
 impl AnyValue {
-    /// The value of a type.
+    /// Boxes a value.
     #[inline]
     pub fn new<T: Send + Sync + 'static>(value: T) -> Self {
         AnyValue(Box::new(Some(value)))
@@ -41,7 +41,7 @@ impl AnyValue {
         }
     }
 
-    /// The value, of the type that it is known to have.
+    /// Returns the value. Its type must be `T`.
     pub(crate) fn open<T: 'static>(mut self) -> T {
         taken_out(self.slot())
     }
@@ -54,13 +54,13 @@ impl AnyValue {
 }
 
 impl Cell {
-    /// The value. `None` if there is none.
+    /// The value, or `None` if the cell is empty.
     #[inline]
     pub(crate) fn get(&self) -> Option<&(dyn Any + Send + Sync)> {
         self.0.as_ref()?.value()
     }
 
-    /// Puts a value there, into the box of the one before.
+    /// Puts a value into the box of the previous one.
     #[inline]
     pub(crate) fn put<T: Send + Sync + 'static>(&mut self, value: T) {
         match self.slot() {
@@ -69,14 +69,14 @@ impl Cell {
         }
     }
 
-    /// The value. `None` if there is none of this type.
+    /// The value, or `None` if there is none of this type.
     #[inline]
     pub(crate) fn peek<T: 'static>(&self) -> Option<&T> {
         let slot: &dyn Any = &**self.0.as_ref()?;
         slot.downcast_ref::<Option<T>>()?.as_ref()
     }
 
-    /// Takes the value out, and leaves its box. `None` if there is none of this type.
+    /// Takes the value out and leaves its box. `None` if there is none of this type.
     #[inline]
     pub(crate) fn take<T: 'static>(&mut self) -> Option<T> {
         self.slot().and_then(Option::take)
@@ -106,14 +106,14 @@ impl From<Option<AnyValue>> for Cell {
     }
 }
 
-/// Takes the value out of an `Option<T>`, of which only the type was forgotten.
+/// Takes the value out of an `Option<T>` whose type was erased.
 #[inline]
 pub fn taken_out<T: 'static>(slot: &mut dyn Any) -> T {
     let value = slot.downcast_mut().and_then(Option::take);
     value.unwrap_or_else(|| unopened::<T>())
 }
 
-/// A reference to the value of a type that it is known to have.
+/// A reference to a value whose type must be `T`.
 #[inline]
 pub fn opened_ref<T: 'static>(value: &dyn Any) -> &T {
     match value.downcast_ref() {

@@ -1,4 +1,4 @@
-//! A loaded flow as data: what the loop over its nodes goes by.
+//! A loaded flow as data, for the loop over its nodes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub(crate) struct RouteIndex(pub(crate) usize);
 pub(crate) struct Key {
     pub(crate) name: String,
     pub(crate) ty: &'static ValueType,
-    /// True if the program names no type of it: it is JSON, which others may have as any type.
+    /// True if the program names no type for it: it is JSON, which others may read as any type.
     pub(crate) untyped: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Input {
     /// `None` if nothing reads or returns it.
     pub(crate) key: Option<KeyIndex>,
     pub(crate) optional: bool,
-    /// The value that it has if it is left out.
+    /// The value if it is left out.
     pub(crate) default: Option<Value>,
     /// Its JSON Schema, if that refuses values of the right type.
     pub(crate) limits: Option<Property>,
@@ -76,10 +76,10 @@ pub(crate) struct Node {
     pub(crate) by_action: Vec<Option<RouteIndex>>,
     /// Its route if it fails.
     pub(crate) error: Option<RouteIndex>,
-    /// Its route if there is no answer in time.
+    /// Its route if no answer arrives in time.
     pub(crate) timeout: Option<RouteIndex>,
     pub(crate) policy: Policy,
-    /// What it asks. `None` if it asks nobody, or what its type says.
+    /// Its question. `None` if it asks nobody, or if its type has the question.
     pub(crate) prompt: Option<Prompt>,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Node {
 pub(crate) struct Step<'a> {
     pub(crate) receiver: Borrowed<'a>,
     pub(crate) run: StepFunction,
-    /// True if the flow makes the attempts, because the node makes none itself.
+    /// True if the flow makes the attempts because the node makes none itself.
     pub(crate) is_bounded: bool,
 }
 
@@ -101,7 +101,7 @@ pub(crate) struct Route {
 /// A key that an edge writes when it is taken.
 pub(crate) struct EdgeMapping {
     pub(crate) key: KeyIndex,
-    /// The key whose value it gets.
+    /// The key whose value is written to it.
     pub(crate) source: KeyIndex,
     pub(crate) take: Take,
 }
@@ -110,9 +110,9 @@ pub(crate) enum Kind {
     Step {
         adapter: Arc<Adapter>,
         receiver: Option<Receiver>,
-        /// How it is run, beside its node and not only in the adapter. `None` if it asks a person.
+        /// The function that runs it, copied from the adapter. `None` if it asks a person.
         run: Option<StepFunction>,
-        /// True if the flow makes the attempts, because the node makes none itself.
+        /// True if the flow makes the attempts because the node makes none itself.
         is_bounded: bool,
     },
     Flow(Arc<Level>),
@@ -124,7 +124,7 @@ pub(crate) enum Kind {
         body: NodeIndex,
         item: String,
         concurrency: Option<usize>,
-        /// How many items a part has, if an engine may run the loop in parts.
+        /// The number of items of a part, if an engine may run the loop in parts.
         spread: Option<u32>,
         collects_errors: bool,
         results: Results,
@@ -136,17 +136,17 @@ pub(crate) enum Kind {
     Wait(Duration),
 }
 
-/// How the results of a loop over items are kept.
+/// The form of the results of a loop over items.
 #[derive(Clone, Copy)]
 pub(crate) enum Results {
-    /// There are none.
+    /// No results.
     Nothing,
-    /// As a list that the program has a type for.
+    /// A list that has a type in the program.
     List(&'static ListType),
-    /// As JSON, of which the key is read. The body is a flow.
+    /// JSON, from which the key is read. The body is a flow.
     Json {
-        /// True if a result is an object with the outputs and the end, as the output struct of a
-        /// compiled flow; otherwise it is the only output, or `null` if there is none.
+        /// True if a result is an object with the outputs and the end, like the output struct of a
+        /// compiled flow. Otherwise it is the only output, or `null` if there is none.
         whole: bool,
     },
 }
@@ -161,8 +161,8 @@ pub(crate) struct Branch {
 }
 
 impl Output {
-    /// The type of what is returned. `None` if nothing writes it, or if it is the value in an
-    /// `Option`, whose type is not known.
+    /// The type of what is returned. `None` if nothing writes it, or if it is an `Option` around
+    /// the value, whose type is not known.
     pub(crate) fn returned_type(&self) -> Option<&'static ValueType> {
         match (self.ty, self.flattens) {
             (Some(ty), true) => ty.option.map(|option| option.inner),
@@ -172,8 +172,8 @@ impl Output {
 }
 
 impl Node {
-    /// The function or the type that it is. `None` if it asks a person, contains other nodes, or is
-    /// a part of the language.
+    /// The function or type to run. `None` if it asks a person, contains other nodes, or is a part
+    /// of the language.
     #[inline]
     pub(crate) fn step(&self) -> Option<Step<'_>> {
         match &self.kind {
@@ -191,7 +191,7 @@ impl Node {
         }
     }
 
-    /// The route of an action, by its number. `None` inside a fork or a loop.
+    /// The route of an action, by its index. `None` inside a fork or a loop.
     #[inline]
     pub(crate) fn route_of(&self, action: usize) -> Option<RouteIndex> {
         self.by_action.get(action).copied().flatten()
@@ -205,7 +205,7 @@ impl Level {
         (!key.untyped).then_some(key.ty)
     }
 
-    /// Returns true if this is a key of which the program names no type.
+    /// Returns `true` if the program names no type for this key.
     pub(crate) fn is_untyped(&self, key: Option<KeyIndex>) -> bool {
         key.is_some_and(|key| self.key(key).untyped)
     }

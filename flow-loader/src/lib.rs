@@ -47,7 +47,7 @@ pub use run::{LoadedEngine, LoadedNode, LoadedState};
 pub use secrecy::{ExposeSecret, SecretString};
 pub use semver::Version;
 
-/// What generated code refers to. Not part of the public interface.
+/// Items that generated code refers to. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
     pub use flow_runtime::__private::{Action, Node, Writes};

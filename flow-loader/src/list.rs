@@ -11,7 +11,7 @@ use crate::value::{CloneOf, ItemFunctions, ItemsOf, JsonOf, No, ValueType, Yes};
 pub struct ListType {
     plain: ValueType,
     make: fn(Vec<AnyValue>) -> AnyValue,
-    /// Lists of results, of a loop that keeps errors.
+    /// Lists of the results of a loop that keeps errors.
     of_results: ValueType,
     make_of_results: fn(Vec<Result<AnyValue, NodeError>>) -> AnyValue,
 }
@@ -20,7 +20,7 @@ pub struct ListType {
 pub(crate) type ItemResult = Result<AnyValue, NodeError>;
 
 impl ListType {
-    /// The results of a loop, one for each item.
+    /// Collects the results of a loop, one for each item.
     pub(crate) fn collected(
         &self,
         results: impl Iterator<Item = ItemResult>,
@@ -32,7 +32,7 @@ impl ListType {
         (self.make)(results.map(without_error).collect())
     }
 
-    /// The type of the results, of a loop that keeps errors or not.
+    /// The type of the results of a loop that keeps errors or not.
     pub(crate) fn ty(&'static self, keeps_errors: bool) -> &'static ValueType {
         if keeps_errors {
             &self.of_results
@@ -50,12 +50,12 @@ pub(crate) fn without_error(result: ItemResult) -> AnyValue {
     }
 }
 
-/// Whether lists of `T` and of its results are `Serialize` and `Deserialize`.
+/// Provides the JSON functions of lists of `T` and of its results.
 pub trait JsonOfLists<T>: JsonOf<Vec<T>> + JsonOf<Vec<Result<T, NodeError>>> {}
 
 impl<T, J: JsonOf<Vec<T>> + JsonOf<Vec<Result<T, NodeError>>>> JsonOfLists<T> for J {}
 
-/// The lists of a type, given how a list is iterated over, and the lists of such lists.
+/// The type of lists, given how a list is iterated over, and the type of lists of such lists.
 pub(crate) const fn list_type<T, J, C>(
     items: Option<ItemFunctions>,
     list: Option<&'static ListType>,

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use flow_runtime::__private::supervised;
 use flow_runtime::RunOptions;
 use flow_runtime::engine::{
-    AnyFlow, Direct, InputError, LoopOrder as _, Observed, QuestionType, RefusedInput, Run,
-    RunError, Saved, Scope, Unfit, Unstorable, Violation, run_any,
+    AnyFlow, Direct, InputError, LoopOrder as _, NodePath, Observed, QuestionType, RefusedInput,
+    Run, RunError, Saved, Scope, Unfit, Unstorable, Violation, run_any,
 };
 use flow_spec::FlowDocument;
 use serde_json::{Map, Value};
@@ -50,28 +50,28 @@ impl LoadedFlow {
         }
     }
 
-    /// What a workflow of another tool says and this flow does not, such as a limit of its runs, with
-    /// its places: see [`Document::left_out`](flow_text::Document::left_out). Empty for a flow
-    /// document.
+    /// Returns the parts of another tool's workflow that this flow omits, such as a limit of its
+    /// runs, with their places: see [`Document::left_out`](flow_text::Document::left_out). Empty
+    /// for a flow document.
     pub fn left_out(&self) -> &[flow_text::Problem] {
         &self.left_out
     }
 
-    /// The flow's name.
+    /// Returns the flow's name.
     pub fn name(&self) -> &str {
         &self.document.name
     }
 
-    /// The flow's structure as JSON, from which it can be [loaded](crate::load()) again.
+    /// Returns the flow's structure as JSON, from which it can be [loaded](crate::load()) again.
     pub fn structure(&self) -> &str {
         &self.structure
     }
 
-    /// The document, as complete as that of a compiled flow: with what its nodes read, write and
-    /// decide, and with the flows that it names inside it.
+    /// Returns the document, as complete as that of a compiled flow. It contains what its nodes
+    /// read, write and decide, and the flows that it names.
     ///
-    /// Its JSON is the structure that a durable run keeps. So a node or a named flow that has changed
-    /// is a change of the flows that use it.
+    /// Its JSON is the structure that a durable run keeps. A change in a node or in a named flow is
+    /// therefore a change in the flows that use it.
     pub fn document(&self) -> &FlowDocument {
         &self.document
     }
@@ -81,25 +81,25 @@ impl LoadedFlow {
     ///
     /// # Errors
     ///
-    /// As [`run_any`]: the input does not fit, which says all that is wrong with it; or the run did
-    /// not reach an end.
+    /// See [`run_any`]: the input does not fit, and all its mistakes are listed; or the run did not
+    /// reach an end.
     ///
     /// # Cancel safety
     ///
-    /// As [`Flow::run`](flow_runtime::Flow::run).
+    /// See [`Flow::run`](flow_runtime::Flow::run).
     pub async fn run(&self, input: Value) -> Result<Value, RunError> {
         self.run_on(&Direct::new(), input).await
     }
 
-    /// Runs the flow to an end with options: as [`run`](Self::run).
+    /// Runs the flow to an end with options, like [`run`](Self::run).
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run).
+    /// See [`run`](Self::run).
     ///
     /// # Cancel safety
     ///
-    /// As [`run`](Self::run).
+    /// See [`run`](Self::run).
     pub async fn run_with<A>(
         &self,
         input: Value,
@@ -109,7 +109,7 @@ impl LoadedFlow {
         self.run_on(&Observed::new(&run), input).await
     }
 
-    /// As [`run_any`], but without a box for the run, and with one object for input and output.
+    /// Like [`run_any`], but without a box for the run, and with one object for input and output.
     async fn run_on<E: LoadedEngine>(
         &self,
         engine: &E,
@@ -121,7 +121,7 @@ impl LoadedFlow {
         };
         let is_input = |key: &String| level.inputs.iter().any(|input| input.name == *key);
         if !values.keys().all(is_input) {
-            // It says what is wrong with this and with all other values.
+            // The error lists everything that is wrong with this and all other values.
             let values = Saved(mem::take(values));
             let ran = Box::pin(run_any(self, engine, values));
             return ran.await.map(Saved::into_json);
@@ -135,7 +135,7 @@ impl LoadedFlow {
     }
 }
 
-/// Runs the flow. The object has its input, and then its output.
+/// Runs the flow. The object holds its input, and then its output.
 async fn ran<E: LoadedEngine>(
     level: &Arc<Level>,
     engine: &E,
@@ -183,9 +183,7 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
     }
 
     fn question(&self, path: &str) -> Option<QuestionType> {
-        let within = path
-            .strip_prefix(&*self.document.namespace)?
-            .strip_prefix('.')?;
+        let within = NodePath::new(path).within(&self.document.namespace)?;
         question(&self.level, within)
     }
 
@@ -233,8 +231,8 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
     }
 }
 
-/// What of the input of a start is out of the ranges in the schemas of the inputs. What was stored is
-/// not checked again.
+/// The values of a start's input that the schemas of the inputs refuse. Stored values are not
+/// checked again.
 fn out_of_range(level: &Level, input: &Map<String, Value>) -> Option<InputError> {
     let mut violations = Vec::new();
     let limited = level.inputs.iter();
@@ -250,7 +248,7 @@ fn out_of_range(level: &Level, input: &Map<String, Value>) -> Option<InputError>
     InputError::new(violations)
 }
 
-/// The state in which a run with this input begins. Takes the values out of the object.
+/// The initial state of a run with this input. Takes the values out of the object.
 fn begun(level: &Arc<Level>, input: &mut Map<String, Value>) -> Result<LoadedState, InputError> {
     let mut violations = Vec::new();
     let state = LoadedState::begun::<InputError>(level, |_, port| {
@@ -279,7 +277,7 @@ fn inputs_of(level: &Level, state: &LoadedState) -> Result<Saved, Unstorable> {
     Ok(saved)
 }
 
-/// The value of an input, which is taken out of what was given.
+/// Takes the value of an input out of the given object.
 fn value(
     level: &Level,
     port: &Input,
@@ -341,8 +339,8 @@ fn unstorable_key(level: &Level) -> Result<(), Unstorable> {
     Ok(())
 }
 
-/// Finds a loop of the flow, or of a flow in it, over a collection whose items may have another order
-/// when the run is resumed.
+/// Finds a loop of the flow, or of a flow in it, over a collection whose items may have another
+/// order when the run resumes.
 fn loops_in_order(level: &Level) -> Result<(), Unstorable> {
     for node in &level.nodes {
         match &node.kind {
@@ -368,9 +366,8 @@ fn loops_in_order(level: &Level) -> Result<(), Unstorable> {
 }
 
 /// The question at this path, which begins with the name of a node.
-fn question(level: &Level, path: &str) -> Option<QuestionType> {
-    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-    let name = first.split('[').next().unwrap_or(first);
+fn question(level: &Level, path: NodePath<'_>) -> Option<QuestionType> {
+    let (name, rest) = path.first();
     let mut nodes = level.nodes.iter();
     let mut node = nodes.find(|node| node.name == name)?;
     if let Kind::Each { body, .. } = &node.kind {

@@ -10,11 +10,11 @@ use serde_json::Value;
 use crate::cell::AnyValue;
 use crate::value::ValueType;
 
-/// The outcome of a node, of any type: a value, or JSON that an engine has stored and that only the
-/// flow can read. For an engine that does not look at outcomes, nothing.
+/// The outcome of a node: a value of any type, or JSON that an engine has stored and that only the
+/// flow can read. Empty for an engine that does not inspect outcomes.
 //
-// One word, so that what a step returns is passed in registers. A step that returns more waits for it
-// to come back from memory.
+// It is one word, so that what a step returns is passed in registers. A larger result would have to
+// come back from memory.
 pub struct Outcome(Option<Box<Kept>>);
 
 enum Kept {
@@ -23,14 +23,14 @@ enum Kept {
 }
 
 impl Outcome {
-    /// The outcome of a node that has handed on what it returned.
+    /// The outcome of a node that has passed on what it returned.
     pub(crate) const HANDED_ON: Outcome = Outcome(None);
 
     pub(crate) fn new(value: AnyValue, ty: &'static ValueType) -> Self {
         Outcome(Some(Box::new(Kept::Value(value, ty))))
     }
 
-    /// Returns true if the node has handed on what it returned.
+    /// Returns `true` if the node has passed on what it returned.
     #[inline]
     pub(crate) fn is_handed_on(&self) -> bool {
         self.0.is_none()
@@ -40,7 +40,7 @@ impl Outcome {
     ///
     /// # Errors
     ///
-    /// Why the stored value cannot be read, in words.
+    /// The stored value cannot be read; the error is a message.
     pub(crate) fn into_value(self, ty: &'static ValueType) -> Result<AnyValue, String> {
         match self.0.map(|kept| *kept) {
             None => unreachable!("the caller asked whether the value is handed on"),
@@ -60,11 +60,11 @@ impl Outcome {
         }
     }
 
-    /// What was read back from the JSON of this outcome, as a value of its type.
+    /// Turns the value that was read back from this outcome's JSON into a value of its type.
     ///
     /// # Errors
     ///
-    /// Why it is not one, in words.
+    /// It is not a value of that type; the error is a message.
     pub(crate) fn read_back(&self, read_back: Outcome) -> Result<Outcome, String> {
         let read_back = read_back.0.map(|kept| *kept);
         match (self.0.as_deref(), read_back) {
@@ -76,7 +76,7 @@ impl Outcome {
     }
 }
 
-/// The value of a type that is stored as this JSON.
+/// Reads a value of a type from its stored JSON.
 fn read(stored: Value, ty: &ValueType) -> Result<AnyValue, String> {
     match ty.json {
         Some(json) => (json.read)(stored).map_err(|error| error.to_string()),

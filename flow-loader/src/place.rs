@@ -1,4 +1,4 @@
-//! Where a node runs, and so where the values are that it reads and writes.
+//! Places where nodes run, which determine where their values are.
 
 use std::any::Any;
 use std::fmt::Display;
@@ -10,22 +10,22 @@ use crate::value::{Shown, ValueType};
 /// The values of a flow by key.
 pub(crate) struct Cells {
     pub(crate) all: Vec<Cell>,
-    /// The number of the action that the last node took, if it has handed on its values itself.
+    /// The index of the last node's action, if that node has passed on its values itself.
     pub(crate) action: usize,
 }
 
-/// Where a node runs, which decides where its values are.
+/// The place where a node runs, which determines where its values are.
 pub(crate) enum Place<'s> {
     Loop(&'s mut Cells),
-    /// In a branch of a fork, which sees the state as it was at the fork and what it writes itself.
+    /// In a branch of a fork: it sees the state at the fork, and what it writes itself.
     Branch(&'s Cells, &'s mut Own),
-    /// In a loop over items, where what the node returns is collected.
+    /// In a loop over items: the values that the node returns are collected.
     Item(&'s Around<'s>, &'s mut Option<AnyValue>),
-    /// In one of several attempts, which read the same values.
+    /// In one of several attempts: all read the same values.
     Shared(&'s Around<'s>),
 }
 
-/// What a node sees.
+/// The values that a node sees.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'s> {
     pub(crate) cells: &'s Cells,
@@ -37,14 +37,14 @@ pub(crate) struct Around<'s> {
 pub(crate) struct Item<'s> {
     pub(crate) value: &'s (dyn Any + Sync),
     pub(crate) port: ItemPort,
-    /// How it is shown.
+    /// Shows the item.
     pub(crate) display: Option<Shown>,
 }
 
-/// Where and how the body of a loop reads the item.
+/// The read by which the body of a loop gets the item.
 #[derive(Clone, Copy)]
 pub(crate) struct ItemPort {
-    /// The number of the read.
+    /// The index of the read.
     pub(crate) read: usize,
     /// The type as which the body takes it. `None` if it cannot take it.
     pub(crate) ty: Option<&'static ValueType>,
@@ -55,11 +55,11 @@ pub(crate) struct ItemPort {
 /// A value that a node takes.
 pub(crate) enum Taken<'s> {
     Moved(&'s mut Cell),
-    /// It is to be cloned, because it is read once more.
+    /// The value has to be cloned, because it is read again.
     Copied(&'s (dyn Any + Sync), &'static ValueType),
 }
 
-/// The state of a branch: what its nodes wrote, and what was taken for them.
+/// The state of a branch: the values that its nodes wrote, and those that were taken for them.
 #[derive(Default)]
 pub(crate) struct Own {
     written: Vec<(KeyIndex, Cell)>,
@@ -100,7 +100,7 @@ impl Place<'_> {
         }
     }
 
-    /// The same place, for a while.
+    /// The same place, borrowed again.
     #[inline]
     pub(crate) fn reborrow(&mut self) -> Place<'_> {
         match self {
@@ -111,7 +111,7 @@ impl Place<'_> {
         }
     }
 
-    /// Where a key is written.
+    /// The cell to which a key is written.
     #[inline]
     pub(crate) fn cell(&mut self, key: KeyIndex) -> &mut Cell {
         match self {
@@ -135,7 +135,7 @@ impl Place<'_> {
         Some(Taken::Copied(cells.get(port.key?)?, port.ty?))
     }
 
-    /// The same in a branch, or where others read the value.
+    /// A value that the node takes in a branch, or where others read it too.
     fn taken_apart(&mut self, ports: &Ports, read: usize) -> Option<Taken<'_>> {
         let port = &ports.reads[read];
         let value = match self {
@@ -146,7 +146,7 @@ impl Place<'_> {
                     node: ports.at,
                     read,
                 };
-                // Unless the next attempt takes it as well.
+                // Keep it if the next attempt takes it as well.
                 if !ports.repeats {
                     if own.taken_cell(by).is_some() {
                         return own.taken_cell(by).map(Taken::Moved);
@@ -185,7 +185,7 @@ impl<'s> Around<'s> {
         own.or_else(|| self.cells.get(key))
     }
 
-    /// The item, if it is this read of the body.
+    /// The item, if this read of the body is the item.
     #[inline]
     fn item_at(&self, read: usize) -> Option<&'s Item<'s>> {
         self.item.filter(|item| item.port.read == read)
@@ -200,7 +200,7 @@ impl<'s> Around<'s> {
         }
     }
 
-    /// The value of a read as it is shown.
+    /// The value of a read, to be shown.
     pub(crate) fn shown(
         &self,
         ports: &Ports,
@@ -247,7 +247,7 @@ impl Own {
         taken.find(|(by, ..)| *by == read)?.2.get()
     }
 
-    /// The cell of what was taken for this read. `None` if nothing was.
+    /// The cell of the value that was taken for this read. `None` if none was taken.
     fn taken_cell(&mut self, read: TakenBy) -> Option<&mut Cell> {
         let mut taken = self.taken.iter_mut();
         Some(&mut taken.find(|(by, ..)| *by == read)?.2)

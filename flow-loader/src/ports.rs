@@ -1,4 +1,4 @@
-//! What a node reads and writes, by the keys of its flow.
+//! The values that a node reads and writes, by the keys of its flow.
 
 use crate::value::ValueType;
 
@@ -10,16 +10,16 @@ pub(crate) struct KeyIndex(pub(crate) usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct NodeIndex(pub(crate) usize);
 
-/// What a node reads and writes.
+/// The values that a node reads and writes.
 pub(crate) struct Ports {
     /// The node.
     pub(crate) at: NodeIndex,
     pub(crate) reads: Vec<Read>,
     /// The key of each value that it writes. `None` if nothing reads it.
     pub(crate) writes: Vec<Option<KeyIndex>>,
-    /// The type of what it returns, if it is a function or a type.
+    /// The type of the returned value, if the node is a function or a type.
     pub(crate) outcome: Option<&'static ValueType>,
-    /// True if it is a flow that is tried again as a whole, and so needs its values again.
+    /// True if it is a flow that is retried as a whole and therefore needs its values again.
     pub(crate) repeats: bool,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Read {
     /// The type of the key, if there is one.
     pub(crate) ty: Option<&'static ValueType>,
     pub(crate) mode: Mode,
-    /// True if it takes the value out of the state: nothing reads it afterwards.
+    /// True if it takes the value out of the state, because nothing reads it afterwards.
     pub(crate) moves: bool,
 }
 
@@ -42,7 +42,7 @@ pub(crate) struct TakenBy {
     pub(crate) read: usize,
 }
 
-/// How a value is passed to a node.
+/// The way a value is passed to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// `&T`

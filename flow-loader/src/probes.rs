@@ -1,5 +1,5 @@
-//! Chooses by what a type can do. Generated code imports all of these traits; for a `Probe<T>`, rustc
-//! takes the first that applies.
+//! Traits that choose by the abilities of a type. Generated code imports all of them; for a
+//! `Probe<T>`, rustc takes the first that applies.
 
 use std::fmt::Display;
 
@@ -24,7 +24,7 @@ impl<C: Collection + 'static> HasItem for Probe<C> {
 
 /// A type without items.
 pub trait HasNoItem {
-    /// A probe of a type that can do nothing.
+    /// Returns a probe of a type without abilities.
     fn __item(&self) -> Probe<No> {
         Probe::new()
     }
@@ -34,9 +34,9 @@ impl<T> HasNoItem for &Probe<T> {}
 
 macro_rules! probes {
     ($($yes:ident $no:ident $method:ident [$($bounds:tt)*];)*) => {$(
-        /// The type can do this.
+        /// Implemented if the type has this ability.
         pub trait $yes {
-            /// Yes.
+            /// Returns [`Yes`].
             fn $method(&self) -> Yes {
                 Yes
             }
@@ -44,9 +44,9 @@ macro_rules! probes {
 
         impl<T: $($bounds)*> $yes for Probe<T> {}
 
-        /// The type cannot do this.
+        /// Implemented if the type lacks this ability.
         pub trait $no {
-            /// No.
+            /// Returns [`No`].
             fn $method(&self) -> No {
                 No
             }
@@ -71,7 +71,7 @@ probes! {
 /// Without the feature `schemars`, no type is known to have a schema.
 #[cfg(not(feature = "schemars"))]
 pub trait IsNotSchema {
-    /// No.
+    /// Returns [`No`].
     fn __schema(&self) -> No {
         No
     }

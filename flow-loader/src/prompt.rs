@@ -6,13 +6,13 @@ use std::fmt::{Display, Write as _};
 /// A prompt: text in which each `{key}` stands for a value that the node reads.
 pub(crate) struct Prompt {
     pieces: Vec<Piece>,
-    /// The keys, each once.
+    /// The keys, without duplicates.
     keys: Vec<String>,
 }
 
 enum Piece {
     Text(String),
-    /// A value, by the number of its key.
+    /// A value, by the index of its key.
     Value(usize),
 }
 
@@ -21,7 +21,7 @@ impl Prompt {
     ///
     /// # Errors
     ///
-    /// What is wrong with it, in words, and how to fix it.
+    /// The prompt is wrong; the error is a message, and how to fix it.
     pub(crate) fn parse(text: &str) -> Result<Self, (String, &'static str)> {
         let mut prompt = Prompt {
             pieces: Vec::new(),
@@ -52,12 +52,12 @@ impl Prompt {
         Ok(prompt)
     }
 
-    /// The keys that it names, each once.
+    /// Returns the keys that it names, without duplicates.
     pub(crate) fn keys(&self) -> &[String] {
         &self.keys
     }
 
-    /// The text with these values, by the numbers of the keys.
+    /// Returns the text with these values, by the indexes of the keys.
     pub(crate) fn shown<'a>(
         &self,
         value: impl Fn(usize) -> &'a (dyn Display + Send + Sync),
@@ -82,7 +82,7 @@ impl Prompt {
         }
     }
 
-    /// Adds a key as it is written, with its number if it was there before.
+    /// Adds a key as written, with its existing index if it is already known.
     fn key<'t>(
         &mut self,
         written: &'t str,

@@ -1,8 +1,8 @@
-//! Values against the JSON Schema of their type: the ranges that serde knows nothing of, and names
-//! where serde does not know all of them.
+//! Checks values against the JSON Schema of their type: ranges, which serde does not know, and
+//! names where serde does not know all of them.
 //!
-//! Of the rest, such as a missing value or one of another type, serde says more. A schema may come
-//! from anywhere and refer to itself, so its depth and the steps are bounded.
+//! For other mistakes, such as a missing value or one of another type, serde says more. A schema
+//! may come from anywhere and refer to itself, so its depth and the steps are limited.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::params::below;
 
-/// Where a value is: text is made of it only if something is refused.
+/// The place of a value. Its text is built only if something is refused.
 #[derive(Clone, Copy)]
 enum At<'a> {
     Root,
@@ -38,20 +38,20 @@ pub(crate) struct Refused {
     pub(crate) pointer: String,
     pub(crate) message: String,
     pub(crate) help: Option<String>,
-    /// It is not the one value that is allowed, such as the tag of another alternative.
+    /// True if it differs from the one allowed value, such as the tag of another alternative.
     is_tag: bool,
 }
 
-/// How deep schemas are followed.
+/// The maximum depth to which schemas are followed.
 const DEEPEST: usize = 64;
 
-/// The largest number of schemas that are looked at for a value.
+/// The largest number of schemas that are checked for a value.
 const MOST_STEPS: usize = 200_000;
 
-/// The largest size in bytes of the program of a pattern.
+/// The largest compiled size of a pattern, in bytes.
 const LARGEST_PATTERN: usize = 256 << 10;
 
-/// What the schema refuses of a value. References to variables and credentials fit everything.
+/// The refused parts of a value. References to variables and credentials fit everything.
 pub(crate) fn refused(schema: &Map<String, Value>, value: &Value) -> Vec<Refused> {
     let mut checker = Checker::new(schema);
     checker.object(schema, value, At::Root, 0);
@@ -78,7 +78,7 @@ const LIMITS: [&str; 16] = [
     "uniqueItems",
 ];
 
-/// Returns true if a schema may refuse values of the right type.
+/// Returns `true` if a schema may refuse values of the right type.
 pub(crate) fn limits(schema: &Map<String, Value>) -> bool {
     fn within(value: &Value) -> bool {
         match value {
@@ -96,7 +96,7 @@ struct Checker<'s> {
     root: &'s Map<String, Value>,
     left: usize,
     found: Vec<Refused>,
-    /// The patterns that were read, by their texts. `None` for one that cannot be.
+    /// The compiled patterns, by text. `None` for a pattern that is invalid.
     patterns: HashMap<&'s str, Option<Regex>>,
 }
 
@@ -154,8 +154,8 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// Reports what the alternative refuses that fits best. One of another type does not fit, and one with another tag
-    /// less than any with this one.
+    /// Reports what the best alternative refuses. An alternative of another type does not fit, and
+    /// one with another tag fits less than any with this tag.
     fn alternatives(
         &mut self,
         schema: &'s Map<String, Value>,
@@ -187,7 +187,7 @@ impl<'s> Checker<'s> {
             .extend(best.into_iter().flat_map(|(_, found)| found));
     }
 
-    /// Reports the fields that an alternative with a tag does not have: serde passes over them in silence.
+    /// Reports fields that a tagged alternative does not have; serde ignores them silently.
     fn names_beside_tag(&mut self, part: &'s Value, value: &Value, at: At<'_>, depth: usize) {
         let (Value::Object(part), Value::Object(fields)) = (part, value) else {
             return;
@@ -271,7 +271,7 @@ impl<'s> Checker<'s> {
         let Some(pattern) = schema.get("pattern").and_then(Value::as_str) else {
             return;
         };
-        // JavaScript has patterns that are none here, such as those that look ahead.
+        // JavaScript has patterns that are invalid here, such as lookahead.
         let read = || {
             let mut builder = RegexBuilder::new(pattern);
             builder.size_limit(LARGEST_PATTERN).build().ok()
@@ -354,7 +354,7 @@ impl<'s> Checker<'s> {
         }
     }
 
-    /// The schema in this one to which it refers.
+    /// The part of this schema to which it refers.
     fn referred(&self, schema: &Map<String, Value>) -> Option<&'s Map<String, Value>> {
         let reference = schema.get("$ref")?.as_str()?.strip_prefix('#')?;
         let mut names = reference.split('/');
@@ -370,7 +370,7 @@ impl<'s> Checker<'s> {
         Some(at)
     }
 
-    /// Returns true unless the schema names types, and the value has none of them.
+    /// Returns `true` unless the schema names types and the value has none of them.
     fn has_type(&self, schema: &'s Value, value: &Value, depth: usize) -> bool {
         match schema {
             Value::Object(schema) => self.has_types(schema, value, depth),
@@ -396,7 +396,7 @@ impl<'s> Checker<'s> {
     }
 }
 
-/// The names that the settings of a schema have. `None` if they may have any.
+/// The names of the settings in a schema. `None` if any names are allowed.
 pub(crate) fn names(schema: &Map<String, Value>) -> Option<BTreeSet<String>> {
     let mut checker = Checker::new(schema);
     let mut names = BTreeSet::new();
@@ -405,7 +405,7 @@ pub(crate) fn names(schema: &Map<String, Value>) -> Option<BTreeSet<String>> {
 }
 
 impl<'s> Checker<'s> {
-    /// Adds the names of the fields of a schema. Returns false if there may be others.
+    /// Adds the names of a schema's fields. Returns `false` if other names are allowed.
     fn add_names(
         &mut self,
         schema: &'s Map<String, Value>,
@@ -451,7 +451,7 @@ fn parts<'s>(schema: &'s Map<String, Value>, keyword: &str) -> &'s [Value] {
     parts.map_or(&[], Vec::as_slice)
 }
 
-/// Returns true for a text that stands for a value from elsewhere.
+/// Returns `true` for a text that stands for a value from elsewhere.
 fn is_reference(value: &Value) -> bool {
     use flow_spec::document::TextPart;
     let Value::String(text) = value else {
@@ -477,7 +477,7 @@ fn is_whole(number: f64) -> bool {
     number.fract() == 0.0
 }
 
-/// Whether two values are the same, where `1` and `1.0` are.
+/// Returns `true` if two values are equal; `1` equals `1.0`.
 fn same(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Number(_), Value::Number(_)) => order(one, other) == 0,
@@ -485,7 +485,7 @@ fn same(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Compares two numbers: below zero if the first one is smaller.
+/// Compares two numbers: negative if the first one is smaller.
 fn order(one: &Value, other: &Value) -> i8 {
     let whole = |value: &Value| match (value.as_i64(), value.as_u64()) {
         (Some(number), _) => Some(i128::from(number)),

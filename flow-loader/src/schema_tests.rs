@@ -71,7 +71,7 @@ fn the_names_of_alternatives_are_known() {
     );
 }
 
-/// serde passes over what a variant with a tag does not have, and the schema knows it.
+/// serde ignores fields that a tagged variant does not have; the schema knows them.
 #[test]
 fn the_alternative_with_the_tag_of_the_value_is_meant() {
     let schema = json!({ "properties": { "mode": { "oneOf": [

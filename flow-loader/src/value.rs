@@ -1,8 +1,8 @@
-//! Values whose types are known only at run time, and what the program knows about their types.
+//! Values whose types are known only at run time, and the abilities of their types.
 //!
-//! What a type can do is found out where a node is registered, for types of which nothing is
-//! required: generated code calls a method on a [`Probe`], and rustc chooses between an
-//! implementation for types that can do it and one for all others: see `probes`.
+//! The abilities of a type are found where a node is registered, without any bounds on the type.
+//! Generated code calls a method on a [`Probe`], and rustc chooses an implementation: the one for
+//! types with the ability, or the one for all others. See `probes`.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
@@ -20,20 +20,20 @@ use serde_json::Value;
 use crate::cell::{AnyValue, opened_ref, unopened};
 use crate::list::{JsonOfLists, ListType, list_type};
 
-/// How a value is shown to people.
+/// Shows a value to people.
 pub type Shown = fn(&dyn Any) -> &(dyn fmt::Display + Send + Sync);
 
-/// What the program knows about a type.
+/// The type of a value, with its abilities.
 #[derive(Clone, Copy)]
 pub struct ValueType {
     pub(crate) id: fn() -> TypeId,
     pub(crate) name: fn() -> &'static str,
-    /// How a value is cloned. `None` if the type is not `Clone`.
+    /// Clones a value. `None` if the type is not `Clone`.
     pub(crate) clone: Option<CloneFunctions>,
-    /// How values are written as JSON and read from it. `None` if the type is not `Serialize` and
+    /// Writes values as JSON and reads them. `None` if the type is not `Serialize` and
     /// `Deserialize`.
     pub(crate) json: Option<JsonFunctions>,
-    /// A value as it is shown to people. `None` if the type is not `Display`.
+    /// Shows a value to people. `None` if the type is not `Display`.
     pub(crate) display: Option<Shown>,
     /// The items of a collection.
     pub(crate) items: Option<ItemFunctions>,
@@ -41,24 +41,24 @@ pub struct ValueType {
     pub(crate) option: Option<OptionFunctions>,
     /// Its JSON Schema. `None` if the type is not `JsonSchema`, or without the feature `schemars`.
     pub(crate) schema: Option<SchemaFunction>,
-    /// The type of a list of such values. `None` for the type of a list of lists, and for that of
-    /// the value in an `Option`.
+    /// The type of a list of such values. `None` for lists of lists, and for the value in an
+    /// `Option`.
     pub(crate) list: Option<&'static ListType>,
 }
 
 /// Makes the JSON Schema of a type.
 pub type SchemaFunction = fn() -> Option<Property>;
 
-/// How the values of a type are written as JSON and read from it.
+/// Writes the values of a type as JSON and reads them.
 #[derive(Clone, Copy)]
 pub struct JsonFunctions {
     pub(crate) serialize: fn(&dyn Any) -> &dyn erased_serde::Serialize,
     pub(crate) read: fn(Value) -> Result<AnyValue, serde_json::Error>,
-    /// As `read`, of an input, which somebody outside the program wrote.
+    /// Like `read`, for an input from outside the program.
     pub(crate) read_input: fn(Value) -> Result<AnyValue, Unfit>,
 }
 
-/// How a value is cloned.
+/// Clones a value.
 #[derive(Clone, Copy)]
 pub struct CloneFunctions {
     boxed: fn(&dyn Any) -> AnyValue,
@@ -66,25 +66,25 @@ pub struct CloneFunctions {
     typed: &'static (dyn Any + Send + Sync),
 }
 
-/// How a collection is iterated over.
+/// Iterates over a collection.
 #[derive(Clone, Copy)]
 pub struct ItemFunctions {
     pub(crate) id: fn() -> TypeId,
     pub(crate) name: fn() -> &'static str,
-    /// An item as it is shown.
+    /// Shows an item.
     pub(crate) display: Option<Shown>,
-    /// Whether the items always come in the same order: see `flow_runtime::Ordered`.
+    /// True if the items always have the same order: see `flow_runtime::Ordered`.
     pub(crate) are_ordered: bool,
-    /// Whether the collection is a list in JSON: see `flow_runtime::Sequence`.
+    /// True if the collection is a list in JSON: see `flow_runtime::Sequence`.
     pub(crate) are_a_list: bool,
     pub(crate) all: for<'a> fn(&'a dyn Any) -> Vec<ItemValue<'a>>,
 }
 
 /// An item of a collection.
 pub enum ItemValue<'a> {
-    /// One that the collection holds.
+    /// An item that the collection holds.
     Borrowed(&'a (dyn Any + Sync)),
-    /// One that was made for the loop: an entry of a map as a pair, or one that was read from JSON.
+    /// An item made for the loop: an entry of a map as a pair, or an item read from JSON.
     Owned(AnyValue),
 }
 
@@ -97,7 +97,7 @@ impl ItemValue<'_> {
     }
 }
 
-/// How the value in an `Option` is had.
+/// Takes the value out of an `Option`.
 #[derive(Clone, Copy)]
 pub struct OptionFunctions {
     /// The type of the value.
@@ -106,17 +106,17 @@ pub struct OptionFunctions {
 }
 
 impl ValueType {
-    /// The type's full name, as rustc writes it.
+    /// Returns the type's full name, as rustc writes it.
     pub fn name(&self) -> &'static str {
         (self.name)()
     }
 
-    /// The name without the paths in it.
+    /// The name without its paths.
     pub(crate) fn short_name(&self) -> String {
         short_name(self.name())
     }
 
-    /// How many `Option`s are around the value.
+    /// The number of `Option`s around the value.
     pub(crate) fn options(&self) -> usize {
         let mut name = self.name();
         let mut options = 0;
@@ -127,9 +127,9 @@ impl ValueType {
         options
     }
 
-    /// Returns true if values of this type can be written as JSON and read from it.
+    /// Returns `true` if values of this type can be written as JSON and read from it.
     pub fn is_json(&self) -> bool {
-        // What is read from a store lives nowhere that a reference could point to.
+        // A value that is read from a store owns its data, so a reference has nothing to point to.
         self.json.is_some() && !self.name().contains('&')
     }
 
@@ -142,7 +142,7 @@ impl ValueType {
         }
     }
 
-    /// The same in a box.
+    /// A clone in a box.
     pub(crate) fn cloned_box(&self, value: &dyn Any) -> AnyValue {
         (self.clone_functions().boxed)(value)
     }
@@ -155,7 +155,7 @@ impl ValueType {
         }
     }
 
-    /// Returns true if both are the same type.
+    /// Returns `true` if both are the same type.
     pub(crate) fn is(&self, other: &ValueType) -> bool {
         (self.id)() == (other.id)()
     }
@@ -171,22 +171,22 @@ impl fmt::Debug for ValueType {
 pub struct Probe<T>(PhantomData<fn() -> T>);
 
 impl<T> Probe<T> {
-    /// A probe.
+    /// Creates a probe.
     #[expect(clippy::new_without_default, reason = "only generated code makes one")]
     pub const fn new() -> Self {
         Probe(PhantomData)
     }
 }
 
-/// A type can do this.
+/// A type has this ability.
 pub struct Yes;
 
-/// A type cannot do this, or it is not known.
+/// A type lacks this ability, or it is not known.
 pub struct No;
 
-/// Whether a type is `Serialize` and `Deserialize`: [`Yes`] or [`No`].
+/// Provides the JSON functions of `T`: [`Yes`] has them, [`No`] has none.
 pub trait JsonOf<T> {
-    /// How.
+    /// The functions, if the type has the ability.
     const FUNCTIONS: Option<JsonFunctions>;
 }
 
@@ -194,7 +194,7 @@ impl<T> JsonOf<T> for No {
     const FUNCTIONS: Option<JsonFunctions> = None;
 }
 
-// Of `&'static str`, rustc cannot tell here that it is not `DeserializeOwned`: see `is_json`.
+// rustc cannot tell here that `&'static str` is not `DeserializeOwned`: see `is_json`.
 impl<T: Serialize + Deserialize<'static> + Send + Sync + 'static> JsonOf<T> for Yes {
     const FUNCTIONS: Option<JsonFunctions> = Some(JsonFunctions {
         serialize: |value| opened_ref::<T>(value),
@@ -203,9 +203,9 @@ impl<T: Serialize + Deserialize<'static> + Send + Sync + 'static> JsonOf<T> for 
     });
 }
 
-/// Whether a type is `Clone`.
+/// Provides the clone functions of `T`.
 pub trait CloneOf<T> {
-    /// How.
+    /// The functions, if the type has the ability.
     const FUNCTIONS: Option<CloneFunctions>;
 }
 
@@ -220,9 +220,9 @@ impl<T: Clone + Send + Sync + 'static> CloneOf<T> for Yes {
     });
 }
 
-/// Whether a type is `Display`.
+/// Provides the function that shows a `T`.
 pub trait DisplayOf<T> {
-    /// How.
+    /// The function, if the type has the ability.
     const FUNCTION: Option<Shown>;
 }
 
@@ -234,9 +234,9 @@ impl<T: fmt::Display + Send + Sync + 'static> DisplayOf<T> for Yes {
     const FUNCTION: Option<Shown> = Some(|value| opened_ref::<T>(value));
 }
 
-/// Whether a type is `JsonSchema`.
+/// Provides the schema function of `T`.
 pub trait SchemaOf<T> {
-    /// How.
+    /// The function, if the type has the ability.
     const FUNCTION: Option<SchemaFunction>;
 }
 
@@ -257,9 +257,9 @@ pub const fn schema_of<T, S: SchemaOf<T>>(_: &Probe<T>, _: &S) -> Option<SchemaF
     S::FUNCTION
 }
 
-/// Whether a type is a collection, of items that can be shown or not.
+/// Provides the functions of a collection `T`, whose items can be shown or not.
 pub trait ItemsOf<T, D> {
-    /// How.
+    /// The functions, if the type has the ability.
     const FUNCTIONS: Option<ItemFunctions>;
 }
 
@@ -278,9 +278,9 @@ impl<C: Collection + 'static, D: DisplayOf<C::Item>> ItemsOf<C, D> for Yes {
     });
 }
 
-/// Whether a type is an `Option`, of a value that can do this.
+/// Provides the functions of an `Option`, whose value has these abilities.
 pub trait OptionOf<T, J, C> {
-    /// How.
+    /// The functions, if the type has the ability.
     const FUNCTIONS: Option<OptionFunctions>;
 }
 
@@ -314,12 +314,12 @@ where
     });
 }
 
-/// An `Option`. A trait, and not the type, so that rustc does not take a type that it cannot find out
-/// for an `Option`, and complain of that.
+/// An `Option`. A trait rather than the type, so that rustc does not take a type that it cannot
+/// infer for an `Option` and report that.
 pub trait Optional {
     /// The value in it.
     type Value;
-    /// The `Option` itself.
+    /// Returns the `Option` itself.
     fn into_option(self) -> Option<Self::Value>;
 }
 
@@ -334,11 +334,11 @@ impl<T> Optional for Option<T> {
 pub trait Collection {
     /// Its items.
     type Item: 'static;
-    /// Whether its items always come in the same order.
+    /// True if its items always have the same order.
     const IS_ORDERED: bool = true;
-    /// Whether it is a list in JSON, of which each part is such a collection too.
+    /// True if it is a list in JSON, each part of which is such a collection too.
     const IS_SEQUENCE: bool = false;
-    /// All items, in its order.
+    /// Returns all items, in its order.
     fn all(&self) -> Vec<ItemValue<'_>>;
 }
 
@@ -384,7 +384,7 @@ maps! {
     [S] HashMap<K, V, S> { IS_ORDERED = false },
 }
 
-/// The value type of `T`, given what it can do.
+/// The value type of `T`, given its abilities.
 #[expect(clippy::too_many_arguments, reason = "one for each capability")]
 pub const fn value_type<T, J, C, D, I, E, O, S>(
     _: &Probe<T>,
@@ -428,7 +428,7 @@ where
     }
 }
 
-/// The value type of what a probe stands for. For generated code.
+/// The value type of a probe's type. For generated code.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __value_type {

@@ -1,4 +1,4 @@
-//! `#[derive(Action)]`: an enum whose variants are actions and whose fields are what they write.
+//! `#[derive(Action)]`: an enum whose variants are actions and whose fields are their writes.
 
 use std::collections::HashMap;
 
@@ -85,7 +85,7 @@ fn makes_human(attribute: &Attribute) -> bool {
     })
 }
 
-/// The items of a type that cannot have actions, so that a node that names it has no further error.
+/// The items of a type that cannot have actions, so that a node that names it has no second error.
 fn stub(item: &DeriveInput) -> TokenStream {
     let name = &item.ident;
     let (generics, arguments, bounds) = item.generics.split_for_impl();
@@ -100,7 +100,7 @@ fn stub(item: &DeriveInput) -> TokenStream {
 }
 
 /// The items of an enum, and the macro that passes its actions to a node's contract, unless a node
-/// defines it.
+/// defines this macro.
 fn told(
     item: &DeriveInput,
     items: TokenStream,

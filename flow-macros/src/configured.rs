@@ -1,5 +1,5 @@
-//! `#[cfg(…)]` and `#[cfg_attr(…)]` where rustc has not looked at them yet: a macro gets the inside of
-//! its input as it is written, and cannot ask whether a condition holds.
+//! `#[cfg(…)]` and `#[cfg_attr(…)]` before rustc evaluates them: a macro gets the inside of its
+//! input as written, and cannot evaluate a condition.
 
 use flow_spec::Code;
 use proc_macro2::{TokenStream, TokenTree};
@@ -18,7 +18,7 @@ pub(crate) struct Conditional {
 }
 
 impl Conditional {
-    /// `None` for another attribute.
+    /// Returns `None` for another attribute.
     pub(crate) fn of(meta: &Meta) -> Option<Self> {
         let list = meta.require_list().ok()?;
         if !list.path.is_ident("cfg_attr") {
@@ -40,10 +40,10 @@ impl Conditional {
     }
 }
 
-/// Something in the input of a macro that may have a condition.
+/// A part of a macro's input that may have a condition.
 pub(crate) struct Part<'a> {
     pub(crate) attributes: &'a [Attribute],
-    /// Such as "the field `why`".
+    /// The name of the part in messages, such as "the field `why`".
     pub(crate) what: String,
     /// The whole that can have a condition instead: "the whole enum".
     pub(crate) whole: &'a str,
@@ -52,7 +52,7 @@ pub(crate) struct Part<'a> {
 }
 
 impl Part<'_> {
-    /// Reports the conditions on which depends whether the part is there, or what the macro reads of it.
+    /// Reports conditions that decide if the part exists, or what the macro reads from it.
     pub(crate) fn refuse_conditions(&self, report: &mut Report) {
         for attribute in self.attributes {
             let adds = |name: &str| adds(&attribute.meta, name);
@@ -75,7 +75,7 @@ impl Part<'_> {
     }
 }
 
-/// Returns true for a `cfg_attr` that adds an attribute of this name.
+/// Returns true if a `cfg_attr` adds an attribute of this name.
 fn adds(meta: &Meta, name: &str) -> bool {
     let Some(conditional) = Conditional::of(meta) else {
         return false;
@@ -90,8 +90,8 @@ pub(crate) fn is_condition(attribute: &Attribute) -> bool {
     path.is_ident("cfg") || path.is_ident("cfg_attr")
 }
 
-/// The first of these attributes that rustc adds under a condition: the condition, the attributes if it
-/// holds, and those if it does not.
+/// The first of these attributes that rustc adds conditionally: the condition, and the attributes
+/// if it holds and if it does not.
 pub(crate) fn alternatives(
     attributes: &[Attribute],
 ) -> Option<(TokenStream, TokenStream, TokenStream)> {

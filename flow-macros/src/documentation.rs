@@ -1,7 +1,7 @@
-//! Doc comments, also those that a macro of std writes: `#[doc = include_str!("node.md")]`.
+//! Doc comments, including those from macros of std: `#[doc = include_str!("node.md")]`.
 //!
-//! rustc expands such a macro later than we read it, so its text is found out here. A file is read by
-//! rustc as well, which says if it is missing, and builds again when it has changed.
+//! rustc expands such a macro after we read it, so its text is determined here. rustc reads the
+//! file as well: it reports a missing file, and rebuilds after a change.
 
 use flow_spec::Code;
 use syn::punctuated::Punctuated;
@@ -11,7 +11,7 @@ use syn::{Attribute, Expr, ExprLit, ExprMacro, Lit, Meta, Token};
 use crate::editor;
 use crate::report::Report;
 
-/// The doc comment among these attributes, as a reader sees it: without the space after each `///`.
+/// The doc comment among these attributes as readers see it: without the space after each `///`.
 pub(crate) fn documentation(attributes: &[Attribute]) -> Option<String> {
     let texts: Vec<String> = values(attributes)
         .filter_map(|value| match text(value) {
@@ -52,7 +52,7 @@ fn values(attributes: &[Attribute]) -> impl Iterator<Item = &Expr> {
 /// The text of an expression.
 enum Text {
     Known(String),
-    /// rustc says what is wrong with it.
+    /// rustc reports what is wrong with it.
     OfRustc,
     Unknown,
 }
@@ -77,7 +77,7 @@ fn literal(literal: &Lit) -> Text {
     }
 }
 
-/// The text that a macro of std makes.
+/// The text that a macro of std produces.
 fn expanded(call: &ExprMacro) -> Text {
     let Some(name) = call.mac.path.segments.last() else {
         return Text::Unknown;

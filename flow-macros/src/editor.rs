@@ -1,18 +1,17 @@
-//! What an editor finds in an expansion.
+//! The parts of an expansion that an editor finds.
 //!
 //! An editor goes by place: it follows a word to every token of the expansion that has the place of
-//! the word. Most of our code is shown where rustc is to report an error in it, which would lead
-//! from the name of a node to twenty places. So the expansion for rust-analyzer shows generated
-//! code at the call of the macro, and each word of the user only where it means what it says.
-//! rustc gets none of this.
+//! the word. Most of our code is shown where rustc is to report errors in it, which would lead from
+//! the name of a node to twenty places. The expansion for rust-analyzer therefore shows generated
+//! code at the call of the macro, and each word of the user only where it has its meaning. rustc
+//! gets none of this.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 
-/// True if rust-analyzer expands the macro. It does so in a process of its own, which compiles
-/// nothing.
+/// True if rust-analyzer expands the macro, in a separate process that compiles nothing.
 static EXPANDS: LazyLock<bool> = LazyLock::new(|| {
     std::env::current_exe().is_ok_and(|exe| {
         let name = exe.file_name().unwrap_or_default().to_string_lossy();
@@ -40,8 +39,8 @@ pub(crate) fn out_of_sight(tokens: TokenStream) -> TokenStream {
     out_of_sight_but(tokens, [])
 }
 
-/// Generated code that defines these names. An editor finds the definitions at the user's words,
-/// and nothing else.
+/// Generated code that defines these names. An editor finds only the definitions at the user's
+/// words.
 pub(crate) fn out_of_sight_but<'a>(
     tokens: TokenStream,
     names: impl IntoIterator<Item = &'a Ident>,

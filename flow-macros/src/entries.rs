@@ -24,21 +24,21 @@ pub(crate) struct List {
     pub(crate) krate: &'static str,
     /// The name of the macro.
     pub(crate) name: &'static str,
-    /// The type of the value that it makes.
+    /// The type of the macro's value.
     pub(crate) makes: &'static str,
-    /// What is wrong with the version of an entry, and what to do.
+    /// Returns the error for the version of an entry, with help.
     pub(crate) wrong_version: fn(&str) -> Option<String>,
-    /// What to say of an entry that is there twice: of a name and a version. `None` if the two can be
-    /// told apart: with the paths of both.
+    /// Returns the error for a repeated entry, given a name, a version and both paths. `None` if
+    /// the two entries can be distinguished.
     pub(crate) twice: fn(&str, Option<&str>, [&Path; 2]) -> Option<String>,
-    /// The name by which entries are told apart, given the name as written.
+    /// Returns the name that identifies an entry, given the name as written.
     pub(crate) key: fn(&str) -> String,
-    /// What is written for an entry, given its contract.
+    /// Returns the code for an entry, given its contract.
     pub(crate) entry: fn(&Told) -> syn::Result<TokenStream>,
 }
 
 impl List {
-    /// The expansion of the macro: of a list of nodes, or of the second half for one of them.
+    /// The expansion of the macro: for a list of nodes, or for the second half of one of them.
     pub(crate) fn expand(&self, input: TokenStream) -> TokenStream {
         match input.clone().into_iter().next() {
             Some(TokenTree::Punct(first)) if first.as_char() == '@' => self.told(input),
@@ -83,7 +83,7 @@ impl List {
         }
     }
 
-    /// Checks what can be seen without the contract. Returns false if something is wrong.
+    /// Checks everything that needs no contract. Returns false if something is wrong.
     fn check<'a>(
         &self,
         entry: &'a Entry,
@@ -115,8 +115,8 @@ impl List {
         }
     }
 
-    /// The second half of the expansion, which a node's macro calls: adds the node to the list. It has
-    /// no name of its own, since rustc names it beside errors in what it writes.
+    /// The second half of the expansion, which a node's macro calls: adds the node to the list. It
+    /// has no separate name, since rustc shows the name beside errors in its output.
     fn told(&self, input: TokenStream) -> TokenStream {
         let told: Told = match syn::parse2(input) {
             Ok(told) => told,
@@ -129,7 +129,7 @@ impl List {
     }
 }
 
-/// What a node's macro is asked with, and its contract.
+/// The input of the second half, with the contract of a node.
 pub(crate) struct Told {
     /// The list.
     pub(crate) list: Ident,
@@ -157,7 +157,7 @@ impl Parse for Told {
 }
 
 impl Told {
-    /// Refuses a value of what has none.
+    /// Refuses a value for a node that takes none.
     pub(crate) fn refuse_value(&self) -> syn::Result<()> {
         let Entry { path, value, .. } = &self.entry;
         let what = without_value(&self.contract, path);
@@ -204,7 +204,7 @@ impl Parse for Entry {
     }
 }
 
-/// What to say where the name of a node should be.
+/// The error if the name of a node is missing.
 fn not_a_name(input: ParseStream<'_>) -> String {
     let quoted = input.fork().parse::<LitStr>();
     match quoted.ok().and_then(|text| text.parse::<Path>().ok()) {
@@ -228,7 +228,7 @@ fn refuse_value(path: &Path, input: ParseStream<'_>) -> syn::Result<()> {
 
 const VERSION: &str = "expected a version in quotes after `@`, as in `@ \"1.2.0\"`";
 
-/// What is behind a sign. If there is nothing, the error is at the sign.
+/// Parses the text behind a sign. If there is none, the error is at the sign.
 fn behind<T: Parse>(input: ParseStream<'_>, sign: Span, expected: &str) -> syn::Result<T> {
     let is_empty = input.is_empty() || input.peek(Token![,]);
     input.parse().map_err(|error| {
@@ -258,7 +258,7 @@ pub(crate) fn last_span(path: &Path) -> Span {
     last.map_or_else(Span::call_site, |last| last.ident.span())
 }
 
-/// What it is, if it is not a type with settings.
+/// The kind of a node that is not a type with settings.
 fn without_value(contract: &Contract, path: &Path) -> Option<&'static str> {
     let last = path.segments.last();
     match contract.kind {
@@ -269,9 +269,9 @@ fn without_value(contract: &Contract, path: &Path) -> Option<&'static str> {
     }
 }
 
-/// A name for the type of a node, and its definition. So a type whose generic arguments are missing is
-/// one error. A type with arguments is named as it is: they may be those of the function around it,
-/// which a definition cannot use.
+/// A name for the type of a node, and its definition, so that missing generic arguments are one
+/// error. A type with arguments keeps its name: they may belong to the surrounding function, which
+/// a definition cannot use.
 pub(crate) fn named_once(path: &Path) -> (TokenStream, TokenStream) {
     let has_arguments = |segment: &PathSegment| !segment.arguments.is_none();
     if path.segments.iter().any(has_arguments) {

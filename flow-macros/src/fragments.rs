@@ -1,8 +1,8 @@
-//! Fragments of `macro_rules!`: the tokens that such a macro puts in place of `$ty:ty` come in a group
-//! without delimiters. Without these groups, a program from a macro reads as it would written out.
+//! Fragments of `macro_rules!`: the tokens that such a macro inserts for `$ty:ty` come in a group
+//! without delimiters. Without these groups, a program from a macro reads as if written out.
 //!
-//! The hard thing is precedence: `$count * 2` multiplies all of `1 + 2`. So where neighbours would
-//! take a fragment apart, it gets parentheses.
+//! Precedence has to survive: `$count * 2` multiplies all of `1 + 2`. A fragment that its
+//! neighbours would split therefore gets parentheses.
 
 use proc_macro2::{Delimiter, Group, Ident, Spacing, Span, TokenStream, TokenTree};
 use syn::{Expr, Type};
@@ -12,13 +12,13 @@ pub(crate) fn ungrouped(tokens: TokenStream) -> TokenStream {
     changed(&tokens, &mut Bodies::Changed).unwrap_or(tokens)
 }
 
-/// The same for an item, except for the bodies of its functions: these are for rustc alone, which
-/// knows its own groups.
+/// Ungroups an item, except for the bodies of its functions: these are for rustc alone, which
+/// handles its own groups.
 pub(crate) fn ungrouped_item(item: TokenStream) -> TokenStream {
     changed(&item, &mut Bodies::Kept { comes_next: false }).unwrap_or(item)
 }
 
-/// What happens to bodies of functions.
+/// The handling of function bodies.
 #[derive(Clone, Copy)]
 enum Bodies {
     Changed,
@@ -29,7 +29,7 @@ enum Bodies {
 }
 
 impl Bodies {
-    /// Returns true if the token is the body of a function, which is to stay. Tokens come in order.
+    /// Returns true for the body of a function, which is to stay. Expects tokens in order.
     fn keep(&mut self, token: &TokenTree) -> bool {
         let Bodies::Kept { comes_next } = self else {
             return false;
@@ -46,7 +46,7 @@ impl Bodies {
     }
 }
 
-/// `None` if there is no such group: then the tokens are best left as they are.
+/// Returns `None` if there is no such group: then the tokens are best left as they are.
 fn changed(tokens: &TokenStream, bodies: &mut Bodies) -> Option<TokenStream> {
     let mut is_changed = false;
     let mut result: Vec<TokenTree> = Vec::new();
@@ -82,7 +82,7 @@ fn changed(tokens: &TokenStream, bodies: &mut Bodies) -> Option<TokenStream> {
                     None => result.push(group.into()),
                 }
             }
-            // A word of Rust since its last edition, in which generated code is.
+            // A keyword only since the newest edition, which generated code uses.
             TokenTree::Ident(word) if word == "gen" => {
                 is_changed = true;
                 result.push(Ident::new_raw("gen", word.span()).into());
@@ -93,7 +93,7 @@ fn changed(tokens: &TokenStream, bodies: &mut Bodies) -> Option<TokenStream> {
     is_changed.then(|| result.into_iter().collect())
 }
 
-/// Returns true if a fragment without its group would mean something else between these tokens.
+/// Returns true if a fragment without its group would have another meaning between these tokens.
 fn is_taken_apart(fragment: &TokenStream, before: &[TokenTree], after: Option<&TokenTree>) -> bool {
     if fragment.clone().into_iter().nth(1).is_none() {
         return false;
@@ -181,7 +181,7 @@ fn is_after_operator(before: &[TokenTree]) -> bool {
 
 fn is_before_operator(after: Option<&TokenTree>) -> bool {
     match after {
-        // `=>` ends a condition, and `=` a pattern. `==` is an operator all the same.
+        // `=>` ends a condition, and `=` a pattern, but `==` is an operator.
         Some(TokenTree::Punct(mark)) => match mark.as_char() {
             ',' | ';' | ':' => false,
             '=' => mark.spacing() == Spacing::Joint,

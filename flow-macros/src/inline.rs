@@ -1,8 +1,8 @@
 //! The inline modules of a file, as far as its braces show them.
 //!
-//! Items that are generated for a flow have names of their own in each module, so that none of them
-//! is in the way of those that `use super::*` brings: rustc refuses a name that is both generated
-//! and imported in this way.
+//! Items that are generated for a flow have separate names in each module, so that they do not
+//! clash with those from `use super::*`: rustc refuses a name that is both generated and imported
+//! by a glob.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -83,8 +83,8 @@ fn modules(text: &str) -> Vec<Module> {
     modules
 }
 
-/// Reads a text token by token: a word, or a letter that is none. Comments, spaces and literals with
-/// quotes are passed over.
+/// Reads a text token by token: a word, or a letter outside of words. Skips comments, spaces and
+/// literals with quotes.
 struct Reader<'a> {
     rest: &'a str,
     at: LineColumn,

@@ -1,7 +1,7 @@
 //! The macros of `flow-runtime`, which re-exports and documents them.
 //!
 //! `flow!` works in four steps: parse → resolve → lower → expand. Between the first two, rustc
-//! itself brings us the contracts of the nodes: see `protocol`.
+//! itself provides the contracts of the nodes: see `protocol`.
 
 mod action;
 mod configured;
@@ -77,7 +77,7 @@ pub fn __node_contract(input: TokenStream) -> TokenStream {
 }
 
 /// The calls with which `flow!` asks its nodes for their contracts. rustc shows the name of this
-/// macro beside a name that is no node.
+/// macro beside a name that is not a node.
 #[doc(hidden)]
 #[proc_macro]
 pub fn every_node_needs_the_attribute_node(input: TokenStream) -> TokenStream {

@@ -11,7 +11,7 @@ use crate::report::Report;
 
 pub(crate) use flow_spec::{RESERVED_NAMES as RESERVED, camel_case, snake_case};
 
-/// Reports a node that is named by a word of the language.
+/// Reports a node that is named like a word of the language.
 pub(crate) fn refuse_reserved(name: &Ident, report: &mut Report) -> bool {
     let text = plain(name);
     let is_reserved = RESERVED.contains(&text.as_str());
@@ -23,7 +23,7 @@ pub(crate) fn refuse_reserved(name: &Ident, report: &mut Report) -> bool {
     is_reserved
 }
 
-/// The name of an action or the label of an end as a document has it: in the composed form of Unicode.
+/// The name of an action or the label of an end in a document, in the composed form of Unicode.
 pub(crate) fn composed(literal: LitStr) -> LitStr {
     let text = literal.value();
     match flow_spec::document::__private::composed(&text) {
@@ -43,8 +43,8 @@ pub(crate) fn plain(name: &Ident) -> String {
     text.strip_prefix("r#").map(str::to_owned).unwrap_or(text)
 }
 
-/// The span of the user's code, resolved where generated code is: for everything that our `let`s
-/// and fields define. An editor finds a definition only if it is resolved where its place is.
+/// The span of the user's code, resolved like generated code, for all definitions of our `let`s and
+/// fields. An editor finds a definition only if it is resolved at its place.
 pub(crate) fn here(user: Span) -> Span {
     if crate::editor::expands() {
         user
@@ -53,7 +53,7 @@ pub(crate) fn here(user: Span) -> Span {
     }
 }
 
-/// Returns true if the text is a name, which may be raw. Not by parsing it, because rustc's lexer
+/// Returns true if the text is a name, perhaps a raw one. It is not parsed, because rustc's lexer
 /// takes long for several hundred names.
 pub(crate) fn is_name(text: &str) -> bool {
     match text.strip_prefix("r#") {
@@ -62,7 +62,7 @@ pub(crate) fn is_name(text: &str) -> bool {
     }
 }
 
-/// The keyword that keeps a path from leading to a macro: only its first words can be `crate`,
+/// The keyword that prevents a path from leading to a macro: only its first words can be `crate`,
 /// `self` or `super`.
 pub(crate) fn keyword_in(path: &syn::Path) -> Option<&Ident> {
     let last = path.segments.len().saturating_sub(1);
@@ -91,7 +91,7 @@ pub(crate) fn ident(name: &str, user: Span) -> Ident {
     if matches!(name, "self" | "Self" | "super" | "crate") {
         return Ident::new(&format!("{name}_"), span);
     }
-    // This is not a name, which is reported elsewhere; this identifier replaces it.
+    // This is not a name, which is reported elsewhere. This identifier replaces it.
     let is_letter = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
     let letters: String = name.chars().filter(is_letter).collect();
     Ident::new(&format!("unnamed_{letters}"), span)
@@ -136,8 +136,8 @@ pub(crate) fn path_text(path: &syn::Path) -> String {
     path.to_token_stream().to_string().replace(' ', "")
 }
 
-/// The type of a value that begins with this path, as far as it shows: that of `Ask { … }`,
-/// `Ask(…)` and `Ask::new(…)` is `Ask`.
+/// The type of a value that begins with this path, as far as visible: that of `Ask { … }`, `Ask(…)`
+/// and `Ask::new(…)` is `Ask`.
 pub(crate) fn type_of(value: &syn::Path) -> String {
     let mut ty = value.clone();
     while ty

@@ -1,11 +1,11 @@
-//! How contracts reach `flow!`: through a macro with the name of each node.
+//! The way of contracts to `flow!`: through a macro with the name of each node.
 //!
 //! `flow!` expands to a call of its first node's macro, which appends its contract to a list and
-//! calls the next; the last to be called is `flow!`. `use nodes::review;` brings
-//! the function and the macro alike, so contracts are found wherever the node is, and rustc itself
-//! explains a name that is none. A chain of macro calls counts against the recursion limit, so a
-//! flow's nodes are asked in groups; a group's end defines a macro that hands on what the group has
-//! collected and speaks the same protocol as a node.
+//! calls the next one; the last one calls `flow!`. `use nodes::review;` imports the function and
+//! the macro alike, so contracts are found wherever the node is, and rustc itself reports names
+//! that are not nodes. A chain of macro calls counts against the recursion limit, so a flow's nodes
+//! are queried in groups. The end of a group defines a macro that passes on the collected contracts
+//! and speaks the same protocol as a node.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote};
@@ -18,16 +18,16 @@ use crate::names::{dollar, is_type_name, located, plain};
 use crate::runtime::{runtime, runtime_crate};
 use crate::twice::{self, Extent, unique_name};
 
-/// How many nodes are queried in one chain.
+/// The number of nodes that are queried in one chain.
 const GROUP: usize = 60;
 
-/// The name of a node or of an enum of actions, by which it is imported.
+/// The name of a node or of an enum of actions, under which it is imported.
 pub(crate) struct Named<'a> {
     pub(crate) name: &'a Ident,
     pub(crate) vis: &'a Visibility,
     /// The user's item of this name, if there is one.
     pub(crate) item: Option<Extent>,
-    /// What is generated for that item alone.
+    /// The code that is generated for that item alone.
     pub(crate) items: TokenStream,
 }
 
@@ -36,8 +36,8 @@ pub(crate) fn contract_macro(node: &Named<'_>, contract: &Contract) -> TokenStre
     named_macro(node, Some(contract), &TokenStream::new())
 }
 
-/// The macro that is imported along with what it is named after, and the items. It passes on the
-/// contract, and has these arms.
+/// The macro that is imported together with its namesake, and the items. It passes on the contract,
+/// and has these arms.
 pub(crate) fn named_macro(
     named: &Named<'_>,
     contract: Option<&Contract>,
@@ -74,8 +74,8 @@ pub(crate) fn named_macro(
     }
 }
 
-/// The name of the macro of something that is not `pub`. If a flow names it by a path that is
-/// private there, rustc shows this name beside the error.
+/// The name of the macro of an item that is not `pub`. If a flow names it by a path that is private
+/// there, rustc shows this name beside the error.
 fn private_name(name: &Ident) -> Ident {
     format_ident!(
         "pub_is_missing_before_{}",
@@ -96,8 +96,8 @@ pub(crate) fn macro_path(path: &Path) -> Path {
     path
 }
 
-/// The name of a node's macro: that of the node. But a macro with the name of one of std, or of
-/// `flow!`, would make that ambiguous wherever it is imported, so such a macro gets another name.
+/// The name of a node's macro: that of the node. A macro with the name of one of std, or of
+/// `flow!`, would be ambiguous wherever it is imported, so such a macro gets another name.
 pub(crate) fn macro_name(name: &Ident) -> Ident {
     let text = name.to_string();
     let of_macro = macro_text(text.clone());
@@ -108,9 +108,9 @@ pub(crate) fn macro_name(name: &Ident) -> Ident {
     }
 }
 
-/// The same as text.
+/// Like `macro_name`, as text.
 pub(crate) fn macro_text(text: String) -> String {
-    // In the order of the alphabet.
+    // In alphabetical order.
     const TAKEN: [&str; 37] = [
         "assert",
         "assert_eq",
@@ -158,11 +158,11 @@ pub(crate) fn macro_text(text: String) -> String {
     }
 }
 
-/// Asks each of these nodes for its contract, and hands all of them to `flow!` together
-/// with `body`.
+/// Asks each of these nodes for its contract, and passes all of them to `flow!` together with
+/// `body`.
 ///
-/// If there is no macro of a name, rustc says only that, and names the macro that wrote the call. So
-/// the calls are written by a macro whose name says what to do: [`asked`].
+/// For a missing macro, rustc only reports that, and names the macro that wrote the call. The calls
+/// are therefore written by a macro whose name says what to do: [`asked`].
 pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStream {
     let runtime = runtime_crate();
     let ask = Ask {
@@ -193,7 +193,7 @@ pub(crate) fn asked(input: TokenStream) -> TokenStream {
 
 /// A flow that asks for the contracts of its nodes.
 struct Ask {
-    /// The path of `flow!`, which is told all contracts.
+    /// The path of `flow!`, which receives all contracts.
     resolved: Path,
     flow: Ident,
     nodes: Vec<Path>,
@@ -239,7 +239,7 @@ impl Ask {
         tokens
     }
 
-    /// The call of the first of these macros, with what is needed to call the others.
+    /// The call of the first of these macros, with the data to call the others.
     fn chain_of(&self, macros: &[TokenStream], body: &TokenStream) -> TokenStream {
         let resolved = out_of_sight(self.resolved.to_token_stream());
         let mut chain = macros.iter().chain([&resolved]);
@@ -248,7 +248,7 @@ impl Ask {
     }
 }
 
-/// The path of a node's macro where it is called: shown where the user wrote it, but written here.
+/// The path of a node's macro in a call: shown where the user wrote it, but resolved here.
 fn called(path: &Path) -> TokenStream {
     if editor::expands() {
         return out_of_sight(path.to_token_stream());
@@ -257,7 +257,7 @@ fn called(path: &Path) -> TokenStream {
     // rustc reports one private name once at each place, and a flow has the type in its own code.
     let is_private_type =
         path.segments.len() > 1 && last.is_some_and(|last| is_type_name(&last.ident));
-    // Where this is, nothing is known of the crate.
+    // At this place, the crate is unknown.
     let names_crate = path.segments.iter().any(|one| one.ident == "$crate");
     if is_private_type || names_crate {
         path.to_token_stream()
@@ -266,7 +266,7 @@ fn called(path: &Path) -> TokenStream {
     }
 }
 
-/// The macro that the end of a group defines: it passes on what the group has collected.
+/// The macro that the end of a group defines: it passes on the collected contracts of the group.
 pub(crate) fn collected_macro(name: &Ident, told: &TokenStream) -> TokenStream {
     let d = dollar();
     quote! {

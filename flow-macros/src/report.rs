@@ -42,7 +42,7 @@ impl Report {
         self.errors.is_empty()
     }
 
-    /// The value of the result. `None` if it is a mistake, which is added.
+    /// The value of the result. `None` for a mistake, which is added.
     pub(crate) fn ok<T>(&mut self, result: syn::Result<T>) -> Option<T> {
         result.map_err(|error| self.push(error)).ok()
     }

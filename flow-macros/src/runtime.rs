@@ -1,7 +1,7 @@
-//! The one place that spells the path of the runtime, and of its hidden module.
+//! The only place that spells the path of the runtime, and of its hidden module.
 //!
 //! The path is `::flow_runtime`, unless the user names another one: `#[node(crate = path)]`. It is
-//! kept for the time of one expansion, since everything that is generated refers to it.
+//! kept during one expansion, since all generated code refers to it.
 
 use std::cell::{Cell, RefCell};
 
@@ -23,7 +23,7 @@ thread_local! {
 /// The name under which items import the hidden module.
 const IMPORT: &str = "__rt";
 
-/// Forgets the path when an expansion is over: its tokens are of no use in the next one.
+/// Forgets the path after an expansion: its tokens are invalid in the next one.
 struct Forget;
 
 impl Drop for Forget {
@@ -39,8 +39,8 @@ pub(crate) fn at<T>(path: Option<Path>, expand: impl FnOnce() -> T) -> T {
     expand()
 }
 
-/// Items that refer to the hidden module by a short name: a flow of many nodes has thousands of such
-/// paths, and each token takes its time. They have to be in a block of their own.
+/// Items that refer to the hidden module by a short name: a flow of many nodes has thousands of
+/// such paths, and each token takes time. They have to be in a separate block.
 pub(crate) fn importing(site: Span, items: impl FnOnce() -> TokenStream) -> TokenStream {
     let rt = runtime_at(site);
     let name = Ident::new(IMPORT, site);
@@ -105,7 +105,7 @@ pub(crate) fn runtime() -> Runtime {
     runtime_at(Span::call_site())
 }
 
-/// The same, for code that is shown at `site`.
+/// The hidden module, for code that is shown at `site`.
 pub(crate) fn runtime_at(site: Span) -> Runtime {
     Runtime { site, hidden: true }
 }

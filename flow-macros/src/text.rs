@@ -1,4 +1,4 @@
-//! Types: as text, and what their names show.
+//! Types as text, and the facts that their names show.
 
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -99,15 +99,15 @@ pub(crate) fn last_segment(ty: &Type) -> Option<&Ident> {
     }
 }
 
-/// A type that owns what another one borrows.
+/// The owned form of a borrowing type.
 pub(crate) struct Owned {
     pub(crate) ty: Type,
     /// The place of the first `&`.
     pub(crate) borrow: Span,
 }
 
-/// Returns true if it is the name of a type of the standard library whose values can go from thread
-/// to thread, and be shared between threads, if those in them can.
+/// Returns true for the name of a type of the standard library whose values can be sent and shared
+/// between threads if their contents can.
 pub(crate) fn is_of_std(name: &Ident) -> bool {
     const NAMES: [&str; 30] = [
         "bool", "char", "str", "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32",
@@ -118,7 +118,7 @@ pub(crate) fn is_of_std(name: &Ident) -> bool {
 }
 
 /// Returns true if all names in the type are of the standard library, so that rustc need not check
-/// whether its values can be sent. There are many such types, and each check takes time.
+/// if its values can be sent. Such types are common, and each check takes time.
 pub(crate) fn is_plain(ty: &TokenStream) -> bool {
     ty.clone().into_iter().all(|token| match token {
         TokenTree::Ident(name) => is_of_std(&name),
@@ -128,8 +128,8 @@ pub(crate) fn is_plain(ty: &TokenStream) -> bool {
     })
 }
 
-/// Returns true if a type is a path, possibly with arguments, and has nothing in it that other types
-/// turn into of themselves: `flow!` compares such types.
+/// Returns true if a type is a path, possibly with arguments, and contains nothing that other types
+/// coerce to: `flow!` compares such types.
 pub(crate) fn is_compared(text: &str) -> bool {
     const OTHERS: [&str; 11] = [
         "dyn", "fn", "impl", "Self", "_", "std", "core", "alloc", "Path", "OsStr", "CStr",
@@ -154,7 +154,7 @@ pub(crate) fn item_of_vec(text: &str) -> Option<&str> {
 pub(crate) fn owned(ty: &Type) -> Option<Owned> {
     let mut borrow = None;
     let tokens = owned_tokens(ty.to_token_stream(), &mut borrow)?;
-    // Before the tokens are parsed: there are many types, and most borrow nothing.
+    // Before parsing the tokens: there are many types, and most borrow nothing.
     let borrow = borrow?;
     let ty = syn::parse2(tokens).ok()?;
     Some(Owned { ty, borrow })

@@ -1,12 +1,12 @@
-//! Two items of one name: rustc reports the second one, and nothing that we generate for it.
+//! Two items with the same name: rustc reports the second one, but nothing that we generate for it.
 //!
-//! After that report, rustc takes the name for one of the two. All that is generated for the other
-//! one would then be there twice, with an error for each part of it:
+//! After that report, rustc takes the name for one of the two. The generated code of the other one
+//! would then exist twice, with an error for each part of it:
 //!
-//! - What is named as the user's item is, next to it, gets the place of that item: rustc reports
-//!   only one of the clashes that a name has at one place, and the first one is of the user's item.
-//! - All other items are given to a macro of that name, which is lost with the name.
-//! - What has no item of the user's with its name has a module of its own for that: [`once`].
+//! - An item that has the same name as the user's, next to it, gets the place of that item: rustc
+//!   reports only one clash of a name at one place, and the first one is of the user's item.
+//! - All other items are passed to a macro of that name, which is lost with the name.
+//! - Code for which the user has no item with its name is in a separate module: [`once`].
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -96,8 +96,8 @@ impl Parse for Extent {
     }
 }
 
-/// These items, unless there are others that are `what` by the same name: then rustc reports the
-/// second of two modules, and its items are left out.
+/// These items, unless others exist that are `what` by the same name: then rustc reports the second
+/// of two modules, and its items are left out.
 pub(crate) fn once(name: &Ident, what: &str, items: &TokenStream) -> TokenStream {
     if editor::expands() {
         return items.clone();
@@ -143,10 +143,10 @@ fn module_name(name: &Ident, what: &str) -> Ident {
     Ident::new(&own, span)
 }
 
-/// Parts of a path that say nothing of a module.
+/// Parts of a path that do not identify a module.
 const FILES_OF_ROOTS: [&str; 4] = ["src", "lib", "main", "mod"];
 
-/// These items, unless the macro called `name` is that of another item than `own`.
+/// These items, unless the macro called `name` belongs to another item than `own`.
 pub(crate) fn if_own(name: &Ident, own: &Ident, items: &TokenStream) -> TokenStream {
     if editor::expands() {
         items.clone()
@@ -155,7 +155,7 @@ pub(crate) fn if_own(name: &Ident, own: &Ident, items: &TokenStream) -> TokenStr
     }
 }
 
-/// The arms of the macro of an item that say so.
+/// The arms of an item's macro that confirm this.
 pub(crate) fn own_arms(own: &Ident) -> TokenStream {
     let d = dollar();
     quote! {
@@ -179,8 +179,8 @@ pub(crate) fn unique_name(name: &Ident) -> Ident {
     )
 }
 
-/// Which expansion of a `macro_rules!` a name comes from that stands in it: each one has it at the same place. `None` if
-/// it stands in the user's code, or if the compiler does not say so.
+/// The expansion of a `macro_rules!` that a name in it comes from, since each expansion has it at
+/// the same place. `None` if it is in the user's code, or if the compiler does not tell.
 fn expansion(span: Span) -> Option<String> {
     let shown = format!("{span:?}"); // `#12 bytes(3..7)`
     let (context, _) = shown.strip_prefix('#')?.split_once(' ')?;

@@ -1,30 +1,29 @@
-//! Executions, told of by their journals.
+//! Exports executions from their journals.
 
 use std::collections::HashMap;
 
 use flow_durable::{
-    EventFilter, Execution, ExecutionEvent, ExecutionId, Executions, Record, RecordKind,
+    EventFilter, Execution, ExecutionEvent, ExecutionId, Executions, Payload, Record, RecordKind,
     RecordedEvent, RuntimeError,
 };
-use flow_runtime::NodeError;
+use flow_runtime::engine::{NodePath, StepKey};
 use opentelemetry::trace::Link;
 use opentelemetry::{Context, KeyValue, TraceId};
-use serde_json::Value;
 
 use crate::ids::span_id;
 use crate::names;
 use crate::telemetry::{Telemetry, sampled};
 use crate::trace::{Begun, Reached, RunEnd, RunTrace};
 
-/// Exports the spans and metrics of executions, from their journals: also of those that run in other
-/// processes, and of flows that this process does not have.
+/// Exports the spans and metrics of executions, from their journals. It includes executions of
+/// other processes, and flows that this process does not have.
 ///
 /// The id of an execution is the id of its trace, and the ids of its spans are made from its steps.
-/// So an execution that was paused for a week, or continues in another process after a crash, is one
-/// trace without gaps, whichever process exports which part of it. A copy is a trace of its own, with
-/// a link to the execution that it is a copy of.
+/// So an execution that pauses for a week, or continues in another process after a crash, is one
+/// trace without gaps. It does not matter which process exports which part. A copy has a trace of
+/// its own, with a link to the original execution.
 ///
-/// One follower for a store is enough, and two would count everything twice.
+/// Run one follower for each store: two would count everything twice.
 #[derive(Debug)]
 pub struct Follower {
     executions: Executions,
@@ -45,15 +44,15 @@ impl std::fmt::Debug for Run {
     }
 }
 
-/// Why a [`Follower`] stopped.
+/// The reason why a [`Follower`] stopped.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FollowError {
-    /// The store could not be read, or a record is damaged. The follower continues behind it.
+    /// The store could not be read, or a record is damaged. The follower continues after it.
     #[error(transparent)]
     Runtime(#[from] RuntimeError),
-    /// The tracer provider does not generate the ids of spans by [`SpanIds`](crate::SpanIds), so the
-    /// spans are not inside one another.
+    /// The tracer provider does not use [`SpanIds`](crate::SpanIds) to generate ids, so the spans
+    /// are not nested.
     #[error(
         "the tracer provider has its own span ids: build it with \
          `.with_id_generator(flow_otel::SpanIds::new())`"
@@ -62,7 +61,7 @@ pub enum FollowError {
 }
 
 impl Follower {
-    /// A follower of these executions: those of a runtime
+    /// Creates a follower of these executions: those of a runtime
     /// ([`Runtime::executions`](flow_durable::Runtime::executions)), of an owner, or of all owners.
     pub fn new(executions: Executions, telemetry: &Telemetry) -> Self {
         Follower {
@@ -73,20 +72,20 @@ impl Follower {
         }
     }
 
-    /// The offset of the last record that was followed. A program that stores it and begins there
-    /// after its next start ([`EventFilter::from_offset`]) exports nothing twice, and misses nothing.
+    /// The offset of the last record that was followed. A program that stores it, and passes it to
+    /// [`EventFilter::from_offset`] after a restart, exports nothing twice and misses nothing.
     pub fn offset(&self) -> Option<u64> {
         self.offset
     }
 
-    /// Exports what happens from now on, or from where the filter says; when it is called again, from
-    /// where it was. It returns only if the filter ends ([`EventFilter::until_now`]).
+    /// Exports what happens from now on, or from the offset of the filter. Another call continues
+    /// where the last one stopped. It returns only if the filter ends ([`EventFilter::until_now`]).
     ///
-    /// A filter by kind or path leaves out spans. Deltas are not exported.
+    /// A filter by kind or path omits spans. Deltas are not exported.
     ///
     /// # Errors
     ///
-    /// [`FollowError::Runtime`], after which it can be called again; [`FollowError::SpanIds`].
+    /// [`FollowError::Runtime`], after which it can be called again, and [`FollowError::SpanIds`].
     ///
     /// # Cancel safety
     ///
@@ -99,8 +98,11 @@ impl Follower {
         let mut events = self.executions.events(filter).await?;
         while let Some(event) = events.next().await {
             if let ExecutionEvent::Recorded(event) = event? {
-                self.recorded(&event).await?;
-                self.offset = Some(event.offset);
+                let recorded = self.recorded(&event).await;
+                if let Ok(()) | Err(RuntimeError::DamagedRecord { .. }) = recorded {
+                    self.offset = Some(event.offset);
+                }
+                recorded?;
             }
             if !self.telemetry.has_ids() {
                 return Err(FollowError::SpanIds);
@@ -117,7 +119,7 @@ impl Follower {
         let Some(run) = self.runs.get_mut(&event.execution) else {
             return Ok(());
         };
-        if !run.add(&event.record, &event.node_type) {
+        if !run.add(event.execution, &event.record, &event.node_type)? {
             return Ok(());
         }
         if let Some(run) = self.runs.remove(&event.execution) {
@@ -126,7 +128,7 @@ impl Follower {
         Ok(())
     }
 
-    /// An execution of which this is the first record to be followed. What came before it has been
+    /// Begins an execution with the first record of it that is followed. Everything before has been
     /// exported already.
     async fn begun(&self, event: &RecordedEvent) -> Result<Run, RuntimeError> {
         let id = event.execution;
@@ -154,7 +156,8 @@ impl Follower {
             end: None,
         };
         for record in &earlier {
-            run.add(record, &record.path);
+            // What is damaged was an error where it was followed.
+            let _ = run.add(id, record, &record.path);
         }
         if !earlier.is_empty() {
             run.trace.export_from_here();
@@ -163,7 +166,7 @@ impl Follower {
     }
 }
 
-/// What is known of an execution when it begins.
+/// The facts that are known of an execution when it begins.
 fn of(id: ExecutionId, execution: Option<Execution>, first: &Record) -> Begun {
     let mut attributes = vec![KeyValue::new(names::EXECUTION_ID, id.to_string())];
     let owner = execution.as_ref().and_then(Execution::owner);
@@ -172,7 +175,7 @@ fn of(id: ExecutionId, execution: Option<Execution>, first: &Record) -> Begun {
     let path = match first.kind {
         RecordKind::RunStarted | RecordKind::Snapshot => &*first.path,
         // The records before it are not there any more.
-        _ => first.path.split('.').next().unwrap_or_default(),
+        _ => NodePath::new(&first.path).first().0,
     };
     Begun {
         trace: trace_of(id),
@@ -193,8 +196,18 @@ fn trace_of(id: ExecutionId) -> TraceId {
 
 impl Run {
     /// Follows a record. Returns true if the execution is over with it.
-    fn add(&mut self, record: &Record, node_type: &str) -> bool {
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::DamagedRecord`].
+    fn add(
+        &mut self,
+        id: ExecutionId,
+        record: &Record,
+        node_type: &str,
+    ) -> Result<bool, RuntimeError> {
         let (step, at) = (record.step.as_str(), record.at());
+        let payload = Payload::of(id, record);
         let trace = &mut self.trace;
         match record.kind {
             RecordKind::NodeStarted => trace.node_started(Reached {
@@ -208,14 +221,22 @@ impl Run {
             }
             RecordKind::GaveUp => trace.gave_up(step),
             RecordKind::Outcome => trace.attempt_done(step, at),
-            RecordKind::NodeFailed => trace.failed(step, &error(record)),
+            RecordKind::NodeFailed => {
+                let error = payload.error();
+                let text = match &error {
+                    Ok(error) => format!("{error:#}"),
+                    Err(_) => record.payload.clone(),
+                };
+                trace.failed(step, &text);
+                error?;
+            }
             RecordKind::FlowFailed | RecordKind::TimedOut => {
                 trace.drop_inside(step, at);
                 let error = match record.kind {
                     RecordKind::TimedOut => "timed out",
                     _ => &record.payload,
                 };
-                trace.failed(without_retry(step), error);
+                trace.failed(StepKey::new(step).without_retry().as_str(), error);
             }
             RecordKind::Paused => trace.asked(step, at),
             RecordKind::Resumed => trace.answered(step, at),
@@ -228,13 +249,18 @@ impl Run {
             RecordKind::FlowEnded if record.path == trace.path => {
                 self.end = Some(record.payload.clone());
             }
-            RecordKind::RunCopied => trace.copied(link(record), at),
+            RecordKind::RunCopied => {
+                let original = payload.copied_from();
+                let link = original.as_ref().ok().map(|it| link(*it, &record.path));
+                trace.copied(link, at);
+                original?;
+            }
             RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled => {
-                return true;
+                return Ok(true);
             }
             _ => {}
         }
-        false
+        Ok(false)
     }
 
     fn ended(self, record: &Record) {
@@ -264,28 +290,10 @@ fn attributes(record: &Record, node_type: &str) -> Vec<KeyValue> {
     attributes
 }
 
-/// The text of a recorded error.
-fn error(record: &Record) -> String {
-    match serde_json::from_str::<NodeError>(&record.payload) {
-        Ok(error) => format!("{error:#}"),
-        Err(_) => record.payload.clone(),
-    }
-}
-
-/// A link to the execution that was copied.
-fn link(record: &Record) -> Option<Link> {
-    let payload: Value = serde_json::from_str(&record.payload).ok()?;
-    let original: ExecutionId = payload.get("execution")?.as_str()?.parse().ok()?;
+/// A link to the execution that was copied. Its flow has this path.
+fn link(original: ExecutionId, path: &str) -> Link {
     let trace = trace_of(original);
-    let root = sampled(trace, span_id(trace, &record.path));
+    let root = sampled(trace, span_id(trace, path));
     let id = KeyValue::new(names::EXECUTION_ID, original.to_string());
-    Some(Link::new(root, vec![id], 0))
-}
-
-/// The step of the node, given the step of an attempt at a flow.
-fn without_retry(step: &str) -> &str {
-    match step.rsplit_once('~') {
-        Some((node, retry)) if retry.bytes().all(|byte| byte.is_ascii_digit()) => node,
-        _ => step,
-    }
+    Link::new(root, vec![id], 0)
 }

@@ -1,8 +1,8 @@
 //! The ids of spans.
 //!
 //! The hard thing is that an execution can begin in one process and end in another, weeks later. So
-//! its trace has the id of the execution, and each of its spans an id made from its step: whoever
-//! exports a span knows the ids of the spans around it.
+//! its trace has the id of the execution, and the id of each span is made from its step. Every
+//! process that exports a span knows the ids of the spans around it.
 
 use std::cell::Cell;
 
@@ -11,12 +11,12 @@ use opentelemetry_sdk::trace::{IdGenerator, RandomIdGenerator};
 use sha2::{Digest as _, Sha256};
 
 thread_local! {
-    /// The ids of the span that is being made.
+    /// The ids of the span under construction.
     static NEXT: Cell<Option<(TraceId, SpanId)>> = const { Cell::new(None) };
 }
 
 /// The id generator of a tracer provider that exports flows. For the spans of other libraries it
-/// generates random ids, as the one of the SDK does.
+/// generates random ids, as the SDK's generator does.
 ///
 /// # Examples
 ///
@@ -30,7 +30,7 @@ thread_local! {
 pub struct SpanIds(RandomIdGenerator);
 
 impl SpanIds {
-    /// The generator.
+    /// Creates the generator.
     pub fn new() -> Self {
         SpanIds::default()
     }
@@ -66,7 +66,7 @@ pub(crate) fn span_id(trace: TraceId, step: &str) -> SpanId {
     for (to, from) in bytes.iter_mut().zip(digest) {
         *to = from;
     }
-    // All zeros would be no id.
+    // An id of all zeros would be invalid.
     bytes[7] |= 1;
     SpanId::from_bytes(bytes)
 }

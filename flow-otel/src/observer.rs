@@ -1,10 +1,11 @@
-//! Plain runs, told of by their events.
+//! Exports plain runs from their events.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
+use flow_runtime::engine::NodePath;
 use flow_runtime::{Event, EventKind, FlowError, Observer, RunId};
 use opentelemetry::Context;
 use opentelemetry::trace::TraceContextExt as _;
@@ -16,12 +17,12 @@ use crate::trace::{Begun, Reached, RunEnd, RunTrace};
 /// Exports the spans and metrics of plain runs, those of
 /// [`Flow::run_with`](flow_runtime::Flow::run_with).
 ///
-/// The span of a run is inside the one that the program was in when the run began, if there was one.
-/// The nodes of a fork are in the span of the flow, and a fallback looks like one more attempt. When the observer is dropped, the runs that it
-/// has not seen the end of are exported as dropped. So an observer for each run says soonest what
-/// became of a run that somebody stopped waiting for; it also serves several runs at once.
+/// The span of a run is inside the span that the program was in when the run began, if any. The
+/// nodes of a fork are in the span of the flow, and a fallback looks like one more attempt. When
+/// the observer is dropped, the runs whose end it has not seen are exported as dropped. One
+/// observer can serve several runs, but one for each run exports a dropped run sooner.
 ///
-/// A durable execution is told of better by [`Follower`](crate::Follower).
+/// For durable executions, use [`Follower`](crate::Follower).
 pub struct RunObserver {
     telemetry: Telemetry,
     runs: Mutex<HashMap<RunId, RunTrace>>,
@@ -71,7 +72,9 @@ impl Observer for RunObserver {
         let (id, path) = (event.run(), event.path().to_string());
         let mut runs = self.runs();
         let first = || match event.kind() {
-            EventKind::NodeStarted => path.rsplit_once('.').map_or(&*path, |(flow, _)| flow),
+            EventKind::NodeStarted => NodePath::new(&path)
+                .parent()
+                .map_or(&*path, NodePath::as_str),
             _ => &path,
         };
         let run = runs.entry(id).or_insert_with(|| self.begun(first(), at));

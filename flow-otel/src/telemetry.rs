@@ -1,4 +1,4 @@
-//! Where spans and metrics go.
+//! The providers to which spans and metrics go.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use opentelemetry_sdk::trace::{SdkTracer, SdkTracerProvider};
 use crate::ids::with_ids;
 use crate::names;
 
-/// The spans and metrics of flows, which go where the two providers send them. A clone is the same.
+/// The spans and metrics of flows, exported through two providers. Clones share the same state.
 #[derive(Clone)]
 pub struct Telemetry(Arc<Inner>);
 
 struct Inner {
     tracer: SdkTracer,
     metrics: Metrics,
-    /// Whether a span got another id than it should have.
+    /// True if a span got another id than it should have.
     other_ids: AtomicBool,
 }
 
@@ -54,17 +54,17 @@ pub(crate) struct Ended {
     pub(crate) at: std::time::SystemTime,
 }
 
-/// What a span is in.
+/// The parent of a span.
 pub(crate) enum Parent {
     /// A span of this trace.
     Span(SpanId),
-    /// Whatever the program was in when the run began. Often nothing.
+    /// The context of the program when the run began, often empty.
     Context(Context),
 }
 
 impl Telemetry {
-    /// Telemetry that goes to these providers. The one for traces has to generate its ids by
-    /// [`SpanIds`](crate::SpanIds).
+    /// Creates telemetry that exports to these providers. The tracer provider has to use
+    /// [`SpanIds`](crate::SpanIds) to generate its ids.
     pub fn new(tracers: &SdkTracerProvider, meters: &SdkMeterProvider) -> Self {
         let scope = InstrumentationScope::builder(names::SCOPE)
             .with_version(env!("CARGO_PKG_VERSION"))
@@ -76,7 +76,7 @@ impl Telemetry {
         }))
     }
 
-    /// Returns true if all spans got their ids, so that each is inside the right one.
+    /// Returns true if all spans got their ids, so that they are nested correctly.
     pub(crate) fn has_ids(&self) -> bool {
         !self.0.other_ids.load(Ordering::Relaxed)
     }

@@ -1,11 +1,12 @@
-//! The spans of one run, whether it is plain or an execution.
+//! The spans of one run, plain or durable.
 //!
-//! A span is made when it is over, with the times that it began and ended: nothing has to be taken
-//! back if this process stops before, and another one can export it instead.
+//! A span is made when it is over, with its start and end times. If this process stops before,
+//! nothing has to be undone, and another process can export the span.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, SystemTime};
 
+use flow_runtime::engine::{NodePath, StepKey};
 use opentelemetry::trace::{Event, Link, SpanBuilder, SpanKind, Status};
 use opentelemetry::{Context, KeyValue, SpanId, TraceId};
 
@@ -13,7 +14,7 @@ use crate::ids::span_id;
 use crate::names;
 use crate::telemetry::{Ended, Parent, Telemetry};
 
-/// The spans of a run that are not over.
+/// The open spans of a run.
 pub(crate) struct RunTrace {
     telemetry: Telemetry,
     trace: TraceId,
@@ -28,23 +29,23 @@ pub(crate) struct RunTrace {
     links: Vec<Link>,
     open: BTreeMap<String, Visit>,
     asked: BTreeSet<String>,
-    /// False while records are followed that somebody has exported before.
+    /// False while the records that are followed have been exported before.
     exports: bool,
 }
 
-/// A visit to a node that is not over.
+/// An open visit to a node.
 struct Visit {
     node: String,
     started: SystemTime,
     attributes: Vec<KeyValue>,
     events: Vec<Event>,
-    /// How many attempts have failed.
+    /// The number of failed attempts.
     failed_attempts: u32,
-    /// When the running attempt began.
+    /// The time at which the running attempt began.
     attempt_since: SystemTime,
-    /// The first attempt, if it failed. It has a span when another one has followed.
+    /// The first attempt, if it failed. Its span is exported once another attempt follows.
     first: Option<Attempt>,
-    /// Whether no attempt follows: one has succeeded, or a fallback is next.
+    /// True if no attempt follows: one has succeeded, or a fallback is next.
     is_last_over: bool,
     fell_back: bool,
     error: Option<String>,
@@ -58,7 +59,7 @@ struct Attempt {
     at: SystemTime,
 }
 
-/// What is known of a run when it begins.
+/// The facts that are known of a run when it begins.
 pub(crate) struct Begun {
     pub(crate) trace: TraceId,
     pub(crate) around: Context,
@@ -105,7 +106,7 @@ impl RunTrace {
         }
     }
 
-    /// From now on, spans are exported. The questions that are open count.
+    /// Exports spans from now on, and counts the open questions.
     pub(crate) fn export_from_here(&mut self) {
         if !std::mem::replace(&mut self.exports, true) {
             for step in &self.asked {
@@ -114,7 +115,7 @@ impl RunTrace {
         }
     }
 
-    /// It is a copy, and begins here. What it has copied was exported with the original.
+    /// Begins a copy here. Everything that it copied was exported with the original.
     pub(crate) fn copied(&mut self, link: Option<Link>, at: SystemTime) {
         self.links.extend(link);
         self.started = at;
@@ -126,7 +127,8 @@ impl RunTrace {
         let mut attributes = reached.attributes;
         attributes.push(KeyValue::new(names::NODE_PATH, reached.path.to_owned()));
         let visit = Visit {
-            node: without_items(reached.path),
+            // So there are few names.
+            node: NodePath::new(reached.path).of_any_item(),
             started: reached.at,
             attributes,
             events: Vec::new(),
@@ -140,8 +142,7 @@ impl RunTrace {
         self.open.insert(reached.step.to_owned(), visit);
     }
 
-    /// An attempt has failed. The next one, if there is one, begins now: the pause before it is part
-    /// of it.
+    /// An attempt has failed. A next one, if any, begins now: it includes the pause before it.
     pub(crate) fn attempt_failed(&mut self, step: &str, attempt: u32, error: &str, at: SystemTime) {
         let Some(visit) = self.open.get_mut(step) else {
             return;
@@ -189,7 +190,7 @@ impl RunTrace {
         }
     }
 
-    /// Exports an attempt after the first, and the first if it was not.
+    /// Exports an attempt after the first, and also the first if it was not exported yet.
     fn export_attempt(&mut self, step: &str, attempt: Attempt) {
         let Some(visit) = self.open.get_mut(step).filter(|_| self.exports) else {
             return;
@@ -212,7 +213,7 @@ impl RunTrace {
         }
     }
 
-    /// A node, a flow, a fork or a loop has failed. It is over with the action that follows, or with
+    /// A node, a flow, a fork or a loop has failed. It ends with the action that follows, or with
     /// the run.
     pub(crate) fn failed(&mut self, step: &str, error: &str) {
         if let Some(visit) = self.open.get_mut(step) {
@@ -255,20 +256,18 @@ impl RunTrace {
         self.telemetry.questions(&self.flow, node, more);
     }
 
-    /// A node took an action: its span is over, and so is what was dropped inside it.
+    /// A node took an action. Ends its span, and the spans of the steps that were dropped inside
+    /// it.
     pub(crate) fn node_finished(&mut self, step: &str, action: &str, at: SystemTime) {
         self.drop_inside(step, at);
         self.end(step, Some(action), at);
     }
 
-    /// What ran inside a step was dropped.
+    /// Ends the spans of the steps that were dropped inside a step.
     pub(crate) fn drop_inside(&mut self, step: &str, at: SystemTime) {
-        let near = self.open.range(step.to_owned()..).map(|(step, _)| step);
-        let near = near.take_while(|other| other.starts_with(step));
-        let inside: Vec<String> = near
-            .filter(|other| is_inside(other, step))
-            .cloned()
-            .collect();
+        let within = StepKey::new(step).within(&self.open);
+        let inside = within.map(|(other, _)| other.to_owned());
+        let inside: Vec<String> = inside.filter(|other| other != step).collect();
         // The innermost first.
         for inside in inside.iter().rev() {
             self.end(inside, None, at);
@@ -311,19 +310,14 @@ impl RunTrace {
         });
     }
 
-    /// The span around a step: the flow, fork or loop in which it is.
+    /// The span of the flow, fork or loop that contains a step.
     fn parent(&self, step: &str) -> SpanId {
-        let mut rest = step;
-        while let Some(at) = rest.rfind(['.', '[', '~']) {
-            rest = &rest[..at];
-            if self.open.contains_key(rest) {
-                return span_id(self.trace, rest);
-            }
-        }
-        self.root
+        let mut around = StepKey::new(step).around().map(StepKey::as_str);
+        let open = around.find(|around| self.open.contains_key(*around));
+        open.map_or(self.root, |around| span_id(self.trace, around))
     }
 
-    /// The run is over: its span, and those of what was dropped with it.
+    /// Ends the run: its span, and the spans of the steps that were dropped with it.
     pub(crate) fn ended(mut self, run: RunEnd<'_>) {
         let open: Vec<String> = self.open.keys().cloned().collect();
         for step in open.iter().rev() {
@@ -356,7 +350,7 @@ impl RunTrace {
     }
 }
 
-/// How a run ended.
+/// The end of a run.
 pub(crate) struct RunEnd<'a> {
     pub(crate) status: &'static str,
     pub(crate) end: Option<&'a str>,
@@ -376,27 +370,4 @@ fn status(error: Option<&str>) -> Status {
 
 fn elapsed(since: SystemTime, until: SystemTime) -> Duration {
     until.duration_since(since).unwrap_or_default()
-}
-
-fn is_inside(step: &str, other: &str) -> bool {
-    let rest = step.strip_prefix(other);
-    rest.is_some_and(|rest| rest.starts_with(['.', '[', '~']))
-}
-
-/// A path without the indices of items, so that there are few names.
-pub(crate) fn without_items(path: &str) -> String {
-    let mut kept = String::new();
-    let mut is_index = false;
-    for letter in path.chars() {
-        if letter == ']' {
-            is_index = false;
-        }
-        if !is_index {
-            kept.push(letter);
-        }
-        if letter == '[' {
-            is_index = true;
-        }
-    }
-    kept
 }

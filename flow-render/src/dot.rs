@@ -1,7 +1,7 @@
 //! The flow as a graph in the DOT language of Graphviz.
 //!
-//! An arrow of DOT cannot touch a box around nodes. Where it should, it leads to a node inside and
-//! is cut off at the box (`ltail`).
+//! An arrow of DOT cannot touch a box around nodes. In its place, an arrow leads to a node inside
+//! and is cut off at the box (`ltail`).
 
 use flow_spec::document::{FlowDocument, types};
 use flow_spec::{DEFAULT_ACTION, ERROR_ACTION, visible};
@@ -24,8 +24,8 @@ const PAUSE: &str = r##"shape=ellipse style=filled fillcolor="#e0f2fe" color="#0
 const HUMAN: &str = r##"fillcolor="#fce7f3" color="#db2777""##;
 const LEGEND: &str = r##"shape=note style=filled fillcolor="#ffffff" fontsize=10"##;
 
-/// A graph for Graphviz. Inner flows, forks and loops over items are clusters; arrows for `error`
-/// are dashed.
+/// Returns a graph for Graphviz. Inner flows, forks and loops over items are clusters; arrows for
+/// `error` are dashed.
 ///
 /// # Examples
 ///
@@ -190,7 +190,7 @@ impl Picture {
     }
 }
 
-/// The text at an arrow, if it has any.
+/// The text at an arrow, if it has one.
 fn label_attribute(label: &ArrowLabel) -> Option<String> {
     let lines: Vec<String> = label.lines().map(str::to_owned).collect();
     (!lines.is_empty()).then(|| format!("label={}", label_of(&lines)))
@@ -214,7 +214,7 @@ fn quoted(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// Text of a label, in which DOT also knows escapes with a backslash and entities of HTML.
+/// The text of a label, in which DOT also interprets escapes with a backslash and entities of HTML.
 fn label_of(lines: &[String]) -> String {
     let safe = |line: &String| {
         line.replace('&', "&amp;")

@@ -1,8 +1,8 @@
-//! The keys that travel along an arrow: what its node wrote and a later one reads.
+//! The keys that travel along an arrow: those that its node wrote and a later one reads.
 //!
-//! The hard thing is the time: a search from each arrow to the readers of its keys is quadratic. So
-//! the keys that are read from a place on are found for all places at once, from the ends to the
-//! start, and for many keys at a time, a bit for each.
+//! A search from each arrow to the readers of its keys takes quadratic time. So the keys that are
+//! read from a place on are found for all places at once, from the ends to the start, and for many
+//! keys at a time, with a bit for each.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -12,19 +12,19 @@ use serde_json::{Map, Value};
 
 use super::scene::Place;
 
-/// The number of keys that are followed at a time: a few words for each place, however many keys a
-/// flow has.
+/// The number of keys that are followed at a time: a few words for each place, however many keys
+/// there are.
 const AT_A_TIME: usize = 512;
 const WORDS: usize = AT_A_TIME / u64::BITS as usize;
 
 /// Some of the keys, a bit for each.
 type Bits = [u64; WORDS];
 
-/// What the nodes of a flow read and write, and where their arrows lead.
+/// The keys that the nodes of a flow read and write, and the targets of their arrows.
 pub(super) struct Keys<'a> {
     flow: &'a FlowDocument,
     nodes: Vec<Access<'a>>,
-    /// The keys that are written before an arrow, each with a target of it from which on it is read.
+    /// The keys that are written before an arrow, each with a target of it from which it is read.
     read: HashSet<(&'a str, Place)>,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct Keys<'a> {
 struct Access<'a> {
     node: &'a NodeDocument,
     reads: BTreeSet<&'a str>,
-    /// What it writes whatever its action is.
+    /// The keys that it writes for every action.
     always_writes: BTreeSet<&'a str>,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Way<'a> {
 }
 
 impl<'a> Way<'a> {
-    /// Each key whose value the arrow writes, with the key that gets it.
+    /// Each key whose value the arrow writes, with the key that receives it.
     fn mappings(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let mappings = self.mappings.into_iter().flatten();
         mappings.filter_map(|(source, key)| Some((source.as_str(), key.as_str()?)))
@@ -59,7 +59,7 @@ impl<'a> Way<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// The nodes are those that places count, and the arrows lead between them.
+    /// Places count these nodes, and the arrows lead between them.
     pub(super) fn new(
         flow: &'a FlowDocument,
         nodes: impl Iterator<Item = &'a NodeDocument>,
@@ -98,7 +98,7 @@ impl<'a> Keys<'a> {
     }
 
     /// The keys that travel along an arrow: those that it maps, then those that its node writes, in
-    /// the order in which it names them.
+    /// the order in which the node names them.
     pub(super) fn along(&self, way: &Way<'a>) -> Vec<String> {
         let written = self.written(way).into_iter();
         let written = written.filter(|key| self.read.contains(&(*key, way.to)));
@@ -184,8 +184,8 @@ impl<'w, 'a> Graph<'w, 'a> {
         order
     }
 
-    /// For each place, which of these keys a node or an arrow reads from there on, before another
-    /// one writes it anew, or the flow returns.
+    /// For each place, the keys that a node or an arrow reads from there on before another one
+    /// writes them anew, and those that the flow returns.
     fn live(&self, keys: &Keys<'a>, some: impl Iterator<Item = &'a str>) -> Vec<Bits> {
         let numbers: HashMap<&str, usize> = some.zip(0..).collect();
         let bits = |keys: &mut dyn Iterator<Item = &'a str>| {
@@ -258,7 +258,7 @@ impl<'a> Access<'a> {
         }
     }
 
-    /// What the node writes on an action; all its outputs in a document that does not say.
+    /// The keys that the node writes on an action, or all its outputs if the document does not say.
     fn written(&self, action: Option<&str>) -> Vec<&'a str> {
         let outputs = &self.node.mappings.outputs;
         let names: Vec<&str> = match &self.node.actions {

@@ -1,4 +1,4 @@
-//! The legend: the marks of a picture, with what they mean.
+//! The legend: the marks of a picture, with their meanings.
 
 use std::collections::BTreeSet;
 
@@ -94,7 +94,7 @@ fn add_member(member: &Member<'_>, marks: &mut BTreeSet<Mark>) {
     }
 }
 
-/// The legend for notations in which boxes say what they are: a line for each mark at an arrow.
+/// The legend for notations whose boxes explain themselves: a line for each mark at an arrow.
 pub(super) fn of_arrows(scene: &Scene<'_>, error: &str) -> Vec<String> {
     let line = |mark: Mark| {
         let sample = match mark {

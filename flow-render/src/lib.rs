@@ -1,13 +1,13 @@
 //! Pictures of a flow: [`text`] for a terminal, a [`tree`] of its nodes, [`mermaid`] and [`dot`]
 //! for programs that draw, [`svg`] as an image, and [`html`] as a page to click through.
 //!
-//! At an arrow is the action that takes it, unless it is `default`; below it the condition, if a
+//! An arrow shows the action that takes it, unless it is `default`; below it the condition, if a
 //! `branch` decides; and in braces the keys that travel along it. These are the keys that its node
-//! writes and that a later one reads, or the flow returns. A legend explains what a picture has.
+//! writes and that a later one reads, or the flow returns. A legend explains its marks.
 //!
 //! Each is made from a [`FlowDocument`](flow_spec::FlowDocument) alone, and the same document
-//! always gives the same text. The pictures are meant for sound flows. If a flow is not sound, a
-//! picture shows what it can: an edge to a node that does not exist is left out.
+//! always gives the same text. The pictures are meant for sound flows. For other flows, a picture
+//! omits what it cannot show, such as an edge to a node that does not exist.
 
 mod dot;
 mod html;

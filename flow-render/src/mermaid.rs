@@ -1,8 +1,8 @@
 //! The flow as a flowchart in Mermaid's notation.
 //!
-//! Mermaid reads ids and texts in its own way: `end` closes a box, `%%` begins a comment, `<b>` is
-//! HTML, `1.` a list. So every id is a new one, made from the path, and in texts every character
-//! that could have a meaning is written as a number.
+//! Mermaid interprets ids and texts: `end` closes a box, `%%` begins a comment, `<b>` is HTML, `1.`
+//! a list. So every id is a new one, made from the path, and every character in a text that could
+//! have a meaning is written as a number.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +14,7 @@ use super::ports::Port;
 use super::scene::{Inside, Member, Scene};
 use super::words::{self, ArrowLabel, Caption};
 
-/// In a line behind these words, Mermaid takes the last `;` away if a number follows a `:`.
+/// Words after which Mermaid removes the last `;` of a line if a number follows a `:`.
 const WORDS: [&str; 2] = ["style", "classDef"];
 
 const CLASSES: &str = r"  classDef start fill:#1f2937,stroke:#1f2937,color:#ffffff
@@ -26,9 +26,9 @@ const CLASSES: &str = r"  classDef start fill:#1f2937,stroke:#1f2937,color:#ffff
   classDef legend fill:#ffffff,stroke:#d1d5db,color:#4b5563,text-align:left
 ";
 
-/// A Mermaid flowchart. Inner flows are boxes with their own start and ends, to which arrows lead;
-/// forks are boxes with their branches, loops over items boxes with their body. Arrows for `error`
-/// are dotted.
+/// Returns a Mermaid flowchart. Inner flows are boxes with their own start and ends, to which
+/// arrows lead. Forks are boxes with their branches, loops over items boxes with their body. Arrows
+/// for `error` are dotted.
 ///
 /// # Examples
 ///
@@ -65,7 +65,7 @@ struct Picture {
     text: String,
     ids: HashMap<String, String>,
     taken: HashSet<String>,
-    /// The last number at the end of an id, by the id without it.
+    /// The last number at the end of an id, by the id without the number.
     counts: HashMap<String, usize>,
 }
 
@@ -130,7 +130,7 @@ impl Picture {
             self.line(depth, &shape);
             return;
         }
-        // The title of a box does not get more room for more lines.
+        // The title of a box gets no extra room for more lines.
         self.line(depth, &format!("subgraph {id}[\"{}\"]", lines.join(" · ")));
         match &member.inside {
             Inside::Nothing => {}
@@ -245,7 +245,7 @@ fn escaped(text: &str) -> String {
     let mut safe = String::new();
     for (at, letter) in text.char_indices() {
         let is_harmless = match letter {
-            // With these, Mermaid marks numbers while it reads.
+            // Mermaid marks numbers with these internally.
             'ﬂ' | '¶' => false,
             _ if WORDS.iter().any(|word| text[at..].starts_with(word)) => false,
             letter => {

@@ -1,5 +1,5 @@
-//! The places that arrows touch, for notations whose arrows lead from node to node: arrows enter a
-//! flow at its start and leave it at its ends, and forks and loops get extra nodes for them.
+//! The places that arrows touch, for notations whose arrows lead from node to node. Arrows enter a
+//! flow at its start and leave it at its ends; forks and loops get extra nodes for them.
 //!
 //! Such notations cannot draw an arrow from a box to something inside it, so none is made here.
 
@@ -10,8 +10,8 @@ use super::scene::{Arrow, Inside, Member, Place, Scene};
 pub(super) enum Port {
     /// A node.
     Node(String),
-    /// The box around a flow, used if no end of the flow is for the action; with the key of its
-    /// start.
+    /// The box around a flow, with the key of its start. Used if no end of the flow is for the
+    /// action.
     Whole { flow: String, start: String },
 }
 

@@ -2,8 +2,8 @@
 //! them.
 //!
 //! The document lists the nodes inside a fork or a loop next to the others. Here each node is
-//! placed where it runs. A document that was not checked can put a fork into itself; in any case,
-//! each node is shown once.
+//! placed where it runs. An unchecked document can put a fork into itself; even then, each node is
+//! shown once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -145,7 +145,7 @@ impl<'a> Scene<'a> {
         self.name_keys();
     }
 
-    /// Writes the keys that travel along them at the arrows.
+    /// Adds to the arrows the keys that travel along them.
     fn name_keys(&mut self) {
         let nodes = self.members.iter().map(|member| member.node);
         let ways = self.arrows.iter().map(|arrow| Way {
@@ -163,7 +163,7 @@ impl<'a> Scene<'a> {
         }
     }
 
-    /// Draws the ends of a document of another tool that has none: there, a node without successors
+    /// Draws the ends of a document of another tool without ends. There, a node without successors
     /// ends the flow.
     fn draw_silent_ends(&mut self) {
         let left = self.arrows.iter().map(|arrow| arrow.from);

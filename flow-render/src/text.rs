@@ -9,16 +9,16 @@ use unicode_width::UnicodeWidthStr as _;
 use super::scene::{Arrow, Inside, Member, Place, Scene};
 use super::words::{self, Caption};
 
-/// As far as arrows are indented. What comes after more of them begins anew on the left.
+/// The maximum depth of indented arrows. Deeper ones restart at the left.
 const DEEPEST: usize = 12;
-/// The keys at arrows are below each other, unless a line is wider than this.
+/// The column of the keys at arrows, unless a line is wider.
 const COLUMN: usize = 56;
 
-/// A line for each arrow, in the order in which a run can take them, with the keys that travel
-/// along it in braces. Inner flows follow, each with its path as its title.
+/// Returns a line for each arrow, in the order in which a run can take them, with the keys that
+/// travel along it in braces. Inner flows follow, each with its path as its title.
 ///
-/// The arrow for `default`, or else the last one that leads to a new node, goes straight on with
-/// `↓`, and the others branch off. A `↑` after the name of a node says that it is shown above.
+/// The arrow for `default`, or else the last one that leads to a new node, continues with `↓`, and
+/// the others branch off. A `↑` after the name of a node means that it is shown above.
 ///
 /// # Examples
 ///
@@ -86,9 +86,9 @@ struct Walk<'s, 'a> {
     scene: &'s Scene<'a>,
     arrows: BTreeMap<Place, Vec<&'s Arrow<'a>>>,
     shown: Vec<bool>,
-    /// The number of nodes, the first ones, that are known to be shown.
+    /// The number of leading nodes that are known to be shown.
     passed: usize,
-    /// Nodes from which the walk begins anew.
+    /// Nodes from which the walk restarts.
     later: VecDeque<usize>,
     /// Texts, each with the keys to its right.
     lines: Vec<(String, String)>,
@@ -118,7 +118,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         walk.finish()
     }
 
-    /// A node from which to begin anew: one that was left for later, or that nothing leads to.
+    /// A node from which the walk restarts: one left for later, or one without incoming arrows.
     fn next(&mut self) -> Option<usize> {
         if let Some(later) = self.later.pop_front() {
             return Some(later);
@@ -147,8 +147,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    /// The arrow that goes straight on: that for `default`, or else the last one that leads to
-    /// something new.
+    /// The arrow that continues: that for `default`, or else the last one that leads to a new node.
     fn main(&self, arrows: &[&Arrow<'_>]) -> usize {
         let is_default =
             |arrow: &&Arrow<'_>| arrow.action.is_none_or(|action| action == DEFAULT_ACTION);
@@ -186,7 +185,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         }
     }
 
-    /// The name of a node with what it is, or an end.
+    /// The name of a node with its kind, or an end.
     fn name(&self, place: Place) -> String {
         match place {
             Place::Start => "start".to_owned(),

@@ -4,7 +4,7 @@ use flow_spec::document::FlowDocument;
 
 use super::words::one_line;
 
-/// One line for each node, `📦 type (id)`, with the nodes of its inner flow indented below.
+/// Returns a line for each node, `📦 type (id)`, with the nodes of its inner flow indented below.
 ///
 /// # Examples
 ///

@@ -7,15 +7,15 @@ use flow_spec::{DEFAULT_ACTION, visible};
 use serde_json::Value;
 use unicode_segmentation::UnicodeSegmentation as _;
 
-/// Longer texts of a user, such as prompts, are cut here.
+/// The maximum length of a user's texts, such as prompts. Longer ones are cut.
 const LONGEST: usize = 48;
-/// Longer names, such as titles, are cut here: a picture that is wider can be looked at in no
-/// viewer.
+/// The maximum length of names, such as titles. Longer ones are cut: viewers cannot show a picture
+/// that is wider.
 const LONGEST_NAME: usize = 160;
-/// As many keys are named at an arrow. Of more, the number of the others is shown.
+/// The maximum number of keys named at an arrow. For more, the number of the others is shown.
 const MOST_KEYS: usize = 3;
 
-/// The text in a box: the title of its node or else its name, what the node is, and its settings.
+/// The text in a box: the node's title or else its name, its kind, and its settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Caption {
     pub(super) title: String,
@@ -39,7 +39,7 @@ impl Caption {
     }
 }
 
-/// What the node is, with its name if its title stands in the place of the name.
+/// The kind of the node, with its name if the title replaces the name.
 fn named(node: &NodeDocument) -> Option<String> {
     match (&node.title, what(node)) {
         (None, what) => what,
@@ -145,7 +145,7 @@ impl ArrowLabel {
 /// The conditions that decide for each action of a branch.
 pub(super) type Conditions<'a> = HashMap<&'a str, Vec<String>>;
 
-/// The conditions of a node, which has some if it is a branch.
+/// The conditions of a node. Empty unless it is a branch.
 pub(super) fn conditions_of(node: &NodeDocument) -> Conditions<'_> {
     let mut conditions = Conditions::new();
     if node.r#type != types::BRANCH {
@@ -173,7 +173,7 @@ pub(super) fn end(label: &str) -> String {
     }
 }
 
-/// The text with a single space for all spaces and line breaks in a row, and the rest [`visible`].
+/// The text with each sequence of spaces and line breaks as one space, and the rest [`visible`].
 pub(super) fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     visible(&words.join(" ")).into_owned()
@@ -195,7 +195,7 @@ fn cut(text: &str, longest: usize) -> String {
         return text;
     }
     let short: String = text.graphemes(true).take(longest - 1).collect();
-    // A joiner in front of what is no letter would be shown as one that deceives.
+    // A joiner before a character other than a letter would be shown as a deceptive one.
     let short = short.trim_end().trim_end_matches(['\u{200c}', '\u{200d}']);
     format!("{short}…")
 }

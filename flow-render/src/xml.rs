@@ -3,7 +3,7 @@
 use flow_spec::deceptive;
 
 /// The text with all markup escaped, also for attributes. Deceptive characters are made visible,
-/// except line breaks and tabs; characters that XML does not allow become `�`.
+/// except line breaks and tabs. Characters that XML does not allow become `�`.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for (letter, deceives) in deceptive(text) {

@@ -1,4 +1,4 @@
-//! The answer to a question of a running flow: a call beside the invocation that asks.
+//! The answer to a question of a running flow, a call separate from the invocation that asks.
 
 use bytes::Bytes;
 use flow_runtime::engine::{AnyFlow, parse_json};
@@ -11,7 +11,7 @@ use crate::question::{Asked, Settled, asked};
 use crate::size::{LARGEST, within_limit};
 use crate::stopped::{Refused, Stopped};
 
-/// What the call contains.
+/// The input of the call.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Answered {

@@ -13,19 +13,19 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::stopped::{Refused, Stopped};
 
-/// What came of waiting for the server.
+/// The result of waiting for the server.
 #[derive(Debug)]
 pub(crate) enum Received {
     Bytes(Bytes),
-    /// The server sends nothing more, and still reads.
+    /// The server sends nothing more, but still reads.
     Closed,
-    /// The connection is gone. The server tries the invocation again by another call.
+    /// The connection is gone. The server retries the invocation with another call.
     Broken,
-    /// Something here can go on.
+    /// Something here can continue.
     Woken,
 }
 
-/// A call by the server: what it sends, and where the answer goes.
+/// A call by the server: its input, and the channel for the answer.
 #[derive(Debug)]
 pub(crate) struct Connection {
     body: Incoming,
@@ -42,11 +42,11 @@ impl Connection {
         }
     }
 
-    /// Waits for the server, or until this returns true.
+    /// Waits for the server, or until `is_woken` returns true.
     ///
     /// # Cancel safety
     ///
-    /// Nothing that the server sends is lost.
+    /// Input of the server is never lost.
     pub(crate) async fn receive(&mut self, mut is_woken: impl FnMut() -> bool) -> Received {
         let output = self.output.clone();
         let mut gone = pin!(output.closed());
@@ -77,7 +77,7 @@ impl Connection {
         .await
     }
 
-    /// Hands what the server sends to its journal. Returns false if the connection is gone.
+    /// Passes input of the server to its journal. Returns false if the connection is gone.
     pub(crate) async fn feed(&mut self, vm: &mut CoreVM, is_woken: impl FnMut() -> bool) -> bool {
         match self.receive(is_woken).await {
             Received::Bytes(bytes) => vm.notify_input(bytes),
@@ -88,32 +88,32 @@ impl Connection {
         true
     }
 
-    /// Sends what the journal has for the server.
+    /// Sends the pending output of the journal to the server.
     pub(crate) fn flush(&self, vm: &mut CoreVM) {
         let bytes = vm.take_output();
         if !bytes.is_empty() {
-            // Nobody receives it if the server is gone, which `receive` notices.
+            // If the server is gone, nobody receives it; `receive` notices that.
             let _ = self.output.send(bytes);
         }
     }
 
-    /// Ends the call with what came of it, unless the server calls again.
+    /// Ends the call with its result, unless the server calls again.
     pub(crate) fn end(&self, vm: &mut CoreVM, output: Result<Bytes, Stopped>) {
         let value = match output {
             Ok(output) => NonEmptyValue::Success(output),
             Err(Stopped::Refused(refused)) => NonEmptyValue::Failure(refused.into()),
             Err(Stopped::Again) => return self.flush(vm),
         };
-        // The order of what is in a set may differ when the flow runs again; the first one counts.
+        // The order within a set may differ when the flow runs again; the first one counts.
         let options = PayloadOptions::unstable_serialization();
-        // The journal tells the server of an error.
+        // The journal reports an error to the server.
         let _ = vm
             .sys_write_output(value, options)
             .and_then(|()| vm.sys_end());
         self.flush(vm);
     }
 
-    /// Waits for this entry of the journal alone. `execute` does the work of a step.
+    /// Waits for only this entry of the journal. `execute` does the work of a step.
     pub(crate) async fn completed(
         &mut self,
         vm: &mut CoreVM,
@@ -142,7 +142,7 @@ impl Connection {
     }
 }
 
-/// What [`Connection::completed`] is given where no step is under way.
+/// The `execute` of [`Connection::completed`] where no step is under way.
 pub(crate) fn no_step(_: &mut CoreVM, _: NotificationHandle) -> Result<(), Error> {
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A run that goes on in another invocation: what that is given, and what it says.
+//! The input and output of an invocation that continues a run.
 
 use std::collections::BTreeMap;
 
@@ -9,28 +9,28 @@ use serde_json::{Map, Value};
 use crate::size::{is_within_limit, within_limit};
 use crate::stopped::Refused;
 
-/// The handler that goes on with a run. Only handlers can call it.
+/// The handler that continues a run. Only handlers can call it.
 pub(crate) const HANDLER: &str = "continue";
 
-/// What does not change while a run is under way.
+/// The constants of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RunFacts {
     /// The id of its first invocation, and its number.
     pub(crate) id: String,
-    /// The random number with which it began.
+    /// The random number of the run.
     pub(crate) number: u64,
-    /// After so many entries of a journal, it goes on in a new invocation.
+    /// The number of journal entries after which it continues in a new invocation.
     pub(crate) entries: u64,
-    /// How many steps it may take.
+    /// The maximum number of steps.
     pub(crate) steps: u64,
     pub(crate) input: Map<String, Value>,
 }
 
 impl RunFacts {
-    /// Whether the server takes what a new invocation is given to go on from here.
+    /// Returns true if the server accepts the size of the input that continues from here.
     pub(crate) fn can_go_on_from(&self, between: &Between) -> bool {
-        // What is returned is a part of that.
+        // The output is a part of that.
         is_within_limit(&Continued {
             structure: u64::MAX,
             run: self,
@@ -48,45 +48,45 @@ pub(crate) struct Between {
     pub(crate) node: String,
     /// The values by key.
     pub(crate) state: Map<String, Value>,
-    /// How often each node of the outermost flow has been visited.
+    /// The number of visits to each node of the outermost flow.
     pub(crate) visits: BTreeMap<String, u32>,
-    /// How many steps have been counted.
+    /// The number of steps so far.
     pub(crate) steps: u64,
 }
 
-/// What the handler is called with.
+/// The input of the handler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Continued<R = RunFacts, B = Between> {
     /// The hash of the structure of the flow.
     pub(crate) structure: u64,
     pub(crate) run: R,
-    /// Whether it calls the handler in turn, again and again, instead of running the flow. Otherwise
-    /// the journal of `run` would have an entry for each part of the run, and `run` would be replayed
-    /// after each part.
+    /// True if it calls the handler repeatedly instead of running the flow. Otherwise the journal
+    /// of `run` would have an entry for each part of the run, and would be replayed after each
+    /// part.
     pub(crate) relays: bool,
     pub(crate) between: B,
 }
 
-/// What the handler returns.
+/// The output of the handler.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Said {
-    /// The run is at its end.
+    /// The run has ended.
     Output(Value),
-    /// It is here, and is to go on in a new invocation.
+    /// The run is here, and continues in a new invocation.
     Between(Between),
-    /// The worker has another version of the flow: whoever calls has to go on itself. The reason is
+    /// The worker has another version of the flow: the caller has to continue itself. The reason is
     /// for people.
     OtherVersion(String),
 }
 
 impl Continued {
-    /// What is sent.
+    /// The message as JSON.
     ///
     /// # Errors
     ///
-    /// The server does not take so large a value.
+    /// The value is too large for the server.
     pub(crate) fn written(&self) -> Result<Bytes, Refused> {
         written(&self.what(), self)
     }
@@ -97,11 +97,11 @@ impl Continued {
 }
 
 impl Said {
-    /// What is sent.
+    /// The message as JSON.
     ///
     /// # Errors
     ///
-    /// The server does not take so large a value.
+    /// The value is too large for the server.
     pub(crate) fn written(&self) -> Result<Bytes, Refused> {
         let what = match self {
             Said::Between(between) => of_state(&between.node),
@@ -119,7 +119,7 @@ fn of_state(node: &str) -> String {
 ///
 /// # Errors
 ///
-/// It is not JSON, or the server does not take so much.
+/// The value cannot be written as JSON, or is too large for the server.
 pub(crate) fn written(what: &str, value: &impl Serialize) -> Result<Bytes, Refused> {
     serde_json::to_vec(value)
         .map_err(|error| format!("{what} is not JSON: {error}"))
@@ -127,8 +127,7 @@ pub(crate) fn written(what: &str, value: &impl Serialize) -> Result<Bytes, Refus
         .map_err(|message| Refused { code: 500, message })
 }
 
-/// What tells versions of a flow apart: the hash of its structure (FNV-1a), which is the same in all
-/// programs.
+/// A hash that distinguishes versions of a flow: FNV-1a of its structure, equal in all programs.
 pub(crate) fn hash_of(structure: &str) -> u64 {
     structure.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)

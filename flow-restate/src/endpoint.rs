@@ -38,23 +38,23 @@ use crate::refusal::{EndpointError, check};
 use crate::run::Invocation;
 use crate::unacknowledged::Unacknowledged;
 
-/// How often a connection on which nothing comes is asked whether the server is still there, and how
-/// long it may take to say so. Otherwise a server whose machine is gone would keep its runs here.
+/// The interval between pings on an idle connection, and the timeout of their answers. Without
+/// pings, a server whose machine is gone would keep its runs here.
 const KEEP_ALIVE: Duration = Duration::from_secs(20);
 
-/// How long the listener may fail.
+/// The maximum time for which the listener may fail.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 type Body = UnsyncBoxBody<Bytes, Infallible>;
 type SharedFlow = Arc<dyn AnyFlow<OnRestate>>;
 
-/// The server sends a journal in small frames, one for each entry, faster than they are read. `h2` ends
-/// a connection (`ENHANCE_YOUR_CALM`) on which too many of them wait, where a larger window allows
-/// more: with the default of 1 MiB, each replay of 10,000 steps ended so.
+/// The server sends a journal in small frames, one for each entry, faster than they are read. `h2`
+/// ends a connection (`ENHANCE_YOUR_CALM`) on which too many wait; a larger window allows more.
+/// With the default of 1 MiB, each replay of 10,000 steps ended that way.
 const WINDOW: u32 = 64 * 1024 * 1024;
 
-/// The flows that a Restate server can run here: each is a workflow of its name, with a handler
-/// `run` and a handler `answer`, and a handler `continue` that only handlers can call.
+/// The flows that a Restate server can run here. Each flow is a workflow of the same name, with the
+/// handlers `run` and `answer`, and a handler `continue` that only handlers can call.
 ///
 /// # Examples
 ///
@@ -99,13 +99,13 @@ impl fmt::Debug for Endpoint {
 }
 
 impl Endpoint {
-    /// An endpoint without flows.
+    /// Creates an endpoint without flows.
     pub fn new() -> Self {
         Endpoint::default()
     }
 
-    /// Adds a flow, under its name. [`serve`](Endpoint::serve) reports a name that cannot be, and a
-    /// flow that opens transactions.
+    /// Adds a flow, under its name. [`serve`](Endpoint::serve) reports an invalid name, and a flow
+    /// that opens transactions.
     #[must_use]
     pub fn flow(mut self, flow: impl AnyFlow<OnRestate> + 'static) -> Self {
         let name = flow.name().to_owned();
@@ -119,8 +119,8 @@ impl Endpoint {
         self
     }
 
-    /// How many steps a run may take, including those of nested flows, as
-    /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget) says. A run keeps the number
+    /// Sets the maximum number of steps of a run, including those of nested flows: see
+    /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget). A run keeps the number
     /// with which it began.
     #[must_use]
     pub fn step_budget(mut self, steps: u64) -> Self {
@@ -128,42 +128,41 @@ impl Endpoint {
         self
     }
 
-    /// Tells this observer what happens in the runs, while they are here. All runs have it; the id
-    /// of a run is the same in all processes.
+    /// Adds an observer of all runs here. The id of a run is the same in all processes.
     ///
-    /// What is replayed is not told again. An event around a crash may be told twice, or not at all.
+    /// Replayed events are not reported. Events around a crash may be reported twice or not at all.
     #[must_use]
     pub fn observer(mut self, observer: Arc<dyn Observer>) -> Self {
         self.options.observers.push(observer);
         self
     }
 
-    /// After how many entries of its journal a run goes on in a new invocation, 4,000 unless this is
-    /// called. A step and a wait are one each, a question is two: a third if it has a time, and a
-    /// fourth if that passes. Of a question that is asked no more, the end is one. Only these
-    /// commands count: the server's table `sys_journal` also has an entry for each that is done. It
-    /// goes on between two nodes of its own flow, and not within a flow that is a node of it. A run
-    /// keeps the number with which it began.
+    /// Sets the number of journal entries after which a run continues in a new invocation. The
+    /// default is 4,000. A step and a wait are one entry each, and a question is two. A timeout
+    /// adds a third, and its expiry a fourth. The end of a question that is no longer asked is one.
+    /// Only these commands count: the server's table `sys_journal` also has an entry for each
+    /// completion. The run continues between two nodes of its own flow, never within a nested flow.
+    /// A run keeps the number with which it began.
     ///
-    /// A smaller number means that less is replayed after a crash, and that the values of the flow
-    /// are sent to the server more often. If they are too large for that, or have an integer of more
-    /// than 64 bits, the run stays in its invocation, and tries again after as many entries. It also
-    /// goes on in a new invocation after 64 MiB of outcomes and answers. With `u64::MAX` it stays in
-    /// the invocation in which it began, whatever there is in its journal.
+    /// With a smaller number, less is replayed after a crash, but the values of the flow are sent
+    /// to the server more often. If they are too large, or have an integer of more than 64 bits,
+    /// the run stays in its invocation, and retries after as many entries. It also continues in a
+    /// new invocation after 64 MiB of outcomes and answers. With `u64::MAX` it always stays in its
+    /// first invocation.
     #[must_use]
     pub fn entries_per_invocation(mut self, entries: u64) -> Self {
         self.options.entries = entries;
         self
     }
 
-    /// Takes only requests that the server with this key has signed, or a server with another key
-    /// that was added so. All others get the status 401. [`serve`](Endpoint::serve) reports what is
-    /// no key. Needs the feature `identity`.
+    /// Accepts only requests signed by the server with this key, or with another key added by this
+    /// method. All others get the status 401. [`serve`](Endpoint::serve) reports an invalid key.
+    /// Needs the feature `identity`.
     ///
-    /// The server writes the key to its log when it starts with the setting
-    /// `request-identity-private-key-pem-file`, as `publickeyv1_…`. A signature is for the path of a
-    /// request, and valid for a minute or two, by the clocks of both machines. It does not cover what
-    /// the request contains: where others can read or change that, put TLS in front of the endpoint.
+    /// The server logs the key as `publickeyv1_…` when it starts with the setting
+    /// `request-identity-private-key-pem-file`. A signature is for the path of a request, and valid
+    /// for a minute or two, by the clocks of both machines. It does not cover the body: where
+    /// others can read or change that, put TLS in front of the endpoint.
     ///
     /// # Examples
     ///
@@ -178,7 +177,7 @@ impl Endpoint {
     #[must_use]
     pub fn identity_key(mut self, key: &str) -> Self {
         if let Err(reason) = self.keys.add(key) {
-            // A private key, given by mistake, is shown to nobody.
+            // A private key that is passed by mistake is never shown.
             let key = key.starts_with(PREFIX).then(|| key.to_owned());
             self.mistake
                 .get_or_insert(EndpointError::IdentityKey { key, reason });
@@ -186,15 +185,15 @@ impl Endpoint {
         self
     }
 
-    /// Serves the flows, until the future is dropped.
+    /// Serves the flows until the future is dropped.
     ///
-    /// Whoever can connect to the listener can run the flows, unless there is an `identity_key`: let
-    /// only the Restate server.
+    /// Without an `identity_key`, everybody who can connect to the listener can run the flows:
+    /// allow only the Restate server.
     ///
     /// # Errors
     ///
-    /// The flows cannot be served, or not together; or the listener has failed for a minute, and has
-    /// not accepted one connection in it.
+    /// The flows cannot be served, or not together; or the listener has failed for a minute without
+    /// accepting a connection.
     ///
     /// # Cancel safety
     ///
@@ -221,7 +220,7 @@ impl Endpoint {
                     if since.elapsed() >= PATIENCE {
                         return Err(EndpointError::Listener(Arc::new(error)));
                     }
-                    // Too many files are open, say. A connection that ends makes room.
+                    // For example, too many files are open. A connection that ends makes room.
                     tokio::time::sleep(Duration::from_millis(100)).await;
                 }
             }
@@ -235,7 +234,7 @@ impl Endpoint {
             return;
         }
         let answer = service_fn(|request| std::future::ready(self.answer(request)));
-        // A connection that breaks off ends its invocations, which the server tries again.
+        // A connection that breaks ends its invocations, which the server retries.
         let _ = http2::Builder::new(TokioExecutor::new())
             .timer(TokioTimer::new())
             .keep_alive_interval(KEEP_ALIVE)
@@ -298,7 +297,7 @@ impl Endpoint {
             unacknowledged: self.unacknowledged.clone(),
         };
         let connection = Connection::new(body, sender);
-        // The journal decides when the flow goes on, and not how much it has done.
+        // The journal decides when the flow continues, not the amount of work that it has done.
         tokio::spawn(tokio::task::unconstrained(call.carry_out(vm, connection)));
         let stream = unfold(receiver, |mut receiver| async {
             let bytes: Bytes = receiver.recv().await?;
@@ -333,7 +332,7 @@ impl Handler {
     }
 }
 
-/// A call of a handler.
+/// A call to a handler.
 struct Call {
     flow: SharedFlow,
     handler: Handler,
@@ -349,7 +348,7 @@ impl Call {
             }
         }
         let Ok(input) = vm.sys_input() else {
-            // The journal tells the server why.
+            // The journal reports the reason to the server.
             return connection.flush(&mut vm);
         };
         let invocation = Invocation {
@@ -482,7 +481,7 @@ mod tests {
         server.write_all(hello).await.unwrap();
         let began = Instant::now();
         let mut said = Vec::new();
-        // Time goes on only while nobody has anything to do.
+        // Time advances only while all tasks are idle.
         let ended = tokio::time::timeout(KEEP_ALIVE * 10, server.read_to_end(&mut said));
         assert!(ended.await.is_ok(), "the connection is still open");
         assert!(began.elapsed() >= KEEP_ALIVE);

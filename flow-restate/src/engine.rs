@@ -31,10 +31,10 @@ enum Recorded<T, E> {
     Error(E),
 }
 
-/// The engine of one invocation on a Restate server: what [`Endpoint::flow`](crate::Endpoint::flow)
-/// requires of a flow is that it can run on this engine.
+/// The engine of one invocation on a Restate server, which
+/// [`Endpoint::flow`](crate::Endpoint::flow) requires of a flow.
 ///
-/// Every flow can whose values are `Serialize` and `Deserialize`, and so can flows that were loaded
+/// It runs every flow whose values are `Serialize` and `Deserialize`, and flows that were loaded
 /// from files.
 #[derive(Debug)]
 pub struct OnRestate {
@@ -42,11 +42,11 @@ pub struct OnRestate {
     visits: Visits,
     operations: Operations,
     facts: RunFacts,
-    /// Where the flow goes on, unless it begins at its start.
+    /// The place from which the flow continues. `None` if it begins at its start.
     from: Mutex<Option<Between>>,
-    /// The path of its own flow.
+    /// The path of the flow itself.
     root: OnceLock<String>,
-    /// True while nothing has come of the state with which it goes on.
+    /// True until the flow has done something with the restored state.
     restoring: AtomicBool,
 }
 
@@ -72,7 +72,7 @@ impl OnRestate {
         }
     }
 
-    /// Tells of the end of a run that failed outside of its flow.
+    /// Reports the end of a run that failed outside its flow.
     pub(crate) fn tell_failed(&self, refused: &Refused) {
         let path = self.root.get().cloned().unwrap_or_default();
         let error = if *refused == Refused::cancelled() {
@@ -101,7 +101,7 @@ impl OnRestate {
 }
 
 impl OnRestate {
-    /// Ends the invocation with a failure that says this.
+    /// Ends the invocation with this failure.
     async fn fail<T>(&self, message: String) -> T {
         let code = 500;
         self.operations.fail(Refused { code, message });
@@ -122,11 +122,11 @@ impl OnRestate {
     }
 }
 
-/// The outcome as it is recorded.
+/// The outcome in the form in which it is recorded.
 ///
 /// # Errors
 ///
-/// Why it cannot be recorded.
+/// The reason why it cannot be recorded.
 fn written<N: Step<Outcome: Stored>>(
     name: &str,
     result: &Result<N::Outcome, NodeError>,
@@ -175,7 +175,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for OnRestate {
             Ok(outcome) => step.propose(outcome),
             Err(reason) => return self.fail(reason).await,
         }
-        // The recorded outcome, so that a replay and the first run see the same value.
+        // The recorded outcome, so that the first run and a replay see the same value.
         let recorded = step.done().await;
         self.read(&name, &recorded).await
     }
@@ -318,7 +318,7 @@ impl Hooks for OnRestate {
 }
 
 impl OnRestate {
-    /// Says by a promise that a question is asked, so that no other can be answered.
+    /// Registers an open question by a promise, so that only open questions can be answered.
     async fn tell_asked(&self, place: &Place, question: &QuestionType, prompt: String) {
         let told = Asked {
             path: place.path.clone(),
@@ -338,8 +338,8 @@ impl OnRestate {
             .await;
     }
 
-    /// Settles a question whose time is over, and returns what it was settled with: an answer that
-    /// was accepted before counts.
+    /// Settles a question whose time is over, and returns its settlement: an answer that came first
+    /// counts.
     async fn time_out(&self, name: &str, promise: &mut Handle) -> Bytes {
         let timed_out = match serde_json::to_vec(&Settled::TimedOut) {
             Ok(text) => Bytes::from(text),
@@ -354,7 +354,7 @@ impl OnRestate {
 }
 
 impl OnRestate {
-    /// The flow between two of its nodes. `None` if no other invocation can be given its values.
+    /// The flow between two of its nodes. `None` if its values cannot be sent.
     fn between(
         &self,
         frame: &Frame<'_>,
@@ -375,7 +375,7 @@ impl OnRestate {
     }
 }
 
-/// What leaves the flow at once. Whoever drives it sees why it was left, and not this.
+/// An error that leaves the flow at once. The driver reports the actual reason, never this error.
 fn leave<T>(frame: &Frame<'_>) -> Result<T, Failed> {
     let path = frame.flow_path().to_string();
     Err(Box::new(FlowError::Cancelled { path }))

@@ -1,4 +1,4 @@
-//! What a step can ask about the invocation.
+//! The facts about the invocation that a step can query.
 
 use std::error::Error;
 use std::future::ready;
@@ -11,7 +11,7 @@ use flow_runtime::engine::{EarlierAttempts, Frame, History, Pause, Place};
 
 use crate::operations::Operations;
 
-/// A run. Nothing is known of attempts at steps in earlier processes: the server keeps only outcomes.
+/// A run. Attempts at steps in earlier processes are unknown: the server keeps only outcomes.
 #[derive(Debug)]
 pub(crate) struct RunHistory {
     /// The id of the invocation, and a random number.

@@ -1,8 +1,8 @@
-//! Whether a request comes from a server that is known: it signs them.
+//! Checks that requests are signed by a known server.
 //!
-//! The header `x-restate-jwt-v1` has a JSON Web Token (RFC 7519) for the path of the request, which
-//! is valid for a minute or two. Its only algorithm is Ed25519 (RFC 8037): what the token says of the
-//! algorithm chooses nothing.
+//! The header `x-restate-jwt-v1` has a JSON Web Token (RFC 7519) for the path of the request, valid
+//! for a minute or two. Ed25519 (RFC 8037) is the only accepted algorithm: the token cannot choose
+//! another.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -13,13 +13,13 @@ use hyper::HeaderMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// How a key begins.
+/// The prefix of a key.
 pub(crate) const PREFIX: &str = "publickeyv1_";
 
 const SCHEME: &str = "x-restate-signature-scheme";
 const TOKEN: &str = "x-restate-jwt-v1";
 
-/// The keys of the servers that may call. Without one, everybody may.
+/// The keys of the servers that may call. If it is empty, everybody may.
 #[derive(Debug, Default)]
 pub(crate) struct Keys(Vec<VerifyingKey>);
 
@@ -32,7 +32,7 @@ struct Head {
 struct Claims {
     /// The path of the request.
     aud: Audience,
-    /// When it ends and when it begins, in seconds since 1970.
+    /// The times in seconds since 1970 at which the validity ends and begins.
     exp: u64,
     nbf: u64,
 }
@@ -58,7 +58,7 @@ impl Keys {
     ///
     /// # Errors
     ///
-    /// Why the text is not a key.
+    /// The reason why the text is not a key.
     pub(crate) fn add(&mut self, key: &str) -> Result<(), String> {
         let text = key
             .strip_prefix(PREFIX)
@@ -80,11 +80,11 @@ impl Keys {
         Ok(())
     }
 
-    /// Looks whether one of the keys has signed a request.
+    /// Checks that one of the keys has signed a request.
     ///
     /// # Errors
     ///
-    /// Why it counts as not signed.
+    /// The reason why it counts as unsigned.
     pub(crate) fn check(
         &self,
         headers: &HeaderMap,
@@ -123,7 +123,7 @@ impl Keys {
         Ok(())
     }
 
-    /// What a token says that one of the keys has signed.
+    /// The claims of a token that one of the keys has signed.
     fn claims(&self, token: &str) -> Result<Claims, &'static str> {
         const NO_TOKEN: &str = "the token cannot be read";
         let (signed, signature) = token.rsplit_once('.').ok_or(NO_TOKEN)?;
@@ -173,7 +173,7 @@ mod tests {
         UNIX_EPOCH + Duration::from_secs(1_000_000)
     }
 
-    /// What a server says of a request at this moment.
+    /// The claims of a server for a request at this moment.
     fn claims() -> Value {
         json!({ "aud": PATH, "nbf": 999_940, "iat": 1_000_000, "exp": 1_000_060 })
     }

@@ -1,7 +1,8 @@
-//! One attempt at a part of a run: drives a flow by the journal that the server sends.
+//! One attempt at a part of a run, which drives a flow by the journal of the server.
 //!
 //! The order of the journal's entries has to be the same each time. The flow is polled until
-//! nothing wakes it; then all that it wants is opened, sorted; then one completion is delivered.
+//! nothing wakes it. Then all wanted operations are opened, sorted; then one completion is
+//! delivered.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::{Future, poll_fn};
@@ -26,17 +27,17 @@ use crate::question::Settled;
 use crate::stopped::{Refused, Stopped};
 use crate::unacknowledged::Unacknowledged;
 
-/// After so many bytes of outcomes and answers, a run goes on in a new invocation: all of them are
-/// in memory while it is replayed.
+/// The number of bytes of outcomes and answers after which a run continues in a new invocation: all
+/// of them are in memory while it is replayed.
 const BYTES: u64 = 64 * 1024 * 1024;
 
-/// When the journal of an invocation is long. Each replay has to see it so at the same entry.
+/// The length of an invocation's journal. Each replay has to reach the limit at the same entry.
 #[derive(Debug)]
 struct Length {
-    /// After so many entries. With the largest number, no journal is long.
+    /// The maximum number of entries. With the largest number, no journal is long.
     limit: u64,
     entries: u64,
-    /// What the journal has given.
+    /// The bytes that the journal has delivered.
     bytes: u64,
     /// The entries and bytes after which it is long.
     long_after: (u64, u64),
@@ -59,14 +60,14 @@ impl Length {
         self.limit < u64::MAX && (self.entries > entries || self.bytes > bytes)
     }
 
-    /// The journal is not long again before there is as much in it once more.
+    /// Raises the limit: the journal is long again once it has grown by as much again.
     fn stay(&mut self) {
         let entries = self.entries.saturating_add(self.limit);
         self.long_after = (entries, self.bytes.saturating_add(BYTES));
     }
 }
 
-/// After so many rounds, other tasks of the thread get their turn.
+/// The number of rounds after which other tasks of the thread get their turn.
 const ROUNDS: u32 = 64;
 
 /// The work of the flow.
@@ -85,7 +86,7 @@ impl Wake for Woken {
     }
 }
 
-/// How a flow was left.
+/// The way in which a flow was left.
 pub(crate) enum Ended {
     Output(Saved),
     Left(Left),
@@ -101,9 +102,9 @@ pub(crate) struct Attempt<'a> {
     unacknowledged: Unacknowledged,
     /// The open operations by the handle that the journal has for them.
     open: BTreeMap<NotificationHandle, Open>,
-    /// Their handles.
+    /// The handles of the open operations, by their ids.
     handles: HashMap<u64, NotificationHandle>,
-    /// Once it is long, the flow is left where nothing is under way.
+    /// Once the journal is long, the flow is left where nothing is under way.
     length: Length,
 }
 
@@ -134,8 +135,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Drives the flow until it is left, until the invocation is suspended, or until the connection
-    /// is gone.
+    /// Drives the flow until it is left, the invocation is suspended, or the connection is gone.
     pub(crate) async fn run(
         &mut self,
         flow: &dyn AnyFlow<OnRestate>,
@@ -222,10 +222,10 @@ impl<'a> Attempt<'a> {
         self.withdraw_unasked()
     }
 
-    /// Settles the questions that are no longer asked, so that an answer is refused.
+    /// Settles the questions that are no longer asked, so that answers are refused.
     fn withdraw_unasked(&mut self) -> Result<(), Error> {
         for name in self.operations.take_unasked() {
-            // Whether it is settled already does not matter.
+            // It does not matter if it is settled already.
             self.length.entries += 1;
             self.settle(name, Bytes::from_static(Settled::WITHDRAWN))?;
         }
@@ -252,8 +252,8 @@ impl<'a> Attempt<'a> {
         Ok(())
     }
 
-    /// Delivers one completion, or has one step run. Returns false if the journal has nothing more
-    /// to give.
+    /// Delivers one completion, or starts one step. Returns false if the journal has nothing more
+    /// to deliver.
     fn deliver(&mut self) -> Result<bool, Error> {
         for id in self.operations.take_withdrawn() {
             if let Some(handle) = self.handles.remove(&id) {
@@ -280,7 +280,7 @@ impl<'a> Attempt<'a> {
         }
     }
 
-    /// Has a step run, unless an attempt before has run it here.
+    /// Starts a step, unless an earlier attempt has run it here.
     fn begin(&mut self, handle: NotificationHandle) -> Result<(), Error> {
         let Some(step) = self.open.get(&handle) else {
             return Ok(());
@@ -325,7 +325,7 @@ impl<'a> Attempt<'a> {
 fn ended(output: Result<Saved, RunError>) -> Result<Ended, Stopped> {
     match output {
         Ok(output) => Ok(Ended::Output(output)),
-        // It did fit the version of the flow with which the run began.
+        // The input fitted the version of the flow with which the run began.
         Err(RunError::Input(error)) => Ok(Ended::Left(Left::Unreadable(error.to_string()))),
         Err(error) => {
             let (code, message) = (500, format!("{error:#}"));
@@ -334,11 +334,11 @@ fn ended(output: Result<Saved, RunError>) -> Result<Ended, Stopped> {
     }
 }
 
-/// What the flow is told of an operation that is completed.
+/// The value that the flow gets from a completed operation.
 fn said(open: &Open, value: Value) -> Result<Bytes, Refused> {
     match (open.kind, value) {
         (Kind::Step | Kind::Promise, Value::Success(value)) => Ok(value),
-        // A promise that somebody else has settled before fails to be settled again.
+        // Settling a promise fails if somebody else has settled it before.
         (Kind::Sleep, Value::Void) | (Kind::Settle, Value::Void | Value::Failure(_)) => {
             Ok(Bytes::new())
         }
@@ -374,7 +374,7 @@ fn since_epoch() -> Duration {
     now.unwrap_or(Duration::ZERO)
 }
 
-/// Polls the flow until nothing wakes it any more, or until it ends.
+/// Polls the flow until nothing wakes it, or until it ends.
 fn poll_until_quiet(work: &mut Work<'_>, woken: &Arc<Woken>) -> Option<Result<Saved, RunError>> {
     let waker = Waker::from(woken.clone());
     let mut cx = Context::from_waker(&waker);

@@ -1,4 +1,4 @@
-//! What the server is told when it is given the endpoint.
+//! The manifest that the server reads when the endpoint is registered.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use crate::continued::HANDLER;
 /// The media type of the manifest.
 pub(crate) const MEDIA_TYPE: &str = "application/vnd.restate.endpointmanifest.v4+json";
 
-/// A step may take this long after the server has asked to suspend the invocation. Then the server
-/// breaks off and runs the step again, so that a shorter time would let a long step never end. That
-/// a worker is gone, the server notices by the connection.
+/// The time that a step has after the server asks to suspend the invocation. Afterwards the server
+/// aborts the step and runs it again, so with a shorter time a long step would never end. The
+/// server notices by the connection if a worker is gone.
 const ABORT_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// An invocation that waits this long is suspended, and takes no memory of the worker.
+/// The time after which a waiting invocation is suspended and frees its memory.
 const INACTIVITY_MS: u64 = 60 * 1000;
 
 /// The manifest of flows with these names.
@@ -38,7 +38,7 @@ fn service(name: &str) -> Value {
         "handlers": [
             { "name": "run", "ty": "WORKFLOW", "input": input, "output": output },
             { "name": "answer", "ty": "SHARED", "input": input, "output": output },
-            // The server keeps nothing of it once its caller has what it returns.
+            // The server keeps nothing of it once the caller has the result.
             { "name": HANDLER, "ty": "SHARED", "input": input, "output": output,
                 "ingressPrivate": true, "journalRetention": 0 },
         ],

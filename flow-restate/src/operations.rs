@@ -1,7 +1,7 @@
-//! What a running flow wants of its invocation, and what came of it.
+//! The operations that a running flow wants of its invocation, and their results.
 //!
-//! The hard thing is the order. A flow registers wants while it is polled; the invocation opens
-//! them sorted by name once nothing wakes the flow any more, and delivers one completion at a time.
+//! The hard thing is the order. A flow registers wants while it is polled. Once nothing wakes the
+//! flow, the invocation opens them sorted by name, and delivers one completion at a time.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::future::{Future, poll_fn};
@@ -15,7 +15,7 @@ use bytes::Bytes;
 use crate::continued::Between;
 use crate::stopped::Refused;
 
-/// What is wanted.
+/// An operation that is wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Request {
     /// Run a step, or get its outcome.
@@ -24,11 +24,11 @@ pub(crate) enum Request {
     Sleep(Duration),
     /// Wait for the answer to a question.
     Promise,
-    /// Settle a promise. The first one to settle it decides.
+    /// Settle a promise. The first settlement counts.
     Settle(Bytes),
 }
 
-/// The kind of what is wanted. The order of the variants is part of the order in which wants are
+/// The kind of an operation. The order of the variants is part of the order in which operations are
 /// opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
@@ -49,21 +49,21 @@ impl Request {
     }
 }
 
-/// What the invocation says about an operation.
+/// The invocation's message about an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Said {
     /// The step has no outcome yet: run it.
     Run,
-    /// It is done, with this value. Empty for a timer.
+    /// The operation is done, with this value. Empty for a timer.
     Done(Bytes),
 }
 
-/// Why the flow is left before its end, apart from a failure.
+/// The reason why the flow is left before its end, apart from a failure.
 #[derive(Debug)]
 pub(crate) enum Left {
-    /// It goes on from here, in a new invocation.
+    /// It continues from here in a new invocation.
     Between(Between),
-    /// It cannot go on from the state that it was given, for this reason.
+    /// It cannot continue from the state that it was given, for this reason.
     Unreadable(String),
 }
 
@@ -90,7 +90,7 @@ struct Table {
     task: Option<Waker>,
 }
 
-/// The operations of one invocation, shared by the flow and by what drives it.
+/// The operations of one invocation, shared by the flow and its driver.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Operations(Arc<Mutex<Table>>);
 
@@ -123,8 +123,7 @@ pub(crate) struct Handle {
     all: Operations,
 }
 
-/// A question. Unless it is settled, dropping it says that it is no longer asked, so that nobody
-/// gives an answer that is lost.
+/// A question. Dropping it unsettled marks it as no longer asked, so that no answer is lost.
 #[derive(Debug)]
 pub(crate) struct Question {
     name: String,
@@ -137,7 +136,7 @@ impl Operations {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Wants something, under a name that no other operation of its kind has.
+    /// Registers a wanted operation. The name is unique among operations of its kind.
     pub(crate) fn want(&self, name: String, request: Request) -> Handle {
         let key = (name, request.kind());
         let mut table = self.table();
@@ -154,7 +153,7 @@ impl Operations {
         Handle { id, key, all }
     }
 
-    /// Asks a question, whose promise has this name.
+    /// Asks a question. The name is that of its promise.
     pub(crate) fn ask(&self, name: String) -> Question {
         Question {
             name,
@@ -163,7 +162,7 @@ impl Operations {
         }
     }
 
-    /// Takes what is wanted and not opened yet, in the order in which it is to be opened.
+    /// Takes the operations that are wanted but not opened, in the order in which to open them.
     pub(crate) fn take_wanted(&self) -> Vec<(u64, String, Request)> {
         let mut table = self.table();
         let wanted = std::mem::take(&mut table.wanted);
@@ -173,22 +172,22 @@ impl Operations {
             .collect()
     }
 
-    /// The outcomes of steps that have been run here since the last call.
+    /// Takes the outcomes of the steps that ran here since the last call.
     pub(crate) fn take_proposed(&self) -> Vec<(u64, Bytes)> {
         std::mem::take(&mut self.table().proposed)
     }
 
-    /// The operations that the flow has withdrawn since the last call.
+    /// Takes the operations that the flow has withdrawn since the last call.
     pub(crate) fn take_withdrawn(&self) -> Vec<u64> {
         std::mem::take(&mut self.table().withdrawn)
     }
 
-    /// The questions that the flow has ceased to ask since the last call.
+    /// Takes the questions that the flow has stopped asking since the last call.
     pub(crate) fn take_unasked(&self) -> BTreeSet<String> {
         std::mem::take(&mut self.table().unasked)
     }
 
-    /// Tells the flow what came of an operation.
+    /// Passes a message about an operation to the flow.
     pub(crate) fn say(&self, id: u64, said: Said) {
         let waker = match self.table().operations.get_mut(&id) {
             Some(operation) => {
@@ -207,12 +206,12 @@ impl Operations {
         self.table().failed.get_or_insert(refused);
     }
 
-    /// Why the invocation has to end.
+    /// The reason why the invocation has to end.
     pub(crate) fn failure(&self) -> Option<Refused> {
         self.table().failed.clone()
     }
 
-    /// Notes that nothing is left but to say why the invocation ends. False if it has not failed.
+    /// Notes that only the failure remains to be reported. Returns false if there is none.
     pub(crate) fn take_failure(&self) -> bool {
         let mut table = self.table();
         table.left = None;
@@ -228,13 +227,13 @@ impl Operations {
         self.table().left.take()
     }
 
-    /// Whether the flow is to be left, or the invocation to end, whatever the flow returns.
+    /// Returns true if the flow is being left or the invocation ends, whatever the flow returns.
     pub(crate) fn is_left(&self) -> bool {
         let table = self.table();
         table.left.is_some() || table.failed.is_some()
     }
 
-    /// Whether the flow is to be left where nothing is under way.
+    /// Returns true if the flow has to be left where nothing is under way.
     pub(crate) fn is_full(&self) -> bool {
         self.table().full
     }
@@ -243,25 +242,25 @@ impl Operations {
         self.table().full = full;
     }
 
-    /// Goes on in this invocation, although its journal is long: what the flow has cannot be sent.
+    /// Continues in this invocation despite its long journal: the values cannot be sent.
     pub(crate) fn stay(&self) {
         let mut table = self.table();
         table.full = false;
         table.stays = true;
     }
 
-    /// Whether the flow has stayed since the last call.
+    /// Returns true if the flow has stayed since the last call.
     pub(crate) fn take_stays(&self) -> bool {
         std::mem::take(&mut self.table().stays)
     }
 
-    /// The task that drives the invocation.
+    /// Sets the task that drives the invocation.
     pub(crate) fn set_task(&self, task: Waker) {
         self.table().task = Some(task);
     }
 
-    /// Wakes the work of a step, but only when the flow is quiet: work that wakes itself again and
-    /// again must not hold up the journal.
+    /// Wakes the work of a step once the flow is quiet. Work that wakes itself repeatedly must not
+    /// hold up the journal.
     fn defer(&self, work: Waker) {
         let mut table = self.table();
         table.deferred.push(work);
@@ -281,7 +280,7 @@ impl Operations {
         deferred.into_iter().for_each(Waker::wake);
     }
 
-    /// Runs the work of a step, with the wakes of it deferred.
+    /// Runs the work of a step and defers its wakes.
     pub(crate) async fn run<T>(&self, work: impl Future<Output = T> + Send) -> T {
         let mut work = pin!(work);
         let woken = Arc::new(WorkWoken {
@@ -306,11 +305,11 @@ impl Operations {
 }
 
 impl Handle {
-    /// What the invocation says next.
+    /// The next message of the invocation.
     ///
     /// # Cancel safety
     ///
-    /// What is said is kept until somebody waits for it.
+    /// A message is kept until it is received.
     pub(crate) async fn said(&mut self) -> Said {
         poll_fn(|cx| {
             let mut table = self.all.table();
@@ -359,7 +358,7 @@ impl Drop for Handle {
 }
 
 impl Question {
-    /// Somebody has settled it.
+    /// Marks the question as settled.
     pub(crate) fn settled(mut self) {
         self.is_settled = true;
     }

@@ -1,4 +1,4 @@
-//! What an endpoint does with each of its runs.
+//! The options of an endpoint for each of its runs.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use flow_runtime::{DEFAULT_STEP_BUDGET, Event, EventKind, Observer, RunId, RunOp
 
 use crate::operations::Operations;
 
-/// After so many entries of its journal, a run goes on in a new invocation.
+/// The number of journal entries after which a run continues in a new invocation.
 pub(crate) const ENTRIES: u64 = 4000;
 
 #[derive(Clone)]
@@ -28,7 +28,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// The options of a run with this budget of steps and these operations.
+    /// The options of a run with this step budget and these operations.
     pub(crate) fn of_run(&self, steps: u64, operations: &Operations) -> RunOptions {
         let options = RunOptions::new().step_budget(steps);
         let told = |observer: &Arc<dyn Observer>| -> Arc<dyn Observer> {
@@ -44,8 +44,8 @@ impl Options {
     }
 }
 
-/// An observer that is not told of the error by which a flow is left that goes on elsewhere, nor of
-/// one that another failure has caused.
+/// An observer that ignores two kinds of errors: those by which a flow is left that continues
+/// elsewhere, and those caused by another failure.
 struct Told {
     observer: Arc<dyn Observer>,
     operations: Operations,

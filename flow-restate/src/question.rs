@@ -1,14 +1,14 @@
-//! What promises hold: a question that is asked, and what it is settled with.
+//! The values of promises: a question and its settlement.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// The promise that says that a question is asked.
+/// The name of the promise for an open question.
 pub(crate) fn asked(question: &str) -> String {
     format!("asked {question}")
 }
 
-/// A question that is asked.
+/// An open question.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Asked {
     /// The path of its node.
@@ -20,13 +20,13 @@ pub(crate) struct Asked {
     pub(crate) schema: Option<Value>,
 }
 
-/// What a question is settled with.
+/// The settlement of a question.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Settled {
     Answer(Value),
     TimedOut,
-    /// The run waits for the answer no more, or is over.
+    /// The run no longer waits for the answer, or is over.
     Withdrawn,
 }
 

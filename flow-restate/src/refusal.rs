@@ -1,4 +1,4 @@
-//! Why flows cannot be served.
+//! Errors that prevent or stop serving.
 
 use std::io;
 use std::sync::Arc;
@@ -6,34 +6,34 @@ use std::{error, fmt};
 
 use flow_spec::FlowDocument;
 
-/// Why flows cannot be served, or not any more.
+/// The reason why flows cannot be served, or can no longer be.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum EndpointError {
     /// Two flows have this name.
     Twice(String),
-    /// A server does not take this name: it takes letters, digits, `_`, `-` and `.`, after a letter,
-    /// or after `_` and a letter or digit. Names that begin with `restate`, and `openapi`, are its
-    /// own, in capitals too.
+    /// The server does not accept this name. It accepts letters, digits, `_`, `-` and `.`, after a
+    /// letter, or after `_` and a letter or digit. It reserves `openapi` and names that begin with
+    /// `restate`, in any case.
     Name(String),
-    /// A node of this flow writes in a transaction (`#[node(transaction)]`), and the server's journal
-    /// is in no database of which that could be a part.
+    /// A node of this flow writes in a transaction (`#[node(transaction)]`). The server's journal
+    /// is not in a database and so cannot be part of one.
     Transaction {
         /// The name of the flow.
         flow: String,
         /// The path of the node, or the name of the flow.
         node: String,
     },
-    /// What `Endpoint::identity_key` was given is not the key of a server.
+    /// The argument of `Endpoint::identity_key` is not the key of a server.
     IdentityKey {
-        /// What was given, if it begins as a key does. Otherwise it may be a secret, and is not kept.
+        /// The argument, if it begins as a key does. Otherwise it may be a secret and is not kept.
         key: Option<String>,
-        /// Why it is no key.
+        /// The reason why it is not a key.
         reason: String,
     },
-    /// There is no flow.
+    /// The endpoint has no flow.
     Empty,
-    /// The listener has failed for a minute, last for this reason.
+    /// The listener has failed for a minute. This is its last error.
     Listener(Arc<io::Error>),
 }
 
@@ -78,7 +78,7 @@ impl error::Error for EndpointError {
     }
 }
 
-/// Looks whether a flow with this name and structure can run on a server.
+/// Checks that a flow with this name and structure can run on a server.
 pub(crate) fn check(name: &str, structure: &str) -> Result<(), EndpointError> {
     if !is_name(name) {
         return Err(EndpointError::Name(name.to_owned()));
@@ -92,7 +92,7 @@ pub(crate) fn check(name: &str, structure: &str) -> Result<(), EndpointError> {
             let node = nodes.iter().find(|at| at.node.settings.transaction);
             node.map(|at| at.path.clone())
         }
-        // It is not known which one it is.
+        // The node is unknown.
         Err(_) => Some(name.to_owned()),
     };
     match node {
@@ -104,7 +104,7 @@ pub(crate) fn check(name: &str, structure: &str) -> Result<(), EndpointError> {
     }
 }
 
-/// Whether the server takes a service of this name, as version 1.7 decides it.
+/// Returns true if the server accepts a service of this name, by the rules of version 1.7.
 fn is_name(name: &str) -> bool {
     let is_one = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.');
     let mut first = name.chars();

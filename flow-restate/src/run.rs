@@ -1,8 +1,8 @@
 //! The handlers `run` and `continue`: a run, from its first invocation to its last.
 //!
-//! The hard thing is that a loop without an end must not have a journal without one. `run` begins
-//! the flow. Once its journal is long, it calls `continue`, which calls `continue` again and again:
-//! each of these goes on with the flow until its own journal is long, and returns where the flow is.
+//! The hard thing is that an endless loop must not have an endless journal. `run` begins the flow.
+//! Once its journal is long, it calls `continue`, which calls `continue` repeatedly. Each of these
+//! runs the flow until its own journal is long, and returns the place that the flow has reached.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::sync::Arc;
@@ -25,14 +25,14 @@ use crate::options::Options;
 use crate::stopped::{Refused, Stopped};
 use crate::unacknowledged::Unacknowledged;
 
-/// So many calls one invocation of `continue` makes at most: as many entries its journal has.
+/// The maximum number of calls by one invocation of `continue`, which are entries of its journal.
 const CALLS: u32 = 200;
 
-/// After so many bytes that it has sent and been told, it makes no further call: all of them are in
+/// The number of bytes sent and received after which it makes no further call: all of them are in
 /// its journal.
 const BYTES: usize = 16 * 1024 * 1024;
 
-/// So many characters the name of an entry has at most that is there for people.
+/// The maximum length in characters of the name of an entry that is for people.
 const LONGEST_NAME: usize = 300;
 
 /// An attempt at an invocation of `run` or `continue`.
@@ -47,14 +47,14 @@ pub(crate) struct Invocation<'a> {
 }
 
 impl Invocation<'_> {
-    /// Takes a run to its end.
+    /// Runs a flow to its end.
     pub(crate) async fn run(mut self, input: Input) {
         let output = self.output(&input).await;
         let output = output.and_then(|output| Ok(written("the output", &output.into_json())?));
         self.connection.end(&mut self.vm, output);
     }
 
-    /// Goes on with a run.
+    /// Continues a run.
     pub(crate) async fn go_on(mut self, input: &[u8]) {
         let said = match serde_json::from_slice::<Continued>(input) {
             Ok(told) if told.structure == hash_of(self.flow.structure()) => {
@@ -63,7 +63,7 @@ impl Invocation<'_> {
             Ok(_) => Ok(Said::OtherVersion(
                 "the newest deployment has another structure of the flow".to_owned(),
             )),
-            // Another version of this library may write something else.
+            // Another version of this library may use another format.
             Err(error) => Ok(Said::OtherVersion(format!(
                 "the newest deployment cannot read the call: {error}"
             ))),
@@ -111,20 +111,20 @@ impl Invocation<'_> {
                     }
                 }
             }
-            // What is called has the newest version of the flow. The run ends with its own.
+            // The callee has the newest version of the flow. The run ends with its own.
             from = Some(told.between);
         }
     }
 
-    /// The run, which the first entry of the journal numbers. The id of the invocation is made of
-    /// the flow and the key, so a later run with the same key has it as well.
+    /// Begins the run, whose number is the first entry of the journal. The id of the invocation is
+    /// made from the flow and the key, so a later run with the same key has the same id.
     async fn begin(&mut self, input: &Input) -> Result<RunFacts, Stopped> {
         let Saved(values) = read(self.flow, &input.input)?;
         let handle = self.vm.sys_run("run".to_owned())?.handle;
         let (entries, steps) = (self.options.entries, self.options.step_budget);
         let random = |vm: &mut CoreVM, handle| {
             let number = RandomState::new().hash_one(SystemTime::now());
-            // All attempts have to make the same entries, so that they need the same limits.
+            // All attempts have to make the same entries, so they need the same limits.
             let facts = [number, entries, steps].map(u64::to_be_bytes).concat();
             propose(vm, handle, Bytes::from(facts))
         };
@@ -146,7 +146,7 @@ impl Invocation<'_> {
         Err(Refused { code: 500, message }.into())
     }
 
-    /// Goes on with a flow until it is at its end, or until the journal is long.
+    /// Runs a flow until it ends or until the journal is long.
     async fn part(&mut self, run: &RunFacts, from: Option<Between>) -> Result<Ended, Stopped> {
         let operations = Operations::default();
         let history = Arc::new(RunHistory {
@@ -167,7 +167,7 @@ impl Invocation<'_> {
         attempt.run(self.flow, &engine, input).await
     }
 
-    /// Has others go on with a run, one after the other.
+    /// Calls `continue` repeatedly to continue a run.
     async fn relay(&mut self, mut told: Continued) -> Result<Said, Stopped> {
         told.relays = false;
         let mut bytes = 0;
@@ -187,7 +187,7 @@ impl Invocation<'_> {
         Ok(Said::Between(told.between))
     }
 
-    /// Calls `continue`: what it says, and how many bytes the journal has of the call.
+    /// Calls `continue`. Returns its output, and the bytes that the call adds to the journal.
     async fn call(&mut self, told: &Continued) -> Result<(Said, usize), Stopped> {
         let target = Target {
             service: self.flow.name().to_owned(),
@@ -198,7 +198,7 @@ impl Invocation<'_> {
             limit_key: None,
             headers: Vec::new(),
         };
-        // The order of what is in a set may differ when the flow runs again; the first one counts.
+        // The order within a set may differ when the flow runs again; the first one counts.
         let options = PayloadOptions::unstable_serialization();
         let sent = told.written()?;
         let size = sent.len();
@@ -206,8 +206,7 @@ impl Invocation<'_> {
         let handle = call.call_notification_handle;
         let said = match self.wait_for(handle).await {
             Err(Stopped::Refused(cancelled)) => {
-                // The call is cancelled as well, and first says of its questions that they are
-                // asked no more.
+                // The call is cancelled as well, and first withdraws its questions.
                 self.wait_for(handle).await?;
                 return Err(cancelled.into());
             }
@@ -231,9 +230,9 @@ impl Invocation<'_> {
         }
     }
 
-    /// Makes an entry of this name, for people who look at the journal.
+    /// Adds an entry of this name, for people who look at the journal.
     async fn note(&mut self, name: String) -> Result<(), Stopped> {
-        // The error of a value may show all of it.
+        // The error of a value may contain all of it.
         let name = name.chars().take(LONGEST_NAME).collect();
         let handle = self.vm.sys_run(name)?.handle;
         let nothing = |vm: &mut CoreVM, handle| propose(vm, handle, Bytes::from_static(b"{}"));

@@ -1,4 +1,4 @@
-//! What Restate takes at most: it tries a message of 32 MiB or more again, for ever.
+//! Limits of size: Restate retries a message of 32 MiB or more forever.
 
 use std::io::{self, Write};
 
@@ -8,14 +8,14 @@ use serde::Serialize;
 /// The largest value, in bytes.
 pub(crate) const LARGEST: usize = 31_000_000;
 
-/// The longest text of a failure, in bytes. People read it, so that it needs no more.
+/// The maximum length of a failure's text, in bytes. It is for people, who need no more.
 const LONGEST: usize = 1_000_000;
 
-/// The text, if Restate takes it.
+/// The text, if Restate accepts its size.
 ///
 /// # Errors
 ///
-/// It does not, since this text is too large.
+/// The text is too large.
 pub(crate) fn within_limit(what: &str, text: Vec<u8>) -> Result<Bytes, String> {
     if text.len() <= LARGEST {
         return Ok(Bytes::from(text));
@@ -27,12 +27,12 @@ pub(crate) fn within_limit(what: &str, text: Vec<u8>) -> Result<Bytes, String> {
     ))
 }
 
-/// Whether Restate takes this value, as JSON.
+/// Returns true if Restate accepts the size of this value as JSON.
 pub(crate) fn is_within_limit(value: &impl Serialize) -> bool {
     serde_json::to_writer(Room(LARGEST), value).is_ok()
 }
 
-/// Takes as many bytes as there is room for, and keeps none of them.
+/// A writer that only counts: it accepts this many bytes and discards them.
 struct Room(usize);
 
 impl Write for Room {
@@ -47,7 +47,7 @@ impl Write for Room {
     }
 }
 
-/// The beginning of the text of a failure, if it is too long.
+/// Cuts the text of a failure if it is too long.
 pub(crate) fn cut(mut text: String) -> String {
     if text.len() > LONGEST {
         let length = text.len();
@@ -73,7 +73,7 @@ mod tests {
 
     #[test]
     fn a_value_is_measured_as_it_is_written() {
-        // With its quotes.
+        // The limit includes the quotes.
         assert!(is_within_limit(&"a".repeat(LARGEST - 2)));
         assert!(!is_within_limit(&"a".repeat(LARGEST - 1)));
         assert!(!is_within_limit(&"\n".repeat(LARGEST / 2)));

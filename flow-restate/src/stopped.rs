@@ -1,4 +1,4 @@
-//! Why a call has no result.
+//! The reasons why a call has no result.
 
 use restate_sdk_shared_core::{Error, TerminalFailure};
 
@@ -7,7 +7,7 @@ use crate::size::cut;
 /// The end of a call that fails for good.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refused {
-    /// The status in HTTP.
+    /// The HTTP status.
     pub(crate) code: u16,
     pub(crate) message: String,
 }
@@ -30,12 +30,12 @@ impl From<Refused> for TerminalFailure {
     }
 }
 
-/// Why there is no output yet, or none at all.
+/// The reason why a call has no output, yet or at all.
 #[derive(Debug)]
 pub(crate) enum Stopped {
-    /// The call fails, for good.
+    /// The call fails for good.
     Refused(Refused),
-    /// The server calls again: it has been told why, or is gone.
+    /// The server calls again: it got the reason, or the connection is gone.
     Again,
 }
 
@@ -47,7 +47,7 @@ impl From<Refused> for Stopped {
 
 impl From<Error> for Stopped {
     fn from(_: Error) -> Self {
-        // The journal tells the server.
+        // The journal reports the error to the server.
         Stopped::Again
     }
 }

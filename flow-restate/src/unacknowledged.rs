@@ -7,18 +7,17 @@ use std::time::Duration;
 use bytes::Bytes;
 use tokio::time::Instant;
 
-/// The largest number of bytes that are kept. What was kept first goes first.
+/// The maximum number of bytes that are kept. The oldest outcomes are removed first.
 const ROOM: usize = 64 * 1024 * 1024;
 
-/// What an outcome takes beside its own bytes and those of its names: the entries of both maps.
+/// The overhead of an outcome, in bytes: the entries of both maps.
 const ENTRY: usize = 256;
 
-/// How long an outcome is kept: longer than the server tries to reach this process again.
+/// The time for which an outcome is kept: longer than the server tries to reach this process again.
 const LIFETIME: Duration = Duration::from_secs(15 * 60);
 
-/// The outcomes of steps that ran here, until the server says that it has them. When the connection
-/// breaks off in between, the next attempt at the invocation takes them from here, and does not run
-/// the steps again.
+/// The outcomes of steps that ran here, until the server acknowledges them. If the connection
+/// breaks before, the next attempt at the invocation uses them and does not run the steps again.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Unacknowledged(Arc<Mutex<Kept>>);
 
@@ -101,7 +100,7 @@ impl Kept {
     }
 }
 
-/// What it takes to keep an outcome, in bytes.
+/// The memory that an outcome needs, in bytes.
 fn size((run, step): &Key, outcome: &Bytes) -> usize {
     ENTRY + run.len() + step.len() + outcome.len()
 }

@@ -1,7 +1,7 @@
-//! Actions: the named outcomes by which a flow is routed.
+//! Actions: the named outcomes that edges route.
 
-/// The outcomes of a node, each with the name by which edges route it. Implemented by
-/// [`#[derive(Action)]`](derive@crate::Action), which says how they are named.
+/// The outcomes of a node, each with the name that edges route. Implemented by
+/// [`#[derive(Action)]`](derive@crate::Action), which defines the names.
 ///
 /// # Examples
 ///
@@ -35,8 +35,7 @@ pub trait Action {
 /// Six common actions: `"complete"`, `"error"`, `"success"`, `"failure"`, `"retry"` and
 /// `"default"`.
 ///
-/// A flow has to route all six. For a node that takes only some of them, an enum of its own is
-/// better.
+/// A flow has to route all six. For a node that takes only some of them, define an enum of its own.
 ///
 /// # Examples
 ///
@@ -73,8 +72,8 @@ pub enum FlowAction {
     Success,
     /// The work did not succeed.
     Failure,
-    /// The work is to be done again.
+    /// The work should be done again.
     Retry,
-    /// Nothing in particular.
+    /// No particular outcome.
     Default,
 }

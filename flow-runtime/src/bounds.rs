@@ -1,7 +1,7 @@
-//! What the values, the errors and the nodes of flows have to be.
+//! Bounds on the values, the errors and the nodes of flows.
 //!
-//! These traits are implemented for all types that fit. No program implements or names them: they
-//! are here because rustc names them in its messages, and each says what to do then.
+//! These traits are implemented for all types that fit. Programs neither implement nor name them.
+//! rustc names them in its messages, and the page of each says what to do then.
 
 pub use crate::__private::{
     Cloneable, LosesNoError, OwnedForPool, ReadsAs, ReadsError, RunContext, TakeItem,

@@ -1,4 +1,4 @@
-//! Concurrency within the run's own task: only blocking work is spawned.
+//! Concurrency within the run's own task. Only blocking work is spawned.
 
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
@@ -21,26 +21,26 @@ impl Limit {
         Limit(Semaphore::new(branches.min(Semaphore::MAX_PERMITS)))
     }
 
-    /// Waits until there is room for one more branch, first come, first served. Dropping the result
-    /// makes room again.
+    /// Waits for room for one more branch, first come, first served. Dropping the result releases
+    /// the room.
     pub async fn room(&self) -> Option<SemaphorePermit<'_>> {
         // The semaphore is never closed.
         self.0.acquire().await.ok()
     }
 }
 
-/// Runs futures at once, never more than the limit. The next one may start as soon as any of them
-/// is done. Results are available as soon as they exist: a failure does not wait for the futures
-/// that started before it.
+/// Runs futures concurrently, up to a limit. The next one may start as soon as any of them is done.
+/// Results are available as soon as they exist: a failure does not wait for the futures that
+/// started before it.
 #[derive(Debug)]
 pub struct AtOnce<F> {
     running: FuturesUnordered<F>,
-    /// How many more may start. This is cheaper than asking how many are running.
+    /// The number of futures that may still start. Cheaper than asking how many are running.
     room: usize,
 }
 
 impl<F: Future> AtOnce<F> {
-    /// Starts empty, with this limit.
+    /// Creates an empty set with this limit.
     #[inline]
     pub fn new(limit: usize) -> Self {
         AtOnce {
@@ -62,7 +62,7 @@ impl<F: Future> AtOnce<F> {
         self.running.push(work);
     }
 
-    /// The next result. `None` if no future is running.
+    /// Returns the next result, or `None` if no future is running.
     #[inline]
     pub fn next_result(&mut self) -> impl Future<Output = Option<F::Output>> {
         poll_fn(|cx| {
@@ -82,7 +82,7 @@ pub fn numbered<T>(
     work.map(move |result| (index, result))
 }
 
-/// Puts the results of items into the order of the items, whatever the order in which they arrive.
+/// Puts the results of items into the order of the items, in whatever order they arrive.
 #[derive(Debug)]
 pub struct InOrder<T> {
     results: Vec<T>,
@@ -91,7 +91,7 @@ pub struct InOrder<T> {
 }
 
 impl<T> InOrder<T> {
-    /// No results yet, with room for this many.
+    /// Creates an empty collection with room for this many results.
     pub fn with_capacity(items: usize) -> Self {
         InOrder {
             results: Vec::with_capacity(items),
@@ -112,7 +112,7 @@ impl<T> InOrder<T> {
         }
     }
 
-    /// Adds the results that had to wait for the last one.
+    /// Adds the results that were waiting for the last one.
     fn put_early(&mut self) {
         while let Some(next) = self
             .early
@@ -129,8 +129,8 @@ impl<T> InOrder<T> {
     }
 }
 
-/// As [`blocking`], for work that is given the context of its attempt. When the future is dropped,
-/// work that goes on emits nothing any more.
+/// Like [`blocking`], but passes the context of the attempt to the work. Once the future is
+/// dropped, the work emits nothing, even if it is still running.
 pub async fn blocking_with<T: Send + 'static>(
     mut context: Context,
     work: impl FnOnce(&Context) -> T + Send + 'static,
@@ -139,8 +139,8 @@ pub async fn blocking_with<T: Send + 'static>(
     blocking(move || work(&context)).await
 }
 
-/// Runs blocking work on tokio's pool for it. If the work panics, this panics too. Dropping the
-/// future does not stop work that has begun.
+/// Runs blocking work on tokio's pool for it, and panics if the work panics. Dropping the future
+/// does not stop work that has begun.
 pub async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
     match tokio::task::spawn_blocking(work).await {
         Ok(value) => value,

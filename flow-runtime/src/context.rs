@@ -1,4 +1,4 @@
-//! What a node may know about its run.
+//! The context of a node within its run.
 
 use std::fmt;
 use std::future::pending;
@@ -15,9 +15,9 @@ use crate::options::RunSettings;
 use crate::scope::Scope;
 use crate::step_id::StepName;
 
-/// What a node may know about its run.
+/// The context of a node: its place in the run, its attempt, and the means to report progress.
 ///
-/// A node gets it by a parameter `cx: &Context`. This is not a read, and the parameter can have any
+/// A node receives it as a parameter `cx: &Context`. The parameter is not a read, and can have any
 /// name.
 ///
 /// # Examples
@@ -54,13 +54,13 @@ pub struct Context {
     step_name: StepName,
     observer: Option<Arc<dyn Observer>>,
     lifecycle: Option<Lifecycle>,
-    /// Whether anybody still waits for the work, if it can outlive its attempt.
+    /// True while the attempt waits for the work. Set only for work that can outlive its attempt.
     awaited: Option<Arc<Mutex<bool>>>,
-    /// How many runs have begun within this step.
+    /// The number of runs that have begun within this step.
     runs_within: AtomicU32,
 }
 
-/// What a run within a step gets from it.
+/// The parts of a step that a run within it gets.
 pub(crate) struct RunWithin {
     pub(crate) id: RunId,
     pub(crate) settings: RunSettings,
@@ -68,12 +68,12 @@ pub(crate) struct RunWithin {
     pub(crate) step: Option<(Arc<dyn History>, Place)>,
     /// The id of the step.
     pub(crate) step_id: String,
-    /// Which of the runs within the step it is, from 1.
+    /// The number of the run within the step, from 1.
     pub(crate) number: u32,
 }
 
-/// The observer of a run within a step. For the outer run that is one step: what it passes on is told as
-/// a part of the result of the step, and nothing is told of nodes that the outer run does not have.
+/// The observer of a run within a step. It passes on what nodes emit, as parts of the result of the
+/// step. The outer run does not have these nodes, so their other events are dropped.
 struct TellsOfStep {
     observer: Arc<dyn Observer>,
     step: Option<Place>,
@@ -97,15 +97,15 @@ impl Observer for TellsOfStep {
     }
 }
 
-/// Waits for work that may go on after it has been dropped. From then on the work's context passes
-/// nothing on.
+/// Marks work as awaited until this is dropped. The work may then continue, but its context emits
+/// nothing.
 #[derive(Debug)]
 pub(crate) struct Awaited(Option<Arc<Mutex<bool>>>);
 
 impl Drop for Awaited {
     fn drop(&mut self) {
         if let Some(awaited) = &self.0 {
-            // An observer that is being told is waited for, so that nothing comes later.
+            // Waits for an observer that is being called, so that no call comes later.
             *awaited.lock().unwrap_or_else(PoisonError::into_inner) = false;
         }
     }
@@ -130,13 +130,13 @@ impl Context {
         }
     }
 
-    /// The end of the run, for what has to be cleaned up then. `None` in a run without options
+    /// The lifecycle of the run, for cleanup at its end. `None` in a run without options
     /// ([`Flow::run`](crate::Flow::run)): there, clean up in the node itself.
     pub fn lifecycle(&self) -> Option<&Lifecycle> {
         self.lifecycle.as_ref()
     }
 
-    /// What a run within this step gets from it: see [`Run::within`](crate::engine::Run::within).
+    /// The parts that a run within this step gets: see [`Run::within`](crate::engine::Run::within).
     pub(crate) fn run_within(&self) -> RunWithin {
         let observer = self.observer.as_ref().map(|observer| TellsOfStep {
             observer: Arc::clone(observer),
@@ -166,7 +166,7 @@ impl Context {
         Awaited(self.awaited.clone())
     }
 
-    /// The index of the current attempt, from 0. It starts again with each visit to the node. A
+    /// The index of the current attempt, from 0. It restarts with each visit to the node. A
     /// fallback sees the index of the last attempt.
     pub fn attempt(&self) -> u32 {
         self.attempt
@@ -177,14 +177,13 @@ impl Context {
         self.namespace.get_or_init(|| self.path.put_together())
     }
 
-    /// The id of this step of this run. No other step of any run has it, and all attempts of one visit
-    /// have the same one, so other systems can use it as a key to recognise a request that they have
-    /// seen before.
+    /// The id of this step of this run. No other step of any run has it, and all attempts of one
+    /// visit share it. Other systems can use it as a key to recognise a repeated request.
     ///
-    /// In a run with a store it is also the same when the step runs again after a crash: it is the id of
-    /// the execution, `/`, and the [name of the step](crate::engine::Place::step). Any other run begins
-    /// anew after a crash, and so do its ids: each consists of a random text, the number of the run, `/`,
-    /// the [path](Context::namespace) of the node, and the number of the visit.
+    /// In a run with a store, the id stays the same when the step runs again after a crash: it is
+    /// the id of the execution, `/`, and the [name of the step](crate::engine::Place::step). Any
+    /// other run begins anew, with new ids: a random text, the number of the run, `/`, the
+    /// [path](Context::namespace) of the node, and the number of the visit.
     ///
     /// # Examples
     ///
@@ -215,9 +214,9 @@ impl Context {
         }
     }
 
-    /// Passes a part of the result, such as a token of a model's answer, to the run's observers.
-    /// Without observers it does nothing. Nor does it in a `blocking` node that goes on after its
-    /// attempt is over, because it timed out or because its run ended.
+    /// Passes a part of the result, such as a token of a model's answer, to the run's observers. It
+    /// does nothing without observers, or in a `blocking` node that outlives its attempt because of
+    /// a timeout or the end of its run.
     ///
     /// # Examples
     ///
@@ -258,12 +257,12 @@ impl Context {
         self.tell(EventKind::Delta(delta));
     }
 
-    /// As [`emit`](Context::emit), for a part of the result that is not a text, such as an item of a
-    /// list or a call of a tool. Without observers, the value is not even written as JSON.
+    /// Like [`emit`](Context::emit), for a part of the result that is not a text, such as a list
+    /// item or a tool call. Without observers, the value is not even written as JSON.
     ///
     /// # Errors
     ///
-    /// The value cannot be written as JSON, and nobody was told.
+    /// The value cannot be written as JSON. Observers are not called.
     #[cfg(feature = "stored")]
     pub fn emit_json(&self, delta: &impl serde::Serialize) -> Result<(), serde_json::Error> {
         if self.observer.is_some() {
@@ -273,8 +272,8 @@ impl Context {
         Ok(())
     }
 
-    /// As [`emit`](Context::emit), with how far the node has come: how much is done and, if that is
-    /// known, of how much.
+    /// Like [`emit`](Context::emit), but passes the progress of the node: the amount done and, if
+    /// it is known, the total.
     ///
     /// # Examples
     ///
@@ -319,14 +318,14 @@ impl Context {
     }
 
     /// Returns true if the run has been cancelled. The future of a cancelled run is dropped, so
-    /// this only matters for work that the node has started elsewhere.
+    /// this matters only for work that the node has started elsewhere.
     pub fn is_cancelled(&self) -> bool {
         self.cancellation
             .as_ref()
             .is_some_and(|token| token.is_cancelled())
     }
 
-    /// Waits until the run is cancelled. Never ready if the run cannot be cancelled.
+    /// Waits until the run is cancelled. Never completes if the run cannot be cancelled.
     ///
     /// # Cancel safety
     ///

@@ -1,10 +1,10 @@
 //! A flow's JSON inside the built program: assembled at compile time, and placed where it can be
 //! read without running the program.
 //!
-//! The difficulty is that the JSON of an inner flow is in another macro's expansion. rustc
+//! The hard thing is that the JSON of an inner flow is in another macro's expansion. rustc
 //! evaluates constants slowly, so each text is assembled once, and copied as a whole into the texts
-//! of the outer flows. This is why an inner flow has no namespace here: it would be a different one
-//! in each outer flow.
+//! of the outer flows. An inner flow therefore has no namespace here: it would differ in each outer
+//! flow.
 
 /// Places the record of a flow in the link section: `__DATA,__flowspec` for Mach-O, a custom
 /// section in WebAssembly.
@@ -33,8 +33,8 @@ macro_rules! __embed_flow {
     };
 }
 
-/// The text that the program itself reads. It is that of the section, so that the program contains
-/// it only once.
+/// The text that the program itself reads. It is the text of the section, so that the program
+/// contains it only once.
 #[cfg(not(target_family = "wasm"))]
 #[doc(hidden)]
 #[macro_export]
@@ -44,8 +44,8 @@ macro_rules! __linked_spec {
     };
 }
 
-/// The text that the program itself reads: a custom section is not part of a WebAssembly program's
-/// memory.
+/// The text that the program itself reads. It is a constant: a custom section is not part of a
+/// WebAssembly program's memory.
 #[cfg(target_family = "wasm")]
 #[doc(hidden)]
 #[macro_export]
@@ -75,7 +75,7 @@ macro_rules! __flow_spec {
     }};
 }
 
-/// The JSON of a flow from its name on, assembled from these texts and flows.
+/// The JSON of a flow, starting with its name, assembled from these texts and flows.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __inner_spec {
@@ -104,10 +104,10 @@ const MAGIC: [u8; 8] = *b"FLOWSPEC";
 /// The version of the layout of a record.
 const RECORD_VERSION: u32 = 1;
 
-/// The magic, the version, and the length of the JSON.
+/// The length of the magic, the version, and the length of the JSON, in bytes.
 const HEADER: usize = MAGIC.len() + 4 + 4;
 
-/// How many levels of inner flows a flow's JSON may have. Readers of documents accept as many.
+/// The maximum number of levels of inner flows in a flow's JSON, also for readers of documents.
 const DEEPEST: usize = 32;
 
 /// The JSON of a flow: the text before its namespace, the namespace, the text after it, and
@@ -120,11 +120,11 @@ pub struct Spec {
     pub inner: Inner,
 }
 
-/// The JSON of a flow from its name on.
+/// The JSON of a flow, starting with its name.
 #[derive(Debug, Clone, Copy)]
 pub struct Inner {
     text: &'static [u8],
-    /// How many levels of inner flows it has.
+    /// The number of levels of inner flows.
     depth: usize,
 }
 
@@ -163,7 +163,7 @@ impl Spec {
 }
 
 impl Inner {
-    /// The JSON of a flow that has a mistake.
+    /// The JSON of a flow whose definition has a mistake.
     pub const NOTHING: Inner = Inner {
         text: b"}",
         depth: 0,
@@ -185,8 +185,8 @@ impl Inner {
         self.depth < DEEPEST
     }
 
-    /// The end of the node that this flow is: the beginning of the flow, or a mark that it is left
-    /// out.
+    /// The end of the node that this flow is: the beginning of the flow, or a mark that the flow is
+    /// omitted.
     pub const fn before(&self) -> &'static [u8] {
         if self.fits() {
             b"\"internalFlow\":{\"version\":\"2.0.0\","

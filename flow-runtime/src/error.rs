@@ -1,4 +1,4 @@
-//! Why a run can end without reaching an `end`.
+//! Errors that end a run before it reaches an `end`.
 
 use std::error::Error;
 use std::fmt;
@@ -6,14 +6,14 @@ use std::time::Duration;
 
 use crate::node_error::{NodeError, write_causes};
 
-/// Why a step did not succeed. It is boxed because it is rare, and the result of every step should
-/// be small.
+/// The error of a step. It is boxed because it is rare, and the result of every step should be
+/// small.
 pub type Failed = Box<FlowError>;
 
 /// An error of any type, as nodes return them.
 pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 
-/// Why a run ended without reaching an `end`.
+/// An error that ended a run before it reached an `end`.
 ///
 /// `{}` prints what ended the run and where; the node's own error is its [`source`](Error::source).
 /// `{:#}` prints the whole chain in one line.
@@ -48,12 +48,12 @@ pub type BoxError = Box<dyn Error + Send + Sync + 'static>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FlowError {
-    /// A node failed: all its attempts failed, and so did its fallback if it has one, and no
-    /// `"error"` edge leads on from it.
+    /// A node failed. All its attempts failed, so did its fallback if it has one, and it has no
+    /// `"error"` edge.
     Node(NodeError),
-    /// A node panicked. A panic is a bug, not an outcome: the node is not tried again, and the
-    /// panic is not routed. In a durable run it is, as a failed attempt: see
-    /// [`NodeError::panicked`]. In a program built with `panic = "abort"`, the process ends instead.
+    /// A node panicked. A panic is a bug, not an outcome: the node is not retried, and the panic is
+    /// not routed. A durable run instead counts it as a failed attempt: see
+    /// [`NodeError::panicked`]. In a program built with `panic = "abort"`, the process ends.
     Panicked {
         /// The node's path, such as `orders.payment.charge`.
         path: String,
@@ -72,22 +72,22 @@ pub enum FlowError {
     TimedOut {
         /// The path of the node that was running.
         path: String,
-        /// How long the run may take.
+        /// The time that the run may take.
         after: Duration,
     },
     /// A question to a person has no answer, or one of another type.
     Unanswered {
         /// The path of the node that asked.
         path: String,
-        /// Why.
+        /// The reason.
         error: BoxError,
     },
-    /// Items of a loop `with spread(…)`, which ran as an execution of their own, have ended without
-    /// results, and not because a node failed.
+    /// Items of a loop `with spread(…)`, which ran as an execution of their own, ended without
+    /// results. The reason is not a failed node.
     Part {
         /// The items, such as `report.summaries[16..32]`.
         path: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The run was cancelled; see [`RunOptions::cancellation`](crate::RunOptions::cancellation).

@@ -1,7 +1,7 @@
-//! The types of nodes' errors that are stored with their values, and not only with their texts.
+//! Types of node errors that are stored with their values, and not only with their texts.
 //!
-//! Whoever reads a stored error does not know which node it is from, so `#[node]` makes the types known
-//! to the whole program.
+//! A reader of a stored error does not know which node it is from, so `#[node]` makes the types
+//! known to the whole program.
 
 use std::any::type_name;
 use std::error::Error;
@@ -16,13 +16,13 @@ use crate::error::BoxError;
 use crate::exact::{to_json_text, unchanged};
 use crate::node_error::FallbackError;
 
-/// How deep the value of an error may be nested: a journal has errors within other values.
+/// The maximum depth of the value of an error. A journal has errors within other values.
 const DEEPEST: usize = 50;
 
 /// The type of an error of a node.
 pub struct ErrorType(Option<Form>);
 
-/// How errors of a type are stored.
+/// The way to store errors of a type.
 struct Form {
     name: fn() -> &'static str,
     keep: fn(&(dyn Error + Send + Sync + 'static)) -> Option<Value>,
@@ -31,15 +31,14 @@ struct Form {
 
 inventory::collect!(ErrorType);
 
-/// Whether errors of a type are stored with their values, and how: what is more specific is found
-/// first.
+/// Finds how errors of a type are stored. Inherent items take precedence over those of the trait.
 pub struct ErrorTypeOf<E>(PhantomData<E>);
 
 impl<E> ErrorTypeOf<E>
 where
     E: Error + Serialize + DeserializeOwned + Send + Sync + 'static,
 {
-    /// They are.
+    /// Errors are stored with their values.
     pub const __TYPE: ErrorType = ErrorType(Some(Form {
         name: type_name::<E>,
         keep: |error| keep(error.downcast_ref::<E>()?),
@@ -47,15 +46,15 @@ where
     }));
 }
 
-/// For all other types.
+/// The fallback for all other types.
 pub trait OtherError {
-    /// Only their texts are stored.
+    /// Errors are stored only with their texts.
     const __TYPE: ErrorType = ErrorType(None);
 }
 
 impl<E> OtherError for ErrorTypeOf<E> {}
 
-/// The value, if the same one is read from it.
+/// Returns the value of an error, if the same value is read back from it.
 fn keep<E: Serialize + DeserializeOwned>(error: &E) -> Option<Value> {
     let text = to_json_text(error).ok()?;
     let read: E = serde_json::from_str(&text).ok()?;
@@ -72,7 +71,7 @@ fn depth(value: &Value) -> usize {
     }
 }
 
-/// The types that are stored with their values.
+/// The types whose errors are stored with their values.
 fn forms() -> &'static [&'static Form] {
     static FORMS: OnceLock<Vec<&'static Form>> = OnceLock::new();
     FORMS.get_or_init(|| {
@@ -95,7 +94,7 @@ pub(crate) struct TypedError {
 }
 
 impl TypedError {
-    /// `None` for an error of which only the texts are stored.
+    /// Returns `None` if only the texts of the error are stored.
     pub(crate) fn of(error: &(dyn Error + Send + Sync + 'static)) -> Option<Self> {
         let fallback = error.downcast_ref::<FallbackError>();
         let error = fallback.map_or(error, |fallback| &*fallback.error);

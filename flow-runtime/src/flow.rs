@@ -1,4 +1,4 @@
-//! The trait of all flows: the signature, the routing table, and how a flow is run.
+//! The trait of all flows: their signature, their routing table, and the methods that run them.
 
 use std::fmt::{Debug, Display};
 use std::future::Future;
@@ -13,8 +13,8 @@ use crate::spec_text::as_text;
 
 /// A flow. Implemented by [`flow!`](crate::flow).
 ///
-/// A flow value holds the values of the flow's nodes. It can be run any number of times, also many
-/// times at once.
+/// A flow value holds the values of the flow's nodes. It can be run any number of times, also
+/// concurrently.
 ///
 /// # Examples
 ///
@@ -57,9 +57,9 @@ use crate::spec_text::as_text;
     note = "write the name of the flow, which stands after `flow!`"
 )]
 pub trait Flow: Send + Sync {
-    /// What the caller gives. For `Qa`, the struct `QaInput`.
+    /// The inputs of a run. For `Qa`, the struct `QaInput`.
     type Input: Send + 'static;
-    /// What the caller gets. For `Qa`, the struct `QaOutput`.
+    /// The outputs of a run. For `Qa`, the struct `QaOutput`.
     type Output: Send;
     /// The nodes. For `Qa`, the enum `QaNode`.
     type Node: Copy + Debug + Display + Send + Sync + 'static;
@@ -72,16 +72,16 @@ pub trait Flow: Send + Sync {
     /// name in snake_case. A flow used as a node has the namespace of that node instead.
     const NAMESPACE: &'static str;
 
-    /// The flow as JSON, without the values of its settings: one line, with the inner flows. These
-    /// have no `namespace`, because it is that of their node. Flows nested deeper than 32 levels
-    /// are left out.
+    /// The flow as JSON, without the values of its settings: one line, with the inner flows. Inner
+    /// flows have no `namespace`, because they use that of their node. Flows nested deeper than 32
+    /// levels are left out.
     ///
-    /// The same bytes are in the built program, where `cargo flow` finds them.
+    /// The built program contains these bytes, and `cargo flow` finds them there.
     /// `flow_spec::FlowDocument::parse_spec` reads them.
     const SPEC: &'static str = as_text(Self::__SPEC);
 
     /// The bytes of [`SPEC`](Flow::SPEC). rustc takes longer to check that they are UTF-8 than to
-    /// assemble them, so this is done only for flows whose `SPEC` is used.
+    /// assemble them, so it checks only flows whose `SPEC` is used.
     #[doc(hidden)]
     const __SPEC: &'static [u8];
 
@@ -91,8 +91,8 @@ pub trait Flow: Send + Sync {
     /// Runs the flow to an end. This does not compile for a flow that asks people or opens
     /// transactions: see [`run_with`](Flow::run_with).
     ///
-    /// The future is boxed. Each flow that does neither also has methods `run` and `run_with` of its
-    /// own, which do the same without a box: code that names the type of its flow calls these.
+    /// The future is boxed. A flow that does neither also has inherent methods `run` and `run_with`
+    /// without a box. Code that names the type of its flow calls these.
     ///
     /// # Errors
     ///
@@ -101,11 +101,11 @@ pub trait Flow: Send + Sync {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the running node: it is not tried again, and its fallback is not
-    /// called. The values of the run are lost. What its nodes have done elsewhere stays done.
+    /// Dropping the future drops the running node: it is not retried, and its fallback is not
+    /// called. The values of the run are lost. Effects of its nodes elsewhere remain.
     //
-    // Not `impl Future`: of a bound that does not hold, rustc would also report the future, once
-    // where it is made and once where it is awaited.
+    // Not `impl Future`: if a bound does not hold, rustc would also report the future, once where
+    // it is made and once where it is awaited.
     #[inline]
     fn run(&self, input: Self::Input) -> Running<'_, Self::Output>
     where
@@ -120,11 +120,11 @@ pub trait Flow: Send + Sync {
     ///
     /// # Errors
     ///
-    /// As [`run`](Flow::run), and [`FlowError::Cancelled`].
+    /// Errors as for [`run`](Flow::run), or [`FlowError::Cancelled`], `TimedOut` or `Unanswered`.
     ///
     /// # Cancel safety
     ///
-    /// As [`run`](Flow::run).
+    /// See [`run`](Flow::run).
     #[inline]
     fn run_with<A>(&self, input: Self::Input, options: RunOptions<A>) -> Running<'_, Self::Output>
     where
@@ -141,7 +141,7 @@ pub trait Flow: Send + Sync {
     fn __run_with(&self, input: Self::Input, settings: RunSettings) -> Running<'_, Self::Output>;
 }
 
-/// A run of a flow of any type: [`Flow::run`].
+/// A run of a flow of any type, as [`Flow::run`] returns it.
 pub type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T, FlowError>> + Send + 'a>>;
 
 /// A flow that neither asks people nor opens transactions, so that [`run`](Flow::run) can run it.
@@ -194,24 +194,24 @@ impl<F: Flow + for<'a> Unasked<'a> + for<'a> Untransacted<'a>> Unattended for F 
 /// One line of a flow's routing table: `from - "action" >> to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route<N, E> {
-    /// The node it starts from; `None` is `start`.
+    /// The node at which it starts. `None` is `start`.
     pub from: Option<N>,
     /// The action that it routes.
     pub action: &'static str,
-    /// Where it leads.
+    /// The target.
     pub to: Target<N, E>,
 }
 
-/// Where a route leads.
+/// The target of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target<N, E> {
-    /// To a node.
+    /// A node.
     Node(N),
-    /// To an end of the flow.
+    /// An end of the flow.
     End(E),
 }
 
-/// A flow's names, from which the paths of its nodes are made.
+/// The names of a flow, from which the paths of its nodes are made.
 #[doc(hidden)]
 pub trait Described {
     /// The names.

@@ -1,11 +1,13 @@
 //! The position of a run: the stack of running flows, each at one of its nodes.
 //!
-//! The hard thing is to cost nothing. A frame lives on the stack of its flow's future, stores its
-//! position as an index, and is turned into text only when somebody asks.
+//! The hard thing is to cost nothing. A frame lives on the stack of its flow's future and stores
+//! its position as an index. It becomes text only on request.
 
 use std::borrow::Cow;
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+use crate::step_key::{Index, NodePath, write_index, write_node, write_retry};
 
 /// One frame of a run: a running flow, a branch of a fork, or an item of a loop, within the frame
 /// around it.
@@ -25,14 +27,14 @@ pub struct Frame<'a> {
     kind: Kind,
 }
 
-/// What a frame is within the one around it.
+/// The relation of a frame to the one around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    /// The run's own flow, or a flow used as a node: the attempt at it, from 0.
+    /// The run's own flow, or a flow used as a node, with the index of the attempt, from 0.
     Flow(u32),
-    /// A branch of the fork that the frame around it is at.
+    /// A branch of the fork at the current node of the frame around it.
     Branch,
-    /// An item of the loop that the frame around it is at: its index.
+    /// An item of the loop at the current node of the frame around it, with its index.
     Item(u32),
 }
 
@@ -53,13 +55,13 @@ enum Names {
 }
 
 impl FlowInfo {
-    /// The names of a flow that is known at compile time: its namespace, which is unused if the
-    /// flow is a node of another one, and the names of its nodes by index.
+    /// The names of a flow that is known at compile time: its namespace, and the names of its nodes
+    /// by index. The namespace is unused if the flow is a node of another one.
     pub const fn of_static(namespace: &'static str, nodes: &'static [&'static str]) -> FlowInfo {
         FlowInfo(Names::Static { namespace, nodes })
     }
 
-    /// The names of a flow that is known only when the program runs.
+    /// The names of a flow that is known only at run time.
     pub fn new(namespace: String, nodes: Vec<String>) -> FlowInfo {
         FlowInfo(Names::Owned { namespace, nodes })
     }
@@ -72,7 +74,7 @@ impl FlowInfo {
         }
     }
 
-    /// The name of a node. `None` if there is no node with this index.
+    /// The name of the node with this index. `None` if the flow does not have it.
     pub fn node(&self, index: usize) -> Option<&str> {
         match &self.0 {
             Names::Static { nodes, .. } => nodes.get(index).copied(),
@@ -80,7 +82,7 @@ impl FlowInfo {
         }
     }
 
-    /// The index of the node with this name. `None` if there is no such node.
+    /// The index of the node with this name. `None` if the flow does not have it.
     pub fn node_named(&self, name: &str) -> Option<usize> {
         match &self.0 {
             Names::Static { nodes, .. } => nodes.iter().position(|node| *node == name),
@@ -155,13 +157,13 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Moves on to a node, by its index.
+    /// Moves to a node, by its index.
     #[inline]
     pub fn enter(&self, node: u16) {
         self.at.store(u32::from(node) + 1, Ordering::Relaxed);
     }
 
-    /// Leaves its node, because the flow has reached an end.
+    /// Leaves the current node, because the flow has reached an end.
     #[inline]
     pub fn leave(&self) {
         self.at.store(NOWHERE, Ordering::Relaxed);
@@ -184,13 +186,13 @@ impl<'a> Frame<'a> {
         self.at.load(Ordering::Relaxed)
     }
 
-    /// The path of the node at a position, or of the flow itself if there is none.
+    /// The path of the node at a position, or of the flow itself at `NOWHERE`.
     #[inline]
     pub(crate) fn path_at(&self, position: u32) -> Path<'_> {
         Path(PathOf::Node(self, position))
     }
 
-    /// The name of the node at a position. Empty if there is none.
+    /// The name of the node at a position. Empty at `NOWHERE`.
     fn name_at(&self, position: u32) -> &'a str {
         let node = (position as usize).checked_sub(1);
         node.and_then(|node| self.flow.node(node))
@@ -215,7 +217,7 @@ impl<'a> Frame<'a> {
         self.visit.store(visit, Ordering::Relaxed);
     }
 
-    /// The index of the item to which this frame belongs. If loops are nested, that of the
+    /// The index of the item to which this frame belongs. In nested loops, the index in the
     /// innermost one.
     pub fn item_index(&self) -> Option<u32> {
         match self.kind {
@@ -229,7 +231,7 @@ impl<'a> Frame<'a> {
         self.kind == Kind::Branch
     }
 
-    /// The attempt at the flow of this scope, from 0.
+    /// The index of the attempt at the flow of this frame, from 0.
     pub fn flow_attempt(&self) -> u32 {
         match self.kind {
             Kind::Flow(attempt) => attempt,
@@ -250,7 +252,7 @@ impl<'a> Frame<'a> {
     }
 
     /// The place of this attempt at its flow: the step of the node that the flow is, with the
-    /// number of the retry. The namespace for the run's own flow.
+    /// number of the retry. For the run's own flow, the namespace.
     pub fn flow_place(&self) -> Place {
         let outer = self.around_flow();
         Place {
@@ -272,7 +274,7 @@ impl<'a> Frame<'a> {
         match (self.kind, self.within) {
             (Kind::Item(index), Some(outer)) => {
                 outer.write_step(step);
-                let _ = write!(step, "[{index}]"); // writing to a `String` does not fail
+                write_index(step, Index::Item(index));
                 return;
             }
             (Kind::Branch, Some(outer)) => outer.write_step(step),
@@ -281,10 +283,7 @@ impl<'a> Frame<'a> {
         let name = self.name_at(self.position());
         if !name.is_empty() {
             step.push('.');
-            step.push_str(name);
-            if self.visit() > 1 {
-                let _ = write!(step, "#{}", self.visit());
-            }
+            write_node(step, name, self.visit());
         }
     }
 
@@ -299,7 +298,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The names of the flow whose nodes it visits.
+    /// The names of the frame's flow and its nodes.
     pub fn flow(&self) -> &'a FlowInfo {
         self.flow
     }
@@ -320,8 +319,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The frame around this frame's flow. That frame is at the flow's node. `None` for the run's
-    /// own flow.
+    /// The frame around this frame's flow. It is at the flow's node. `None` for the run's own flow.
     pub fn around_flow(&self) -> Option<&'a Frame<'a>> {
         let mut frame = self;
         while !matches!(frame.kind, Kind::Flow(_)) {
@@ -339,25 +337,18 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// Adds the number of the retry of a flow, unless this is the first attempt.
-fn write_retry(step: &mut String, attempt: u32) {
-    if attempt > 0 {
-        let _ = write!(step, "~{attempt}"); // writing to a `String` does not fail
-    }
-}
-
 /// The path of a node within its run, such as `orders.payment.charge`.
 ///
 /// It consists of the run's namespace, the nodes around it (the outermost first), and the node
 /// itself. A node that runs for the items of a loop has the item's index, as in
-/// `report.summaries[3]`. The text is assembled when it is printed, so to keep a path, turn it into
-/// a `String`.
+/// `report.summaries[3]`. The text is assembled when it is printed. To keep a path, turn it into a
+/// `String`.
 #[derive(Clone, Copy)]
 pub struct Path<'a>(PathOf<'a>);
 
 #[derive(Clone, Copy)]
 enum PathOf<'a> {
-    /// A position in a frame: a node or, if there is none, the flow itself.
+    /// A position in a frame: a node, or the flow itself at `NOWHERE`.
     Node(&'a Frame<'a>, u32),
     /// A path that is already a text.
     Text(&'a str),
@@ -388,8 +379,8 @@ pub struct Place {
     /// The path of the node, or of the flow.
     pub path: String,
     /// The name of the step, which no other step of the run has. It lists the frames from the
-    /// outermost one on, each with the number of the visit (`#2`, unless it is the first), the
-    /// retry of a flow (`~1`, unless there was none) and the item (`[3]`).
+    /// outermost one, each with the number of the visit (`#2`, unless it is the first), the retry
+    /// of a flow (`~1`, unless there was none) and the item (`[3]`).
     pub step: String,
     /// The number of the visit to the node within the frame around it, from 1. 0 for records about
     /// the run as a whole.
@@ -408,7 +399,7 @@ impl Place {
 }
 
 impl<'a> Path<'a> {
-    /// A path of which only the text is known.
+    /// A path that is known only as text.
     pub fn of_text(path: &'a str) -> Self {
         Path(PathOf::Text(path))
     }
@@ -418,7 +409,7 @@ impl<'a> Path<'a> {
         Path(PathOf::Step(place))
     }
 
-    /// The place with this path. `None` if only a text is known.
+    /// The place with this path. `None` if only its text is known.
     pub fn place(&self) -> Option<Place> {
         match self.0 {
             PathOf::Node(frame, NOWHERE) => Some(frame.flow_place()),
@@ -428,13 +419,12 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// The name of the node alone, without those around it. Empty if the path is that of a run's
-    /// own flow.
+    /// The name of the node alone, without those around it. Empty for the path of a run's own flow.
     pub fn node(&self) -> &'a str {
         match self.0 {
             PathOf::Node(frame, node) => frame.name_at(node),
-            PathOf::Text(path) => path.rsplit('.').next().unwrap_or(path),
-            PathOf::Step(place) => place.path.rsplit('.').next().unwrap_or(&place.path),
+            PathOf::Text(path) => NodePath::new(path).last(),
+            PathOf::Step(place) => NodePath::new(&place.path).last(),
         }
     }
 }

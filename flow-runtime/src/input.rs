@@ -1,4 +1,4 @@
-//! What is wrong with an input that comes as JSON: all of it, with the place of each mistake.
+//! Mistakes in an input that comes as JSON: all of them, each with its place.
 
 use std::error::Error;
 use std::fmt;
@@ -12,7 +12,7 @@ use flow_spec::did_you_mean;
 
 use crate::json::{Keep, Saved, Unstorable};
 
-/// The input of a flow does not fit it. Serialized, it is the list of its violations.
+/// The error of an input that does not fit its flow. Serialized, it is the list of its violations.
 ///
 /// # Examples
 ///
@@ -68,7 +68,7 @@ pub struct InputError {
     violations: Vec<Violation>,
 }
 
-/// Something that is wrong with an input.
+/// One mistake in an input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
     #[serde(skip)]
@@ -86,7 +86,7 @@ pub enum InputCode {
     /// The input is not a JSON object.
     #[serde(rename = "input.not_an_object")]
     NotAnObject,
-    /// A value is missing that has no default.
+    /// A value without a default is missing.
     #[serde(rename = "input.missing")]
     Missing,
     /// The flow has no input of this name.
@@ -95,7 +95,7 @@ pub enum InputCode {
     /// A value, or a part of it, is not of its type.
     #[serde(rename = "input.wrong_type")]
     WrongType,
-    /// A value, or a part of it, is out of the range that the schema of the input has.
+    /// A value, or a part of it, is outside the range in the schema of the input.
     #[serde(rename = "input.out_of_range")]
     OutOfRange,
 }
@@ -120,7 +120,7 @@ impl fmt::Display for InputCode {
 }
 
 impl InputError {
-    /// The error of these violations. `None` if there are none.
+    /// The error with these violations. `None` if the list is empty.
     pub fn new(violations: Vec<Violation>) -> Option<Self> {
         (!violations.is_empty()).then_some(InputError { violations })
     }
@@ -139,20 +139,19 @@ impl InputError {
         }
     }
 
-    /// This error with what else is wrong.
+    /// This error with the violations of another one.
     pub(crate) fn and(mut self, other: InputError) -> Self {
         self.violations.extend(other.violations);
         self
     }
 
-    /// All that is wrong, in the order of the flow's inputs; what is unexpected comes last. At least
-    /// one.
+    /// The violations in the order of the flow's inputs, unexpected values last. At least one.
     pub fn violations(&self) -> &[Violation] {
         &self.violations
     }
 }
 
-/// `input`, its path and its message for each violation.
+/// Prints `input`, its path and its message for each violation.
 impl fmt::Display for InputError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, violation) in self.violations.iter().enumerate() {
@@ -166,12 +165,12 @@ impl fmt::Display for InputError {
 impl Error for InputError {}
 
 impl Violation {
-    /// A value is missing.
+    /// A missing value.
     pub fn missing(key: &str) -> Self {
         Violation::of_key(InputCode::Missing, key, "it is missing".to_owned())
     }
 
-    /// A value is there that the flow, which has these inputs, does not have.
+    /// A value that is not among these inputs of the flow.
     pub fn unexpected(key: &str, inputs: &[&str]) -> Self {
         let message = match did_you_mean(key, inputs.iter().copied()) {
             Some(help) => format!("the flow has no such input: {help}"),
@@ -180,7 +179,7 @@ impl Violation {
         Violation::of_key(InputCode::Unexpected, key, message)
     }
 
-    /// A value is not of its type.
+    /// A value of another type.
     pub fn wrong_type(key: &str, unfit: Unfit) -> Self {
         let mut violation = Violation::of_key(InputCode::WrongType, key, unfit.message);
         for part in unfit.path.iter().flatten() {
@@ -189,7 +188,7 @@ impl Violation {
         violation
     }
 
-    /// A value, or the part of it at a JSON pointer, is out of the range of its schema.
+    /// A value, or the part of it at a JSON pointer, outside the range of its schema.
     pub fn out_of_range(key: &str, pointer: &str, message: String) -> Self {
         let mut violation = Violation::of_key(InputCode::OutOfRange, key, message);
         for name in pointer.split('/').skip(1) {
@@ -227,7 +226,7 @@ impl Violation {
         }
     }
 
-    /// The kind.
+    /// The kind of the violation.
     pub fn code(&self) -> InputCode {
         self.code
     }
@@ -237,7 +236,7 @@ impl Violation {
         &self.key
     }
 
-    /// The place for people: `order.lines[1].price`. Empty for the input as a whole.
+    /// The place in readable form: `order.lines[1].price`. Empty for the input as a whole.
     pub fn path(&self) -> &str {
         &self.path
     }
@@ -247,7 +246,7 @@ impl Violation {
         &self.pointer
     }
 
-    /// What is wrong, in words.
+    /// The mistake, in words.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -262,12 +261,12 @@ impl fmt::Display for Violation {
     }
 }
 
-/// A part of a JSON pointer.
+/// Escapes a part of a JSON pointer.
 fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// Why a value is not of its type, and which part of it.
+/// The reason why a value is not of its type, and the part at fault.
 #[derive(Debug)]
 pub struct Unfit {
     /// `None` for the value as a whole.
@@ -276,7 +275,7 @@ pub struct Unfit {
 }
 
 impl Unfit {
-    /// A value whose type, which has this name, cannot be read from JSON.
+    /// The error for a value whose type, which has this name, cannot be read from JSON.
     pub fn not_json(rust_type: &str) -> Self {
         Unfit {
             path: None,
@@ -285,11 +284,11 @@ impl Unfit {
     }
 }
 
-/// A value of this JSON.
+/// Reads an input from this JSON.
 ///
 /// # Errors
 ///
-/// It is not of the type.
+/// The JSON is not a value of the type.
 pub fn read_input<'de, T: Deserialize<'de>>(value: Value) -> Result<T, Unfit> {
     serde_path_to_error::deserialize(value).map_err(|error| Unfit {
         path: Some(error.path().clone()),
@@ -297,7 +296,7 @@ pub fn read_input<'de, T: Deserialize<'de>>(value: Value) -> Result<T, Unfit> {
     })
 }
 
-/// Why an input is not stored.
+/// The reason why an input is not stored.
 #[derive(Debug)]
 pub enum RefusedInput {
     /// The input does not fit the flow.
@@ -330,13 +329,13 @@ impl From<Unstorable> for RefusedInput {
 }
 
 impl RefusedInput {
-    /// The refusal of what was written as JSON and cannot be read back. A number too large for its
-    /// `f32` is infinite, for which JSON has no word.
+    /// The refusal of an input that was written as JSON and cannot be read back. For example, a
+    /// number too large for its `f32` is infinite, which JSON cannot express.
     pub fn not_read_back(error: InputError) -> Self {
         RefusedInput::Unstorable(RefusedInput::Input(error).into_unstorable())
     }
 
-    /// The first thing that is wrong, of an input that a program wrote as JSON.
+    /// Returns the first mistake in an input that a program wrote as JSON.
     pub fn into_unstorable(self) -> Unstorable {
         match self {
             RefusedInput::Unstorable(unstorable) => unstorable,
@@ -351,21 +350,21 @@ impl RefusedInput {
     }
 }
 
-/// The values of an input that are not among these inputs of a flow.
+/// The violations for values that are not among these inputs of a flow.
 pub(crate) fn unexpected(input: &Saved, inputs: &[&str]) -> Vec<Violation> {
     let keys = input.0.keys().filter(|key| !inputs.contains(&key.as_str()));
     keys.map(|key| Violation::unexpected(key, inputs)).collect()
 }
 
-/// Reads the inputs of a flow one after the other, and keeps what is wrong with them.
+/// Reads the inputs of a flow one after the other, and collects the mistakes.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct InputReader {
     saved: Saved,
     violations: Vec<Violation>,
-    /// How many have been read.
+    /// The number of inputs read.
     read: usize,
-    /// How many are still to be skipped, since they have been read before.
+    /// The number of inputs still to be skipped, since they have been read before.
     skipped: usize,
 }
 
@@ -380,7 +379,7 @@ impl InputReader {
         }
     }
 
-    /// A value that has to be there.
+    /// Reads a required value.
     #[doc(hidden)]
     pub fn required<K: Keep<T>, T>(&mut self, key: &str) -> Option<T> {
         self.read += 1;
@@ -393,7 +392,7 @@ impl InputReader {
         None
     }
 
-    /// A value that may be missing. `null` is such a value if it is not one of the type.
+    /// Reads an optional value. `null` counts as missing if it is not a value of the type.
     #[doc(hidden)]
     pub fn optional<K: Keep<T>, T>(&mut self, key: &str) -> Option<Option<T>> {
         self.read += 1;
@@ -411,13 +410,13 @@ impl InputReader {
         }
     }
 
-    /// Begins from the first input again, to check what comes after the one that was read last.
+    /// Begins from the first input again, to check those after the one that was read last.
     #[doc(hidden)]
     pub fn again(&mut self) {
         self.skipped = self.read;
     }
 
-    /// Checks a value that has to be there, unless it has been read.
+    /// Checks a required value, unless it has been read.
     #[doc(hidden)]
     pub fn check_required<K: Keep<T>, T>(&mut self, key: &str) {
         match self.skipped.checked_sub(1) {
@@ -426,7 +425,7 @@ impl InputReader {
         }
     }
 
-    /// Checks a value that may be missing, unless it has been read.
+    /// Checks an optional value, unless it has been read.
     #[doc(hidden)]
     pub fn check_optional<K: Keep<T>, T>(&mut self, key: &str) {
         match self.skipped.checked_sub(1) {
@@ -435,7 +434,7 @@ impl InputReader {
         }
     }
 
-    /// What is wrong.
+    /// The error with all mistakes.
     #[doc(hidden)]
     pub fn error(self) -> InputError {
         InputError {

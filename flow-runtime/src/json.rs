@@ -12,8 +12,8 @@ use crate::input::{Unfit, read_input};
 
 /// Values that a durable run can keep: they are `Serialize` and `Deserialize`, and borrow nothing.
 ///
-/// Derive both for the type. What cannot be stored, such as a client, belongs in a field of a node
-/// that the flow declares: `node ask: Ask;`.
+/// Derive both for the type. A value that cannot be stored, such as a client, belongs in a field of
+/// a node that the flow declares: `node ask: Ask;`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be stored, so a flow with such a value cannot be run durably",
     label = "not `Serialize` and `Deserialize`",
@@ -27,11 +27,11 @@ impl<T: Serialize + DeserializeOwned + Send> Stored for T {}
 
 /// A way to store values of type `T`. The only one is [`Json`], for types that are [`Stored`].
 pub trait Keep<T> {
-    /// The value as JSON, if JSON can say it.
+    /// The value as JSON, if JSON can express it.
     fn keep(value: &T) -> Result<Value, Inexact>;
-    /// The value of this JSON.
+    /// Reads a value from this JSON.
     fn give(value: Value) -> Result<T, serde_json::Error>;
-    /// As [`give`](Self::give), of an input, which somebody outside the program wrote.
+    /// Like [`give`](Self::give), for an input, which somebody outside the program wrote.
     fn give_input(value: Value) -> Result<T, Unfit>;
 }
 
@@ -58,12 +58,12 @@ impl<T: Stored> Keep<T> for Json {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Saved(pub Map<String, Value>);
 
-/// A value that could not be stored or read.
+/// The error for a value that could not be stored or read.
 #[derive(Debug)]
 pub struct Unstorable {
-    /// Its key.
+    /// The key of the value.
     pub key: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -86,15 +86,15 @@ impl Unstorable {
 }
 
 impl Saved {
-    /// Checks that these values are written again of what was read from them. Values that are not
-    /// written again are not compared.
+    /// Compares these values with `read`, which was written from the values read from these. Values
+    /// that are missing there are not compared.
     ///
-    /// `write` writes the values that were read, or those of which these were written: what it writes
-    /// differently from one time to the other cannot be checked.
+    /// `write` writes the values that were read, or those from which these were written. A value
+    /// that it writes differently each time cannot be checked.
     ///
     /// # Errors
     ///
-    /// The value that is written as another one.
+    /// The value that is written differently.
     pub fn unchanged(
         &self,
         read: &Saved,
@@ -126,7 +126,7 @@ impl Saved {
         Value::Object(self.0)
     }
 
-    /// Adds the value if there is one.
+    /// Adds the value, if it is `Some`.
     #[doc(hidden)]
     pub fn put<K: Keep<T>, T>(&mut self, key: &str, value: Option<&T>) -> Result<(), Unstorable> {
         if let Some(value) = value {
@@ -136,7 +136,7 @@ impl Saved {
         Ok(())
     }
 
-    /// Takes out a value that may be missing.
+    /// Takes out an optional value.
     #[doc(hidden)]
     pub fn take<K: Keep<T>, T>(&mut self, key: &str) -> Result<Option<T>, Unstorable> {
         let value = self.0.remove(key).map(K::give).transpose();
@@ -168,13 +168,13 @@ impl Saved {
             })
     }
 
-    /// Takes out a value that has to be there.
+    /// Takes out a required value.
     #[doc(hidden)]
     pub fn take_required<K: Keep<T>, T>(&mut self, key: &str) -> Result<T, Unstorable> {
         self.take::<K, T>(key)?.ok_or_else(|| Saved::missing(key))
     }
 
-    /// The error for a value that has to be there.
+    /// The error for a required value that is missing.
     #[doc(hidden)]
     pub fn missing(key: &str) -> Unstorable {
         Unstorable {

@@ -74,17 +74,17 @@
 //!        help: write `amount` before, read it as `Option<&u64>`, or add it to the flow's inputs: `amount: u64`
 //! ```
 //!
-//! # Where to go on
+//! # Where to go next
 //!
 //! - [`language`] explains the whole language on one page.
-//! - [`Flow`] is the trait of every flow: its signature, its routing table, and how it is run.
+//! - [`Flow`] is the trait of every flow: its signature, its routing table, and its run methods.
 //! - [`RunOptions`] limits, cancels and observes a run.
-//! - [`FlowError`] says why a run did not reach an end.
+//! - [`FlowError`] is the reason why a run did not reach an end.
 //! - [`engine`] contains the traits for writing your own engine.
 //! - The crate `flow-durable` keeps executions in a store: they survive crashes, and wait for
 //!   people.
-//! - The folder `docs` of the repository has a tutorial, recipes to copy from, and pages for those
-//!   who come from LangGraph or PocketFlow.
+//! - The folder `docs` of the repository has a tutorial, recipes to copy from, and pages for users
+//!   of LangGraph or PocketFlow.
 //!
 //! # Features
 //!
@@ -93,7 +93,7 @@
 //!   [`Flow::SPEC`], [`flows`].
 //! - `stored`: the values of flows as JSON, which questions to people need. The crates
 //!   `flow-durable` and `flow-terminal`, which asks people at the terminal, enable it.
-//! - `schemars`: an export has the schemas of types that implement `schemars::JsonSchema`.
+//! - `schemars`: an export contains the schemas of types that implement `schemars::JsonSchema`.
 //! - `tracing`: each node of a run started with [`Flow::run_with`] works in a span that carries its
 //!   path.
 //!
@@ -156,6 +156,7 @@ pub mod shape;
 mod spec_text;
 mod step;
 mod step_id;
+mod step_key;
 #[cfg(feature = "stored")]
 mod stored;
 #[cfg(feature = "stored")]
@@ -169,8 +170,8 @@ mod within;
 pub mod language;
 pub mod prelude;
 
-/// Makes the variants of an enum actions: the named outcomes by which edges route. It
-/// implements the trait [`Action`](trait@Action).
+/// Makes the variants of an enum actions: the named outcomes that edges route. It implements the
+/// trait [`Action`](trait@Action).
 ///
 /// The variant `NeedsRevision` is the action `"needs_revision"`; `#[action("…")]` on a variant
 /// renames it. The named fields of a variant are the keys that a node writes when it takes that
@@ -401,7 +402,7 @@ pub use flow_macros::flow;
 /// # Ok(()) }
 /// ```
 pub use flow_macros::node;
-/// A boxed future, as the methods of traits return it that are used as objects.
+/// A boxed future, as methods of object-safe traits return it.
 pub use futures_util::future::BoxFuture;
 pub use tokio_util::sync::CancellationToken;
 

@@ -1,4 +1,4 @@
-//! What is to be done when a run is over, however it ends.
+//! Cleanup when a run is over, however it ends.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,16 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::panics::panic_message;
 
-/// The end of a run, for what nodes have to clean up then: a session, a folder, a connection that
-/// several nodes share. A node gets it from [`Context::lifecycle`](crate::Context::lifecycle).
+/// The end of a run, where nodes clean up: a session, a folder, a connection that several nodes
+/// share. A node gets it from [`Context::lifecycle`](crate::Context::lifecycle).
 ///
-/// When the run is over because it has reached an end, has failed, was stopped or was dropped, its
-/// functions are called in the reverse order of their registration. If one panics, this is counted,
+/// A run is over when it has reached an end, has failed, was stopped or was dropped. Its functions
+/// are then called in the reverse order of their registration. If one panics, the panic is counted,
 /// and the others are called. The nodes of inner flows register with the same run. A clone is the
 /// same lifecycle.
 ///
-/// In a durable run, the functions are called when this process is done with the execution, also
-/// because it is paused; a process that resumes it does not call them again.
+/// In a durable run, the functions are called when this process is done with the execution, even if
+/// it is only paused. A process that resumes it does not call them again.
 ///
 /// # Examples
 ///
@@ -82,8 +82,8 @@ impl fmt::Debug for Lifecycle {
 }
 
 impl Lifecycle {
-    /// A lifecycle of several runs: whoever made it calls [`finish`](Lifecycle::finish) when they
-    /// are over. A run is given it by [`RunOptions::lifecycle`](crate::RunOptions::lifecycle).
+    /// A lifecycle of several runs. Its creator calls [`finish`](Lifecycle::finish) when they are
+    /// over. Pass it to a run with [`RunOptions::lifecycle`](crate::RunOptions::lifecycle).
     pub fn new() -> Self {
         Lifecycle::default()
     }
@@ -92,9 +92,9 @@ impl Lifecycle {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Registers a function that is called when the run is over, under a key. Returns false, and
-    /// drops the function, if one is registered under this key or the run is over. So a node that is
-    /// tried again or visited again registers once.
+    /// Registers a function under a key, to be called when the run is over. Returns false, and
+    /// drops the function, if the key is taken or the run is over. So a node that is retried or
+    /// visited again registers once.
     pub fn on_finish(
         &self,
         key: impl Into<String>,
@@ -115,9 +115,9 @@ impl Lifecycle {
         state.registered.iter().any(|(other, _)| other == key)
     }
 
-    /// Calls the functions, the last one first. The lifecycle is over then: what is registered
-    /// meanwhile or later is refused, and another call does nothing. A run does this with its own
-    /// lifecycle.
+    /// Calls the functions, the last one first. The lifecycle is then over: it refuses
+    /// registrations, also from these functions, and another call does nothing. A run does this
+    /// with its own lifecycle.
     pub fn finish(&self) {
         let registered = {
             let mut state = self.state();
@@ -140,12 +140,12 @@ impl Lifecycle {
     }
 }
 
-/// The lifecycle of a run that was given none: it is over when this is dropped.
+/// The lifecycle of a run that was given none. It is over when this is dropped.
 #[derive(Debug, Default)]
 pub(crate) struct OwnLifecycle(OnceLock<Lifecycle>);
 
 impl OwnLifecycle {
-    /// The lifecycle. A run without nodes that ask for a context has none.
+    /// The lifecycle, which is created when a node first asks for a context.
     pub(crate) fn get(&self) -> &Lifecycle {
         self.0.get_or_init(Lifecycle::new)
     }

@@ -1,17 +1,17 @@
-//! Flows that contain each other: found when rustc evaluates a constant of one of them.
+//! Flows that contain each other. rustc finds them when it evaluates a constant of one of them.
 
 use std::str::from_utf8;
 
-/// How many flows deep rings are looked for.
+/// The maximum depth of flows at which rings are looked for.
 const DEEPEST: usize = 100;
-/// How many flows are looked at for one node.
+/// The maximum number of flows that are searched for one node.
 const MOST: usize = 500;
-/// How many bytes a message can have.
+/// The maximum length of a message, in bytes.
 const LONGEST_MESSAGE: usize = 1000;
 
-/// A flow and what its nodes have inside.
+/// A flow and the insides of its nodes.
 ///
-/// It is a `static` which a function returns: unlike a constant, it can refer to itself by way of
+/// It is a `static` that a function returns. Unlike a constant, it can refer to itself through
 /// others.
 #[derive(Debug)]
 pub struct Nesting {
@@ -19,10 +19,10 @@ pub struct Nesting {
     pub name: &'static str,
     /// The module of the flow.
     pub module: &'static str,
-    /// A number that grows from flow to flow of a file. Most flows come after those in them, so few
-    /// are searched.
+    /// A number that grows from flow to flow of a file. Most flows follow those in them, so few are
+    /// searched.
     pub place: u64,
-    /// One for each node that has a value.
+    /// The insides of the nodes that have a value.
     pub inner: &'static [&'static Nesting],
 }
 
@@ -30,8 +30,8 @@ pub struct Nesting {
 #[derive(Debug)]
 pub struct NothingInside;
 
-/// Types with a single value, which has a method `nesting`. As a method of a value, rustc does not
-/// look for it in what is not a node.
+/// Types with a single value, which has a method `nesting`. As it is a method of a value, rustc
+/// does not look for it on a type that is not a node.
 pub trait Inside {
     /// The value.
     const VALUE: Self;
@@ -42,7 +42,7 @@ impl Inside for NothingInside {
 }
 
 impl NothingInside {
-    /// Nothing.
+    /// Returns an empty nesting.
     pub const fn __nesting(&self) -> &'static Nesting {
         &Nesting {
             name: "",
@@ -54,10 +54,10 @@ impl NothingInside {
 }
 
 impl Nesting {
-    /// Checks the node of this number: `0` if the flow is not in it.
+    /// Checks the node of this number. Returns `0` if it does not contain the flow.
     ///
     /// # Panics
-    /// If the node contains the flow. Of the flows of a ring, only the first one reports it.
+    /// If the node contains the flow. Only the first flow of a ring reports it.
     #[track_caller]
     pub const fn with(&self, node: usize) -> usize {
         let node = self.inner[node];
@@ -75,7 +75,7 @@ impl Nesting {
         0
     }
 
-    /// Returns true if no ring of which this flow is a part is reported at the other one.
+    /// Returns true if no ring through this flow is reported at the other one.
     const fn precedes(&self, other: &Nesting) -> bool {
         self.inner.is_empty() || self.place < other.place
     }
@@ -97,8 +97,8 @@ const fn equal(mut one: &[u8], mut other: &[u8]) -> bool {
     one.is_empty() && other.is_empty()
 }
 
-/// The flows from a node of a flow to the one that is looked at, each with those of its nodes that
-/// are still to be looked at. It does not call itself, as rustc limits how deep calls are.
+/// The flows from a node of a flow to the one that is searched, each with those of its nodes that
+/// are still to be searched. It is not recursive, because rustc limits the depth of calls.
 struct Way {
     flows: [&'static Nesting; DEEPEST],
     rest: [&'static [&'static Nesting]; DEEPEST],
@@ -118,7 +118,7 @@ impl Way {
         }
     }
 
-    /// Goes on until it ends at a flow that contains `outer`. Returns false if there is none.
+    /// Searches until it ends at a flow that contains `outer`. Returns false if it finds none.
     const fn goes_on_to(&mut self, outer: &Nesting) -> bool {
         if self.flows[0].is(outer) {
             self.length = 0;
@@ -143,7 +143,7 @@ impl Way {
         false
     }
 
-    /// Returns true for a flow that is looked at for the first time, and for none after too many.
+    /// Returns true for a flow that is seen for the first time, and false after too many flows.
     const fn is_new(&mut self, flow: &'static Nesting) -> bool {
         let mut index = 0;
         while index < self.count {
@@ -182,14 +182,14 @@ impl Way {
     }
 }
 
-/// A text that is written while the program is compiled.
+/// A text that is written at compile time.
 struct Message {
     text: [u8; LONGEST_MESSAGE],
     length: usize,
 }
 
 impl Message {
-    /// Adds a part, unless there is no room for it.
+    /// Adds a part, unless it does not fit.
     const fn write(&mut self, part: &str) {
         let part = part.as_bytes();
         if part.len() <= LONGEST_MESSAGE - self.length {
@@ -219,7 +219,7 @@ mod tests {
         }
     }
 
-    /// What a check says, empty if nothing.
+    /// Returns the message of a check, or an empty text without one.
     fn said(check: impl FnOnce() -> usize + std::panic::UnwindSafe) -> String {
         let Err(said) = catch_unwind(check) else {
             return String::new();

@@ -1,7 +1,7 @@
 //! The error of a node that failed.
 //!
-//! A node may have failed twice, if its fallback failed too. Then the fallback's error is the one
-//! that counts, and its source is the error that the fallback should have handled.
+//! A node fails twice if its fallback fails too. Then the fallback's error counts, and its source
+//! is the error that the fallback should have handled.
 
 use std::error::Error;
 use std::fmt;
@@ -12,9 +12,9 @@ use crate::panics::Panicked;
 
 /// The error of a node that failed.
 ///
-/// A node behind an `"error"` edge can read it as `error: &NodeError`, `exec_fallback` gets it, and
-/// it ends the run as [`FlowError::Node`](crate::FlowError::Node). Its [`source`](Error::source) is
-/// the node's own error.
+/// A node behind an `"error"` edge can read it as `error: &NodeError`, and `exec_fallback` receives
+/// it. Otherwise it ends the run as [`FlowError::Node`](crate::FlowError::Node). Its
+/// [`source`](Error::source) is the node's own error.
 ///
 /// # Examples
 ///
@@ -49,11 +49,11 @@ pub struct NodeError {
     attempts: u32,
     phase: Phase,
     failure: Failure,
-    /// The error as the node returned it, if this is what was stored of it in this very run.
+    /// The error as the node returned it in this run, if `self` is what was stored of it.
     returned: Option<Box<NodeError>>,
 }
 
-/// The part of a node that failed. Printed in small letters.
+/// The part of a node that failed. Printed in lower case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Phase {
@@ -82,7 +82,7 @@ impl fmt::Display for Phase {
     }
 }
 
-/// How a node failed.
+/// The failure of a node.
 #[derive(Debug)]
 pub enum Failure {
     /// The node returned this error.
@@ -91,11 +91,11 @@ pub enum Failure {
     TimedOut(TimedOut),
     /// A poll had no answer in time.
     Deadline(TimedOut),
-    /// The node panicked, in a run that takes this for a failed attempt.
+    /// The node panicked, in a run that counts a panic as a failed attempt.
     Panicked(Panicked),
 }
 
-/// An attempt took longer than its node's `timeout`: the source of such a [`NodeError`].
+/// The source of a [`NodeError`] if an attempt took longer than its node's `timeout`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimedOut {
     /// The timeout that was exceeded.
@@ -140,13 +140,13 @@ impl NodeError {
         }
     }
 
-    /// The error as the node returned it, if that was in this run, or else what was stored of it. An
-    /// engine that records decisions about an error lets them be made by it.
+    /// The error as the node returned it, if that was in this run, or else as it was stored. An
+    /// engine that records decisions about an error bases them on this one.
     pub fn as_returned(&self) -> &NodeError {
         self.returned.as_deref().unwrap_or(self)
     }
 
-    /// What was stored of an error.
+    /// The stored error, with the error that the node returned.
     #[cfg(feature = "stored")]
     pub(crate) fn stored_of(self, returned: NodeError) -> Self {
         NodeError {
@@ -155,7 +155,7 @@ impl NodeError {
         }
     }
 
-    /// The error of this part of the node, instead of `exec`.
+    /// This error, for another part of the node than `exec`.
     pub fn in_phase(self, phase: Phase) -> Self {
         NodeError { phase, ..self }
     }
@@ -243,8 +243,8 @@ impl NodeError {
         matches!(self.failure, Failure::TimedOut(_) | Failure::Deadline(_))
     }
 
-    /// The panic, if the node panicked at last and its fallback, if it has one, did not handle that.
-    /// Only a durable run takes a panic for a failed attempt; any other run ends with
+    /// The panic, if the node's last failure was one and no fallback handled it. Only a durable run
+    /// counts a panic as a failed attempt. Any other run ends with
     /// [`FlowError::Panicked`](crate::FlowError::Panicked).
     pub fn panicked(&self) -> Option<&Panicked> {
         match &self.failure {
@@ -253,7 +253,7 @@ impl NodeError {
         }
     }
 
-    /// The node's own error. If the node's fallback failed as well, that of the fallback.
+    /// The node's own error or, if its fallback failed as well, that of the fallback.
     pub fn error(&self) -> &(dyn Error + Send + Sync + 'static) {
         let error = self.failure.error();
         match error.downcast_ref::<FallbackError>() {
@@ -262,13 +262,13 @@ impl NodeError {
         }
     }
 
-    /// The node's own error as the type it returned, if it is of that type.
+    /// The node's own error as a value of its type, if that is `E`.
     ///
-    /// A durable run stores an error and goes on with what was stored, before a crash as well as after
-    /// it. An error of a type that is `Serialize` and `Deserialize` is stored with its value and is found
-    /// here. Of other types only the texts are stored, and nothing is found. So derive both for an error
-    /// that a flow tells apart; the node has to name the type, without type parameters of its own and
-    /// without a lifetime.
+    /// A durable run stores an error and continues with what was stored, even without a crash. An
+    /// error of a type that is `Serialize` and `Deserialize` is stored with its value and is found
+    /// here. Of other types, only the texts are stored, and this returns `None`. So derive both for
+    /// an error that a flow distinguishes. The node has to name the type, without type parameters
+    /// of its own and without a lifetime.
     ///
     /// # Examples
     ///

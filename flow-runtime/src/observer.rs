@@ -1,4 +1,4 @@
-//! Observers of a run: what happens to each node, as it happens.
+//! Observers of a run, which learn what happens to each node as it happens.
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,16 +9,16 @@ use crate::error::FlowError;
 use crate::frame::{Frame, Path};
 use crate::node_error::NodeError;
 
-/// Watches runs. Attached by [`RunOptions::observer`](crate::RunOptions::observer); a run started
+/// Watches runs. Attached with [`RunOptions::observer`](crate::RunOptions::observer). A run started
 /// by [`Flow::run`](crate::Flow::run) has none and pays nothing for it.
 ///
-/// An observer is called within the run, so it should be quick. If an observer panics, the run and
-/// the other observers continue: see [`observer_failures`].
+/// An observer is called within the run, so it should be quick. If it panics, the run and the other
+/// observers continue: see [`observer_failures`].
 ///
-/// It is told where a run is and what its nodes emit, but not which values they read and write: to
-/// look at these would cost every run. To see them, run the flow with `flow-durable` on a store in
-/// memory, and ask its events for them (`EventFilter::values`): `docs/recipes.md` in the repository
-/// has the whole program.
+/// An observer learns where a run is and what its nodes emit, but not which values they read and
+/// write: collecting these would slow every run. To see them, run the flow with `flow-durable` on a
+/// store in memory, and request them from its events (`EventFilter::values`). `docs/recipes.md` in
+/// the repository has the whole program.
 ///
 /// # Examples
 ///
@@ -57,19 +57,19 @@ use crate::node_error::NodeError;
 /// # Ok(()) }
 /// ```
 pub trait Observer: Send + Sync {
-    /// Something happened.
+    /// Called for each event.
     fn on_event(&self, event: &Event<'_>);
 
-    /// A loop over items begins, and its collection knows how many items there are. `path` is that of
-    /// the loop, of which [`EventKind::NodeStarted`] has been told. This is called by plain runs, so
-    /// that a display can count the items that are done; by default, nothing happens.
+    /// Called when a loop over items begins, if its collection knows how many items it has. `path`
+    /// is that of the loop, after its [`EventKind::NodeStarted`]. Plain runs call this so that a
+    /// display can count the finished items. By default, it does nothing.
     #[inline]
     fn on_loop(&self, run: RunId, path: Path<'_>, items: usize) {
         let _ = (run, path, items);
     }
 
-    /// The run went from one node to the next: both events in one call. This is a method of the
-    /// trait so that it is compiled for each type of observer, and the parts of an event that an
+    /// Called when the run moves from one node to the next, with both events at once. As a method
+    /// of the trait, it is compiled for each type of observer, and parts of an event that an
     /// observer ignores are not computed.
     #[doc(hidden)]
     #[inline]
@@ -80,7 +80,7 @@ pub trait Observer: Send + Sync {
     }
 }
 
-/// A function of an event is an observer as well.
+/// A function that takes an event is an observer as well.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -104,7 +104,7 @@ pub struct Event<'a> {
     pub(crate) kind: EventKind<'a>,
 }
 
-/// What happened. What a node read and wrote is not part of it: see [`Observer`].
+/// The kind of an event. It does not contain what a node read and wrote: see [`Observer`].
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum EventKind<'a> {
@@ -114,18 +114,18 @@ pub enum EventKind<'a> {
     AttemptFailed {
         /// The index of the attempt, from 0.
         attempt: u32,
-        /// Why.
+        /// The error.
         error: &'a (dyn std::error::Error + Send + Sync + 'static),
     },
     /// A node emitted a part of its result ([`Context::emit`](crate::Context::emit)).
     Delta(&'a str),
     /// A node emitted a part of its result as JSON (`Context::emit_json`, feature `stored`).
     DeltaJson(&'a str),
-    /// A node said how far it has come ([`Context::progress`](crate::Context::progress)).
+    /// A node reported its progress ([`Context::progress`](crate::Context::progress)).
     Progress {
-        /// How much is done.
+        /// The amount done.
         done: u64,
-        /// Of how much. `None` if that is not known.
+        /// The total. `None` if it is unknown.
         of: Option<u64>,
     },
     /// A node is done.
@@ -135,24 +135,24 @@ pub enum EventKind<'a> {
     },
     /// A node failed after its last attempt, and its fallback failed too if it has one.
     NodeFailed {
-        /// Why.
+        /// The error.
         error: &'a NodeError,
     },
-    /// An attempt at a flow used as a node failed. The path is that of the node. The nodes inside
-    /// have been told of before.
+    /// An attempt at a flow used as a node failed. The path is that of the node. The events of the
+    /// nodes inside came before.
     FlowFailed {
-        /// Why.
+        /// The error.
         error: &'a FlowError,
     },
-    /// A fork or a loop over items failed, because a branch or an item failed. The path is that of the
-    /// fork or the loop. What failed inside has been told of before.
+    /// A fork or a loop over items failed, because a branch or an item failed. The path is that of
+    /// the fork or the loop. The event of the failure inside came before.
     CompositeFailed {
-        /// Why.
+        /// The error.
         error: &'a FlowError,
     },
     /// The run ended without reaching an end. The path is that of its flow.
     RunFailed {
-        /// Why.
+        /// The error.
         error: &'a FlowError,
     },
     /// A flow, the run's own or one used as a node, reached an end.
@@ -173,17 +173,17 @@ impl RunId {
     }
 }
 
-/// How often an observer has panicked.
+/// The number of panics of observers.
 static FAILURES: AtomicU64 = AtomicU64::new(0);
 
-/// How often the observers of the runs in this process have panicked: those of
-/// [`RunOptions::observer`](crate::RunOptions::observer). The runs and the other observers continue,
-/// and the observer is told of the next event as if nothing had happened.
+/// The number of panics of observers in this process: those of
+/// [`RunOptions::observer`](crate::RunOptions::observer). The runs and the other observers
+/// continue, and the observer receives the next event as if nothing had happened.
 pub fn observer_failures() -> u64 {
     FAILURES.load(Ordering::Relaxed)
 }
 
-/// Tells an observer. If the observer panics, that is counted, and the run continues.
+/// Calls an observer. If it panics, the panic is counted, and the run continues.
 #[inline]
 pub(crate) fn tell(observer: &(impl Observer + ?Sized), event: &Event<'_>) {
     if catch_unwind(AssertUnwindSafe(|| observer.on_event(event))).is_err() {
@@ -191,7 +191,7 @@ pub(crate) fn tell(observer: &(impl Observer + ?Sized), event: &Event<'_>) {
     }
 }
 
-/// The same of the beginning of a loop.
+/// Like `tell`, for the beginning of a loop.
 pub(crate) fn tell_loop(
     observer: &(impl Observer + ?Sized),
     run: RunId,
@@ -208,7 +208,7 @@ fn count_failure() {
     FAILURES.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Joins observers into one that tells each of them, in this order. A single observer is returned
+/// Joins observers into one that calls each of them, in this order. A single observer is returned
 /// as it is.
 pub(crate) fn together(
     observers: impl IntoIterator<Item = Arc<dyn Observer>>,
@@ -217,15 +217,15 @@ pub(crate) fn together(
     observers.into_iter().reduce(both)
 }
 
-/// Two observers, each of which may be two again.
+/// Two observers. Each of them may be such a pair.
 struct Both {
     first: Arc<dyn Observer>,
     second: Arc<dyn Observer>,
 }
 
-/// [`Observer::__went_on`] keeps its default, which passes on the events one by one. Passed on as
-/// one call, the first observer would hear of the next node before the second one has heard that
-/// the last node is done.
+/// [`Observer::__went_on`] keeps its default, which passes on the events one by one. In one call,
+/// the first observer would learn of the next node before the second one learns that the last node
+/// is done.
 impl Observer for Both {
     fn on_event(&self, event: &Event<'_>) {
         tell(&*self.first, event);
@@ -250,18 +250,18 @@ impl<'a> Event<'a> {
         Event { run, path, kind }
     }
 
-    /// The run it belongs to.
+    /// The run to which it belongs.
     pub fn run(&self) -> RunId {
         self.run
     }
 
-    /// Where it happened: the path of the node, or of the flow for [`EventKind::FlowEnded`]. It is
-    /// assembled only when it is printed or turned into a `String`.
+    /// The path of the node, or of the flow for [`EventKind::FlowEnded`]. It is assembled only when
+    /// it is printed or turned into a `String`.
     pub fn path(&self) -> Path<'a> {
         self.path
     }
 
-    /// What happened.
+    /// The kind of the event.
     pub fn kind(&self) -> EventKind<'a> {
         self.kind
     }

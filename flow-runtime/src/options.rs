@@ -16,7 +16,7 @@ use crate::question::NoAnswers;
 use crate::requirement::WithTransactions;
 use crate::transaction::Transactions;
 
-/// How many steps a run may take unless [`RunOptions::step_budget`] says otherwise.
+/// The number of steps that a run may take, unless [`RunOptions::step_budget`] sets another one.
 pub const DEFAULT_STEP_BUDGET: u64 = 1_000_000;
 
 /// The options of a single run, passed to [`Flow::run_with`](crate::Flow::run_with).
@@ -114,9 +114,9 @@ impl RunOptions<Answers> {
 }
 
 impl<A> RunOptions<A> {
-    /// How many steps the run may take, including those of nested flows. The run ends with
-    /// [`FlowError::StepLimit`](crate::FlowError::StepLimit) before the step that would exceed the
-    /// budget.
+    /// Sets the number of steps that the run may take, including those of nested flows. Before a
+    /// step that would exceed it, the run ends with
+    /// [`FlowError::StepLimit`](crate::FlowError::StepLimit).
     pub fn step_budget(mut self, steps: u64) -> Self {
         self.settings.step_budget = steps;
         self
@@ -129,30 +129,30 @@ impl<A> RunOptions<A> {
         self
     }
 
-    /// How many nodes may run at once, in all forks and loops of the run together. By default, only
-    /// the limits of the forks and loops apply.
+    /// Limits how many nodes run at once, in all forks and loops of the run together. By default,
+    /// only the limits of the forks and loops apply.
     pub fn concurrency(mut self, nodes: NonZeroUsize) -> Self {
         self.settings.concurrency = Some(nodes);
         self
     }
 
     /// Ends the run with [`FlowError::Cancelled`](crate::FlowError::Cancelled) when the token is
-    /// cancelled: the running nodes are dropped at their next `.await`. They are not tried again,
-    /// and their fallbacks are not called.
+    /// cancelled: the running nodes are dropped at their next `.await`. They are not retried, and
+    /// their fallbacks are not called.
     pub fn cancellation(mut self, token: CancellationToken) -> Self {
         self.settings.cancellation = Some(token);
         self
     }
 
-    /// Lets the nodes register what is to be done when the run is over with this lifecycle, instead
-    /// of one of the run's own. The run does not [finish](Lifecycle::finish) it. So a node that runs
-    /// another flow can give it [its own](crate::Context::lifecycle).
+    /// Sets the lifecycle with which nodes register their cleanup, instead of one of the run's own.
+    /// The run does not [finish](Lifecycle::finish) it. A node that runs another flow can pass it
+    /// [its own](crate::Context::lifecycle).
     pub fn lifecycle(mut self, lifecycle: Lifecycle) -> Self {
         self.settings.lifecycle = Some(lifecycle);
         self
     }
 
-    /// Lets nodes with the setting `transaction` write in this database: see [`Transactions`]. With
+    /// Lets nodes with the setting `transaction` write to this database: see [`Transactions`]. For
     /// the database of a store of `flow_durable`, pass `flow_durable::StoreTransactions`.
     pub fn transactions(self, database: impl Transactions) -> RunOptions<WithTransactions<A>> {
         RunOptions {
@@ -164,7 +164,7 @@ impl<A> RunOptions<A> {
         }
     }
 
-    /// Adds an observer. It is told after the observers that were added before it.
+    /// Adds an observer. It is called after the observers that were added before it.
     ///
     /// # Examples
     ///

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, LinkedList, VecDeque};
 
-/// A collection whose items always come in the same order: in every process, and also after the
+/// A collection whose items always come in the same order: in every process, and even after the
 /// collection was stored as JSON and read back.
 ///
-/// A durable run that is resumed goes through the items of a loop once more, and takes the results
-/// that it has for the first, the second and so on. So it loops over such collections only. Those
-/// of the standard library are all of this kind but `HashSet` and `HashMap`, whose order is another
-/// one in each process. Implement it for a collection of your own if the order of its items follows
-/// from its JSON.
+/// A durable run that is resumed goes through the items of a loop again, and takes the results that
+/// it has for the first, the second and so on. So it loops only over such collections. The
+/// collections of the standard library are ordered, except `HashSet` and `HashMap`, whose order
+/// differs in each process. Implement this for a collection of your own if its JSON determines the
+/// order of its items.
 ///
 /// # Examples
 ///
@@ -53,13 +53,13 @@ ordered! {
 #[cfg(feature = "stored")]
 impl Ordered for serde_json::Map<String, serde_json::Value> {}
 
-/// The order of items that an engine asks of loops: [`AnyOrder`] or [`SameOrder`].
+/// The order of items that an engine requires of loops: [`AnyOrder`] or [`SameOrder`].
 pub trait LoopOrder: Send + Sync {
     /// True if the items of a loop have to come in the same order whenever a flow runs again.
     const HAS_TO_STAY: bool;
 }
 
-/// A run goes through the items of a loop once, in whatever order they come.
+/// Any order: a run goes through the items of a loop only once.
 #[derive(Debug)]
 pub struct AnyOrder;
 
@@ -67,8 +67,8 @@ impl LoopOrder for AnyOrder {
     const HAS_TO_STAY: bool = false;
 }
 
-/// A run may go through the items of a loop again, as after a crash: they come in the same order, so the
-/// collection is [`Ordered`].
+/// An order that stays the same: a run may go through the items of a loop again, as after a crash.
+/// So the collection is [`Ordered`].
 #[derive(Debug)]
 pub struct SameOrder;
 
@@ -92,8 +92,8 @@ impl<C> OrderOf<C> for AnyOrder {}
 #[diagnostic::do_not_recommend]
 impl<C: Ordered> OrderOf<C> for SameOrder {}
 
-/// A collection that is written as a JSON list of its items in their order, and of which each part of
-/// that list is one too. A loop `with spread(…)` goes over such collections.
+/// A collection whose JSON is the list of its items in their order. Each part of that list is such
+/// a collection, too. A loop `with spread(…)` goes over such collections.
 #[diagnostic::on_unimplemented(
     message = "the items of `{Self}` cannot be spread over workers",
     label = "the loop goes over `{Self}`",
@@ -101,7 +101,7 @@ impl<C: Ordered> OrderOf<C> for SameOrder {}
     note = "for a collection of your own that is a list in JSON, write `impl flow_runtime::Sequence for …`"
 )]
 pub trait Sequence: Ordered {
-    /// How many items there are.
+    /// The number of items.
     #[doc(hidden)]
     fn __items(&self) -> usize
     where

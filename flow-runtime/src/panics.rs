@@ -1,4 +1,4 @@
-//! What panics say, and work whose panic is a failure.
+//! Messages of panics, and work whose panic is a failure.
 
 use std::error::Error;
 use std::fmt;
@@ -21,8 +21,8 @@ pub fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
     }
 }
 
-/// A node panicked in a durable run, which counts as a failed attempt: the source of such a
-/// [`NodeError`](crate::NodeError).
+/// The source of a [`NodeError`](crate::NodeError) if the node panicked in a durable run, which
+/// counts this as a failed attempt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Panicked {
     /// The message of the panic.
@@ -38,7 +38,7 @@ impl fmt::Display for Panicked {
 impl Error for Panicked {}
 
 pin_project! {
-    /// Work whose panic is an error, if it is to be caught. A panic that is not caught goes on.
+    /// Work whose panic is an error, if it is to be caught. Any other panic continues.
     #[derive(Debug)]
     pub struct Guarded<W> {
         #[pin]

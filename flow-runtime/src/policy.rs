@@ -1,28 +1,26 @@
-//! How often and how long a node is tried, after which failures, and with which pauses.
+//! The fault settings of a node: its attempts, its timeout, and its pauses.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 use crate::node_error::NodeError;
 
-/// The settings of a node for its faults: `retry(…)` and `timeout = …`.
+/// The fault settings of a node: `retry(…)` and `timeout = …`.
 ///
-/// A node's own settings are written in [`#[node]`](macro@crate::node); a flow replaces them by
-/// `with`. Its `retry` replaces the whole `retry` of the node, and its `timeout` replaces that of
-/// the node.
+/// A node's own settings are written in [`#[node]`](macro@crate::node). A flow replaces them with
+/// `with`: its `retry` replaces the node's whole `retry`, and its `timeout` the node's `timeout`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub struct Policy {
-    /// When to try again.
+    /// The retries.
     pub retry: Retry,
-    /// How long one attempt may take.
+    /// The maximum duration of one attempt.
     pub timeout: Option<Duration>,
 }
 
-/// When a failed attempt is followed by another one.
+/// The conditions under which another attempt follows a failed one.
 ///
-/// `attempts` counts every attempt, including the first. There is a wait only between attempts:
-/// none before the first and none after the last.
+/// `attempts` counts every attempt, including the first. There is a wait only between attempts.
 ///
 /// # Examples
 ///
@@ -53,25 +51,25 @@ pub struct Retry {
     /// The part of the wait that is random, from 0.0 to 1.0: with 0.5, a wait of 10 s becomes one
     /// between 5 s and 10 s.
     pub jitter: f64,
-    /// The failures after which there is another attempt: `if = …`. `None` if it follows any.
+    /// The failures after which there is another attempt: `if = …`. `None` for all failures.
     pub only_if: Option<RetryIf>,
 }
 
 /// The function that decides whether another attempt follows a failure.
 #[derive(Debug, Clone, Copy)]
 pub enum RetryIf {
-    /// The one that the node names in its own `#[node(retry(…, if = …))]`. It gets the error that
-    /// the node returned. It is not asked about a timeout, which another attempt always follows.
+    /// The function that the node names in its own `#[node(retry(…, if = …))]`. It gets the error
+    /// that the node returned. It is not called for a timeout, which is always retried.
     OfNode,
-    /// The one that a flow names in `with retry(…, if = …)`. It is asked about every failure.
+    /// The function that a flow names in `with retry(…, if = …)`. It is called for every failure.
     OfFlow(fn(&NodeError) -> bool),
 }
 
-/// What a function after `with retry(…, if = …)` takes: the [`NodeError`] of whatever failed.
+/// The argument of a function after `with retry(…, if = …)`: the [`NodeError`] of the failure.
 ///
-/// Write `fn(&NodeError) -> bool`, and look for the error of a node by
-/// [`downcast_ref`](NodeError::downcast_ref). A function that takes the error of a node itself belongs
-/// to that node: `#[node(retry(…, if = …))]`.
+/// Write `fn(&NodeError) -> bool`, and look for the error of a node with
+/// [`downcast_ref`](NodeError::downcast_ref). A function that takes a node's own error belongs to
+/// that node: `#[node(retry(…, if = …))]`.
 #[diagnostic::on_unimplemented(
     message = "after `with`, `if` gets the error of whatever failed, which is a `&NodeError`, and this function takes a `{Self}`",
     label = "takes a `{Self}`",
@@ -79,7 +77,7 @@ pub enum RetryIf {
     note = "to decide by the error that one node returns, write it at that node: `#[node(retry(…, if = …))]`"
 )]
 pub trait GetsNodeError<'a> {
-    /// The error as what the function takes.
+    /// The error, as the function takes it.
     #[doc(hidden)]
     fn of(error: &'a NodeError) -> Self;
 }

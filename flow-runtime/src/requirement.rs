@@ -1,4 +1,4 @@
-//! What a flow needs from whoever runs it, as part of its type: somebody who answers its questions,
+//! The requirements of a flow on its run, as part of its type: somebody who answers its questions,
 //! and a database for its transactions. So `run`, which has neither, does not compile for a flow
 //! that needs one.
 
@@ -7,13 +7,13 @@ use std::marker::PhantomData;
 
 use crate::question::{CanAnswer, NoAnswers};
 
-/// A flow that opens no transactions, and so needs no database.
+/// A flow that opens no transactions.
 ///
 /// Messages should not show this trait: rustc names the flow and [`Unattended`](crate::Unattended)
-/// instead, or [`CanTransact`]. For the lifetime see `Unasked`.
+/// or [`CanTransact`] instead. For the lifetime, see `Unasked`.
 pub trait Untransacted<'a> {}
 
-/// Whether a flow opens transactions, as a type.
+/// A type that says if a flow opens transactions.
 #[derive(Debug)]
 pub struct OpensTransactions<const OPENS: bool>;
 
@@ -32,7 +32,7 @@ impl<A> fmt::Debug for WithTransactions<A> {
 #[diagnostic::do_not_recommend]
 impl<F, A: CanAnswer<F>> CanAnswer<F> for WithTransactions<A> {}
 
-/// Options of a run under which the nodes of a flow `F` can open transactions.
+/// Options of a run that let the nodes of a flow `F` open transactions.
 ///
 /// Pass `RunOptions::transactions`, or start the flow with `flow_durable::Runtime`.
 #[diagnostic::on_unimplemented(

@@ -1,7 +1,7 @@
-//! A run: what its engine keeps from the first step to the last.
+//! A run: the state that its engine keeps from the first step to the last.
 //!
-//! A step that only waits lends its permit at once to another step. It may be dropped at any moment
-//! meanwhile, and the number of permits has to be right all the same: see `Aside`.
+//! A step that only waits lends its permit to another step. It may be dropped at any moment
+//! meanwhile, and the number of permits still has to be right: see `Aside`.
 
 use std::mem::{self, ManuallyDrop};
 use std::sync::Arc;
@@ -23,8 +23,7 @@ use crate::options::{DEFAULT_STEP_BUDGET, RunOptions, RunSettings};
 use crate::step_id::StepAround;
 use crate::transaction::Transactions;
 
-/// What belongs to a run as a whole, at whichever flow and node it is: its budget, its options, its
-/// observer.
+/// The state of a run as a whole, at any flow and node: its budget, its options, its observer.
 //
 // A run without options is a few words, and everything that it may own is behind one pointer:
 // creating and dropping it should cost less than a step.
@@ -65,7 +64,7 @@ enum More {
 pub(crate) struct RunWith {
     pub(crate) id: RunId,
     pub(crate) options: RunSettings,
-    /// True once it has been told to stop.
+    /// True once the run has to stop.
     stopping: AtomicBool,
     interrupted_at: OnceLock<Box<str>>,
     pub(crate) nodes_at_once: Option<Semaphore>,
@@ -129,7 +128,7 @@ impl Run {
         Run::with_options(RunWith::new(id, options))
     }
 
-    /// Creates a run that may have had an earlier life, in another process or before a crash.
+    /// Creates a run that may have begun earlier, in another process or before a crash.
     pub fn with_history<A>(id: RunId, options: RunOptions<A>, history: Arc<dyn History>) -> Self {
         Run::with_options(RunWith {
             history: Some(history),
@@ -158,7 +157,7 @@ impl Run {
         }
     }
 
-    /// The options, if it was started with options.
+    /// The options, if the run was started with options.
     #[inline]
     pub(crate) fn with(&self) -> Option<&RunWith> {
         match self.more.get()? {
@@ -167,20 +166,20 @@ impl Run {
         }
     }
 
-    /// The history, if it may have had an earlier life.
+    /// The history, if the run may have begun earlier.
     #[inline]
     pub(crate) fn history(&self) -> Option<&Arc<dyn History>> {
         self.with()?.history.as_ref()
     }
 
-    /// Returns true if a panic of a step is a failed attempt.
+    /// Returns true if a panic of a step counts as a failed attempt.
     #[inline]
     pub(crate) fn catches_panics(&self) -> bool {
         self.history()
             .is_some_and(|history| history.catches_panics())
     }
 
-    /// How long ago the node was first reached, in an earlier run of the execution. Zero without
+    /// The time since the node was first reached, in an earlier run of the execution. Zero without
     /// one.
     pub(crate) fn spent_at(&self, frame: &Frame<'_>) -> Duration {
         let history = self.history();
@@ -202,19 +201,19 @@ impl Run {
         }
     }
 
-    /// The number of steps of its budget that it has taken.
+    /// The number of steps that the run has taken from its budget.
     pub fn steps_taken(&self) -> u64 {
         let left = self.steps_left.load(Ordering::Relaxed).max(0);
         signed(self.step_budget()).abs_diff(left)
     }
 
-    /// Takes off its budget the steps that it took in an earlier life.
+    /// Takes the steps of an earlier run of the execution off the budget.
     pub fn take_steps(&self, taken: u64) {
         let left = self.step_budget().saturating_sub(taken);
         self.steps_left.store(signed(left), Ordering::Relaxed);
     }
 
-    /// Called before the run is dropped because it has to stop: its scopes then report where they
+    /// Called before the run is dropped because it has to stop. Its scopes then report where they
     /// were.
     pub(crate) fn stop(&self) {
         if let Some(with) = self.with() {
@@ -222,7 +221,7 @@ impl Run {
         }
     }
 
-    /// The database in which nodes write, if the run was given one.
+    /// The database to which nodes write, if the run was given one.
     pub(crate) fn transactions(&self) -> Option<&Arc<dyn Transactions>> {
         self.options()?.transactions.as_ref()
     }
@@ -237,7 +236,7 @@ impl Run {
         self.with().map_or(RunId(0), |with| with.id)
     }
 
-    /// Returns true if it limits how many steps run at once.
+    /// Returns true if the run limits how many steps run at once.
     pub fn is_limited(&self) -> bool {
         self.nodes_at_once().is_some()
     }
@@ -250,7 +249,7 @@ impl Run {
     ///
     /// # Errors
     ///
-    /// [`FlowError::StepLimit`] if there is no step left.
+    /// [`FlowError::StepLimit`] if the budget is used up.
     #[inline]
     pub fn count_step(&self, frame: &Frame<'_>) -> Result<(), Failed> {
         if self.take_step() {
@@ -260,11 +259,11 @@ impl Run {
         }
     }
 
-    /// Takes steps off the budget that were taken elsewhere, for the frame's current node.
+    /// Takes steps that ran elsewhere off the budget, for the frame's current node.
     ///
     /// # Errors
     ///
-    /// [`FlowError::StepLimit`] if there were not so many left.
+    /// [`FlowError::StepLimit`] if fewer steps were left.
     pub fn count_steps(&self, frame: &Frame<'_>, steps: u64) -> Result<(), Failed> {
         let left = self.steps_left.load(Ordering::Relaxed);
         let left = left.saturating_sub(signed(steps));
@@ -276,7 +275,7 @@ impl Run {
         }
     }
 
-    /// Takes one step off the budget. Returns false if there was none. A run is one task, so load
+    /// Takes one step off the budget. Returns false if it was used up. A run is one task, so load
     /// and store need not be one operation.
     #[inline]
     pub(crate) fn take_step(&self) -> bool {
@@ -290,7 +289,7 @@ impl Run {
             .map_or(DEFAULT_STEP_BUDGET, |options| options.step_budget)
     }
 
-    /// The error if there is no step left for the frame's current node.
+    /// The error of a budget that has no step for the frame's current node.
     #[cold]
     pub(crate) fn step_limit(&self, frame: &Frame<'_>) -> Failed {
         Box::new(FlowError::StepLimit {
@@ -314,7 +313,7 @@ impl Run {
         self.may_try().await;
     }
 
-    /// The error as the run will find it after a crash. A run within a step is begun again as a whole.
+    /// The error as the run finds it after a crash. A run within a step is begun again as a whole.
     #[cfg(feature = "stored")]
     pub(crate) fn kept(&self, error: NodeError) -> NodeError {
         match self.with() {
@@ -323,13 +322,13 @@ impl Run {
         }
     }
 
-    /// The error itself: nothing is stored.
+    /// Returns the error unchanged, since nothing is stored.
     #[cfg(not(feature = "stored"))]
     pub(crate) fn kept(&self, error: NodeError) -> NodeError {
         error
     }
 
-    /// Returns when a running step may be tried again.
+    /// Waits until a running step may be retried.
     #[inline]
     pub(crate) async fn may_try(&self) {
         if let Some(history) = self.history() {
@@ -353,8 +352,8 @@ impl Run {
         }
     }
 
-    /// The path of the node at which the run was interrupted: by a panic, or because it was
-    /// stopped. `None` if it was not.
+    /// The path of the node at which the run was interrupted, by a panic or because it was stopped.
+    /// `None` if it was not interrupted.
     pub fn interrupted(&self) -> Option<&str> {
         match self.more.get()? {
             More::With(with) => with.interrupted_at.get().map(|path| &**path),
@@ -362,7 +361,7 @@ impl Run {
         }
     }
 
-    /// Tells the observer, if there is one.
+    /// Calls the observer, if the run has one.
     #[inline]
     pub fn emit(&self, path: Path<'_>, kind: EventKind<'_>) {
         if let Some(observer) = self.observer() {
@@ -377,7 +376,7 @@ impl Run {
     }
 }
 
-/// This number of steps as a signed number, or the largest one.
+/// Returns the number of steps as a signed number, at most `i64::MAX`.
 const fn signed(steps: u64) -> i64 {
     if steps > i64::MAX as u64 {
         i64::MAX
@@ -405,8 +404,8 @@ impl<'a> Aside<'a> {
     }
 }
 
-/// A step that is dropped while its permit is lent returns the permit a second time: that one is
-/// taken back.
+/// A step that is dropped while its permit is lent returns the permit a second time. This takes
+/// that one back.
 impl Drop for Aside<'_> {
     fn drop(&mut self) {
         if let Some(permits) = self.0 {

@@ -1,4 +1,4 @@
-//! A running flow: where it is, and the run to which it belongs.
+//! A running flow: its position, and the run to which it belongs.
 
 use crate::frame::{FlowInfo, Frame};
 use crate::run::Run;
@@ -6,7 +6,7 @@ use crate::run::Run;
 /// A [`Frame`] with the run to which it belongs.
 ///
 /// A scope that is dropped at a node did not reach an end. If the node panicked or the run was
-/// stopped, the scope tells the run where it was: the innermost scope is dropped first, so the
+/// stopped, the scope reports its position to the run. The innermost scope is dropped first, so the
 /// first report counts.
 #[derive(Debug)]
 pub struct Scope<'a> {
@@ -64,14 +64,14 @@ impl<'a> Scope<'a> {
         &self.frame
     }
 
-    /// Leaves its node, because the flow has reached an end.
+    /// Leaves the current node, because the flow has reached an end.
     #[inline]
     pub fn leave(&self) {
         self.frame.leave();
     }
 
-    /// The scope is dropped at a node. `extern "C"` promises that this does not unwind: then the
-    /// code that drops an unfinished flow is short enough to be inlined.
+    /// Called if the scope is dropped at a node. `extern "C"` promises that this does not unwind,
+    /// so the code that drops an unfinished flow is short enough to be inlined.
     #[cold]
     #[inline(never)]
     extern "C" fn interrupted(&self) {

@@ -1,6 +1,6 @@
 //! Text that is assembled at compile time.
 
-/// These bytes as text.
+/// Returns these bytes as text.
 pub const fn as_text(bytes: &[u8]) -> &str {
     match str::from_utf8(bytes) {
         Ok(text) => text,

@@ -1,4 +1,4 @@
-//! Nodes as engines see them.
+//! Nodes, as engines see them.
 
 use std::any::type_name;
 
@@ -6,7 +6,7 @@ use crate::policy::Policy;
 
 /// A node that is one step: a function, or a type with `exec`.
 pub trait Step {
-    /// What it returns when it succeeds.
+    /// The type that it returns when it succeeds.
     type Outcome: Send;
     /// Its enum of actions; `()` if it has none.
     type Actions;
@@ -22,8 +22,8 @@ pub trait Step {
     ///
     /// # Errors
     ///
-    /// Why a replay could not read the JSON, in words: only for nodes whose types are known at run
-    /// time, where any JSON can be read as an outcome.
+    /// The reason why a replay could not read the JSON. Only for nodes whose types are known at run
+    /// time, because any JSON can be read as their outcome.
     fn read_back(_outcome: &Self::Outcome, read: Self::Outcome) -> Result<Self::Outcome, String> {
         Ok(read)
     }

@@ -1,7 +1,7 @@
 //! The ids of steps: see [`Context::step_id`](crate::Context::step_id).
 //!
 //! The hard thing is that a run without options counts no visits and allocates nothing. So a visit
-//! gets a number when its first context is made, and the text is put together when a node asks for it.
+//! gets a number when its first context is made, and the text is assembled when a node asks for it.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, RandomState};
@@ -15,13 +15,13 @@ use crate::run::Run;
 /// The number of a visit that has no context yet.
 pub(crate) const UNNUMBERED: u64 = 0;
 
-/// How the step of a context is named.
+/// The source of the name of a context's step.
 pub(crate) enum StepName {
-    /// By the history of the execution.
+    /// The history of the execution.
     Recorded,
-    /// By the step around the run.
+    /// The step around the run. The id is complete.
     Within(String),
-    /// By the number of the visit.
+    /// The number of the visit.
     Visit(u64),
 }
 
@@ -38,7 +38,7 @@ impl StepName {
         }
     }
 
-    /// The id of the step at this path, unless a history has it.
+    /// The id of the step at this path, unless a history provides it.
     pub(crate) fn id(&self, run: RunId, path: &str) -> String {
         match self {
             StepName::Recorded => unreachable!("the history names the step"),
@@ -49,10 +49,10 @@ impl StepName {
 }
 
 impl Run {
-    /// A number for a visit to the frame's current node, from 1, which no other visit of the run to
-    /// this node has.
+    /// A number for a visit to the frame's current node, from 1. No other visit of the run to this
+    /// node has it.
     pub(crate) fn number_visit(&self, frame: &Frame<'_>) -> u64 {
-        // Runs without options have no number of their own, so all visits of the process are counted.
+        // Runs without options have no number, so all visits of the process are counted.
         static NEXT: AtomicU64 = AtomicU64::new(1);
         match self.with().and_then(|with| with.within.as_ref()) {
             Some(around) => around.visit(frame.place().step),
@@ -66,7 +66,7 @@ impl Run {
 pub(crate) struct StepAround {
     /// The id of the step, `/`, and the number of the run within it.
     id: String,
-    /// How often each of the run's steps has been visited.
+    /// The number of visits to each of the run's steps.
     visits: Mutex<BTreeMap<String, u64>>,
 }
 
@@ -97,7 +97,7 @@ impl StepAround {
 fn of_process() -> &'static str {
     static ID: OnceLock<String> = OnceLock::new();
     ID.get_or_init(|| {
-        // Each state has other keys, which come from the operating system.
+        // Each state has different keys, which come from the operating system.
         let random = || RandomState::new().hash_one(std::process::id());
         format!("{:016x}{:016x}", random(), random())
     })

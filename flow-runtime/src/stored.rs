@@ -1,20 +1,21 @@
-//! How the values of a flow are stored: its inputs, the state between two of its nodes, and its
+//! Storage of the values of a flow: its inputs, the state between two of its nodes, and its
 //! outputs, each as a JSON object by key.
 //!
-//! The bounds on the types of the keys are on a type parameter, `K: Keep<Claim>`, and not on the
-//! types: a flow with a type that cannot be stored compiles, and only a durable run of it does not.
+//! The bounds are on a type parameter, `K: Keep<Claim>`, and not on the types of the keys. So a
+//! flow with a type that cannot be stored compiles, and only a durable run of it does not.
 
 use crate::flow::Flow;
 use crate::input::InputError;
 use crate::json::{Saved, Unstorable};
 
 use crate::question::QuestionType;
+use crate::step_key::NodePath;
 
 /// The state of a flow whose values `K` can store.
 pub trait StoredState<K>: Sized {
     /// The state as JSON.
     fn save(&self) -> Result<Saved, Unstorable>;
-    /// The saved state.
+    /// Reads a saved state.
     fn load(saved: Saved) -> Result<Self, Unstorable>;
 }
 
@@ -26,7 +27,7 @@ pub trait StoredState<K>: Sized {
 pub trait StoredOutput<K>: Flow {
     /// The outputs as JSON, with the label of the end as `end`.
     fn save_output(output: &Self::Output) -> Result<Saved, Unstorable>;
-    /// The saved outputs. An output that every path to the end writes has to be there.
+    /// Reads saved outputs. An output that every path to the end writes is required.
     fn load_output(saved: Saved) -> Result<Self::Output, Unstorable>;
 }
 
@@ -36,20 +37,20 @@ pub trait StoredFlow<K>: StoredOutput<K> + TellsSettings {
     const INPUTS: &'static [&'static str];
     /// The inputs as JSON.
     fn save_input(input: &Self::Input) -> Result<Saved, Unstorable>;
-    /// The saved inputs.
+    /// Reads saved inputs.
     fn load_input(saved: Saved) -> Result<Self::Input, InputError>;
     /// The question at this path, which begins with the name of a node of this flow.
     fn question(path: &str) -> Option<QuestionType>;
 }
 
-/// A flow that can tell its settings if the feature `json` is on: every flow.
+/// A flow that can report its settings with the feature `json`: every flow.
 #[cfg(feature = "json")]
 pub trait TellsSettings: crate::export::Export {}
 
 #[cfg(feature = "json")]
 impl<F: crate::export::Export + ?Sized> TellsSettings for F {}
 
-/// A flow that can tell its settings if the feature `json` is on: every flow.
+/// A flow that can report its settings with the feature `json`: every flow.
 #[cfg(not(feature = "json"))]
 pub trait TellsSettings {}
 
@@ -58,11 +59,11 @@ impl<F: ?Sized> TellsSettings for F {}
 
 /// Splits a path into its first segment, without the index of an item, and the rest.
 pub fn first_segment(path: &str) -> (&str, &str) {
-    let (first, rest) = path.split_once('.').unwrap_or((path, ""));
-    (first.split('[').next().unwrap_or(first), rest)
+    let (first, rest) = NodePath::new(path).first();
+    (first, rest.as_str())
 }
 
-/// How the inputs, the state and the outputs of a flow are stored.
+/// Implements the storage of the inputs, the state and the outputs of a flow.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __flow_stored {

@@ -1,4 +1,4 @@
-//! Errors of nodes, as a journal stores them: their texts and, if their types allow it, their values.
+//! Errors of nodes in a journal: their texts and, if their types allow it, their values.
 
 use std::error::Error;
 use std::fmt;
@@ -16,12 +16,12 @@ use crate::panics::Panicked;
 struct Stored {
     path: String,
     attempts: u32,
-    /// `exec` if it is missing.
+    /// `None` stands for `exec`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     phase: Option<StoredPhase>,
     #[serde(flatten)]
     failure: StoredFailure,
-    /// What the node returned, if it is stored as more than its texts.
+    /// The error that the node returned, if it is stored with its value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     error: Option<TypedError>,
 }
@@ -44,7 +44,7 @@ enum StoredFailure {
     Panicked(String),
 }
 
-/// An error of a type that is no longer known.
+/// An error whose type is no longer known.
 #[derive(Debug)]
 struct Recorded {
     text: String,
@@ -90,7 +90,7 @@ fn recorded(texts: Vec<String>) -> Recorded {
     )
 }
 
-/// The error that was stored: with its value, if the program knows its type, or else with its texts.
+/// The stored error: with its value, if the program knows its type, or else with its texts.
 fn returned(mut texts: Vec<String>, error: Option<TypedError>) -> BoxError {
     let Some(typed) = error else {
         return Box::new(recorded(texts));
@@ -108,7 +108,7 @@ fn returned(mut texts: Vec<String>, error: Option<TypedError>) -> BoxError {
 }
 
 impl NodeError {
-    /// This error as it is read after it was stored.
+    /// This error, as it is read after it was stored.
     pub fn into_stored(self) -> NodeError {
         match serde_json::to_value(&self).and_then(serde_json::from_value::<NodeError>) {
             Ok(stored) => stored.stored_of(self),
@@ -117,9 +117,9 @@ impl NodeError {
     }
 }
 
-/// Stores the path, the attempts, and the texts of the error and of its sources; and the error itself,
-/// if a node returns errors of its type and the type is `Serialize` and `Deserialize`. Any other error
-/// that is read back has the same texts, but another type.
+/// Stores the path, the attempts, and the texts of the error and of its sources. The error itself
+/// is stored too, if a node returns errors of its type and the type is `Serialize` and
+/// `Deserialize`. Any other error is read back with the same texts, but with another type.
 impl Serialize for NodeError {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let (failure, error) = match self.failure() {

@@ -1,5 +1,5 @@
-//! Takes a run to its end, even if its nodes panic, take too long, or are told to stop. The proof
-//! that its future is `Send` is here, once, and not in each flow.
+//! Takes a run to its end, even if its nodes panic, take too long, or have to stop. The proof that
+//! its future is `Send` is here, once, and not in each flow.
 
 use std::future::{Future, pending, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -82,7 +82,7 @@ macro_rules! to_its_end {
     }};
 }
 
-/// Runs a flow to its end, and tells an observer.
+/// Runs a flow to its end, and reports to an observer.
 #[inline]
 pub fn run_with<F>(
     flow: &F,
@@ -106,11 +106,11 @@ where
 ///
 /// # Errors
 ///
-/// As [`Flow::run_with`](crate::Flow::run_with).
+/// See [`Flow::run_with`](crate::Flow::run_with).
 ///
 /// # Cancel safety
 ///
-/// As [`Flow::run`](crate::Flow::run).
+/// See [`Flow::run`](crate::Flow::run).
 #[inline]
 pub fn run<F, E>(
     flow: &F,
@@ -129,17 +129,17 @@ where
     }
 }
 
-/// Runs a flow of any type to an end on an engine. The run stops if it is cancelled or has taken too
+/// Runs a flow of any type to an end on an engine. The run stops if it is cancelled or takes too
 /// long.
 ///
 /// # Errors
 ///
-/// As [`AnyFlow::run`]. A panic of a node is an error of the run. [`RunError::Input`] says
-/// everything that is wrong with the input, also values that are not among those of the flow.
+/// Errors as for [`AnyFlow::run`]. A panic of a node is an error of the run. [`RunError::Input`]
+/// lists every mistake in the input, including values that are not among the inputs of the flow.
 ///
 /// # Cancel safety
 ///
-/// As [`Flow::run`](crate::Flow::run).
+/// See [`Flow::run`](crate::Flow::run).
 #[cfg(feature = "stored")]
 pub async fn run_any<E: Hooks>(
     flow: &dyn AnyFlow<E>,
@@ -153,13 +153,13 @@ pub async fn run_any<E: Hooks>(
         };
         return Err(RunError::Input(all));
     }
-    // The flow has a scope of its own inside. This one is at no node, and names the flow as a whole.
+    // The flow has its own scope inside. This one is at no node, and names the flow as a whole.
     let info = FlowInfo::new(flow.namespace().to_owned(), Vec::new());
     supervised(engine, &info, || flow.run(engine, input)).await
 }
 
-/// Runs what a function begins to its end, within the time and until the cancellation of the engine's
-/// run, and catches its panics. `flow` has the namespace of the run.
+/// Runs the work that `begin` returns to its end, until the deadline or the cancellation of the
+/// engine's run, and catches its panics. `flow` has the namespace of the run.
 #[cfg(feature = "stored")]
 #[inline]
 pub async fn supervised<E, T, W>(
@@ -237,7 +237,7 @@ fn stopped(scope: &Scope<'_>, stop: Stop) -> Failed {
     Box::new(stop.into_error(path))
 }
 
-/// Why a run stops.
+/// The reason why a run stops.
 #[derive(Debug)]
 enum Stop {
     /// A node panicked.
@@ -258,8 +258,8 @@ impl Stop {
     }
 }
 
-/// Waits until the run has to stop. `None` if it never has to. The run is told first, so that its
-/// scopes report where they were dropped.
+/// Waits until the run has to stop. `None` if it never has to. The run is informed first, so that
+/// its scopes report where they were dropped.
 fn stop(run: &Run) -> Option<BoxFuture<'_, Stop>> {
     let options = run.options()?;
     let (token, deadline) = (options.cancellation.as_ref(), options.deadline);

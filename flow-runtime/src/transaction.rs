@@ -8,15 +8,15 @@ use futures_util::future::BoxFuture;
 use crate::error::BoxError;
 use crate::frame::Place;
 
-/// A database in which the nodes of a run write: those with the setting `transaction`.
+/// A database to which the nodes of a run with the setting `transaction` write.
 ///
-/// A run is given one by [`RunOptions::transactions`](crate::RunOptions::transactions). In a durable
-/// run it is the database of the store, and a node's rows are committed together with its recorded
-/// outcome.
+/// Pass it to a run with [`RunOptions::transactions`](crate::RunOptions::transactions). In a
+/// durable run, it is the database of the store, and a node's rows are committed together with its
+/// recorded outcome.
 ///
 /// # Examples
 ///
-/// Each node is given a list to which it adds lines, which are kept only if the node succeeds:
+/// Each node gets a list to which it adds lines, which are kept only if the node succeeds:
 ///
 /// ```
 /// use std::any::Any;
@@ -76,8 +76,8 @@ use crate::frame::Place;
 /// # Ok(()) }
 /// ```
 pub trait Transactions: fmt::Debug + Send + Sync + 'static {
-    /// Begins a transaction for an attempt at the step at this place. Dropping the future begins
-    /// none.
+    /// Begins a transaction for an attempt at the step at this place. Dropping the future begins no
+    /// transaction.
     ///
     /// # Errors
     ///
@@ -88,7 +88,7 @@ pub trait Transactions: fmt::Debug + Send + Sync + 'static {
     ) -> BoxFuture<'a, Result<Box<dyn OpenTransaction>, BoxError>>;
 }
 
-/// A transaction that has begun. If it is dropped, it is rolled back.
+/// An open transaction. If it is dropped, it is rolled back.
 pub trait OpenTransaction: Send {
     /// The value that the node gets as `&mut T`.
     fn handle(&mut self) -> &mut (dyn Any + Send);
@@ -96,14 +96,14 @@ pub trait OpenTransaction: Send {
     /// The name of the type of that value, for messages.
     fn type_name(&self) -> &'static str;
 
-    /// The node has returned its value. Commits, or leaves that to the engine of the run, which
-    /// then commits together with the outcome.
+    /// Commits after the node has returned its value, or leaves that to the engine of the run,
+    /// which then commits together with the outcome.
     ///
     /// # Errors
     ///
-    /// Nothing was committed. The attempt fails with this error.
+    /// The transaction was not committed. The attempt fails with this error.
     fn commit(self: Box<Self>) -> BoxFuture<'static, Result<(), BoxError>>;
 
-    /// The node has failed. Returns when nothing of the transaction is left.
+    /// Rolls back after the node has failed. Returns when nothing of the transaction is left.
     fn roll_back(self: Box<Self>) -> BoxFuture<'static, ()>;
 }

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::__private::Failing;
 use crate::context::Context;
 use crate::error::{BoxError, Failed, FlowError};
 use crate::frame::Frame;
@@ -44,19 +43,19 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// The path of the visited node.
+    /// The frame at the visited node.
     #[inline]
     pub fn frame(&self) -> &'a Frame<'a> {
         self.scope.frame()
     }
 
-    /// How long one attempt may take, or how much time there is to answer a question. `None` if
-    /// there is no limit.
+    /// The maximum duration of one attempt, or the time to answer a question. `None` without a
+    /// limit.
     pub fn timeout(&self) -> Option<Duration> {
         self.policy.timeout
     }
 
-    /// Tells the run's observer that something happened here.
+    /// Reports an event at this node to the run's observer.
     pub fn emit(&self, kind: EventKind<'_>) {
         self.scope.run().emit(self.frame().path(), kind);
     }
@@ -70,7 +69,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// The attempts of this visit, at a flow used as a node: a replay repeats those of earlier runs.
+    /// The attempts of this visit to a flow used as a node. A replay repeats those of earlier runs.
     pub fn flow_attempts(self) -> Attempts<'a> {
         self.all_attempts()
     }
@@ -88,8 +87,8 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// The attempts that earlier runs of the execution left. If all of them failed, and it is not
-    /// known with which error, the last one is made again.
+    /// The attempts that earlier runs of the execution left. If all of them failed, and the error
+    /// is unknown, the last one is made again.
     #[cold]
     fn attempts_left_after(self, history: &dyn History) -> Attempts<'a> {
         let EarlierAttempts { failed, given_up } = history.attempts(self.frame());
@@ -105,7 +104,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// The same visit with a number, by which all of its contexts have the same step id.
+    /// This visit with a number, so that all of its contexts have the same step id.
     fn numbered(self) -> Self {
         let scope = self.scope;
         match self.number {
@@ -130,7 +129,7 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// Does the work of a node that cannot fail, within the time that its flow allows.
+    /// Does the work of a node that cannot fail, within the timeout that its flow sets.
     pub async fn within_timeout<T>(
         self,
         work: Pin<&mut (impl Future<Output = Result<T, Failed>> + Send)>,
@@ -141,9 +140,9 @@ impl<'a> Visit<'a> {
         }
     }
 
-    /// As [`within_timeout`](Visit::within_timeout), for a node whose flow also lets it try again.
-    /// `work` makes the work of one attempt. Only after a timeout, or a panic that is a failed attempt,
-    /// there is another one.
+    /// Like [`within_timeout`](Visit::within_timeout), for a node that its flow also retries.
+    /// `work` makes the work of one attempt. Another attempt follows only a timeout, or a panic
+    /// that counts as a failed attempt.
     pub async fn tried_within_timeout<T, W>(
         self,
         work: impl Fn(Visit<'a>) -> W + Send,
@@ -174,31 +173,17 @@ pub struct Attempts<'a> {
     pub(crate) index: u32,
     /// The number of the visit, once a context was made.
     number: AtomicU64,
-    /// True if the function that the node names has decided that no attempt follows.
+    /// True if the function that the node names has decided against another attempt.
     is_final: bool,
     /// True if an earlier run has made the last attempt, and its fallback had begun.
     is_given_up: bool,
-    /// True if these are attempts of a poll to ask once.
+    /// True for the attempts of a poll to ask once.
     of_poll: bool,
-    /// True if a panic is a failed attempt.
+    /// True if a panic counts as a failed attempt.
     catches_panics: bool,
 }
 
 impl<'a> Attempts<'a> {
-    /// The result of `work`, the only attempt of a visit, with its error in the form that attempts
-    /// have.
-    ///
-    /// `into_failure` is that of [`IntoFailure`]. It is named where the error is, because rustc shows
-    /// the bounds of functions; and it has a type of its own, because a pointer would be stored.
-    #[inline]
-    pub fn only<T, E, F, I>(work: F, into_failure: I) -> Failing<F, I>
-    where
-        F: Future<Output = Result<T, E>>,
-        I: Fn(E) -> Failure,
-    {
-        Failing::new(work, into_failure)
-    }
-
     /// The index of the current attempt, from 0.
     #[inline]
     pub fn index(&self) -> u32 {
@@ -242,9 +227,9 @@ impl<'a> Attempts<'a> {
         result.map_err(Failure::Panicked)?.map_err(into_failure)
     }
 
-    /// As [`attempt`](Attempts::attempt), for a node that names the function which decides whether
-    /// another attempt follows an error. If a flow gives the node another `retry`, the function is
-    /// not asked.
+    /// Like [`attempt`](Attempts::attempt), for a node that names the function which decides if
+    /// another attempt follows an error. If a flow sets another `retry` for the node, the function
+    /// is not called.
     pub async fn attempt_if<T, E>(
         &mut self,
         work: Pin<&mut (impl Future<Output = Result<T, E>> + Send)>,
@@ -262,8 +247,8 @@ impl<'a> Attempts<'a> {
         })
     }
 
-    /// Awaits work within the timeout. `Err` if it took longer, or if it panicked and that is a failed
-    /// attempt.
+    /// Awaits work within the timeout. `Err` if it took longer, or if it panicked and the panic
+    /// counts as a failed attempt.
     async fn within_timeout<T>(
         &self,
         work: Pin<&mut (impl Future<Output = T> + Send)>,
@@ -278,7 +263,7 @@ impl<'a> Attempts<'a> {
         }
     }
 
-    /// After a failed attempt: waits until the next one is due, or gives up.
+    /// Waits until the next attempt is due after a failed one, or gives up.
     ///
     /// # Errors
     ///
@@ -324,15 +309,15 @@ impl<'a> Attempts<'a> {
         }
     }
 
-    /// The result of a part that is not tried again: `prep` or `post`. Its failure is not that of an
+    /// The result of a part that is not retried: `prep` or `post`. Its failure is not that of an
     /// attempt.
     #[inline]
     pub fn once<T, E: IntoFailure>(&self, phase: Phase, result: Result<T, E>) -> Result<T, Failed> {
         result.map_err(|error| self.error(error.into_failure()).in_phase(phase).into())
     }
 
-    /// Returns when the fallback of this error may begin, with the error as the fallback gets it. The
-    /// same conditions apply as for an attempt.
+    /// Waits until the fallback of this error may begin, and returns the error as the fallback gets
+    /// it. The same conditions apply as for an attempt.
     #[inline]
     pub async fn falls_back(&self, error: NodeError) -> NodeError {
         let run = self.visit.scope.run();
@@ -349,7 +334,7 @@ impl<'a> Attempts<'a> {
         error
     }
 
-    /// The result of the fallback. If it fails as well, its error keeps the one it was given.
+    /// The result of the fallback. If it fails as well, its error keeps `error`.
     #[inline]
     pub fn fallback<T, E: IntoFailure>(
         &self,
@@ -363,7 +348,7 @@ impl<'a> Attempts<'a> {
         })
     }
 
-    /// Moves on to the next attempt, and returns how long to wait for it.
+    /// Moves to the next attempt, and returns the wait before it.
     pub(crate) fn next(&mut self) -> Duration {
         let wait = self.visit.policy.retry.jittered_wait_after(self.index);
         self.index += 1;
@@ -388,14 +373,14 @@ impl<'a> Attempts<'a> {
     }
 }
 
-/// The instant after this time, or one in the far future if there is none.
+/// The instant after this duration, or one in the far future if it is too long.
 fn after(duration: Duration) -> Instant {
     const FAR: Duration = Duration::from_secs(60 * 60 * 24 * 365 * 30);
     let now = Instant::now();
     now.checked_add(duration).unwrap_or(now + FAR)
 }
 
-/// Asks again and again, until a deadline.
+/// Asks repeatedly, until a deadline.
 #[derive(Debug)]
 pub struct Poll<'a> {
     visit: Visit<'a>,
@@ -404,7 +389,7 @@ pub struct Poll<'a> {
 }
 
 impl<'a> Poll<'a> {
-    /// The attempts at asking once. They are counted anew each time, also after a crash.
+    /// The attempts at asking once. The count restarts each time, also after a crash.
     pub fn attempts(&self) -> Attempts<'a> {
         Attempts {
             of_poll: true,
@@ -412,8 +397,8 @@ impl<'a> Poll<'a> {
         }
     }
 
-    /// Called if there is no answer yet: waits until it is time to ask again, for the last time at
-    /// the deadline.
+    /// Waits until it is time to ask again, after a poll without an answer. The last time is at the
+    /// deadline.
     ///
     /// # Errors
     ///
@@ -440,7 +425,7 @@ impl From<NodeError> for Failed {
     }
 }
 
-/// Types that can be the error of a node: those that can become a `Box<dyn Error + Send + Sync>`.
+/// Types that can be the error of a node. They can become a `Box<dyn Error + Send + Sync>`.
 ///
 /// These are `String`, `&str`, `anyhow::Error`, `Box<dyn Error + Send + Sync>`, and each type that
 /// implements [`std::error::Error`] and is `Send + Sync`.

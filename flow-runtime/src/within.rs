@@ -1,8 +1,8 @@
-//! A run within a step of another run: a node that runs a flow which it does not contain, such as one
+//! A run within a step of another run: a node runs a flow that it does not contain, such as one
 //! that a language model has chosen.
 //!
-//! For the outer run, all of it is one step. So the inner run has no journal, and what it waits for,
-//! who looks on, and when it is cancelled are those of the outer run.
+//! For the outer run, all of it is one step. So the inner run has no journal, and its observer, its
+//! cancellation and the conditions for its attempts are those of the outer run.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -19,24 +19,24 @@ use crate::run::Run;
 use crate::step_id::StepAround;
 
 impl Run {
-    /// A run within the step of another run whose context this is. For the outer run it is part of that
-    /// one step: a durable run records the step when it is over, and repeats all of it after a crash
-    /// before that.
+    /// Creates a run within the step of another run whose context this is. For the outer run, it is
+    /// part of that one step: a durable run records the step when it is over, and repeats all of it
+    /// after a crash before that.
     ///
-    /// Its cancellation and its lifecycle are those of the outer run. What its nodes
-    /// [emit](Context::emit), and how far they have come, is told to the observer of the outer run as if
-    /// the outer step did so; nothing else of it is told. It has a budget of steps of its own. It can
-    /// neither ask people nor write in a transaction of the outer run.
+    /// Its cancellation and its lifecycle are those of the outer run. The observer of the outer run
+    /// receives what the nodes [emit](Context::emit) and their progress, as if they were those of
+    /// the outer step, and nothing else. The run has its own budget of steps. It can neither ask
+    /// people nor write in a transaction of the outer run.
     ///
-    /// The [ids of its steps](Context::step_id) consist of the id of the outer step, the number of the run
-    /// among those that have begun with this context, the step, and the number of the visit to it unless
-    /// that is the first. Another attempt of the outer step has
-    /// a context of its own, so a run that is begun again in the same order has the same ids. `prep`,
-    /// `exec` and `post` have contexts of their own as well: begin runs in one of them only.
+    /// The [ids of its steps](Context::step_id) consist of the id of the outer step, the number of
+    /// the run among those begun with this context, the step, and the number of the visit unless it
+    /// is the first. Another attempt of the outer step has a context of its own, so a run that is
+    /// begun again in the same order has the same ids. `prep`, `exec` and `post` have contexts of
+    /// their own as well: begin runs in one of them only.
     ///
     /// # Examples
     ///
-    /// A node that runs whichever flow it was given:
+    /// A node that runs the flow it was given:
     ///
     /// ```
     /// use std::sync::Arc;
@@ -84,7 +84,7 @@ impl Run {
     }
 }
 
-/// What is known of earlier runs of the outer step: nothing.
+/// The history of a run within a step: it knows no earlier runs of the outer step.
 #[derive(Debug)]
 struct Within {
     outer: Arc<dyn History>,
@@ -123,8 +123,8 @@ impl History for Within {
     fn gave_up(&self, _: &Frame<'_>, _: u32, _: &NodeError) {}
 
     fn sleep_until(&self, _: &Frame<'_>, _: Pause, instant: Instant) -> BoxFuture<'_, ()> {
-        // Not that of the outer run: it may drop a step that sleeps and begin it again later, and then
-        // all that the inner run has done would be lost.
+        // Not the sleep of the outer run: it may drop a sleeping step and begin it again later, and
+        // the work of the inner run would be lost.
         Box::pin(tokio::time::sleep_until(instant))
     }
 

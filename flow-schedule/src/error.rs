@@ -1,7 +1,7 @@
-//! Why schedules cannot be used.
+//! Errors of schedules.
 
-/// Why a [`Schedule`](crate::Schedule) cannot be made, or [`Schedules`](crate::Schedules) cannot
-/// run.
+/// The reason why a [`Schedule`](crate::Schedule) cannot be made, or why
+/// [`Schedules`](crate::Schedules) cannot run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {
@@ -14,10 +14,10 @@ pub enum ScheduleError {
         schedule: String,
         /// The expression.
         expression: String,
-        /// What is wrong with it.
+        /// The parser's reason.
         reason: String,
     },
-    /// There is no time zone of this name.
+    /// The name of the time zone is unknown.
     #[error(
         "the schedule `{schedule}` has an unknown time zone, `{time_zone}`: write one as `Europe/Vienna` or `UTC`"
     )]
@@ -35,7 +35,7 @@ pub enum ScheduleError {
         /// The expression.
         expression: String,
     },
-    /// Two schedules have this name. It distinguishes what they start.
+    /// Two schedules have the same name.
     #[error("two schedules are named `{schedule}`")]
     Twice {
         /// The name.

@@ -1,4 +1,4 @@
-//! Waits for ticks, and starts their executions.
+//! Waits for ticks and starts their executions.
 
 use std::collections::BTreeSet;
 use std::convert::Infallible;
@@ -14,14 +14,14 @@ use crate::error::ScheduleError;
 use crate::schedule::Schedule;
 use crate::tick::Tick;
 
-/// For how long it sleeps at most, before it looks at the clock again: the clock may be set, and
-/// the machine may sleep.
+/// The longest sleep before the clock is read again: the clock may be set, and the machine may
+/// sleep.
 const LONGEST_SLEEP: Duration = Duration::from_secs(20);
 
-/// A tick for which this process has waited is not missed because it was slow to wake.
+/// A tick for which this process waited is not missed if the process wakes at most this late.
 const SLOW: Duration = Duration::from_secs(60);
 
-/// A clock that is behind by this much was set back, and not only corrected a little.
+/// A clock that is behind by this much was set back, not merely adjusted.
 const SET_BACK: Duration = SLOW;
 
 /// The initial and the maximum delay between attempts to start.
@@ -29,10 +29,10 @@ const RETRY_AFTER: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(
 
 /// The schedules of a process.
 ///
-/// Any number of processes run the same schedules on one store. Each tick is started once: its name
-/// and time are the idempotency key of the execution. So the store remembers the ticks for as long
-/// as it has their executions. Do not delete them within the time that a schedule
-/// [catches up](Schedule::catch_up).
+/// Any number of processes can run the same schedules on one store. Each tick is started once: its
+/// name and time are the idempotency key of the execution. The store thus remembers ticks as long
+/// as it has their executions. Do not delete these within the time that a schedule [catches
+/// up](Schedule::catch_up).
 #[derive(Clone)]
 #[must_use = "nothing is started unless it runs"]
 pub struct Schedules {
@@ -43,11 +43,11 @@ pub struct Schedules {
 
 type Observer = Arc<dyn Fn(&ScheduleEvent<'_>) + Send + Sync>;
 
-/// What [`Schedules`] have done.
+/// An event of [`Schedules`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum ScheduleEvent<'a> {
-    /// A tick has its execution: it was started here, or by another process before.
+    /// The execution of a tick exists: this process started it, or another did before.
     Started {
         /// The schedule.
         schedule: &'a Schedule,
@@ -56,36 +56,36 @@ pub enum ScheduleEvent<'a> {
         /// The execution.
         execution: &'a Execution,
     },
-    /// The execution of a tick could not be started. If the store failed, it is tried again. If a
-    /// process has started it with another input, the tick is done: that is another version of the
-    /// program, or the input depends on more than the tick.
+    /// The execution of a tick could not be started. If the store failed, the start is retried. If
+    /// another process has started it with another input, the tick is done. That process runs
+    /// another version of the program, or the input depends on more than the tick.
     Failed {
         /// The schedule.
         schedule: &'a Schedule,
         /// The tick.
         tick: &'a Tick,
-        /// Why.
+        /// The reason.
         error: &'a RuntimeError,
-        /// Whether it is tried again.
+        /// True if the start is retried.
         is_tried_again: bool,
     },
-    /// The store could not be asked since when the schedule is known. No tick is started before; it is
-    /// tried again.
+    /// The store could not be read to find out since when the schedule is known. Until then no tick
+    /// is started. The read is retried.
     Waits {
         /// The schedule.
         schedule: &'a Schedule,
-        /// Why.
+        /// The reason.
         error: &'a RuntimeError,
     },
-    /// It is too late for a tick, and perhaps for more after it: the machine slept, the clock was
-    /// set, or the store could not be reached.
+    /// The tick is too late, and perhaps more after it. The machine slept, the clock was set, or
+    /// the store was not reachable.
     Missed {
         /// The schedule.
         schedule: &'a Schedule,
-        /// The first tick for which it is too late.
+        /// The first tick that is too late.
         tick: &'a Tick,
     },
-    /// The schedule has no further tick that can be expressed.
+    /// The schedule has no further tick that can be represented.
     Over {
         /// The schedule.
         schedule: &'a Schedule,
@@ -145,7 +145,7 @@ impl Default for Schedules {
 }
 
 impl Schedules {
-    /// No schedules.
+    /// Creates an empty set of schedules.
     pub fn new() -> Self {
         Schedules {
             schedules: Vec::new(),
@@ -160,7 +160,7 @@ impl Schedules {
         self
     }
 
-    /// Calls this function, too, for everything that is done, to log it.
+    /// Adds a function to call for each event, for example to log it.
     pub fn observer(
         mut self,
         observer: impl Fn(&ScheduleEvent<'_>) + Send + Sync + 'static,
@@ -169,18 +169,18 @@ impl Schedules {
         self
     }
 
-    /// The clock that says which time it is, for tests. The sleep until then is tokio's.
+    /// Sets the clock that tells the current time, for tests. Sleeping uses tokio's clock.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
-    /// All of them, in the order in which they were added.
+    /// The schedules, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = &Schedule> {
         self.schedules.iter()
     }
 
-    /// Checks that each has a name of its own, and that its flow is registered.
+    /// Checks that the names are unique and that the flows are registered.
     ///
     /// # Errors
     ///
@@ -203,17 +203,17 @@ impl Schedules {
         Ok(())
     }
 
-    /// Starts the execution of each tick, for as long as it is polled.
+    /// Starts the execution of each tick, until the future is dropped.
     ///
     /// # Errors
     ///
-    /// As [`check`](Schedules::check), at once. Later, nothing ends it: errors of the store are
-    /// told to the [observer](Schedules::observer).
+    /// Those of [`check`](Schedules::check), immediately. Later errors do not end it: errors of the
+    /// store go to the [observer](Schedules::observer).
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped, the execution of a tick has been started or not. Another process,
-    /// or this one when it runs the schedules again, starts it if not.
+    /// If the future is dropped, the execution of a tick may or may not have been started. If not,
+    /// another process starts it, or this one when it runs the schedules again.
     pub async fn run(&self, runtime: &Runtime) -> Result<Infallible, ScheduleError> {
         self.check(runtime)?;
         join_all(self.schedules.iter().map(|one| self.run_one(one, runtime))).await;
@@ -224,7 +224,7 @@ impl Schedules {
     async fn run_one(&self, schedule: &Schedule, runtime: &Runtime) {
         let now = (self.clock)();
         let known = self.known_since(schedule, now, runtime).await;
-        // Up to there, all is done. A tick at that time itself is not.
+        // Everything before this time is done. A tick at exactly this time is not.
         let mut done = just_before(known.max(before(now, schedule.lateness())));
         while let Some(tick) = schedule.next_after(done) {
             if let Some(now) = self.sleep_until(tick.at(), done).await {
@@ -246,7 +246,7 @@ impl Schedules {
         self.tell(&ScheduleEvent::Over { schedule });
     }
 
-    /// Since when the schedule is known, by this time. Waits until the store can be asked.
+    /// The time since which the schedule is known, up to `now`. Waits until the store is readable.
     async fn known_since(
         &self,
         schedule: &Schedule,
@@ -278,13 +278,13 @@ impl Schedules {
         }
     }
 
-    /// The oldest time for which it is not too late.
+    /// The oldest time that is not too late.
     fn oldest(&self, schedule: &Schedule) -> SystemTime {
         before((self.clock)(), schedule.lateness().max(SLOW))
     }
 
-    /// Sleeps until a time; or until the clock is set back behind what is done, such as when it was
-    /// far ahead for a while, and returns the time that it shows then.
+    /// Sleeps until a time and returns `None`. If the clock is set back behind `done`, for example
+    /// after it was far ahead, returns the new time.
     async fn sleep_until(&self, time: SystemTime, done: SystemTime) -> Option<SystemTime> {
         loop {
             let now = (self.clock)();
@@ -299,7 +299,7 @@ impl Schedules {
         }
     }
 
-    /// Starts the execution of a tick, and tries it again until it is too late.
+    /// Starts the execution of a tick, and retries until it is too late.
     async fn start(&self, schedule: &Schedule, tick: &Tick, runtime: &Runtime) {
         let [mut pause, longest] = RETRY_AFTER;
         loop {

@@ -1,4 +1,4 @@
-//! What is started when.
+//! A flow and the times at which it is started.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use serde_json::Value;
 use crate::error::ScheduleError;
 use crate::tick::Tick;
 
-/// How late a tick may be started, unless [`Schedule::catch_up`] says so.
+/// The default of [`Schedule::catch_up`].
 const CATCH_UP: Duration = Duration::from_secs(60);
 
 type Starting = BoxFuture<'static, Result<Execution, RuntimeError>>;
@@ -26,16 +26,16 @@ type Start = dyn Fn(&Runtime, &Tick, StartOptions) -> Starting + Send + Sync;
 /// A flow that is started at the times of a cron expression.
 ///
 /// The expression has the five fields of crontab: minute, hour, day of the month, month, day of the
-/// week (0 and 7 are Sunday). A sixth before them is the second. As in crontab, a day has to match
-/// one of the two fields of days if neither of them is `*`; with `+` before the day of the week, both.
-/// `L` is the last day of a month, `15W` the working day nearest to the 15th, `FRI#2` the second
-/// Friday, `FRI#L` the last one. `@hourly`, `@daily`, `@weekly`, `@monthly` and `@yearly` are known.
-/// The crate [croner](https://docs.rs/croner) reads it.
+/// week (0 and 7 are Sunday). An optional field before them is the second. As in crontab, a day
+/// matches if one of the two day fields does, unless one of them is `*`. With `+` before the day of
+/// the week, both must match. `L` is the last day of a month, `15W` the working day nearest to the
+/// 15th, `FRI#2` the second Friday, `FRI#L` the last one. `@hourly`, `@daily`, `@weekly`,
+/// `@monthly` and `@yearly` are known. The crate [croner](https://docs.rs/croner) parses it.
 ///
-/// In the night in which clocks are set forward, a time that does not exist comes due when they have
-/// been, and two such times together; where they are set back, one that exists twice comes due the
-/// first time only. But if the field of the hour has a `*`, as in `*/2`, the expression is about the
-/// hours that there are: those that are left out are left out, and those that exist twice count twice.
+/// When clocks are set forward, a time that is skipped comes due right after the change, and two
+/// such times together. When they are set back, a time that occurs twice comes due only the first
+/// time. But if the field of the hour has a `*`, as in `*/2`, the expression matches actual hours:
+/// skipped hours do not come due, and repeated hours come due twice.
 #[derive(Clone)]
 #[must_use = "nothing is started unless `Schedules` runs it"]
 pub struct Schedule {
@@ -51,11 +51,11 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Starts this flow, with an input that depends on nothing but the tick: each process makes it,
-    /// and whichever is first starts the execution.
+    /// Creates a schedule that starts this flow. The input must depend only on the tick: each
+    /// process computes it, and the first one starts the execution.
     ///
-    /// The name distinguishes the schedule from others on the same store. Under another name, or with
-    /// another flow, ticks that have been started are started again.
+    /// The name distinguishes the schedule from others on the same store. Under another name, or
+    /// with another flow, ticks that were already started are started again.
     ///
     /// # Errors
     ///
@@ -105,12 +105,12 @@ impl Schedule {
         Schedule::with(name.into(), expression.into(), F::NAME, Arc::new(start))
     }
 
-    /// Starts the flow of this name, for flows that are known by name only, such as loaded ones.
-    /// Otherwise as [`new`](Schedule::new).
+    /// Creates a schedule for a flow that is known only by name, such as a loaded one. Otherwise
+    /// like [`new`](Schedule::new).
     ///
     /// # Errors
     ///
-    /// As [`new`](Schedule::new).
+    /// Those of [`new`](Schedule::new).
     pub fn by_name(
         name: impl Into<String>,
         expression: impl Into<String>,
@@ -173,7 +173,7 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// The time zone of the expression, by its name in the IANA database. UTC, if nothing is said.
+    /// Sets the time zone of the expression, by its name in the IANA database. The default is UTC.
     ///
     /// # Errors
     ///
@@ -191,23 +191,23 @@ impl Schedule {
         Ok(self)
     }
 
-    /// How late a tick may be started: a minute, if nothing is said.
+    /// Sets how late a tick may be started. The default is one minute.
     ///
-    /// When [`Schedules`](crate::Schedules) begins to run, it starts the ticks of this time before
-    /// now that nobody has started: what came due while all processes were down. A schedule that no
-    /// process has run before begins with its next tick. So does one with another expression, time zone
-    /// or flow than before. What comes due while it runs may always be a minute late, or this much
-    /// if it is more: after the machine slept, or while the store cannot be reached. What is older
-    /// is missed.
+    /// When [`Schedules`](crate::Schedules) begins to run, it starts the unstarted ticks of this
+    /// period before now: those that came due while all processes were down. A schedule that no
+    /// process has run before begins with its next tick. So does one whose expression, time zone or
+    /// flow has changed. While it runs, a tick may be late by a minute, or by this much if it is
+    /// more: for example after the machine slept, or while the store was not reachable. Older ticks
+    /// are missed.
     pub fn catch_up(mut self, time: Duration) -> Self {
         self.catch_up = time;
         self
     }
 
-    /// The options of the executions. Their idempotency key is that of the tick.
+    /// Sets the options of the executions. The idempotency key is always that of the tick.
     ///
-    /// A [concurrency key](StartOptions::concurrency_key) with one execution at most lets a tick
-    /// wait until the execution of the tick before is over.
+    /// With a [concurrency key](StartOptions::concurrency_key) that allows one execution, a tick
+    /// waits until the execution of the previous tick is over.
     pub fn options(mut self, options: StartOptions) -> Self {
         self.options = options;
         self
@@ -228,7 +228,7 @@ impl Schedule {
         &self.flow
     }
 
-    /// The first tick after a time. `None` if there is none that can be expressed.
+    /// The first tick after a time. `None` if there is none that can be represented.
     pub fn next_after(&self, time: SystemTime) -> Option<Tick> {
         let time = Timestamp::try_from(time).ok()?;
         let after = time.to_zoned(self.time_zone.clone());
@@ -240,15 +240,15 @@ impl Schedule {
         loop {
             local = self.times.find_next_occurrence(&local, false).ok()?;
             let next = self.when_it_is(local)?;
-            // Where clocks are set back, it was that time before.
+            // When clocks are set back, this time may have occurred before.
             if next.timestamp() > time {
                 return Some(Tick::new(next));
             }
         }
     }
 
-    /// When a local time comes due: the first time that it is so late, or when clocks have been set
-    /// beyond it.
+    /// When a local time comes due: the first time that it occurs, or right after the clocks skip
+    /// it.
     fn when_it_is(&self, local: DateTime) -> Option<Zoned> {
         let ambiguous = self.time_zone.to_ambiguous_zoned(local);
         let is_left_out = matches!(ambiguous.offset(), AmbiguousOffset::Gap { .. });
@@ -260,7 +260,7 @@ impl Schedule {
         Some(set.timestamp().to_zoned(self.time_zone.clone()))
     }
 
-    /// The name under which the store remembers since when the schedule is known, as it is now.
+    /// The key under which the store remembers since when this version of the schedule is known.
     pub(crate) fn known_as(&self) -> String {
         let time_zone = self.time_zone.iana_name().unwrap_or("UTC");
         let (name, flow, expression) = (&self.name, &self.flow, &self.expression);

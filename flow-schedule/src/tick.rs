@@ -8,8 +8,8 @@ use jiff::Zoned;
 /// A time at which a schedule comes due. Displayed as RFC 9557 writes it:
 /// `2026-11-25T03:00:00+01:00[Europe/Vienna]`.
 ///
-/// It is the time of the schedule, not that at which the execution is started or begins: all
-/// processes see the same.
+/// It is the scheduled time, not the time at which the execution is started or begins. All
+/// processes see the same time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tick {
     time: Zoned,
@@ -44,12 +44,12 @@ impl Tick {
         &self.time
     }
 
-    /// The time, whatever the time zone.
+    /// The time, independent of the time zone.
     pub fn at(&self) -> SystemTime {
         self.time.timestamp().into()
     }
 
-    /// What distinguishes it from all other ticks of its schedule, whatever the time zone.
+    /// The id of the tick, unique within its schedule and independent of the time zone.
     pub(crate) fn id(&self) -> String {
         self.time.timestamp().to_string()
     }

@@ -1,4 +1,4 @@
-//! The routes and messages of the agent framework from which the requirements come, so that
+//! The routes and messages of the agent framework behind the requirements, so that
 //! its clients can watch flows of this library.
 
 use std::convert::Infallible;
@@ -15,6 +15,7 @@ use axum::{Json, Router};
 use flow_durable::{
     EventFilter, Events, ExecutionEvent, ExecutionId, RecordKind, RuntimeError, StartOptions,
 };
+use flow_runtime::engine::NodePath;
 use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -24,7 +25,7 @@ use crate::app::App;
 use crate::live::READ_AHEAD;
 use crate::problem::Problem;
 
-/// How long the token of an execution holds.
+/// The time for which the token of an execution is valid.
 const TOKEN_HOLDS: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(crate) fn router(app: Arc<App>) -> Router {
@@ -34,7 +35,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .with_state(app)
 }
 
-/// An answer that is a status and a sentence.
+/// An error answer: a status and a sentence.
 type Refused = (StatusCode, String);
 
 fn failed(error: impl Into<Problem>) -> Refused {
@@ -53,7 +54,7 @@ fn failed(error: impl Into<Problem>) -> Refused {
     }
 }
 
-/// The caller, whose refusal is a sentence.
+/// A caller whose refusal is a sentence.
 struct Known(Caller);
 
 impl FromRequestParts<Arc<App>> for Known {
@@ -65,7 +66,7 @@ impl FromRequestParts<Arc<App>> for Known {
     }
 }
 
-/// The body of a request, `{}` if it is empty.
+/// Reads the body of a request, or `{}` if it is empty.
 async fn body<T: serde::de::DeserializeOwned>(
     app: &App,
     body: axum::body::Body,
@@ -76,7 +77,7 @@ async fn body<T: serde::de::DeserializeOwned>(
     };
     let text: &[u8] = match bytes.trim_ascii() {
         [] => b"{}",
-        // Types with fields would be read from a list as well.
+        // Serde would also read a struct from a list.
         [b'[', ..] => return Err((StatusCode::BAD_REQUEST, "Error: not an object".to_owned())),
         text => text,
     };
@@ -97,7 +98,7 @@ async fn start(
     let StartBody { prompt } = body(&app, request).await?;
     let flows = app.guard().flows();
     let mut names = flows.iter().map(|flow| flow.name());
-    // The framework's paths are in lower case.
+    // The framework's paths are in lowercase.
     let Some(flow) = names.find(|flow| flow.eq_ignore_ascii_case(&name)) else {
         return Err((
             StatusCode::NOT_FOUND,
@@ -153,7 +154,7 @@ async fn watch(
         .into_response())
 }
 
-/// The messages of the next event. `None` after the last one.
+/// Returns the messages of the next event, or `None` after the last one.
 async fn next_messages(events: Option<Events>) -> Option<(Vec<String>, Option<Events>)> {
     let mut events = events?;
     match events.next().await? {
@@ -174,7 +175,7 @@ fn error_entry(message: &str) -> String {
     json!({ "type": "error", "message": message }).to_string()
 }
 
-/// An event in the words of the framework.
+/// Converts an event to messages of the framework.
 fn messages(event: &ExecutionEvent) -> Vec<String> {
     let envelope = event.to_json();
     let node = &envelope["nodeId"];
@@ -233,7 +234,7 @@ async fn resume(
     let questions = caller.questions(id).await.map_err(failed)?;
     let asked = questions.iter().find(|question| {
         let path = question.path();
-        path == node || path.rsplit('.').next() == Some(node.as_str())
+        path == node || NodePath::new(path).last() == node
     });
     let Some(asked) = asked else {
         let reason = format!("Error: the node `{node}` asks nothing");

@@ -1,4 +1,6 @@
-//! What all requests share.
+//! The state that all requests share.
+
+use std::sync::Arc;
 
 use tokio_util::sync::CancellationToken;
 
@@ -14,7 +16,7 @@ use crate::streams::Streams;
 
 pub(crate) struct App {
     guard: Guard,
-    hub: Hub,
+    hub: Arc<Hub>,
     limits: Limits,
     metrics: Metrics,
     streams: Streams,
@@ -27,7 +29,7 @@ impl App {
     pub(crate) fn new(guard: Guard, limits: Limits, closing: CancellationToken) -> Self {
         App {
             guard,
-            hub: Hub::default(),
+            hub: Arc::default(),
             streams: Streams::new(&limits),
             limits,
             metrics: Metrics::new(),
@@ -37,20 +39,20 @@ impl App {
         }
     }
 
-    /// The same, with definitions.
+    /// Adds definitions.
     #[cfg(feature = "definitions")]
     pub(crate) fn keeping(self, kept: Option<Kept>) -> Self {
         App { kept, ..self }
     }
 
-    /// The definitions that the server keeps.
+    /// Returns the definitions that the server keeps.
     #[cfg(feature = "definitions")]
     pub(crate) fn kept(&self) -> Result<&Kept, Problem> {
         let none = || Problem::not_found("this server keeps no definitions");
         self.kept.as_ref().ok_or_else(none)
     }
 
-    /// Whether the server keeps definitions.
+    /// Returns `true` if the server keeps definitions.
     pub(crate) fn keeps_definitions(&self) -> bool {
         #[cfg(feature = "definitions")]
         return self.kept.is_some();
@@ -62,7 +64,7 @@ impl App {
         &self.guard
     }
 
-    pub(crate) fn hub(&self) -> &Hub {
+    pub(crate) fn hub(&self) -> &Arc<Hub> {
         &self.hub
     }
 
@@ -74,12 +76,12 @@ impl App {
         &self.metrics
     }
 
-    /// Cancelled when the server begins to shut down: streams end, and nobody waits any more.
+    /// Returns the token that shutdown cancels: streams end and requests stop waiting.
     pub(crate) fn closing(&self) -> &CancellationToken {
         &self.closing
     }
 
-    /// The streams of events that are open.
+    /// Returns the open streams of events.
     pub(crate) fn streams(&self) -> &Streams {
         &self.streams
     }

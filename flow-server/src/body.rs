@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use crate::limits::Limits;
 use crate::problem::Problem;
 
-/// A whole body, within the limits of size and time.
+/// Reads a whole body, within the limits of size and time.
 pub(crate) async fn whole(limits: &Limits, body: Body) -> Result<Bytes, Problem> {
     let body = to_bytes(body, limits.body_bytes);
     let body = tokio::time::timeout(limits.request_time, body).await;

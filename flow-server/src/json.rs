@@ -1,4 +1,4 @@
-//! JSON that means one thing: no key stands there twice, and no number is rounded.
+//! Unambiguous JSON: no key occurs twice, and no number is rounded.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -6,20 +6,20 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// More digits than a number has that a double holds.
+/// An upper bound for the digits of a number that a double holds exactly.
 const MOST_DIGITS: usize = 800;
 
-/// Reads a text that was sent.
+/// Parses a text from a client.
 ///
 /// # Errors
 ///
-/// The reason why it cannot be read, for the client.
+/// The reason why it cannot be parsed, for the client.
 pub(crate) fn read<T: DeserializeOwned>(text: &[u8]) -> Result<T, String> {
     check(text)?;
     serde_json::from_slice(text).map_err(|error| error.to_string())
 }
 
-/// Checks that a text is JSON, has no key twice, and no number that would be rounded.
+/// Checks that a text is JSON without duplicate keys and without numbers that would be rounded.
 ///
 /// # Errors
 ///
@@ -44,7 +44,7 @@ pub(crate) fn check(text: &[u8]) -> Result<(), String> {
     }
 }
 
-/// A value whose objects have each key once.
+/// A value whose objects have each key only once.
 struct Unique;
 
 impl<'de> Deserialize<'de> for Unique {
@@ -105,7 +105,7 @@ impl<'de> Visitor<'de> for Unique {
     }
 }
 
-/// The numbers in a text that is JSON.
+/// Returns the numbers in a JSON text.
 fn numbers(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -124,7 +124,7 @@ fn numbers(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Where a string ends, whose first quote is left out.
+/// Returns the end of a string, given without its opening quote.
 fn end_of_string(text: &str) -> usize {
     let mut is_escaped = false;
     let end = text.find(|c: char| {
@@ -135,7 +135,7 @@ fn end_of_string(text: &str) -> usize {
     end.map_or(text.len(), |end| end + 1)
 }
 
-/// Whether a number is what it says after it is read.
+/// Returns `true` if a double holds the number exactly.
 fn is_held(number: &str) -> bool {
     let mantissa = number.split(['e', 'E']).next().unwrap_or(number);
     if mantissa.len() == number.len() && !number.contains('.') {
@@ -149,7 +149,7 @@ fn is_held(number: &str) -> bool {
     if digits.is_empty() || digits.len() > MOST_DIGITS {
         return digits.is_empty();
     }
-    // Rounded to as many digits as were sent, it has to be what was sent.
+    // Formatted with the digits that were sent, the number has to be the same.
     let again = format!("{:.*e}", digits.len() - 1, value.abs());
     let again = again.split('e').next().unwrap_or_default();
     value.is_finite()

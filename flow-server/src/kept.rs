@@ -1,4 +1,4 @@
-//! Definitions that the server keeps, and the flows of those that are active.
+//! Definitions that the server keeps, and the flows of the active ones.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -18,7 +18,7 @@ pub(crate) struct Kept {
     runtime: Runtime,
     /// The names of the flows that come from definitions.
     registered: Mutex<BTreeMap<DefinitionId, String>>,
-    /// Held from a change in the store until the runtime has the same: what is stored last is what runs.
+    /// Held from a change in the store until the runtime has it too, so that both stay in step.
     changes: tokio::sync::Mutex<()>,
 }
 
@@ -94,7 +94,7 @@ impl Kept {
         self.change(before, revision, content).await
     }
 
-    /// While `changes` is held: what is refused is not stored.
+    /// Checks a change and stores it, while `changes` is held. A refused change is not stored.
     async fn change(
         &self,
         before: Definition,
@@ -122,7 +122,7 @@ impl Kept {
         Ok(())
     }
 
-    /// Forgets the earlier versions of a flow that no execution needs: each change leaves one.
+    /// Forgets the earlier versions of a flow that no execution needs. Each change leaves one.
     async fn forget_versions(&self, name: &str) {
         if let Err(error) = self.runtime.forget_versions(name).await {
             let error: &(dyn Error + 'static) = &error;
@@ -130,7 +130,7 @@ impl Kept {
         }
     }
 
-    /// A definition as it is stored now, which is then what runs here as well.
+    /// Returns a definition as it is stored now, after an update of its flow here.
     pub(crate) async fn current(&self, id: DefinitionId) -> Result<Definition, Problem> {
         let _changes = self.changes.lock().await;
         match self.definitions.get(id).await {
@@ -140,31 +140,32 @@ impl Kept {
             }
             Err(error) => {
                 if matches!(error, DefinitionError::NotFound(_)) {
-                    self.withdraw(id); // another process has removed it
+                    self.withdraw(id); // another process removed it
                 }
                 Err(error.into())
             }
         }
     }
 
-    /// Takes the flows of all definitions away.
+    /// Removes the flows of all definitions from the runtime.
     pub(crate) fn withdraw_all(&self) {
         let names = std::mem::take(&mut *self.names());
         names.values().for_each(|name| self.retire(name));
     }
 
-    /// As [`update`](Kept::update), of a definition that is stored: an error says so.
+    /// Calls [`update`](Kept::update) for a stored definition; an error includes the stored
+    /// revision.
     fn update_stored(&self, definition: &Definition) -> Result<(), Problem> {
         let stored = definition.revision;
         let updated = self.update(definition);
         updated.map_err(|problem| problem.with("storedRevision", stored))
     }
 
-    /// Makes the flow of an active definition one of the runtime's, and takes that of another one away.
+    /// Registers the flow of an active definition, or removes that of another one.
     ///
     /// # Errors
     ///
-    /// It cannot be loaded, or its name is that of another flow: nothing has changed.
+    /// The definition cannot be loaded, or another flow has its name. Nothing has changed.
     fn update(&self, definition: &Definition) -> Result<(), Problem> {
         if definition.content.status != Status::Active {
             self.withdraw(definition.id);
@@ -181,25 +182,24 @@ impl Kept {
         Ok(())
     }
 
-    /// Takes the flow of a definition away, so that nothing starts it any more.
-    /// Returns its name.
+    /// Removes the flow of a definition, so that it can no longer be started. Returns its name.
     fn withdraw(&self, id: DefinitionId) -> Option<String> {
         let name = self.names().remove(&id)?;
         self.retire(&name);
         Some(name)
     }
 
-    /// Refuses what is to be active, and which this server cannot run.
+    /// Refuses a definition that is to be active, but cannot run in this server.
     fn check_runs(&self, content: &Content) -> Result<(), Problem> {
         if content.status == Status::Active {
-            // The name is tidied up when it is stored, and nothing depends on it here.
+            // The name is tidied only when stored, which does not matter here.
             let loaded = self.definitions.load(content)?;
             self.runtime.check_any(&loaded.flow)?;
         }
         Ok(())
     }
 
-    /// Refuses a name that a flow has which does not come from this definition.
+    /// Refuses a name that belongs to a flow from elsewhere than this definition.
     fn check_name(&self, name: &str, definition: Option<DefinitionId>) -> Result<(), Problem> {
         let own = definition.and_then(|id| self.names().get(&id).cloned());
         let flows = self.runtime.flows();
@@ -210,19 +210,19 @@ impl Kept {
     }
 
     fn retire(&self, name: &str) {
-        // It may be retired already, by the program.
+        // The program may have retired it already.
         let _ = self.runtime.retire(name);
     }
 
     fn names(&self) -> std::sync::MutexGuard<'_, BTreeMap<DefinitionId, String>> {
-        // Each change is one call.
+        // The lock is held for single calls only.
         self.registered
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The name in the document of a flow, as it would be kept. `""` if there is none.
+/// Returns the name in the document of a flow, as it would be kept, or `""` if it has none.
 fn name_in(flow: &Value) -> &str {
     let name = flow.get("name").and_then(Value::as_str);
     name.unwrap_or_default().trim()
@@ -266,7 +266,7 @@ impl From<DefinitionError> for Problem {
                     .with("errors", errors)
             }
             error => {
-                // It may name files and hosts, which are nobody's business but the operator's.
+                // The error may name files and hosts, which only the operator may see.
                 tracing::error!(error = ?error, "the store of definitions failed");
                 Problem::unavailable(
                     "the store of definitions failed; the log of the server says why",

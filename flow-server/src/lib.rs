@@ -32,8 +32,8 @@ pub use problem::Problem;
 pub use program::Program;
 pub use server::{ServeError, Server, router, serve};
 
-/// The description of all routes, as OpenAPI 3.1, with the default [`Limits`]. A server has it with its own limits
-/// at `/openapi.json`.
+/// Returns the OpenAPI 3.1 description of all routes, with the default [`Limits`]. A server serves
+/// it with its own limits at `/openapi.json`.
 ///
 /// # Examples
 ///

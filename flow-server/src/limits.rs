@@ -1,9 +1,9 @@
-//! How much the server takes.
+//! Limits on what clients may use.
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::time::Duration;
 
-/// How much the server takes from its clients, so that one of them cannot take it from the others.
+/// The limits on what each client may use, so that others get their share.
 ///
 /// # Examples
 ///
@@ -19,32 +19,31 @@ use std::time::Duration;
     reason = "it is written with `..Limits::default()`"
 )]
 pub struct Limits {
-    /// How many bytes the body of a request may have: 1 MiB by default. A larger one is refused with
+    /// The maximum size of a request body in bytes: 1 MiB by default. A larger one is refused with
     /// status 413.
     pub body_bytes: usize,
-    /// How long the head of a request may take to arrive, and its body: 30 seconds each by default.
-    /// After that the connection is closed, or the request refused with status 408.
+    /// The time within which the head of a request has to arrive, and its body: 30 seconds each by
+    /// default. After that, the connection is closed or the request refused with status 408.
     pub request_time: Duration,
-    /// How many connections may be open at once: 10,000 by default. Further ones wait until one is
+    /// The maximum number of open connections: 10,000 by default. Further ones wait until one is
     /// closed.
     pub connections: NonZeroUsize,
-    /// How many streams of events may be open at once: 5,000 by default. A further one is refused
+    /// The maximum number of open streams of events: 5,000 by default. A further one is refused
     /// with status 503.
     pub streams: NonZeroUsize,
-    /// How many of them may be open for the executions of one owner: 500 by default. A further one is
-    /// refused with status 429. Those of operators only count towards the total.
+    /// The maximum number of open streams for the executions of one owner: 500 by default. A
+    /// further one is refused with status 429. Streams of operators only count towards the total.
     pub streams_per_owner: NonZeroUsize,
-    /// How long a client may take nothing of what it is sent: 60 seconds by default. After that the
-    /// connection is closed; a stream can be resumed with `Last-Event-ID`.
+    /// The time for which a client may read nothing: 60 seconds by default. Then the connection is
+    /// closed; a stream can be resumed with `Last-Event-ID`.
     pub write_time: Duration,
-    /// How many requests a second each caller may send, and as many more at once: 1,000 by default. A
-    /// further one is refused with status 429.
+    /// The number of requests per second of each caller, and the size of a burst on top: 1,000 by
+    /// default. A further one is refused with status 429.
     pub requests_per_second: NonZeroU32,
-    /// How long a request may wait for something to happen (`?wait=`): 60 seconds by default. It is
-    /// answered then with what there is.
+    /// The longest that a request may wait for an event (`?wait=`): 60 seconds by default. It is
+    /// then answered with what is there.
     pub wait: Duration,
-    /// How long requests and running steps may take to finish when the server is shut down: 10 seconds
-    /// by default.
+    /// The time that requests and running steps have to finish at shutdown: 10 seconds by default.
     pub drain: Duration,
 }
 

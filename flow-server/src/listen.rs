@@ -1,4 +1,4 @@
-//! How connections are accepted, limited and closed.
+//! Accepts, limits and closes connections.
 
 use std::future::Future;
 use std::net::SocketAddr;
@@ -21,11 +21,11 @@ use tower::ServiceExt as _;
 use crate::limits::Limits;
 use crate::written::Written;
 
-/// How long to wait after a connection could not be accepted, for instance because the process has too
-/// many files open.
+/// The delay after a connection could not be accepted, for instance because the process has too
+/// many open files.
 const TRY_AGAIN: Duration = Duration::from_millis(100);
 
-/// Accepts connections until it is told to stop, and returns when they are closed.
+/// Accepts connections until `stop` is ready. Returns when all are closed.
 pub(crate) async fn listen(
     listener: TcpListener,
     router: Router,
@@ -72,7 +72,7 @@ async fn accept(
     let permit = connections.clone().acquire_owned().await;
     let permit = permit.unwrap_or_else(|_| unreachable!("the semaphore is never closed"));
     let (stream, peer) = listener.accept().await?;
-    // Events are small, and should leave at once.
+    // Events are small and should be sent immediately.
     stream.set_nodelay(true)?;
     Ok((Written::new(stream, write_time), peer, permit))
 }

@@ -1,7 +1,7 @@
 //! Flows as tools of the Model Context Protocol, at `/mcp`.
 //!
-//! A call starts an execution of the caller and waits until it is over. It is as durable as any other:
-//! when the connection is cut, it goes on, and the client finds it in its executions.
+//! A call starts an execution of the caller and waits until it is over. The execution is durable:
+//! it continues if the connection is cut, and the client finds it among its executions.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -35,14 +35,14 @@ use crate::json;
 use crate::problem::Problem;
 use crate::views::FlowView;
 
-/// The route, whose requests are authenticated as all others are.
+/// Returns the route, whose requests are authenticated like all others.
 pub(crate) fn router(app: &Arc<App>) -> Router<Arc<App>> {
     let tools = Tools(app.clone());
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_cancellation_token(app.closing().clone())
-        // Who asks has been found out before, and without authentication the host as well.
+        // Authentication has checked the sender, or the host if there is none.
         .disable_allowed_hosts();
     let sessions = Arc::new(NeverSessionManager::default());
     let service = StreamableHttpService::new(move || Ok(tools.clone()), sessions, config);
@@ -63,10 +63,10 @@ async fn authenticated(
     }
 }
 
-/// How long the progress of the last steps may take to be told.
+/// The time limit for sending the progress of the last steps.
 const LAST_PROGRESS: Duration = Duration::from_secs(2);
 
-/// A request of somebody who may use tools, with a body that means one thing.
+/// Checks that the sender may use tools and that the body is unambiguous.
 async fn allowed(
     app: &App,
     caller: Result<Caller, Problem>,
@@ -77,7 +77,7 @@ async fn allowed(
     let (mut parts, sent) = request.into_parts();
     parts.extensions.insert(caller);
     let body = body::whole(app.limits(), sent).await?;
-    // What is not JSON at all is refused in the words of the protocol.
+    // The protocol itself refuses a body that is not JSON.
     if serde_json::from_slice::<IgnoredAny>(&body).is_ok() {
         json::check(&body).map_err(Problem::bad_request)?;
     }
@@ -130,7 +130,7 @@ impl ServerHandler for Tools {
         let started = executions.start_any(&request.name, input, StartOptions::new());
         let execution = match started.await {
             Ok(execution) => execution,
-            // The model can mend its arguments, if it is told what is wrong.
+            // The model can correct its arguments if it learns what is wrong.
             Err(error) => {
                 let problem = Problem::from(error).to_json();
                 return Ok(CallToolResult::structured_error(problem).into());
@@ -143,8 +143,8 @@ impl ServerHandler for Tools {
             let (settled, progress) = (pin!(execution.settled()), pin!(progress));
             match select(settled, progress).await {
                 Either::Right(((), settled)) => settled.await,
-                // The last steps are told before the result. If a part of a loop asks, its execution
-                // has no event that says so.
+                // The last steps are reported before the result. If a part of a loop asks, no event
+                // of its execution says so.
                 Either::Left((settled, progress)) => {
                     let _ = tokio::time::timeout(LAST_PROGRESS, progress).await;
                     settled
@@ -162,7 +162,7 @@ impl ServerHandler for Tools {
     }
 }
 
-/// Tells the client of each node that has finished, and how far a node has come, if it asked for that.
+/// Reports finished nodes and the progress of nodes to the client, if it asked for that.
 async fn report_progress(
     context: &RequestContext<RoleServer>,
     execution: &Execution,
@@ -180,7 +180,7 @@ async fn report_progress(
     let Ok(mut events) = execution.events(filter).await else {
         return;
     };
-    // The protocol wants a number that grows with each notification.
+    // The protocol requires a number that grows with each notification.
     let mut told = 0.0;
     while let Some(Ok(event)) = events.next().await {
         let message = match &event {
@@ -200,12 +200,12 @@ async fn report_progress(
         told += 1.0;
         let mut progress = ProgressNotificationParam::new(token.clone(), told);
         progress.message = Some(message);
-        // A client that has gone does not stop the execution.
+        // A client that has disconnected does not stop the execution.
         let _ = context.peer.notify_progress(progress).await;
     }
 }
 
-/// What a call returns of an execution that has settled.
+/// Returns the result of a call whose execution has settled.
 async fn result(execution: Execution) -> Result<CallToolResponse, ErrorData> {
     let id = execution.id().to_string();
     if execution.status() == Status::Completed {
@@ -232,7 +232,7 @@ async fn result(execution: Execution) -> Result<CallToolResponse, ErrorData> {
     Ok(waiting.into())
 }
 
-/// A flow as a tool.
+/// Describes a flow as a tool.
 fn tool(structure: &str) -> Result<Tool, ErrorData> {
     let structure: Value = serde_json::from_str(structure)
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
@@ -249,7 +249,7 @@ fn tool(structure: &str) -> Result<Tool, ErrorData> {
         Arc::new(object(flow.inputs())),
     );
     if asks(&structure) {
-        // What a client gets while it waits is no output.
+        // The answer to a client whose execution waits is not an output.
         return Ok(tool);
     }
     let mut output = object(flow.outputs());
@@ -266,7 +266,7 @@ fn object(schema: &Value) -> JsonObject {
     schema
 }
 
-/// Whether a flow, or one inside it, asks people.
+/// Returns `true` if a flow, or a nested one, asks people.
 fn asks(structure: &Value) -> bool {
     let mut nodes = structure["nodes"].as_array().into_iter().flatten();
     nodes.any(|node| node["type"] == "flow.human" || asks(&node["internalFlow"]))

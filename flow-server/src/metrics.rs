@@ -14,7 +14,7 @@ use prometheus_client::registry::Registry;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Answered {
     method: String,
-    /// As the router has it, such as `/executions/{id}`: not what the request says.
+    /// The pattern of the router, such as `/executions/{id}`, not the path of the request.
     route: String,
     status: u16,
 }
@@ -30,7 +30,7 @@ struct Started {
     flow: String,
 }
 
-/// What the server counts.
+/// The metrics of the server.
 pub(crate) struct Metrics {
     registry: Registry,
     requests: Family<Answered, Counter>,
@@ -116,13 +116,13 @@ impl Metrics {
         self.events.inc();
     }
 
-    /// Counts a stream as open, until what is returned is dropped.
+    /// Counts a stream as open until the returned value is dropped.
     pub(crate) fn stream(&self) -> OpenStream {
         self.streams.inc();
         OpenStream(self.streams.clone())
     }
 
-    /// All numbers, in the text format of OpenMetrics.
+    /// Returns all metrics in the text format of OpenMetrics.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         let encoded = encode(&mut text, &self.registry);

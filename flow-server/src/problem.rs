@@ -7,8 +7,8 @@ use axum::response::{IntoResponse, Response};
 use flow_durable::{RuntimeError, StoreError};
 use serde_json::{Map, Value, json};
 
-/// Why a request was not carried out, as `application/problem+json`
-/// ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)).
+/// An error answer as `application/problem+json` ([RFC
+/// 9457](https://www.rfc-editor.org/rfc/rfc9457)).
 #[derive(Debug, Clone)]
 pub struct Problem(Box<Content>);
 
@@ -18,7 +18,7 @@ struct Content {
     kind: &'static str,
     title: &'static str,
     detail: String,
-    /// What a program can make use of, beside the fields of the standard.
+    /// The additional fields for programs.
     more: Map<String, Value>,
 }
 
@@ -48,13 +48,13 @@ impl Problem {
         Problem::new(StatusCode::NOT_FOUND, "not-found", title, detail)
     }
 
-    /// It is not known who sent the request: status 401.
+    /// The sender of the request is unknown: status 401.
     pub fn unauthenticated(detail: impl Into<String>) -> Self {
         let title = "It is not known who asks";
         Problem::new(StatusCode::UNAUTHORIZED, "unauthenticated", title, detail)
     }
 
-    /// The sender may not do this: status 403.
+    /// The sender is not allowed to do this: status 403.
     pub fn forbidden(detail: impl Into<String>) -> Self {
         let title = "This is not allowed";
         Problem::new(StatusCode::FORBIDDEN, "forbidden", title, detail)
@@ -86,17 +86,17 @@ impl Problem {
         self
     }
 
-    /// The HTTP status.
+    /// Returns the HTTP status.
     pub fn status(&self) -> StatusCode {
         self.0.status
     }
 
-    /// The kind, such as `not-found`: the last part of the `type`.
+    /// Returns the kind, such as `not-found`: the last part of the `type`.
     pub fn kind(&self) -> &'static str {
         self.0.kind
     }
 
-    /// What is wrong, as a sentence.
+    /// Returns a sentence that says what is wrong.
     pub fn detail(&self) -> &str {
         &self.0.detail
     }
@@ -169,7 +169,7 @@ impl From<RuntimeError> for Problem {
     }
 }
 
-/// The status, the kind and the title of an error of the runtime.
+/// Returns the status, the kind and the title of an error of the runtime.
 fn classified(error: &RuntimeError) -> (StatusCode, &'static str, &'static str) {
     let conflict = |kind, title| (StatusCode::CONFLICT, kind, title);
     let unprocessable = |kind, title| (StatusCode::UNPROCESSABLE_ENTITY, kind, title);
@@ -223,7 +223,7 @@ fn classified(error: &RuntimeError) -> (StatusCode, &'static str, &'static str) 
     }
 }
 
-/// What the store says may name files and hosts, which are nobody's business but the operator's.
+/// Logs an error of the store, which may name files and hosts that only the operator may see.
 fn store_failed(error: &StoreError, detail: &str) -> Problem {
     tracing::error!(error = detail, "the store failed");
     match error {

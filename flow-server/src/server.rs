@@ -1,4 +1,4 @@
-//! The server: what it serves, to whom, and how it listens.
+//! The server and its settings.
 
 use std::fmt;
 use std::future::Future;
@@ -21,12 +21,12 @@ use crate::routes;
 
 /// Serves the executions of a [`Runtime`].
 ///
-/// Without [`authentication`](Server::authentication), only requests of the same machine are let in, and
-/// they may do everything.
+/// Without [`authentication`](Server::authentication), only requests of the same machine are let
+/// in, with all rights.
 ///
 /// # Examples
 ///
-/// In a program with routes of its own:
+/// In a program with its own routes:
 ///
 /// ```no_run
 /// use std::net::SocketAddr;
@@ -61,14 +61,14 @@ impl fmt::Debug for Server {
     }
 }
 
-/// Why a server does not serve.
+/// Errors that prevent a server from serving.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// The address cannot be listened on.
+    /// The server cannot listen on the address.
     #[error("cannot listen: {0}")]
     Listen(#[from] io::Error),
-    /// Other machines can reach the address, and the server would let everyone do everything.
+    /// Other machines can reach the address, and everyone would have all rights.
     #[error(
         "{0} can be reached from other machines, and the server has no authentication: set \
          `Server::authentication`, or listen on 127.0.0.1"
@@ -77,7 +77,7 @@ pub enum ServeError {
 }
 
 impl Server {
-    /// A server without authentication, with links that hold until the process ends.
+    /// Creates a server without authentication, whose links are valid until the process ends.
     pub fn new(runtime: Runtime) -> Self {
         Server {
             runtime,
@@ -89,24 +89,24 @@ impl Server {
         }
     }
 
-    /// Keeps flows that operators edit: the routes `/definitions`, and `/catalog` with the nodes that
-    /// they may use. Replaces definitions of an earlier call.
+    /// Keeps flows that operators edit: adds the routes `/definitions`, and `/catalog` with the
+    /// nodes that they may use. Replaces the definitions of an earlier call.
     ///
-    /// An active definition is a flow of the runtime, under its name. Those that are active now are
-    /// registered at once, so call this before [`Runtime::recover`]. One that cannot be loaded any more,
-    /// or has the name of another flow of the runtime, is left out and logged as an error.
+    /// An active definition is a flow of the runtime, under its name. The active ones are
+    /// registered at once, so call this before [`Runtime::recover`]. A definition that no longer
+    /// loads, or has the name of another flow of the runtime, is left out and logged as an error.
     ///
     /// A definition that changes is a new version of its flow: executions in progress finish on the
     /// version on which they started. In another process, or after a restart, that needs
-    /// [`load_versions`](flow_durable::RuntimeOptions::load_versions). A flow that was renamed, is a
-    /// draft again, or was deleted cannot be started any more; what has started finishes in this process.
-    /// Another process that keeps the same definitions notices a change when somebody starts the
-    /// definition there by its id, or when it begins anew. A runtime has the definitions of one server.
+    /// [`load_versions`](flow_durable::RuntimeOptions::load_versions). A flow that was renamed,
+    /// deleted or made a draft again can no longer be started; its executions finish in this
+    /// process. Another process with the same definitions notices a change when the definition is
+    /// started there by its id, or after a restart. A runtime has the definitions of one server.
     ///
     /// # Errors
     ///
-    /// [`DefinitionError::Store`](flow_definitions::DefinitionError::Store): the definitions cannot be
-    /// read.
+    /// [`DefinitionError::Store`](flow_definitions::DefinitionError::Store): the definitions cannot
+    /// be read.
     ///
     /// # Examples
     ///
@@ -142,7 +142,7 @@ impl Server {
         Ok(self)
     }
 
-    /// Lets in only those whom this knows.
+    /// Lets in only the senders that this authenticates.
     pub fn authentication(mut self, authentication: impl Authenticate) -> Self {
         self.authentication = Some(Arc::new(authentication));
         self
@@ -154,14 +154,14 @@ impl Server {
         self
     }
 
-    /// How much it takes.
+    /// Sets the limits on clients.
     pub fn limits(mut self, limits: Limits) -> Self {
         self.limits = limits;
         self
     }
 
-    /// The routes, to be nested in a router of one's own. Who listens decides how many connections
-    /// there are and how long they may take.
+    /// Returns the routes, to nest in your own router. The number and duration of connections are
+    /// up to the listener.
     ///
     /// Without authentication, the server has to see where requests come from: see
     /// [`Router::into_make_service_with_connect_info`].
@@ -169,8 +169,8 @@ impl Server {
         routes::router(Arc::new(self.app(CancellationToken::new())))
     }
 
-    /// The routes of the agent framework, for its clients, to be merged with a router of one's own. The
-    /// input of a flow that is started there is its `prompt`.
+    /// Returns the routes of the agent framework, for its clients, to merge with your own router.
+    /// The input of a flow that is started there is its `prompt`.
     ///
     /// | route | |
     /// |---|---|
@@ -178,8 +178,8 @@ impl Server {
     /// | `GET /api/flows/{flow}?executionId=…` | streams `agentDelta`, `agentResult`, `human-prompt`, `error` and `[DONE]` |
     /// | `POST /api/flows/{executionId}/resume` with `{"nodeId": …, "userInput": …}` | answers |
     ///
-    /// The last two also let in who sends the `executionToken` in the query. Executions of others do not
-    /// exist for a caller: the status is 404, where the framework says 403.
+    /// The last two also accept the `executionToken` in the query. The status for executions of
+    /// others is 404, where the framework returns 403.
     pub fn agent_framework_router(self) -> Router {
         let app = Arc::new(self.app(CancellationToken::new()));
         crate::agent_framework::router(app)
@@ -202,28 +202,28 @@ impl Server {
         app
     }
 
-    /// Serves at an address, until the process ends.
+    /// Serves at an address until the process ends.
     ///
     /// # Errors
     ///
-    /// [`ServeError::Listen`]; or [`ServeError::Open`], if there is no authentication and the address
-    /// is not one of this machine alone.
+    /// Returns [`ServeError::Listen`], or [`ServeError::Open`] without authentication if
+    /// other machines can reach the address.
     pub async fn serve(self, address: impl ToSocketAddrs) -> Result<(), ServeError> {
         let listener = TcpListener::bind(address).await?;
         self.serve_until(listener, std::future::pending()).await
     }
 
-    /// Serves until the future is ready. Then no connection is accepted any more, streams end, no step
-    /// begins, and requests and running steps have the time of [`Limits::drain`] to finish: the runtime
-    /// is [drained](Runtime::drain), so that another process can go on with its executions.
+    /// Serves until the future is ready. Then the server accepts no connections, streams end and no
+    /// step begins. Requests and running steps have the time of [`Limits::drain`] to finish. The
+    /// runtime is [drained](Runtime::drain), so that another process can continue its executions.
     ///
     /// # Errors
     ///
-    /// As [`serve`](Server::serve).
+    /// Returns the same errors as [`serve`](Server::serve).
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped, all connections are closed at once, and the runtime goes on.
+    /// If the future is dropped, all connections are closed at once, and the runtime continues.
     ///
     /// # Examples
     ///
@@ -260,16 +260,16 @@ impl Server {
     }
 }
 
-/// The routes of a server without authentication: see [`Server::router`].
+/// Returns the routes of a server without authentication: see [`Server::router`].
 pub fn router(runtime: Runtime) -> Router {
     Server::new(runtime).router()
 }
 
-/// Serves without authentication, at an address of this machine alone: see [`Server::serve`].
+/// Serves this machine without authentication: see [`Server::serve`].
 ///
 /// # Errors
 ///
-/// As [`Server::serve`].
+/// Returns the same errors as [`Server::serve`].
 pub async fn serve(runtime: Runtime, address: impl ToSocketAddrs) -> Result<(), ServeError> {
     Server::new(runtime).serve(address).await
 }

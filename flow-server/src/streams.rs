@@ -1,4 +1,4 @@
-//! How many streams of events are open.
+//! The limits on open streams of events.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,21 +8,21 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use crate::limits::Limits;
 use crate::problem::Problem;
 
-/// After how many seconds a client that was refused may ask again.
+/// The seconds after which a refused client may retry.
 const RETRY_AFTER: u64 = 5;
 
-/// The streams that may be open, in total and for each owner.
+/// The limits of open streams, in total and for each owner.
 pub(crate) struct Streams {
     all: Arc<Semaphore>,
     of_each: usize,
     owners: Arc<Owners>,
 }
 
-/// How many streams are open, by owner. Owners without a stream are not in it.
+/// The number of open streams by owner. Owners without a stream are left out.
 #[derive(Debug, Default)]
 struct Owners(Mutex<HashMap<String, usize>>);
 
-/// Lets a stream be open for as long as it exists.
+/// A permit for an open stream, released when dropped.
 #[derive(Debug)]
 pub(crate) struct StreamPermit {
     _of_all: OwnedSemaphorePermit,
@@ -45,7 +45,7 @@ impl Streams {
         }
     }
 
-    /// Lets a stream be open for this owner; without one, it counts towards the total only.
+    /// Opens a stream for this owner. Without an owner, it counts towards the total only.
     pub(crate) fn open(&self, owner: Option<String>) -> Result<StreamPermit, Problem> {
         let of_owner = match owner {
             Some(owner) => Some(self.owners.open(owner, self.of_each)?),

@@ -1,8 +1,10 @@
-//! What the answers contain.
+//! The bodies of answers.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use flow_durable::{Execution, ExecutionState, KeyWrite, OpenQuestion, Record};
+use flow_durable::{
+    Execution, ExecutionId, ExecutionState, KeyWrite, OpenQuestion, Payload, Record,
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -13,11 +15,11 @@ use crate::problem::Problem;
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct FlowView {
-    /// Its name, under which it is started.
+    /// The name to start it by.
     name: String,
     /// The first segments of the paths of its nodes.
     namespace: String,
-    /// What it is for.
+    /// The description.
     #[serde(skip_serializing_if = "Option::is_none")]
     description: Option<String>,
     /// The JSON Schema of its input.
@@ -29,7 +31,7 @@ pub(crate) struct FlowView {
 }
 
 impl FlowView {
-    /// What a flow's structure says of it.
+    /// Creates the view of a flow's structure.
     pub(crate) fn of(structure: &Value) -> Self {
         let text = |field: &str| structure[field].as_str().map(str::to_owned);
         let schema = |field: &str| match &structure[field] {
@@ -46,8 +48,8 @@ impl FlowView {
     }
 }
 
-/// The same schema, in which a property that has only a Rust type also says what its spelling shows: so are the
-/// inputs and outputs of a flow that was written by hand.
+/// Adds what the spelling of a Rust type tells to properties that have only a Rust type, as the
+/// inputs and outputs of a flow written by hand do.
 fn with_known_types(mut schema: Map<String, Value>) -> Map<String, Value> {
     let properties = schema.get_mut("properties").and_then(Value::as_object_mut);
     let properties = properties.into_iter().flat_map(Map::values_mut);
@@ -93,59 +95,59 @@ pub(crate) struct FlowsView {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExecutionView {
-    /// Its id, a UUID.
+    /// The id, a UUID.
     id: String,
-    /// The name of its flow.
+    /// The name of the flow.
     flow: String,
     /// `queued`, `running`, `paused`, `completed`, `failed` or `cancelled`.
     status: String,
     /// The owner, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     owner: Option<String>,
-    /// The idempotency key, with which a repeated start returns this execution.
+    /// The idempotency key. A repeated start with it returns this execution.
     #[serde(skip_serializing_if = "Option::is_none")]
     idempotency_key: Option<String>,
-    /// The priority with which it waits for a place. Missing if it is 0.
+    /// The priority in the queue. Missing if it is 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     priority: Option<i32>,
-    /// The time before which it does not begin.
+    /// The earliest time to begin.
     #[serde(skip_serializing_if = "Option::is_none")]
     not_before_ms: Option<u64>,
-    /// When it continues by itself, if it is paused and waits for a time.
+    /// The time at which it resumes, if it is paused until a time.
     #[serde(skip_serializing_if = "Option::is_none")]
     continues_at_ms: Option<u64>,
-    /// The key that it shares with others, of which only so many may be under way.
+    /// The key that limits concurrent executions.
     #[serde(skip_serializing_if = "Option::is_none")]
     concurrency_key: Option<String>,
-    /// How many with its key may be under way when it begins.
+    /// The maximum number of executions with its key in progress when it begins.
     #[serde(skip_serializing_if = "Option::is_none")]
     concurrency_at_most: Option<u32>,
     created_at_ms: u64,
-    /// When its journal last grew.
+    /// The time of the last change of its journal.
     updated_at_ms: u64,
-    /// How many records its journal has.
+    /// The number of records in its journal.
     records: u64,
-    /// The execution of which it is a copy.
+    /// The execution that it was copied from.
     #[serde(skip_serializing_if = "Option::is_none")]
     copied_from: Option<String>,
     /// The execution with the loop, if this one runs a part of the loop's items.
     #[serde(skip_serializing_if = "Option::is_none")]
     part_of: Option<String>,
-    /// Why it failed or was cancelled.
+    /// The reason why it failed or was cancelled.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// The output by key, with the label of the end as `end`, if it is completed. Not in lists.
+    /// The output by key, with the label of the end as `end`. Only if completed, and not in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     output: Option<Value>,
-    /// Why it is halted, and does not continue by itself; or why it cannot continue in this server, if
-    /// somebody waited for it and it cannot.
+    /// The reason why it is halted and does not resume by itself, or why this server cannot
+    /// continue it, if a request waited for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     halted: Option<String>,
 }
 
 impl ExecutionView {
-    /// Without its output.
+    /// Creates the view without the output.
     pub(crate) fn listed(execution: &Execution) -> Self {
         let concurrency = execution.concurrency_key();
         ExecutionView {
@@ -188,10 +190,10 @@ impl ExecutionView {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ExecutionsView {
     pub(crate) executions: Vec<ExecutionView>,
-    /// What to give as `before` for the next page. Missing on the last page.
+    /// The `before` of the next page. Missing on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
-    /// How many executions could not be read, because what is stored is damaged.
+    /// The number of executions that cannot be read, because their stored data is damaged.
     pub(crate) damaged: usize,
 }
 
@@ -201,32 +203,29 @@ pub(crate) struct ExecutionsView {
 pub(crate) struct RecordView {
     /// Its number within the execution, from 0.
     seq: u64,
-    /// When it was made, in milliseconds since 1970 (UTC).
+    /// The time of the record, in milliseconds since 1970 (UTC).
     at_ms: u64,
-    /// What happened, such as `node_started`.
+    /// The kind of the record, such as `node_started`.
     kind: String,
     /// The path of the node.
     path: String,
-    /// The step. No other step of the execution has this name.
+    /// The name of the step, unique in the execution.
     step: String,
-    /// The number of the visit to the node, from 1. 0 for a record about the whole execution.
+    /// The number of the visit to the node, from 1; 0 for a record about the whole execution.
     visit: u32,
     /// The index of the item, in a loop over items.
     #[serde(skip_serializing_if = "Option::is_none")]
     item: Option<u32>,
     /// The index of the attempt, from 0.
     attempt: u32,
-    /// What else there is to say. A text that is not JSON is a string.
+    /// Further data of the record. A text that is not JSON is a string.
     #[schema(value_type = Value)]
     data: Value,
 }
 
 impl RecordView {
-    pub(crate) fn of(record: Record) -> Self {
-        let data = match record.payload.as_str() {
-            "" => Value::Null,
-            text => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
-        };
+    pub(crate) fn of(execution: ExecutionId, record: Record) -> Self {
+        let data = Payload::of(execution, &record).shown();
         RecordView {
             seq: record.seq,
             at_ms: record.at_ms,
@@ -245,7 +244,7 @@ impl RecordView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct JournalView {
     pub(crate) records: Vec<RecordView>,
-    /// What to give as `from` for the next part. Missing if the newest record is in this one.
+    /// The `from` of the next part. Missing if this part has the newest record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<u64>,
 }
@@ -256,10 +255,10 @@ pub(crate) struct JournalView {
 pub(crate) struct StateView {
     /// The number of the record.
     seq: u64,
-    /// The values by key, of each flow that runs, by its path.
+    /// The values by key of each running flow, by its path.
     #[schema(value_type = Object)]
     flows: Value,
-    /// The paths of the nodes that run.
+    /// The paths of the running nodes.
     under_way: Vec<String>,
 }
 
@@ -278,10 +277,10 @@ impl StateView {
     }
 }
 
-/// Who wrote the values of an execution.
+/// The nodes that wrote the values of an execution.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WritesView {
-    /// In the order written.
+    /// The writes in order.
     #[schema(value_type = Vec<Object>)]
     pub(crate) writes: Vec<KeyWrite>,
 }
@@ -290,7 +289,7 @@ pub(crate) struct WritesView {
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct QuestionView {
-    /// With which it is answered. Whoever has it and may see the execution can answer.
+    /// The token to answer with. Everyone who has it and may see the execution can answer.
     token: String,
     /// The execution that asks.
     execution: String,
@@ -332,31 +331,31 @@ impl QuestionView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct QuestionsView {
     pub(crate) questions: Vec<QuestionView>,
-    /// What to give as `before` for the next page. Missing on the last page.
+    /// The `before` of the next page. Missing on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) next: Option<String>,
 }
 
-/// Events that have happened.
+/// Past events.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EventsView {
-    /// In the order in which they happened.
+    /// The events in the order in which they happened.
     #[schema(value_type = Vec<Object>)]
     pub(crate) events: Vec<Value>,
-    /// What to give as `after` for the events that follow.
+    /// The `after` for the events that follow.
     pub(crate) next: u64,
-    /// Whether no more will follow.
+    /// `true` if no event will follow.
     pub(crate) over: bool,
 }
 
 /// A signed link.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct LinkView {
-    /// What a request carries as `?link=`.
+    /// The value that a request sends as `?link=`.
     pub(crate) link: String,
 }
 
-/// The answer of `application/problem+json`.
+/// An error answer of the type `application/problem+json`.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ProblemView {
@@ -366,33 +365,33 @@ pub(crate) struct ProblemView {
     title: String,
     /// The HTTP status.
     status: u16,
-    /// What is wrong with this request.
+    /// A message about this request.
     detail: String,
-    /// Of `input`: all that is wrong, each with `code`, `path`, `pointer` and `message`. Of `values`:
-    /// the same as texts.
+    /// For `input`: all problems, each with `code`, `path`, `pointer` and `message`. For `values`:
+    /// the problems as texts.
     #[schema(nullable = false)]
     errors: Option<Vec<Value>>,
-    /// Of `over`: the status of the execution.
+    /// For `over`: the status of the execution.
     #[schema(nullable = false)]
     execution_status: Option<String>,
-    /// Of `idempotency-key`: the execution that was started with it.
+    /// For `idempotency-key`: the execution that was started with it.
     #[schema(nullable = false)]
     execution: Option<String>,
-    /// Of `flow-not-registered`: the flow.
+    /// For `flow-not-registered`: the flow.
     #[schema(nullable = false)]
     flow: Option<String>,
-    /// Of `flow-changed`: what has changed.
+    /// For `flow-changed`: the changes.
     #[schema(nullable = false)]
     changes: Option<Vec<String>>,
-    /// Of `wrong-type`: the type of the answer, as written in Rust.
+    /// For `wrong-type`: the type of the answer, as written in Rust.
     #[schema(nullable = false)]
     expected: Option<String>,
-    /// Of `too-many-requests`: after how many seconds to try again.
+    /// For `too-many-requests`: the seconds to wait before a retry.
     #[schema(nullable = false)]
     retry_after: Option<u64>,
 }
 
-/// Milliseconds since 1970 (UTC).
+/// Returns the milliseconds since 1970 (UTC).
 pub(crate) fn millis(time: SystemTime) -> u64 {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)

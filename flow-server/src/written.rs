@@ -1,4 +1,4 @@
-//! A connection whose client has to take what it is sent.
+//! A connection that closes if its client stops reading.
 
 use std::future::Future as _;
 use std::io;
@@ -11,23 +11,22 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::Sleep;
 
-/// How many bytes the system keeps for a client that has not read them. It takes up to twice as many,
-/// and left to itself several megabytes.
+/// The send buffer in bytes. The system uses up to twice as much, and by default several megabytes.
 const SEND_BUFFER: usize = 64 * 1024;
 
-/// A connection that fails when nothing could be written to it for a while. So a client that does not
-/// read gives back what waits for it, with its place among the connections.
+/// A connection that fails if nothing could be written to it for a while. That frees the buffers
+/// and the place of a client that does not read.
 #[derive(Debug)]
 pub(crate) struct Written {
     stream: TcpStream,
     at_most: Duration,
-    /// Runs while the client takes nothing.
+    /// The timer that runs while the client reads nothing.
     stalled: Option<Pin<Box<Sleep>>>,
 }
 
 impl Written {
     pub(crate) fn new(stream: TcpStream, at_most: Duration) -> Self {
-        // If this fails, the system keeps as much as it likes.
+        // If this fails, the system's default size applies.
         let _ = SockRef::from(&stream).set_send_buffer_size(SEND_BUFFER);
         Written {
             stream,
@@ -51,7 +50,7 @@ impl Written {
             .get_or_insert_with(|| Box::pin(tokio::time::sleep(at_most)));
         let reason = "the client takes nothing of what it is sent";
         stalled.as_mut().poll(cx).map(|()| {
-            // What is left would wait for the client in the system for minutes. If this fails, it does.
+            // Unsent data would stay in the system for minutes. If this fails, it does.
             let _ = SockRef::from(&self.stream).set_linger(Some(Duration::ZERO));
             Err(io::Error::new(io::ErrorKind::TimedOut, reason))
         })

@@ -59,8 +59,8 @@ pub enum Code {
 }
 
 impl Code {
-    /// Returns true for mistakes that are found by following values along the edges. They can be
-    /// consequences of an edge that is wrong.
+    /// Returns `true` for mistakes that are found by following values along the edges. A wrong edge
+    /// can cause them.
     pub(crate) fn is_about_values(self) -> bool {
         matches!(
             self,
@@ -103,8 +103,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// A place in a [`Graph`](crate::Graph). Each front end maps it to the place where its user wrote
-/// it.
+/// A place in a [`Graph`](crate::Graph). Each front end maps it to the place in its user's source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Site {
     /// The flow as a whole: its name.
@@ -115,8 +114,8 @@ pub enum Site {
     Output(usize),
     /// A node where it is declared or, if there is no declaration, where it is first mentioned.
     Node(NodeId),
-    /// A key that a node reads, by its index in the node's reads: where the flow or the node's
-    /// prompt names the key, and else as [`Site::Node`].
+    /// A key that a node reads, by its index in the node's reads: the place where the flow or the
+    /// node's prompt names the key, or else that of [`Site::Node`].
     Read(NodeId, usize),
     /// A part of an edge, by the edge's index.
     Edge(usize, EdgePart),
@@ -125,15 +124,15 @@ pub enum Site {
 /// One mistake, in the words of the language.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// What kind of mistake it is.
+    /// The kind of mistake.
     pub code: Code,
-    /// Where it is.
+    /// The place of the mistake.
     pub site: Site,
-    /// What is wrong: one sentence without a full stop.
+    /// The message: one sentence without a full stop.
     pub message: String,
     /// Facts that show the mistake, such as a path, one per line.
     pub notes: Vec<String>,
-    /// How to fix it.
+    /// The help for fixing it.
     pub help: Option<String>,
     /// Other relevant places, each with a text.
     pub related: Vec<(Site, String)>,
@@ -142,7 +141,7 @@ pub struct Diagnostic {
 /// The largest number of notes of a mistake.
 pub(crate) const MOST_NOTES: usize = 20;
 
-/// The largest number of bytes in each text of a mistake. Texts quote names, which can be of any
+/// The maximum size in bytes of each text of a mistake. Texts quote names, which can have any
 /// length.
 const LONGEST: usize = 2000;
 
@@ -156,7 +155,7 @@ pub(crate) fn shorten(text: &mut String) {
 }
 
 impl Diagnostic {
-    /// A diagnostic with only a message.
+    /// Creates a diagnostic with only a message.
     pub fn new(code: Code, site: Site, message: impl Into<String>) -> Self {
         Diagnostic {
             code,
@@ -175,14 +174,14 @@ impl Diagnostic {
         self
     }
 
-    /// Adds how to fix the mistake.
+    /// Adds help for fixing the mistake.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// Cuts its texts and lists to their limits.
+    /// Shortens its texts and lists to their limits.
     pub(crate) fn shortened(mut self) -> Self {
         shorten(&mut self.message);
         self.notes.truncate(MOST_NOTES);
@@ -202,8 +201,8 @@ impl Diagnostic {
     }
 }
 
-/// The text of the diagnostic: one line for the message, one for each note and one for the help.
-/// Quoted text is [`visible`].
+/// Formats the diagnostic: one line for the message, one for each note and one for the help. Quoted
+/// text is [`visible`].
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} [{}]", visible(&self.message), self.code)?;

@@ -1,4 +1,4 @@
-//! The graph model: what a flow is. Plain data in the order written; no spans, no syntax trees.
+//! The graph model of a flow: plain data in the order written; no spans, no syntax trees.
 
 /// The action of a node that declares none, and of a plain `a >> b`.
 pub const DEFAULT_ACTION: &str = "default";
@@ -19,7 +19,7 @@ pub struct Graph {
     pub name: String,
     /// The values that the caller passes.
     pub inputs: Vec<Input>,
-    /// The values that the caller gets.
+    /// The values that the caller receives.
     pub outputs: Vec<Output>,
     /// Every node, including those inside a fork or a loop. [`NodeId`]s index this list.
     pub nodes: Vec<Node>,
@@ -58,9 +58,9 @@ pub struct Output {
 pub struct Node {
     /// The name by which edges refer to it.
     pub name: String,
-    /// What runs when it is reached.
+    /// The kind of node.
     pub kind: NodeKind,
-    /// What it reads, by the flow's keys (mappings are already applied).
+    /// The values that it reads, by the flow's keys (mappings are already applied).
     pub reads: Vec<NodeRead>,
     /// Every action that it can take, with the values written on each. A node without declared
     /// actions has the single action [`DEFAULT_ACTION`]. [`ERROR_ACTION`] is not listed; see
@@ -70,14 +70,14 @@ pub struct Node {
     pub fallible: bool,
 }
 
-/// What runs when a node is reached.
+/// The kind of a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NodeKind {
     /// A function or a type with `exec`.
     Step,
     /// A flow used as a node, with its name. Its reads and writes are those of its signature.
     Flow(String),
-    /// Branches that run at the same time, each from the state as it was at the fork.
+    /// Branches that run at the same time, each from the state at the fork.
     Fork(Vec<Branch>),
     /// The node `body`, run once for each item of a collection.
     Each {
@@ -85,15 +85,15 @@ pub enum NodeKind {
         body: NodeId,
         /// The key under which `body` reads the item. It exists only inside the loop.
         item: String,
-        /// The keys that `body` writes. Nothing else sees them: the results are collected under the
-        /// name of the loop.
+        /// The keys that `body` writes. They are visible only inside the loop: the results are
+        /// collected under the name of the loop.
         writes: Vec<String>,
     },
     /// Routes by conditions over the values that it reads.
     Branch,
     /// Pauses for a while.
     Wait,
-    /// Its value comes from outside the program.
+    /// Receives its value from outside the program.
     Human,
 }
 
@@ -110,17 +110,17 @@ pub struct Branch {
 pub struct NodeRead {
     /// The key in the flow's state.
     pub key: String,
-    /// How it is read.
+    /// The way it is read.
     pub mode: ReadMode,
     /// True if the key may be missing: it is read as an `Option`.
     pub optional: bool,
     /// The Rust type of the value as the reader wrote it, without reference and `Option`.
     pub rust_type: String,
-    /// True if the flow names the key, by a mapping: the node itself has another name for it.
+    /// True if a mapping of the flow names the key: the node itself has another name for it.
     pub mapped: bool,
 }
 
-/// How a value is passed to the node that reads it.
+/// The way a value is passed to the node that reads it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadMode {
     /// By reference: `&T`.
@@ -152,13 +152,13 @@ pub struct NodeWrite {
 /// An edge: `from - "action" >> to`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
-    /// Where it starts.
+    /// The start of the edge.
     pub from: EdgeSource,
     /// The action that it routes. `None` is a plain `>>`, which stands for [`DEFAULT_ACTION`].
     pub action: Option<String>,
-    /// Where it leads.
+    /// The target of the edge.
     pub to: EdgeTarget,
-    /// The keys that it writes on the way.
+    /// The keys that it writes.
     pub mappings: Vec<EdgeMapping>,
 }
 
@@ -166,10 +166,10 @@ pub struct Edge {
 /// read their sources before one of them writes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EdgeMapping {
-    /// The key that is written: one that the next node reads, or an output where the edge ends the
+    /// The key that is written: one that the next node reads, or an output if the edge ends the
     /// flow.
     pub key: String,
-    /// The key whose value it gets.
+    /// The key whose value is written.
     pub source: String,
 }
 
@@ -209,7 +209,7 @@ pub enum EdgePart {
 }
 
 impl Graph {
-    /// The node with this id.
+    /// Returns the node with this id.
     ///
     /// # Panics
     ///
@@ -218,20 +218,20 @@ impl Graph {
         &self.nodes[id.0]
     }
 
-    /// The ids of all nodes, in the order written.
+    /// Returns the ids of all nodes, in the order written.
     pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
         (0..self.nodes.len()).map(NodeId)
     }
 }
 
 impl Node {
-    /// The action with this name, except [`ERROR_ACTION`].
+    /// Returns the action with this name, except [`ERROR_ACTION`].
     pub fn action(&self, name: &str) -> Option<&Action> {
         self.actions.iter().find(|action| action.name == name)
     }
 
-    /// The names that an edge from this node may route: its actions, and [`ERROR_ACTION`] if it can
-    /// fail.
+    /// Returns the names that an edge from this node may route: its actions, and [`ERROR_ACTION`]
+    /// if it can fail.
     pub fn routable(&self) -> impl Iterator<Item = &str> {
         let error = (self.fallible && self.action(ERROR_ACTION).is_none()).then_some(ERROR_ACTION);
         self.actions
@@ -242,7 +242,7 @@ impl Node {
 }
 
 impl Edge {
-    /// The action that it routes.
+    /// Returns the action that it routes.
     pub fn action(&self) -> &str {
         self.action.as_deref().unwrap_or(DEFAULT_ACTION)
     }

@@ -8,8 +8,8 @@
 //! A [`FlowDocument`] is a flow as JSON. This crate also reads, checks and queries documents, and
 //! compares two versions of one ([`diff()`]). The crate `flow-render` draws them.
 //!
-//! This crate knows neither macros nor `async`. All analysis is here, and nothing is analysed
-//! twice.
+//! This crate knows neither macros nor `async`. It contains the whole analysis, which other crates
+//! do not repeat.
 
 mod analysis;
 mod diagnostic;

@@ -8,7 +8,7 @@ use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 pub const RESERVED_NAMES: [&str; 7] =
     ["start", "end", "wait", "node", "branch", "namespace", "for"];
 
-/// An id or the name of an action in the composed form of Unicode (NFC).
+/// Returns an id or the name of an action in the composed form of Unicode (NFC).
 pub fn composed(name: &str) -> Cow<'_, str> {
     if name.is_ascii() || is_nfc(name) {
         Cow::Borrowed(name)
@@ -17,7 +17,7 @@ pub fn composed(name: &str) -> Cow<'_, str> {
     }
 }
 
-/// A name of Rust in snake case, which is the name of a node without a declaration.
+/// Returns a name of Rust in snake case, which is the name of a node without a declaration.
 ///
 /// # Examples
 ///
@@ -46,7 +46,7 @@ pub fn snake_case(name: &str) -> String {
     snake
 }
 
-/// A name in camel case, as `flow!` names the variants of its enums.
+/// Returns a name in camel case, as `flow!` names the variants of its enums.
 ///
 /// # Examples
 ///
@@ -81,7 +81,7 @@ const KEYWORDS: [&str; 48] = [
     "virtual", "where", "while", "yield",
 ];
 
-/// A name as Rust writes it: with `r#` if it is a keyword. `None` if it cannot be a name.
+/// Returns a name as Rust writes it: with `r#` if it is a keyword. `None` if it cannot be a name.
 ///
 /// # Examples
 ///
@@ -106,7 +106,7 @@ pub fn rust_name(name: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// A type's name, such as that of `std::any::type_name`, without the paths in it.
+/// Returns a type's name, such as that of `std::any::type_name`, without its paths.
 ///
 /// # Examples
 ///

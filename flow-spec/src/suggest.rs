@@ -1,13 +1,13 @@
-//! Suggestions of names that were probably meant.
+//! Suggestions for misspelt names.
 
 use crate::names::composed;
 
-/// Nobody mistypes a longer name and means another one, and comparing long names takes long.
+/// Longer names are not compared: that takes long, and two long names are rarely confused.
 const LONGEST: usize = 100;
 
-/// The name nearest to `wrong`, if it is near enough to be a typing mistake. A swap of neighbouring
-/// letters counts as one mistake (`prase` for `parse`), whereas plain Levenshtein distance counts
-/// two.
+/// Returns the name nearest to `wrong`, if it is near enough to be a typing mistake. A swap of
+/// neighbouring letters counts as one mistake (`prase` for `parse`), whereas plain Levenshtein
+/// distance counts two.
 pub fn closest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let written = composed(wrong).to_lowercase();
     let length = written.chars().count();
@@ -31,8 +31,8 @@ pub fn closest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// The question whether this name was meant, which is quoted. Unicode can write one letter in several
-/// ways, and who sees the same name twice is told so.
+/// Asks whether this name was meant, in quotes. Unicode can write one letter in several ways, so
+/// the question explains names that look the same.
 pub(crate) fn question(wrong: &str, near: &str, quoted: impl Fn(&str) -> String) -> String {
     let near_quoted = quoted(near);
     if wrong != near && composed(wrong) == composed(near) {
@@ -43,13 +43,13 @@ pub(crate) fn question(wrong: &str, near: &str, quoted: impl Fn(&str) -> String)
     format!("did you mean {near_quoted}?")
 }
 
-/// As [`question`], for names.
+/// Like [`question`], for names.
 pub(crate) fn question_of_name(wrong: &str, near: &str) -> String {
     question(wrong, near, |name| format!("`{name}`"))
 }
 
-/// A sentence of help for an unknown name of Rust or of a setting: the nearest name, or else all
-/// names.
+/// Returns a sentence of help for an unknown name of Rust or of a setting: the nearest name, or
+/// else all names.
 pub fn did_you_mean<'a>(
     wrong: &str,
     names: impl IntoIterator<Item = &'a str> + Clone,
@@ -57,7 +57,7 @@ pub fn did_you_mean<'a>(
     help(wrong, names, |name| format!("`{name}`"))
 }
 
-/// As [`did_you_mean`], for actions and labels of ends, which are texts in a flow.
+/// Like [`did_you_mean`], for actions and labels of ends, which are texts in a flow.
 pub fn did_you_mean_text<'a>(
     wrong: &str,
     names: impl IntoIterator<Item = &'a str> + Clone,

@@ -1,26 +1,26 @@
-//! Makes text safe to show: people see what is really there.
+//! Makes text safe to show, so that people see its real contents.
 //!
-//! A name, a path or a value may come from anywhere, and so may its characters. Some characters are
-//! commands to a terminal, some change the order of the letters around them, and some are
-//! invisible. This module defines the set of them for everything that shows text: `cargo flow`, the
-//! terminal that asks people, and pictures.
+//! A name, a path or a value may come from anywhere, and so may its characters. Some are commands
+//! to a terminal, some change the order of the letters around them, and some are invisible. This
+//! module defines the set of them for everything that shows text: `cargo flow`, the terminal that
+//! asks people, and pictures.
 
 use std::borrow::Cow;
 
-/// Returns true for a character that can make a text look like another one:
+/// Returns `true` for a character that can make a text look like another one:
 ///
 /// - control characters, including line breaks and tabs, with which a text can erase the text
 ///   before it or forge a line after it;
 /// - characters of Unicode's bidirectional algorithm, which change the order in which letters are
 ///   shown;
 /// - separators of lines and paragraphs;
-/// - invisible characters: joiners, fillers, tags, variation selectors and whatever else Unicode
-///   says to ignore where it is not supported.
+/// - invisible characters: joiners, fillers, tags, variation selectors and everything else that
+///   Unicode says to ignore where it is not supported.
 ///
 /// U+FE0E and U+FE0F are not in the set, because people write them: they choose between text and
 /// emoji for the character before them. Letters that resemble others are not in the set either.
 ///
-/// The joiners U+200C and U+200D are in the set, and are spelling in some places: see [`deceptive`].
+/// The joiners U+200C and U+200D are in the set, but can be spelling: see [`deceptive`].
 ///
 /// # Examples
 ///
@@ -55,14 +55,14 @@ pub fn is_deceptive(letter: char) -> bool {
         )
 }
 
-/// Each character of a text, and whether it is deceptive where it stands.
+/// Returns each character of a text, with `true` if it is deceptive where it stands.
 ///
-/// These characters of the set of [`is_deceptive`] are spelling in some places, and are not deceptive
-/// there:
+/// These characters of the set of [`is_deceptive`] are spelling in some places, where they are not
+/// deceptive:
 ///
-/// - the joiners U+200C and U+200D between the letters of a script whose letters join, as in Persian,
-///   and after a letter of such a script that takes the next one into itself, as in Hindi;
-/// - U+200D between two emoji, which are one emoji then;
+/// - the joiners U+200C and U+200D: between the letters of a script whose letters join, as in
+///   Persian, and after a letter of such a script that takes the next one into itself, as in Hindi;
+/// - U+200D between two emoji, which it joins into one;
 /// - the selectors U+180B to U+180D and U+180F after a letter of Mongolian;
 /// - the tags in the flags of England, Scotland and Wales.
 ///
@@ -101,7 +101,7 @@ const FLAGS: [&str; 3] = [
     "\u{e0067}\u{e0062}\u{e0077}\u{e006c}\u{e0073}\u{e007f}",
 ];
 
-/// Returns true if a joiner is spelling between these texts.
+/// Returns `true` if a joiner is spelling between these texts.
 fn joins(before: &str, joiner: char, after: &str) -> bool {
     let next = after.chars().next();
     let last = before.chars().next_back();
@@ -113,8 +113,8 @@ fn joins(before: &str, joiner: char, after: &str) -> bool {
     joiner == '\u{200d}' && emoji.is_some_and(is_emoji) && next.is_some_and(is_emoji)
 }
 
-/// Returns true for a letter or a mark of a script in which joiners are spelling: those from Arabic to
-/// Mandaic, those of South and Southeast Asia, and Mongolian.
+/// Returns `true` for a letter or a mark of a script in which joiners are spelling: those from
+/// Arabic to Mandaic, those of South and Southeast Asia, and Mongolian.
 fn is_of_joining_script(letter: char) -> bool {
     let is_part = letter.is_alphabetic() || takes_next(letter) || is_mark(letter);
     is_part
@@ -138,7 +138,7 @@ fn is_of_joining_script(letter: char) -> bool {
         )
 }
 
-/// Returns true for a sign that belongs to the letter before it.
+/// Returns `true` for a sign that belongs to the letter before it.
 fn is_mark(letter: char) -> bool {
     // Such a sign continues a name and cannot begin one.
     unicode_ident::is_xid_continue(letter)
@@ -146,8 +146,8 @@ fn is_mark(letter: char) -> bool {
         && !letter.is_numeric()
 }
 
-/// Returns true for a virama, the sign with which a letter takes the next one into itself. A joiner
-/// after it says how the two are drawn, even where no other letter follows.
+/// Returns `true` for a virama, the sign with which a letter takes the next one into itself. A
+/// joiner after it determines how the two are drawn, even if no letter follows.
 fn takes_next(letter: char) -> bool {
     matches!(
         letter,
@@ -171,7 +171,7 @@ fn is_mongolian(letter: char) -> bool {
     matches!(letter, '\u{1820}'..='\u{18aa}' | '\u{180b}'..='\u{180d}' | '\u{180f}')
 }
 
-/// Returns true for a character that can be a part of a joined emoji.
+/// Returns `true` for a character that can be a part of a joined emoji.
 fn is_emoji(letter: char) -> bool {
     matches!(
         letter,
@@ -184,8 +184,8 @@ fn is_emoji(letter: char) -> bool {
     )
 }
 
-/// The text with each [deceptive] character as an escape of Rust: `\n`, `\u{202e}`. The result is one
-/// line.
+/// Returns the text with each [deceptive] character as an escape of Rust: `\n`, `\u{202e}`. The
+/// result is one line.
 ///
 /// # Examples
 ///
@@ -213,8 +213,8 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 /// The only deceptive character of ASCII that JSON need not escape.
 const DELETE: u8 = 0x7f;
 
-/// The JSON with each [deceptive] character in its strings as an escape of JSON:
-/// `\u202e`. The JSON means the same.
+/// Returns the JSON with each [deceptive] character in its strings as an escape of JSON: `\u202e`.
+/// The JSON means the same.
 ///
 /// # Examples
 ///
@@ -225,8 +225,8 @@ const DELETE: u8 = 0x7f;
 /// assert_eq!(visible_json(json.to_string()), r#"{"name":"a\u202eb"}"#);
 /// ```
 pub fn visible_json(json: String) -> String {
-    // Most JSON has nothing to escape, and bytes are compared faster than characters: each build
-    // of a flow comes here, without optimisation.
+    // Most JSON has nothing to escape, and comparing bytes is faster than comparing characters:
+    // each build of a flow runs this, without optimisation.
     if json.is_ascii() && !json.as_bytes().contains(&DELETE) {
         return json;
     }

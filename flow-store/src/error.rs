@@ -19,13 +19,13 @@ pub struct Damaged {
 /// A damaged record among records that can be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedRecord {
-    /// The offset of the record. Reading on after it misses nothing else.
+    /// The offset of the record. A reader that continues after it misses no other record.
     pub offset: u64,
     /// The known facts about the damage.
     pub damaged: Damaged,
 }
 
-/// Why a store did not do what was asked. Everything stored before is still there.
+/// Errors of a store. Everything stored before is still there.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {

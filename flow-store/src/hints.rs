@@ -1,9 +1,9 @@
-//! Hints to other processes of what was written to a store (feature `hints`), for stores of which the
-//! server can pass on texts: [`Store::changes`](crate::Store::changes).
+//! Hints to other processes about writes to a store (feature `hints`), for stores with a server
+//! that can pass on texts: [`Store::changes`](crate::Store::changes).
 //!
-//! What was written within some milliseconds is told by one text, after it was written. A listener
-//! may be able to listen and never hear anything, as behind a pooler. So it sends something to itself
-//! now and then, and says that there are hints only while that arrives.
+//! One text covers the writes of some milliseconds and is sent after them. A listener may be
+//! connected but never receive anything, for instance behind a pooler. It therefore sends itself a
+//! test now and then, and reports hints as live only while these arrive.
 
 use std::any::Any;
 use std::fmt;
@@ -22,45 +22,45 @@ use crate::{Change, Changes};
 const RECORDS: u8 = 1;
 const WORK: u8 = 2;
 
-/// How long hints are gathered before they are sent.
+/// The time for which hints are gathered before they are sent.
 const GATHER: Duration = Duration::from_millis(10);
 
-/// How long one takes at most to come back.
+/// The time within which a test has to arrive.
 const ARRIVES: Duration = Duration::from_secs(5);
 
-/// How often it is tested that they arrive.
+/// The interval between tests.
 const TEST_EVERY: Duration = Duration::from_secs(30);
 
-/// How long after a lost connection there is another one.
+/// The delay before a reconnection after a lost connection.
 const AGAIN_IF_LOST: Duration = Duration::from_secs(1);
 
-/// The same where nothing arrives, or nobody may listen.
+/// The delay if nothing arrives, or listening is not permitted.
 const AGAIN_IF_DEAF: Duration = Duration::from_secs(60);
 
 /// A server that passes texts on to every process that listens.
 #[async_trait]
 pub trait Channel: Send + Sync + 'static {
-    /// Sends a text to all that listen, this process included. What cannot be sent is lost. Returns
-    /// when it was sent or is given up, which must not take for ever.
+    /// Sends a text to all listeners, including this process. A text that cannot be sent is lost.
+    /// Returns in bounded time, when the text was sent or given up.
     async fn send(&self, text: &str);
 
-    /// Begins to listen.
+    /// Starts listening.
     ///
     /// # Errors
     ///
-    /// It cannot be listened now, or not here.
+    /// Listening is not possible at the moment, or not here.
     async fn listen(&self) -> Result<Heard, Unheard>;
 }
 
-/// What is heard from now on.
+/// A subscription to texts.
 pub struct Heard {
     texts: mpsc::UnboundedReceiver<String>,
     _while_listening: Box<dyn Any + Send>,
 }
 
 impl Heard {
-    /// The texts, which end when the connection does. The other value is dropped when nobody listens
-    /// any more.
+    /// Creates a subscription from the texts, which end with the connection. The other value is
+    /// dropped when the listener stops.
     pub fn new(texts: mpsc::UnboundedReceiver<String>, while_listening: impl Any + Send) -> Heard {
         Heard {
             texts,
@@ -75,16 +75,16 @@ impl fmt::Debug for Heard {
     }
 }
 
-/// Why nothing is heard.
+/// The reason why no texts arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unheard {
-    /// There is no connection: another one is tried in a second.
+    /// There is no connection. The next attempt follows in a second.
     Lost,
-    /// It was refused, or nothing arrives: it is tried again in a minute.
+    /// Listening was refused, or nothing arrives. The next attempt follows in a minute.
     Deaf,
 }
 
-/// What was written.
+/// The kinds of things that were written.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Written {
     /// [`Change::records`].
@@ -106,17 +106,16 @@ impl Written {
     }
 }
 
-/// Sends hints over a channel, and listens to those of all processes while somebody wants to hear
-/// them.
+/// Sends hints over a channel, and receives those of all processes while it has subscribers.
 pub struct Hints<C> {
     channel: C,
-    /// What is to be told.
+    /// The kinds that are not sent yet.
     pending: AtomicU8,
     counts: watch::Sender<Counts>,
     listener: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// How often was heard of what.
+/// The number of hints of each kind.
 #[derive(Debug, Clone, Copy, Default)]
 struct Counts {
     records: u64,
@@ -131,7 +130,7 @@ impl Counts {
     }
 }
 
-/// Lets the next write send again, also if the task of this one does not come to its end.
+/// Allows the next write to send again, even if the task of this one is cancelled.
 struct Pending<C> {
     hints: Arc<Hints<C>>,
     is_taken: bool,
@@ -146,7 +145,7 @@ impl<C> Pending<C> {
 
 impl<C> Drop for Pending<C> {
     fn drop(&mut self) {
-        // What has come since it was taken is another one's.
+        // Later hints belong to another task.
         if !self.is_taken {
             self.take();
         }
@@ -160,7 +159,7 @@ impl<C> fmt::Debug for Hints<C> {
 }
 
 impl<C: Channel> Hints<C> {
-    /// Hints over this channel.
+    /// Creates hints over this channel.
     pub fn new(channel: C) -> Arc<Hints<C>> {
         Arc::new(Hints {
             channel,
@@ -170,12 +169,12 @@ impl<C: Channel> Hints<C> {
         })
     }
 
-    /// Tells other processes soon that this was written. What is lost on the way is found by those
-    /// who look for it.
+    /// Tells other processes soon that this was written. Their regular looks find writes whose
+    /// hints are lost.
     ///
     /// # Panics
     ///
-    /// It is not called within a tokio runtime.
+    /// Panics if called outside of a tokio runtime.
     pub fn tell(self: &Arc<Self>, written: Written) {
         let what = written.bits();
         if what == 0 || self.pending.fetch_or(what, Ordering::AcqRel) != 0 {
@@ -192,7 +191,7 @@ impl<C: Channel> Hints<C> {
         });
     }
 
-    /// The hints from now on.
+    /// Subscribes to hints.
     pub fn changes(self: &Arc<Self>) -> Box<dyn Changes> {
         Box::new(Listened {
             hints: self.clone(),
@@ -201,7 +200,7 @@ impl<C: Channel> Hints<C> {
         })
     }
 
-    /// Begins to listen, unless somebody does.
+    /// Starts the listener, unless it is running.
     fn keep_listening(self: &Arc<Self>) {
         let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
         // It also ends with its tokio runtime.
@@ -219,7 +218,7 @@ impl<C: Channel> Hints<C> {
         }
     }
 
-    /// Returns true if nobody wants to hear anything: who does later begins to listen anew.
+    /// Returns `true` if nobody is subscribed. A later subscriber starts a new listener.
     fn ends(&self) -> bool {
         let mut listener = self.listener.lock().unwrap_or_else(PoisonError::into_inner);
         let ends = self.counts.receiver_count() == 0;
@@ -258,14 +257,14 @@ impl<C: Channel> Hints<C> {
                     if !is_known {
                         is_known = true;
                         self.counts.send_modify(|counts| {
-                            // What came before was not heard.
+                            // Earlier hints were missed.
                             counts.add(RECORDS | WORK);
                             counts.is_live = true;
                         });
                     }
                 }
                 Ok(Some(text)) => {
-                    // The tests of other processes are no numbers.
+                    // Tests of other processes are not numbers.
                     if let Ok(what) = text.parse() {
                         self.counts.send_modify(|counts| counts.add(what));
                     }
@@ -294,11 +293,11 @@ impl Drop for NotLive<'_> {
     }
 }
 
-/// What somebody has heard.
+/// The hints of one subscriber.
 struct Listened<C> {
     hints: Arc<Hints<C>>,
     receiver: watch::Receiver<Counts>,
-    /// What was returned last. `None` if nothing was.
+    /// The counts that were returned last, if any.
     seen: Option<Counts>,
 }
 

@@ -5,21 +5,21 @@ use std::str::FromStr;
 
 use uuid::Uuid;
 
-/// The id of an execution, a UUID of version 7: later ids are greater, also as text. That of a part of
-/// a loop is of version 8, and begins as that of the execution with the loop.
+/// The id of an execution, a UUID of version 7: later ids are greater, also as text. The id of a
+/// part of a loop is of version 8, and starts like that of the execution with the loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ExecutionId(Uuid);
 
-/// The token of one question to one person. It can be used once. It is a UUID of version 4, so it
-/// cannot be guessed. Whoever has it can answer, so `Debug` does not show it and logs do not
-/// contain it; `Display` shows it.
+/// The token of one question to one person, valid once. It is a UUID of version 4, so it cannot be
+/// guessed. Everyone who has it can answer, so `Debug` hides it and logs do not contain it;
+/// `Display` shows it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Token(Uuid);
 
 macro_rules! id {
     ($name:ident, $what:literal) => {
         impl $name {
-            /// The id as a UUID.
+            /// Returns the id as a UUID.
             pub fn as_uuid(&self) -> Uuid {
                 self.0
             }

@@ -2,12 +2,12 @@
 //! in memory.
 //!
 //! A store does not know flows. It keeps rows and records, hands out leases, and refuses the writes
-//! of a process that has lost its lease. When a method has returned `Ok`, its effect is durable.
+//! of a process that has lost its lease. Once a method has returned `Ok`, its effect is durable.
 //!
 //! Programs that run flows use these types through `flow_durable`. A store for another database
-//! depends on this crate alone: [`refusal`] has the errors that every store returns, in the same
-//! words, the feature `hints` has what tells other processes of writes, and the feature `suite` has a
-//! test for each case that a store has to pass.
+//! depends on this crate alone. [`refusal`] has the common errors of all stores, the feature
+//! `hints` tells other processes of writes, and the feature `suite` has the tests that a store must
+//! pass.
 //!
 //! With the feature `blobs`, a `BlobStore` keeps large values outside of any store: in a folder, or
 //! in an object store such as S3 (crate `flow-blobs`).

@@ -1,28 +1,27 @@
-//! The records of the journal: what happened in an execution, in order.
+//! The records of the journal: the history of an execution.
 
 use std::fmt;
 use std::str::FromStr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// One line of an execution's journal.
+/// An entry in the journal of an execution.
 ///
-/// A record says where something happened (`step`, and as text for people `path`), and what. A
-/// replay finds the outcome of a step by the name of the step, which does not depend on anything
-/// that happens next to the step.
+/// A record names a place (`step`, and for people `path`) and an event. A replay finds the outcome
+/// of a step by the name of the step, which does not depend on what happens in parallel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// Its number within the execution: 0, 1, 2 and so on, without gaps.
+    /// The number within the execution: 0, 1, 2 and so on, without gaps.
     pub seq: u64,
-    /// When it was made, in milliseconds since 1970 (UTC).
+    /// The time of the record, in milliseconds since 1970 (UTC).
     pub at_ms: u64,
-    /// What happened.
+    /// The kind of the event.
     pub kind: RecordKind,
     /// The path of the node, such as `orders.payment.charge` or `report.summaries[3]`; for a record
     /// about the whole execution, the path of the flow.
     pub path: String,
-    /// The name of the step: the flows, forks and loops that contain it, from the outermost flow
-    /// on, and the node, each counted within the one that contains it. No other step of the
-    /// execution has this name.
+    /// The name of the step, unique in the execution. It consists of the flows, forks and loops
+    /// that contain the node, from the outermost flow inwards, and the node, each counted within
+    /// its container.
     ///
     /// | part | means |
     /// |---|---|
@@ -41,7 +40,7 @@ pub struct Record {
     pub item: Option<u32>,
     /// The index of the attempt, from 0.
     pub attempt: u32,
-    /// Further content of the kind, as JSON text. Empty if there is none.
+    /// Further content as JSON text. Empty if the kind has none.
     pub payload: String,
 }
 
@@ -49,28 +48,28 @@ pub struct Record {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum RecordKind {
-    /// The execution began. The payload is the input.
+    /// The execution started. The payload is the input.
     RunStarted,
-    /// The execution began as a copy of another one up to one of its records. The payload names
+    /// The execution started as a copy of another one, up to one of its records. The payload names
     /// both.
     RunCopied,
     /// A node was reached.
     NodeStarted,
     /// An attempt of a node failed. The payload is the error's text.
     AttemptFailed,
-    /// No other attempt follows: the fallback of a step is next, or `retry(…, if = …)` has decided so
+    /// No further attempt follows. The fallback of a step is next, or `retry(…, if = …)` decided so
     /// for a flow used as a node. The payload is the error.
     GaveUp,
-    /// A step is done. The payload is its outcome.
+    /// A step has finished. The payload is its outcome.
     Outcome,
     /// A step failed after its last attempt. The payload is its error.
     NodeFailed,
-    /// A flow used as a node failed, or a fork or a loop because something inside it did. The payload
-    /// is the error's text.
+    /// A flow used as a node failed, or a fork or a loop because something inside it did. The
+    /// payload is the error's text.
     FlowFailed,
     /// A node took an action. The payload is the action.
     NodeFinished,
-    /// The node waits. The payload is the time at which it continues, in milliseconds since 1970
+    /// The node waits. The payload is the time at which it resumes, in milliseconds since 1970
     /// (UTC).
     Waiting,
     /// The wait is over.
@@ -79,20 +78,20 @@ pub enum RecordKind {
     TimedOut,
     /// The node waits for an answer from outside. The payload is the question.
     Paused,
-    /// An answer arrived, or none in time. The payload is the answer.
+    /// An answer arrived, or the time for it ran out. The payload is the answer.
     Resumed,
     /// The state of the flow before its next node, from which a recovery resumes. The payload is
     /// the state.
     Snapshot,
-    /// The items of a loop run in parts, which are executions of their own. The payload says how many
-    /// items there are, and how many a part has.
+    /// The items of a loop run in parts, which are separate executions. The payload has the number
+    /// of items, and the size of a part.
     Spread,
-    /// The execution is a part of a loop of another one. The payload says which.
+    /// The execution is a part of a loop of another one, which the payload names.
     PartStarted,
-    /// A flow used as a node, or the execution's own, reached an end. The payload is the end's
+    /// A flow used as a node, or the execution's own flow, reached an end. The payload is the end's
     /// label.
     FlowEnded,
-    /// The execution is done. The payload is the output.
+    /// The execution completed. The payload is the output.
     RunCompleted,
     /// The execution failed. The payload is the error's text.
     RunFailed,
@@ -126,7 +125,7 @@ impl RecordKind {
         RecordKind::RunCancelled,
     ];
 
-    /// The name of the kind, as stored.
+    /// Returns the name of the kind, as stored.
     pub const fn as_str(self) -> &'static str {
         match self {
             RecordKind::RunStarted => "run_started",
@@ -183,14 +182,14 @@ impl fmt::Display for UnknownName {
 
 impl std::error::Error for UnknownName {}
 
-/// Milliseconds since 1970 (UTC); 0 for anything earlier.
+/// Converts a time to milliseconds since 1970 (UTC); 0 for anything earlier.
 pub fn to_ms(time: SystemTime) -> u64 {
     time.duration_since(UNIX_EPOCH).map_or(0, |since| {
         u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
     })
 }
 
-/// This number of milliseconds since 1970 (UTC) as a time.
+/// Converts milliseconds since 1970 (UTC) to a time.
 pub fn from_ms(ms: u64) -> SystemTime {
     UNIX_EPOCH
         .checked_add(Duration::from_millis(ms))
@@ -198,7 +197,7 @@ pub fn from_ms(ms: u64) -> SystemTime {
 }
 
 impl Record {
-    /// When it was made.
+    /// Returns the time of the record.
     pub fn at(&self) -> SystemTime {
         from_ms(self.at_ms)
     }

@@ -1,9 +1,9 @@
-//! Errors that every store returns, in the same words: for authors of stores.
+//! The common errors of all stores, for authors of stores.
 
 use crate::record::{Record, RecordKind};
 use crate::{ExecutionId, PauseRow, Row, Status, StoreError};
 
-/// The `seq` after these records, whose numbers have to start at `next`.
+/// Returns the `seq` after these records, whose numbers have to start at `next`.
 ///
 /// # Errors
 ///
@@ -22,8 +22,8 @@ pub fn sequence(id: ExecutionId, next: u64, records: &[Record]) -> Result<u64, S
     Ok(expected)
 }
 
-/// How many bytes each of the texts can have by which a store looks for executions. An entry of an
-/// index of Postgres has room for three of them.
+/// The maximum size in bytes of each text that a store searches by. Three of them fit into an index
+/// entry of Postgres.
 pub const LONGEST_NAME: usize = 512;
 
 /// Refuses an execution whose flow, owner, idempotency key or concurrency key is longer than
@@ -53,7 +53,7 @@ pub fn names(row: &Row) -> Result<(), StoreError> {
     }
 }
 
-/// The number of the newest snapshot among these records.
+/// Returns the number of the newest snapshot among these records.
 pub fn newest_snapshot(records: &[Record]) -> Option<u64> {
     records
         .iter()
@@ -76,11 +76,11 @@ pub fn questions_of(id: ExecutionId, pauses: &[PauseRow]) -> Result<(), StoreErr
     }
 }
 
-/// Refuses a status that does not end an execution.
+/// Refuses a status with which an execution is not over.
 ///
 /// # Errors
 ///
-/// The status does not end it.
+/// An execution with this status is not over.
 pub fn is_an_end(status: Status) -> Result<(), StoreError> {
     if status.is_over() {
         return Ok(());
@@ -88,24 +88,24 @@ pub fn is_an_end(status: Status) -> Result<(), StoreError> {
     Err(other(format!("an execution cannot end as {status}")))
 }
 
-/// The error if another execution has this id.
+/// Returns the error for an id that another execution has.
 pub fn id_taken(id: ExecutionId) -> StoreError {
     other(format!("there is an execution {id} already"))
 }
 
-/// The error if another question has the token of a new one.
+/// Returns the error for a token that another question has.
 pub fn token_taken() -> StoreError {
     other("there is a question with this token already".to_owned())
 }
 
-/// The error if records are to be removed before one that is not a snapshot.
+/// Returns the error for a removal of records before one that is not a snapshot.
 pub fn not_a_snapshot(id: ExecutionId, seq: u64) -> StoreError {
     other(format!(
         "execution {id}: the records before {seq} stay, since it is not a snapshot"
     ))
 }
 
-/// The error if a transaction is asked of a store that has none.
+/// Returns the error for a transaction of a store that has none.
 pub fn no_transactions() -> StoreError {
     other("the store has no database in which a step could write".to_owned())
 }

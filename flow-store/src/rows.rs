@@ -9,16 +9,16 @@ use uuid::Uuid;
 use crate::ids::{ExecutionId, Token};
 use crate::record::{Record, UnknownName};
 
-/// The status of an execution. Printed and stored in small letters.
+/// The status of an execution. Printed and stored in lowercase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Status {
-    /// It is stored and has not begun: it waits for its time, or for a process that has a place for
-    /// it. See [`Store::take_queued`](crate::Store::take_queued).
+    /// It is stored, but has not started: it waits for its time, or for a process with capacity.
+    /// See [`Store::take_queued`](crate::Store::take_queued).
     Queued,
-    /// It runs, in this process or another one, or will when `recover` is called.
+    /// It runs in some process, or will when `recover` is called.
     Running,
     /// It waits for an answer from outside, for the parts of a loop, or for a time that is some
-    /// seconds ahead. No process has it.
+    /// seconds ahead. No process holds it.
     Paused,
     /// It has reached an end.
     Completed,
@@ -39,7 +39,7 @@ impl Status {
         Status::Cancelled,
     ];
 
-    /// Its name, as stored.
+    /// Returns the name of the status, as stored.
     pub const fn as_str(self) -> &'static str {
         match self {
             Status::Queued => "queued",
@@ -51,13 +51,13 @@ impl Status {
         }
     }
 
-    /// Returns true if the execution will never continue.
+    /// Returns `true` if the execution will never continue.
     pub const fn is_over(self) -> bool {
         matches!(self, Status::Completed | Status::Failed | Status::Cancelled)
     }
 
-    /// Returns true if the execution has begun and is not over. Such executions count towards the
-    /// limit of their [`Concurrency`].
+    /// Returns `true` if the execution has started and is not over. Such executions count towards
+    /// the limit of their [`Concurrency`].
     pub const fn is_under_way(self) -> bool {
         matches!(self, Status::Running | Status::Paused)
     }
@@ -81,127 +81,127 @@ impl FromStr for Status {
 }
 
 /// The format of the journals that this version of the library reads and writes. Format 1, in which
-/// the names of steps counted the visits to their path in the whole execution, was never released.
+/// step names counted the visits to their path in the whole execution, was never released.
 pub const JOURNAL_FORMAT: u32 = 2;
 
 /// An execution, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
-    /// Its id.
+    /// The id.
     pub id: ExecutionId,
-    /// The name of its flow.
+    /// The name of the flow.
     pub flow: String,
     /// The version of the flow that it runs: the hash of its structure. See
     /// [`Store::put_structure`](crate::Store::put_structure).
     pub structure: String,
-    /// The owner, if it has one.
+    /// The owner, if any.
     pub owner: Option<String>,
-    /// The idempotency key: a second start with the same key returns this execution.
+    /// The idempotency key: a second start with it returns this execution.
     pub idempotency_key: Option<String>,
     /// The SHA-256 of the input, in hexadecimal digits. A second start with the same key has to
     /// have the same hash.
     pub input_hash: String,
-    /// How it stands.
+    /// The status.
     pub status: Status,
-    /// The format of its journal: see [`JOURNAL_FORMAT`].
+    /// The format of the journal: see [`JOURNAL_FORMAT`].
     pub format: u32,
-    /// The options with which it was started, as JSON.
+    /// The options of the start, as JSON.
     pub options: String,
-    /// When it was started, in milliseconds since 1970 (UTC).
+    /// The start time, in milliseconds since 1970 (UTC).
     pub created_ms: u64,
-    /// When it was last written to, in milliseconds since 1970 (UTC). A claim does not count as a
+    /// The time of the last write, in milliseconds since 1970 (UTC). A claim does not count as a
     /// write.
     pub updated_ms: u64,
-    /// When it continues without an answer, in milliseconds since 1970 (UTC): when the first of its
-    /// open questions expires or, if that is earlier, at the [`timer_ms`](Append::timer_ms) with
-    /// which it was paused.
+    /// The time at which it resumes without an answer, in milliseconds since 1970 (UTC): the expiry
+    /// of the first of its open questions or, if earlier, the [`timer_ms`](Append::timer_ms) of its
+    /// pause.
     pub wake_ms: Option<u64>,
-    /// The number of records that its journal has had: the `seq` of the next one.
+    /// The number of records ever written to its journal: the `seq` of the next one.
     pub next_seq: u64,
     /// The newest snapshot, from which a recovery resumes.
     pub snapshot_seq: Option<u64>,
-    /// The execution of which it is a copy, up to one of its records.
+    /// The execution that it was copied from, up to one of the records.
     pub copied_from: Option<ExecutionId>,
     /// The output as JSON if it is completed; the reason as text if it failed or was cancelled.
     pub result: Option<String>,
-    /// How often it was claimed. A process may write only while this is the fence of its claim.
+    /// The number of claims so far. A process may write only while this is the fence of its claim.
     pub fence: u64,
-    /// Of those that are queued, the ones with a higher number begin first.
+    /// The priority in the queue: a higher number begins first.
     pub priority: i32,
-    /// Before this time, in milliseconds since 1970 (UTC), it does not leave the queue.
+    /// The earliest time to leave the queue, in milliseconds since 1970 (UTC).
     pub not_before_ms: Option<u64>,
-    /// How many executions like it may be under way at once.
+    /// The limit on similar executions in progress at once.
     pub concurrency: Option<Concurrency>,
-    /// Why it is halted: it does not continue by itself, and is not [due](crate::Store::due), until
-    /// somebody [marks](crate::Store::mark) it otherwise. Of no meaning if it is over.
+    /// The reason why it is halted: it does not resume by itself and is not
+    /// [due](crate::Store::due), until it is [marked](crate::Store::mark) otherwise. Meaningless if
+    /// it is over.
     pub halted: Option<String>,
-    /// How often it was taken over at its last record. `None` if it never was.
+    /// The number of takeovers at its last record, if any.
     pub take_overs: Option<TakeOvers>,
 }
 
 impl Row {
-    /// The reason for which it is halted, if it is.
+    /// Returns the reason why it is halted, if it is.
     pub fn halt(&self) -> Option<&str> {
         self.halted.as_deref().filter(|_| !self.status.is_over())
     }
 }
 
-/// How often a process took an execution over from one that was lost.
+/// The number of times that a process took an execution over from a lost one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TakeOvers {
-    /// How often, while the journal had the same length.
+    /// The count while the journal had the same length.
     pub count: u32,
-    /// That length: the `next_seq` of the execution.
+    /// The length of the journal then: the `next_seq` of the execution.
     pub at_seq: u64,
 }
 
-/// The state of an execution that [`Store::mark`](crate::Store::mark) writes. The values replace those
-/// of the [`Row`].
+/// The state that [`Store::mark`](crate::Store::mark) writes to an execution. The values replace
+/// those of the [`Row`].
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Mark {
-    /// Why the execution is halted. `None` if it is not.
+    /// The reason why the execution is halted, if it is.
     pub halted: Option<String>,
-    /// How often it was taken over.
+    /// The takeovers.
     pub take_overs: Option<TakeOvers>,
-    /// Its new options, as JSON. `None` leaves them as they were.
+    /// The new options, as JSON. `None` keeps the current ones.
     pub options: Option<String>,
 }
 
-/// A limit on the executions that are under way at once, in all processes: those that have begun
-/// and are not over, also while they are paused.
+/// A limit on executions in progress at once, in all processes. An execution is in progress from
+/// its start until it is over, also while paused.
 ///
-/// It holds back what is queued. An execution that is created with another status begins whatever
-/// the limit says, and counts.
+/// The limit applies to queued executions. An execution that is created with another status begins
+/// regardless, and counts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Concurrency {
-    /// What the executions have in common, such as the name of a customer. Executions of different
+    /// The key that the executions share, such as the name of a customer. Executions of different
     /// flows and owners can have the same key.
     pub key: String,
-    /// An execution leaves the queue only if fewer than this many with the same key are under way.
-    /// Each execution has a limit of its own, which is compared with the number of all of them.
+    /// The limit: the execution leaves the queue only while fewer than this many with the same key
+    /// are in progress. Executions with the same key may have different limits.
     pub at_most: u32,
 }
 
-/// Which queued executions a process takes: see [`Store::take_queued`](crate::Store::take_queued).
+/// The arguments of [`Store::take_queued`](crate::Store::take_queued).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Take {
-    /// The names of the flows that the process has, and how many executions of each it takes at
-    /// most.
+    /// The names of the flows that the process has, each with the maximum number of its executions.
     pub flows: BTreeMap<String, usize>,
-    /// At most this many in total.
+    /// The maximum number in total.
     pub limit: usize,
     /// The holder of the claims.
     pub holder: Uuid,
     /// The time, in milliseconds since 1970 (UTC).
     pub now_ms: u64,
-    /// Until when the claims are valid, in milliseconds since 1970 (UTC).
+    /// The end of the claims, in milliseconds since 1970 (UTC).
     pub until_ms: u64,
 }
 
 /// A question to a person, as stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PauseRow {
-    /// The token with which it is answered.
+    /// The token for the answer.
     pub token: Token,
     /// The execution that asks.
     pub execution: ExecutionId,
@@ -215,9 +215,9 @@ pub struct PauseRow {
     pub expected: String,
     /// The JSON Schema of the answer, if its type has one.
     pub schema: Option<String>,
-    /// When it was asked, in milliseconds since 1970 (UTC).
+    /// The time of the question, in milliseconds since 1970 (UTC).
     pub created_ms: u64,
-    /// When it expires, in milliseconds since 1970 (UTC).
+    /// The expiry, in milliseconds since 1970 (UTC).
     pub expires_ms: Option<u64>,
     /// The state of the question.
     pub state: PauseState,
@@ -230,18 +230,18 @@ pub enum PauseState {
     Open,
     /// An answer, as JSON. The run has not seen it yet.
     Answered(String),
-    /// There was no answer in time. The run has not seen this yet.
+    /// The time ran out without an answer. The run has not seen this yet.
     TimedOut,
     /// It was answered, and the run has continued.
     Used,
-    /// There was no answer in time, and the run has continued.
+    /// The time ran out without an answer, and the run has continued.
     Expired,
     /// The run continued without it: the node that asked was dropped, or the execution is over.
     Withdrawn,
 }
 
 impl PauseState {
-    /// Returns true if the run is done with the question.
+    /// Returns `true` if the run has dealt with the question.
     pub const fn is_closed(&self) -> bool {
         matches!(
             self,
@@ -249,7 +249,7 @@ impl PauseState {
         )
     }
 
-    /// The state of the question when the run is done with it.
+    /// Returns the state of the question after the run has dealt with it.
     pub fn closed(&self) -> PauseState {
         match self {
             PauseState::Answered(_) | PauseState::Used => PauseState::Used,
@@ -273,24 +273,24 @@ impl From<Settlement> for PauseState {
 pub enum Settlement {
     /// An answer, as JSON.
     Answer(String),
-    /// There was no answer in time.
+    /// The time ran out without an answer.
     TimedOut,
 }
 
-/// A claim to an execution: the right to write to it, until somebody else claims it.
+/// A claim to an execution: the right to write to it, until another claim replaces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {
     /// The holder of the claim.
     pub holder: Uuid,
-    /// Until when nobody else can claim the execution, in milliseconds since 1970 (UTC).
+    /// The time until which nobody else can claim the execution, in milliseconds since 1970 (UTC).
     pub until_ms: u64,
-    /// The length for which it was made, in milliseconds. It is never valid for longer, unless the
-    /// clock by which it was made is ahead.
+    /// The length of the claim when it was made, in milliseconds. It is never valid for longer,
+    /// unless the clock of its maker is ahead.
     pub lease_ms: u64,
 }
 
 impl Claim {
-    /// A claim from now on, until this time.
+    /// Creates a claim from now until this time.
     pub fn new(holder: Uuid, now_ms: u64, until_ms: u64) -> Claim {
         Claim {
             holder,
@@ -299,12 +299,12 @@ impl Claim {
         }
     }
 
-    /// Returns true if nobody else can claim the execution now.
+    /// Returns `true` if nobody else can claim the execution now.
     pub fn is_valid(&self, now_ms: u64) -> bool {
         self.until_ms > now_ms
     }
 
-    /// The claim as if it had been made in 1970: it has run out by any clock.
+    /// Returns the claim as if made in 1970, so that it has expired by any clock.
     pub fn broken(self) -> Claim {
         Claim {
             until_ms: self.lease_ms,
@@ -312,8 +312,8 @@ impl Claim {
         }
     }
 
-    /// Returns true if it is valid for longer than it was made for, because the clock of its holder
-    /// is ahead of this time.
+    /// Returns `true` if it is valid for longer than its length, because the clock of its holder is
+    /// ahead of this time.
     pub fn is_ahead(&self, now_ms: u64) -> bool {
         self.until_ms > now_ms.saturating_add(self.lease_ms)
     }
@@ -322,10 +322,10 @@ impl Claim {
 /// The condition under which [`Store::end`](crate::Store::end) ends an execution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EndIf {
-    /// If it is not over.
+    /// It is not over.
     NotOver,
-    /// If it is paused, its `updated_ms` is less than this, and none of its questions is settled
-    /// but not closed: nobody has answered.
+    /// It is paused, its `updated_ms` is less than this, and all its settled questions are closed:
+    /// nobody has answered.
     PausedUntouchedSince(u64),
 }
 
@@ -338,27 +338,27 @@ pub enum Created {
     Existing(ExecutionId),
 }
 
-/// The changes that a process writes to an execution that it has claimed: all of them, or none.
+/// The changes that a process writes to an execution that it has claimed. They apply as a whole.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Append {
     /// New records, whose `seq` continues from the row's `next_seq`.
     pub records: Vec<Record>,
     /// New questions.
     pub opened: Vec<PauseRow>,
-    /// Questions of this execution, including new ones, with which the run is done.
+    /// Questions of this execution, including new ones, that the run has dealt with.
     pub closed: Vec<Token>,
-    /// The new status. `None` leaves it as it was. If the status is one of an execution that is
-    /// over, all its questions are closed and the claim is given up.
+    /// The new status. `None` keeps the current one. A status of an execution that is over closes
+    /// all its questions and releases the claim.
     pub status: Option<Status>,
-    /// The row's new `result`. `None` leaves it as it was.
+    /// The row's new `result`. `None` keeps the current one.
     pub result: Option<String>,
-    /// The row's new `structure`. `None` leaves it as it was.
+    /// The row's new `structure`. `None` keeps the current one.
     pub structure: Option<String>,
-    /// When an execution that this write pauses continues by itself, in milliseconds since 1970
-    /// (UTC), whatever its questions: because of a wait or a timeout next to them. Any other write
-    /// removes this time.
+    /// The time at which an execution that this write pauses resumes by itself, in milliseconds
+    /// since 1970 (UTC), regardless of its questions: because of a parallel wait or timeout. Any
+    /// other write removes this time.
     pub timer_ms: Option<u64>,
-    /// Whether to give up the claim.
+    /// Releases the claim.
     pub release: bool,
     /// Removes the records before this one, which is a snapshot.
     pub prune_before: Option<u64>,
@@ -366,8 +366,8 @@ pub struct Append {
     pub now_ms: u64,
 }
 
-/// Selects the executions that [`Store::list`](crate::Store::list) returns: those that every part
-/// of the query allows.
+/// Selects the executions that [`Store::list`](crate::Store::list) returns. All parts of the query
+/// have to match.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ListQuery {
     /// With this flow.
@@ -386,7 +386,7 @@ pub struct ListQuery {
     pub copied_from: Option<ExecutionId>,
     /// `Some(true)` selects those that are halted, `Some(false)` those that are not.
     pub halted: Option<bool>,
-    /// `Some(true)` selects those with an open question of their own, `Some(false)` those without one.
+    /// `Some(true)` selects those with an open question of their own, `Some(false)` all others.
     pub asks: Option<bool>,
     /// Older than this one: the next page.
     pub before: Option<ExecutionId>,
@@ -395,8 +395,8 @@ pub struct ListQuery {
 }
 
 impl ListQuery {
-    /// Returns true if the query allows this execution, as far as its row says: the row does not say
-    /// what it [asks](ListQuery::asks).
+    /// Returns `true` if the query matches this row. [`asks`](ListQuery::asks) is not part of a row
+    /// and not checked.
     pub fn allows(&self, row: &Row) -> bool {
         self.flow.as_ref().is_none_or(|flow| *flow == row.flow)
             && self.status.is_none_or(|status| status == row.status)
@@ -414,14 +414,14 @@ impl ListQuery {
     }
 }
 
-/// A record with its position among the records of all executions.
+/// A record with its offset in the log of all executions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Logged {
-    /// The offset. It grows from record to record, with gaps. Reading on after it misses nothing.
+    /// The offset, which grows with gaps. A reader that continues after it misses nothing.
     pub offset: u64,
-    /// The execution.
+    /// The execution that the record belongs to.
     pub execution: ExecutionId,
-    /// Its owner.
+    /// The owner of the execution.
     pub owner: Option<String>,
     /// The record.
     pub record: Record,

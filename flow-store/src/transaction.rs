@@ -1,4 +1,4 @@
-//! Transactions of a store's own database, for steps that write there.
+//! Transactions in a store's own database, for steps that write there.
 
 use std::any::Any;
 
@@ -8,29 +8,29 @@ use crate::error::StoreError;
 use crate::ids::ExecutionId;
 use crate::rows::Append;
 
-/// A transaction of a store's own database: [`Store::begin`](crate::Store::begin).
+/// A transaction in a store's own database: [`Store::begin`](crate::Store::begin).
 ///
 /// A step writes its rows through [`handle`](StoreTransaction::handle), whose type is the
-/// database's own; [`append`](StoreTransaction::append) then adds the step's outcome and commits
-/// both. If it is dropped, it is rolled back.
+/// database's own. [`append`](StoreTransaction::append) then adds the step's outcome and commits
+/// both. A dropped transaction is rolled back.
 #[async_trait]
 pub trait StoreTransaction: Send {
-    /// What the step writes with.
+    /// Returns the handle through which the step writes.
     fn handle(&mut self) -> &mut (dyn Any + Send);
 
-    /// Checks that it can be committed, as far as the database can say before it is: what fails here
-    /// is a failure of the step.
+    /// Checks that the transaction can be committed, as far as the database knows in advance. An
+    /// error is a failure of the step.
     ///
     /// # Errors
     ///
-    /// It cannot be committed: it took too long, or broke a constraint that is checked late.
+    /// The transaction took too long, or violated a constraint that is checked late.
     async fn check(&mut self) -> Result<(), StoreError>;
 
-    /// Writes to a claimed execution, and commits that together with what the step has written.
+    /// Writes to a claimed execution, and commits that together with the step's writes.
     ///
     /// # Errors
     ///
-    /// As [`Store::append`](crate::Store::append), and if the database refuses to commit.
+    /// Errors of [`Store::append`](crate::Store::append), or the database refuses to commit.
     async fn append(
         self: Box<Self>,
         id: ExecutionId,
@@ -38,13 +38,13 @@ pub trait StoreTransaction: Send {
         append: Append,
     ) -> Result<(), StoreError>;
 
-    /// Commits what the step has written, in a run that is not kept in the store.
+    /// Commits the step's writes, in a run that is not kept in the store.
     ///
     /// # Errors
     ///
     /// The database refuses to commit.
     async fn commit(self: Box<Self>) -> Result<(), StoreError>;
 
-    /// Undoes what the step has written, and returns when that is done.
+    /// Undoes the step's writes, and returns once that is done.
     async fn roll_back(self: Box<Self>);
 }

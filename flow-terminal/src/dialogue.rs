@@ -19,15 +19,15 @@ pub(crate) trait Prompts {
     fn select(&mut self, prompt: &str, items: &[&str]) -> Result<usize, BoxError>;
     /// Asks for yes or no.
     fn confirm(&mut self, prompt: &str) -> Result<bool, BoxError>;
-    /// Asks for a line that passes the check, which says what is wrong with other lines.
+    /// Asks for a line that passes the check, which explains why other lines do not.
     fn input(&mut self, prompt: &str, check: &Check<'_>) -> Result<String, BoxError>;
 }
 
 /// Checks a line. The error says what is wrong with it.
 pub(crate) type Check<'a> = dyn Fn(&str) -> Result<(), String> + 'a;
 
-/// Shows the question, and asks for a value until it is an answer. If a value that was put together
-/// from its parts is not an answer, JSON is asked for instead.
+/// Shows the question, and asks until the value is an answer. If a value composed of its parts is
+/// not an answer, asks for JSON instead.
 ///
 /// Everything passed to the prompts is [`Legible`].
 pub(crate) fn ask(
@@ -54,7 +54,7 @@ pub(crate) fn ask(
     Ok(json(&line)?)
 }
 
-/// Asks for a value that is called `label`.
+/// Asks for a value named `label`.
 fn value(prompts: &mut impl Prompts, label: &str, shape: &Shape) -> Result<Value, BoxError> {
     Ok(match shape {
         Shape::Unit => Value::Null,
@@ -71,8 +71,8 @@ fn value(prompts: &mut impl Prompts, label: &str, shape: &Shape) -> Result<Value
     })
 }
 
-/// Asks for a value that may be left out. A line may be left empty; for anything else, the person
-/// is first asked whether there is a value.
+/// Asks for an optional value. A line may be left empty; for anything else, the person is first
+/// asked if there is a value.
 fn optional(prompts: &mut impl Prompts, label: &str, inner: &Shape) -> Result<Value, BoxError> {
     match inner {
         Shape::Unit | Shape::Bool | Shape::Option(_) | Shape::Struct(_) | Shape::Enum(_) => {
@@ -133,7 +133,7 @@ fn one_of(
     )])))
 }
 
-/// The prompt for a value of this name.
+/// Returns the prompt for a value of this name.
 fn described(label: &str, shape: &Shape) -> String {
     match shape {
         Shape::Text => label.to_owned(),
@@ -145,7 +145,7 @@ fn described(label: &str, shape: &Shape) -> String {
     }
 }
 
-/// The value of a line.
+/// Parses a line as a value.
 fn parse(line: &str, shape: &Shape) -> Result<Value, String> {
     match shape {
         Shape::Text => Ok(line.into()),
@@ -184,8 +184,8 @@ mod tests {
 
     use super::*;
 
-    /// Answers with these lines, and notes what was asked. A line that does not pass its check is
-    /// noted with the reason.
+    /// Answers with these lines, and records what was asked. A line that fails its check is
+    /// recorded with the reason.
     struct Script {
         lines: std::vec::IntoIter<&'static str>,
         asked: Vec<String>,
@@ -280,7 +280,7 @@ mod tests {
         }
     }
 
-    /// The answer, and what was asked.
+    /// Returns the answer, and what was asked.
     fn answered<T: serde::de::DeserializeOwned>(
         lines: &[&'static str],
     ) -> (Result<T, String>, Vec<String>) {

@@ -1,8 +1,8 @@
-//! Shows questions so that people see what they are really asked.
+//! Shows questions so that people see exactly what they are asked.
 //!
-//! A question contains values, which may come from anywhere. The hard thing is that nobody may
-//! mistake a value for something that the flow or the terminal says. So characters that control the
-//! terminal do not reach it, and each row of a question of several rows is marked.
+//! A question contains values, which may come from anywhere. No value may look like text of the
+//! flow or the terminal. Control characters therefore do not reach the terminal, and each row of a
+//! question with several rows is marked.
 
 use std::borrow::Cow;
 
@@ -19,24 +19,22 @@ pub(crate) struct Size {
     pub(crate) columns: usize,
 }
 
-/// Prompts whose texts are made [`visible`].
+/// Prompts that make their texts [`visible`].
 pub(crate) struct Legible<'p, P>(pub(crate) &'p mut P);
 
 impl<P: Prompts> Legible<'_, P> {
     /// Shows a question.
     ///
-    /// A question of one row is shown as it is. Texts that people approve have line breaks, and it
-    /// is not known here whether a line break is the flow's own or part of a value. So every line
-    /// break starts a new row, and each row begins with a bar, also where the terminal would have
-    /// wrapped the line: no part of a question can look like something that comes after the
-    /// question.
+    /// A question of one row is shown as it is. Longer texts have line breaks, which may belong to
+    /// the flow or to a value. Every line break therefore starts a new row, and each row begins
+    /// with a bar, including rows that the terminal would have wrapped. No part of a question can
+    /// then look like output after the question.
     ///
     /// A value can push the rows before it off the screen. A question of more rows than half a
     /// screen therefore ends with its number of rows and its first row.
     pub(crate) fn ask(&mut self, question: &str) {
         let size = self.size();
-        // The last column stays free, because some terminals begin a new row as soon as it is
-        // written to.
+        // The last column stays free, because some terminals start a new row once it is full.
         let room = size.columns.max(NARROWEST) - 1;
         let lines: Vec<Cow<'_, str>> = question.lines().map(visible).collect();
         if let [line] = &lines[..]
@@ -87,7 +85,7 @@ impl<P: Prompts> Prompts for Legible<'_, P> {
 /// The mark at the beginning of each row of a question of several rows.
 const BAR: &str = "| ";
 
-/// The smallest number of columns that is assumed of a terminal.
+/// The minimum number of columns that a terminal is assumed to have.
 const NARROWEST: usize = 8;
 
 /// Breaks the line into rows of at most this width.
@@ -112,7 +110,7 @@ fn fitting(line: &str, room: usize) -> (&str, &str) {
     line.split_at(end.map_or(line.len(), |(at, _)| at))
 }
 
-/// The largest number of columns that a terminal gives a letter.
+/// The maximum number of columns of a letter in a terminal.
 fn width(letter: char) -> usize {
     if letter.is_ascii() { 1 } else { 2 }
 }
@@ -121,7 +119,7 @@ fn width(letter: char) -> usize {
 mod tests {
     use super::*;
 
-    /// Notes what is shown.
+    /// Records what is shown.
     #[derive(Default)]
     struct Shown(Vec<String>);
 

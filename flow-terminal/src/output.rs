@@ -1,22 +1,22 @@
-//! What commands print, and how they end.
+//! The output and the results of commands.
 
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use flow_spec::visible;
 
-/// How a command that was carried out ended. The error of one that was not is a text.
+/// The result of a command that was executed. Other commands have an error text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The flow reached an end, or nothing is wrong.
+    /// The flow reached an end, or no problem was found.
     Fine,
-    /// The flow failed, or something is wrong.
+    /// The flow failed, or a problem was found.
     Found,
 }
 
-/// The exit code of a command: 0, or 1 if it [found](Outcome::Found) something. The error of one that
-/// was not carried out is printed on the standard error, and its exit code is 2.
+/// Returns the exit code of a command: 0, or 1 if it [found](Outcome::Found) a problem. If it
+/// failed, prints the error on standard error and returns 2.
 pub fn exit_code(done: Result<Outcome, String>) -> ExitCode {
     match done {
         Ok(Outcome::Fine) => ExitCode::SUCCESS,
@@ -28,7 +28,7 @@ pub fn exit_code(done: Result<Outcome, String>) -> ExitCode {
     }
 }
 
-/// Prints an error. Text from anywhere cannot control the terminal.
+/// Prints an error. Its text cannot control the terminal.
 pub(crate) fn tell_error(error: &str) {
     for (index, line) in error.lines().enumerate() {
         let title = if index == 0 { "error: " } else { "       " };
@@ -36,7 +36,7 @@ pub(crate) fn tell_error(error: &str) {
     }
 }
 
-/// Prints data. It is not an error if nobody reads it any more, as in `list | head -1`.
+/// Prints data. A closed output is not an error, as in `list | head -1`.
 pub(crate) fn print(text: &str) -> Result<(), String> {
     let mut output = io::stdout().lock();
     let written = output.write_all(text.as_bytes());
@@ -48,7 +48,7 @@ pub(crate) fn print(text: &str) -> Result<(), String> {
     }
 }
 
-/// A key and a value on the command line.
+/// Parses a key and a value from the command line.
 pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
@@ -56,18 +56,18 @@ pub(crate) fn pair(text: &str) -> Result<(String, String), String> {
     }
 }
 
-/// A value on the command line: JSON, or else a text.
+/// Parses a value from the command line: JSON, or else a text.
 #[cfg(feature = "executions")]
 pub(crate) fn value(text: &str) -> serde_json::Value {
     serde_json::from_str(text).unwrap_or_else(|_| text.into())
 }
 
-/// A time, as `2026-11-25T04:05:06Z`.
+/// Formats a time, as `2026-11-25T04:05:06Z`.
 #[cfg(feature = "executions")]
 pub(crate) fn time(time: std::time::SystemTime) -> String {
     use std::time::{Duration, SystemTime};
 
-    // What is after the year 9999 has no such text.
+    // Times after the year 9999 have no such format.
     let last = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(253_402_300_799));
     let shown = last.map_or(time, |last| time.min(last));
     humantime::format_rfc3339_seconds(shown).to_string()

@@ -16,13 +16,13 @@ use crate::legible::Size;
 /// Asks the person at the terminal, part by part: the variant of an enum, a line for each field. A
 /// value without a simple shape is entered as JSON.
 ///
-/// Questions that a flow asks at the same time are asked one after the other. Each takes one of
-/// tokio's blocking threads until it is answered, even if the run has ended meanwhile.
+/// Concurrent questions of a flow are asked one after the other. Each occupies one of tokio's
+/// blocking threads until it is answered, even if the run has ended meanwhile.
 ///
 /// A question shows values, which may come from anywhere. Characters that would control the
 /// terminal, change the order of letters or be invisible are shown as escapes, such as `\u{1b}`.
-/// Each row of a question of several rows begins with a bar, and a long question is followed by its
-/// number of rows and its beginning: no value can look like the end of a question, or hide its
+/// Each row of a question with several rows begins with a bar, and a long question is followed by
+/// its number of rows and its beginning. No value can look like the end of a question, or hide its
 /// beginning.
 ///
 /// # Examples
@@ -55,7 +55,7 @@ use crate::legible::Size;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Terminal;
 
-/// There is one terminal, and only one question on it at a time.
+/// The lock of the terminal, which shows one question at a time.
 static AT_THE_TERMINAL: Mutex<()> = Mutex::new(());
 
 #[async_trait]
@@ -65,8 +65,8 @@ impl Answer for Terminal {
     }
 }
 
-/// Asks the person at the terminal. What `prepare` returns is dropped when the question is no longer
-/// there, which can be after the run has ended.
+/// Asks the person at the terminal. The value of `prepare` is dropped when the question ends, which
+/// may be after the run.
 pub(crate) async fn ask_at_the_terminal<T>(
     question: &Question,
     prepare: impl FnOnce() -> T + Send + 'static,
@@ -88,7 +88,7 @@ pub(crate) async fn ask_at_the_terminal<T>(
     answer.await?
 }
 
-/// The prompts at the terminal.
+/// Prompts at the terminal.
 struct Dialogue;
 
 impl Prompts for Dialogue {
@@ -101,7 +101,7 @@ impl Prompts for Dialogue {
     }
 
     fn show(&mut self, line: &str) {
-        // The same stream as that of `dialoguer`, so that the program's own output stays separate.
+        // Uses the stream of `dialoguer`, so that the program's own output stays separate.
         eprintln!("{line}");
     }
 

@@ -1,13 +1,13 @@
 //! Advice in the format of the text.
 //!
-//! Problems of documents quote JSON, which is how documents are described. In YAML, people leave out
+//! Problems of documents quote JSON, because documents are described in JSON. In YAML, people omit
 //! the quotes of names, and forget those of texts that need them.
 
 use flow_spec::Problem;
 
 use crate::Format;
 
-/// A problem with its advice in this format.
+/// Words the advice of a problem in this format.
 pub(crate) fn in_format(mut problem: Problem, format: Format) -> Problem {
     if format == Format::Json {
         return problem;
@@ -23,7 +23,7 @@ pub(crate) fn in_format(mut problem: Problem, format: Format) -> Problem {
     problem
 }
 
-/// The text without the quotes of the names of fields in what it quotes.
+/// Removes the quotes around field names from the JSON that the text quotes.
 fn without_quotes(text: &str) -> String {
     let parts = text.split('`').enumerate().map(|(index, part)| {
         // Every second part stands between two backquotes.
@@ -66,7 +66,7 @@ pub(crate) fn quotes(line: &str) -> Option<String> {
     let value = value.trim();
     let is_quoted = value.starts_with(['"', '\'', '|', '>']);
     let begins_value = value.starts_with(['*', '&', '!', '@', '`', '%']);
-    // A list or an object may go on in the next line, but has nothing after its end.
+    // A list or an object may continue in the next line, but nothing follows its end.
     let begins_collection = value.starts_with(['{', '[']);
     let after = value
         .rsplit(['}', ']'])

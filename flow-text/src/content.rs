@@ -1,24 +1,24 @@
-//! What both formats are read into.
+//! The content that both formats are read into.
 
 use serde_json::Value;
 
 use crate::problem::{Found, Place, Problem};
 use crate::tree::{Mark, Tree, inside};
 
-/// The largest number of values in a text. Each takes some hundred bytes of memory.
+/// The maximum number of values in a text. Each takes some hundred bytes of memory.
 pub const MOST_VALUES: usize = 1_000_000;
 
-/// The problem that there are more.
+/// The problem of a text with more values.
 pub(crate) fn too_many(place: Place) -> Problem {
     let message = format!("there are more than {MOST_VALUES} values up to here");
     Problem::new(place, "", message)
 }
 
-/// What a text consists of, in either format.
+/// The content of a text, in either format.
 pub(crate) struct Content {
     pub(crate) value: Value,
     pub(crate) tree: Tree,
-    /// The problems of the text that do not keep it from being read further.
+    /// The problems of the text that do not stop the reading.
     pub(crate) found: Found,
     /// The first thing that is not part of the values.
     pub(crate) lost: Option<(Place, Lost)>,
@@ -29,11 +29,11 @@ pub(crate) struct Content {
 pub enum Lost {
     /// A comment.
     Comment,
-    /// An anchor of YAML. What its aliases stand for is written out.
+    /// An anchor of YAML. The values of its aliases are written out.
     Anchor,
 }
 
-/// The problem that a name stands twice in the object at a JSON pointer.
+/// The problem of a name that occurs twice in the object at a JSON pointer.
 pub(crate) fn twice(object: &str, name: &str, first: Mark, second: Mark) -> Problem {
     let pointer = inside(object, name);
     let message = format!("`{name}` stands twice in this object");
@@ -43,7 +43,7 @@ pub(crate) fn twice(object: &str, name: &str, first: Mark, second: Mark) -> Prob
     problem
 }
 
-/// Another place that belongs to a problem, and what is there.
+/// Another place that belongs to a problem, with its meaning.
 pub(crate) fn related(what: &str, place: Place) -> String {
     format!("{what} (line {}, column {})", place.line, place.column)
 }

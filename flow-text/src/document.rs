@@ -13,7 +13,7 @@ use crate::problem::{Found, Place, Problem};
 use crate::tree::Tree;
 use crate::{Format, json, yaml};
 
-/// The largest text that is read, in bytes. Ten thousand nodes fit.
+/// The maximum size of a text, in bytes. Ten thousand nodes fit.
 pub const LARGEST: usize = 32 << 20;
 
 /// A flow that was read from text, with the places of its values.
@@ -23,7 +23,7 @@ pub struct Document {
     /// The place of the flow in the text: a JSON pointer, `""` if the flow is the whole text.
     pointer: String,
     notation: Notation,
-    /// Where its parts are in the text. `None` if they are where the document has them.
+    /// The places of its parts in the text. `None` if they are where the document has them.
     origins: Option<Arc<Origins>>,
     tree: Arc<Tree>,
     format: Format,
@@ -62,9 +62,9 @@ pub struct Document {
 ///
 /// # Errors
 ///
-/// All problems of the text and of the document in it. Those of the document are those of
-/// [`FlowDocument::parse`]; those of a workflow are likewise that a field is missing, unknown or of
-/// the wrong type, or that a step is named that does not exist.
+/// All problems of the text and of the document in it. The problems of a document are those of
+/// [`FlowDocument::parse`]. In a workflow, likewise, a field is missing, unknown or of the wrong
+/// type, or a step is named that does not exist.
 pub fn read(bytes: &[u8], format: Format) -> Result<Document, Vec<Problem>> {
     let content = content(bytes, format)?;
     let flow = import(&content.value);
@@ -76,7 +76,7 @@ pub fn read(bytes: &[u8], format: Format) -> Result<Document, Vec<Problem>> {
 ///
 /// # Errors
 ///
-/// As [`read`], for all flows of the list together.
+/// See [`read`]. The problems of all flows of the list are reported together.
 pub fn read_all(bytes: &[u8], format: Format) -> Result<Vec<Document>, Vec<Problem>> {
     let content = content(bytes, format)?;
     let flows = match &content.value {
@@ -90,8 +90,8 @@ pub fn read_all(bytes: &[u8], format: Format) -> Result<Vec<Document>, Vec<Probl
     placed(content, flows, format)
 }
 
-/// The problems that the analysis finds in the flows of a text, as [`Document::check`] for each. If
-/// there are more than a hundred, the first hundred are listed.
+/// The problems that the analysis finds in the flows of a text, with [`Document::check`] for each.
+/// If there are more than a hundred, only the first hundred are listed.
 pub fn check_all(documents: &[Document]) -> Vec<Problem> {
     let mut found = Found::default();
     for document in documents {
@@ -175,25 +175,25 @@ impl Document {
         &self.flow
     }
 
-    /// The JSON pointer of the flow in its text: `""` if it is the whole text, and `/1` if it is the
-    /// second one of a list.
+    /// The JSON pointer of the flow in its text: `""` if it is the whole text, and `/1` if it is
+    /// the second one of a list.
     pub fn pointer(&self) -> &str {
         &self.pointer
     }
 
     /// The first thing in the whole text that is lost if its flows are written again, with its
-    /// place. `None` if there is nothing of this kind.
+    /// place. `None` if nothing is lost.
     pub fn lost(&self) -> Option<(Place, Lost)> {
         self.lost
     }
 
-    /// In which notation the flow is written.
+    /// The notation in which the flow is written.
     pub fn notation(&self) -> Notation {
         self.notation
     }
 
-    /// What a workflow of another tool says and its document does not, with its places: limits of
-    /// runs, and settings of the tool's engine. The flow is complete without it.
+    /// The parts of another tool's workflow that its document omits, with their places: limits of
+    /// runs, and settings of the tool's engine. The flow is complete without them.
     pub fn left_out(&self) -> &[Problem] {
         &self.left_out
     }
@@ -203,26 +203,26 @@ impl Document {
         self.flow
     }
 
-    /// The problems that the analysis finds in the flow, as by [`FlowDocument::check`].
+    /// The problems that the analysis finds in the flow, as with [`FlowDocument::check`].
     pub fn check(&self) -> Vec<Problem> {
         let problems = self.flow.check().into_iter();
         problems.map(|problem| self.locate(problem)).collect()
     }
 
-    /// The place of a value in the text by its JSON pointer in the flow. If there is no such value,
-    /// the place of the last one on the way to it.
+    /// The place of a value in the text by its JSON pointer in the flow. Without such a value, the
+    /// place of the last one on the way to it.
     ///
-    /// A list or an object that has a name is where its name is.
+    /// A list or an object that has a name is at the place of its name.
     pub fn place(&self, pointer: &str) -> Place {
         self.tree.place(&self.pointer_in_text(pointer), false)
     }
 
-    /// The place of the name of a field, as [`place`](Self::place) for its value.
+    /// The place of the name of a field, like [`place`](Self::place) for its value.
     pub fn place_of_name(&self, pointer: &str) -> Place {
         self.tree.place(&self.pointer_in_text(pointer), true)
     }
 
-    /// A problem of the flow with its place in the text.
+    /// Adds the place in the text to a problem of the flow.
     pub fn locate(&self, problem: flow_spec::Problem) -> Problem {
         let problem = match &self.origins {
             Some(origins) => origins.problem(problem),
@@ -234,7 +234,7 @@ impl Document {
         )
     }
 
-    /// The JSON pointer in the text of what is at a JSON pointer in the flow.
+    /// Translates a JSON pointer in the flow to the one in the text.
     pub fn pointer_in_text(&self, pointer: &str) -> String {
         let pointer = match &self.origins {
             Some(origins) => origins.of(pointer),
@@ -244,7 +244,7 @@ impl Document {
     }
 }
 
-/// The problem with its pointers in the whole text.
+/// The problem with its pointers relative to the whole text.
 fn below(pointer: &str, mut problem: flow_spec::Problem) -> flow_spec::Problem {
     problem.pointer.insert_str(0, pointer);
     for (related, _) in &mut problem.related {

@@ -1,4 +1,4 @@
-//! JSON: its values by `serde_json`, and their places by a walk over the same text.
+//! JSON: its values as `serde_json` reads them, and their places from a walk over the same text.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -13,7 +13,7 @@ use crate::tree::{Field, Inside, Mark, Path, Tree};
 ///
 /// # Errors
 ///
-/// It is not JSON, has too many values, or is nested deeper than `serde_json` reads.
+/// The text is not JSON, has too many values, or is nested deeper than `serde_json` reads.
 pub(crate) fn read(text: &str) -> Result<Content, Problem> {
     if let Some(at) = one_too_many(text) {
         return Err(too_many(Place::of(text.as_bytes(), at)));
@@ -34,7 +34,7 @@ pub(crate) fn read(text: &str) -> Result<Content, Problem> {
     })
 }
 
-/// The offset of the value with which there are too many values and names. It comes after a mark
+/// The offset of the value that exceeds the maximum number of values and names. It follows a mark
 /// outside of strings.
 fn one_too_many(text: &str) -> Option<usize> {
     let (mut is_string, mut is_escaped) = (false, false);
@@ -164,7 +164,7 @@ impl<'a> Walk<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// The first byte that is not space, at which the walk then is.
+    /// Moves to the first byte that is not space, and returns it.
     fn peek(&mut self) -> u8 {
         loop {
             match self.byte() {

@@ -1,19 +1,19 @@
 //! Flows as text: as JSON, as YAML of the same shape, and as `flow!`.
 //!
-//! [`read`] reads a document, or a workflow of another tool ([`Notation`]), and reports all problems
-//! at once, each with its line and column and its JSON pointer. [`Document::check`] adds those of the
-//! analysis, with the codes and sentences of `flow!`. [`to_yaml`] writes a document as YAML, and
-//! [`source()`] as the `flow!` that compiles to it. [`layout`] lays out `flow!` in sources.
+//! [`read`] reads a document, or a workflow of another tool ([`Notation`]). It reports all problems
+//! at once, each with its line and column and its JSON pointer. [`Document::check`] adds those of
+//! the analysis, with the codes and sentences of `flow!`. [`to_yaml`] writes a document as YAML,
+//! and [`source()`] as the `flow!` that compiles to it. [`layout`] lays out `flow!` in sources.
 //!
 //! The hard thing is the place of each value. A text is therefore read into a tree of places next
-//! to the values. JSON itself is read by `serde_json`, and YAML becomes the same values by the
-//! rules of YAML 1.2, so that nobody who uses a document can tell in which form it was written.
+//! to the values. `serde_json` reads JSON itself. YAML becomes the same values by the rules of YAML
+//! 1.2, so that no user of a document can tell in which format it was written.
 //!
 //! # YAML
 //!
 //! The YAML of a document has the fields of its JSON, under the same names. Comments are allowed,
-//! and so are anchors and aliases, as long as what the aliases stand for is not larger than 4 MiB.
-//! These are refused:
+//! and so are anchors and aliases, as long as the values of the aliases are not larger than 4 MiB.
+//! YAML with any of these is refused:
 //!
 //! - a name that occurs twice in one object, or that is not a string;
 //! - tags (`!!str`) and the merge key `<<` of YAML 1.1;

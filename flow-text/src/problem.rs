@@ -17,18 +17,18 @@ pub struct Place {
 /// One mistake in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Where it is in the text.
+    /// The place in the text.
     pub place: Place,
-    /// Where it is in the document, as a JSON pointer (RFC 6901). `""` is the whole document, or a
-    /// text that cannot be read at all.
+    /// The JSON pointer (RFC 6901) in the document. `""` is the whole document, or a text that
+    /// cannot be read at all.
     pub pointer: String,
-    /// What kind of mistake it is.
+    /// The kind of mistake.
     pub code: Code,
-    /// What is wrong: one sentence without a full stop.
+    /// The mistake: one sentence without a full stop.
     pub message: String,
     /// Facts that show the mistake, such as a path, one per line.
     pub notes: Vec<String>,
-    /// How to fix it.
+    /// The way to fix it.
     pub help: Option<String>,
 }
 
@@ -56,20 +56,20 @@ pub(crate) fn begins_character(byte: u8) -> bool {
     byte & 0b1100_0000 != 0b1000_0000
 }
 
-/// The problems of a text, as many as are listed.
+/// The listed problems of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     listed: Vec<Problem>,
     more: bool,
 }
 
-/// The largest number of bytes in a text of a problem. Texts quote names, which can be of any
+/// The maximum number of bytes in a text of a problem. Texts quote names, which can be of any
 /// length.
 const LONGEST: usize = 2000;
 
 impl Found {
-    /// Adds a problem. What an alias of YAML stands for is read at several places, and has the same
-    /// problem there.
+    /// Adds a problem. The value of a YAML alias is read at several places, and has the same
+    /// problem at each.
     pub(crate) fn push(&mut self, mut problem: Problem) {
         let is_same =
             |other: &Problem| (other.place, &other.message) == (problem.place, &problem.message);
@@ -90,7 +90,7 @@ impl Found {
         self.listed.push(problem);
     }
 
-    /// Returns true if there are more than are listed.
+    /// Returns true if there are more than the listed ones.
     pub(crate) fn is_full(&self) -> bool {
         self.more
     }
@@ -99,7 +99,7 @@ impl Found {
         self.listed.is_empty()
     }
 
-    /// The problems. If there are more than are listed, a last one says so.
+    /// The listed problems. If there are more, a last one says so.
     pub(crate) fn into_vec(mut self) -> Vec<Problem> {
         if self.more {
             let message = format!("there are more problems than these {MOST_PROBLEMS}");
@@ -111,7 +111,7 @@ impl Found {
 }
 
 impl Problem {
-    /// A mistake in the shape of a text.
+    /// Creates a problem for a mistake in the shape of a text.
     pub(crate) fn new(
         place: Place,
         pointer: impl Into<String>,
@@ -133,15 +133,15 @@ impl Problem {
     }
 }
 
-/// As compilers write it: `12:5`.
+/// Prints `12:5`, as compilers do.
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.line, self.column)
     }
 }
 
-/// The text of the problem: its place and the message, then a line for the JSON pointer, each note
-/// and the help. Text quoted from the document is [`visible`], so that it cannot begin a line.
+/// Prints the place and the message, then a line for the JSON pointer, each note and the help. Text
+/// quoted from the document is [`visible`], so that it cannot begin a line.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (place, message) = (self.place, visible(&self.message));

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crate::Place;
 
-/// A place as a tree keeps it: there can be millions.
+/// A place in a compact form, since a tree can have millions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Mark {
     line: u32,
     column: u32,
 }
 
-/// A value: where it is, and what is in it.
+/// A value: its place and its content.
 #[derive(Debug)]
 pub(crate) struct Tree {
     pub(crate) mark: Mark,
@@ -24,8 +24,7 @@ pub(crate) enum Inside {
     Scalar,
     List(Vec<Tree>),
     Object(Vec<Field>),
-    /// The value that an anchor of YAML names, where it is written and where an alias stands for
-    /// it.
+    /// The value of a YAML anchor, both where it is written and where an alias stands for it.
     Shared(Arc<Tree>),
 }
 
@@ -37,8 +36,8 @@ pub(crate) struct Field {
     pub(crate) value: Tree,
 }
 
-/// The place of a value that is being read. Its pointer is built only for a problem, because there
-/// can be many values under a long name.
+/// The place of a value that is being read. Its pointer is built only for a problem, because many
+/// values can be under a long name.
 pub(crate) enum Path<'a> {
     Document,
     Item(&'a Path<'a>, usize),
@@ -80,12 +79,11 @@ impl Mark {
 }
 
 impl Tree {
-    /// The place of what a JSON pointer names or, if there is no such value, of the last value on
-    /// the way to it.
+    /// The place of the value at a JSON pointer or, without such a value, of the last one on the
+    /// way to it.
     ///
-    /// This is the place of the value, unless it has parts of its own and a name: then, or if
-    /// `is_name`, it is that of the name. A reader looks for `nodes`, and not for the bracket after
-    /// it.
+    /// For a list or an object with a name, or if `is_name`, this is the place of the name. A
+    /// reader looks for `nodes`, and not for the bracket after it.
     pub(crate) fn place(&self, pointer: &str, is_name: bool) -> Place {
         let (mut tree, mut name) = (self, None);
         let mut parts = pointer.split('/').skip(1).peekable();
@@ -98,7 +96,7 @@ impl Tree {
                 }),
                 Inside::Object(fields) => {
                     let part = part.replace("~1", "/").replace("~0", "~");
-                    // Of a name that stands twice, the last one is read.
+                    // If a name occurs twice, the last one is read.
                     let field = fields.iter().rfind(|field| *field.name == *part);
                     field.map(|field| (&field.value, Some(field.mark)))
                 }
@@ -115,7 +113,7 @@ impl Tree {
         }
     }
 
-    /// The content, also if it is shared.
+    /// The content, even if it is shared.
     fn content(&self) -> &Inside {
         match &self.inside {
             Inside::Shared(tree) => tree.content(),

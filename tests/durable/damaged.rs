@@ -40,20 +40,20 @@ async fn a_damaged_record_is_named() {
             2,
             Damage::Payload("{"),
             "stops.increase",
-            "the recorded value is not a `u64`: ",
+            "record 2, `outcome`: EOF while parsing an object",
         ),
         (
             2,
             Damage::Payload("#"),
             "stops.increase",
-            "the recorded value is not JSON: expected value",
+            "record 2, `outcome`: expected value",
         ),
         (2, Damage::Missing, "stops.increase", "record 2 is missing"),
         (
             0,
             Damage::Payload("{\"num"),
             "stops",
-            "record 0, the input, is damaged: EOF while parsing",
+            "record 0, `run_started`: EOF while parsing",
         ),
         (
             0,
@@ -73,13 +73,20 @@ async fn a_damaged_record_is_named() {
         second.recover().await.unwrap();
         let error = second.get(id).await.unwrap().settled().await.unwrap_err();
         let text = error.to_string();
-        let RuntimeError::Unreadable {
-            execution,
-            path: at,
-            reason: why,
-        } = error
-        else {
-            panic!("{text}")
+        let (execution, at, why) = match error {
+            RuntimeError::Unreadable {
+                execution,
+                path,
+                reason,
+            } => (execution, path, reason),
+            RuntimeError::DamagedRecord {
+                execution,
+                path,
+                seq,
+                kind,
+                reason,
+            } => (execution, path, format!("record {seq}, `{kind}`: {reason}")),
+            _ => panic!("{text}"),
         };
         assert_eq!((execution, &*at), (id, path), "{damage:?}: {why}");
         assert!(why.starts_with(reason), "{damage:?}: {why}");
@@ -141,14 +148,17 @@ async fn a_wait_that_does_not_say_until_when_is_not_over() {
         let second = runtime(failing.clone(), Waits::new());
         second.recover().await.unwrap();
         let error = second.get(id).await.unwrap().settled().await.unwrap_err();
-        let RuntimeError::Unreadable { path, reason, .. } = &error else {
+        let RuntimeError::DamagedRecord {
+            path,
+            seq: number,
+            kind,
+            ..
+        } = &error
+        else {
             panic!("{error}")
         };
         assert_eq!(path, "waits.wait");
-        assert_eq!(
-            *reason,
-            format!("record {seq}, a wait, is damaged: it does not say until when")
-        );
+        assert_eq!((*number, *kind), (seq, RecordKind::Waiting));
         failing.fault.mend();
         assert_eq!(second.recover().await.unwrap().resumed, [id]);
         let execution = second.get(id).await.unwrap().settled().await.unwrap();
@@ -192,7 +202,7 @@ async fn a_failure_without_its_error_does_not_begin_a_fallback() {
     let second = runtime(failing, Falls::new());
     second.recover().await.unwrap();
     let error = second.get(id).await.unwrap().settled().await.unwrap_err();
-    let reason = "record 3, a failure, is damaged: it does not contain an error";
+    let reason = "record 3, `gave_up`, is damaged: expected ident";
     assert!(error.to_string().contains(reason), "{error}");
 }
 

@@ -10,28 +10,28 @@ use super::inbox::Listen;
 use super::outcome::{Failures, ToolOutcome, ToolStatus};
 use super::results::keep_results;
 use super::think::Think;
-use crate::limits::budget::Spent;
 use crate::message::ToolCall;
 use crate::messages::Messages;
 use crate::model::Model;
+use crate::spending::budget::Spent;
 use crate::tools::Tools;
 
-/// Whether a tool is called.
+/// The decision about a tool call.
 #[node(human = "Call {call}?")]
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approval {
-    /// It is called.
+    /// The tool is called.
     Approved,
-    /// It is not called, and the model reads the reason.
+    /// The tool is not called, and the model reads the reason.
     Rejected {
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// A node that decides whether a person is asked before a call: it reads `call`, and `failures` if there are
-/// some, and takes the action `"ask"` or `"call"`.
+/// A node that decides whether a person is asked before a call. It reads `call` and the optional
+/// `failures`, and takes the action `"ask"` or `"call"`.
 ///
 /// # Examples
 /// ```
@@ -44,29 +44,29 @@ pub enum Approval {
 #[derive(Debug, Clone)]
 pub struct NeedsApproval {
     tools: BTreeSet<String>,
-    /// Whether a person is asked about the tools of the set, or about all others.
+    /// True if a person is asked about the tools of the set, false if about all others.
     of_these: bool,
-    /// What makes the calls, if it is known.
+    /// The node that makes the calls, if known.
     call_tool: Option<CallTool>,
 }
 
-/// Whether a person is asked.
+/// The decision to ask a person or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Action, Serialize, Deserialize)]
 pub enum Asked {
     /// A person is asked.
     Ask,
-    /// The tool is called at once.
+    /// The tool is called immediately.
     Call,
 }
 
 impl NeedsApproval {
-    /// A person is asked before each call.
+    /// Asks a person before each call.
     pub fn always() -> NeedsApproval {
         NeedsApproval::except::<String>([])
     }
 
-    /// A person is asked before the calls of these tools. Prefer [`except`](NeedsApproval::except) where
-    /// tools are added later: nobody is asked about those that are not named here.
+    /// Asks a person before calls of these tools. Prefer [`except`](NeedsApproval::except) where
+    /// tools are added later: nobody is asked about tools that are not named here.
     pub fn of<N: Into<String>>(tools: impl IntoIterator<Item = N>) -> NeedsApproval {
         NeedsApproval {
             tools: tools.into_iter().map(Into::into).collect(),
@@ -75,7 +75,7 @@ impl NeedsApproval {
         }
     }
 
-    /// A person is asked before the calls of all tools but these.
+    /// Asks a person before calls of all tools except these.
     pub fn except<N: Into<String>>(tools: impl IntoIterator<Item = N>) -> NeedsApproval {
         NeedsApproval {
             tools: tools.into_iter().map(Into::into).collect(),
@@ -84,15 +84,15 @@ impl NeedsApproval {
         }
     }
 
-    /// Nobody is asked about a call that this node refuses: there is no such tool, its arguments do not fit,
-    /// or the tool is stopped because it has failed. The action is `"call"`, so that the model reads at once
-    /// what is wrong.
+    /// Skips the question for a call that this node refuses: the tool does not exist, its arguments
+    /// do not fit, or the tool is stopped because of failures. The action is then `"call"`, so the
+    /// model reads the problem immediately.
     pub fn unless_refused_by(mut self, call_tool: &CallTool) -> NeedsApproval {
         self.call_tool = Some(call_tool.clone());
         self
     }
 
-    /// The first name that none of these tools has.
+    /// The first name that does not belong to these tools.
     fn unknown(&self, tools: &Tools) -> Option<&str> {
         let mut names = self.tools.iter().map(String::as_str);
         names.find(|name| tools.get(name).is_none())
@@ -113,7 +113,7 @@ impl NeedsApproval {
     }
 }
 
-/// Whether people are asked about a tool was said, and there is no such tool.
+/// The error for an approval setting with the name of an unknown tool.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("whether people are asked about `{name}` is said, and there is no tool of this name")]
 #[non_exhaustive]
@@ -122,7 +122,7 @@ pub struct UnknownTool {
     pub name: String,
 }
 
-/// What the model reads of a call that was rejected.
+/// The result of a rejected call, as the model reads it.
 #[node(writes = result)]
 pub fn rejected(call: &ToolCall, reason: &str) -> ToolOutcome {
     let text = format!("Error: a person rejected the call: {reason}");
@@ -130,7 +130,7 @@ pub fn rejected(call: &ToolCall, reason: &str) -> ToolOutcome {
 }
 
 flow! {
-    /// One call of a tool, about which a person may be asked.
+    /// A call of a tool that may need the approval of a person.
     pub ApprovedCall(call: ToolCall, failures: Option<Failures>) -> (result: ToolOutcome) {
         node needs_approval: NeedsApproval;
         node call_tool: CallTool;
@@ -146,8 +146,8 @@ flow! {
 flow! {
     /// An [`Agent`](crate::agent::Agent) that asks a person before it calls some of its tools.
     ///
-    /// The calls of a turn are asked about and made up to eight at a time, where a question that waits takes
-    /// one of the places. What a person rejects, the model reads.
+    /// The calls of a turn are approved and made up to eight at a time; a waiting question occupies
+    /// one of the places. The model reads the reasons of rejections.
     pub ApprovedAgent(messages: Messages, spent: Option<Spent>) -> (
         messages: Messages,
         answer: Option<String>,
@@ -174,12 +174,12 @@ flow! {
 }
 
 impl ApprovedAgent {
-    /// An agent with this model and these tools, which asks before some of its calls, and with the
-    /// defaults of its nodes. Nobody is asked about a call that cannot be made.
+    /// Creates an agent with this model and these tools, which asks before some of its calls. Its
+    /// nodes have their defaults. Nobody is asked about a call that cannot be made.
     ///
     /// # Errors
-    /// [`UnknownTool`] if there is no tool of a name that `asks` has: a slip of the pen would take the
-    /// question away.
+    /// [`UnknownTool`] if `asks` names a tool that does not exist: a typo would disable the
+    /// question.
     pub fn of(
         model: impl Model + 'static,
         tools: Tools,

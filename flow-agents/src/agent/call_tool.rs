@@ -10,22 +10,22 @@ use crate::message::ToolCall;
 use crate::tool::ToolError;
 use crate::tools::Tools;
 
-/// How many characters of a result the model reads unless [`CallTool::longest_result`] says otherwise.
+/// The default of [`CallTool::longest_result`].
 const LONGEST: usize = 50_000;
 
-/// After failures in how many turns in a row a tool is stopped unless [`CallTool::failures`] says otherwise.
+/// The default of [`CallTool::failures`].
 const FAILURES: NonZeroU32 = NonZeroU32::new(3).expect("three is not zero");
 
-/// A node that calls a tool for a model: it reads `call`, and `failures` if there are some, and writes the
-/// [`ToolOutcome`].
+/// A node that calls a tool for a model. It reads `call` and the optional `failures`, and writes
+/// the [`ToolOutcome`].
 ///
-/// It does not fail. What is wrong with the call, or why the tool has failed, is what the model reads as
-/// the result, behind `Error: `. A tool that failed in several turns in a row is not called any more.
+/// It does not fail. The model reads errors of the call or the tool as the result, after `Error: `.
+/// A tool that failed in several consecutive turns is no longer called.
 ///
-/// It calls what is among its tools, also what the model was not told of: give it those of
+/// It calls any of its tools, even those unknown to the model: give it the tools of
 /// [`Think`](crate::agent::Think).
 ///
-/// Each call is told to observers as [`AgentEvent`]s.
+/// It emits each call to observers as [`AgentEvent`]s.
 #[derive(Debug, Clone)]
 pub struct CallTool {
     tools: Tools,
@@ -43,21 +43,21 @@ impl CallTool {
         }
     }
 
-    /// How many characters of a result the model reads, 50,000 by default. Of a longer one it reads the
-    /// beginning, and how many more there were.
+    /// Sets the maximum number of characters of a result that the model reads. The default is
+    /// 50,000. A longer one is cut, with the number of those left out.
     pub fn longest_result(mut self, characters: usize) -> CallTool {
         self.longest = characters;
         self
     }
 
-    /// After failures in how many turns in a row a tool is not called any more, 3 by default. Calls that
-    /// were refused do not count.
+    /// Sets the number of consecutive turns with failures after which a tool is no longer called.
+    /// The default is 3. Refused calls do not count.
     pub fn failures(mut self, failures: NonZeroU32) -> CallTool {
         self.failures = failures;
         self
     }
 
-    /// Whether the call is refused without its tool being called.
+    /// Returns true if the call is refused without calling its tool.
     pub(super) fn refuses(
         &self,
         cx: &Context,
@@ -88,14 +88,14 @@ impl CallTool {
     }
 }
 
-/// In how many turns in a row the tool has failed.
+/// The number of consecutive turns in which the tool has failed.
 fn failed(call: &ToolCall, failures: Option<&Failures>) -> u32 {
     let failures = failures.and_then(|failures| failures.get(&call.name));
     failures.copied().unwrap_or_default()
 }
 
-/// Tells observers of the run. One that cannot be told is not worth failing for: an event consists of
-/// texts, which can all be written as JSON.
+/// Emits an event to the observers of the run. It always succeeds: events consist of texts, which
+/// can be written as JSON.
 fn tell(cx: &Context, event: &AgentEvent) {
     if let Err(error) = cx.emit_json(event) {
         unreachable!("an event consists of texts: {error}");

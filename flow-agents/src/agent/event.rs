@@ -1,16 +1,16 @@
-//! What an agent tells the observers of its run.
+//! Events that an agent emits to the observers of its run.
 
 use serde::{Deserialize, Serialize};
 
 use super::outcome::ToolStatus;
 use crate::message::ToolCall;
 
-/// How much of a result an event has, in characters.
+/// The maximum number of characters of a result in an event.
 const SHOWN: usize = 1000;
 
-/// What the node [`CallTool`](crate::agent::CallTool) emits: the JSON of
-/// [`EventKind::DeltaJson`](flow_runtime::EventKind::DeltaJson). What a model says comes as text, in
-/// [`EventKind::Delta`](flow_runtime::EventKind::Delta).
+/// The events of the node [`CallTool`](crate::agent::CallTool), as the JSON of
+/// [`EventKind::DeltaJson`](flow_runtime::EventKind::DeltaJson). The text of the model is emitted
+/// as [`EventKind::Delta`](flow_runtime::EventKind::Delta).
 ///
 /// # Examples
 /// ```
@@ -40,9 +40,9 @@ pub enum AgentEvent {
         id: String,
         /// The name of the tool.
         tool: String,
-        /// What became of the call.
+        /// The status of the call.
         status: ToolStatus,
-        /// The result. Of a long one the first thousand characters, and how many more there were.
+        /// The result. A long one is cut to a thousand characters, with a note.
         output: String,
     },
 }
@@ -66,7 +66,7 @@ impl AgentEvent {
     }
 }
 
-/// The first characters of a text, and how many more there were.
+/// The first characters of a text, and the number of those left out.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

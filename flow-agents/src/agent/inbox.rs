@@ -1,4 +1,4 @@
-//! What people say while an agent works.
+//! Messages from people while an agent works.
 
 use std::error::Error;
 use std::fmt;
@@ -11,22 +11,22 @@ use serde::{Deserialize, Serialize};
 use crate::message::Message;
 use crate::messages::Messages;
 
-/// Where an agent finds what people say while it works.
+/// A source of messages from people while an agent works.
 #[async_trait]
 pub trait Inbox: Send + Sync {
-    /// The messages that have come since the last time, in order; they are not returned again.
+    /// Takes the messages that have arrived since the last call, in order.
     ///
-    /// In a durable run, the step that asks has an [id](Context::step_id), which begins with that of the
-    /// execution, and by which a step that is repeated after a crash can be recognised.
+    /// In a durable run, the [id](Context::step_id) of the step identifies a step that is repeated
+    /// after a crash. It begins with the id of the execution.
     ///
     /// # Errors
     /// The messages could not be read. The agent fails.
     async fn take(&self, cx: &Context) -> Result<Vec<Message>, Box<dyn Error + Send + Sync>>;
 }
 
-/// Messages that wait in this process for one agent. They are read behind the results of tools: what is
-/// sent while the last answer comes waits for the next run. If the process ends, those that wait are
-/// lost, and so are those that were taken by a step that is not recorded.
+/// Messages that wait in this process for one agent. They are read after the results of tools: a
+/// message that is sent during the last answer waits for the next run. If the process ends, waiting
+/// messages are lost, and so are those taken by a step that is not recorded.
 ///
 /// # Examples
 /// ```
@@ -40,12 +40,12 @@ pub trait Inbox: Send + Sync {
 pub struct MessageQueue(Arc<Mutex<Vec<Message>>>);
 
 impl MessageQueue {
-    /// A queue without messages. Its copies are the same queue.
+    /// Creates an empty queue. Clones share the same queue.
     pub fn new() -> MessageQueue {
         MessageQueue::default()
     }
 
-    /// Adds what a person says.
+    /// Adds a message from a person.
     pub fn send(&self, text: impl Into<String>) {
         let message = Message::user(text);
         let mut waiting = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -61,13 +61,13 @@ impl Inbox for MessageQueue {
     }
 }
 
-/// A node that adds to the messages what people have said meanwhile: see [`Heard`] for its actions. By
-/// default nobody is listened to.
+/// A node that adds messages from people to the conversation. Its actions are those of [`Heard`].
+/// The default has no inbox.
 #[derive(Clone, Default)]
 pub struct Listen(Option<Arc<dyn Inbox>>);
 
 impl Listen {
-    /// Adds what comes from here.
+    /// Adds the messages from this source.
     pub fn to(inbox: impl Inbox + 'static) -> Listen {
         Listen(Some(Arc::new(inbox)))
     }
@@ -79,15 +79,15 @@ impl fmt::Debug for Listen {
     }
 }
 
-/// Whether people have said something.
+/// The result of listening to people.
 #[derive(Debug, Clone, PartialEq, Action, Serialize, Deserialize)]
 pub enum Heard {
-    /// They have.
+    /// There are new messages.
     Heard {
-        /// The messages, with what they have said behind them.
+        /// The conversation, with the new messages at its end.
         messages: Messages,
     },
-    /// They have not.
+    /// There are no new messages.
     Nothing,
 }
 

@@ -1,4 +1,4 @@
-//! An agent: a model that calls tools until it has an answer. A flow, whose nodes can be used in others.
+//! An agent: a model that calls tools until it has an answer. A flow whose nodes others can use.
 
 mod approval;
 mod call_tool;
@@ -10,10 +10,10 @@ mod think;
 
 use flow_runtime::prelude::*;
 
-use crate::limits::budget::Spent;
 use crate::message::ToolCall;
 use crate::messages::Messages;
 use crate::model::Model;
+use crate::spending::budget::Spent;
 use crate::tools::Tools;
 
 pub use approval::{
@@ -56,7 +56,7 @@ flow! {
 }
 
 impl Agent {
-    /// An agent with this model and these tools, and with the defaults of its nodes.
+    /// Creates an agent with this model and these tools, and with the defaults of its nodes.
     pub fn of(model: impl Model + 'static, tools: Tools) -> Agent {
         Agent::builder()
             .think(Think::new(model, tools.clone()))

@@ -1,4 +1,4 @@
-//! What came of the calls of tools.
+//! Outcomes of tool calls.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::message::ToolCall;
 
-/// What came of a call.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolOutcome {
@@ -14,23 +14,23 @@ pub struct ToolOutcome {
     pub id: String,
     /// The name of the tool.
     pub tool: String,
-    /// What the model reads as the result.
+    /// The result as the model reads it.
     pub content: String,
-    /// What became of the call.
+    /// The status of the call.
     pub status: ToolStatus,
 }
 
-/// What became of a call.
+/// The status of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ToolStatus {
-    /// The tool has returned a result.
+    /// The tool returned a result.
     Returned,
-    /// The tool was called, and has failed.
+    /// The tool was called and failed.
     Failed,
-    /// The tool was not called: there is none, the arguments do not fit it, it was stopped, or a person
-    /// rejected the call.
+    /// The tool was not called: it does not exist, the arguments do not fit it, it was stopped, or
+    /// a person rejected the call.
     Refused,
 }
 
@@ -45,5 +45,5 @@ impl ToolOutcome {
     }
 }
 
-/// In how many turns in a row each tool has failed, by its name. A tool that has not failed is not there.
+/// The number of consecutive turns with failures of each tool, by its name, if not zero.
 pub type Failures = BTreeMap<String, u32>;

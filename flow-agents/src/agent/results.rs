@@ -7,8 +7,8 @@ use flow_runtime::prelude::*;
 use super::outcome::{Failures, ToolOutcome, ToolStatus};
 use crate::messages::Messages;
 
-/// Adds the results of tools to the messages, behind their calls, and counts in how many turns in a row
-/// each tool has failed: whenever it was called, and never returned a result.
+/// Adds the results of tools to the messages, after their calls. Counts the consecutive turns in
+/// which each tool was called and never returned a result.
 #[node(writes(messages, failures))]
 pub fn keep_results(
     messages: Messages,

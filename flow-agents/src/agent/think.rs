@@ -8,40 +8,41 @@ use tokio::time::Instant;
 
 use crate::asked::asked;
 use crate::error::ModelError;
-use crate::limits::budget::{Budget, Spent};
 use crate::limits::budgeted::Budgeted;
-use crate::limits::error::BudgetError;
-use crate::limits::prices::Prices;
 use crate::message::ToolCall;
 use crate::messages::{Messages, Placement};
 use crate::model::{Model, Request, ToolDefinition};
+use crate::spending::budget::{Budget, Spent};
+use crate::spending::error::BudgetError;
+use crate::spending::prices::Prices;
 use crate::tools::Tools;
 
-/// How often an agent asks the model unless [`Think::turns`] says otherwise.
+/// The default of [`Think::turns`].
 const TURNS: u32 = 10;
 
-/// The longest pause that a provider may ask for.
+/// The longest pause that a provider may request.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// A node that asks a model what to do next: to call tools, or nothing more.
+/// A node that asks a model what to do next: call tools, or finish.
 ///
-/// It reads `messages`, `turns` and `spent`, and writes them with this turn. Its actions are those of
-/// [`Thought`].
+/// It reads `messages`, `turns` and `spent`, and writes them with this turn added. Its actions are
+/// those of [`Thought`].
 ///
-/// The text of the answer is [emitted](Context::emit) as it comes, and with the feature `tracing` each
-/// request is a span, as of a [`Chat`](crate::Chat).
+/// The text of the answer is [emitted](Context::emit) as it arrives. With the feature `tracing`,
+/// each request is a span, as in a [`Chat`](crate::Chat).
 ///
 /// # Retries
-/// A turn whose model is overloaded, limits the rate of requests, or breaks off its answer is tried again, up to 4 attempts
-/// with pauses of 1 s, 2 s and 4 s, of which a part is random. No tool is called again: calls are only made from a turn
-/// that is complete. If the provider asks for a longer pause, no request of this `Think` is made before that; if it asks
-/// for more than a minute, its error is returned at once. `with retry(…)` where a flow declares the node says otherwise.
-/// A model that is a [`Retrying`](crate::Retrying) decides by itself until an answer begins: what
-/// it gives up is not tried again.
+/// A turn is retried if the model is overloaded, limits the rate, or breaks off its answer: up to 4
+/// attempts, with partly random pauses of 1 s, 2 s and 4 s. Only complete turns call tools, so no
+/// tool is called again. If the provider requests a longer pause, no request of this `Think` is
+/// made before it ends. If that is more than a minute, its error is returned immediately. A
+/// `with retry(…)` where a flow declares the node overrides this. A [`Retrying`](crate::Retrying)
+/// model makes its own retries until an answer begins: an error that it gives up on is not retried.
 ///
-/// What was emitted of a turn that broke off is emitted anew: an observer is told
-/// [`EventKind::AttemptFailed`](flow_runtime::EventKind::AttemptFailed) in between, as of a [`Chat`](crate::Chat). A durable run records each attempt that failed,
-/// and continues with the next one after a crash. The crash itself is not counted.
+/// The text of a turn that broke off is emitted anew, after the event
+/// [`EventKind::AttemptFailed`](flow_runtime::EventKind::AttemptFailed), as with a
+/// [`Chat`](crate::Chat). A durable run records each failed attempt, and continues with the next
+/// one after a crash, which itself does not count.
 #[derive(Clone)]
 pub struct Think {
     model: Arc<dyn Model>,
@@ -52,42 +53,42 @@ pub struct Think {
     prices: Arc<Prices>,
     temperature: Option<f64>,
     max_tokens: Option<u32>,
-    /// Until when the provider wants no requests.
+    /// The time until which the provider wants no requests.
     pause: Arc<Mutex<Option<Instant>>>,
 }
 
-/// What a model wants to do next.
+/// The next step that a model wants.
 #[derive(Debug, Clone, PartialEq, Action, serde::Serialize, serde::Deserialize)]
 pub enum Thought {
-    /// Nothing more: this is its answer.
+    /// It is done: this is its answer.
     Done {
         /// The text of the answer.
         answer: String,
     },
-    /// To call tools.
+    /// It calls tools.
     Call {
         /// The calls, in the order of the model.
         calls: Vec<ToolCall>,
     },
-    /// To call tools, although it has been asked as often as it may be. The calls are not made.
+    /// It wants to call tools, but has used up its turns. The calls are not made.
     Limit {
-        /// The calls that were not made. Empty if the model may not be asked even once.
+        /// The calls that were not made. Empty if the model may not be asked at all.
         pending: Vec<ToolCall>,
     },
-    /// Nothing that is complete: its answer reached the limit of tokens, or was held back.
+    /// Its answer is incomplete: it reached the limit of tokens, or was withheld.
     Incomplete {
-        /// Why, and how much had come.
+        /// The reason, and how much had arrived.
         reason: String,
     },
-    /// It was not asked, because nothing is left of the budget.
+    /// It was not asked, because the budget is exhausted.
     Budget {
-        /// What nothing is left of, and what was spent.
+        /// The exhausted limit, and the spending.
         exhausted: String,
     },
 }
 
 impl Think {
-    /// Asks this model, which may call these tools, up to 10 times.
+    /// Asks this model, which may call these tools, in up to 10 turns.
     pub fn new(model: impl Model + 'static, tools: Tools) -> Think {
         Think {
             model: Arc::new(model),
@@ -102,40 +103,40 @@ impl Think {
         }
     }
 
-    /// What the model is told before the conversation, behind what the conversation itself says as the
-    /// system. It is not kept in the messages: it belongs to the agent.
+    /// Sets the instructions to the model, after the system messages of the conversation. They are
+    /// not kept in the messages: they belong to the agent.
     pub fn system(mut self, text: impl Into<String>) -> Think {
         self.system = text.into();
         self
     }
 
-    /// How often the model is asked. After the last time, the tools that it calls are not called.
+    /// Sets the maximum number of turns. The calls of the last one are not made.
     pub fn turns(mut self, turns: u32) -> Think {
         self.turns = turns;
         self
     }
 
-    /// How much may be spent, over all turns, counted as a [`Budgeted`] model does. A turn that fails writes
-    /// nothing, so what it used is not counted in the turn that is tried in its place.
+    /// Sets the budget over all turns, counted as by a [`Budgeted`] model. A failed turn writes
+    /// nothing, so its use is not counted in the retry.
     pub fn budget(mut self, budget: Budget) -> Think {
         self.budget = budget;
         self
     }
 
-    /// What models cost. A model whose price is not there costs nothing, unless the budget limits money:
-    /// then it is not asked.
+    /// Sets the prices of models. A model without a price costs nothing, but is not asked if the
+    /// budget limits money.
     pub fn prices(mut self, prices: impl Into<Arc<Prices>>) -> Think {
         self.prices = prices.into();
         self
     }
 
-    /// How much chance there is in the answers. Without one, the provider decides.
+    /// Sets the sampling temperature. By default, the provider decides.
     pub fn temperature(mut self, temperature: f64) -> Think {
         self.temperature = Some(temperature);
         self
     }
 
-    /// The most tokens that an answer may have. Without a number, the provider decides.
+    /// Sets the maximum number of tokens of an answer. By default, the provider decides.
     pub fn max_tokens(mut self, max_tokens: u32) -> Think {
         self.max_tokens = Some(max_tokens);
         self
@@ -153,7 +154,7 @@ impl Think {
     }
 }
 
-/// Returns true if the turn is tried again: it may succeed soon, and nothing has given it up.
+/// Returns true if the turn is retried: it may succeed soon, and the model has not given up on it.
 fn passes(error: &ModelError) -> bool {
     let asked = error.retry_after().unwrap_or_default();
     let is_given_up = matches!(error, ModelError::GivenUp { .. });
@@ -161,7 +162,7 @@ fn passes(error: &ModelError) -> bool {
 }
 
 impl Think {
-    /// Waits as long as the provider has asked for.
+    /// Waits for the pause that the provider has requested.
     async fn wait(&self) {
         let until = *self.pause.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(until) = until {
@@ -169,7 +170,7 @@ impl Think {
         }
     }
 
-    /// Keeps how long the provider asks to wait, if that is not too long.
+    /// Keeps the pause that the provider requests, unless it is too long.
     fn keep_pause(&self, error: &ModelError) {
         if let Some(asked) = error.retry_after().filter(|_| passes(error.last())) {
             let mut pause = self.pause.lock().unwrap_or_else(PoisonError::into_inner);
@@ -217,7 +218,7 @@ impl Think {
         let turns = turns + 1;
         let reply = match reply.into_complete() {
             Ok(reply) => reply,
-            // What came is of no use, and what it cost is counted all the same.
+            // The partial answer is useless, but its cost counts.
             Err(error) => {
                 let reason = error.to_string();
                 return Ok((messages, turns, spent, Thought::Incomplete { reason }));

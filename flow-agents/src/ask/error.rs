@@ -1,36 +1,36 @@
-//! Why there is no answer of a type.
+//! Errors of answers of a type.
 
 use crate::error::ModelError;
-use crate::limits::budget::OverBudget;
+use crate::spending::budget::OverBudget;
 use crate::usage::Usage;
 
-/// How much of an answer an error shows.
+/// The maximum number of characters of an answer that an error shows.
 const SHOWN: usize = 300;
 
-/// Why there is no answer of a type.
+/// The reason why there is no answer of a type.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AskError {
-    /// The model gave no answer, or one that is not complete.
+    /// The model gave no answer, or an incomplete one.
     #[error("the model was asked for an answer of a type")]
     Model {
-        /// Why.
+        /// The reason.
         source: ModelError,
-        /// The tokens of all requests, as far as they are known.
+        /// The tokens of all requests, if known.
         usage: Usage,
     },
-    /// The last answer does not fit either.
+    /// All answers were unfit, including the last one.
     #[error(
         "the answer of the model does not fit; requests: {requests}; {mistake}; the last answer is \
          {}",
         shown(.answer)
     )]
     Unfit {
-        /// What does not fit, and where.
+        /// The mistake and its place.
         mistake: String,
         /// The last answer.
         answer: String,
-        /// How often the model was asked.
+        /// The number of requests.
         requests: u32,
         /// The tokens of all requests.
         usage: Usage,
@@ -38,14 +38,14 @@ pub enum AskError {
 }
 
 impl AskError {
-    /// The tokens of all requests, as far as they are known.
+    /// The tokens of all requests, if known.
     pub fn usage(&self) -> Usage {
         match self {
             AskError::Model { usage, .. } | AskError::Unfit { usage, .. } => *usage,
         }
     }
 
-    /// The limit of a budget of which nothing is left, if that is why.
+    /// The exhausted limit of a budget, if that is the reason.
     pub fn over_budget(&self) -> Option<&OverBudget> {
         match self {
             AskError::Model { source, .. } => source.over_budget(),
@@ -53,7 +53,7 @@ impl AskError {
         }
     }
 
-    /// Whether the same question may be answered later: after a [`ModelError`] that is
+    /// Returns true if the same question may be answered later: after a [`ModelError`] that is
     /// [transient](ModelError::is_transient).
     pub fn is_transient(&self) -> bool {
         match self {

@@ -1,4 +1,4 @@
-//! The value of a type that stands in an answer.
+//! The value of a type within an answer.
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::ask::schema::ANSWER;
 /// The last value in an answer that fits the type, and its JSON.
 ///
 /// # Errors
-/// What is wrong with the last one, for the model to read.
+/// The mistake in the last one, for the model to read.
 pub(crate) fn fit<T: DeserializeOwned>(
     answer: &str,
     is_wrapped: bool,
@@ -38,7 +38,7 @@ pub(crate) fn fit<T: DeserializeOwned>(
     Err(mistake.unwrap_or_else(|| "there is no JSON object in it".to_owned()))
 }
 
-/// What does not fit, and where.
+/// The mistake and its place.
 fn in_words(place: &str, error: &serde_path_to_error::Error<serde_json::Error>) -> String {
     let path = error.path().to_string();
     let error = error.inner();

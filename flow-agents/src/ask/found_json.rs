@@ -1,13 +1,13 @@
-//! The JSON in an answer that may have other text around it.
+//! Finds the JSON in an answer that may have other text around it.
 
 use serde_json::Value;
 use serde_json::error::Category;
 
-/// All objects and arrays in a text that are not inside of others. If the whole text is JSON, that
-/// value alone.
+/// All objects and arrays in a text that are not nested in others. If the whole text is JSON, only
+/// that value.
 ///
 /// # Errors
-/// Why there is none, for the model to read.
+/// The reason why there is none, for the model to read.
 pub(crate) fn find_json(text: &str) -> Result<Vec<Value>, String> {
     if let Ok(value) = serde_json::from_str(text) {
         return Ok(vec![value]);
@@ -26,7 +26,7 @@ pub(crate) fn find_json(text: &str) -> Result<Vec<Value>, String> {
                 rest = &rest[end..];
             }
             Some(Err(error)) => {
-                // What follows an opening that is never closed belongs to it.
+                // Text after an opening bracket that is never closed belongs to it.
                 if error.classify() == Category::Eof {
                     first_error.get_or_insert(error);
                     break;
@@ -45,7 +45,7 @@ pub(crate) fn find_json(text: &str) -> Result<Vec<Value>, String> {
     }
 }
 
-/// Where the text is no longer JSON, behind its first byte.
+/// The place after the first byte where the text stops being JSON.
 fn place_of(error: &serde_json::Error, text: &str) -> usize {
     let lines = text
         .split_inclusive('\n')

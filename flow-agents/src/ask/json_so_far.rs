@@ -1,24 +1,24 @@
-//! The value of a JSON object of which only the beginning has come.
+//! The value of an incomplete JSON object.
 //!
-//! The text is cut where a value may end, and what is open there is closed. Each change of what is open
-//! is such a place, so what is open at the last of them is what is open now.
+//! The text is cut where a value may end, and the open parts are closed. Each change of the open
+//! parts is such a place, so those open at the last one are still open at the end.
 
 use serde_json::Value;
 
-/// A JSON object in a text that comes in parts. What stands around the object is passed over.
+/// A JSON object in a text that arrives in parts. Text around the object is ignored.
 ///
-/// Texts appear as far as they have come. Numbers and the words `true`, `false` and `null` appear when
-/// something follows them, since `12` may become `120`.
+/// Strings appear as far as they have arrived. Numbers and the words `true`, `false` and `null`
+/// appear when something follows them, since `12` may become `120`.
 #[derive(Debug, Default)]
 pub(crate) struct JsonSoFar {
-    /// From the first brace on.
+    /// The text from the first brace on.
     text: String,
-    /// What closes what is open. Empty before and behind the object.
+    /// The closing brackets of the open parts. Empty before and after the object.
     open: Vec<char>,
-    /// Where the text can be cut, and whether that is inside of a text.
+    /// The place where the text can be cut, and true if it is within a string.
     cut: Option<(usize, bool)>,
     within: Within,
-    /// Whether the next text is the name of a field.
+    /// True if the next string is the name of a field.
     expects_name: bool,
 }
 
@@ -31,21 +31,21 @@ enum Within {
     Text(Text),
 }
 
-/// A text inside of the JSON.
+/// A string within the JSON.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Text {
     is_name: bool,
     escape: Escape,
-    /// The last character was the first half of one, which takes two escapes.
+    /// The last character was the first half of a surrogate pair, which takes two escapes.
     is_half: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Escape {
     No,
-    /// A backslash came.
+    /// After a backslash.
     Begun,
-    /// Of `\u`: how many digits came, and their value.
+    /// After `\u`: the number of digits so far, and their value.
     Digits(u32, u32),
 }
 
@@ -54,7 +54,7 @@ impl JsonSoFar {
         JsonSoFar::default()
     }
 
-    /// Adds a part. A brace behind the end of the object begins another one.
+    /// Adds a part. A brace after the end of the object begins another one.
     pub(crate) fn push(&mut self, part: &str) {
         for character in part.chars() {
             if !self.open.is_empty() {
@@ -72,7 +72,7 @@ impl JsonSoFar {
         }
     }
 
-    /// The object as far as it has come, unless none has begun, or it is not JSON.
+    /// The object so far. `None` if none has begun, or if it is not JSON.
     pub(crate) fn value(&self) -> Option<Value> {
         let (end, is_text) = self.cut?;
         let mut text = self.text[..end].to_owned();
@@ -81,7 +81,7 @@ impl JsonSoFar {
         serde_json::from_str(&text).ok()
     }
 
-    /// Whether this may be JSON still.
+    /// Returns true if this can still be JSON.
     fn read(&mut self, character: char) -> bool {
         match self.within {
             Within::Text(text) => {
@@ -98,7 +98,7 @@ impl JsonSoFar {
         }
     }
 
-    /// Reads a character that is neither in a text nor behind the first one of a word.
+    /// Reads a character that is neither within a string nor after the first one of a word.
     fn read_mark(&mut self, character: char) -> bool {
         match character {
             '"' => {
@@ -239,7 +239,7 @@ mod tests {
         }
     }
 
-    /// Whether a value may become another one when more of it comes.
+    /// Returns true if a value may become another one when more of it arrives.
     fn begins(part: &Value, whole: &Value) -> bool {
         match (part, whole) {
             (Value::String(part), Value::String(whole)) => whole.starts_with(part.as_str()),
@@ -275,7 +275,7 @@ mod tests {
         fields.prop_map(|fields| Value::Object(fields.into_iter().collect::<Map<_, _>>()))
     }
 
-    /// The same JSON with everything that is not ASCII as escapes.
+    /// The same JSON with all characters outside ASCII as escapes.
     fn escaped(json: &str) -> String {
         let mut text = String::new();
         for unit in json.encode_utf16() {

@@ -1,7 +1,7 @@
 //! Answers of a type.
 //!
-//! The schema of the type goes to the model twice: as the form that a provider sees to, and in words for
-//! models whose provider does not. What comes is checked in either case.
+//! The model gets the schema of the type twice: as the format that the provider enforces, and in
+//! words for models whose provider does not. The answer is checked in both cases.
 
 pub(crate) mod error;
 mod fit;
@@ -27,8 +27,8 @@ use crate::messages::{Messages, Placement};
 use crate::model::{Model, Request};
 use crate::usage::Usage;
 
-/// A value that a model can be asked for: its JSON Schema tells the model how to write it, and it is read
-/// from JSON. Implemented by all types with both.
+/// A value that a model can be asked for. Its JSON Schema tells the model how to write it, and it
+/// is read from JSON. Implemented by all types with both.
 #[diagnostic::on_unimplemented(
     message = "a model cannot be asked for a `{Self}`",
     label = "asks for a `{Self}`",
@@ -39,28 +39,28 @@ pub trait ModelAnswer: DeserializeOwned + JsonSchema {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema> ModelAnswer for T {}
 
-/// Asks a model for an answer of a type: an enum for a decision, a struct, or any other type that is
-/// read with serde and has a JSON Schema.
+/// Asks a model for an answer of a type: an enum for a decision, a struct, or any other type with
+/// serde and a JSON Schema.
 ///
-/// The model is told the schema, with the doc comments of the type and of its fields. An answer that does
-/// not fit is not the end: the model is told what is wrong with it and asked again, up to 3 times in
-/// all. [`Ask`] has settings for that, and says what was used.
+/// The model gets the schema, with the doc comments of the type and its fields. If an answer does
+/// not fit, the model gets the mistake and is asked again, up to 3 times in all. [`Ask`] has
+/// settings for that, and reports the usage.
 ///
-/// The type derives `serde::Deserialize` and `schemars::JsonSchema`. An enum that derives `Action` as well
-/// is a node's decision; the names that it has for serde have nothing to do with those of its actions.
-/// The model is told the fields in the order of their names, or, with the feature `preserve_order` of
-/// `serde_json`, which the feature `genai` enables, in the order of the type: a model that gives its
+/// The type derives `serde::Deserialize` and `schemars::JsonSchema`. An enum that also derives
+/// `Action` is a node's decision; its names for serde are independent of those of its actions. The
+/// model gets the fields in alphabetical order. With the feature `preserve_order` of `serde_json`,
+/// which the feature `genai` enables, it gets them in the order of the type: a model that gives its
 /// reasons first may decide better.
 ///
-/// A provider that sees to the form of an answer is asked to do so ([`Request::output`]), unless the
-/// type has maps, values of any JSON, tuples or flattened fields, which few of them know. In this form, no
-/// field may be left out: an `Option` is `null`.
+/// A provider that can enforce the format of an answer is asked to do so ([`Request::output`]).
+/// Exceptions are types with maps, values of any JSON, tuples or flattened fields, which few
+/// providers support. In this format, no field may be left out: a missing `Option` is `null`.
 ///
 /// # Errors
 /// See [`AskError`].
 ///
 /// # Cancel safety
-/// As [`Model::complete`].
+/// That of [`Model::complete`].
 ///
 /// # Examples
 /// ```
@@ -134,7 +134,7 @@ pub async fn ask<T: ModelAnswer>(
     Ok(answered.value)
 }
 
-/// What a model is asked for an answer of a type: [`ask`] with settings.
+/// A request for an answer of a type: [`ask`] with settings.
 ///
 /// # Examples
 /// ```
@@ -183,37 +183,37 @@ impl<'a, M: Model + ?Sized> Ask<'a, M> {
         }
     }
 
-    /// How often the model is asked for an answer that fits, the first time included. 0 counts as 1.
+    /// Sets the maximum number of attempts, including the first. 0 counts as 1.
     pub fn attempts(mut self, attempts: u32) -> Ask<'a, M> {
         self.attempts = attempts;
         self
     }
 
-    /// How much chance there is in the answers. Without one, the provider decides.
+    /// Sets the sampling temperature. By default, the provider decides.
     pub fn temperature(mut self, temperature: f64) -> Ask<'a, M> {
         self.temperature = Some(temperature);
         self
     }
 
-    /// The most tokens that an answer may have. Without a number, the provider decides.
+    /// Sets the maximum number of tokens of an answer. By default, the provider decides.
     pub fn max_tokens(mut self, max_tokens: u32) -> Ask<'a, M> {
         self.max_tokens = Some(max_tokens);
         self
     }
 
-    /// Passes on the answer while it comes: each time more is there, the whole of what is there, as
-    /// JSON. Lists and texts grow; fields, numbers and words such as `true` appear when they are
-    /// complete. The last value is the one that was read as the answer.
+    /// Calls a function with the answer as it arrives: each time there is more, with the whole
+    /// answer so far, as JSON. Lists and strings grow; fields, numbers and words such as `true`
+    /// appear when they are complete. The last value is the one that was read as the answer.
     ///
-    /// A value may lack what the type requires, so it is not of the type. If the model is asked again,
-    /// the values begin anew.
+    /// A value may lack required parts, so it is not of the type. If the model is asked again, the
+    /// values start over.
     pub fn on_part(mut self, on_part: impl FnMut(&Value) + Send + 'a) -> Ask<'a, M> {
         self.on_part = Some(Box::new(on_part));
         self
     }
 
-    /// [Emits](Context::emit_json) the answer while it comes: as [`on_part`](Ask::on_part), to the
-    /// observers of the run.
+    /// [Emits](Context::emit_json) the answer as it arrives, as [`on_part`](Ask::on_part) does, to
+    /// the observers of the run.
     pub fn emit(self, cx: &'a Context) -> Ask<'a, M> {
         self.on_part(|value| {
             if let Err(error) = cx.emit_json(value) {
@@ -223,13 +223,13 @@ impl<'a, M: Model + ?Sized> Ask<'a, M> {
         })
     }
 
-    /// Asks.
+    /// Asks the model.
     ///
     /// # Errors
     /// See [`AskError`].
     ///
     /// # Cancel safety
-    /// As [`Model::complete`].
+    /// That of [`Model::complete`].
     pub async fn answer<T: ModelAnswer>(self) -> Result<Answered<T>, AskError> {
         let schema = AnswerSchema::of::<T>();
         let mut messages = self.messages.clone();
@@ -288,7 +288,7 @@ impl<'a, M: Model + ?Sized> Ask<'a, M> {
     }
 }
 
-/// The answer while it comes.
+/// The answer as it arrives.
 struct Parts<'a> {
     on_part: Option<OnPart<'a>>,
     is_wrapped: bool,
@@ -322,7 +322,7 @@ impl Parts<'_> {
     }
 }
 
-/// An answer of a type, and what it took.
+/// An answer of a type, with its usage.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Answered<T> {
@@ -330,6 +330,6 @@ pub struct Answered<T> {
     pub value: T,
     /// The tokens of all requests.
     pub usage: Usage,
-    /// How often the model was asked.
+    /// The number of requests.
     pub requests: u32,
 }

@@ -1,8 +1,8 @@
 //! The JSON Schema of an answer, for a type.
 //!
-//! Providers that see to the form of an answer understand a part of JSON Schema only. What they have in
-//! common is what OpenAI calls strict: objects without further fields, of which all are required, and a
-//! root that is such an object. Where a type needs more than that, they are not asked to see to it.
+//! Providers that enforce the format of an answer support only a part of JSON Schema. Their common
+//! part is what OpenAI calls strict: objects without additional fields, all of them required, and
+//! such an object as the root. If a type needs more, they are not asked to enforce it.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{Transform, transform_subschemas};
@@ -14,10 +14,10 @@ use crate::model::OutputSchema;
 /// The field with the answer, if the answer itself is not an object.
 pub(crate) const ANSWER: &str = "answer";
 
-/// The most letters that providers take in a name.
+/// The maximum length of a name that providers accept.
 const NAME: usize = 64;
 
-/// What is kept of a schema when it is made strict.
+/// The keywords that stay in a strict schema.
 const KEPT: &[&str] = &[
     "$ref",
     "additionalProperties",
@@ -32,8 +32,8 @@ const KEPT: &[&str] = &[
     "type",
 ];
 
-/// What is left out of a schema when it is made strict. Anthropic refuses a request with a bound of a
-/// number or of a list.
+/// The keywords that are removed from a strict schema. Anthropic refuses a request with a bound of
+/// a number or of a list.
 const LEFT_OUT: &[&str] = &[
     "default",
     "deprecated",
@@ -53,7 +53,7 @@ const LEFT_OUT: &[&str] = &[
     "writeOnly",
 ];
 
-/// The formats of texts that a strict schema may have.
+/// The formats of strings that a strict schema may have.
 const FORMATS: &[&str] = &[
     "date",
     "date-time",
@@ -66,19 +66,19 @@ const FORMATS: &[&str] = &[
     "uuid",
 ];
 
-/// What an answer has to be.
+/// The schema of an answer.
 #[derive(Debug)]
 pub(crate) struct AnswerSchema {
     /// Its JSON Schema.
     pub(crate) schema: Value,
-    /// The same for a provider that sees to it, if it can be said strictly.
+    /// The strict schema for a provider that enforces it, if possible.
     pub(crate) output: Option<OutputSchema>,
-    /// Whether the value is in a field of an object, [`ANSWER`].
+    /// True if the value is in a field of an object, [`ANSWER`].
     pub(crate) is_wrapped: bool,
 }
 
 impl AnswerSchema {
-    /// That of a type, as it is read.
+    /// The schema of a type, as it is read.
     pub(crate) fn of<T: JsonSchema>() -> AnswerSchema {
         let settings = SchemaSettings::draft2020_12().with(|settings| {
             settings.meta_schema = None;
@@ -136,7 +136,7 @@ fn name(name: &str) -> String {
     plain
 }
 
-/// The schema with what all providers understand, if it says nothing else.
+/// The strict schema, if it is equivalent.
 fn strict(schema: &Schema, definitions: &Map<String, Value>) -> Option<Value> {
     let mut schema = schema.clone();
     let mut strict = Strict { is_possible: true };
@@ -151,7 +151,7 @@ fn strict(schema: &Schema, definitions: &Map<String, Value>) -> Option<Value> {
     strict.is_possible.then(|| schema.to_value())
 }
 
-/// Makes a schema strict, and says whether that is possible.
+/// Makes a schema strict, and records whether that is possible.
 struct Strict {
     is_possible: bool,
 }
@@ -191,7 +191,7 @@ impl Transform for Strict {
 }
 
 impl Strict {
-    /// Requires all fields of an object. Others are not allowed, which is not said yet.
+    /// Requires all fields of an object. Additional fields are forbidden later.
     fn require_all(&mut self, object: &mut Map<String, Value>) {
         let Some(Value::Object(properties)) = object.get("properties") else {
             self.is_possible = false; // a map
@@ -205,7 +205,7 @@ impl Strict {
     }
 }
 
-/// Whether a schema says what a value is, so that not any value is allowed.
+/// Returns true if a schema restricts its values.
 fn says_what(object: &Map<String, Value>) -> bool {
     let has = |key| object.contains_key(key);
     let has_items = !is_type(object, "array") || has("items");

@@ -1,4 +1,4 @@
-//! A calculator: one operation at a time, with the operands that it needs and no others.
+//! A calculator: one operation at a time, with exactly the operands that it needs.
 
 use flow_runtime::prelude::*;
 use num_bigint::BigInt;
@@ -6,17 +6,17 @@ use num_bigint::BigInt;
 use super::exact::{Exact, Rounding};
 use super::operation::Operation;
 
-/// Why there is no result.
+/// The reason why there is no result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CalculatorError {
-    /// An operand that the operation needs.
+    /// A required operand that is missing.
     #[error("{operand} is required for this operation")]
     Missing {
         /// `a`, `b` or `values`.
         operand: &'static str,
     },
-    /// An operand that the operation does not use: the result would not be what was meant.
+    /// An operand that the operation does not use: the result would not be the intended one.
     #[error("{operand} is not used by this operation; leave it out")]
     Unused {
         /// `a`, `b` or `values`.
@@ -28,23 +28,23 @@ pub enum CalculatorError {
         /// `a`, `b`, `values` or `the result`. The result is not finite if it is too large.
         operand: &'static str,
     },
-    /// A number with a fraction, or one that is so large that it is not exact.
+    /// A number with a fraction, or one too large to be exact.
     #[error("{operand} must be an integer of at most 16 digits")]
     NotAnInteger {
         /// `a` or `b`.
         operand: &'static str,
     },
-    /// An operand for which the operation has no result, such as a division by zero.
+    /// An operand for which the operation is undefined, such as a division by zero.
     #[error("{0}")]
     Undefined(&'static str),
-    /// More decimal places than a number has.
+    /// A precision outside the allowed range.
     #[error("precision must be from 0 to 12")]
     Precision,
 }
 
-/// Computes one operation on numbers, and returns the number. Numbers mean what is written, such as 0.1, and
-/// have about 16 significant digits; a result that is too large is refused. Operands that the operation does
-/// not use are left out or `null`.
+/// Computes one operation on numbers, and returns the number. Numbers are decimal, such as 0.1,
+/// with about 16 significant digits. A result that is too large is refused. Leave out operands that
+/// the operation does not use, or pass `null`.
 ///
 /// # Errors
 /// See [`CalculatorError`].
@@ -62,11 +62,11 @@ pub enum CalculatorError {
 /// ```
 #[node]
 pub fn calculator(
-    /// Of `a` and `b`: add, subtract, multiply, divide, power (`a` to the power of `b`), modulo
-    /// (the remainder, with the sign of `a`), nth_root (the `b`-th root of `a`), percentage (how
-    /// many percent of `b` are `a`), log (of `a`, to the base `b`), gcd and lcm (of integers). Of
-    /// `a`: sqrt, abs, negate, round, floor, ceil, ln, log10, sin, cos and tan (of radians),
-    /// factorial (of an integer). Of `values`: sum, average, min, max.
+    /// With `a` and `b`: add, subtract, multiply, divide, power (`a` to the power of `b`), modulo
+    /// (the remainder, with the sign of `a`), nth_root (the `b`-th root of `a`), percentage (`a` as
+    /// a percentage of `b`), log (of `a`, to the base `b`), gcd and lcm (of integers). With `a`:
+    /// sqrt, abs, negate, round, floor, ceil, ln, log10, sin, cos and tan (of radians), factorial
+    /// (of an integer). With `values`: sum, average, min, max.
     operation: Operation,
     /// The first operand.
     a: Option<f64>,
@@ -74,8 +74,8 @@ pub fn calculator(
     b: Option<f64>,
     /// The operands of `sum`, `average`, `min` and `max`.
     values: Option<Vec<f64>>,
-    /// How many decimal places the result has, from 0 to 12. By default as many as there are;
-    /// `round`, `floor` and `ceil` have none. `floor` rounds down, `ceil` rounds up, and all others
+    /// The number of decimal places of the result, from 0 to 12. By default as many as there are;
+    /// none for `round`, `floor` and `ceil`. `floor` rounds down, `ceil` rounds up, and all others
     /// round to the nearest.
     precision: Option<u8>,
 ) -> Result<f64, CalculatorError> {
@@ -109,7 +109,7 @@ fn finite(result: f64) -> Result<f64, CalculatorError> {
     Err(CalculatorError::NotFinite { operand })
 }
 
-/// What a function of binary numbers has found.
+/// The result of a function of binary numbers.
 fn found(result: f64) -> Result<Exact, CalculatorError> {
     finite(result).map(Exact::of)
 }
@@ -152,7 +152,7 @@ fn compute(operation: Operation, operands: &Operands) -> Result<Exact, Calculato
     }
 }
 
-/// The operands as they came.
+/// The operands as they were passed.
 struct Operands {
     a: Option<f64>,
     b: Option<f64>,
@@ -204,10 +204,10 @@ fn required(operand: &'static str, value: Option<f64>) -> Result<f64, Calculator
     }
 }
 
-/// How many parts the fractions have that a logarithm is compared with.
+/// The maximum denominator of the fractions with which a logarithm is compared.
 const MOST_PARTS: u32 = 1_100;
 
-/// The largest integer below which each integer is a number of its own.
+/// 2 to the power of 53. Below it, each integer is exact.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 fn integer(operand: &'static str, value: f64) -> Result<f64, CalculatorError> {
@@ -291,7 +291,7 @@ fn logarithm(a: f64, b: f64) -> Result<Exact, CalculatorError> {
     };
     let exponent = finite(exponent)?;
     let (number, base) = (Exact::of(a), Exact::of(b));
-    // The fraction that it is, if its parts are small.
+    // The exact fraction, if its parts are small.
     for denominator in 1..=MOST_PARTS {
         let numerator = (exponent * f64::from(denominator)).round();
         let fraction = numerator / f64::from(denominator);

@@ -36,12 +36,12 @@ pub struct CurrentTime {
 }
 
 impl CurrentTime {
-    /// The time of the system's clock.
+    /// Uses the system clock.
     pub fn new() -> CurrentTime {
         CurrentTime::at(SystemTime::now)
     }
 
-    /// The time of another clock.
+    /// Uses another clock.
     pub fn at(clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> CurrentTime {
         let clock = Arc::new(clock);
         CurrentTime { clock }
@@ -72,7 +72,7 @@ impl CurrentTime {
     /// See [`TimeError`].
     pub fn exec(
         &self,
-        /// The IANA name of a time zone, such as `Europe/Berlin`. UTC if it is left out.
+        /// The IANA name of a time zone, such as `Europe/Berlin`. The default is UTC.
         timezone: Option<String>,
     ) -> Result<String, TimeError> {
         let now = Timestamp::try_from((self.clock)()).map_err(|_| TimeError::OutOfRange)?;
@@ -95,7 +95,7 @@ impl CurrentTime {
     }
 }
 
-/// Why the time cannot be told.
+/// The reason why the time is not known.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimeError {

@@ -1,17 +1,17 @@
-//! Numbers as they are written: 0.29 is 29 hundredths, and not the binary number next to it.
+//! Numbers as they are written: 0.29 is 29 hundredths, not the nearest binary number.
 //!
-//! Sums, products, quotients and powers of such numbers are exact. Only the result becomes a binary number,
-//! the nearest one, so that 29 percent of 100 are 29 and not 28.999999999999996.
+//! Sums, products, quotients and powers of such numbers are exact. Only the result is converted to
+//! the nearest binary number, so that 29 percent of 100 are 29 and not 28.999999999999996.
 
 use num_bigint::BigInt;
 
-/// How many decimal digits a quotient has: no two binary numbers have a middle with more.
+/// The number of decimal digits of a quotient. The midpoint of two binary numbers never has more.
 const QUOTIENT_DIGITS: u64 = 800;
 
-/// How many decimal digits a root has that is not exact.
+/// The number of decimal digits of an inexact root.
 const ROOT_DIGITS: u64 = 60;
 
-/// How many bits a power may have before it is not computed exactly.
+/// The maximum number of bits of a power that is computed exactly.
 const POWER_BITS: u64 = 1 << 16;
 
 /// A number: `numerator / denominator * 10^exponent`. The denominator is positive.
@@ -22,17 +22,17 @@ pub(super) struct Exact {
     exponent: i64,
 }
 
-/// The direction in which a number becomes one with fewer decimal places.
+/// The direction in which a number is rounded to fewer decimal places.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Rounding {
     Down,
     Up,
-    /// The middle of two is rounded away from zero.
+    /// Halves are rounded away from zero.
     Nearest,
 }
 
 impl Exact {
-    /// The shortest decimal number that is read as this one, which has to be finite.
+    /// The shortest decimal number that parses as this one, which has to be finite.
     pub(super) fn of(value: f64) -> Exact {
         let text = format!("{value:e}");
         let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -56,7 +56,7 @@ impl Exact {
         }
     }
 
-    /// The nearest binary number, which is infinite if this one is too large.
+    /// The nearest binary number, or infinity if this one is too large.
     pub(super) fn to_f64(&self) -> f64 {
         let (digits, exponent) = if self.denominator == BigInt::from(1) {
             (self.numerator.clone(), self.exponent)
@@ -68,8 +68,8 @@ impl Exact {
             .unwrap_or_else(|_| unreachable!("{text} is a number"))
     }
 
-    /// So many digits of the number that the nearest binary number depends on no others, and the exponent
-    /// of the last one. The last digit is not zero if there are others behind it.
+    /// Enough digits of the number to find the nearest binary number, and the exponent of the last
+    /// digit. The last digit is not zero if others follow.
     fn quotient(&self) -> (BigInt, i64) {
         let missing = self.denominator.bits() + bits_of(QUOTIENT_DIGITS);
         let places = digits_of(missing.saturating_sub(self.numerator.bits()));
@@ -114,7 +114,7 @@ impl Exact {
         }
     }
 
-    /// Divided by a number that is not zero.
+    /// Divides by a number that is not zero.
     pub(super) fn over(&self, other: &Exact) -> Exact {
         self.times(&other.inverse())
     }
@@ -144,8 +144,8 @@ impl Exact {
         }
     }
 
-    /// To the power of `power / root`. `None` if that would have too many digits. A number that is
-    /// negative needs an odd root, and zero a positive power.
+    /// Raises to the power of `power / root`. `None` if the result would have too many digits. A
+    /// negative number needs an odd root, and zero a positive power.
     pub(super) fn to_the(&self, power: i64, root: u32) -> Option<Exact> {
         let exponent = u32::try_from(power.unsigned_abs()).ok()?;
         let bits = self.numerator.bits().max(self.denominator.bits());
@@ -168,7 +168,7 @@ impl Exact {
         (root <= 64).then(|| raised.root(root))
     }
 
-    /// The digits of a root, all of them if it has an end.
+    /// The digits of a root, all of them if it is exact.
     fn root(&self, root: u32) -> Exact {
         let wanted = bits_of(ROOT_DIGITS * u64::from(root)) + self.denominator.bits();
         let mut places = digits_of(wanted.saturating_sub(self.numerator.bits())) as i64;
@@ -199,7 +199,7 @@ impl Exact {
         Some((numerator, u32::try_from(denominator / common).ok()?))
     }
 
-    /// With so many decimal places.
+    /// Rounds to a number of decimal places.
     pub(super) fn rounded(&self, decimals: u8, rounding: Rounding) -> Exact {
         let shift = self.exponent + i64::from(decimals);
         let tens = power_of_ten(shift.unsigned_abs());
@@ -233,7 +233,7 @@ impl PartialEq for Exact {
     }
 }
 
-/// The digits with one more, which stands for all that follow if there are any.
+/// Appends a digit that stands for all that follow, if any.
 fn with_rest(digits: BigInt, exponent: i64, is_exact: bool, is_negative: bool) -> (BigInt, i64) {
     if is_exact {
         return (digits, exponent);
@@ -242,14 +242,14 @@ fn with_rest(digits: BigInt, exponent: i64, is_exact: bool, is_negative: bool) -
     (digits * 10 + rest, exponent - 1)
 }
 
-/// The largest integer that is not above a quotient. The denominator is positive.
+/// The quotient, rounded down. The denominator is positive.
 fn floor(numerator: &BigInt, denominator: &BigInt) -> BigInt {
     let quotient = numerator / denominator;
     let is_above = &quotient * denominator > *numerator;
     if is_above { quotient - 1 } else { quotient }
 }
 
-/// The greatest common divisor, of which the second number is positive.
+/// The greatest common divisor. The second number is positive.
 fn gcd(a: &BigInt, b: &BigInt) -> BigInt {
     let (mut a, mut b) = (a.clone(), b.clone());
     while b != BigInt::ZERO {
@@ -263,12 +263,12 @@ fn power_of_ten(exponent: u64) -> BigInt {
     BigInt::from(10).pow(exponent.unwrap_or_else(|_| unreachable!("powers are limited")))
 }
 
-/// At least as many decimal digits as so many bits have.
+/// At least the number of decimal digits of a number with this many bits.
 fn digits_of(bits: u64) -> u64 {
     bits * 31 / 100 + 1
 }
 
-/// At least as many bits as so many decimal digits have.
+/// At least the number of bits of a number with this many decimal digits.
 fn bits_of(digits: u64) -> u64 {
     digits * 10 / 3 + 1
 }

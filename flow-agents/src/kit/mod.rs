@@ -1,4 +1,4 @@
-//! Tools that come with the crate. Each one is a node: a function, or a type with what it needs.
+//! Tools that come with the crate. Each one is a node: a function, or a type with its settings.
 
 mod arithmetic;
 #[cfg(feature = "time")]

@@ -1,20 +1,20 @@
-//! What the calculator computes.
+//! The operations of the calculator.
 
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-/// What the [`calculator`](super::calculator) computes. Its name in JSON is in snake_case, such as
-/// `nth_root`.
+/// An operation of the [`calculator`](super::calculator). Its name in JSON is in snake_case, such
+/// as `nth_root`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Operation {
-    /// `a` and `b` together.
+    /// The sum of `a` and `b`.
     Add,
-    /// `a` less `b`.
+    /// The difference of `a` and `b`.
     Subtract,
-    /// `a` times `b`.
+    /// The product of `a` and `b`.
     Multiply,
     /// `a` divided by `b`.
     Divide,
@@ -26,13 +26,13 @@ pub enum Operation {
     NthRoot,
     /// The square root of `a`.
     Sqrt,
-    /// `a` without its sign.
+    /// The absolute value of `a`.
     Abs,
-    /// `a` with the other sign.
+    /// `a` with the opposite sign.
     Negate,
-    /// How many percent of `b` are `a`.
+    /// `a` as a percentage of `b`.
     Percentage,
-    /// All `values` together.
+    /// The sum of `values`.
     Sum,
     /// The mean of `values`.
     Average,
@@ -40,12 +40,12 @@ pub enum Operation {
     Min,
     /// The largest of `values`.
     Max,
-    /// The integer nearest to `a`, or decimal number if there is a precision. The middle of two is
-    /// rounded away from zero.
+    /// `a` rounded to the nearest integer, or to the precision if there is one. Halves are rounded
+    /// away from zero.
     Round,
-    /// The largest integer that is not above `a`, or decimal number if there is a precision.
+    /// `a` rounded down to an integer, or to the precision if there is one.
     Floor,
-    /// The smallest integer that is not below `a`, or decimal number if there is a precision.
+    /// `a` rounded up to an integer, or to the precision if there is one.
     Ceil,
     /// The natural logarithm of `a`.
     Ln,
@@ -100,7 +100,7 @@ impl Operation {
     ];
 }
 
-// Every provider reads a list of names. Derived, it would be a choice of schemas with a text each.
+// Every provider supports a list of names. The derived schema would be a choice with texts.
 impl JsonSchema for Operation {
     fn inline_schema() -> bool {
         true

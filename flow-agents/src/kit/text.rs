@@ -1,6 +1,6 @@
-//! Text that has a largest size, with what was cut said behind it.
+//! Text with a maximum size, and a note about what was cut.
 
-/// At most so many characters of a text, and "…" if there are more. For what an error repeats.
+/// The first characters of a text, with "…" if there are more. For quotes in errors.
 pub(super) fn shortened(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

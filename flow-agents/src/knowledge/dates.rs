@@ -1,4 +1,4 @@
-//! When facts hold.
+//! Finds the dates of facts.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -18,16 +18,16 @@ const FIND: &str = "Find out from the text since when each fact holds, and until
     ended, as YYYY, YYYY-MM or YYYY-MM-DD. Times such as `last year` are relative to the date of the text, \
     if that is told. Leave out what the text does not say.";
 
-/// A node that asks a model when facts hold: it reads `text`, `date`, `source` and `facts`, and writes
-/// `facts` with the dates that the text says. A fact that is [replaced](Fact::replaced_by) ends when that
-/// other one begins.
+/// A node that asks a model for the dates of facts. It reads `text`, `date`, `source` and `facts`,
+/// and writes `facts` with the dates in the text. A [replaced](Fact::replaced_by) fact ends when
+/// the replacing one begins.
 #[derive(Clone)]
 pub struct FindDates {
     model: Arc<dyn Model>,
 }
 
 impl FindDates {
-    /// Asks this model.
+    /// Creates a node that asks this model.
     pub fn new(model: impl Model + 'static) -> FindDates {
         FindDates {
             model: Arc::new(model),
@@ -35,14 +35,14 @@ impl FindDates {
     }
 }
 
-/// What a model answers about a fact.
+/// A model's answer about a fact.
 #[derive(Deserialize, JsonSchema)]
 struct Dated {
     /// The number of the fact.
     fact: usize,
-    /// Since when it holds.
+    /// The date since which it holds.
     since: Option<Date>,
-    /// Until when it held.
+    /// The date until which it held.
     until: Option<Date>,
 }
 
@@ -88,7 +88,7 @@ impl FindDates {
         facts: Vec<Fact>,
     ) -> Result<Vec<Fact>, AskError> {
         let mut facts = facts;
-        // What another text said is not dated by this one.
+        // This text does not date the facts of another one.
         let of_this: Vec<usize> = (0..facts.len())
             .filter(|&at| facts[at].holds() && facts[at].sources.contains(source))
             .collect();
@@ -112,7 +112,7 @@ impl FindDates {
             let text = |date: Option<Date>| date.map(|date| date.0);
             let since = text(dated.since).or(fact.since.clone());
             let until = text(dated.until).or(fact.until.clone());
-            // Nothing ends before it begins: one of the two is wrong.
+            // A fact cannot end before it begins: one of the dates is wrong.
             if is_in_order(since.as_deref(), until.as_deref()) {
                 (fact.since, fact.until) = (since, until);
             }
@@ -122,7 +122,7 @@ impl FindDates {
     }
 }
 
-/// Facts that are replaced end when the other ones begin.
+/// Ends replaced facts when the replacing ones begin.
 fn end_replaced(facts: &mut [Fact]) {
     for at in 0..facts.len() {
         let Some(other) = facts[at].replaced_by.as_ref() else {
@@ -137,12 +137,12 @@ fn end_replaced(facts: &mut [Fact]) {
     }
 }
 
-/// Whether the second date is not before the first one, as far as both are known.
+/// Returns true if the second date is not before the first one, as far as both are known.
 fn is_in_order(since: Option<&str>, until: Option<&str>) -> bool {
     let (Some(since), Some(until)) = (since, until) else {
         return true;
     };
-    // A year does not say which of its days it is.
+    // A year is compatible with all its days.
     let known = since.len().min(until.len());
     since[..known] <= until[..known]
 }

@@ -1,4 +1,4 @@
-//! What a text is about, and which of it is known already.
+//! Finds the entities of a text, and matches them with known ones.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,7 +16,7 @@ use crate::message::Message;
 use crate::messages::Messages;
 use crate::model::Model;
 
-/// How many known entities are looked at for each one that a text names.
+/// The maximum number of known candidates for each entity of a text.
 const CANDIDATES: usize = 5;
 
 const FIND: &str = "Find the entities that the text is about: people, organisations, places, products, \
@@ -28,38 +28,38 @@ const RESOLVE: &str = "Some entities of a text may be known already, under the s
     candidate only if both are the same thing in the world, and not if they are merely alike. Leave the \
     entities out that are none of their candidates.";
 
-/// What a text names.
+/// An entity that a text names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mention {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is, in one or two words in small letters, such as `person` or `company`.
+    /// The kind, in one or two words in lowercase, such as `person` or `company`.
     pub kind: String,
-    /// What the text says that it is, in one sentence. Empty if it says nothing.
+    /// The description in the text, in one sentence. Empty if there is none.
     pub summary: String,
 }
 
-/// Whether a text names anything.
+/// The result of a search for entities.
 #[derive(Debug, Clone, PartialEq, Action, Serialize, Deserialize)]
 pub enum FoundEntities {
-    /// It does.
+    /// The text names entities.
     Found {
-        /// What it names, each once.
+        /// The entities, each once.
         mentions: Vec<Mention>,
     },
-    /// It does not.
+    /// The text names no entities.
     Nothing,
 }
 
-/// A node that asks a model what a text is about: it reads `text`, and takes the action `"found"` with
-/// `mentions`, or `"nothing"`.
+/// A node that asks a model for the entities of a text. It reads `text`, and takes the action
+/// `"found"` with `mentions`, or `"nothing"`.
 #[derive(Clone)]
 pub struct FindEntities {
     model: Arc<dyn Model>,
 }
 
 impl FindEntities {
-    /// Asks this model.
+    /// Creates a node that asks this model.
     pub fn new(model: impl Model + 'static) -> FindEntities {
         FindEntities {
             model: Arc::new(model),
@@ -88,7 +88,7 @@ impl FindEntities {
     }
 }
 
-/// A node that looks up what may be known of the entities of a text: it reads `mentions`, and writes
+/// A node that looks up the candidates for the entities of a text. It reads `mentions`, and writes
 /// `candidates`, the known entities with similar names.
 #[derive(Clone)]
 pub struct LoadEntities {
@@ -96,7 +96,7 @@ pub struct LoadEntities {
 }
 
 impl LoadEntities {
-    /// Looks in this graph.
+    /// Creates a node that searches this graph.
     pub fn new(graph: impl Graph + 'static) -> LoadEntities {
         LoadEntities {
             graph: Arc::new(graph),
@@ -110,7 +110,7 @@ impl LoadEntities {
         let mut candidates = Vec::with_capacity(mentions.len());
         for mention in mentions {
             let mut similar = self.graph.find(&mention.name, CANDIDATES).await?;
-            // Many may have a name like it: the one with its name and kind is looked for by itself.
+            // Many names may be similar, so the same name and kind is looked up separately.
             let same = self.graph.entities(&[id_of(mention)]).await?;
             similar.retain(|it| !same.contains(it));
             candidates.push(same.into_iter().chain(similar).take(CANDIDATES).collect());
@@ -119,7 +119,7 @@ impl LoadEntities {
     }
 }
 
-/// The entity that a name in a text means.
+/// An entity, and its name in a text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Named {
     /// The name in the text.
@@ -128,18 +128,19 @@ pub struct Named {
     pub entity: String,
 }
 
-/// A node that says which entities a text means: it reads `mentions`, `candidates` and `source`, and writes
-/// `entities` and `names`, the entity that each name in the text means.
+/// A node that identifies the entities of a text. It reads `mentions`, `candidates` and `source`,
+/// and writes `entities` and `names`, the entity for each name.
 ///
-/// An entity of the same name and kind is the same. If others have similar names, a model is asked whether
-/// they are the same, once for all entities. What is not known gets an id that its kind and its name make.
+/// An entity of the same name and kind is the same. If others have similar names, a model is asked
+/// whether they are the same, once for all entities. The id of an unknown one is made from its kind
+/// and name.
 #[derive(Clone)]
 pub struct ResolveEntities {
     model: Arc<dyn Model>,
 }
 
 impl ResolveEntities {
-    /// Asks this model.
+    /// Creates a node that asks this model.
     pub fn new(model: impl Model + 'static) -> ResolveEntities {
         ResolveEntities {
             model: Arc::new(model),
@@ -222,7 +223,7 @@ fn new_entity(mention: &Mention) -> Entity {
     }
 }
 
-/// The entities of which it is not clear whether they are known, as a model reads them.
+/// The entities that may or may not be known, as a model reads them.
 fn shown(mentions: &[Mention], candidates: &[Vec<Entity>], unclear: &[usize]) -> String {
     let mut shown = String::new();
     for &at in unclear {

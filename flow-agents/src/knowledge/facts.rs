@@ -1,4 +1,4 @@
-//! What a text says about its entities, and which of it is known already.
+//! Finds the facts of a text about its entities, and matches them with known ones.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ use crate::message::Message;
 use crate::messages::Messages;
 use crate::model::Model;
 
-/// How many known facts are compared with those of a text.
+/// The maximum number of known facts that are compared with those of a text.
 const COMPARED: usize = 200;
 
 const FIND: &str = "Find the facts that the text says about the entities that are listed. A fact connects \
@@ -32,12 +32,12 @@ const RESOLVE: &str = "Compare new statements with facts that are known. Say of 
     those that it contradicts or that it replaces by something later. Leave the statements out for which \
     there is neither.";
 
-/// What a model answers: a fact by the names of its entities.
+/// A model's answer: a fact by the names of its entities.
 #[derive(Deserialize, JsonSchema)]
 struct Statement {
     /// The name of the entity that the fact is about.
     subject: String,
-    /// How the two are connected, in a few words, such as `works at`.
+    /// The relation of the two, in a few words, such as `works at`.
     relation: String,
     /// The name of the other entity.
     object: String,
@@ -45,28 +45,28 @@ struct Statement {
     text: String,
 }
 
-/// Whether a text says anything about its entities.
+/// The result of a search for facts.
 #[derive(Debug, Clone, PartialEq, Action, Serialize, Deserialize)]
 pub enum FoundFacts {
-    /// It does.
+    /// The text states facts.
     Found {
-        /// The facts, as if nothing was known before.
+        /// The facts, independent of known ones.
         stated: Vec<Fact>,
     },
-    /// It does not.
+    /// The text states no facts.
     Nothing,
 }
 
-/// A node that asks a model what a text says about its entities: it reads `text`, `names` and `source`,
-/// writes `unplaced`, the statements about something else, which are left out, and takes the action
-/// `"found"` with `stated`, or `"nothing"`.
+/// A node that asks a model for the facts of a text about its entities. It reads `text`, `names`
+/// and `source`, and takes the action `"found"` with `stated`, or `"nothing"`. It omits statements
+/// about something else, and writes them to `unplaced`.
 #[derive(Clone)]
 pub struct FindFacts {
     model: Arc<dyn Model>,
 }
 
 impl FindFacts {
-    /// Asks this model.
+    /// Creates a node that asks this model.
     pub fn new(model: impl Model + 'static) -> FindFacts {
         FindFacts {
             model: Arc::new(model),
@@ -103,7 +103,7 @@ fn listed(names: &[Named], all: &[Named]) -> String {
     labels.join(", ")
 }
 
-/// By what a model names an entity: its name in the text, with its id if that text names another one alike.
+/// The label of an entity for a model: its name in the text, with its id if that is ambiguous.
 fn label(named: &Named, all: &[Named]) -> String {
     if is_ambiguous(named, all) {
         format!("{} ({})", named.name, named.entity)
@@ -174,7 +174,7 @@ fn placed(statements: Vec<Statement>, names: &[Named], source: &str) -> Placed {
     placed
 }
 
-/// A node that loads what is known about the entities of a text: it reads `entities` and writes
+/// A node that loads the known facts about the entities of a text. It reads `entities` and writes
 /// `known`, at most 200 facts.
 #[derive(Clone)]
 pub struct LoadFacts {
@@ -182,7 +182,7 @@ pub struct LoadFacts {
 }
 
 impl LoadFacts {
-    /// Looks in this graph.
+    /// Creates a node that searches this graph.
     pub fn new(graph: impl Graph + 'static) -> LoadFacts {
         LoadFacts {
             graph: Arc::new(graph),
@@ -198,11 +198,11 @@ impl LoadFacts {
     }
 }
 
-/// A node that compares what a text says with what is known: it reads `stated` and `known`, and writes
-/// `facts`: those of the text, a known one where that says the same, and the known ones that are not
-/// true any more, which are [replaced](Fact::replaced_by).
+/// A node that compares the facts of a text with known ones. It reads `stated` and `known`, and
+/// writes `facts`. These are the facts of the text, or the known ones that say the same, and the
+/// known ones that are no longer true, which are [replaced](Fact::replaced_by).
 ///
-/// A fact with the same entities, the same relation and the same words is the same. If others are known about an
+/// Facts with the same entities, relation and words are the same. If others are known about an
 /// entity of a statement, a model is asked, once for all statements.
 #[derive(Clone)]
 pub struct ResolveFacts {
@@ -210,7 +210,7 @@ pub struct ResolveFacts {
 }
 
 impl ResolveFacts {
-    /// Asks this model.
+    /// Creates a node that asks this model.
     pub fn new(model: impl Model + 'static) -> ResolveFacts {
         ResolveFacts {
             model: Arc::new(model),
@@ -218,14 +218,14 @@ impl ResolveFacts {
     }
 }
 
-/// What a model answers about a statement.
+/// A model's answer about a statement.
 #[derive(Deserialize, JsonSchema)]
 struct Compared {
     /// The number of the statement.
     statement: usize,
     /// The number of the known fact that says the same.
     same_as: Option<usize>,
-    /// The numbers of the known facts that are not true any more.
+    /// The numbers of the known facts that are no longer true.
     replaces: Vec<usize>,
 }
 
@@ -266,7 +266,7 @@ impl ResolveFacts {
             replaced.extend(numbers.map(|number| (*number, kept.id.clone())));
             facts.add(kept);
         }
-        // What the text itself says is not replaced by what it says elsewhere.
+        // A statement of the text does not replace another one of the same text.
         let stated = facts.ids.clone();
         for (number, by) in replaced {
             if let Some(fact) = nth(&near, number).filter(|it| !stated.contains(&it.id)) {
@@ -301,7 +301,7 @@ fn nth<'a>(facts: &[&'a Fact], number: usize) -> Option<&'a Fact> {
     facts.get(number.checked_sub(1)?).copied()
 }
 
-/// The known fact with the same entities, relation and words that holds, or this one, if the text was read before.
+/// The known, holding fact with the same content, or this one if the text was read before.
 fn same_fact<'a>(known: &'a [Fact], fact: &Fact) -> Option<&'a Fact> {
     let key = |it: &Fact| {
         let text = plain(&it.text);
@@ -316,7 +316,7 @@ fn same_fact<'a>(known: &'a [Fact], fact: &Fact) -> Option<&'a Fact> {
     known.find(|it| it.id == fact.id || it.holds() && key(it) == key(fact))
 }
 
-/// A known fact that a text says again.
+/// A known fact that a text repeats.
 fn repeated(known: &Fact, fact: &Fact) -> Fact {
     let mut known = known.clone();
     if known.id == fact.id {
@@ -341,20 +341,20 @@ fn numbered(facts: &[&Fact]) -> String {
     shown
 }
 
-/// Whether facts connect all entities of a text.
+/// The result of a check that facts connect all entities of a text.
 #[derive(Debug, Clone, PartialEq, Action, Serialize, Deserialize)]
 pub enum Connected {
-    /// They do.
+    /// Facts connect all entities.
     All,
-    /// They do not.
+    /// Some entities have no fact.
     Isolated {
         /// The names in the text of the entities without a fact.
         isolated: Vec<Named>,
     },
 }
 
-/// A node that looks for entities that no fact of a text connects: it reads `names` and `stated`, and
-/// takes the action `"all"`, or `"isolated"` with their names. A text with one entity has none.
+/// A node that finds entities without a fact in a text. It reads `names` and `stated`, and takes
+/// the action `"all"`, or `"isolated"` with their names. A single entity is never isolated.
 #[node(actions = Connected)]
 pub fn connected(names: &[Named], stated: &[Fact]) -> Connected {
     let is_isolated = |name: &&Named| {
@@ -369,15 +369,15 @@ pub fn connected(names: &[Named], stated: &[Fact]) -> Connected {
     }
 }
 
-/// A node that asks a model once more about entities without a fact: it reads `text`, `isolated`, `names`,
-/// `source` and `stated`, and writes `stated` with what was found behind it.
+/// A node that asks a model again about entities without a fact. It reads `text`, `isolated`,
+/// `names`, `source` and `stated`, and adds the new facts to the end of `stated`.
 #[derive(Clone)]
 pub struct ConnectEntities {
     model: Arc<dyn Model>,
 }
 
 impl ConnectEntities {
-    /// Asks this model.
+    /// Creates a node that asks this model.
     pub fn new(model: impl Model + 'static) -> ConnectEntities {
         ConnectEntities {
             model: Arc::new(model),

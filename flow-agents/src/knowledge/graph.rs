@@ -1,4 +1,4 @@
-//! What is known: entities, the facts that connect them, and where both are kept.
+//! Entities, the facts that connect them, and the graphs in which both are kept.
 
 use std::error::Error;
 use std::fmt;
@@ -7,42 +7,42 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
-/// Something that texts tell about, such as a person, a company or a place.
+/// An entity in texts, such as a person, a company or a place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entity {
-    /// Its id, such as `person:ann lee`.
+    /// The id, such as `person:ann lee`.
     pub id: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is, in one or two words, such as `person`.
+    /// The kind, in one or two words, such as `person`.
     pub kind: String,
-    /// What the text says that it is.
+    /// The description in the text.
     pub summary: String,
-    /// The texts that tell about it.
+    /// The texts that mention it.
     pub sources: Vec<String>,
 }
 
-/// Something that a text says about two entities.
+/// A statement of a text about two entities.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fact {
-    /// Its id.
+    /// The id.
     pub id: String,
     /// The id of the entity that it is about.
     pub subject: String,
-    /// How the two are connected, such as `works at`.
+    /// The relation of the two, such as `works at`.
     pub relation: String,
     /// The id of the other entity.
     pub object: String,
     /// The fact as a sentence.
     pub text: String,
-    /// Since when it holds, if that is known: a year, a month or a day, such as `2024`, `2024-03` or
-    /// `2024-03-01`.
+    /// The date since which it holds, if known: a year, a month or a day, such as `2024`, `2024-03`
+    /// or `2024-03-01`.
     pub since: Option<String>,
-    /// Until when it held, if it has ended and that is known.
+    /// The date until which it held, if it has ended and that is known.
     pub until: Option<String>,
-    /// The id of the fact that holds instead of it.
+    /// The id of the fact that replaces it.
     pub replaced_by: Option<String>,
-    /// The texts that say so.
+    /// The texts that state it.
     pub sources: Vec<String>,
 }
 
@@ -62,64 +62,64 @@ impl fmt::Display for Fact {
     }
 }
 
-/// Where entities and facts are kept: [`MemoryGraph`](super::MemoryGraph), `SqliteGraph`, or one of your
-/// own.
+/// A store of entities and facts: [`MemoryGraph`](super::MemoryGraph), `SqliteGraph`, or your own.
 ///
-/// An `Arc<G>` of one is one too, also of a `dyn Graph`.
+/// An `Arc<G>` is a graph too, even of a `dyn Graph`.
 #[async_trait]
 pub trait Graph: Send + Sync {
-    /// The entities whose names resemble the text or a part of it, those that resemble it most first,
-    /// then in the order of their ids: at most `limit`.
+    /// The entities whose names are similar to the text or a part of it, at most `limit`. They are
+    /// sorted by similarity, then by id.
     ///
     /// # Errors
     /// [`GraphError::Store`] if they cannot be read.
     ///
     /// # Cancel safety
-    /// Nothing is changed.
+    /// It changes nothing.
     async fn find(&self, text: &str, limit: usize) -> Result<Vec<Entity>, GraphError>;
 
-    /// The entities with these ids, in the order of the ids. Those that there are not are left out.
+    /// The entities with these ids, in the order of the ids. Missing ones are left out.
     ///
     /// # Errors
     /// [`GraphError::Store`] if they cannot be read.
     ///
     /// # Cancel safety
-    /// Nothing is changed.
+    /// It changes nothing.
     async fn entities(&self, ids: &[String]) -> Result<Vec<Entity>, GraphError>;
 
-    /// The facts about these entities, as subject or object: those that hold first, then in the order of
-    /// their ids, at most `limit`.
+    /// The facts about these entities, as subject or object, at most `limit`. Facts that hold come
+    /// first, then they are sorted by id.
     ///
     /// # Errors
     /// [`GraphError::Store`] if they cannot be read.
     ///
     /// # Cancel safety
-    /// Nothing is changed.
+    /// It changes nothing.
     async fn facts(&self, entities: &[String], limit: usize) -> Result<Vec<Fact>, GraphError>;
 
-    /// Keeps entities and facts, all or none. Of what is there already, by its id, the texts are
-    /// replaced, but not by an empty one; sources are added; and dates and the fact that holds instead stay where the new value
-    /// has none. So the same can be saved again.
+    /// Saves entities and facts, all or none. If the id exists, nonempty texts are replaced and
+    /// sources are added. Dates and the replacing fact are kept where the new value has none. So
+    /// saving is idempotent.
     ///
     /// # Errors
-    /// [`GraphError::UnknownEntity`] if a fact is about an entity that is neither there nor among those
-    /// that are saved, and [`GraphError::Store`] if they cannot be written.
+    /// [`GraphError::UnknownEntity`] if a fact is about an entity that is neither stored nor saved
+    /// with it, and [`GraphError::Store`] if they cannot be written.
     ///
     /// # Cancel safety
-    /// If it is dropped, all may be saved or nothing.
+    /// If it is dropped, everything may be saved or nothing.
     async fn save(&self, entities: &[Entity], facts: &[Fact]) -> Result<(), GraphError>;
 
-    /// Forgets what a text said: it is taken from the sources, and what has no source left is removed, with
-    /// the facts about it. A fact that was replaced by a removed one holds again, and does not end any more when
-    /// that one began. What an entity is, as texts that are left say it too, stays as it was told last.
+    /// Removes a text from the sources. Entities and facts without a source are removed, with the
+    /// facts about them. A fact that a removed one replaced holds again, and no longer ends when
+    /// that one began. The descriptions of remaining entities stay as they were last stated.
     ///
-    /// A [`Learn`](super::Learn) that is under way may have read what the text said, and saves it again.
+    /// A concurrent [`Learn`](super::Learn) may have read the text already, and then saves it
+    /// again.
     ///
     /// # Errors
     /// [`GraphError::Store`] if it cannot be written.
     ///
     /// # Cancel safety
-    /// If it is dropped, the text may be forgotten or not.
+    /// If it is dropped, the text may or may not be removed.
     async fn forget(&self, source: &str) -> Result<(), GraphError>;
 }
 
@@ -146,7 +146,7 @@ impl<G: Graph + ?Sized> Graph for Arc<G> {
     }
 }
 
-/// Why a graph cannot be read or written.
+/// The reason why a graph cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GraphError {
@@ -161,13 +161,13 @@ pub enum GraphError {
     /// The store of the graph failed.
     #[error("the graph cannot be read or written")]
     Store {
-        /// What went wrong.
+        /// The error.
         source: Box<dyn Error + Send + Sync>,
     },
 }
 
 impl Entity {
-    /// Takes over what is said of the same entity later.
+    /// Merges a later statement about the same entity.
     pub(super) fn merge(&mut self, later: &Entity) {
         self.name.clone_from(&later.name);
         self.kind.clone_from(&later.kind);
@@ -179,7 +179,7 @@ impl Entity {
 }
 
 impl Fact {
-    /// Takes over what is said of the same fact later.
+    /// Merges a later statement of the same fact.
     pub(super) fn merge(&mut self, later: &Fact) {
         let or = |known: &mut Option<String>, later: &Option<String>| {
             if later.is_some() {
@@ -196,7 +196,7 @@ impl Fact {
         merge_sources(&mut self.sources, &later.sources);
     }
 
-    /// Whether no other fact holds instead of it.
+    /// Returns true if no other fact replaces it.
     pub(super) fn holds(&self) -> bool {
         self.replaced_by.is_none()
     }

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use super::graph::{Entity, Fact, Graph, GraphError, merge_sources};
 use super::names::{grams, likeness, number};
 
-/// A [`Graph`] in memory, for tests and for what a process need not keep. It looks through all entities to
-/// find some.
+/// A [`Graph`] in memory, for tests and for data that need not survive the process. A search looks
+/// at all entities.
 ///
 /// # Examples
 /// ```
@@ -42,7 +42,7 @@ struct Known {
 }
 
 impl MemoryGraph {
-    /// A graph that knows nothing.
+    /// Creates an empty graph.
     pub fn new() -> MemoryGraph {
         MemoryGraph::default()
     }
@@ -141,7 +141,7 @@ impl Graph for MemoryGraph {
     }
 }
 
-/// The ids of facts that have ended when the one began that holds instead.
+/// The ids of the facts that ended when the replacing fact began.
 fn ended(facts: &BTreeMap<String, Fact>) -> BTreeSet<String> {
     let has_ended = |fact: &&Fact| {
         let other = fact.replaced_by.as_ref().and_then(|other| facts.get(other));

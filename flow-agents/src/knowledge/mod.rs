@@ -1,12 +1,12 @@
-//! Knowledge: entities and facts that are read from texts, kept in a graph, and looked up for questions.
+//! Knowledge: entities and facts that are read from texts, kept in a graph, and looked up.
 //!
-//! [`Learn`] reads a text: what it is about, what it says about that, and what of it is known already. A
-//! fact that a later text contradicts is kept as [replaced](Fact::replaced_by). [`Recall`] finds what is
-//! known about a question. All their nodes can be used in flows of your own.
+//! [`Learn`] reads the entities and facts of a text, and matches them with known ones. A fact that
+//! a later text contradicts is kept as [replaced](Fact::replaced_by). [`Recall`] finds the
+//! knowledge about a question. All their nodes can be used in your own flows.
 //!
-//! A long text is read in parts, one run of [`Learn`] for each: a model finds more in a page than in a
-//! book. Two runs at once that name a new entity alike make one entity of it; what they say about
-//! each other's facts is not compared.
+//! Read a long text in parts, with one run of [`Learn`] for each: a model finds more in a page than
+//! in a book. Two concurrent runs that give a new entity the same name make one entity of it. They
+//! do not compare their facts with each other.
 //!
 //! # Examples
 //! ```
@@ -73,11 +73,11 @@ pub use save::SaveKnowledge;
 pub use sqlite::SqliteGraph;
 
 flow! {
-    /// Reads what a text says, and keeps it in a graph.
+    /// Reads the entities and facts of a text, and keeps them in a graph.
     ///
-    /// `source` names the text. `date`, the day on which it was written, helps to read `last year`. With
-    /// `with_facts` off, only the entities are kept; with `with_dates` on, a model is asked when the
-    /// facts hold. At the end `"nothing"`, the text is about nothing that has a name.
+    /// `source` names the text. `date`, the day on which it was written, helps to read `last year`.
+    /// Without `with_facts`, only the entities are kept. With `with_dates`, a model is asked when
+    /// the facts hold. At the end `"nothing"`, the text names no entities.
     pub Learn(
         text: String,
         source: String,
@@ -120,7 +120,7 @@ flow! {
 }
 
 impl Learn {
-    /// Asks one model for everything, and keeps what it finds in one graph.
+    /// Creates the flow with one model for everything and one graph.
     pub fn of(model: impl Model + 'static, graph: impl Graph + 'static) -> Learn {
         let model: Arc<dyn Model> = Arc::new(model);
         let graph: Arc<dyn Graph> = Arc::new(graph);

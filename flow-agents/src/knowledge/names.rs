@@ -1,17 +1,17 @@
-//! Names that mean the same, and names that resemble one another.
+//! Compares names by identity and by similarity.
 
 use std::collections::BTreeSet;
 
-/// Two names may mean the same if they are at least so alike.
+/// The minimum similarity of two names that may mean the same.
 const ALIKE: f64 = 0.5;
 
-/// A name as it is compared: in small letters, with one space between its words.
+/// A name in the form for comparison: lowercase, with single spaces between words.
 pub(super) fn plain(name: &str) -> String {
     let words: Vec<String> = name.split_whitespace().map(str::to_lowercase).collect();
     words.join(" ")
 }
 
-/// The groups of three letters of a text's words, with a space before and behind each word.
+/// The groups of three letters in the words of a text, with a space before and after each word.
 pub(super) fn grams(text: &str) -> BTreeSet<String> {
     let mut grams = BTreeSet::new();
     for word in words(text) {
@@ -29,7 +29,7 @@ pub(super) fn grams(text: &str) -> BTreeSet<String> {
     grams
 }
 
-/// The words of a text. In writing without spaces, each sign is one.
+/// The words of a text. In scripts without spaces, each character is a word.
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|it: char| !it.is_alphanumeric())
         .flat_map(|run| run.split_inclusive(is_word_alone))
@@ -43,18 +43,18 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// Whether it is a sign of Chinese, Japanese or Korean.
+/// Returns true for a Chinese, Japanese or Korean character.
 fn is_word_alone(it: char) -> bool {
     matches!(it, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3ffff}')
 }
 
-/// How many they are.
+/// The number of groups.
 pub(super) fn number<'a>(grams: impl IntoIterator<Item = &'a String>) -> u32 {
     u32::try_from(grams.into_iter().count()).unwrap_or(u32::MAX)
 }
 
-/// How alike two names are that have so many groups of letters, and share some: 1 if one has all
-/// groups of the other. `None` if they are not alike.
+/// The similarity of two names by their numbers of groups of letters, and of shared ones: 1 if one
+/// has all groups of the other. `None` if they are not similar.
 pub(super) fn likeness(shared: u32, one: u32, other: u32) -> Option<f64> {
     let likeness = f64::from(shared) / f64::from(one.min(other).max(1));
     // One group, such as ` an`, is the beginning of many names.

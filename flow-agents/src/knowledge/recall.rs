@@ -1,4 +1,4 @@
-//! What is known about a question.
+//! Looks up the knowledge about a question.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use super::graph::{Entity, Fact, Graph, GraphError};
 use crate::messages::{Messages, Placement};
 
-/// A node that looks up what is known about a question: it reads `question`, and writes `recalled`. As a
-/// tool (`tools![Recall = recall]`), it lets an agent look things up by itself.
+/// A node that looks up the knowledge about a question. It reads `question`, and writes `recalled`.
+/// An agent can use it as a tool (`tools![Recall = recall]`).
 ///
-/// It begins with the entities that the question names, and takes the facts about them; with more
-/// [levels](Recall::levels), also the facts about the entities that these lead to, and so on.
+/// It takes the facts about the entities that the question names. With more
+/// [levels](Recall::levels), also those about the entities that these lead to, and so on.
 #[derive(Clone)]
 pub struct Recall {
     graph: Arc<dyn Graph>,
@@ -25,7 +25,7 @@ pub struct Recall {
 }
 
 impl Recall {
-    /// Looks in this graph: for 10 entities that the question names, and 50 facts about them.
+    /// Creates a node that looks up 10 entities and 50 facts about them in this graph.
     pub fn new(graph: impl Graph + 'static) -> Recall {
         Recall {
             graph: Arc::new(graph),
@@ -36,39 +36,39 @@ impl Recall {
         }
     }
 
-    /// How many facts lie between an entity of the question and what is looked up at most: 1 by default. With
-    /// 0, no facts are looked up.
+    /// Sets the maximum number of facts between an entity of the question and a result. The default
+    /// is 1. With 0, no facts are looked up.
     pub fn levels(mut self, levels: u32) -> Recall {
         self.levels = levels;
         self
     }
 
-    /// How many entities the question may name.
+    /// Sets the maximum number of entities of a question.
     pub fn entities(mut self, entities: usize) -> Recall {
         self.entities = entities;
         self
     }
 
-    /// How many facts are looked up in all.
+    /// Sets the maximum number of facts in all.
     pub fn facts(mut self, facts: usize) -> Recall {
         self.facts = facts;
         self
     }
 
-    /// Looks up also what is not true any more.
+    /// Includes facts that are no longer true.
     pub fn history(mut self) -> Recall {
         self.history = true;
         self
     }
 }
 
-/// What is known about a question. Its text has a line for each entity and each fact.
+/// The knowledge about a question. Its text has a line for each entity and each fact.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Recalled {
-    /// The entities that the question names, those first whose names resemble it most, and those that
+    /// The entities that the question names, the most similar names first, followed by those that
     /// facts lead to.
     pub entities: Vec<Entity>,
-    /// Facts about them, those that are nearest to the question first.
+    /// Facts about the entities, those nearest to the question first.
     pub facts: Vec<Fact>,
 }
 
@@ -92,7 +92,7 @@ impl fmt::Display for Recalled {
     }
 }
 
-/// A text that cannot look like another line.
+/// A text without line breaks, so that it cannot look like another line.
 fn in_one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -119,7 +119,7 @@ impl Recall {
             if next.is_empty() || more == 0 {
                 break;
             }
-            // Those that were seen on the level before come again.
+            // Facts seen on an earlier level are returned again.
             let found = self.graph.facts(&next, self.facts).await?;
             let is_wanted = |fact: &Fact| self.history || fact.holds();
             let new = found
@@ -138,12 +138,12 @@ impl Recall {
     }
 }
 
-/// Before and behind what is told.
+/// The markers around the knowledge.
 const BEGIN: &str = "This is known about the question:";
 const END: &str = "\n(That was known.)";
 
-/// A node that tells a model what is known: it reads `messages` and `recalled`, and writes `messages` with what
-/// is known in the message of the system, in the place of what was known about an earlier question.
+/// A node that tells a model the knowledge. It reads `messages` and `recalled`, and writes
+/// `messages` with the knowledge in the system message, in place of that about an earlier question.
 #[node(writes = messages)]
 pub fn tell_known(messages: Messages, recalled: &Recalled) -> Messages {
     let mut messages = messages;

@@ -1,4 +1,4 @@
-//! Keeping what a text says.
+//! Saves the knowledge of a text.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use flow_runtime::prelude::*;
 
 use super::graph::{Entity, Fact, Graph, GraphError};
 
-/// A node that keeps what a text says: it reads `entities` and, if there are any, `facts`, and saves them
-/// in one transaction. That they are saved twice, after a crash, changes nothing.
+/// A node that saves the knowledge of a text. It reads `entities` and the optional `facts`, and
+/// saves them in one transaction. Saving them twice, after a crash, changes nothing.
 #[derive(Clone)]
 pub struct SaveKnowledge {
     graph: Arc<dyn Graph>,
 }
 
 impl SaveKnowledge {
-    /// Saves to this graph.
+    /// Creates a node that saves to this graph.
     pub fn new(graph: impl Graph + 'static) -> SaveKnowledge {
         SaveKnowledge {
             graph: Arc::new(graph),

@@ -94,7 +94,7 @@ const SAVE_FACT: &str = "
         replaced_by = coalesce(excluded.replaced_by, replaced_by)
 ";
 
-/// What had a source and has none any more, with the facts about it.
+/// Removes everything whose last source is this one, with the facts about it.
 const FORGET: &[&str] = &[
     "DELETE FROM entities WHERE id IN (SELECT entity FROM entity_sources WHERE source = ?1)
      AND NOT EXISTS (SELECT 1 FROM entity_sources WHERE entity = id AND source <> ?1)",
@@ -104,7 +104,7 @@ const FORGET: &[&str] = &[
     "DELETE FROM fact_sources WHERE source = ?1",
 ];
 
-/// Facts that have ended when the one began that holds instead.
+/// The facts that ended when the replacing fact began.
 const ENDED: &str = "
     CREATE TEMP TABLE ended AS
     SELECT fact.id FROM facts AS fact JOIN facts AS other ON other.id = fact.replaced_by
@@ -120,9 +120,9 @@ const HOLD_AGAIN: &[&str] = &[
 
 /// A [`Graph`] in an SQLite file, which several processes may have open.
 ///
-/// What is saved is on the disk when the call returns. Calls wait for the disk on tokio's threads for
-/// blocking work, so that they need a runtime of tokio. A process waits up to five seconds for another one
-/// that writes. Names are found by an index of their groups of three letters.
+/// Saved data is on disk when the call returns. Calls wait for the disk on tokio's blocking
+/// threads, so they need a tokio runtime. A process waits up to five seconds for another one that
+/// writes. Names are found by an index of their groups of three letters.
 ///
 /// # Examples
 /// ```
@@ -150,11 +150,11 @@ pub struct SqliteGraph {
 }
 
 impl SqliteGraph {
-    /// Opens a file, which is created if it does not exist. Waits for the disk.
+    /// Opens a file, and creates it if it does not exist. Waits for the disk.
     ///
     /// # Errors
-    /// [`GraphError::Store`] if the file cannot be opened, is a database of something else, or comes from a
-    /// later version of this crate.
+    /// [`GraphError::Store`] if the file cannot be opened, is another kind of database, or comes
+    /// from a later version of this crate.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteGraph, GraphError> {
         let file = SqliteFile::open(path.as_ref(), &LAYOUT).map_err(failed)?;
         Ok(SqliteGraph { file })

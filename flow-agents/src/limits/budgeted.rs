@@ -1,4 +1,4 @@
-//! A model that is asked as long as something is left of a budget, or an embedding.
+//! A model or embedding with a budget.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,46 +10,43 @@ use async_trait::async_trait;
 use crate::about::AboutModel;
 use crate::embedding::{Embedded, Embedding};
 use crate::error::ModelError;
-use crate::limits::account::Account;
-use crate::limits::budget::{Budget, Spent};
-use crate::limits::error::BudgetError;
-use crate::limits::ledger::{GIVEN_BACK_AFTER, Ledger, Reservation};
 use crate::limits::metered::{self, Call, Meter};
-use crate::limits::prices::Prices;
 use crate::model::{Model, Reply, ReplyStream, Request};
+use crate::spending::account::Account;
+use crate::spending::budget::{Budget, Spent};
+use crate::spending::error::BudgetError;
+use crate::spending::ledger::{GIVEN_BACK_AFTER, Ledger, Reservation};
+use crate::spending::prices::Prices;
 
-/// A model that is asked as long as something is left of a [`Budget`], and that counts what it uses.
+/// A model with a [`Budget`], which counts its use.
 ///
-/// In a node, it gives a run its budget: the flow keeps [`Spent`] in its state, and the node begins where
-/// the last one ended. In a durable run, the journal then has what was spent with the outcome of the
-/// step, exactly once. An attempt that fails writes no state, so what it used is not counted there; a node
-/// that has to count it turns the failure into an action.
+/// In a node, it gives a run its budget: the flow keeps [`Spent`] in its state, and the node
+/// continues from the last value. In a durable run, the journal then has the spending with the
+/// outcome of the step, exactly once. A failed attempt writes no state, so its use is not counted
+/// there. A node that has to count it turns the failure into an action.
 ///
-/// One that is shared by all runs, such as in a [`Chat`](crate::Chat), has the budget of a process.
+/// A shared instance, such as in a [`Chat`](crate::Chat), has the budget of a process.
 ///
-/// All requests count, also those that fail, but for those that another budget does not let reach the
-/// model. While one is under way, its
-/// [`max_tokens`](Request::max_tokens) count as used, so that requests that run at once do not spend the
-/// same rest of the answers. One that is dropped stays counted like that for an hour, and is then given back. So
-/// stays, for good, one whose answer is cut
-/// off, cannot be read, or does not say what it used although the budget limits that. Without
-/// `max_tokens`, such a request is one call without tokens, and requests that run at once can all pass a
-/// limit of tokens: see [`Budget`]. One that the provider refuses, or that does not reach it, is one call
-/// without tokens.
+/// All requests count, even those that fail, except those that another budget refuses. While a
+/// request is under way, its [`max_tokens`](Request::max_tokens) count as used, so that concurrent
+/// requests do not spend the same rest. A dropped request stays counted like that for an hour, and
+/// is then released. A request stays counted for good if its answer is cut off, cannot be read, or
+/// does not report a use that the budget limits. Without `max_tokens`, such a request is one call
+/// without tokens, and concurrent requests can all exceed a limit of tokens: see [`Budget`]. A
+/// request that the provider refuses, or that does not reach it, is one call without tokens.
 ///
-/// Around a [`Retrying`](crate::Retrying), all
-/// attempts are one call; inside of it, each is one.
+/// Around a [`Retrying`](crate::Retrying), all attempts are one call; inside it, each is one.
 ///
-/// An [`Embedding`] is asked and counted in the same way: as one call for all texts, also where the provider
-/// gets them in several requests. It has a budget of its own: a run that has one for
-/// all it asks goes on with [`after`](Budgeted::after) what was spent.
+/// An [`Embedding`] is counted in the same way: as one call for all texts, even if the provider
+/// gets them in several requests. It has its own budget: for one budget over everything, pass the
+/// spending on with [`after`](Budgeted::after).
 ///
 /// # Errors
-/// A request is [`ModelError::Budget`]:
+/// A request returns [`ModelError::Budget`]:
 ///
-/// - if nothing is left of a limit;
+/// - if a limit is exhausted;
 /// - if the budget limits money, and the [`prices`](Budgeted::prices) do not have the model;
-/// - if the budget limits tokens or money, and the answer does not say what it used.
+/// - if the budget limits tokens or money, and the answer does not report its use.
 ///
 /// # Examples
 /// ```
@@ -114,7 +111,7 @@ pub struct Budgeted<M> {
 }
 
 impl<M> Budgeted<M> {
-    /// Asks this model or embedding, with a budget of which nothing was spent and without prices.
+    /// Wraps a model or embedding with this budget, without prices.
     pub fn new(model: M, budget: Budget) -> Budgeted<M> {
         Budgeted {
             model,
@@ -125,20 +122,20 @@ impl<M> Budgeted<M> {
         }
     }
 
-    /// What models cost. If a model is not there, and the budget does not limit money, no money is counted
-    /// for it.
+    /// Sets the prices of models. A model without a price costs nothing, unless the budget limits
+    /// money.
     pub fn prices(mut self, prices: impl Into<Arc<Prices>>) -> Budgeted<M> {
         self.prices = prices.into();
         self
     }
 
-    /// This was spent before, and counts.
+    /// Adds earlier spending, which counts.
     pub fn after(self, spent: Spent) -> Budgeted<M> {
         self.count.lock().settled += spent;
         self
     }
 
-    /// What was spent, before and since, including what requests that have no answer yet may use.
+    /// The spending, earlier and since, including what unanswered requests may use.
     pub fn spent(&self) -> Spent {
         self.count.lock().sum()
     }
@@ -163,7 +160,7 @@ struct Count(Mutex<Counted>);
 #[derive(Default)]
 struct Counted {
     settled: Spent,
-    /// Those of requests that have no answer yet.
+    /// The possible use of unanswered requests.
     reserved: BTreeMap<String, Reservation>,
 }
 
@@ -177,7 +174,7 @@ impl Counted {
 }
 
 impl Count {
-    /// A test that panicked elsewhere says so by itself.
+    /// Ignores poisoning: a test that panicked reports it itself.
     fn lock(&self) -> MutexGuard<'_, Counted> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,4 +1,4 @@
-//! A model whose requests an owner pays for.
+//! A model with a budget for each owner.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,28 +11,28 @@ use flow_runtime::Context;
 use crate::about::AboutModel;
 use crate::embedding::{Embedded, Embedding};
 use crate::error::ModelError;
-use crate::limits::account::{Account, Day};
-use crate::limits::budget::Budget;
 use crate::limits::entries;
-use crate::limits::error::BudgetError;
-use crate::limits::ledger::Ledger;
 use crate::limits::metered::{self, Call, Meter};
-use crate::limits::prices::Prices;
 use crate::model::{Model, Reply, ReplyStream, Request};
+use crate::spending::account::{Account, Day};
+use crate::spending::budget::Budget;
+use crate::spending::error::BudgetError;
+use crate::spending::ledger::Ledger;
+use crate::spending::prices::Prices;
 
-/// A model that is asked as long as something is left of what an owner, such as a user or a team, may
-/// spend on a day. What all runs of all processes spend is counted in a [`Ledger`].
+/// A model with a daily budget for each owner, such as a user or a team. A [`Ledger`] counts the
+/// spending of all runs of all processes.
 ///
-/// It counts and refuses as a [`Budgeted`](crate::Budgeted) does, so give requests
-/// [`max_tokens`](Request::max_tokens): without them, requests that run at once can all pass a limit of
-/// tokens. A request belongs to the day on which it begins. An [`Embedding`] is charged in the same way.
+/// It counts and refuses like a [`Budgeted`](crate::Budgeted), so give requests
+/// [`max_tokens`](Request::max_tokens): without them, concurrent requests can all exceed a limit of
+/// tokens. A request belongs to the day on which it begins. An [`Embedding`] is charged too.
 ///
 /// # After a crash
-/// The requests of a step of a durable run are entries by the id of the step, the number of the
-/// attempt, which of its `Charged` makes them, and the number of the request: see [`step`](Charged::step).
-/// A step that runs again after a crash writes the same entries again, so it counts once, as it does in
-/// the journal; what it used before counts also if it fails then. An entry without an answer stays as it was reserved until then, or until the [`Ledger`] gives
-/// it back.
+/// Each request of a step of a durable run has an entry. Its id consists of the id of the step, the
+/// number of the attempt, the number of the `Charged` in it, and the number of the request: see
+/// [`step`](Charged::step). A step that runs again after a crash writes the same entries again, so
+/// it counts once, as in the journal. Its earlier use counts even if it then fails. An entry
+/// without an answer stays reserved until then, or until the [`Ledger`] releases it.
 ///
 /// A step that runs again on a later day counts on both days.
 ///
@@ -91,7 +91,7 @@ pub struct Charged<M> {
 }
 
 impl<M> Charged<M> {
-    /// Asks this model or embedding at the expense of an owner, who has this budget for each day in UTC.
+    /// Wraps a model or embedding that this owner pays for, with this budget for each day in UTC.
     pub fn new(
         model: M,
         ledger: Arc<dyn Ledger>,
@@ -110,20 +110,20 @@ impl<M> Charged<M> {
         }
     }
 
-    /// What models cost. If a model is not there, and the budget does not limit money, no money is counted
-    /// for it.
+    /// Sets the prices of models. A model without a price costs nothing, unless the budget limits
+    /// money.
     pub fn prices(mut self, prices: impl Into<Arc<Prices>>) -> Charged<M> {
         self.prices = prices.into();
         self
     }
 
-    /// The requests belong to the step of this context. Any number of `Charged` may belong to one step:
-    /// each request counts. A node that makes several has to make them in the same order whenever it
-    /// runs. If only its fallback runs again after a crash, its entries can replace those of the last
-    /// attempt.
+    /// Assigns the requests to the step of this context. Any number of `Charged` may belong to one
+    /// step: each request counts. A node that makes several has to make them in the same order each
+    /// time. If only its fallback runs again after a crash, its entries can replace those of the
+    /// last attempt.
     ///
-    /// Without it, in a run without a store, and in work that goes on after its run, a step that runs again
-    /// after a crash counts again.
+    /// A step that runs again after a crash counts again without this call, in a run without a
+    /// store, and in work that continues after its run.
     pub fn step(mut self, cx: &Context) -> Charged<M> {
         if let Some(id) = entries::next_id(cx) {
             self.entries = id;
@@ -131,7 +131,7 @@ impl<M> Charged<M> {
         self
     }
 
-    /// What tells the time. By default, the clock of the system.
+    /// Sets the clock. The default is the system clock.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Charged<M> {
         self.clock = Arc::new(clock);
         self

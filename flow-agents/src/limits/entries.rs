@@ -1,25 +1,25 @@
-//! The ids of what is counted within the steps of durable runs.
+//! The ids of counted models within the steps of durable runs.
 //!
-//! A step may make several models that count for it, one after the other or at once, and in each of its parts.
-//! Each needs a number of its own, and the same one when the step runs again after a crash. So the
-//! numbers are kept by execution for as long as this process works on it.
+//! A step may make several counted models, one after the other or at once, and in each of its
+//! parts. Each needs its own number, which has to be the same when the step runs again after a
+//! crash. So the numbers are kept by execution as long as this process works on it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use flow_runtime::Context;
 
-/// How many ids an attempt at a step has, by execution.
+/// The number of ids that an attempt at a step has, by execution.
 type Numbers = BTreeMap<String, BTreeMap<String, u64>>;
 
 static NUMBERS: Mutex<Numbers> = Mutex::new(BTreeMap::new());
 
-/// A panic leaves the numbers whole.
+/// Ignores poisoning: a panic leaves the numbers whole.
 fn numbers() -> MutexGuard<'static, Numbers> {
     NUMBERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The next id of an attempt at a step. `None` in a run without options, and if the run is over.
+/// The next id of an attempt at a step. `None` in a run without options, or if the run is over.
 pub(crate) fn next_id(cx: &Context) -> Option<String> {
     let (step, lifecycle) = (cx.step_id(), cx.lifecycle()?);
     let execution = step.split('/').next().unwrap_or(&step).to_owned();

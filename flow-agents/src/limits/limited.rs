@@ -1,7 +1,7 @@
-//! A model that is not asked more often than its provider allows.
+//! A model with the rate limits of its provider.
 //!
-//! Requests take their turns in one queue. Only the first of them looks at the limits, so no later and
-//! smaller one overtakes it.
+//! Requests wait in one queue. Only the first one looks at the limits, so a later and smaller one
+//! cannot overtake it.
 
 use std::sync::Arc;
 
@@ -17,27 +17,28 @@ use crate::estimate::{characters, tokens};
 use crate::limits::rate::{Rate, Reserved};
 use crate::model::{Chunk, Model, Reply, ReplyStream, Request};
 
-/// The most that a semaphore can count.
+/// The largest number of a semaphore.
 const MOST: usize = Semaphore::MAX_PERMITS;
 
-/// A model that is asked no more often than its provider allows, over all runs of a process.
+/// A model that respects the rate limits of its provider, over all runs of a process.
 ///
-/// A request waits until it fits, in the order in which the requests came. Clones share the limits: give
-/// each flow a clone, or share it in an `Arc`. The wait counts for the `timeout` of a node.
+/// A request waits until it fits, in the order of arrival. Clones share the limits: give each flow
+/// a clone, or share it in an `Arc`. The wait counts towards the `timeout` of a node.
 ///
-/// The minute of a limit is any 60 seconds, so a full minute is never followed by a burst. Tokens are
-/// known when an answer has come. Until then, a request counts as a token for each four characters that
-/// it sends, and its [`max_tokens`](Request::max_tokens); so does one whose answer does not say what it
-/// used. One that is larger than the limit is sent when nothing else counts.
+/// The minute of a limit is any 60 seconds, so a full minute is never followed by a burst. The
+/// tokens of a request are known only after its answer. Until then, it counts as one token for each
+/// four characters that it sends, plus its [`max_tokens`](Request::max_tokens). This also holds if
+/// the answer does not report its use. A request that is larger than the limit is sent when nothing
+/// else counts.
 ///
-/// If the provider refuses a request all the same and says how long to wait, all others wait as well.
-/// Put a `Limited` inside of a [`Retrying`](crate::Retrying), and each attempt waits for its turn.
+/// If the provider still refuses a request and says how long to wait, all others wait too. Put a
+/// `Limited` inside a [`Retrying`](crate::Retrying), and each attempt waits for its turn.
 ///
 /// An [`Embedding`] is limited in the same way.
 ///
 /// # Cancel safety
-/// A request that is dropped while it waits leaves the queue, and nothing counts. Dropped later, it counts
-/// as above.
+/// A request that is dropped while it waits leaves the queue and does not count. Dropped later, it
+/// counts as described above.
 ///
 /// # Examples
 /// ```
@@ -68,7 +69,7 @@ pub struct Limited<M> {
 }
 
 impl<M> Limited<M> {
-    /// Asks this model or embedding, without limits.
+    /// Wraps a model or embedding, without limits.
     pub fn new(model: M) -> Limited<M> {
         Limited {
             model,
@@ -79,21 +80,20 @@ impl<M> Limited<M> {
         }
     }
 
-    /// How many requests may begin in a minute. 0 counts as 1.
+    /// Sets the maximum number of requests that begin in a minute. 0 counts as 1.
     pub fn requests_per_minute(mut self, requests: u32) -> Limited<M> {
         self.requests = Some(requests.max(1));
         self
     }
 
-    /// How many tokens the requests of a minute may use, those that are sent and those of the answers
-    /// together.
+    /// Sets the maximum number of tokens of the requests of a minute, input and output together.
     pub fn tokens_per_minute(mut self, tokens: u64) -> Limited<M> {
         self.tokens = Some(tokens);
         self
     }
 
-    /// How many requests may be under way at once. 0 counts as 1. A stream is under way until it has ended
-    /// or is dropped.
+    /// Sets the maximum number of concurrent requests. 0 counts as 1. A stream is under way until
+    /// it has ended or is dropped.
     pub fn concurrency(mut self, requests: usize) -> Limited<M> {
         self.slots = Some(Arc::new(Semaphore::new(requests.clamp(1, MOST))));
         self
@@ -132,7 +132,7 @@ impl Turn {
     }
 }
 
-/// The tokens that a request counts as until its answer has come.
+/// The tokens for which a request counts until its answer arrives.
 fn expected_tokens(request: &Request) -> u64 {
     let messages = request.messages.iter().map(characters);
     let tools = request

@@ -1,7 +1,7 @@
-//! A request that is counted in a ledger: reserved before it, and settled behind it.
+//! A request that is counted in a ledger: reserved before it is made, and settled after it.
 //!
-//! A request that is dropped, or whose answer does not come to its end, stays reserved until the ledger gives
-//! it back: what it used is not known, and it was made.
+//! A request that is dropped, or whose answer is incomplete, stays reserved until the ledger
+//! releases it: it was made, but its use is unknown.
 
 use std::error::Error;
 use std::sync::Arc;
@@ -14,17 +14,17 @@ use tokio::time::Instant;
 use crate::about::AboutModel;
 use crate::embedding::{Embedded, Embedding};
 use crate::error::ModelError;
-use crate::limits::account::Account;
-use crate::limits::budget::{Budget, Spent};
-use crate::limits::error::BudgetError;
-use crate::limits::ledger::Ledger;
-use crate::limits::money::Money;
-use crate::limits::prices::{Price, Prices};
 use crate::log::warning;
 use crate::model::{Chunk, Model, Reply, ReplyStream, Request, Stop};
+use crate::spending::account::Account;
+use crate::spending::budget::{Budget, Spent};
+use crate::spending::error::BudgetError;
+use crate::spending::ledger::Ledger;
+use crate::spending::money::Money;
+use crate::spending::prices::{Price, Prices};
 use crate::usage::Usage;
 
-/// Where a request is counted.
+/// The place where a request is counted.
 pub(crate) struct Meter {
     pub(crate) ledger: Arc<dyn Ledger>,
     pub(crate) account: Account,
@@ -66,16 +66,16 @@ fn cost(price: Option<Price>, usage: Usage) -> Money {
     price.map_or(Money::ZERO, |price| price.of(usage))
 }
 
-/// A request that is reserved.
+/// A reserved request.
 pub(crate) struct Call {
     meter: Meter,
     model: AboutModel,
     price: Option<Price>,
     /// The tokens that were reserved.
     reserved: Usage,
-    /// True if a part of an answer has come.
+    /// True if a part of an answer has arrived.
     has_begun: bool,
-    /// How long the model has been waited for.
+    /// The time spent waiting for the model.
     time: Duration,
 }
 
@@ -88,8 +88,8 @@ impl Call {
         answer
     }
 
-    /// Counts a request that was answered. If an answer was held back, that is what the caller has to
-    /// know, also if it does not say what it used.
+    /// Counts an answered request. A withheld answer is reported as such, even if it does not
+    /// report its use.
     async fn answered(self, usage: Usage, stop: &Stop) -> Result<(), BudgetError> {
         let is_unknown = usage == Usage::default() && self.meter.budget.limits_usage();
         let used = if is_unknown { self.reserved } else { usage };
@@ -100,8 +100,8 @@ impl Call {
         Ok(())
     }
 
-    /// Counts a request that failed, as far as it is known what it used. The failure is the error that
-    /// the caller gets.
+    /// Counts a failed request as far as its use is known. The caller gets the error of the
+    /// request.
     async fn failed(self, error: &ModelError) {
         let error = error.last();
         if was_refused(error) {
@@ -138,7 +138,7 @@ impl Call {
     }
 }
 
-/// Returns true if another budget between this one and the model did not let it be asked.
+/// Returns true if another budget between this one and the model refused the request.
 fn was_refused(error: &ModelError) -> bool {
     matches!(
         error,
@@ -155,7 +155,7 @@ fn logged(counted: Result<(), BudgetError>) {
     }
 }
 
-/// Asks for a whole answer, and counts it.
+/// Requests a whole answer and counts it.
 pub(crate) async fn complete(
     mut call: Call,
     model: &impl Model,
@@ -173,7 +173,7 @@ pub(crate) async fn complete(
     }
 }
 
-/// Asks for vectors, and counts it.
+/// Requests vectors and counts them.
 pub(crate) async fn embed(
     mut call: Call,
     model: &impl Embedding,
@@ -191,7 +191,7 @@ pub(crate) async fn embed(
     }
 }
 
-/// Asks for a stream, and counts it when it has ended.
+/// Requests a stream and counts it when it has ended.
 pub(crate) async fn stream(
     mut call: Call,
     model: &impl Model,

@@ -1,17 +1,9 @@
-//! How much models may be asked: budgets of runs, of processes and of owners, and what a provider allows in
-//! a minute.
+//! Models with limits: the budgets of runs, of processes and of owners, and the rate limits of
+//! providers.
 
-pub(crate) mod account;
-pub(crate) mod budget;
 pub(crate) mod budgeted;
 pub(crate) mod charged;
 mod entries;
-pub(crate) mod error;
-pub(crate) mod ledger;
-#[cfg(feature = "sqlite")]
-pub(crate) mod ledger_sqlite;
 pub(crate) mod limited;
 mod metered;
-pub(crate) mod money;
-pub(crate) mod prices;
 mod rate;

@@ -1,4 +1,4 @@
-//! What counts of the last minute.
+//! The requests and tokens of the last minute.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,28 +9,28 @@ use tokio::time::{Instant, sleep_until, timeout_at};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// What counts of the last minute, and the queue of those who wait.
+/// The requests and tokens of the last minute, and the queue of waiting requests.
 #[derive(Debug, Default)]
 pub(crate) struct Rate {
     queue: tokio::sync::Mutex<()>,
     recent: Mutex<Recent>,
-    /// A request has ended. Only the first of the queue waits for that.
+    /// Signals that a request has ended. Only the first of the queue waits for it.
     ended: Notify,
 }
 
 #[derive(Debug, Default)]
 struct Recent {
-    /// When requests began.
+    /// The times at which requests began.
     begun: VecDeque<Instant>,
-    /// When requests ended, and what they used.
+    /// The times at which requests ended, and their tokens.
     used: VecDeque<(Instant, u64)>,
-    /// What the requests that are under way count as.
+    /// The tokens for which the requests under way count.
     reserved: u64,
-    /// Until when the provider wants no requests.
+    /// The time until which the provider wants no requests.
     closed_until: Option<Instant>,
 }
 
-/// What keeps a request from beginning.
+/// The reason why a request has to wait.
 enum Wait {
     Until(Instant),
     UntilOneEnds,
@@ -73,21 +73,21 @@ impl Rate {
                 Some(Wait::UntilOneEnds) => ended.await,
                 Some(Wait::Until(time)) if tokens.is_none() => sleep_until(time).await,
                 Some(Wait::Until(time)) => {
-                    // An answer may have used less than was expected.
+                    // An answer may have used less than expected.
                     let _ = timeout_at(time, ended).await;
                 }
             }
         }
     }
 
-    /// A test that panicked elsewhere says so by itself.
+    /// Ignores poisoning: a test that panicked reports it itself.
     fn lock(&self) -> MutexGuard<'_, Recent> {
         self.recent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Recent {
-    /// Forgets what began or ended more than a minute ago.
+    /// Removes everything that began or ended more than a minute ago.
     fn forget(&mut self, now: Instant) {
         let is_old = |time: Instant| now.duration_since(time) >= MINUTE;
         while self.begun.front().is_some_and(|time| is_old(*time)) {
@@ -120,7 +120,7 @@ impl Recent {
     }
 }
 
-/// A request that is under way. When it is dropped, it has ended.
+/// A request that is under way. Dropping it ends it.
 pub(crate) struct Reserved {
     rate: Arc<Rate>,
     expected: u64,
@@ -128,14 +128,14 @@ pub(crate) struct Reserved {
 }
 
 impl Reserved {
-    /// It used so many tokens. If none, that is not known.
+    /// Sets the number of tokens that it used. 0 means unknown.
     pub(crate) fn used(&mut self, tokens: u64) {
         if tokens > 0 {
             self.used = tokens;
         }
     }
 
-    /// The provider wants no requests for so long.
+    /// Closes the queue for the time in which the provider wants no requests.
     pub(crate) fn close_for(&self, wait: Duration) {
         let until = Instant::now().checked_add(wait);
         let mut recent = self.rate.lock();

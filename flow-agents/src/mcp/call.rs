@@ -1,4 +1,4 @@
-//! Calls of tools, and what a model reads of their results.
+//! Calls tools, and converts their results for a model.
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam,
@@ -8,9 +8,9 @@ use rmcp::service::{Peer, PeerRequestOptions, RoleClient, ServiceError};
 use serde::Deserialize as _;
 use serde_json::{Value, json};
 
-/// Calls a tool. The server is told if nobody waits any more.
+/// Calls a tool. If the caller stops waiting, the server is notified.
 ///
-/// `call_tool` of rmcp loses a result with a content of an unknown kind, so it is not used.
+/// `call_tool` of rmcp loses a result with content of an unknown kind, so it is not used.
 pub(super) async fn call_tool(
     server: &Peer<RoleClient>,
     request: CallToolRequestParams,
@@ -37,7 +37,7 @@ pub(super) async fn call_tool(
     }
 }
 
-/// A result that rmcp cannot read, in which texts stand for contents of unknown kinds.
+/// A result that rmcp cannot read, with texts in place of unknown contents.
 fn readable(mut result: Value) -> Option<CallToolResult> {
     let fields = result.as_object_mut()?;
     if fields.keys().all(|name| name == "_meta") {
@@ -56,7 +56,7 @@ fn readable(mut result: Value) -> Option<CallToolResult> {
     serde_json::from_value(result).ok()
 }
 
-/// A request whose result somebody waits for. When it is dropped before that, the server is told.
+/// A request whose result is awaited. Dropping it earlier notifies the server.
 struct Wait {
     peer: Peer<RoleClient>,
     request: Option<RequestId>,
@@ -74,8 +74,8 @@ impl Drop for Wait {
     }
 }
 
-/// What a model reads of a result: its texts, a line each, and of what is not a text that it is
-/// left out. Without any of both, the structured content, if there is one.
+/// A result as a model reads it: its texts, one on each line, with notes for omitted contents. If
+/// there are none, the structured content, if any.
 pub(super) fn text_of(result: CallToolResult) -> Option<String> {
     let lines = result.content.into_iter().map(|block| match block {
         ContentBlock::Text(text) => text.text,

@@ -1,4 +1,4 @@
-//! Messages as lines, of which none may be too long.
+//! Messages as lines, with a maximum length.
 
 use std::io;
 use std::pin::Pin;
@@ -7,16 +7,16 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// How many bytes a message may not have. rmcp passes over one of more than these with its line end, and says nothing.
+/// The number of bytes from which a message is too long. rmcp silently skips a longer one.
 const TOO_LONG: usize = 16 << 20;
 
-/// What has ended a connection, for those who wait for an answer.
+/// The reason why a connection has ended, for callers that wait for an answer.
 pub(crate) type Fault = Arc<OnceLock<&'static str>>;
 
-/// Reads what a server sends, until a line is too long.
+/// Reads the output of a server, until a line is too long.
 pub(super) struct Lines<R> {
     inner: R,
-    /// How long the line is that has begun.
+    /// The length of the current line.
     length: usize,
     fault: Fault,
 }

@@ -1,11 +1,11 @@
-//! A server that is a process of this program, and ends with it.
+//! A server that is a child process of this program, and ends with it.
 //!
-//! Its processes are a group. The group is killed when the connection is dropped. If this program is killed
-//! itself, nobody drops anything: so a shell belongs to the group, and kills it when the pipe from this
-//! program is closed. As long as that shell runs, no other group gets the number of this one.
+//! Its processes are a group, which is killed when the connection is dropped. If this program
+//! itself is killed, nothing is dropped. So a shell in the group kills it when the pipe from this
+//! program is closed. While that shell runs, the number of the group is not reused.
 //!
-//! What a process of the server puts into a group of its own is not ended, as `timeout` and shells with job control do:
-//! nothing on all systems finds it.
+//! A process that the server puts into another group is not ended, as with `timeout` and shells
+//! with job control: no portable mechanism finds it.
 
 use std::io;
 use std::process::Stdio;
@@ -21,13 +21,13 @@ use tokio::process::{ChildStdin, ChildStdout, Command};
 
 use super::lines::{Fault, Lines};
 
-/// How long a server may take to end when its input is closed, and again when it is asked to end.
+/// The time that a server has to end after its input is closed, and again after it is asked to end.
 const ENDS_WITHIN: Duration = Duration::from_secs(3);
 
 #[cfg(unix)]
 const SIGTERM: i32 = 15;
 
-/// A command by which a server can be started more than once.
+/// A command that can start a server more than once.
 pub(super) fn restartable(mut command: Command) -> CommandWrap {
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut command = CommandWrap::from(command);
@@ -69,17 +69,17 @@ impl Transport<RoleClient> for Process {
     }
 
     async fn close(&mut self) -> io::Result<()> {
-        // A server that reads nothing holds up what is written to it, and so the end of that.
+        // A server that does not read blocks the writes to it, and so the closing of its input.
         let closed = tokio::time::timeout(ENDS_WITHIN, self.transport.close()).await;
         self.group.end().await;
         closed.unwrap_or(Ok(()))
     }
 }
 
-/// A process with all that it starts.
+/// A process with all its descendants.
 struct Group {
     child: Box<dyn ChildWrapper>,
-    /// The first of the group, which kills it when this program ends.
+    /// The first process of the group, which kills it when this program ends.
     #[cfg(unix)]
     watch: Option<Box<dyn ChildWrapper>>,
 }
@@ -87,7 +87,7 @@ struct Group {
 impl Group {
     #[cfg(unix)]
     fn start(command: &mut CommandWrap) -> io::Result<Group> {
-        // It is there before the process is: there is no moment at which nobody would end that.
+        // It starts before the server, so that the server is always watched.
         let watch = watch();
         let group = watch.as_ref().and_then(|watch| watch.id());
         let group = group.and_then(|group| i32::try_from(group).ok());
@@ -110,7 +110,7 @@ impl Group {
         })
     }
 
-    /// Lets the process end by itself, and then asks it to. It is killed when this is dropped.
+    /// Waits for the process to end by itself, and then asks it to. Dropping this kills it.
     async fn end(&mut self) {
         if self.ends().await {
             return;
@@ -129,7 +129,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // These fail if all have ended.
+        // These fail if all processes have ended.
         let _ = self.child.start_kill();
         #[cfg(unix)]
         if let Some(watch) = &mut self.watch {
@@ -138,7 +138,8 @@ impl Drop for Group {
     }
 }
 
-/// Starts a group with what kills it when the pipe from this program is closed. Without a shell, nothing does.
+/// Starts a shell that kills its group when the pipe from this program closes. `None` if there is
+/// none.
 #[cfg(unix)]
 fn watch() -> Option<Box<dyn ChildWrapper>> {
     let mut shell = Command::new("sh");

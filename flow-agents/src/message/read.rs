@@ -1,5 +1,5 @@
-//! How a message is read. An enum that serde tells apart by a tag puts all fields aside until it has the tag, which takes
-//! twice the time; and a durable agent reads its whole conversation in each turn.
+//! Reads messages. With an internally tagged enum, serde buffers all fields until it has the tag,
+//! which takes twice the time. A durable agent reads its whole conversation in each turn.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ enum Role {
     Tool,
 }
 
-/// A text, or parts: which of them, the role says.
+/// A text, or parts: the role decides which of them are valid.
 enum Content {
     Text(String),
     Parts(Vec<Part>),
@@ -62,7 +62,7 @@ impl<'de> Visitor<'de> for ContentVisitor {
     }
 }
 
-/// What is wrong with the fields for a message of this role.
+/// The mistake in the fields of a message of this role.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub(super) enum Unfit {
     #[error("missing field `{0}`")]
@@ -101,7 +101,7 @@ impl Fields {
         }
     }
 
-    /// Refuses what the message of this role did not take.
+    /// Refuses the fields that a message of this role does not use.
     fn nothing_else(self) -> Result<(), Unfit> {
         let unknown = |field| Err(Unfit::Unknown(field, self.role.name()));
         match (self.tool_calls, self.tool_call_id) {

@@ -13,11 +13,11 @@ use crate::error::ModelError;
 use crate::model::Model;
 use crate::usage::Usage;
 
-/// The most texts of one request: the least that any of the providers allows.
+/// The maximum number of texts in a request: the smallest limit of all providers.
 const BATCH: usize = 100;
 
-/// Texts are sent in groups of 100, one after the other. A failure of one group is one of the whole.
-/// Gemini does not say how many tokens it used.
+/// Sends texts in groups of 100, one after the other. If one group fails, the whole request fails.
+/// Gemini does not report the number of tokens that it used.
 #[async_trait]
 impl Embedding for GenAi {
     fn about(&self) -> AboutModel {
@@ -63,7 +63,7 @@ impl GenAi {
         let answer = self.post(&path, &body).await?;
         let content_type = post::content_type(&answer);
         let body = whole::bytes(answer, self.max_bytes).await?;
-        // What is none of them may say why.
+        // An unexpected body may contain an error.
         let unread = |_| match serde_json::from_slice(&body)
             .ok()
             .as_ref()
@@ -101,7 +101,7 @@ impl GenAi {
 
     fn gemini_body(&self, texts: &[String]) -> Value {
         let requests = texts.iter().map(|text| {
-            // An empty text is refused with an error that says something else.
+            // Gemini refuses an empty text with a misleading error.
             let text = if text.trim().is_empty() { " " } else { text };
             let mut request = json!({
                 "model": format!("models/{}", self.name),

@@ -1,16 +1,16 @@
-//! The address to ask at.
+//! The base address of a provider.
 //!
-//! An error must not show what is secret in an address, even if it cannot be read as one.
+//! Errors must not show secrets in an address, even if the text is not a valid address.
 
 use reqwest::Url;
 
 use super::error::GenAiError;
 use super::provider::Provider;
 
-/// Reads an address.
+/// Parses a base address.
 ///
 /// # Errors
-/// [`GenAiError::Endpoint`] if it is not one that calls of a provider can be made at.
+/// [`GenAiError::Endpoint`] if paths of requests cannot follow the text.
 pub(super) fn parse(text: &str) -> Result<Url, GenAiError> {
     let refuse = |why| {
         let url = without_secrets(text);
@@ -36,7 +36,7 @@ pub(super) fn parse(text: &str) -> Result<Url, GenAiError> {
     Ok(url)
 }
 
-/// Whether the address is on the provider's own server: of the same scheme, host and port.
+/// Returns `true` if the address has the scheme, host and port of the provider's own server.
 pub(super) fn is_own(provider: &Provider, url: &Url) -> bool {
     Url::parse(provider.endpoint).is_ok_and(|own| own.origin() == url.origin())
 }

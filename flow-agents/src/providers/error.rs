@@ -1,8 +1,8 @@
-//! Why a model of a provider cannot be asked.
+//! Errors in the configuration of a provider's model.
 
 use super::provider::Provider;
 
-/// A model of a provider cannot be asked.
+/// An error in the configuration of a provider's model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum GenAiError {
@@ -16,25 +16,25 @@ pub enum GenAiError {
         /// The text.
         model: String,
     },
-    /// The text has no name behind its provider.
+    /// The text has no name after its provider.
     #[error("the model `{model}` has no name behind its provider, such as in `openai:gpt-5-mini`")]
     Name {
         /// The text.
         model: String,
     },
-    /// The address cannot be asked at.
+    /// The text cannot be an endpoint.
     #[error("`{url}` cannot be an endpoint: {why}")]
     Endpoint {
-        /// The text. What may be secret is left out of it: all that stands before an `@`, and what
-        /// stands behind a `?` or a `#`.
+        /// The text without possible secrets: the part before an `@`, and the part after a `?` or a
+        /// `#`, are left out.
         url: String,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
     },
-    /// The system gives nothing to make secure connections with.
+    /// The system does not support secure connections, for example because it has no certificates.
     #[error("secure connections cannot be made")]
     Client {
-        /// What went wrong.
+        /// The cause.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 }

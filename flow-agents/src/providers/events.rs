@@ -1,19 +1,19 @@
-//! Server-sent events, read from the pieces in which a body comes.
+//! Server-sent events, read from the pieces of a body.
 //!
-//! The hard thing is that a piece may end anywhere: in a letter, between the two bytes of a line end, in the mark at the
-//! beginning. So lines are split as bytes, and a text is made of a line only when it is whole.
-//! Bytes that are not UTF-8 are replaced, as the format says.
+//! The hard part is that a piece may end anywhere: within a letter, a line end of two bytes, or the
+//! mark at the beginning. So bytes are split into lines, and only whole lines are decoded. Invalid
+//! UTF-8 is replaced, as the format requires.
 //!
 //! The format is [that of WHATWG](https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream),
-//! with one exception: an event that is whole but for the empty line behind it counts.
+//! with one exception: a last event without its empty line counts.
 //!
-//! The crates that read it are not used. `eventsource-stream` waits behind a CR for an LF, so with CR as line end it
-//! loses the last event. `sse-stream` ends at a field that it does not know, which the format says to ignore, and returns
-//! that error before the events that came with it.
+//! Existing crates are not used. `eventsource-stream` waits for an LF after a CR, so with CR as
+//! line end it loses the last event. `sse-stream` fails at an unknown field, which the format says
+//! to ignore, and returns that error before the events that arrived with it.
 
 use crate::error::ModelError;
 
-/// The mark that a body in UTF-8 may begin with.
+/// The byte order mark, with which a body in UTF-8 may begin.
 pub(super) const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// The names of the fields of an event.
@@ -24,7 +24,7 @@ const FIELDS: [&str; 4] = ["data", "event", "id", "retry"];
 pub(super) struct Event {
     /// Its name; empty if it has none.
     pub(super) name: String,
-    /// Its lines of data, with line breaks between them.
+    /// Its lines of data, joined by line breaks.
     pub(super) data: String,
 }
 
@@ -33,17 +33,17 @@ pub(super) struct Event {
 pub(super) struct Events {
     /// The line so far.
     line: Vec<u8>,
-    /// The event so far. Without a line of data it is none.
+    /// The name of the event so far. An event without a line of data is dropped.
     name: String,
     data: Option<String>,
-    /// The last byte was a CR, with which an LF is one line end.
+    /// `true` if the last byte was a CR: an LF after it belongs to the same line end.
     was_return: bool,
     is_first_line: bool,
-    /// The first line that is not one of an event.
+    /// The first line that does not belong to an event.
     strange: Option<String>,
-    /// An event has come, or such a line: whether the line came first.
+    /// `true` if such a line came before all events; `None` before both.
     strange_is_first: Option<bool>,
-    /// The most bytes that an event may have.
+    /// The maximum number of bytes of an event.
     limit: usize,
 }
 
@@ -62,11 +62,11 @@ impl Events {
         }
     }
 
-    /// Reads a piece. Events that are whole with it are put behind `events`.
+    /// Reads a piece, and appends the events that it completes to `events`.
     ///
     /// # Errors
-    /// [`ModelError::TooLarge`] if an event has more bytes than the limit. The events before that
-    /// are read.
+    /// [`ModelError::TooLarge`] if an event has more bytes than the limit. The events before it are
+    /// read.
     pub(super) fn push(
         &mut self,
         mut piece: &[u8],
@@ -94,7 +94,7 @@ impl Events {
         Ok(())
     }
 
-    /// The event that is whole but for the end of its last line, or the empty line behind it.
+    /// Returns the last event if only its line end or its empty line is missing.
     pub(super) fn finish(&mut self) -> Option<Event> {
         let line = match self.line.strip_prefix(MARK) {
             Some(rest) if self.is_first_line => rest,
@@ -107,12 +107,12 @@ impl Events {
         self.end_line().or_else(|| self.end_event())
     }
 
-    /// The first line that is not one of an event, if there was one, such as of a page.
+    /// The first line that does not belong to an event, such as one of a web page.
     pub(super) fn strange(&self) -> Option<&str> {
         self.strange.as_deref()
     }
 
-    /// The same, if it came before all events.
+    /// The `strange` line, if it came before all events.
     pub(super) fn strange_at_first(&self) -> Option<&str> {
         self.strange()
             .filter(|_| self.strange_is_first == Some(true))
@@ -165,7 +165,7 @@ impl Events {
 mod tests {
     use super::*;
 
-    /// The events of a body that comes in these pieces.
+    /// The events of a body that arrives in these pieces.
     fn read(pieces: &[&[u8]]) -> Vec<Event> {
         let (mut events, mut read) = (Events::new(1000), Vec::new());
         for piece in pieces {

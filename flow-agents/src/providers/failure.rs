@@ -1,4 +1,4 @@
-//! Errors of providers, sorted by what can be done about them.
+//! Errors of providers, classified by the possible remedies.
 
 use std::error::Error as StdError;
 use std::time::{Duration, SystemTime};
@@ -10,10 +10,10 @@ use serde_json::Value;
 use super::halves;
 use crate::error::ModelError;
 
-/// The most characters of a body that is not JSON that an error shows.
+/// The maximum number of characters that an error shows of a body that is not JSON.
 const SHOWN: usize = 500;
 
-/// The connection failed before the answer, or within it. How far it came is not known here.
+/// The error of a connection that failed before or within an answer, at an unknown position.
 pub(super) fn unreached(error: reqwest::Error) -> ModelError {
     if error.is_body() || error.is_decode() {
         ModelError::CutOff {
@@ -29,13 +29,13 @@ pub(super) fn unreached(error: reqwest::Error) -> ModelError {
     }
 }
 
-/// The provider says that it has broken its answer off, with this word.
+/// Returns the error of an answer that the provider broke off, with the provider's reason.
 pub(super) fn broken_off(word: &str, characters: usize) -> ModelError {
     let said = format!("it broke its answer off after {characters} characters: {word}");
     unavailable(None, said.into())
 }
 
-/// The server does not speak the protocol.
+/// Returns the error of a server that does not speak the protocol.
 pub(super) fn not_spoken(expected: &str, content_type: &str, found: &str) -> ModelError {
     let content_type = match content_type {
         "" => "no content type",
@@ -47,7 +47,7 @@ pub(super) fn not_spoken(expected: &str, content_type: &str, found: &str) -> Mod
     ))
 }
 
-/// Sorts an answer of this status.
+/// Classifies an answer with an error status.
 pub(super) fn answered(status: StatusCode, headers: &HeaderMap, body: &str) -> ModelError {
     let json = serde_json::from_str::<Value>(&halves::replaced(body)).ok();
     let message = json.as_ref().and_then(message);
@@ -65,7 +65,7 @@ pub(super) fn answered(status: StatusCode, headers: &HeaderMap, body: &str) -> M
     }
 }
 
-/// Sorts an error that a provider sends within an answer.
+/// Classifies an error that a provider sends within an answer.
 pub(super) fn failed(body: &Value) -> ModelError {
     let message = message(body).unwrap_or_else(|| shortened(&body.to_string()));
     let error = inner(body);
@@ -101,9 +101,9 @@ pub(super) fn failed(body: &Value) -> ModelError {
     }
 }
 
-/// The error that an answer or an event with the status of a success tells of, if it does.
+/// Returns the error in an answer or an event with a success status, if it contains one.
 pub(super) fn told(body: &Value) -> Option<ModelError> {
-    // Some servers send an empty one with each part.
+    // Some servers send an empty error with each part.
     let says_something = |error: &&Value| match error {
         Value::Null | Value::Bool(false) => false,
         Value::String(text) => !text.is_empty(),
@@ -111,7 +111,7 @@ pub(super) fn told(body: &Value) -> Option<ModelError> {
         _ => true,
     };
     let error = body.get("error").filter(says_something);
-    // vLLM says so of what it is.
+    // vLLM marks an error in `object`.
     let is_error = error.is_some()
         || body["type"] == "error"
         || body["object"] == "error"
@@ -119,7 +119,7 @@ pub(super) fn told(body: &Value) -> Option<ModelError> {
     is_error.then(|| failed(body))
 }
 
-/// The part of a body that describes the error. Some send it within others.
+/// The part of a body that describes the error. Some servers nest it.
 fn inner(body: &Value) -> &Value {
     match body {
         Value::Array(list) => list.first().map_or(&Value::Null, inner),
@@ -131,7 +131,7 @@ fn inner(body: &Value) -> &Value {
     }
 }
 
-/// What a provider says about its error.
+/// The provider's message in an error.
 fn message(body: &Value) -> Option<String> {
     let error = inner(body);
     let said = error
@@ -141,8 +141,8 @@ fn message(body: &Value) -> Option<String> {
     said.as_str().filter(|it| !it.is_empty()).map(str::to_owned)
 }
 
-/// OpenAI says with the status of a rate limit that an account has no money left, which no waiting
-/// changes.
+/// Returns `true` if the account has no money left. OpenAI reports this with the status of a rate
+/// limit, but waiting does not help.
 fn is_unpaid(body: &Value) -> bool {
     let error = inner(body);
     [&error["code"], &error["type"]]
@@ -150,7 +150,7 @@ fn is_unpaid(body: &Value) -> bool {
         .any(|it| *it == "insufficient_quota")
 }
 
-/// How long the headers ask to wait.
+/// The time that the headers ask to wait.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| {
         headers
@@ -225,7 +225,7 @@ mod tests {
 
     use super::*;
 
-    /// As they come within an answer: of OpenRouter, of gateways, and of vLLM.
+    /// Errors within answers: of OpenRouter, of gateways, and of vLLM.
     #[test]
     fn errors_that_pass_are_tried_again() {
         for body in [

@@ -1,30 +1,30 @@
 //! Halves of letters in JSON texts.
 //!
 //! JSON can write a letter beyond the first 65,536 as two escapes, such as `\ud83c\udf27`. A server
-//! that cuts its texts there sends one half with one event, and the other half with the next one.
-//! Neither can be read alone, and no text of Rust can hold it. So an event that ends with a first
-//! half waits for the next one.
+//! that cuts its texts there sends one half with one event, and the other half with the next.
+//! Neither half can be decoded alone, and a Rust string cannot hold it. So an event that ends with
+//! a first half waits for the next one.
 
 use std::borrow::Cow;
 
 use super::events::Event;
 
-/// What stands in place of half a letter.
+/// The replacement for half a letter.
 const REPLACED: &str = "\\ufffd";
 
-/// Half of a letter, as an escape without its other half beside it.
+/// Half of a letter: an escape without its other half next to it.
 struct Half {
-    /// Where its escape begins.
+    /// The index of its escape.
     at: usize,
     is_first: bool,
-    /// It is at the end of its text if it is a first half, and else at the beginning.
+    /// `true` for a first half at the end of its text, or another half at the beginning.
     is_at_edge: bool,
 }
 
-/// How many bytes an escape has.
+/// The number of bytes of an escape.
 const ESCAPE: usize = REPLACED.len();
 
-/// Puts the halves of letters together that come with two events.
+/// Joins the halves of letters that arrive in two events.
 #[derive(Debug, Default)]
 pub(super) struct Halves {
     /// An event that ends with half a letter.
@@ -32,7 +32,7 @@ pub(super) struct Halves {
 }
 
 impl Halves {
-    /// The event before this one, if it has waited, and this one, unless it has to wait itself.
+    /// Returns the event that waited, if any, and this one unless it has to wait itself.
     pub(super) fn push(&mut self, mut event: Event) -> impl Iterator<Item = Event> + use<> {
         let mut before = self.waits.take();
         if let Some(before) = &mut before {
@@ -48,13 +48,13 @@ impl Halves {
         before.into_iter().chain(now)
     }
 
-    /// The event that waits for one that does not come.
+    /// Returns the event that still waits when no more events follow.
     pub(super) fn finish(&mut self) -> Option<Event> {
         self.waits.take()
     }
 }
 
-/// A JSON text in which each half of a letter is replaced.
+/// Replaces each half of a letter in a JSON text.
 pub(super) fn replaced(json: &str) -> Cow<'_, str> {
     let halves = halves(json);
     if halves.is_empty() {
@@ -71,7 +71,7 @@ pub(super) fn replaced(json: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
-/// Moves a first half to the other one, if both are there.
+/// Moves a first half to its other half, if both exist.
 fn join(before: &mut String, after: &mut String) {
     let other = halves(after).into_iter();
     let mut other = other.filter(|half| !half.is_first && half.is_at_edge);
@@ -135,7 +135,7 @@ fn code(bytes: &[u8], at: usize) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// The data of the events that are made of these.
+    /// The data of these events after their halves are joined.
     fn joined(events: &[&str]) -> Vec<String> {
         let mut halves = Halves::default();
         let mut joined = Vec::new();
@@ -159,7 +159,7 @@ mod tests {
                 vec![r#""\ud83c""#, r#""\udf27\ud83c""#, r#""\udf27""#],
                 vec![r#""""#, r#""\ud83c\udf27""#, r#""\ud83c\udf27""#],
             ),
-            // No other half follows, it is not one of this letter, or it is no half.
+            // No other half follows, it follows elsewhere, or the escape is not half a letter.
             (vec![r#""\ud83c""#], vec![r#""\ud83c""#]),
             (
                 vec![r#""\ud83c""#, "1", r#""\udf27""#],

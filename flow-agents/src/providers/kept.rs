@@ -1,8 +1,8 @@
-//! What a provider wants back with the calls of its model, kept in [`ToolCall::extra`].
+//! Thoughts of a model that its provider wants back, kept in [`ToolCall::extra`].
 //!
-//! Models that think before they call a tool go on from their thoughts when they get its result.
-//! Providers do not keep these: Gemini and OpenAI send a signature, Anthropic the thoughts with their
-//! signatures, and DeepSeek the thoughts alone.
+//! A model that thinks before a tool call continues from its thoughts when it gets the result.
+//! Providers do not keep them: Gemini and OpenAI send a signature, Anthropic the thoughts with
+//! their signatures, and DeepSeek only the thoughts.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,29 +11,29 @@ use super::provider::Provider;
 use crate::log::warning;
 use crate::message::ToolCall;
 
-/// The beginning of the id of a call to which Gemini gave none, and which is not sent to it.
+/// The prefix of the id of a call to which Gemini gave none. Such ids are not sent to Gemini.
 pub(super) const NAMELESS: &str = "call#";
 
-/// A part of what a model thought.
+/// A part of a model's thoughts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Thought {
-    /// The provider's signature of it.
+    /// The provider's signature of a thought.
     Signature(String),
-    /// The thought.
+    /// The text of a thought.
     Text(String),
-    /// A part in the provider's own form, such as a thought that it encrypted.
+    /// A part in the provider's own format, such as an encrypted thought.
     Block(Value),
 }
 
-/// The thoughts before a call, with who wants them back.
+/// The thoughts before a call, and the provider that wants them back.
 #[derive(Debug, Serialize, Deserialize)]
 struct Kept {
     provider: String,
     thoughts: Vec<Thought>,
 }
 
-/// Keeps thoughts with the call that follows them.
+/// Returns thoughts in the form that is kept with the call after them.
 pub(super) fn keep(provider: &Provider, thoughts: Vec<Thought>) -> Option<Value> {
     if thoughts.is_empty() {
         return None;
@@ -43,7 +43,7 @@ pub(super) fn keep(provider: &Provider, thoughts: Vec<Thought>) -> Option<Value>
     kept.inspect_err(warn).ok()
 }
 
-/// The thoughts that were kept with a call. Those of another provider are of no use to this one.
+/// The thoughts that were kept with a call. Those of another provider are left out.
 pub(super) fn kept(provider: &Provider, call: &ToolCall) -> Vec<Thought> {
     let Some(extra) = &call.extra else {
         return Vec::new();

@@ -1,7 +1,8 @@
 //! Models of real providers.
 //!
-//! A [`request`] is [sent](post), and its [`answer`] is read either [`whole`] or as a [`stream`] of [`events`]. No type of
-//! the HTTP client is public here, so that a new version of it is not one of this crate.
+//! A [`request`] is [sent](post), and its [`answer`] is read either [`whole`] or as a [`stream`] of
+//! [`events`]. The HTTP client's types are private, so its new versions do not force one of this
+//! crate.
 
 mod answer;
 mod embedding;
@@ -31,52 +32,51 @@ use crate::about::AboutModel;
 use crate::error::ModelError;
 use crate::model::{Model, Reply, ReplyStream, Request};
 
-/// The most bytes of an answer unless [`GenAi::max_bytes`] says otherwise.
+/// The maximum number of bytes of an answer, unless [`GenAi::max_bytes`] changes it.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// A model of a real provider, for texts or for [embeddings](crate::Embedding).
 ///
-/// It is named by its provider and its name there, such as `openai:gpt-5-mini`:
+/// It is named by its provider and the provider's name for it, such as `openai:gpt-5-mini`:
 ///
-/// | provider | in a table of [`Prices`](crate::Prices) | key, for the provider's own server | what is asked |
+/// | provider | provider in [`Prices`](crate::Prices) | key for the provider's own server | interface |
 /// |---|---|---|---|
-/// | `openai` | `openai` | `OPENAI_API_KEY` | Chat Completions of OpenAI; with an [`endpoint`](GenAi::endpoint), of another server that has them |
-/// | `openai-responses` | `openai` | `OPENAI_API_KEY` | Responses of OpenAI, for models that only these have, and for ones that think between calls of tools |
-/// | `anthropic` | `anthropic` | `ANTHROPIC_API_KEY` | Messages of Anthropic |
-/// | `gemini` | `gcp.gemini` | `GEMINI_API_KEY` | Gemini of Google |
-/// | `ollama` | `ollama` | | Ollama, on this machine if there is no [`endpoint`](GenAi::endpoint) |
+/// | `openai` | `openai` | `OPENAI_API_KEY` | OpenAI's Chat Completions, also those of another server with an [`endpoint`](GenAi::endpoint) |
+/// | `openai-responses` | `openai` | `OPENAI_API_KEY` | OpenAI's Responses, for models that only these have, and for models that think between tool calls |
+/// | `anthropic` | `anthropic` | `ANTHROPIC_API_KEY` | Anthropic's Messages |
+/// | `gemini` | `gcp.gemini` | `GEMINI_API_KEY` | Google's Gemini |
+/// | `ollama` | `ollama` | | Ollama, on this machine unless an [`endpoint`](GenAi::endpoint) is set |
 /// | `mistral` | `mistral_ai` | `MISTRAL_API_KEY` | Mistral |
 /// | `deepseek` | `deepseek` | `DEEPSEEK_API_KEY` | DeepSeek |
 /// | `groq` | `groq` | `GROQ_API_KEY` | Groq |
 /// | `xai` | `x_ai` | `XAI_API_KEY` | xAI |
 ///
-/// The key is read from the environment variable with each request, unless it is
-/// [given](GenAi::key). The environment's key goes only to the provider's own server. With an
-/// [`endpoint`](GenAi::endpoint) of another scheme, host or port, only a given key is sent. If there is
-/// none, the provider's name stands in its place, as it always does for `ollama`. The key is in no
-/// debug output and in no error.
+/// The key is read from the environment variable for each request, unless one is
+/// [given](GenAi::key). It is sent only to the provider's own server: an
+/// [`endpoint`](GenAi::endpoint) with another scheme, host or port receives only a given key.
+/// Without a key, such a server and `ollama` receive the provider's name instead. No debug output
+/// and no error contains the key.
 ///
-/// Without [`max_tokens`](Request::max_tokens), Anthropic is asked for as many tokens as the model can
-/// give, since it wants a number. The tokens of what a model thinks are counted as answered. The schema
-/// of [`output`](Request::output) is not sent to DeepSeek and Groq, which refuse it for many models.
+/// Anthropic requires [`max_tokens`](Request::max_tokens): without it, the maximum of the model is
+/// sent. Tokens of a model's thoughts count as output. The schema of [`output`](Request::output) is
+/// not sent to DeepSeek and Groq, which refuse it for many models.
 ///
 /// # Errors of a request
-/// | what happens | error |
+/// | cause | error |
 /// |---|---|
-/// | HTTP status 429 | [`RateLimited`](ModelError::RateLimited), with the time that the provider asks to wait. [`Refused`](ModelError::Refused) if it says that the account has no money left |
+/// | HTTP status 429 | [`RateLimited`](ModelError::RateLimited), with the time that the provider asks to wait; [`Refused`](ModelError::Refused) if the account has no money left |
 /// | no connection; HTTP status 408, or 500 and above | [`Unavailable`](ModelError::Unavailable) |
-/// | another HTTP status that is not a success; no key; something in the request that the provider does not take | [`Refused`](ModelError::Refused), with what the provider says |
-/// | an answer that is not what it should be, such as a page or other JSON | [`Malformed`](ModelError::Malformed), with its content type |
-/// | an answer that ends before it says why | [`CutOff`](ModelError::CutOff) |
+/// | another HTTP status that is not a success; no key; content that the provider does not accept | [`Refused`](ModelError::Refused), with the provider's message |
+/// | an unexpected answer, such as a web page or other JSON | [`Malformed`](ModelError::Malformed), with its content type |
+/// | an answer that ends without a reason for its end | [`CutOff`](ModelError::CutOff) |
 /// | an answer of more than [`max_bytes`](GenAi::max_bytes) | [`TooLarge`](ModelError::TooLarge) |
 ///
-/// A model that refuses to answer has an answer that is [`Filtered`](crate::Stop::Filtered). There is
-/// no limit of time: a node has one with `timeout`. Only of an error, what comes within ten seconds
-/// is read. A redirect is an error, since the key would go with it.
+/// The answer of a model that refuses is [`Filtered`](crate::Stop::Filtered). Requests have no time
+/// limit of their own: set the `timeout` of the node. The body of an error is read for at most ten
+/// seconds. A redirect is an error, since it would forward the key.
 ///
-/// Only calls of the program's own tools are in an answer. What the provider does with tools of its own, and kinds of
-/// parts that are not known, are passed over. Where bytes are not UTF-8, or a letter has come only
-/// by half, the text has a `\u{fffd}`.
+/// An answer contains only calls of the program's own tools. Calls of the provider's tools, and
+/// unknown kinds of parts, are ignored. Invalid UTF-8 and lone surrogates become `\u{fffd}`.
 ///
 /// # Examples
 /// ```
@@ -91,7 +91,7 @@ const MAX_BYTES: usize = 16 * 1024 * 1024;
 /// # Ok::<(), flow_agents::GenAiError>(())
 /// ```
 ///
-/// With what asks again when the provider is overloaded, and as a node of a flow:
+/// With retries while the provider is overloaded, and as a node of a flow:
 ///
 /// ```
 /// use flow_agents::{Chat, GenAi, Retrying};
@@ -117,7 +117,7 @@ pub struct GenAi {
     provider: &'static Provider,
     name: String,
     endpoint: String,
-    /// Whether the address is on the provider's own server.
+    /// `true` if the address is on the provider's own server.
     is_own: bool,
     key: Option<SecretString>,
     dimensions: Option<usize>,
@@ -126,12 +126,12 @@ pub struct GenAi {
 }
 
 impl GenAi {
-    /// A model by its provider and its name, such as `openai:gpt-5-mini` or `ollama:qwen3:4b`.
+    /// Creates a model from a name such as `openai:gpt-5-mini` or `ollama:qwen3:4b`.
     ///
     /// # Errors
     /// [`GenAiError::Provider`] if the text does not begin with a known provider,
-    /// [`GenAiError::Name`] if no name follows, and [`GenAiError::Client`] if the system gives no
-    /// certificates to check servers with.
+    /// [`GenAiError::Name`] if no name follows, and [`GenAiError::Client`] if the system has no
+    /// certificates to verify servers.
     pub fn new(model: &str) -> Result<GenAi, GenAiError> {
         let (provider, name) = model.split_once(':').unwrap_or((model, ""));
         let Some(provider) = Provider::find(provider.trim()) else {
@@ -155,17 +155,17 @@ impl GenAi {
         })
     }
 
-    /// The key to ask with, instead of the one in the environment. It is sent to any
+    /// Sets the key, instead of the one in the environment. It is sent to any
     /// [`endpoint`](GenAi::endpoint).
     pub fn key(mut self, key: impl Into<SecretString>) -> GenAi {
         self.key = Some(key.into());
         self
     }
 
-    /// The address to ask at, instead of the provider's own, with all that stands before the names
-    /// of its calls: `http://localhost:8000/v1` for `http://localhost:8000/v1/chat/completions`.
+    /// Sets the base address, instead of the provider's own: `http://localhost:8000/v1` for
+    /// `http://localhost:8000/v1/chat/completions`.
     ///
-    /// On another server than the provider's own, the key in the environment is not used.
+    /// A server other than the provider's own does not receive the key in the environment.
     ///
     /// # Errors
     /// [`GenAiError::Endpoint`] if it is not an address with `http` or `https`, or has a user name, a
@@ -177,27 +177,28 @@ impl GenAi {
         Ok(self)
     }
 
-    /// How many numbers an [embedding](crate::Embedding) has, for a model that can give different
-    /// lengths. Answers in text do not change.
+    /// Sets the number of dimensions of an [embedding](crate::Embedding), for models that support
+    /// several lengths. It does not affect answers in text.
     pub fn dimensions(mut self, dimensions: usize) -> GenAi {
         self.dimensions = Some(dimensions);
         self
     }
 
-    /// The most bytes that an answer may have, 16 MiB by default, so that a server cannot use up the memory: of a stream,
-    /// its texts, calls and thoughts, and each of its events; of any other answer, its body.
+    /// Sets the maximum number of bytes of an answer, 16 MiB by default, so that a server cannot
+    /// exhaust the memory. In a stream, it limits each event, and the sum of texts, calls and
+    /// thoughts; otherwise the body.
     pub fn max_bytes(mut self, max_bytes: usize) -> GenAi {
         self.max_bytes = max_bytes;
         self
     }
 
-    /// The key to send, with these variables of the environment.
+    /// Returns the key to send. `variable` reads the environment.
     fn secret(&self, variable: impl Fn(&str) -> Option<String>) -> Result<String, ModelError> {
         if let Some(key) = &self.key {
             return Ok(key.expose_secret().to_owned());
         }
         let Some(name) = self.provider.variable.filter(|_| self.is_own) else {
-            return Ok(self.provider.name.to_owned()); // something has to stand there
+            return Ok(self.provider.name.to_owned()); // the header needs a value
         };
         let key = variable(name).filter(|key| !key.is_empty());
         key.ok_or_else(|| ModelError::Refused {
@@ -217,7 +218,7 @@ impl GenAi {
         self.post(&path, &body).await
     }
 
-    /// Sends a body to this path of the provider.
+    /// Posts a body to this path of the provider.
     async fn post(&self, path: &str, body: &Value) -> Result<Response, ModelError> {
         let key = self.secret(|name| std::env::var(name).ok())?;
         let url = format!("{}{path}", self.endpoint);
@@ -225,7 +226,7 @@ impl GenAi {
     }
 }
 
-/// A client that follows no redirects: a key in a header goes to wherever they lead.
+/// A client that follows no redirects, since these would forward the key in the header.
 fn client() -> Result<reqwest::Client, GenAiError> {
     let client = reqwest::Client::builder().redirect(Policy::none()).build();
     client.map_err(|source| GenAiError::Client {

@@ -1,4 +1,4 @@
-//! Sending a request.
+//! Sends requests.
 
 use std::time::Duration;
 
@@ -13,16 +13,16 @@ use crate::error::ModelError;
 /// The version of Anthropic's interface.
 const VERSION: (&str, &str) = ("anthropic-version", "2023-06-01");
 
-/// The most bytes of an error that are read.
+/// The maximum number of bytes that are read of an error.
 const LONGEST_ERROR: usize = 64 * 1024;
 
-/// How long the body of an error may take.
+/// The time limit for reading the body of an error.
 const ERROR_WITHIN: Duration = Duration::from_secs(10);
 
-/// Sends a body to this address of a provider. The answer has a status of success.
+/// Posts a body to this address of a provider. The status of the returned answer is a success.
 ///
 /// # Errors
-/// Those of the provider, as far as they come before the body of an answer.
+/// Any error of the provider before the body of an answer.
 pub(super) async fn post(
     client: &Client,
     protocol: Protocol,
@@ -60,7 +60,7 @@ pub(super) fn content_type(answer: &Response) -> String {
     text.unwrap_or_default().into_owned()
 }
 
-/// The beginning of the body of an error, as far as it comes in time.
+/// The beginning of the body of an error, read within the time limit.
 async fn beginning(mut answer: Response) -> String {
     let mut bytes = Vec::new();
     let read = async {
@@ -70,7 +70,7 @@ async fn beginning(mut answer: Response) -> String {
             bytes.extend_from_slice(&piece);
         }
     };
-    // What came until then says enough, and some servers end no body.
+    // The beginning says enough, and some servers never end a body.
     let _ = tokio::time::timeout(ERROR_WITHIN, read).await;
     let bytes = whole::without_mark(bytes);
     String::from_utf8_lossy(&bytes).into_owned()

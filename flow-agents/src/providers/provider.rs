@@ -1,15 +1,15 @@
-//! The providers that are known, and what sets them apart.
+//! The supported providers and their differences.
 
 /// A provider of models.
 #[derive(Debug)]
 pub(super) struct Provider {
-    /// What stands before the colon in the text of a model.
+    /// The name before the colon, such as `openai` in `openai:gpt-5-mini`.
     pub(super) name: &'static str,
-    /// The name that OpenTelemetry has for it.
+    /// The provider's name in OpenTelemetry.
     pub(super) telemetry: &'static str,
     /// The form of its requests and answers.
     pub(super) protocol: Protocol,
-    /// Where it is.
+    /// The base address.
     pub(super) endpoint: &'static str,
     /// The environment variable that its documentation names for the key, if it needs one.
     pub(super) variable: Option<&'static str>,
@@ -18,17 +18,17 @@ pub(super) struct Provider {
 /// The form of requests and answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {
-    /// Chat Completions of OpenAI, which many others speak.
+    /// OpenAI's Chat Completions, which many others support.
     Chat,
-    /// Responses of OpenAI.
+    /// OpenAI's Responses.
     Responses,
-    /// Messages of Anthropic.
+    /// Anthropic's Messages.
     Messages,
-    /// `generateContent` of Gemini.
+    /// Gemini's `generateContent`.
     Gemini,
 }
 
-/// Ollama is asked through its Chat Completions.
+/// The supported providers. Ollama is asked through its Chat Completions.
 static PROVIDERS: [Provider; 9] = [
     chat(
         "openai",
@@ -97,7 +97,7 @@ const fn chat(
 }
 
 impl Protocol {
-    /// What it calls an answer.
+    /// The name of an answer in errors.
     pub(super) fn answer(self) -> &'static str {
         match self {
             Protocol::Chat => "a chat completion",
@@ -107,7 +107,7 @@ impl Protocol {
         }
     }
 
-    /// The path of its calls, behind the address of the provider.
+    /// The path of a request, relative to the address of the provider.
     pub(super) fn path(self, model: &str, is_streamed: bool) -> String {
         match self {
             Protocol::Chat => "chat/completions".to_owned(),
@@ -126,19 +126,19 @@ impl Provider {
         PROVIDERS.iter().find(|it| it.name == name)
     }
 
-    /// The names of all, as a sentence lists them.
+    /// The names of all providers, separated by commas.
     pub(super) fn known() -> String {
         PROVIDERS.each_ref().map(|it| it.name).join(", ")
     }
 
-    /// Whether it wants back what its model thought before it called tools, and reads it from the
-    /// answer itself. Others send signatures, or want nothing back.
+    /// Returns `true` if the provider wants to get back the text of the thoughts before a tool
+    /// call. Others want signatures, or nothing.
     pub(super) fn wants_thoughts(&self) -> bool {
         self.protocol == Protocol::Messages || self.name == "deepseek"
     }
 
-    /// Whether its models take the schema of an answer. DeepSeek and many models of Groq refuse a
-    /// request with one.
+    /// Returns `true` if its models accept a schema for the answer. DeepSeek and many models of
+    /// Groq refuse requests with one.
     pub(super) fn takes_schemas(&self) -> bool {
         !matches!(self.name, "deepseek" | "groq")
     }

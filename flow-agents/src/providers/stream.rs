@@ -1,7 +1,8 @@
-//! The parts of an answer as they come.
+//! Answers that are streamed.
 //!
-//! The hard thing is to know whether the answer is complete: a connection that ends may have been cut. Only an answer that
-//! says why it ended is complete, and where the protocol has an end of its own, one that has reached it.
+//! The hard part is to know if the answer is complete: a connection that ends may have been cut. An
+//! answer is complete only if it says why it ended. If the protocol has an end of its own, the
+//! answer must reach that too.
 
 use std::collections::VecDeque;
 
@@ -17,13 +18,13 @@ use super::{failure, post, whole};
 use crate::error::ModelError;
 use crate::model::{Chunk, ReplyStream};
 
-/// What ends a stream of Chat Completions.
+/// The last event of a stream of Chat Completions.
 const END: &str = "[DONE]";
 
-/// The most characters of an event that an error shows.
+/// The maximum number of characters of an event that an error shows.
 const SHOWN: usize = 1000;
 
-/// An answer on its way: what is made of the pieces of its body.
+/// The state of an answer whose body is being read.
 struct Answer {
     protocol: Protocol,
     content_type: String,
@@ -34,16 +35,16 @@ struct Answer {
     limit: usize,
     /// The beginning of the first event.
     first: Option<String>,
-    /// What has come and was not given yet.
+    /// Parts that are read and not returned yet.
     ready: VecDeque<Result<Chunk, ModelError>>,
-    /// Nothing comes any more.
+    /// `true` if no more parts follow.
     is_over: bool,
 }
 
-/// The parts of an answer, once the first has come. One that comes whole is a stream of it.
+/// Returns the parts as a stream, once the first has arrived. An answer that comes whole works too.
 ///
 /// # Errors
-/// What comes before the first part.
+/// Any error before the first part.
 pub(super) async fn read(
     provider: &'static Provider,
     response: Response,
@@ -125,7 +126,7 @@ impl Answer {
         }
     }
 
-    /// Reads an event whose last letter has no other half.
+    /// Reads the waiting event, whose last letter has no other half.
     fn release(&mut self) {
         if let Some(event) = self.halves.finish() {
             self.read(event);
@@ -173,7 +174,7 @@ impl Answer {
         }
     }
 
-    /// The body has come to its end.
+    /// Handles the end of the body.
     fn close(&mut self) {
         if let Some(last) = self.events.finish() {
             let data = last.data.trim();
@@ -200,8 +201,8 @@ impl Answer {
         }
     }
 
-    /// The connection has failed. Chat Completions that say why they ended are complete; only what they used may be
-    /// missing.
+    /// Handles a failed connection. Chat Completions that say why they ended are complete, but
+    /// their usage may be missing.
     fn break_off(&mut self, error: ModelError) {
         self.release();
         match error {
@@ -252,7 +253,7 @@ mod tests {
     use crate::model::Reply;
     use crate::reply_builder::ReplyBuilder;
 
-    /// The answer whose body comes in these pieces.
+    /// The answer whose body arrives in these pieces.
     fn read(name: &str, pieces: &[&[u8]]) -> Result<Reply, String> {
         let provider = Provider::find(name.split(':').next().unwrap_or_default()).unwrap();
         let mut answer = Answer::new(provider, "text/event-stream".to_owned(), 100_000);
@@ -265,7 +266,7 @@ mod tests {
         reply.finish().map_err(|error| format!("{error:?}"))
     }
 
-    /// The streams that the tests of the providers have, with the names of their models.
+    /// The streams in the tests of the providers, with the names of their models.
     fn streams() -> impl Iterator<Item = (&'static str, String)> {
         bodies::all().into_iter().flat_map(|of| {
             let streams = [of.text, of.calls, of.long, of.filtered].map(|(_, events)| events);
@@ -286,7 +287,7 @@ mod tests {
         }
     }
 
-    /// An answer is made of its events, so it is the same if they are.
+    /// Equal events make equal answers.
     #[test]
     fn the_events_of_an_answer_are_the_same_wherever_its_body_is_split() {
         let events = |pieces: [&[u8]; 2]| {

@@ -1,4 +1,4 @@
-//! Answers that come whole.
+//! Answers that are not streamed.
 
 use reqwest::Response;
 use serde_json::Value;
@@ -14,7 +14,7 @@ use crate::reply_builder::ReplyBuilder;
 /// Reads an answer.
 ///
 /// # Errors
-/// Those of the provider, and of an answer that is not what it should be.
+/// Any error of the provider, and those of an unexpected or incomplete answer.
 pub(super) async fn read(
     provider: &'static Provider,
     answer: Response,
@@ -46,11 +46,11 @@ pub(super) async fn read(
     reply.finish()
 }
 
-/// The JSON of a body.
+/// Reads the JSON of a body.
 ///
 /// # Errors
-/// [`ModelError::Malformed`] if the body is not JSON, [`ModelError::CutOff`] if it is the beginning of JSON, and
-/// [`ModelError::TooLarge`] if it has more bytes than the limit, or would take many times as many in memory.
+/// [`ModelError::Malformed`] if the body is not JSON, [`ModelError::CutOff`] if it is the beginning
+/// of JSON, and [`ModelError::TooLarge`] if its bytes or its values exceed the limit.
 pub(super) async fn json(
     answer: Response,
     expected: &str,
@@ -73,10 +73,10 @@ pub(super) async fn json(
     })
 }
 
-/// The bytes of a body, without the mark that it may begin with.
+/// Reads the bytes of a body, without its byte order mark.
 ///
 /// # Errors
-/// [`ModelError::TooLarge`] if it has more than the limit.
+/// [`ModelError::TooLarge`] if the body has more bytes than the limit.
 pub(super) async fn bytes(mut answer: Response, limit: usize) -> Result<Vec<u8>, ModelError> {
     let mut bytes = Vec::new();
     while let Some(piece) = answer.chunk().await.map_err(failure::unreached)? {
@@ -88,7 +88,7 @@ pub(super) async fn bytes(mut answer: Response, limit: usize) -> Result<Vec<u8>,
     Ok(without_mark(bytes))
 }
 
-/// A body without the mark that one in UTF-8 may begin with.
+/// Removes the byte order mark of a body.
 pub(super) fn without_mark(mut bytes: Vec<u8>) -> Vec<u8> {
     if bytes.starts_with(MARK) {
         bytes.drain(..MARK.len());
@@ -96,13 +96,13 @@ pub(super) fn without_mark(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes
 }
 
-/// As how many bytes a JSON value counts: in memory it takes more than the two or three of its text.
+/// The bytes that a JSON value counts for: it takes more memory than the two or three of its text.
 const VALUE: usize = 64;
 
-/// How many bytes JSON may take in memory, whatever the limit is.
+/// The bytes that JSON may always take in memory, whatever the limit.
 const ALWAYS: usize = 1 << 20;
 
-/// Whether a JSON text has so many values that it takes far more in memory than the limit.
+/// Returns `true` if the values of a JSON text take more memory than the limit allows.
 pub(super) fn takes_too_much(json: &[u8], limit: usize) -> bool {
     let (mut values, mut is_text, mut is_escaped) = (1, false, false);
     for byte in json {
@@ -117,7 +117,7 @@ pub(super) fn takes_too_much(json: &[u8], limit: usize) -> bool {
     json.len() + values * VALUE > limit.max(ALWAYS)
 }
 
-/// Whether a content type is that of JSON.
+/// Returns `true` if a content type is that of JSON.
 pub(super) fn is_json(content_type: &str) -> bool {
     content_type.to_ascii_lowercase().contains("json")
 }

@@ -1,4 +1,4 @@
-//! The passages that an answer names.
+//! Looks up the passages that an answer names.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,23 +15,23 @@ use crate::model::Reply;
 /// The name of [`SearchDocuments`](super::SearchDocuments) as a tool.
 const TOOL: &str = "search_documents";
 
-/// How the result of a call begins that was not made, or failed.
+/// The prefix of the result of a call that failed or was not made.
 const ERROR: &str = "Error:";
 
-/// A node that looks up the passages that an answer names: it reads `answer` and `messages`, and writes
-/// `citations`, those passages, and `unfounded`, the names of those that the model was not told.
+/// A node that looks up the passages that an answer names. It reads `answer` and `messages`. It
+/// writes `citations`, those passages, and `unfounded`, the names that the model did not get.
 ///
-/// A name counts only if the model was told the passage in this conversation, with the text that it has now:
-/// by [`tell_passages`](super::tell_passages), or as the result of the tool `search_documents`. One that the
-/// model has made up is unfounded, and so is one whose passage is not kept any more or has changed
-/// meanwhile, or one that came from a person or another tool.
+/// A name counts only if this conversation showed the model the passage with its present text: by
+/// [`tell_passages`](super::tell_passages), or as the result of the tool `search_documents`. A
+/// made-up name is unfounded. So is the name of a passage that no longer exists or has changed, or
+/// that came from a person or another tool.
 #[derive(Clone)]
 pub struct Cite {
     passages: Arc<dyn Passages>,
 }
 
 impl Cite {
-    /// Looks them up there.
+    /// Creates a node for this store.
     pub fn new(passages: impl Passages + 'static) -> Cite {
         Cite {
             passages: Arc::new(passages),
@@ -58,10 +58,10 @@ impl Cite {
     }
 }
 
-/// What tells a model of passages: those of the system, and the results of the tool.
+/// The texts that may show passages to a model: those of the system, and the results of the tool.
 fn told(messages: &Messages) -> Vec<String> {
     let mut told = Vec::new();
-    // Some providers use an id again in a later message. A result belongs to the nearest call before it.
+    // Some providers reuse ids in later messages. A result belongs to the nearest earlier call.
     let mut searches: BTreeMap<&str, bool> = BTreeMap::new();
     for message in messages.iter() {
         let calls = message.tool_calls().iter();
@@ -70,7 +70,7 @@ fn told(messages: &Messages) -> Vec<String> {
             Message::System { .. } => told.push(passages_in(&message.text()).to_owned()),
             Message::Tool { tool_call_id, .. } => {
                 let text = message.text();
-                // An error may repeat what a model or a person has written.
+                // An error may repeat the text of a model or a person.
                 if searches.get(tool_call_id.as_str()) == Some(&true) && !text.starts_with(ERROR) {
                     told.push(text);
                 }
@@ -81,8 +81,8 @@ fn told(messages: &Messages) -> Vec<String> {
     told
 }
 
-/// The name of a passage as a model reads and writes it. What would end the name, or would be another one,
-/// is written as in an address.
+/// The name of a passage as a model reads and writes it. Characters that would end the name, or
+/// make another one, are percent-encoded.
 pub(super) fn name_of(id: &PassageId) -> String {
     let mut name = String::new();
     for (at, letter) in id.source.char_indices() {
@@ -100,7 +100,7 @@ pub(super) fn name_of(id: &PassageId) -> String {
     format!("{name}#{}", id.place)
 }
 
-/// The source in a name. `None` if nobody writes it so.
+/// The source in a name. `None` if its encoding is malformed.
 fn source_in(name: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(name.len());
     let mut rest = name.bytes();
@@ -116,7 +116,7 @@ fn source_in(name: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// A text whose brackets with names of passages in them are round.
+/// Replaces the brackets around names of passages in a text by round ones.
 pub(super) fn without_names(text: &str) -> String {
     let mut parts = text.split('[');
     let mut plain = parts.next().unwrap_or_default().to_owned();
@@ -139,7 +139,7 @@ fn names(text: &str) -> Vec<PassageId> {
         let Some((inside, _)) = part.split_once(']') else {
             continue;
         };
-        // A model may name several between two brackets.
+        // A model may put several names between two brackets.
         for name in inside.split([',', ';']) {
             let Some((source, place)) = name.trim().rsplit_once('#') else {
                 continue;
@@ -155,7 +155,7 @@ fn names(text: &str) -> Vec<PassageId> {
     names
 }
 
-/// A node that takes the text of a reply: it reads `reply`, and writes `answer`.
+/// A node that extracts the text of a reply. It reads `reply` and writes `answer`.
 #[node(writes = answer)]
 pub fn answer_of(reply: &Reply) -> String {
     reply.content.clone()

@@ -1,4 +1,4 @@
-//! Documents that are split, and kept with their vectors.
+//! Splits documents, and keeps the passages with their vectors.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use super::passages::{Passage, Passages, PassagesError, RagError};
 use crate::embedding::Embedding;
 use crate::error::ModelError;
 
-/// How many characters a passage has at most unless [`Split::longest`] says otherwise.
+/// The default of [`Split::longest`].
 const LONGEST: usize = 1200;
 
-/// How many passages are embedded at once: the least that a provider allows.
+/// The number of passages that are embedded at once: the smallest limit of a provider.
 const BATCH: usize = 100;
 
-/// How many times as long as a passage a section is at most. The splitter takes a time that grows with the
-/// square of what it is given, if that has no borders.
+/// The maximum length of a section, in passages. The time of the splitter grows with the square of
+/// its input, if that has no borders.
 const SECTION: usize = 10;
 
-/// Parts of a text of at most so many characters, which end where a paragraph, a line or a word ends, if one
-/// ends in their second half.
+/// Parts of a text up to a number of characters. They end where a paragraph, a line or a word ends,
+/// if one ends in their second half.
 fn sections(text: &str, most: usize) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -46,11 +46,11 @@ fn sections(text: &str, most: usize) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A node that splits a document into passages: it reads `source` and `text`, and writes `batches`, groups of
-/// up to 100 passages, and `number`, how many passages there are.
+/// A node that splits a document into passages. It reads `source` and `text`, and writes `batches`,
+/// groups of up to 100 passages, and `number`, the number of passages.
 ///
-/// A passage ends where a paragraph ends, or else a sentence or a word, so that it is as long as it may be.
-/// Space at its beginning and its end is left out, in Markdown only at its end.
+/// A passage is as long as possible. It ends at the end of a paragraph, or else of a sentence or a
+/// word. Space at its beginning and end is removed, in Markdown only at its end.
 #[derive(Debug, Clone)]
 pub struct Split {
     longest: usize,
@@ -65,7 +65,7 @@ impl Default for Split {
 }
 
 impl Split {
-    /// Passages of up to 1,200 characters that do not overlap.
+    /// Creates a node that makes passages of up to 1,200 characters without overlap.
     pub fn new() -> Split {
         Split {
             longest: LONGEST,
@@ -74,21 +74,21 @@ impl Split {
         }
     }
 
-    /// How many characters a passage has at most. 0 counts as 1.
+    /// Sets the maximum number of characters of a passage. 0 counts as 1.
     pub fn longest(mut self, characters: usize) -> Split {
         self.longest = characters.max(1);
         self
     }
 
-    /// Up to how many characters at the end of a passage are also at the beginning of the next one. It has to
-    /// be less than [`longest`](Split::longest); more counts as one less than that.
+    /// Sets the maximum number of characters that a passage shares with the end of the previous
+    /// one. It has to be less than [`longest`](Split::longest); more counts as one less than that.
     pub fn overlap(mut self, characters: usize) -> Split {
         self.overlap = characters;
         self
     }
 
-    /// The documents are Markdown: a passage ends rather before a heading, and a list or a block of code stays
-    /// together if it fits.
+    /// Treats the documents as Markdown. Passages preferably end before a heading, and a list or a
+    /// block of code stays together if it fits.
     pub fn markdown(mut self) -> Split {
         self.markdown = true;
         self
@@ -126,8 +126,8 @@ impl Split {
     }
 }
 
-/// A node that makes vectors of passages and keeps both: it reads `batch`. That it keeps them twice, after a
-/// crash, changes nothing.
+/// A node that makes vectors of passages and keeps both. It reads `batch`. Keeping them twice,
+/// after a crash, changes nothing.
 #[derive(Clone)]
 pub struct Keep {
     embedding: Arc<dyn Embedding>,
@@ -135,7 +135,7 @@ pub struct Keep {
 }
 
 impl Keep {
-    /// Makes vectors with this embedding, and keeps them there.
+    /// Creates a node with this embedding and this store.
     pub fn new(embedding: impl Embedding + 'static, passages: impl Passages + 'static) -> Keep {
         Keep {
             embedding: Arc::new(embedding),
@@ -165,14 +165,14 @@ impl Keep {
     }
 }
 
-/// A node that removes what a document had before it became shorter: it reads `source` and `number`.
+/// A node that removes the old passages of a shorter document. It reads `source` and `number`.
 #[derive(Clone)]
 pub struct RemoveOld {
     passages: Arc<dyn Passages>,
 }
 
 impl RemoveOld {
-    /// Removes them there.
+    /// Creates a node for this store.
     pub fn new(passages: impl Passages + 'static) -> RemoveOld {
         RemoveOld {
             passages: Arc::new(passages),

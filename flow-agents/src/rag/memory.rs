@@ -9,7 +9,7 @@ use super::passages::{
     FoundPassage, Passage, PassageId, Passages, PassagesError, likeness, likest, unit,
 };
 
-/// [`Passages`] in memory, for tests and for what a process need not keep. All vectors are compared.
+/// [`Passages`] in memory, for tests and temporary data. All vectors are compared.
 #[derive(Debug, Default)]
 pub struct MemoryPassages {
     kept: Mutex<Kept>,
@@ -18,7 +18,7 @@ pub struct MemoryPassages {
 type Kept = BTreeMap<PassageId, (Passage, Vec<f32>)>;
 
 impl MemoryPassages {
-    /// No passages.
+    /// Creates an empty store.
     pub fn new() -> MemoryPassages {
         MemoryPassages::default()
     }

@@ -1,9 +1,9 @@
-//! Answers from documents: passages with vectors, found by what they mean, and cited.
+//! Answers from documents: passages are found by their meaning, with vectors, and cited.
 //!
 //! [`Index`] splits a document, makes vectors of its passages, and keeps them in [`Passages`].
-//! [`Answer`] finds those that a question is about, lets a model answer from them, and says which of them
-//! the answer names. [`AnswerByAgent`] lets the model search by itself. Their nodes can be used in flows
-//! of your own.
+//! [`Answer`] finds the passages about a question, lets a model answer from them, and returns those
+//! that the answer cites. [`AnswerByAgent`] lets the model search by itself. Their nodes can be
+//! used in your own flows.
 //!
 //! # Examples
 //! ```
@@ -56,9 +56,10 @@ pub use retrieve::{Retrieve, Retrieved, Rewrite, SearchDocuments, tell_passages,
 pub use sqlite::SqlitePassages;
 
 flow! {
-    /// Keeps the passages of a document, instead of those that it had before.
+    /// Keeps the passages of a document, and removes its earlier ones.
     ///
-    /// `source` names the document in citations. While it runs, a question may find passages of both.
+    /// `source` names the document in citations. A concurrent question may find old and new
+    /// passages.
     pub Index(source: String, text: String) -> (number: usize) {
         node split: Split;
         node keep: Keep;
@@ -70,7 +71,7 @@ flow! {
 }
 
 impl Index {
-    /// Splits with the defaults of [`Split`].
+    /// Creates the flow with the defaults of [`Split`].
     pub fn of(embedding: impl Embedding + 'static, passages: impl Passages + 'static) -> Index {
         let passages: Arc<dyn Passages> = Arc::new(passages);
         Index::builder()
@@ -84,9 +85,9 @@ impl Index {
 flow! {
     /// Answers a question from passages.
     ///
-    /// `history` is the conversation before it. With `with_passages` off, the model answers by itself; with
-    /// `with_citations` off, nobody looks up which passages the answer names. At the end `"nothing"`, no
-    /// passage is about the question, and the model was not asked for an answer.
+    /// `history` is the conversation before it. Without `with_passages`, the model answers by
+    /// itself. Without `with_citations`, the cited passages are not looked up. At the end
+    /// `"nothing"`, no passage is about the question, and the model was not asked for an answer.
     pub Answer(
         question: String,
         history: Option<Messages>,
@@ -123,8 +124,8 @@ flow! {
 }
 
 impl Answer {
-    /// Asks this model, with the defaults of the nodes, and with the embedding with which the passages
-    /// were kept.
+    /// Creates the flow with the defaults of the nodes. The embedding has to be the one with which
+    /// the passages were kept.
     pub fn of(
         model: impl Model + 'static,
         embedding: impl Embedding + 'static,
@@ -170,8 +171,8 @@ flow! {
 }
 
 impl AnswerByAgent {
-    /// An agent with this model and these tools, among them a [`SearchDocuments`], whose passages it may
-    /// cite.
+    /// Creates the flow with this model and these tools. One of them is a [`SearchDocuments`],
+    /// whose passages it may cite.
     pub fn of(
         model: impl Model + 'static,
         tools: Tools,

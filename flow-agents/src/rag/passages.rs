@@ -1,4 +1,4 @@
-//! Passages of documents, and where they are kept.
+//! Passages of documents, and their stores.
 
 use std::error::Error;
 use std::fmt;
@@ -12,16 +12,16 @@ use crate::error::ModelError;
 /// A part of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Passage {
-    /// The document: a path, an address or any other name of its own.
+    /// The document: a path, an address or any other unique name.
     pub source: String,
-    /// Its place among the passages of the document, from 0.
+    /// The place among the passages of the document, from 0.
     pub place: usize,
-    /// What it says.
+    /// The text.
     pub text: String,
 }
 
 impl Passage {
-    /// By what it is cited: `source#place`, such as `handbook.md#3`.
+    /// The id by which it is cited: `source#place`, such as `handbook.md#3`.
     pub fn id(&self) -> PassageId {
         PassageId {
             source: self.source.clone(),
@@ -30,8 +30,9 @@ impl Passage {
     }
 }
 
-/// By what a passage is cited. Its text is `source#place`, such as `handbook.md#3`. A model reads and writes what would
-/// end a name in brackets as in an address: `Smith%2C J. report.pdf#0`.
+/// The id by which a passage is cited. Its text is `source#place`, such as `handbook.md#3`. For
+/// models, characters that would end a name in brackets are percent-encoded:
+/// `Smith%2C J. report.pdf#0`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct PassageId {
     /// The document.
@@ -46,63 +47,63 @@ impl fmt::Display for PassageId {
     }
 }
 
-/// A passage that is like a question.
+/// A passage that is similar to a question.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FoundPassage {
     /// The passage.
     pub passage: Passage,
-    /// How like it is, from -1 to 1: the cosine of the angle between the two vectors.
+    /// The similarity, from -1 to 1: the cosine of the angle between the two vectors.
     pub likeness: f32,
 }
 
-/// Where passages are kept with their vectors: [`MemoryPassages`](super::MemoryPassages),
-/// `SqlitePassages`, or a vector database of your own.
+/// A store of passages with their vectors: [`MemoryPassages`](super::MemoryPassages),
+/// `SqlitePassages`, or your own vector database.
 ///
-/// An `Arc<P>` of one is one too, also of a `dyn Passages`.
+/// An `Arc<P>` is a store too, even of a `dyn Passages`.
 #[async_trait]
 pub trait Passages: Send + Sync {
-    /// Keeps passages, each with its vector, all or none. One that is there already, by its
-    /// [id](Passage::id), is replaced: so the same can be added again.
+    /// Adds passages, each with its vector, all or none. It replaces an existing one with the same
+    /// [id](Passage::id), so adding is idempotent.
     ///
     /// # Errors
-    /// [`PassagesError::Vector`] if a vector has another length than those that are kept, or a number that
-    /// is not finite, and [`PassagesError::Store`] if they cannot be written.
+    /// [`PassagesError::Vector`] if a vector has another length than the stored ones, or a number
+    /// that is not finite, and [`PassagesError::Store`] if they cannot be written.
     ///
     /// # Cancel safety
-    /// If it is dropped, all may be kept or none.
+    /// If it is dropped, all passages may be added or none.
     async fn add(&self, passages: &[(Passage, Vec<f32>)]) -> Result<(), PassagesError>;
 
-    /// Removes the passages of a document from this place on: with 0, all of them.
+    /// Removes the passages of a document from this place on. 0 removes all.
     ///
     /// # Errors
     /// [`PassagesError::Store`] if they cannot be removed.
     ///
     /// # Cancel safety
-    /// If it is dropped, they may be removed or not.
+    /// If it is dropped, they may or may not be removed.
     async fn remove_from(&self, source: &str, place: usize) -> Result<(), PassagesError>;
 
-    /// The passages whose vectors are most like this one, the likest first, then in the order of their ids: at
-    /// most `limit`.
+    /// The passages whose vectors are most similar to this one, at most `limit`. They are sorted by
+    /// similarity, then by id.
     ///
     /// # Errors
-    /// [`PassagesError::Vector`] if the vector has another length than those that are kept, or a number
+    /// [`PassagesError::Vector`] if the vector has another length than the stored ones, or a number
     /// that is not finite, and [`PassagesError::Store`] if they cannot be read.
     ///
     /// # Cancel safety
-    /// Nothing is changed.
+    /// It changes nothing.
     async fn nearest(
         &self,
         vector: &[f32],
         limit: usize,
     ) -> Result<Vec<FoundPassage>, PassagesError>;
 
-    /// The passages with these ids, in the order of the ids. Those that there are not are left out.
+    /// The passages with these ids, in the order of the ids. Missing ones are left out.
     ///
     /// # Errors
     /// [`PassagesError::Store`] if they cannot be read.
     ///
     /// # Cancel safety
-    /// Nothing is changed.
+    /// It changes nothing.
     async fn get(&self, ids: &[PassageId]) -> Result<Vec<Passage>, PassagesError>;
 }
 
@@ -129,29 +130,29 @@ impl<P: Passages + ?Sized> Passages for Arc<P> {
     }
 }
 
-/// Why passages cannot be kept or found.
+/// The reason why passages cannot be kept or found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PassagesError {
-    /// A vector cannot be compared with those that are kept: they come from another embedding.
+    /// A vector that cannot be compared with the stored ones: they come from another embedding.
     #[error("a vector cannot be compared: {reason}")]
     Vector {
-        /// Why.
+        /// The reason.
         reason: String,
     },
     /// The store of the passages failed.
     #[error("the passages cannot be read or written")]
     Store {
-        /// What went wrong.
+        /// The error.
         source: Box<dyn Error + Send + Sync>,
     },
 }
 
-/// Why a document cannot be read, or nothing can be found.
+/// The reason why a document cannot be indexed, or nothing can be found.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RagError {
-    /// The model or the embedding gave no answer.
+    /// The model or the embedding failed.
     #[error(transparent)]
     Model(#[from] ModelError),
     /// The passages cannot be kept or found.
@@ -160,7 +161,7 @@ pub enum RagError {
 }
 
 impl RagError {
-    /// Whether another attempt may succeed: after a [`ModelError`] that is
+    /// Returns true if another attempt may succeed: after a [`ModelError`] that is
     /// [transient](ModelError::is_transient).
     pub fn is_transient(&self) -> bool {
         matches!(self, RagError::Model(error) if error.is_transient())
@@ -170,7 +171,7 @@ impl RagError {
 /// A vector of length 1 in the same direction, or 0 if it is 0.
 ///
 /// # Errors
-/// A number is not finite, or the vector has another length than those before, if there are some.
+/// A number is not finite, or the length differs from that of earlier vectors.
 pub(super) fn unit(vector: &[f32], expected: Option<usize>) -> Result<Vec<f32>, PassagesError> {
     let refused = |reason: String| PassagesError::Vector { reason };
     if let Some(expected) = expected.filter(|it| *it != vector.len()) {
@@ -203,7 +204,7 @@ pub(super) fn likeness(one: &[f32], other: impl Iterator<Item = f32>) -> f32 {
     one.iter().zip(other).map(|(one, other)| one * other).sum()
 }
 
-/// The likest, in order.
+/// The most similar, in order.
 pub(super) fn likest<T: Ord>(mut found: Vec<(f32, T)>, limit: usize) -> Vec<(f32, T)> {
     let order = |one: &(f32, T), other: &(f32, T)| {
         other.0.total_cmp(&one.0).then_with(|| one.1.cmp(&other.1))

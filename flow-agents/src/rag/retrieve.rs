@@ -1,4 +1,4 @@
-//! Passages that answer a question.
+//! Finds passages that answer a question.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -14,29 +14,29 @@ use crate::error::ModelError;
 use crate::messages::{Messages, Placement};
 use crate::model::{Model, Request};
 
-/// How many passages are found unless [`Retrieve::limit`] says otherwise.
+/// The default of [`Retrieve::limit`].
 const LIMIT: usize = 6;
 
 const REWRITE: &str = "Write the last question so that it can be understood without the conversation \
     before it. Answer with the question alone.";
 
-/// What stands behind the passages.
+/// The marker after the passages.
 const END: &str = "(These were the passages.)";
 
-/// What a model is told before passages.
+/// The instruction before the passages.
 const TASK: &str = "Answer the question from the passages below, and from nothing else. Behind each \
     statement, name the passage that says so by its name in brackets, such as [NAME#NUMBER]. If the \
     passages do not answer the question, say so.";
 
-/// A node that makes a question complete: it reads `question` and, if there is one, `history`, the
-/// conversation before it, and writes `query`. Without a conversation, no model is asked.
+/// A node that makes a question complete. It reads `question` and the optional `history`, the
+/// earlier conversation, and writes `query`. Without a conversation, no model is asked.
 #[derive(Clone)]
 pub struct Rewrite {
     model: Arc<dyn Model>,
 }
 
 impl Rewrite {
-    /// Asks this model.
+    /// Creates a node that asks this model.
     pub fn new(model: impl Model + 'static) -> Rewrite {
         Rewrite {
             model: Arc::new(model),
@@ -60,19 +60,19 @@ impl Rewrite {
     }
 }
 
-/// Whether there are passages that answer a question.
+/// The result of a search for passages.
 #[derive(Debug, Clone, PartialEq, Action, Serialize, Deserialize)]
 pub enum Retrieved {
-    /// There are.
+    /// There are passages.
     Found {
-        /// The likest first.
+        /// The passages, the most similar first.
         found: Vec<FoundPassage>,
     },
-    /// There are not.
+    /// There are no passages.
     Nothing,
 }
 
-/// A node that finds passages: it reads `query`, and takes the action `"found"` with `found`, or
+/// A node that finds passages. It reads `query`, and takes the action `"found"` with `found`, or
 /// `"nothing"`.
 #[derive(Clone)]
 pub struct Retrieve {
@@ -83,7 +83,8 @@ pub struct Retrieve {
 }
 
 impl Retrieve {
-    /// Finds the six likest passages, with the embedding with which they were [kept](super::Keep).
+    /// Finds the six most similar passages, with the embedding with which they were
+    /// [kept](super::Keep).
     pub fn new(embedding: impl Embedding + 'static, passages: impl Passages + 'static) -> Retrieve {
         Retrieve {
             embedding: Arc::new(embedding),
@@ -93,14 +94,14 @@ impl Retrieve {
         }
     }
 
-    /// How many passages are found at most.
+    /// Sets the maximum number of passages.
     pub fn limit(mut self, passages: usize) -> Retrieve {
         self.limit = passages;
         self
     }
 
-    /// How like a passage has to be: more than that. 0 by default. What is a good number depends on the
-    /// embedding.
+    /// Sets the similarity that a passage has to exceed. The default is 0; a good number depends on
+    /// the embedding.
     pub fn likeness(mut self, likeness: f32) -> Retrieve {
         self.likeness = likeness;
         self
@@ -130,26 +131,26 @@ impl Retrieve {
     }
 }
 
-/// A tool with which an agent finds passages by itself: `tools![SearchDocuments =
-/// SearchDocuments::new(retrieve)]`.
+/// A tool with which an agent finds passages:
+/// `tools![SearchDocuments = SearchDocuments::new(retrieve)]`.
 #[derive(Clone)]
 pub struct SearchDocuments {
     retrieve: Retrieve,
 }
 
 impl SearchDocuments {
-    /// Finds what this node finds.
+    /// Creates a tool that finds the passages of this node.
     pub fn new(retrieve: Retrieve) -> SearchDocuments {
         SearchDocuments { retrieve }
     }
 }
 
-/// Searches the documents. The name of each passage stands before it in brackets: cite it by this name.
+/// Searches the documents. Each passage follows its name in brackets: cite it by this name.
 #[node(writes = passages)]
 impl SearchDocuments {
     async fn exec(
         &self,
-        /// What to search for: a question, or words.
+        /// A question, or words to search for.
         query: &str,
     ) -> Result<String, RagError> {
         let found = self.retrieve.find(query).await?;
@@ -161,8 +162,8 @@ impl SearchDocuments {
     }
 }
 
-/// Passages as a model reads them, each behind its name. What looks like the name of a passage in a text
-/// is not shown as one: a document must not make the model cite another one. Nor does a document end the
+/// Passages as a model reads them, each after its name. Text that looks like the name of a passage
+/// is changed: a document must not make the model cite another one. Nor can a document end the
 /// passages.
 pub(super) fn shown<'a>(passages: impl IntoIterator<Item = &'a Passage>) -> String {
     let mut shown = String::new();
@@ -174,8 +175,8 @@ pub(super) fn shown<'a>(passages: impl IntoIterator<Item = &'a Passage>) -> Stri
     shown
 }
 
-/// A node that tells a model the passages: it reads `question`, `found` and, if there is one, `history`, and
-/// writes `messages`. The passages stand in the message of the system, in the place of those of an earlier
+/// A node that tells a model the passages. It reads `question`, `found` and the optional `history`,
+/// and writes `messages`. The passages are in the system message, in place of those of an earlier
 /// question.
 #[node(writes = messages)]
 pub fn tell_passages(
@@ -197,7 +198,7 @@ fn without_passages(history: Option<&Messages>) -> Messages {
     messages
 }
 
-/// The passages in what the system says. Empty if there are none.
+/// The passages in a system message. Empty if there are none.
 pub(super) fn passages_in(system: &str) -> &str {
     let begin = system.find(TASK);
     let end = system.rfind(END);
@@ -207,7 +208,7 @@ pub(super) fn passages_in(system: &str) -> &str {
     }
 }
 
-/// A node that asks without passages: it reads `question` and, if there is one, `history`, and writes
+/// A node that asks without passages. It reads `question` and the optional `history`, and writes
 /// `messages`, without the passages of an earlier question.
 #[node(writes = messages)]
 pub fn tell_question(question: &str, history: Option<&Messages>) -> Messages {

@@ -27,10 +27,10 @@ const LAYOUT: Layout = Layout {
 
 /// [`Passages`] in an SQLite file, which several processes may have open.
 ///
-/// What is added is on the disk when the call returns. All vectors are read and compared for each question:
-/// that is exact, and takes a time that grows with their number. For very many, implement [`Passages`] on
-/// a vector database. Calls wait for the disk on tokio's threads for blocking work, so that they need a
-/// runtime of tokio.
+/// Added passages are on disk when the call returns. For each question, all vectors are read and
+/// compared: that is exact, and its time grows with their number. For very many, implement
+/// [`Passages`] on a vector database. Calls wait for the disk on tokio's blocking threads, so they
+/// need a tokio runtime.
 ///
 /// # Examples
 /// ```
@@ -57,10 +57,10 @@ pub struct SqlitePassages {
 }
 
 impl SqlitePassages {
-    /// Opens a file, which is created if it does not exist. Waits for the disk.
+    /// Opens a file, and creates it if it does not exist. Waits for the disk.
     ///
     /// # Errors
-    /// [`PassagesError::Store`] if the file cannot be opened, is a database of something else, or comes
+    /// [`PassagesError::Store`] if the file cannot be opened, is another kind of database, or comes
     /// from a later version of this crate.
     pub fn open(path: impl AsRef<Path>) -> Result<SqlitePassages, PassagesError> {
         let file = SqliteFile::open(path.as_ref(), &LAYOUT).map_err(failed)?;
@@ -76,7 +76,7 @@ fn sqlite(error: rusqlite::Error) -> PassagesError {
     failed(error.into())
 }
 
-/// How many numbers the vectors have, if there are some.
+/// The dimension of the vectors, if there are any.
 fn dimensions(transaction: &Transaction<'_>) -> Result<Option<usize>, PassagesError> {
     let select = "SELECT length(vector) / 4 FROM passages LIMIT 1";
     let found = transaction.query_row(select, [], |row| row.get::<_, u32>(0));
@@ -150,7 +150,7 @@ fn nearest(
     Ok(passages)
 }
 
-/// No document has more passages than that.
+/// Saturates: no document has so many passages.
 fn place_of(place: usize) -> i64 {
     i64::try_from(place).unwrap_or(i64::MAX)
 }

@@ -1,4 +1,4 @@
-//! The arguments of a call, on their way from JSON to the node.
+//! The arguments of a call, from JSON to the node.
 
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -9,8 +9,8 @@ use serde_json::{Map, Value};
 
 use crate::tool::ToolError;
 
-/// A value that a model can give a tool as an argument: it is read from JSON, and its JSON Schema says to
-/// the model how to write it. Implemented by all types with both.
+/// An argument type of a tool. It is read from JSON, and its JSON Schema tells the model how to
+/// write it. Implemented by all types with both.
 #[diagnostic::on_unimplemented(
     message = "a model cannot give `{Self}` as an argument",
     label = "a tool that reads a `{Self}`",
@@ -22,11 +22,11 @@ pub trait ToolArgument: DeserializeOwned + JsonSchema + Send + Sync + 'static {}
 #[diagnostic::do_not_recommend]
 impl<T: DeserializeOwned + JsonSchema + Send + Sync + 'static> ToolArgument for T {}
 
-/// A type as which a node reads a value by reference: `T`, `str`, `[T]` or `Path`.
+/// A type that a node reads by reference: `T`, `str`, `[T]` or `Path`.
 pub trait Readable: 'static {
     /// The type of the argument.
     type Stored: Send + Sync + 'static;
-    /// The argument in that form.
+    /// The argument as that type.
     fn view(stored: &Self::Stored) -> &Self;
 }
 
@@ -58,7 +58,7 @@ impl Readable for Path {
     }
 }
 
-/// The type as which a node reads an argument, which rustc infers from a call of the node.
+/// The type with which a node reads an argument, inferred by rustc from a call of the node.
 pub struct Key<R: ?Sized>(PhantomData<fn(&R)>);
 
 impl<R: ?Sized> Clone for Key<R> {
@@ -78,36 +78,36 @@ impl<R: ?Sized> Key<R> {
 }
 
 impl<R: Readable + ?Sized> Key<R> {
-    /// An argument that is read by reference.
+    /// Passes an argument by reference.
     pub fn lend(self, stored: &R::Stored) -> &R {
         R::view(stored)
     }
 
-    /// The same, if it is there.
+    /// Passes an optional argument by reference.
     pub fn maybe_lend(self, stored: &Option<R::Stored>) -> Option<&R> {
         stored.as_ref().map(|stored| R::view(stored))
     }
 
-    /// The key of an input of a flow, of which this is the value.
+    /// Ties the key of an input of a flow to its value.
     pub fn is_of(self, _: &R) {}
 }
 
 impl<T: Send + Sync + 'static> Key<T> {
-    /// An argument that the node takes.
+    /// Passes an argument by value.
     pub fn give(self, value: T) -> T {
         value
     }
 
-    /// The same, if it is there.
+    /// Passes an optional argument by value.
     pub fn maybe_give(self, value: Option<T>) -> Option<T> {
         value
     }
 }
 
-/// What a model is told of an argument with this name, which may have to be there.
+/// The description of an argument with this name for a model.
 //
-// A function, as those that read an argument are: of a method, rustc would show the whole path beside an
-// error.
+// This is a function, like those that read an argument: for a method, rustc would show the whole
+// path beside an error.
 pub fn parameter<R>(
     _: Key<R>,
     name: &'static str,
@@ -125,7 +125,7 @@ where
     }
 }
 
-/// What a model is told of an argument.
+/// The description of an argument for a model.
 pub struct Parameter {
     pub(super) name: &'static str,
     pub(super) description: &'static str,
@@ -133,7 +133,7 @@ pub struct Parameter {
     pub(super) schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// An argument that has to be there. `None` if it is missing or wrong.
+/// Takes a required argument. `None` if it is missing or wrong.
 pub fn required_argument<R>(
     arguments: &mut Arguments,
     name: &'static str,
@@ -152,7 +152,7 @@ where
     }
 }
 
-/// An argument that may be missing, or `null`. The outer `Option` is `None` if it is wrong.
+/// Takes an argument that may be missing or `null`. The outer `Option` is `None` if it is wrong.
 pub fn optional_argument<R>(
     arguments: &mut Arguments,
     name: &'static str,
@@ -168,12 +168,12 @@ where
     }
 }
 
-/// The arguments of a call, and what is wrong with them.
+/// The arguments of a call, and their mistakes.
 pub struct Arguments {
     left: Map<String, Value>,
     known: Vec<&'static str>,
     wrong: Vec<String>,
-    /// Whether the call ends when the arguments have been read.
+    /// True if the call ends once the arguments have been read.
     only_checked: bool,
 }
 
@@ -187,8 +187,8 @@ impl Arguments {
         }
     }
 
-    /// Those of a call that is not made: it is [refused](Arguments::refused), with nothing that is wrong if
-    /// they fit.
+    /// The arguments of a call that is only checked: it ends as [refused](Arguments::refused),
+    /// without mistakes if they fit.
     pub(super) fn only_checked(arguments: Map<String, Value>) -> Self {
         Arguments {
             only_checked: true,
@@ -211,8 +211,8 @@ impl Arguments {
         }
     }
 
-    /// Returns true if nothing is wrong and the node is called. Called after all arguments have been read: the others are not
-    /// those of the tool.
+    /// Returns true if there are no mistakes and the node is to be called. It has to be called
+    /// after all arguments have been read, since all others are unknown.
     pub fn are_right(&mut self) -> bool {
         for name in self.left.keys() {
             let known: Vec<String> = self.known.iter().map(|name| format!("`{name}`")).collect();
@@ -227,7 +227,7 @@ impl Arguments {
         self.wrong.is_empty() && !self.only_checked
     }
 
-    /// The error that says what is wrong.
+    /// The error with the mistakes.
     pub fn refused(self) -> ToolError {
         ToolError::Arguments { wrong: self.wrong }
     }

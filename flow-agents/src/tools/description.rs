@@ -1,7 +1,7 @@
-//! What of a doc comment a model reads.
+//! The part of a doc comment that a model reads.
 
-/// A doc comment up to the first heading behind a text: sections such as `# Errors` and `# Examples` are for who
-/// programs.
+/// A doc comment up to the first heading after text: sections such as `# Errors` and `# Examples`
+/// are for programmers.
 pub(super) fn for_models(documentation: &str) -> &str {
     let mut end = 0;
     let mut is_code = false; // where `# ` begins a line that readers are not shown

@@ -14,10 +14,10 @@ use super::schema::schema_of;
 use crate::model::ToolDefinition;
 use crate::tool::{Tool, ToolError};
 
-/// The key of the output under which the label of the end is.
+/// The key of the output for the label of the end.
 const END: &str = "end";
 
-/// A flow that needs nothing but its input. Implemented by all flows that do.
+/// A flow that needs only its input. Implemented by all such flows.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a tool: it asks people or opens transactions, which a tool cannot",
     label = "needs more than its input",
@@ -28,16 +28,16 @@ pub trait RunsAlone {}
 #[diagnostic::do_not_recommend]
 impl<F: Unattended> RunsAlone for F {}
 
-/// A flow as a tool. `tools!` makes it.
+/// A flow as a tool, made by `tools!`.
 pub struct FlowTool<F> {
     definition: ToolDefinition,
     flow: F,
-    /// Whether the result says at which end the flow has arrived.
+    /// True if the result contains the end that the flow has reached.
     tells_end: bool,
 }
 
 impl<F: AnyFlow<Direct> + RunsAlone> FlowTool<F> {
-    /// A flow with these inputs, and with one end or several.
+    /// Creates a tool from a flow with these inputs, and with one or several ends.
     pub fn new(
         name: &str,
         description: &str,
@@ -62,7 +62,7 @@ impl<F: AnyFlow<Direct>> Tool for FlowTool<F> {
     fn check(&self, _: &Context, arguments: &Map<String, Value>) -> Result<(), ToolError> {
         match accepted_input::<Direct>(&self.flow, arguments.clone().into()) {
             Err(RefusedInput::Input(error)) => Err(unfit(&error)),
-            // What no store keeps may be right all the same.
+            // A value that no store accepts may still be valid.
             Ok(_) | Err(RefusedInput::Unstorable(_)) => Ok(()),
         }
     }

@@ -17,10 +17,10 @@ use crate::message::ToolCall;
 use crate::model::ToolDefinition;
 use crate::tool::{Tool, ToolError};
 
-/// The tools that a model may call, in order, each with a name of its own.
+/// The tools that a model may call, in order, with unique names.
 ///
-/// [`tools!`](crate::tools) makes them of nodes and flows. A copy shares the tools, and can have others
-/// added to it.
+/// [`tools!`](crate::tools) makes them from nodes and flows. A clone shares the tools, but tools
+/// added to it are its own.
 ///
 /// # Examples
 /// ```
@@ -45,12 +45,12 @@ use crate::tool::{Tool, ToolError};
 pub struct Tools(Vec<Arc<dyn Tool>>);
 
 impl Tools {
-    /// No tools.
+    /// Creates an empty set of tools.
     pub fn new() -> Tools {
         Tools::default()
     }
 
-    /// Adds a tool. If there is one of its name, that one stays, in its place, and false is returned.
+    /// Adds a tool. Returns false and changes nothing if there is already a tool of its name.
     pub fn add(&mut self, tool: impl Tool + 'static) -> bool {
         let is_new = self.get(&tool.definition().name).is_none();
         if is_new {
@@ -59,11 +59,11 @@ impl Tools {
         is_new
     }
 
-    /// Adds the tools of another set behind these.
+    /// Adds the tools of another set after these.
     ///
     /// # Errors
-    /// Both have a tool of the same name. Then none is added: [`remove`](Tools::remove) the one that is not
-    /// wanted.
+    /// [`SameName`] if both have a tool of the same name. Then no tool is added:
+    /// [`remove`](Tools::remove) one of the two first.
     pub fn extend(&mut self, tools: &Tools) -> Result<(), SameName> {
         if let Some(name) = tools.names().find(|name| self.get(name).is_some()) {
             return Err(SameName {
@@ -74,8 +74,8 @@ impl Tools {
         Ok(())
     }
 
-    /// Puts a tool in the place of the one with this name. Returns false, and changes nothing, if there
-    /// is none, or if another one has the name of the new tool.
+    /// Replaces the tool with this name. Returns false and changes nothing if there is no such
+    /// tool, or if another one has the name of the new tool.
     pub fn replace(&mut self, name: &str, tool: impl Tool + 'static) -> bool {
         let new = &tool.definition().name;
         if new != name && self.get(new).is_some() {
@@ -92,7 +92,7 @@ impl Tools {
         true
     }
 
-    /// Removes the tool with this name. Returns false if there is none.
+    /// Removes the tool with this name. Returns false if it does not exist.
     pub fn remove(&mut self, name: &str) -> bool {
         let before = self.0.len();
         self.0.retain(|tool| tool.definition().name != name);
@@ -116,7 +116,7 @@ impl Tools {
         self.0.iter().map(|tool| tool.definition().name.as_str())
     }
 
-    /// What a model is told of the tools, for [`Request::tools`](crate::Request::tools).
+    /// The descriptions of the tools for a model, for [`Request::tools`](crate::Request::tools).
     pub fn definitions(&self) -> Vec<ToolDefinition> {
         let definitions = self.0.iter().map(|tool| tool.definition().clone());
         definitions.collect()
@@ -127,15 +127,15 @@ impl Tools {
         self.0.is_empty()
     }
 
-    /// Makes the call of a model, within the step of a run, and returns what the model reads as the
-    /// result. No tool is called with arguments that do not fit it.
+    /// Makes the call of a model, within the step of a run. Returns the result as the model reads
+    /// it. A tool is never called with arguments that do not fit.
     ///
     /// # Tracing
-    /// With the feature `tracing`, each call is a span, `execute_tool`, with the names that OpenTelemetry has for
-    /// generative AI: `gen_ai.operation.name`, `gen_ai.tool.name` and `gen_ai.tool.call.id`.
+    /// With the feature `tracing`, each call is a span `execute_tool`, with names of OpenTelemetry
+    /// for generative AI: `gen_ai.operation.name`, `gen_ai.tool.name` and `gen_ai.tool.call.id`.
     ///
     /// # Errors
-    /// There is no such tool, the arguments do not fit it, or it failed.
+    /// The tool does not exist, its arguments do not fit, or it failed.
     ///
     /// # Cancel safety
     /// That of the tool.
@@ -154,11 +154,11 @@ impl Tools {
         made.await
     }
 
-    /// Whether a call can be made: there is such a tool, and its arguments fit, as far as the tool can
-    /// [say](Tool::check). The tool is not called.
+    /// Checks that a call can be made: the tool exists, and its arguments fit, as far as the tool
+    /// can [tell](Tool::check). The tool is not called.
     ///
     /// # Errors
-    /// There is no such tool, or the arguments do not fit it.
+    /// The tool does not exist, or its arguments do not fit.
     pub fn check(&self, cx: &Context, call: &ToolCall) -> Result<(), ToolError> {
         let (tool, arguments) = self.found(call)?;
         tool.check(cx, &arguments)
@@ -184,7 +184,7 @@ impl Tools {
     }
 }
 
-/// Two sets of tools have one of the same name, so that a model could not tell which one it calls.
+/// The error for two sets with a tool of the same name, which a model could not tell apart.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("both sets of tools have one with the name `{name}`")]
 #[non_exhaustive]
@@ -199,14 +199,14 @@ impl fmt::Debug for Tools {
     }
 }
 
-/// Takes its value from its default, where a tool is given without one.
+/// A tool type with a default value, used if `tools!` gets no value.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no default, and so the tool needs a value",
     label = "write `= …` behind it, with a value",
     note = "as in `tools![Refund = Refund {{ client }}]`; or implement `Default` for `{Self}`"
 )]
 pub trait DefaultTool: Sized {
-    /// The value.
+    /// The default value.
     fn value() -> Self;
 }
 
@@ -217,7 +217,7 @@ impl<T: Default> DefaultTool for T {
     }
 }
 
-/// What the code that `tools!` generates refers to. Not part of the public interface.
+/// Support for code that `tools!` generates. Not part of the public interface.
 pub mod private {
     pub use flow_runtime::Flow;
     pub use flow_runtime::engine::{Step, Visit};
@@ -235,12 +235,12 @@ pub mod private {
         T::value()
     }
 
-    /// Stands in for what a call is given, in code that never runs.
+    /// A placeholder for the parts of a call, in code that never runs.
     pub fn nothing<V: 'static>() -> (&'static V, Visit<'static>, Arguments) {
         unreachable!("only code that never runs calls this")
     }
 
-    /// Stands in for the input of a flow, in code that never runs.
+    /// A placeholder for the input of a flow, in code that never runs.
     pub fn no_input<F: Flow>() -> F::Input {
         unreachable!("only code that never runs calls this")
     }

@@ -19,7 +19,7 @@ use crate::tool::{Tool, ToolError, chain};
 pub(crate) type Call<V> =
     for<'a> fn(&'a V, Visit<'a>, Arguments) -> BoxFuture<'a, Result<String, ToolError>>;
 
-/// A node as a tool. `tools!` makes it.
+/// A node as a tool, made by `tools!`.
 pub struct NodeTool<V> {
     definition: ToolDefinition,
     value: V,
@@ -28,7 +28,7 @@ pub struct NodeTool<V> {
 }
 
 impl<V: Send + Sync> NodeTool<V> {
-    /// A node with this value, its own settings, and its call.
+    /// Creates a tool from a node with this value, its own settings and its call.
     pub fn new(
         name: &str,
         description: &str,
@@ -54,7 +54,7 @@ impl<V: Send + Sync> NodeTool<V> {
         scope.frame().set_visit(1);
         let visit = Visit::new(&scope, self.policy);
         let call = (self.call)(&self.value, visit, arguments);
-        // A model may send anything, so what panics on it ends the call, and not the run.
+        // A model may send anything, so a panic ends the call, not the run.
         let result = AssertUnwindSafe(call).catch_unwind().await;
         scope.leave();
         result.unwrap_or_else(|panic| Err(panicked(&panic_message(&*panic))))
@@ -85,7 +85,7 @@ fn panicked(message: &str) -> ToolError {
     ToolError::failed(format!("the tool panicked: {message}"))
 }
 
-/// A step failed: what the model reads is the reason, and not where in the program it arose.
+/// The model reads the reason of a failed step, not its place in the program.
 impl From<Failed> for ToolError {
     fn from(failed: Failed) -> ToolError {
         match *failed {

@@ -1,11 +1,11 @@
-//! The result of a call, on its way from the node to a text that a model reads.
+//! The result of a call, from the node to the text that a model reads.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::tool::ToolError;
 
-/// A value that a model reads as the result of a tool: a text as it is, all else as JSON. Implemented by
+/// A result type of a tool: strings are passed as they are, everything else as JSON. Implemented by
 /// all types that are `Serialize`.
 #[diagnostic::on_unimplemented(
     message = "a model cannot read `{Self}` as a result",
@@ -20,7 +20,7 @@ impl<T: Serialize> ToolResult for T {}
 /// A value as a model reads it.
 ///
 /// # Errors
-/// It cannot be written as JSON.
+/// The value cannot be written as JSON.
 pub fn result_of<T: ToolResult>(value: &T) -> Result<String, ToolError> {
     text_of(json(value)?)
 }
@@ -44,31 +44,31 @@ pub fn nothing_returned() -> Result<String, ToolError> {
 /// Adds a value that a node writes.
 ///
 /// # Errors
-/// It cannot be written as JSON.
+/// The value cannot be written as JSON.
 pub fn write<T: ToolResult>(written: &mut Written, name: &str, value: &T) -> Result<(), ToolError> {
     written.0.insert(name.to_owned(), json(value)?);
     Ok(())
 }
 
-/// What a node returned, if that is an action or several values.
+/// The result of a node that takes an action or writes several values.
 #[derive(Default)]
 pub struct Written(Map<String, Value>);
 
 impl Written {
-    /// Nothing so far.
+    /// Creates an empty result.
     pub fn new() -> Self {
         Written::default()
     }
 
-    /// The action that the node took.
+    /// Adds the action that the node took.
     pub fn action(&mut self, name: &str) {
         self.0.insert("action".to_owned(), name.into());
     }
 
-    /// All of it as a model reads it.
+    /// The whole result as a model reads it.
     ///
     /// # Errors
-    /// None; for generated code, where other results have some.
+    /// It never fails; generated code handles it like other results.
     pub fn finish(self) -> Result<String, ToolError> {
         text_of(self.0.into())
     }

@@ -1,8 +1,8 @@
-//! What a model is told of the arguments of a tool.
+//! The schema of the arguments of a tool, for a model.
 //!
-//! Not all providers follow references within a schema. So what a type consists of is written where the
-//! type is used, if that is one place. With more places, the schema could grow without bounds: there, and in
-//! types that contain themselves, references stay.
+//! Not all providers support references within a schema. So a definition that is used in one place
+//! is written there. With more places, the schema could grow without bounds: there, and in
+//! recursive types, references stay.
 
 use std::collections::BTreeMap;
 
@@ -53,8 +53,8 @@ pub(super) fn schema_of(parameters: &[Parameter]) -> Value {
     schema
 }
 
-/// The schema of the value in an `Option`, if that is all it says besides: an argument that may be
-/// missing need not be written as `null`.
+/// Unwraps the schema of an `Option`, if it consists only of the value or null: a missing argument
+/// need not be written as `null`.
 fn without_null(mut schema: Schema) -> Schema {
     if let Some(Value::Array(values)) = schema.get_mut("enum") {
         values.retain(|value| !value.is_null());
@@ -71,7 +71,7 @@ fn without_null(mut schema: Schema) -> Schema {
         if let [Value::Object(only)] = &mut choices[..] {
             let only = std::mem::take(only);
             schema.remove("anyOf");
-            // What is said of the `Option` is said of this place, and comes before what is said of the type.
+            // Keywords of the `Option` describe this place, and override those of the type.
             for (keyword, value) in only {
                 if schema.get(&keyword).is_none() {
                     schema.insert(keyword, value);
@@ -82,8 +82,8 @@ fn without_null(mut schema: Schema) -> Schema {
     schema
 }
 
-/// Leaves out the sizes of numbers: they are not among the formats of JSON Schema, and some providers
-/// refuse what they do not know. The bounds stay.
+/// Removes the sizes of numbers: they are not formats of JSON Schema, and some providers refuse
+/// unknown formats. The bounds stay.
 fn without_size(schema: &mut Schema) {
     let kind = schema.get("type");
     let is_number = |name: &Value| name == "integer" || name == "number";
@@ -97,13 +97,13 @@ fn without_size(schema: &mut Schema) {
     }
 }
 
-/// How references to a definition begin.
+/// The prefix of references to definitions.
 const REFERENCE: &str = "#/$defs/";
 
-/// Where the definitions are.
+/// The keyword of the definitions.
 const DEFINITIONS: &str = "$defs";
 
-/// A definition that is referred to from one place, which is not in itself.
+/// A definition that is used in only one place, which is outside itself.
 fn referred_to_once(schema: &Value) -> Option<String> {
     let mut references = BTreeMap::new();
     count(schema, &mut references);
@@ -116,7 +116,7 @@ fn referred_to_once(schema: &Value) -> Option<String> {
     once.map(|(name, _)| name.clone())
 }
 
-/// Counts how often each definition is referred to.
+/// Counts the references to each definition.
 fn count<'a>(schema: &'a Value, references: &mut BTreeMap<&'a str, usize>) {
     match schema {
         Value::Object(keywords) => {
@@ -131,7 +131,7 @@ fn count<'a>(schema: &'a Value, references: &mut BTreeMap<&'a str, usize>) {
     }
 }
 
-/// Writes a definition where it is referred to.
+/// Writes a definition in the place of its reference.
 fn put_in_place(schema: &mut Value, name: &str) {
     let definitions = schema.get_mut(DEFINITIONS).and_then(Value::as_object_mut);
     let Some(definition) = definitions.and_then(|all| all.remove(name)) else {
@@ -146,8 +146,8 @@ fn put_in_place(schema: &mut Value, name: &str) {
     }
 }
 
-/// Replaces references. What is said beside one is said of that place, and comes before what the
-/// definition says.
+/// Replaces references. Keywords beside a reference describe that place, and take precedence over
+/// those of the definition.
 fn replace(schema: &mut Value, reference: &str, definition: &Value) {
     match schema {
         Value::Object(keywords) => {

@@ -1,5 +1,5 @@
-//! `cargo flow check`: compares a folder of exported flows with the program from which they were
-//! exported, or checks flow documents by themselves.
+//! `cargo flow check`: compares a folder of exported flows with their program, or checks flow
+//! documents by themselves.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub(crate) fn check(options: &Check, screen: &mut Screen<'_>) -> Result<Outcome,
     }
 }
 
-/// Checks that the files in the folder are these flows, and all of them.
+/// Checks that the files in the folder are exactly these flows.
 fn folder_of(
     folder: &Path,
     file: Option<&PathBuf>,
@@ -85,7 +85,7 @@ fn folder_of(
     Ok(Outcome::Found)
 }
 
-/// The format in which a folder was exported: YAML if there is nothing else.
+/// Returns the format of an exported folder, or YAML for an empty one.
 fn format_of_all(files: &[PathBuf]) -> Format {
     let is_yaml = |path: &PathBuf| Format::of_name(path) == Some(Format::Yaml);
     if !files.is_empty() && files.iter().all(is_yaml) {
@@ -95,7 +95,7 @@ fn format_of_all(files: &[PathBuf]) -> Format {
     }
 }
 
-/// The command that writes the folder again.
+/// Returns the command that writes the folder again.
 fn update(folder: &Path, file: Option<&PathBuf>, format: Format, options: &Check) -> String {
     let mut words = vec!["cargo flow export".to_owned()];
     words.extend(file.map(|file| file.display().to_string()));
@@ -157,7 +157,7 @@ fn sound(files: &[&Path], screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     Ok(outcome)
 }
 
-/// As [`imported`], for a file that was read already.
+/// Like [`imported`], for the path of a file.
 pub(super) fn imported_in(path: &Path) -> Result<Vec<String>, Error> {
     let bytes = read::bytes(path)?;
     let documents =
@@ -168,7 +168,7 @@ pub(super) fn imported_in(path: &Path) -> Result<Vec<String>, Error> {
     })
 }
 
-/// Says of a file which workflows of other tools it has, and what of them no flow says.
+/// Reports the workflows of other tools in a file, and their parts that no flow expresses.
 fn imported(path: &Path, documents: &[Document]) -> Vec<String> {
     let mut notes = Vec::new();
     for document in documents {
@@ -186,7 +186,7 @@ fn imported(path: &Path, documents: &[Document]) -> Vec<String> {
     notes
 }
 
-/// Says of a file what of it could not be checked, if there is something.
+/// Reports the parts of a file that could not be checked, if any.
 fn left_open(path: &Path, documents: &[Document]) -> Option<String> {
     let mut nodes = Vec::new();
     for document in documents {
@@ -214,7 +214,7 @@ fn add_left_open<'a>(flow: &'a FlowDocument, nodes: &mut Vec<&'a str>) {
     }
 }
 
-/// Adds `flow.json:12:5: message [F017]`, with its JSON pointer, its notes and its help.
+/// Adds a problem as `flow.json:12:5: message [F017]`, with its JSON pointer, notes and help.
 pub(super) fn push_problem(text: &mut Text, path: &Path, mut problem: Problem) {
     let help = problem.help.take();
     text.push(path.display()).push(":");

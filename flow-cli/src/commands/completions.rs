@@ -1,4 +1,4 @@
-//! `cargo flow completions`: the completions that a shell offers while a command is typed.
+//! `cargo flow completions`: prints the completions for a shell.
 
 use clap::CommandFactory;
 

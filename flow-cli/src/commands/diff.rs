@@ -1,4 +1,4 @@
-//! `cargo flow diff`: what changed between two versions, and what that breaks.
+//! `cargo flow diff`: shows changes between two versions, and what they break.
 
 use flow_spec::diff::{Change, Diff as Changes};
 use flow_spec::{FlowDocument, visible_json};
@@ -100,12 +100,11 @@ enum Compared<'a> {
     Added(&'a FlowDocument),
 }
 
-/// The flows that belong together, in the order of the new version, followed by those that were
-/// removed.
+/// Returns the flows that belong together, in the order of the new version, followed by those that
+/// were removed.
 ///
-/// If there is one flow on each side, they are a pair, whatever their names. Otherwise two flows
-/// belong together if they have the same namespace, or at least the same name; a flow with both in
-/// common comes first.
+/// A single flow on each side is a pair, whatever the names. Otherwise, two flows belong together
+/// if they have the same namespace, or at least the same name. A match in both takes precedence.
 fn pairs<'a>(old: &'a [FlowDocument], new: &'a [FlowDocument]) -> Vec<Pair<'a>> {
     if let ([old], [new]) = (old, new) {
         return vec![Pair::Both(old, new)];
@@ -148,7 +147,7 @@ fn same_namespace_and_name(old: &FlowDocument, new: &FlowDocument) -> bool {
     same_namespace(old, new) && same_name(old, new)
 }
 
-/// The result for a flow. `None` if it has not changed.
+/// Returns the result for a flow, or `None` if it has not changed.
 fn compare(pair: Pair<'_>) -> Option<Compared<'_>> {
     match pair {
         Pair::New(flow) => Some(Compared::Added(flow)),

@@ -8,7 +8,7 @@ use crate::args::Executions;
 use crate::error::Error;
 use crate::screen::Outcome;
 
-/// Carries out what the words say. The output goes to the standard output, as it comes.
+/// Executes the command. Its output goes to standard output directly.
 pub(crate) fn executions(arguments: &Executions) -> Result<Outcome, Error> {
     let name = format!("cargo flow executions {}", arguments.store);
     let command = ExecutionCommands::command()
@@ -31,8 +31,8 @@ pub(crate) fn executions(arguments: &Executions) -> Result<Outcome, Error> {
     done.map(|_| Outcome::Fine)
 }
 
-/// The executions of a store that these versions of its flows would break, and the changes that break
-/// them.
+/// Returns the executions of a store that these versions of its flows would break, with the changes
+/// that break them.
 pub(crate) fn broken_by(
     store: &StoreAddress,
     flows: &[FlowDocument],
@@ -48,7 +48,7 @@ pub(crate) fn broken_by(
     })
 }
 
-/// Does something with the executions of a store.
+/// Runs a function on the executions of a store.
 fn on_store<T>(
     store: &StoreAddress,
     work: impl AsyncFnOnce(Runtime) -> Result<T, String>,

@@ -1,5 +1,4 @@
-//! `cargo flow export`: writes the flows as JSON or YAML, to the screen or each to a file of its
-//! own.
+//! `cargo flow export`: writes the flows as JSON or YAML, to the screen or to separate files.
 
 use flow_text::Format;
 

@@ -60,7 +60,7 @@ fn file(path: &Path, check: bool, screen: &mut Screen<'_>) -> Result<Outcome, Er
     Ok(outcome)
 }
 
-/// The flows of a file, as `cargo flow export` writes them.
+/// Formats the flows of a file like `cargo flow export` does.
 fn documents(path: &Path, text: &str, format: Format) -> Result<String, Error> {
     let documents = document::read(path, text.as_bytes(), format)?;
     let foreign = documents
@@ -108,7 +108,7 @@ fn standard_input(check: bool, screen: &mut Screen<'_>) -> Result<Outcome, Error
     Ok(outcome)
 }
 
-/// Prints why some of the file cannot be formatted.
+/// Prints why parts of the file cannot be formatted.
 fn report(place: &str, text: &str, faults: &[Fault], screen: &mut Screen<'_>) -> Outcome {
     for fault in faults {
         let (line, column) = line_and_column(text, fault.at);
@@ -123,7 +123,7 @@ fn report(place: &str, text: &str, faults: &[Fault], screen: &mut Screen<'_>) ->
     }
 }
 
-/// Both count from 1, as the compiler does.
+/// Returns the line and the column, counted from 1 as in the compiler.
 fn line_and_column(text: &str, at: usize) -> (usize, usize) {
     let before = &text[..at];
     let line = before.rsplit('\n').next().unwrap_or(before);

@@ -1,4 +1,4 @@
-//! `cargo flow list`: what each flow takes and returns, and how it ends.
+//! `cargo flow list`: lists flows with their inputs, outputs and ends.
 
 use flow_spec::document::Schema;
 use flow_spec::{FlowDocument, visible_json};
@@ -33,7 +33,7 @@ fn row(flow: &FlowDocument) -> Vec<Vec<String>> {
     ]
 }
 
-/// `claim: Claim`, or `policy?: Policy` if it may be left out.
+/// Formats values: `claim: Claim`, or `policy?: Policy` if optional.
 fn values(schema: &Schema) -> Vec<String> {
     let values = schema.values().map(|(name, rust_type, required)| {
         let mark = if required { "" } else { "?" };

@@ -1,4 +1,4 @@
-//! The commands. Each takes its part of the command line, and writes to the screen.
+//! The commands. Each takes its arguments, and writes to the screen.
 
 mod check;
 mod completions;
@@ -27,7 +27,7 @@ pub(crate) use list::list;
 pub(crate) use render::render;
 pub(crate) use source::source;
 
-/// The heading of a flow, if there are several: `Qa (qa)`.
+/// Returns the heading of a flow among several: `Qa (qa)`.
 fn heading(flow: &FlowDocument) -> Text {
     let mut text = Text::default();
     text.push_styled(BOLD, flow.title());

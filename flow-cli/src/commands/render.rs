@@ -1,4 +1,4 @@
-//! `cargo flow render`: pictures of flows, on the screen or in files.
+//! `cargo flow render`: draws flows on the screen or to files.
 
 use clap::ValueEnum as _;
 use flow_render as picture;
@@ -44,7 +44,7 @@ pub(crate) fn render(options: &Render, screen: &mut Screen<'_>) -> Result<Outcom
     Ok(Outcome::Fine)
 }
 
-/// The flows that are not shown within another one of them.
+/// Returns the flows that none of the others shows inside it.
 fn outermost(flows: &[FlowDocument]) -> Vec<&FlowDocument> {
     let is_within = |flow: &FlowDocument, other: &FlowDocument| {
         let inner = |node: &NodeDocument| {
@@ -57,8 +57,8 @@ fn outermost(flows: &[FlowDocument]) -> Vec<&FlowDocument> {
     flows.iter().filter(is_outermost).collect()
 }
 
-/// Whether a flow in a node is this flow. Its namespace is another one, and so may be the values of
-/// its settings.
+/// Returns `true` if a flow in a node is this flow. Its namespace differs, and the values of its
+/// settings may.
 fn is_same(inner: &FlowDocument, flow: &FlowDocument) -> bool {
     let ids = |flow: &FlowDocument| -> Vec<String> {
         flow.nodes.iter().map(|node| node.id.clone()).collect()
@@ -78,8 +78,8 @@ fn is_same(inner: &FlowDocument, flow: &FlowDocument) -> bool {
     ) && ids(inner) == ids(flow)
 }
 
-/// The flows below each other. Several trees get titles, because a tree does not contain the name
-/// of its flow.
+/// Formats the flows below each other. Several trees get titles, because a tree does not contain
+/// the name of its flow.
 fn texts(flows: &[&FlowDocument], format: Format) -> Text {
     let mut text = Text::default();
     for (index, flow) in flows.iter().enumerate() {
@@ -112,7 +112,7 @@ fn drawn(flow: &FlowDocument, format: Format) -> String {
 }
 
 impl Format {
-    /// The format that people want there if they ask for none.
+    /// Returns the default format for a destination.
     fn for_destination(destination: Option<&Destination<'_>>) -> Result<Self, Error> {
         let path = match destination {
             None => return Ok(Format::Text),
@@ -131,7 +131,7 @@ impl Format {
         })
     }
 
-    /// Returns true if programs that read this format accept several pictures, one after the other.
+    /// Returns `true` if readers of this format accept several pictures, one after the other.
     fn shows_several(self) -> bool {
         matches!(self, Format::Text | Format::Tree | Format::Dot)
     }

@@ -1,4 +1,4 @@
-//! `cargo flow source`: flows as the `flow!` that they could have come from.
+//! `cargo flow source`: prints flows as equivalent `flow!` source.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub(crate) fn source(options: &Source, screen: &mut Screen<'_>) -> Result<Outcom
     print(flows.as_slice(), problems.concat(), screen)
 }
 
-/// The flows of a file of documents, if they are sound.
+/// Returns the flows of a file of documents, if they are sound.
 fn of_documents(
     path: &Path,
     bytes: &[u8],
@@ -69,7 +69,7 @@ fn of_documents(
     print(flows.as_slice(), problems.concat(), screen)
 }
 
-/// Prints the flows, unless there is something that cannot be said.
+/// Prints the flows, unless `flow!` cannot express a part of them.
 fn print(
     flows: &[FlowDocument],
     mut problems: Vec<String>,

@@ -19,11 +19,11 @@ pub struct SectionError {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
-    /// The file is something else, which is named here.
+    /// The file is of another kind, which is named here.
     NotBinary(&'static str),
     /// Its headers do not fit its bytes.
     Damaged(String),
-    /// A record is broken.
+    /// A record is invalid.
     Record {
         /// The offset of the record from the beginning of the file, in bytes.
         offset: u64,
@@ -66,7 +66,7 @@ impl From<Fault> for SectionError {
 }
 
 impl SectionError {
-    /// The error with the archive around it.
+    /// Returns the error with the archive around it.
     pub(super) fn inside(mut self, member: String) -> Self {
         self.members.insert(0, member);
         self

@@ -4,7 +4,7 @@ use object::read::FileKind;
 
 use super::fault::Fault;
 
-/// A kind of file that contains flows, or that may be next to files that do.
+/// The kinds of files that contain flows, or that may be next to files that do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// ELF, Mach-O, PE or COFF: an executable, a shared library or an object.
@@ -21,7 +21,7 @@ pub(super) enum Kind {
     ImportStub,
 }
 
-/// The kind of a file with these bytes.
+/// Returns the kind of a file with these bytes.
 ///
 /// # Errors
 ///
@@ -48,7 +48,7 @@ pub(super) fn of(bytes: &[u8]) -> Result<Kind, Fault> {
     }
 }
 
-/// The first bytes of ELF and Mach-O, whatever follows.
+/// The magic bytes of ELF and Mach-O.
 const BINARY: [&[u8]; 7] = [
     b"\x7fELF",
     b"\xfe\xed\xfa\xce",
@@ -59,7 +59,7 @@ const BINARY: [&[u8]; 7] = [
     b"\xca\xfe\xba\xbf",
 ];
 
-/// A description of a file that is not a binary, which helps to see which file was meant.
+/// Describes a file that is not a binary, to help see which file was meant.
 fn instead(bytes: &[u8]) -> &'static str {
     const KNOWN: [(&[u8], &str); 10] = [
         (b"#!", "a script"),

@@ -1,9 +1,8 @@
 //! Reads the flows in a built file, without running it.
 //!
-//! `flow!` leaves a record of each flow in a section of its own, which linkers keep and `strip`
-//! does not remove. The hard thing is that a file may be of any kind and in any state: whatever its
-//! bytes claim, nothing outside it is read, no length in it decides how much is allocated, and the
-//! work is bounded by its size.
+//! `flow!` puts a record of each flow into a separate section, which linkers keep and `strip` does
+//! not remove. A file may be of any kind and in any state. Whatever its bytes claim, nothing
+//! outside it is read, no length in it decides how much is allocated, and its size bounds the work.
 
 mod archive;
 mod fault;
@@ -25,7 +24,7 @@ pub const SECTION: &str = "flowspec";
 /// The name of the section in Mach-O, in the segment `__DATA`.
 pub const MACHO_SECTION: &str = "__flowspec";
 
-/// A library for several processors contains archives, which contain objects.
+/// The maximum nesting: a library for several processors contains archives, which contain objects.
 const DEEPEST: usize = 3;
 
 /// The contents of a file.
@@ -33,11 +32,11 @@ const DEEPEST: usize = 3;
 pub struct Contents<'a> {
     /// Its records, in the order in which they occur.
     pub records: Vec<Record<'a>>,
-    /// The reason if there are none.
+    /// The reason if it has none.
     pub absence: Absence,
 }
 
-/// Why a file may have no records.
+/// The reason why a file may have no records.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Absence {
@@ -57,7 +56,7 @@ pub enum Absence {
 ///
 /// # Errors
 ///
-/// The file is of none of these kinds, is truncated or damaged, or has a record that is broken or
+/// The file is of none of these kinds, is truncated or damaged, or has a record that is invalid or
 /// newer than [`LAYOUT`].
 ///
 /// # Examples
@@ -86,8 +85,8 @@ struct Reader<'a> {
     contents: Contents<'a>,
     objects: usize,
     stripped: usize,
-    /// How many bytes may still be read: each byte of the file once at every level. Without this
-    /// limit, parts that overlap would make a small file a lot of work.
+    /// The bytes that may still be read: each byte of the file once per level. Without this limit,
+    /// overlapping parts would make a small file a lot of work.
     budget: u64,
 }
 

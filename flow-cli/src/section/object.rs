@@ -1,4 +1,4 @@
-//! ELF, Mach-O, PE and COFF, which the crate `object` reads in the same way.
+//! ELF, Mach-O, PE and COFF, which the crate `object` reads uniformly.
 
 use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 use object::read::{File, FileKind};

@@ -8,7 +8,7 @@ pub(super) struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
-    /// The part at `offset` in this one. `None` if it is not completely inside.
+    /// Returns the part at `offset` in this one, or `None` if it is not completely inside.
     pub(super) fn slice(self, offset: u64, length: u64) -> Option<Part<'a>> {
         let start = usize::try_from(offset).ok()?;
         let end = start.checked_add(usize::try_from(length).ok()?)?;

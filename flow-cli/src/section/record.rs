@@ -1,8 +1,8 @@
 //! The records in a section.
 //!
-//! A record is [`MAGIC`], the version of its layout and its length as little-endian `u32`s, and as
-//! many bytes of JSON. Linkers may put zero bytes between records. Later layouts keep the first
-//! three fields.
+//! A record consists of [`MAGIC`], the version of its layout and its length as little-endian
+//! `u32`s, and that many bytes of JSON. Linkers may put zero bytes between records. Later layouts
+//! keep the first three fields.
 
 use super::fault::{Fault, LAYOUT};
 use super::part::Part;

@@ -36,7 +36,7 @@ fn every_command_has_help_with_examples() {
         assert!(help.contains("Usage: cargo flow"), "{command}: {help}");
     }
     assert_snapshot!(folder.run("list -h"), @"
-    List the flows, with what they take, what they return and how they end
+    List the flows with their inputs, outputs and ends
 
     Usage: cargo flow list [OPTIONS] [FILE]
 
@@ -45,7 +45,7 @@ fn every_command_has_help_with_examples() {
 
     Options:
           --json          Print JSON
-          --color <WHEN>  When to use colours: auto is on a terminal [default: auto] [possible values: auto, always, never]
+          --color <WHEN>  When to use colours: `auto` means on a terminal [default: auto] [possible values: auto, always, never]
       -h, --help          Print help
 
     Build options, without a FILE:
@@ -78,11 +78,11 @@ fn every_command_has_help_with_examples() {
 
     Arguments:
       <PATH>     A folder of exported flows, or a flow as JSON or YAML
-      [FILE]...  What to compare the folder with; or more flows
+      [FILE]...  The program to compare the folder with, or more flows
 
     Options:
-          --depth <LEVELS>  How many levels of nested flows the folder was exported with [default: 10]
-          --color <WHEN>    When to use colours: auto is on a terminal [default: auto] [possible values: auto, always, never]
+          --depth <LEVELS>  The number of levels of nested flows in the exported folder [default: 10]
+          --color <WHEN>    When to use colours: `auto` means on a terminal [default: auto] [possible values: auto, always, never]
       -h, --help            Print help
 
     Build options, without a FILE:

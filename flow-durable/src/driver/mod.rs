@@ -31,13 +31,13 @@ use super::payload::{self, PAYLOAD_DEPTH};
 use super::replay::Unused;
 use waiting::{RunWaker, Waiting, claim_is_lost, look};
 
-/// How often a run that is busy with something else checks for answers from another process.
+/// The interval at which a busy run checks for answers from another process.
 const LOOK_FOR_ANSWERS: Duration = Duration::from_millis(500);
 
 /// The run itself. Its result contains the outputs as they are stored.
 pub(crate) type Work = Pin<Box<dyn Future<Output = Result<Saved, Ended>> + Send>>;
 
-/// Why a run did not come to an end.
+/// The reason a run ended without an output.
 #[derive(Debug)]
 pub(crate) enum Ended {
     /// It failed.
@@ -51,16 +51,15 @@ pub(crate) enum Ended {
 pub(crate) enum Driven {
     /// It is over, and this is its row in the store.
     Over(Box<Row>),
-    /// It waits for answers to these questions, for parts of a loop, or for a time. It continues by
-    /// itself at this time, in milliseconds since 1970 (UTC).
+    /// It waits for answers to these questions, for parts of a loop, or for a time. `wake_ms` is
+    /// when it continues by itself, in milliseconds since 1970 (UTC).
     Paused {
         asked: Vec<Token>,
         /// The parts of a loop for which it waits.
         parts: Vec<ExecutionId>,
         wake_ms: Option<u64>,
     },
-    /// It cannot continue here. In the store it is as after its last record, claimed by this
-    /// process.
+    /// It cannot continue here. The store has it as of its last record, claimed by this process.
     Halted(RuntimeError),
 }
 
@@ -75,7 +74,7 @@ pub(crate) struct Signals {
     pub(crate) lost: CancellationToken,
     /// The runtime shuts down.
     pub(crate) shut_down: CancellationToken,
-    /// No step is to begin any more.
+    /// No further step may begin.
     pub(crate) draining: CancellationToken,
 }
 
@@ -136,7 +135,7 @@ impl Driver {
             Paused::Done(Err(Ended::Failed(error))) => {
                 let error = match self.defect(error) {
                     Ok(error) => error,
-                    // Nothing of what led to a defect is recorded, so that the execution can continue.
+                    // What led to a defect is not recorded, so that the execution can continue.
                     Err(defect) => {
                         return Driven::Halted(RuntimeError::Halted {
                             execution: self.journal.execution(),
@@ -161,9 +160,9 @@ impl Driver {
         driven
     }
 
-    /// Returns the failure of the run, as an error if it is a defect: then the execution is halted, and
-    /// continues with a program in which that is mended. A panic in a part of a loop is a failure that
-    /// the execution with the loop routes, if it does.
+    /// Returns the failure of the run, as an error if it is a defect. A defect halts the execution,
+    /// which continues with a program in which it is fixed. A panic in a part of a loop is a
+    /// failure if the execution with the loop routes it.
     fn defect(&self, error: FlowError) -> Result<FlowError, FlowError> {
         match error {
             FlowError::Panicked { .. } | FlowError::StepLimit { .. } => Err(error),
@@ -253,8 +252,8 @@ impl Driver {
                 continue;
             }
             if !has_budget_remaining() {
-                // What says that it waits may only have to let other tasks go on, so that nothing
-                // can be told of the run before it is polled in another turn of this task.
+                // A future that is pending may only have yielded to other tasks. The state of the
+                // run is not known until it is polled in another turn of this task.
                 waiting.run.wake_by_ref();
                 return Poll::Pending;
             }
@@ -277,8 +276,8 @@ impl Driver {
         }
     }
 
-    /// Returns the reason if the run has to stop here: somebody else has taken it over, or the
-    /// runtime shuts down. If the runtime only drains, no step begins from now on.
+    /// Returns an error if the run has to stop here: somebody else has taken it over, or the
+    /// runtime shuts down. If the runtime only drains, stops starting new steps.
     fn poll_signals(&self, waiting: &mut Waiting, cx: &mut Context<'_>) -> Option<RuntimeError> {
         let execution = self.journal.execution();
         if waiting.lost.as_mut().poll(cx).is_ready() {
@@ -293,8 +292,8 @@ impl Driver {
         shuts_down.then_some(RuntimeError::ShutDown(execution))
     }
 
-    /// Looks at the store while a step waits for the lease to be renewed. Ready if somebody else has
-    /// the execution: then nobody renews it, and nobody may tell this driver.
+    /// Checks the store while a step waits for the lease to be renewed. Ready if somebody else has
+    /// the execution: then nobody renews the lease, and nobody may notify this driver.
     fn poll_claim(&self, waiting: &mut Waiting, cx: &mut Context<'_>) -> Poll<()> {
         let Some(length) = self.journal.awaited_lease() else {
             waiting.claim = None;
@@ -307,8 +306,8 @@ impl Driver {
         claim.as_mut().poll(cx)
     }
 
-    /// Decides how a run ends whose work is done. A run that has reached an end does not need the
-    /// rest of its records, unless they show that it took another path.
+    /// Decides how a finished run ends. It does not need the rest of its records, unless they show
+    /// that it took another path.
     fn ended(&self, ended: Result<Saved, Ended>) -> Paused {
         if let Err(Ended::Failed(_)) = &ended {
             self.journal.run_failed();
@@ -319,8 +318,8 @@ impl Driver {
         }
     }
 
-    /// Returns the reason why a replay in which nothing moves cannot continue: there is a record
-    /// that the flow does not reach again. `None` if all records were used.
+    /// Returns the error of a replay in which nothing moves: the flow does not reach a record
+    /// again. `None` if all records were used.
     pub(super) fn diverged(&self) -> Option<RuntimeError> {
         let execution = self.journal.execution();
         self.journal.replaying(|replay| {
@@ -349,8 +348,8 @@ impl Driver {
         })
     }
 
-    /// Looks for answers: when somebody reports one, from time to time, and when a question
-    /// expires. Ready when it has looked.
+    /// Looks for answers when one is reported, when a question expires, and from time to time.
+    /// Ready when it has looked.
     fn poll_answers(
         &mut self,
         waiting: &mut Waiting,
@@ -411,8 +410,7 @@ impl Driver {
     }
 }
 
-/// Drops a run that is done. If the `Drop` of a value panics, this does not change how the run
-/// ended.
+/// Drops a run that is done. A panic in the `Drop` of a value does not change how the run ended.
 fn drop_quietly(work: Option<Work>) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(work)));
 }

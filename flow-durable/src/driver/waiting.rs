@@ -1,4 +1,4 @@
-//! The events for which a driver waits, apart from its run.
+//! The events that a driver waits for, besides its run.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -35,7 +35,7 @@ impl Wake for RunWaker {
     }
 }
 
-/// The events for which a driver waits, apart from the run.
+/// The events that a driver waits for, besides the run.
 pub(super) struct Waiting {
     pub(super) run: Arc<RunWaker>,
     pub(super) waker: Waker,
@@ -43,7 +43,7 @@ pub(super) struct Waiting {
     pub(super) looking: Option<Looking>,
     pub(super) flush: Option<Pin<Box<Sleep>>>,
     pub(super) look_at: Option<Pin<Box<Sleep>>>,
-    /// Ready if the claim is lost. There only while a step waits for the lease to be renewed.
+    /// Ready if the claim is lost. `None` unless a step waits for the lease to be renewed.
     pub(super) claim: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     pub(super) mail: Pin<Box<dyn Future<Output = ()> + Send>>,
     pub(super) lost: Pin<Box<WaitForCancellationFutureOwned>>,
@@ -51,8 +51,8 @@ pub(super) struct Waiting {
     pub(super) draining: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
-/// Passes on the answers to the questions at which the run waits. Expired questions can no longer
-/// be answered.
+/// Passes on the answers to the questions of the run. Questions that have expired can no longer be
+/// answered.
 pub(super) async fn look(store: Arc<dyn Store>, journal: Arc<Journal>) -> Result<(), StoreError> {
     let now_ms = journal.now_ms();
     for token in journal.expired(now_ms) {
@@ -73,8 +73,8 @@ pub(super) async fn look(store: Arc<dyn Store>, journal: Arc<Journal>) -> Result
     Ok(())
 }
 
-/// Returns when the store says that the claim with this fence is over. Looks each time the length of
-/// a lease has passed; while the store cannot be read, the claim may still be renewed.
+/// Returns when the store says that the claim with this fence is over. Checks once per length of a
+/// lease. While the store cannot be read, the claim may still be renewed.
 pub(super) async fn claim_is_lost(
     store: Arc<dyn Store>,
     id: ExecutionId,

@@ -1,4 +1,4 @@
-//! What a driver writes: the records of its run, and how that ended.
+//! The writes of a driver: the records of its run, and the run's end.
 
 use std::future::Future;
 use std::task::{Context, Poll};
@@ -11,9 +11,9 @@ use flow_store::{Append, RecordKind, Row, Status, StoreError};
 use super::waiting::Waiting;
 use super::{Driven, Driver};
 use crate::error::RuntimeError;
-use crate::journal::{Entry, Journal, Pending};
+use crate::journal::{Journal, NewRecord, Pending};
 
-/// How long records that nobody waits for may stay unwritten.
+/// The longest time for which records that nobody waits for stay unwritten.
 const FLUSH_AFTER: Duration = Duration::from_millis(20);
 
 impl Driver {
@@ -53,7 +53,7 @@ impl Driver {
         }
     }
 
-    /// Writes, in the transaction of a step if there is one.
+    /// Writes records, in the transaction of a step if there is one.
     fn write(
         &self,
         pending: Pending,
@@ -115,7 +115,7 @@ impl Driver {
                 item: None,
             };
             result = Some(payload.clone());
-            self.journal.add(Entry {
+            self.journal.add(NewRecord {
                 kind,
                 place: &place,
                 attempt: 0,

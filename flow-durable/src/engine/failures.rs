@@ -1,4 +1,4 @@
-//! What is recorded of beginnings and failures, and panics as failures of steps.
+//! Records of starts and failures, and panics as failures of steps.
 
 use std::future::Future;
 
@@ -8,10 +8,10 @@ use flow_store::RecordKind;
 use futures_util::future::FutureExt as _;
 
 use crate::engine::Durable;
-use crate::journal::Entry;
+use crate::journal::NewRecord;
 
-/// The work of a step, whose panic is a failure of the step: one outside of the attempts, such as of
-/// `prep` or of a fallback, or of a node that cannot fail. A panic of an attempt is caught there.
+/// The work of a step, in which a panic is a failure of the step. Attempts catch their own panics:
+/// this catches those of `prep`, of a fallback, or of a node that cannot fail.
 pub(super) fn caught<'a, T: Send>(
     place: &'a Place,
     work: impl Future<Output = Result<T, Failed>> + Send + 'a,
@@ -25,12 +25,12 @@ pub(super) fn caught<'a, T: Send>(
 }
 
 impl Durable {
-    /// Records that an attempt at a flow, a fork or a loop has failed. Returns false if it is
-    /// recorded already.
+    /// Records that an attempt at a flow, a fork or a loop has failed. Returns false if it was
+    /// already recorded.
     pub(super) fn record_failed(&self, place: &Place, attempt: u32, failed: &Failed) -> bool {
         let is_new = !self.journal.replaying(|replay| replay.has_failed(place));
         if is_new {
-            self.journal.add(Entry {
+            self.journal.add(NewRecord {
                 kind: RecordKind::FlowFailed,
                 place,
                 attempt,

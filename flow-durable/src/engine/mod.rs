@@ -1,5 +1,5 @@
-//! The engine of durable runs: a recorded outcome is returned, and a step without one is run and
-//! recorded.
+//! The engine of durable runs: it returns recorded outcomes, and runs and records the steps that
+//! have none.
 
 mod failures;
 mod parts;
@@ -8,7 +8,6 @@ mod relay;
 mod snapshot;
 mod spread;
 
-use std::any::type_name;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -26,8 +25,9 @@ use serde_json::Value;
 
 use self::failures::caught;
 use self::spread::OfPart;
+use super::entry::{Kept, Payload};
 use super::error::RuntimeError;
-use super::journal::{Entry, Journal};
+use super::journal::{Journal, NewRecord};
 use super::payload::{self, VALUE_DEPTH};
 use super::replay::Outcome;
 
@@ -47,15 +47,15 @@ pub struct Durable {
     journal: Arc<Journal>,
     input: serde_json::Map<String, Value>,
     snapshots: Snapshots,
-    /// The state with which the run begins, unless it begins at its start.
+    /// The state from which the run begins, unless it begins at its start.
     restored: Mutex<Option<Snapshot>>,
     captured: Option<Arc<Mutex<Captured>>>,
     relay: Arc<Relay>,
-    /// What comes of a part of a loop, if the execution is one.
+    /// The part of a loop that the execution runs, and its result. `None` if it does not run one.
     of_part: Option<OfPart>,
-    /// How many steps had been taken when it began, or was continued from a snapshot.
+    /// The number of steps taken when it began, or was continued from a snapshot.
     began_with: u64,
-    /// How it makes parts. A look into the past makes none.
+    /// Creates the parts of loops. `None` for a look into the past.
     spreads: Option<Spreads>,
 }
 
@@ -89,7 +89,7 @@ impl Durable {
         }
     }
 
-    /// Runs no step, and captures the states of the running flows, to look into the past.
+    /// Looks into the past: captures the states of the running flows, and runs no step.
     pub(crate) fn capturing(self, captured: Arc<Mutex<Captured>>) -> Self {
         Durable {
             captured: Some(captured),
@@ -102,27 +102,23 @@ impl Durable {
         self.relay.tell_before(self.journal.stored_seq());
     }
 
-    /// Reports that the run has failed, which is stored.
+    /// Reports the failure of the run, which is already stored.
     pub(crate) fn tell_failed(&self, path: &str, error: &FlowError) {
         self.run
             .emit(Path::of_text(path), EventKind::RunFailed { error });
     }
 
-    /// The value in a record. Ends the run if it is not a value of the type.
-    async fn read<T: Stored>(&self, place: &Place, text: &str) -> T {
-        match serde_json::from_str(text) {
+    /// The decoded value. Halts the run if it could not be decoded.
+    async fn or_halt<T>(&self, decoded: Result<T, RuntimeError>) -> T {
+        match decoded {
             Ok(value) => value,
-            Err(error) => {
-                let reason = payload::reason(&error);
-                let reason = if error.is_data() {
-                    let ty = short_name(type_name::<T>());
-                    format!("the recorded value is not a `{ty}`: {reason}")
-                } else {
-                    format!("the recorded value is not JSON: {reason}")
-                };
-                self.journal.halt(self.unreadable_at(place, reason)).await
-            }
+            Err(error) => self.journal.halt(error).await,
         }
+    }
+
+    /// The payload of a record of this place.
+    fn payload<'a>(&self, place: &'a Place, kept: &'a Kept) -> Payload<'a> {
+        kept.at(self.journal.execution(), &place.path)
     }
 
     fn unreadable_at(&self, place: &Place, reason: String) -> RuntimeError {
@@ -142,15 +138,15 @@ impl Durable {
     }
 
     /// The recorded failure.
-    async fn failed<T>(&self, place: &Place, text: &str) -> Result<T, Failed> {
-        let error: NodeError = self.read(place, text).await;
+    async fn failed<T>(&self, place: &Place, recorded: &Kept) -> Result<T, Failed> {
+        let error = self.or_halt(self.payload(place, recorded).error()).await;
         Err(Box::new(FlowError::Node(error)))
     }
 
     /// Records a step's failure, and returns the failure that a replay will return. The next step
     /// waits until it is stored.
     fn record_failure(&self, place: &Place, error: NodeError) -> Failed {
-        self.journal.add_urgent(Entry {
+        self.journal.add_urgent(NewRecord {
             kind: RecordKind::NodeFailed,
             place,
             attempt: 0,
@@ -177,7 +173,7 @@ impl Durable {
             });
         match stored {
             Ok((outcome, payload)) => {
-                let entry = Entry {
+                let entry = NewRecord {
                     kind: RecordKind::Outcome,
                     place,
                     attempt: 0,
@@ -200,9 +196,8 @@ impl Durable {
         self.journal.halt(error).await
     }
 
-    /// Waits until the recorded time; if there is none, records the time and waits that long. The
-    /// end of the wait is recorded as well, because only then does a replay keep the order of what
-    /// comes after it.
+    /// Waits until the recorded time, or records the time if there is none. The end of the wait is
+    /// recorded as well, so that a replay keeps the order of later events.
     async fn wait_at(&self, place: &Place, attempt: u32, wait: Duration) {
         let (recorded, waited) = self
             .journal
@@ -211,7 +206,7 @@ impl Durable {
             return self.journal.passed(seq).await;
         }
         self.journal.live().await;
-        let entry = |kind, payload| Entry {
+        let entry = |kind, payload| NewRecord {
             kind,
             place,
             attempt,
@@ -232,8 +227,8 @@ impl Durable {
         self.journal.add(entry(RecordKind::Waited, String::new()));
     }
 
-    /// Sleeps until a time. A look into the past ends here: the end of the wait was then still to
-    /// come, whatever the time is now.
+    /// Sleeps until a time. A look into the past ends here, whatever the time is now: the wait was
+    /// not over then.
     async fn sleep_until(&self, until_ms: u64) {
         match self.captured {
             Some(_) => std::future::pending().await,
@@ -242,7 +237,7 @@ impl Durable {
     }
 }
 
-/// The run number for observers, the same whenever the execution is run.
+/// The run number for observers. It stays the same when the execution is resumed.
 fn run_id(journal: &Journal) -> RunId {
     let (_, low) = journal.execution().as_uuid().as_u64_pair();
     RunId::new(low)
@@ -309,7 +304,7 @@ impl Hooks for Durable {
         match select(work, timer).await {
             Either::Left((output, _)) => Some(output),
             Either::Right(((), _)) => {
-                let entry = Entry {
+                let entry = NewRecord {
                     kind: RecordKind::TimedOut,
                     place: &place,
                     attempt,
@@ -378,7 +373,7 @@ impl Hooks for Durable {
         }
         if !self.journal.replaying(|replay| replay.is_finished(&place)) {
             let payload = action.to_owned();
-            self.journal.add(Entry {
+            self.journal.add(NewRecord {
                 kind: RecordKind::NodeFinished,
                 place: &place,
                 attempt: 0,
@@ -421,7 +416,7 @@ impl Hooks for Durable {
         self.journal.forget_visits(&place.step);
         if !self.journal.replaying(|replay| replay.is_ended(&place)) {
             let payload = end.to_owned();
-            self.journal.add(Entry {
+            self.journal.add(NewRecord {
                 kind: RecordKind::FlowEnded,
                 place: &place,
                 attempt: scope.frame().flow_attempt(),
@@ -449,8 +444,11 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
     {
         let place = scope.frame().place();
         match self.journal.recorded(&place).await {
-            Some(Outcome::Value(text)) => return Ok(self.read(&place, &text).await),
-            Some(Outcome::Failed(text)) => return self.failed(&place, &text).await,
+            Some(Outcome::Value(recorded)) => {
+                let value = self.payload(&place, &recorded).of_type();
+                return Ok(self.or_halt(value).await);
+            }
+            Some(Outcome::Failed(recorded)) => return self.failed(&place, &recorded).await,
             Some(Outcome::Answer(_)) | None => {}
         }
         if self.captured.is_some() {

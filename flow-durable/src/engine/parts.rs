@@ -1,5 +1,5 @@
-//! What a part of a loop gets from the execution with the loop, and what it gives back: the state in
-//! which it begins, and its results with the number of steps that it took.
+//! The data that a part exchanges with the execution with the loop: the state in which it begins,
+//! its results, and the number of steps that it took.
 
 use flow_runtime::engine::{Failed, Frame, Saved, Spread};
 use serde_json::{Map, Value, json};
@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use crate::engine::{Durable, Snapshot};
 use crate::parts::Division;
 
-/// The output of a part that says how many steps it took. No key of a flow has this name.
+/// The output with the number of steps that a part took. No key of a flow has this name.
 const STEPS: &str = "#steps";
 
-/// The output of a part that took this many steps.
+/// The output of a part, with the number of steps that it took.
 pub(crate) fn with_steps(mut output: Saved, steps: Option<u64>) -> Saved {
     if let Some(steps) = steps {
         output.0.insert(STEPS.to_owned(), steps.into());
@@ -19,7 +19,7 @@ pub(crate) fn with_steps(mut output: Saved, steps: Option<u64>) -> Saved {
 }
 
 /// The results in the output of a part, as they are recorded: with the number of steps, if the part
-/// has counted them. `check` says what is wrong with the results.
+/// has counted them. `check` validates the results.
 pub(crate) fn results_of<E>(
     mut output: Map<String, Value>,
     check: impl FnOnce(Option<Value>) -> Result<Value, E>,
@@ -33,14 +33,14 @@ pub(crate) fn results_of<E>(
 }
 
 impl Durable {
-    /// How many steps the loop of this part has taken, without the one at the loop itself.
+    /// The number of steps taken by the loop of this part, without the one at the loop itself.
     pub(crate) fn steps_of_part(&self) -> u64 {
         let taken = self.run.steps_taken();
         taken.saturating_sub(self.began_with).saturating_sub(1)
     }
 
-    /// Takes the steps of a part off the budget of the execution with the loop, and returns the
-    /// results.
+    /// Subtracts the steps of a part from the budget of the execution with the loop, and returns
+    /// the results.
     pub(super) fn counted(&self, frame: &Frame<'_>, recorded: Value) -> Result<Value, Failed> {
         let Value::Object(mut recorded) = recorded else {
             return Ok(recorded);
@@ -50,8 +50,8 @@ impl Durable {
         Ok(recorded.remove("results").unwrap_or_default())
     }
 
-    /// The state in which a part begins: before the loop, with what the loop reads and the items of
-    /// the part.
+    /// The state in which a part begins: before the loop, with the values that the loop reads and
+    /// the items of the part.
     pub(super) fn part_begins(
         &self,
         frame: &Frame<'_>,
@@ -77,7 +77,7 @@ impl Durable {
         begins.insert(spread.over.to_owned(), items);
         let place = frame.flow_place();
         let node = frame.path().node().to_owned();
-        // The visit to the loop is the part's own.
+        // The part itself visits the loop.
         let mut visits = self.journal.visits(&place.step);
         if let Some(count) = visits.get_mut(&node) {
             *count = count.saturating_sub(1);
@@ -86,7 +86,7 @@ impl Durable {
             namespace: place.path,
             node,
             state: begins,
-            // That of the execution with the loop, where it is read if it is needed.
+            // The execution with the loop has the input, which is read there if it is needed.
             input: Map::new(),
             visits,
             steps: self.run.steps_taken().saturating_sub(1),

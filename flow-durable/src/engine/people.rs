@@ -10,7 +10,7 @@ use serde_json::Value;
 use uuid::Uuid;
 
 use crate::engine::Durable;
-use crate::journal::{AskingGuard, Entry};
+use crate::journal::{AskingGuard, NewRecord};
 use crate::replay::Outcome;
 
 /// The recorded outcome of a question.
@@ -35,12 +35,12 @@ pub(crate) struct Asked {
     /// The JSON Schema of the answer, so that the question can be asked again without the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) schema: Option<Value>,
-    /// Why the answer before was not one. Nobody who had the flow has checked it.
+    /// The reason the previous answer was refused. It was accepted by a process without the flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) refused: Option<String>,
 }
 
-/// A question that is to be asked.
+/// A question to ask.
 struct ToAsk {
     question: QuestionType,
     prompt: String,
@@ -57,8 +57,9 @@ impl Durable {
         prompt: String,
     ) -> Result<Value, Failed> {
         let place = visit.frame().place();
-        if let Some(Outcome::Answer(text)) = self.recorded_answer(&place).await {
-            let answered: Answered = self.read(&place, &text).await;
+        if let Some(Outcome::Answer(recorded)) = self.recorded_answer(&place).await {
+            let answered = self.payload(&place, &recorded).answer();
+            let answered = self.or_halt(answered).await;
             return self.answered(visit, &place, question, answered).await;
         }
         let answered = self.settled(visit, &place, question, prompt).await;
@@ -68,7 +69,7 @@ impl Durable {
         };
         // The run continues at once, as a replay does. The next step waits until the answer is
         // stored.
-        self.journal.add_urgent(Entry {
+        self.journal.add_urgent(NewRecord {
             kind: RecordKind::Resumed,
             place: &place,
             attempt: 0,
@@ -77,9 +78,9 @@ impl Durable {
         self.answered(visit, &place, question, answered).await
     }
 
-    /// Asks until there is an answer of the type, or none in time. What a process without the flow
-    /// has accepted by its schema need not be one: then the question is asked again, and can be
-    /// answered for as long as before.
+    /// Asks until an answer of the type arrives or the question expires. A process without the flow
+    /// checks answers only by their schema. If such an answer is not of the type, the question is
+    /// asked again, with the same expiry.
     async fn settled(
         &self,
         visit: Visit<'_>,
@@ -109,7 +110,13 @@ impl Durable {
                     timed_out: true,
                 };
             };
-            let answer: Value = self.read(place, &text).await;
+            let answer: Value = match serde_json::from_str(&text) {
+                Ok(answer) => answer,
+                Err(error) => {
+                    let reason = format!("the stored answer is not JSON: {error}");
+                    self.journal.halt(self.unreadable_at(place, reason)).await
+                }
+            };
             let reason = match question.accept(answer) {
                 Ok(answer) => {
                     return Answered {
@@ -130,7 +137,7 @@ impl Durable {
         }
     }
 
-    /// This long from now.
+    /// The time after this duration, in milliseconds since 1970 (UTC).
     fn after(&self, timeout: Duration) -> u64 {
         let timeout = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
         self.journal.now_ms().saturating_add(timeout)
@@ -145,8 +152,8 @@ impl Durable {
         }
     }
 
-    /// Asks a question: records it, and returns when that is stored. The time is the one until which
-    /// it can be answered.
+    /// Asks a question: records it, and returns when it is stored. The returned time is the expiry
+    /// of the question.
     async fn ask(&self, place: &Place, to_ask: ToAsk) -> (AskingGuard<'_>, Option<u64>) {
         let ToAsk {
             question,
@@ -181,7 +188,7 @@ impl Durable {
         let asking = self.journal.asking(row.token);
         self.journal.add_question(row);
         self.journal
-            .write(Entry {
+            .write(NewRecord {
                 kind: RecordKind::Paused,
                 place,
                 attempt: 0,
@@ -200,8 +207,8 @@ impl Durable {
         answered: Answered,
     ) -> Result<Value, Failed> {
         if answered.timed_out {
-            // There is no timeout here only if the flow of the program has changed: nobody knows
-            // how long the old one was.
+            // The timeout is missing only if the flow of the program has changed. The length of the
+            // old one is not known.
             let after = visit.timeout().unwrap_or_default();
             let failure = Failure::Deadline(TimedOut { after });
             let error = NodeError::new(place.path.clone(), 1, failure);

@@ -1,4 +1,4 @@
-//! When observers are told what.
+//! Passes events on to observers.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -28,7 +28,7 @@ enum HeldKind {
 /// Passes on every event. The end of a node is passed on when it is stored.
 pub(crate) struct Relay {
     journal: Arc<Journal>,
-    /// The observers, none of which panics.
+    /// The observers. Their panics are caught.
     observers: Vec<Arc<dyn Observer>>,
     /// Events after an outcome that is not stored yet, in order.
     held: Mutex<VecDeque<Held>>,

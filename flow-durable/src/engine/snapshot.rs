@@ -15,7 +15,7 @@ use crate::engine::spread::Runs;
 use crate::journal::{Visits, name_of};
 use crate::payload::{self, PAYLOAD_DEPTH};
 
-/// The state of a flow before one of its nodes, with which a recovery begins.
+/// The state of a flow before one of its nodes, from which a recovery begins.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Snapshot {
     /// The namespace of the flow.
@@ -26,18 +26,18 @@ pub(crate) struct Snapshot {
     pub(crate) state: serde_json::Map<String, serde_json::Value>,
     /// The input of the run.
     pub(crate) input: serde_json::Map<String, serde_json::Value>,
-    /// How often each node of the outermost flow had been visited.
+    /// The number of visits to each node of the outermost flow.
     pub(crate) visits: Visits,
-    /// How many steps had been counted.
+    /// The number of steps counted so far.
     pub(crate) steps: u64,
 }
 
-/// When the engine takes snapshots.
+/// The options for snapshots.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Snapshots {
     /// The number of records between two snapshots.
     pub(crate) every: usize,
-    /// Whether the records before a snapshot are removed.
+    /// True if the records before a snapshot are removed.
     pub(crate) prune: bool,
 }
 
@@ -57,13 +57,13 @@ pub(crate) struct AtNode {
     pub(crate) before: Snapshot,
     /// The step of the visit to it.
     pub(crate) step: String,
-    /// True if something has come of it according to the records. If it was done or failed and was
-    /// routed, the replay comes to the next node.
+    /// True if the records contain a result of the visit. If the node finished, or failed and was
+    /// routed, the replay reaches the next node.
     has_records: bool,
 }
 
 impl Durable {
-    /// The state as JSON. If it cannot be written as JSON, the run ends.
+    /// The state as JSON. Halts the run if it cannot be written as JSON.
     pub(super) fn saved(&self, frame: &Frame<'_>, state: &impl StoredState<Json>) -> Option<Saved> {
         let path = frame.flow_path().to_string();
         let unstorable = |Unstorable { key, reason }| {
@@ -105,7 +105,7 @@ impl Durable {
         }
     }
 
-    /// What a run needs to begin before a node.
+    /// The state from which a run can begin before a node.
     fn before(&self, frame: &Frame<'_>, node: u16, saved: Saved) -> Snapshot {
         let place = frame.flow_place();
         Snapshot {
@@ -133,7 +133,7 @@ impl Durable {
     }
 }
 
-/// The beginning of what is said of a snapshot whose state is not that of the flow.
+/// The prefix of the error for a snapshot whose state does not fit the flow.
 pub(crate) const UNFIT: &str = "the value of a snapshot does not fit its type: ";
 
 impl<S: StoredState<Json>> StateHooks<S> for Durable {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
 use flow_runtime::engine::{Failed, Frame, Place, Saved, Scope, Spread};
-use flow_runtime::{BoxFuture, FlowError};
+use flow_runtime::{BoxFuture, FlowError, NodeError};
 use flow_store::{ExecutionId, RecordKind, Row};
 use futures_util::StreamExt as _;
 use futures_util::future::{Either, select};
@@ -17,65 +17,69 @@ use tokio::sync::Notify;
 
 use crate::engine::{Durable, Snapshot};
 use crate::error::RuntimeError;
-use crate::journal::{Entry, Journal};
+use crate::journal::{Journal, NewRecord};
 use crate::parts::{Division, Part};
 use crate::payload::{self, VALUE_DEPTH};
-use crate::replay::{Outcome, node_error};
+use crate::replay::Outcome;
 
-/// A part that is to run: what it needs apart from what the execution with the loop has.
+/// A part to create, without the data that it takes over from the execution with the loop.
 pub(crate) struct NewPart {
     pub(crate) part: Part,
     /// The name of the loop's node.
     pub(crate) each: String,
-    /// The state before the loop, with nothing but the items of this part.
+    /// The state before the loop, with only the items of this part.
     pub(crate) begins: Snapshot,
 }
 
-/// What has come of a part.
+/// The state or the result of a part.
 #[derive(Debug)]
 pub(crate) enum PartResult {
-    /// It has not been made.
+    /// It has not been created.
     Missing,
     /// It is not over.
     UnderWay,
-    /// The list of its results, or `null` if the loop has none; with the number of its steps, if they
-    /// are counted.
+    /// The list of its results, or `null` if the loop has none. If steps are counted, with the
+    /// number of its steps.
     Results(Value),
-    /// Its loop has failed: the error of the node, as JSON.
-    Failed(String),
+    /// Its loop has failed.
+    Failed {
+        /// The error of the node, as JSON.
+        text: String,
+        error: NodeError,
+    },
     /// It ended otherwise.
     Ended(FlowError),
 }
 
 /// The executions that are parts, for the one with the loop.
 pub(crate) trait Parts: Send + Sync {
-    /// What has come of a part. `path` is that of the loop.
+    /// The state or the result of a part. `path` is the path of the loop.
     fn result<'a>(
         &'a self,
         part: &'a Part,
         path: &'a str,
     ) -> BoxFuture<'a, Result<PartResult, RuntimeError>>;
 
-    /// Stores a part, which waits in the queue, unless it is there already.
+    /// Stores a part in the queue, unless it is already stored.
     fn create(
         self: Arc<Self>,
         parent: &Row,
         new: NewPart,
     ) -> BoxFuture<'_, Result<(), RuntimeError>>;
 
-    /// Ends a part whose results nobody wants any more, if it is not over.
+    /// Ends a part whose results are no longer wanted, if it is not over.
     fn end<'a>(
         &'a self,
         part: ExecutionId,
         reason: &'a str,
     ) -> BoxFuture<'a, Result<(), RuntimeError>>;
 
-    /// After which time the execution with the loop looks whether its parts are over, if nobody has
-    /// said so: whoever would do it may have crashed.
+    /// The time after which the execution with the loop checks its parts without a notification.
+    /// The process that would notify it may have crashed.
     fn look_after(&self) -> Duration;
 }
 
-/// How an execution makes parts, and is told that they are over.
+/// Creates the parts of an execution, and notifies it when they are over.
 pub(crate) struct Spreads {
     pub(crate) parts: Weak<dyn Parts>,
     pub(crate) row: Row,
@@ -88,7 +92,7 @@ impl std::fmt::Debug for Spreads {
     }
 }
 
-/// What has come of the loop in an execution that is a part.
+/// The part that an execution runs, and the result of its loop.
 #[derive(Debug)]
 pub(crate) struct OfPart {
     pub(crate) part: Part,
@@ -97,18 +101,18 @@ pub(crate) struct OfPart {
     pub(super) ran: Mutex<Option<Result<Saved, Failed>>>,
 }
 
-/// Where the items of a loop run.
+/// The place where the items of a loop run.
 pub(super) enum Runs {
-    /// In this execution, which goes on after the loop.
+    /// In this execution, which continues after the loop.
     Here,
     /// In this execution, which is a part and ends with the loop.
     AsPart,
-    /// In parts, which are divided like this if they were before, as the record with this number says.
+    /// In parts. If they were divided before: the division, with the number of its record.
     InParts(Option<(u64, Division)>),
 }
 
 impl Durable {
-    /// The same for an execution that is this part.
+    /// Sets the part that this execution runs.
     pub(crate) fn of_part(self, part: Option<Part>) -> Self {
         let of_part = part.map(|part| OfPart {
             part,
@@ -134,7 +138,7 @@ impl Durable {
         }
     }
 
-    /// What has come of the loop of a part, once.
+    /// Takes the result of the loop of a part, if there is one.
     pub(crate) fn ran(&self) -> Option<Result<Saved, Failed>> {
         let ran = &self.of_part.as_ref()?.ran;
         ran.lock().unwrap_or_else(PoisonError::into_inner).take()
@@ -145,7 +149,7 @@ impl Durable {
         self.of_part.as_ref().filter(|_| is_outermost(frame))
     }
 
-    /// Stops a part that comes to a node after its loop: it runs its items and nothing else.
+    /// Stops a part that reaches a node after its loop: it runs only its items.
     pub(super) fn only_the_loop(&self, frame: &Frame<'_>) -> Result<(), Failed> {
         let Some(of_part) = self.part_at(frame) else {
             return Ok(());
@@ -163,7 +167,7 @@ impl Durable {
         Err(Box::new(FlowError::Part { path, reason }))
     }
 
-    /// Where the items of the current node run.
+    /// Decides where the items of the current node run.
     pub(super) fn runs(&self, scope: &Scope<'_>, spread: &Spread<'_>) -> Runs {
         let frame = scope.frame();
         if !is_outermost(frame) {
@@ -187,16 +191,16 @@ impl Durable {
         }
     }
 
-    /// Ends the execution with what has come of its loop. This never returns.
+    /// Ends the execution with the result of its loop. This never returns.
     pub(super) async fn ran_as_part<S>(&self, ran: Result<Saved, Failed>) -> Result<S, Failed> {
         if let Some(of_part) = &self.of_part {
             *of_part.ran.lock().unwrap_or_else(PoisonError::into_inner) = Some(ran);
         }
-        // Whoever polls the run looks for it then.
+        // The next poll of the run finds the result.
         pending().await
     }
 
-    /// Lets parts run the items of the current node, and returns their results.
+    /// Runs the items of the current node in parts, and returns their results.
     pub(super) async fn in_parts(
         &self,
         scope: &Scope<'_>,
@@ -236,12 +240,14 @@ impl Durable {
                 let part = part_place(&place, division, number);
                 match outcome {
                     None => outstanding.push(number),
-                    Some(Outcome::Value(text)) => {
-                        let recorded = self.read(&part, &text).await;
+                    Some(Outcome::Value(recorded)) => {
+                        let recorded = self.payload(&part, &recorded).of_type();
+                        let recorded = self.or_halt(recorded).await;
                         results.insert(number, self.counted(scope.frame(), recorded)?);
                     }
-                    Some(Outcome::Failed(text)) => {
-                        failed = Some((number, text));
+                    Some(Outcome::Failed(recorded)) => {
+                        let error = self.payload(&part, &recorded).error();
+                        failed = Some((number, self.or_halt(error).await));
                         break;
                     }
                     Some(Outcome::Answer(_)) => {
@@ -251,11 +257,11 @@ impl Durable {
                 }
             }
         }
-        if let Some((number, text)) = failed {
+        if let Some((number, error)) = failed {
             let others = (0..division.parts())
                 .filter(|other| *other != number && !results.contains_key(other));
             let others: Vec<u32> = others.collect();
-            return self.part_failed(&place, division, &others, &text).await;
+            return self.part_failed(&place, division, &others, error).await;
         }
         if !outstanding.is_empty() {
             outstanding.sort_unstable();
@@ -283,7 +289,7 @@ impl Durable {
         ))
     }
 
-    /// Records how the items are divided, before there is a part.
+    /// Divides the items, and records the division before a part exists.
     async fn divide(&self, place: &Place, spread: &Spread<'_>) -> Division {
         self.journal.live().await;
         let Ok(items) = u32::try_from(spread.items) else {
@@ -293,7 +299,7 @@ impl Durable {
         let each = spread.each;
         let division = Division { items, each };
         let payload = serde_json::json!(division).to_string();
-        let entry = Entry {
+        let entry = NewRecord {
             kind: RecordKind::Spread,
             place,
             attempt: 0,
@@ -303,7 +309,7 @@ impl Durable {
         division
     }
 
-    /// Makes these parts if they are not there, waits until they are over, and records their results.
+    /// Creates the missing parts, waits until all are over, and records their results.
     async fn await_parts(
         &self,
         scope: &Scope<'_>,
@@ -330,24 +336,24 @@ impl Durable {
                 let mut left = Vec::new();
                 for number in outstanding {
                     let part = self.nth(&place, division, number);
-                    let there = match self.or_halt(parts.result(&part, &place.path)).await {
+                    let there = match self.or_halt(parts.result(&part, &place.path).await).await {
                         PartResult::Results(found) => {
                             self.record_part(&place, division, number, &found).await;
                             results.insert(number, self.counted(frame, found)?);
                             continue;
                         }
-                        PartResult::Failed(text) => {
+                        PartResult::Failed { text, error } => {
                             let place = part_place(&place, division, number);
-                            self.journal.add_urgent(Entry {
+                            self.journal.add_urgent(NewRecord {
                                 kind: RecordKind::NodeFailed,
                                 place: &place,
                                 attempt: 0,
-                                payload: text.clone(),
+                                payload: text,
                             });
                             let at = frame.place();
                             let others = (0..division.parts()).filter(|other| *other != number);
                             let others: Vec<u32> = others.collect();
-                            return self.part_failed(&at, division, &others, &text).await;
+                            return self.part_failed(&at, division, &others, error).await;
                         }
                         PartResult::Ended(error) => return Err(Box::new(error)),
                         PartResult::UnderWay => true,
@@ -365,7 +371,8 @@ impl Durable {
                             each: begins.node.clone(),
                             begins,
                         };
-                        self.or_halt(parts.clone().create(&spreads.row, new)).await;
+                        self.or_halt(parts.clone().create(&spreads.row, new).await)
+                            .await;
                     }
                 }
                 outstanding = left;
@@ -387,15 +394,15 @@ impl Durable {
         }
     }
 
-    /// Ends the other parts of a loop of which one has failed, and returns the failure.
+    /// Ends the other parts of a loop after one has failed, and returns the failure.
     async fn part_failed<T>(
         &self,
         place: &Place,
         division: Division,
         others: &[u32],
-        text: &str,
+        error: NodeError,
     ) -> Result<T, Failed> {
-        // The failure of the loop is recorded after they have been ended.
+        // The failure of the loop is recorded after the parts have ended.
         let ended = self.journal.replaying(|replay| replay.has_failed(place));
         if let (false, None, Some(spreads)) = (ended, &self.captured, &self.spreads)
             && let Some(parts) = spreads.parts.upgrade()
@@ -405,16 +412,10 @@ impl Durable {
             for number in others {
                 let id = self.nth(place, division, *number).id();
                 let reason = "another part of the loop has failed";
-                self.or_halt(parts.end(id, reason)).await;
+                self.or_halt(parts.end(id, reason).await).await;
             }
         }
-        match node_error(text) {
-            Some(error) => Err(Box::new(FlowError::Node(error))),
-            None => {
-                let reason = "the recorded failure of a part is damaged".to_owned();
-                self.journal.halt(self.unreadable_at(place, reason)).await
-            }
-        }
+        Err(Box::new(FlowError::Node(error)))
     }
 
     /// Records the results of a part. The next step waits until they are stored.
@@ -424,19 +425,12 @@ impl Durable {
         if let Err(reason) = payload::check(&payload, VALUE_DEPTH + 2) {
             return self.halt_unstorable(&place, reason).await;
         }
-        self.journal.add_urgent(Entry {
+        self.journal.add_urgent(NewRecord {
             kind: RecordKind::Outcome,
             place: &place,
             attempt: 0,
             payload,
         });
-    }
-
-    async fn or_halt<T>(&self, work: impl Future<Output = Result<T, RuntimeError>> + Send) -> T {
-        match work.await {
-            Ok(value) => value,
-            Err(error) => self.journal.halt(error).await,
-        }
     }
 
     fn nth(&self, place: &Place, division: Division, number: u32) -> Part {

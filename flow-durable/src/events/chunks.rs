@@ -10,7 +10,7 @@ use flow_runtime::{Event, EventKind};
 pub(crate) struct Chunks(Mutex<HashMap<String, u64>>);
 
 impl Chunks {
-    /// Takes note of an event. Returns the number of a delta, from 0.
+    /// Counts an event. Returns the number of a delta, from 0.
     pub(crate) fn count(&self, event: &Event<'_>) -> Option<u64> {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let EventKind::Delta(_) | EventKind::DeltaJson(_) | EventKind::Progress { .. } =

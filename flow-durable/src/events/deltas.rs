@@ -29,10 +29,10 @@ pub(crate) struct Delta {
     pub(crate) content: DeltaContent,
 }
 
-/// How many deltas a slow listener may lag behind, and as many bytes as its filter reads ahead.
+/// The number of deltas that a slow listener may lag behind. Its filter limits their bytes.
 const QUEUE: usize = 1024;
 
-/// The bytes of a delta beside its texts.
+/// The size of a delta without its texts, in bytes.
 const OTHERWISE: usize = 128;
 
 /// The listeners to the deltas of a process.
@@ -52,18 +52,18 @@ pub(crate) struct Listener {
 struct Queue {
     deltas: VecDeque<Waiting>,
     bytes: usize,
-    /// How many were dropped since the listener was last told.
+    /// The number of deltas dropped since the last call of `take`.
     lost: u64,
 }
 
-/// A delta, and about how many bytes it takes.
+/// A delta and its approximate size in bytes.
 #[derive(Debug)]
 pub(crate) struct Waiting {
     pub(crate) delta: Delta,
     pub(crate) bytes: usize,
 }
 
-/// The target to which the runs of one execution send their deltas.
+/// The sender of the deltas of one execution.
 #[derive(Debug, Clone)]
 pub(crate) struct Emitter {
     deltas: Arc<Deltas>,
@@ -75,7 +75,7 @@ impl Deltas {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Listens from now on, until the listener is dropped.
+    /// Adds a listener, which listens until it is dropped.
     pub(crate) fn listen(&self, owners: Owners, filter: EventFilter) -> Arc<Listener> {
         let listener = Arc::new(Listener {
             owners,
@@ -159,13 +159,13 @@ impl Listener {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes the deltas that have arrived, and how many were dropped before them.
+    /// Takes the deltas that have arrived, and the number of those dropped before them.
     pub(crate) fn take(&self) -> (VecDeque<Waiting>, u64) {
         let Queue { deltas, lost, .. } = std::mem::take(&mut *self.queue());
         (deltas, lost)
     }
 
-    /// Waits until deltas have arrived. Those that arrived since the last call count, too.
+    /// Waits until deltas arrive. Returns at once if some arrived since the last call.
     pub(crate) async fn came(&self) {
         self.came.notified().await;
     }

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
-use super::pattern::node_id;
+use crate::entry::Payload;
 use crate::values::NodeValues;
-use flow_runtime::NodeError;
+use flow_runtime::engine::NodePath;
 
 /// Something that happened in an execution, as [`Events`](super::Events) reports it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,14 +37,14 @@ pub struct RecordedEvent {
     pub node_type: Arc<str>,
     /// The record.
     pub record: Record,
-    /// For an outcome and a failure after the last attempt: the number of attempts, including the
-    /// first. An attempt that a crash interrupted does not count, nor does a fallback.
+    /// The number of attempts, including the first, for an outcome or a failure after the last
+    /// attempt. Attempts that a crash interrupted do not count, nor do fallbacks.
     pub attempts: Option<u32>,
-    /// For an outcome, a failure after the last attempt and an action taken: the time since the
-    /// node was reached. It includes the pauses between attempts and the time in which no process
-    /// had the execution.
+    /// The time since the node was reached, for an outcome, a failure after the last attempt or an
+    /// action taken. It includes the pauses between attempts and the time in which no process had
+    /// the execution.
     pub duration: Option<Duration>,
-    /// What the node read or wrote, if the subscriber asked for it
+    /// The values that the node read or wrote, if the subscriber asked for them
     /// ([`EventFilter::values`](super::EventFilter::values)).
     pub values: Option<Box<NodeValues>>,
 }
@@ -67,13 +67,13 @@ pub struct DeltaEvent {
     pub index: u64,
     /// The `seq` of the record that comes after it.
     pub next_seq: u64,
-    /// When it was emitted, in milliseconds since 1970 (UTC).
+    /// The time at which it was emitted, in milliseconds since 1970 (UTC).
     pub at_ms: u64,
-    /// What was emitted.
+    /// The emitted content.
     pub content: DeltaContent,
 }
 
-/// What a node emitted.
+/// The content that a node emitted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DeltaContent {
@@ -81,11 +81,11 @@ pub enum DeltaContent {
     Text(String),
     /// A part of its result, as JSON: [`Context::emit_json`](flow_runtime::Context::emit_json).
     Value(Value),
-    /// How far it has come: [`Context::progress`](flow_runtime::Context::progress).
+    /// The progress of the node: [`Context::progress`](flow_runtime::Context::progress).
     Progress {
-        /// How much is done.
+        /// The amount that is done.
         done: u64,
-        /// Of how much. `None` if that is not known.
+        /// The total amount. `None` if it is not known.
         of: Option<u64>,
     },
 }
@@ -105,14 +105,14 @@ impl DeltaContent {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissedDeltas {
-    /// How many deltas that the filter allows were dropped.
+    /// The number of dropped deltas that the filter allows.
     pub deltas: u64,
-    /// When the loss was noticed, in milliseconds since 1970 (UTC).
+    /// The time at which the loss was noticed, in milliseconds since 1970 (UTC).
     pub at_ms: u64,
 }
 
 impl ExecutionEvent {
-    /// The execution in which it happened.
+    /// The execution in which it happened. `None` for missed deltas.
     pub fn execution(&self) -> Option<ExecutionId> {
         match self {
             ExecutionEvent::Recorded(event) => Some(event.execution),
@@ -138,7 +138,7 @@ impl ExecutionEvent {
         }
     }
 
-    /// The text of a delta that is a text.
+    /// The text, if the event is a delta with a text.
     pub fn delta(&self) -> Option<&str> {
         match self {
             ExecutionEvent::Delta(DeltaEvent {
@@ -149,9 +149,9 @@ impl ExecutionEvent {
         }
     }
 
-    /// A UUID of version 8, made from the content of the event: every subscriber gets the same id
-    /// for the same event, also when it is read again. Only [`Missed`](ExecutionEvent::Missed),
-    /// which belongs to a single subscriber, has a new one each time.
+    /// A UUID of version 8, made from the content of the event. Every subscriber gets the same id
+    /// for the same event, even if it is read again. Only [`Missed`](ExecutionEvent::Missed), which
+    /// belongs to a single subscriber, has a new random id each time.
     pub fn id(&self) -> Uuid {
         let digest = match self {
             ExecutionEvent::Recorded(event) => Sha256::new()
@@ -204,15 +204,15 @@ impl ExecutionEvent {
     /// | `custom` | none: progress | `type`: `progress`; `data`: `done`, `of`, `index` |
     /// | `custom` | all others, and missed deltas | `type`: the kind of the record, or `missed`; `data` |
     ///
-    /// A node's `prep`, `exec` and `post` are one step, which is recorded as a whole. So there is
-    /// no `prep_complete`. `params`, `reads`, `items` (how many a loop has) and `writes` are there
-    /// for those who ask for them ([`EventFilter::values`](super::EventFilter::values)): each access
-    /// has the `key` and the `value`, which is a `summary`, `"missing"` or `"unknown"`. If a node
-    /// inside a flow, a fork or a loop fails, its error comes first, and then the error of each flow,
-    /// fork and loop around it. Errors are stored as texts, so there is no `stack`, but the texts of
-    /// their causes. Which delta is the last one is known only at the `exec_complete` after it.
-    /// `durationMs` and `attempts` are left out if the records from which they are derived have been
-    /// pruned.
+    /// A node's `prep`, `exec` and `post` are one step, recorded as a whole, so `prep_complete`
+    /// does not exist. `params`, `reads`, `items` (the number of a loop's items) and `writes` are
+    /// present if the subscriber asks for them
+    /// ([`EventFilter::values`](super::EventFilter::values)). Each access has the `key` and the
+    /// `value`: a `summary`, `"missing"` or `"unknown"`. If a node inside a flow, a fork or a loop
+    /// fails, its error comes first. The error of each flow, fork and loop around it follows.
+    /// Errors are stored as texts: they have no `stack`, but the texts of their causes. Only the
+    /// `exec_complete` after it shows which delta is the last one. `durationMs` and `attempts` are
+    /// omitted if the records from which they are derived have been pruned.
     pub fn to_json(&self) -> Value {
         let mut envelope = json!({
             "id": self.id().to_string(),
@@ -243,7 +243,7 @@ impl ExecutionEvent {
             ExecutionEvent::Missed(event) => set("timestamp", event.at_ms.into()),
         }
         if let (Some(execution), Some(path)) = (self.execution(), self.path()) {
-            set("nodeId", node_id(path).into());
+            set("nodeId", NodePath::new(path).node().into());
             set("namespace", path.into());
             set("runId", execution.to_string().into());
         }
@@ -302,13 +302,14 @@ impl RecordedEvent {
 
     fn payload(&self) -> Value {
         let record = &self.record;
+        let data = Payload::of(self.execution, record);
         let mut payload = match record.kind {
             RecordKind::NodeStarted => json!({
                 "nodeName": *self.node_type,
-                "nodeId": node_id(&record.path),
+                "nodeId": NodePath::new(&record.path).node(),
                 "namespace": record.path,
             }),
-            RecordKind::Outcome => json!({ "execResult": data(record) }),
+            RecordKind::Outcome => json!({ "execResult": data.shown() }),
             RecordKind::NodeFinished => json!({ "action": record.payload }),
             RecordKind::AttemptFailed => {
                 json!({ "phase": "exec", "error": record.payload, "attempt": record.attempt })
@@ -316,10 +317,10 @@ impl RecordedEvent {
             RecordKind::TimedOut => {
                 json!({ "phase": "exec", "error": "timed out", "attempt": record.attempt })
             }
-            RecordKind::NodeFailed => failure(record),
+            RecordKind::NodeFailed => failure(data, record),
             RecordKind::FlowFailed => json!({ "phase": "exec", "error": record.payload }),
             RecordKind::RunFailed => json!({ "phase": "run", "error": record.payload }),
-            kind => return json!({ "type": kind.as_str(), "data": data(record) }),
+            kind => return json!({ "type": kind.as_str(), "data": data.shown() }),
         };
         if let Some(Ok(Value::Object(values))) = self.values.as_deref().map(serde_json::to_value)
             && let Value::Object(payload) = &mut payload
@@ -341,16 +342,9 @@ impl RecordedEvent {
     }
 }
 
-/// The content of a record, as JSON. A text that is not JSON becomes a string.
-fn data(record: &Record) -> Value {
-    match record.payload.as_str() {
-        "" => Value::Null,
-        text => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
-    }
-}
-
-fn failure(record: &Record) -> Value {
-    let Ok(failed) = serde_json::from_str::<NodeError>(&record.payload) else {
+fn failure(payload: Payload<'_>, record: &Record) -> Value {
+    // The stream has an error behind the event.
+    let Ok(failed) = payload.error() else {
         return json!({ "error": record.payload });
     };
     let mut causes = Vec::new();

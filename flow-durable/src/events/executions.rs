@@ -1,7 +1,7 @@
-//! What a stream remembers about the executions that it meets.
+//! The state that a stream keeps about the executions that it meets.
 //!
-//! For each execution it knows the running nodes, so its memory is bounded by the nodes that run at
-//! once and by [`KNOWN`]. An execution that was forgotten is looked up again.
+//! It contains the running nodes of each execution, so its memory is bounded by the nodes that run
+//! at once and by [`KNOWN`]. A forgotten execution is looked up again.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,26 +11,27 @@ use flow_store::{Damaged, ExecutionId, Logged, Record, RecordKind, Store, StoreE
 
 use super::structure::Structure;
 use super::values::Followed;
+use crate::entry::{Payload, is_end};
+use crate::error::RuntimeError;
 use crate::inner::Inner;
-use crate::steps::{is_within, without_retry};
 use crate::values::NodeValues;
-use flow_runtime::NodeError;
+use flow_runtime::engine::StepKey;
 
-/// How many executions are remembered.
+/// The number of executions that are remembered.
 const KNOWN: usize = 256;
 
-/// How many structures are remembered.
+/// The number of structures that are remembered.
 const STRUCTURES: usize = 64;
 
-/// How many records of a journal are read at once.
+/// The number of records of a journal that are read at once.
 const PAGE: usize = 500;
 
 #[derive(Debug, Default)]
 pub(super) struct Executions {
     known: HashMap<ExecutionId, Known>,
     structures: HashMap<String, Arc<Structure>>,
-    /// Damage that was found but not reported yet. Each is found once, and the stream continues
-    /// without the damaged part.
+    /// Damage that is not reported yet. Each damage is found once, and the stream continues without
+    /// the damaged part.
     damaged: Vec<Damaged>,
     uses: u64,
 }
@@ -88,22 +89,29 @@ impl Nodes {
                     node.gave_up = true;
                 }
             }
-            RecordKind::NodeFinished => self.0.retain(|other, _| !is_within(other, &record.step)),
+            RecordKind::NodeFinished => {
+                let step = StepKey::new(&record.step);
+                self.0
+                    .retain(|other, _| !StepKey::new(other).is_within(step));
+            }
             _ => {}
         }
     }
 
     fn at(&self, record: &Record) -> Option<UnderWay> {
-        self.0.get(without_retry(&record.step)).copied()
+        let node = StepKey::new(&record.step).without_retry();
+        self.0.get(node.as_str()).copied()
     }
 }
 
-/// The facts about a record that the records before it contain.
+/// The facts about a record that are derived from the records before it.
 #[derive(Debug)]
 pub(super) struct Described {
     pub(super) node_type: Arc<str>,
     pub(super) attempts: Option<u32>,
     pub(super) duration: Option<Duration>,
+    /// The error for a payload that cannot be decoded.
+    pub(super) damaged: Option<RuntimeError>,
 }
 
 impl Executions {
@@ -125,7 +133,7 @@ impl Executions {
         std::mem::take(&mut self.damaged).into_iter()
     }
 
-    /// The value that was read. `None` if it is damaged, which is noted.
+    /// Returns the value that was read. If it is damaged, notes the damage and returns `None`.
     fn readable<T>(
         &mut self,
         id: ExecutionId,
@@ -145,7 +153,7 @@ impl Executions {
         }
     }
 
-    /// The structure of its flow. `None` if there is no such execution, or its row cannot be read.
+    /// The structure of an execution's flow. `None` if its row does not exist or cannot be read.
     pub(super) async fn look_up(
         &mut self,
         store: &dyn Store,
@@ -203,6 +211,7 @@ impl Executions {
             node_type: structure.type_at(&record.path),
             attempts: None,
             duration: None,
+            damaged: None,
         };
         let depends = matches!(
             record.kind,
@@ -230,7 +239,13 @@ impl Executions {
         let spent_ms = record.at_ms.saturating_sub(node.started_ms);
         described.duration = Some(Duration::from_millis(spent_ms));
         described.attempts = match record.kind {
-            RecordKind::NodeFailed => Some(attempts_of_failure(record).unwrap_or(node.failed)),
+            RecordKind::NodeFailed => match Payload::of(id, record).error() {
+                Ok(failed) => Some(failed.attempts()),
+                Err(error) => {
+                    described.damaged = Some(error);
+                    Some(node.failed)
+                }
+            },
             // The outcome is that of one more attempt, or of the fallback.
             RecordKind::Outcome => Some(node.failed + u32::from(!node.gave_up)),
             _ => None,
@@ -238,13 +253,14 @@ impl Executions {
         Ok(described)
     }
 
-    /// What the node of a record, which the stream has not passed yet, read or wrote by it. `None` if
-    /// its flow or the records before it cannot be read.
+    /// The values that a node read or wrote by a record, which the stream has not passed yet.
+    /// `None` if its flow or the records before it cannot be read; the first of them that is
+    /// damaged is an error.
     pub(super) async fn values(
         &mut self,
         inner: &Inner,
         logged: &Logged,
-    ) -> Result<Option<NodeValues>, StoreError> {
+    ) -> Result<Option<Result<NodeValues, RuntimeError>>, StoreError> {
         let (id, record, store) = (logged.execution, &logged.record, &*inner.store);
         let Some(structure) = self.look_up(store, id).await? else {
             return Ok(None);
@@ -259,7 +275,7 @@ impl Executions {
             return Ok(None);
         };
         self.known(id).followed = followed;
-        if let (Some(values), RecordKind::NodeStarted) = (&mut values, record.kind) {
+        if let (Some(Ok(values)), RecordKind::NodeStarted) = (&mut values, record.kind) {
             let version = inner.version_with(&document.name, structure.hash());
             let settings = version.and_then(|version| version.settings(&record.path));
             if let Some(settings) = settings {
@@ -310,20 +326,6 @@ impl Executions {
         let is_behind = |known: &Known| known.stored.is_some_and(|it| it > known.next_seq);
         self.known.values().any(is_behind)
     }
-}
-
-/// Whether a record of this kind is the last one of its execution.
-pub(super) fn is_end(kind: RecordKind) -> bool {
-    matches!(
-        kind,
-        RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
-    )
-}
-
-/// How often a node was tried before it failed.
-fn attempts_of_failure(record: &Record) -> Option<u32> {
-    let failed: NodeError = serde_json::from_str(&record.payload).ok()?;
-    Some(failed.attempts())
 }
 
 /// The nodes running before this record.

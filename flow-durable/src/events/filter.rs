@@ -1,10 +1,10 @@
-//! Which events a subscriber gets.
+//! The filter for the events of a subscriber.
 
 use flow_store::{ExecutionId, Record, RecordKind};
 
 use super::pattern::{InvalidPattern, Pattern};
 
-/// The bytes that are read ahead of a subscriber, unless the filter says otherwise.
+/// The number of bytes read ahead of a subscriber, unless the filter sets another.
 const READ_AHEAD: usize = 1024 * 1024;
 
 /// Selects the events that [`Runtime::events`](crate::Runtime::events) returns: those that every
@@ -44,7 +44,7 @@ impl Default for EventFilter {
 }
 
 impl EventFilter {
-    /// All records from now on, and no deltas.
+    /// A filter for all records from now on, without deltas.
     pub fn new() -> Self {
         EventFilter {
             execution: None,
@@ -59,20 +59,20 @@ impl EventFilter {
         }
     }
 
-    /// Only events of this execution.
+    /// Selects only events of this execution.
     pub fn execution(mut self, id: ExecutionId) -> Self {
         self.execution = Some(id);
         self
     }
 
-    /// Only records of these kinds, in addition to those of earlier calls. Deltas have no kind: see
-    /// [`deltas`](EventFilter::deltas).
+    /// Selects only records of these kinds, in addition to those of earlier calls. Deltas have no
+    /// kind: see [`deltas`](EventFilter::deltas).
     pub fn kinds(mut self, kinds: impl IntoIterator<Item = RecordKind>) -> Self {
         self.kinds.get_or_insert_default().extend(kinds);
         self
     }
 
-    /// Only events whose path matches this [`Pattern`], or that of an earlier call.
+    /// Selects only events whose path matches this [`Pattern`], or that of an earlier call.
     ///
     /// # Errors
     ///
@@ -85,10 +85,10 @@ impl EventFilter {
     /// Starts after the record with this offset, such as the last one that was seen, instead of
     /// now.
     ///
-    /// The offsets are one sequence for the whole store: any stream, whatever its owner and its
-    /// filter, can continue from any of them, and writers need not wait for each other to count.
-    /// The gaps between the offsets that a subscriber sees reveal how much is written in total, but
-    /// not what or by whom. If that reveals too much, hand out the offset encrypted.
+    /// The offsets are one sequence for the whole store. A stream of any owner and filter can
+    /// continue from any of them, and writers need not wait for each other to count. The gaps
+    /// between the offsets that a subscriber sees reveal how much is written in total, but not what
+    /// or by whom. If that reveals too much, hand out the offset encrypted.
     pub fn from_offset(mut self, offset: u64) -> Self {
         self.after = Some(offset);
         self
@@ -99,41 +99,41 @@ impl EventFilter {
         self.from_offset(0)
     }
 
-    /// Ends with the newest record that the store has now, and without deltas.
+    /// Ends with the newest record that the store has now. The stream contains no deltas.
     pub fn until_now(mut self) -> Self {
         self.until_now = true;
         self
     }
 
-    /// Also includes what nodes emit ([`Context::emit`](flow_runtime::Context::emit)) in this
+    /// Includes the deltas that nodes emit ([`Context::emit`](flow_runtime::Context::emit)) in this
     /// process while somebody listens. Deltas are not stored.
     pub fn deltas(mut self) -> Self {
         self.deltas = true;
         self
     }
 
-    /// Also says of each node its settings ([`NodeValues::params`](crate::NodeValues::params)) and what
-    /// it reads when it is reached, how many items a loop has, and what a node wrote when it took an
-    /// action, in short: [`RecordedEvent::values`](super::RecordedEvent::values). They are derived from the journal and
-    /// the structure of the flow, so it takes a look at the records of an execution from its newest
-    /// snapshot on, and no work of the run. Values can be secret: show them only to those who may see
-    /// them.
+    /// Adds values to the events, in short:
+    /// [`RecordedEvent::values`](super::RecordedEvent::values). These are a node's settings
+    /// ([`NodeValues::params`](crate::NodeValues::params)), what it reads when it is reached and
+    /// writes when it takes an action, and the number of a loop's items. They come from the
+    /// structure of the flow and the records from the newest snapshot on, and cost the run nothing.
+    /// Values can be secret: show them only to those who may see them.
     pub fn values(mut self) -> Self {
         self.values = true;
         self
     }
 
-    /// How many bytes of records wait in memory for the subscriber, at most: 1 MiB by default. A
-    /// single larger record is read all the same. The store has all of them, so a subscriber that
-    /// reads slowly misses no record. As many bytes of deltas wait for it; a slower subscriber misses
-    /// the older ones and is told so.
+    /// Sets how many bytes of records may wait in memory for the subscriber: 1 MiB by default. A
+    /// single larger record is read anyway. The store has all records, so a slow subscriber misses
+    /// none. The same limit applies to deltas. A slow subscriber misses the older deltas, and is
+    /// notified.
     pub fn read_ahead(mut self, bytes: usize) -> Self {
         self.read_ahead_bytes = bytes;
         self
     }
 
-    /// Only events of this execution: from its first record, unless the filter says from where, and
-    /// until it is over.
+    /// Selects only events of this execution: from its first record, unless the filter says from
+    /// where, and until it is over.
     pub(crate) fn whole(mut self, id: ExecutionId) -> Self {
         self.execution = Some(id);
         self.after.get_or_insert(0);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use flow_runtime::{Event, Observer};
 
-/// An observer that never panics, and the number of times that it would have.
+/// An observer whose panics are caught and counted.
 pub(crate) struct Isolated {
     observer: Arc<dyn Observer>,
     failures: Arc<AtomicU64>,

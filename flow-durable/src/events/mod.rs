@@ -27,24 +27,22 @@ pub(crate) use deltas::{Delta, Deltas, Emitter};
 pub use event::{DeltaContent, DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
 pub use filter::EventFilter;
 pub(crate) use isolated::Isolated;
-pub(crate) use pattern::split_item;
 pub use pattern::{InvalidPattern, Pattern};
 pub use statistics::EventStatistics;
-pub(crate) use structure::structural;
 
 use super::error::RuntimeError;
 use super::owned::Owned;
 use reader::{Item, Reader};
 
-/// The stream of [`Runtime::events`](crate::Runtime::events), which never ends unless the filter
-/// asked only for [the records that there are now](EventFilter::until_now); or that of
-/// [`Execution::events`](crate::Execution::events), which ends with its execution.
+/// The stream of [`Execution::events`](crate::Execution::events), which ends with its execution, or
+/// of [`Runtime::events`](crate::Runtime::events), which never ends unless the filter asked only
+/// for [the records that there are now](EventFilter::until_now).
 ///
 /// If the store fails, the stream returns the error and continues where it was: the next item is
 /// the next event or, after a while, the next error. A damaged record is one error in its place
 /// ([`RuntimeError::Store`] with [`StoreError::Corrupt`](super::StoreError::Corrupt)), and the
-/// stream continues with the record after it. The same holds for other damaged parts of an
-/// execution: its events then contain only what its records have.
+/// stream continues with the record after it. Other damaged parts of an execution are reported in
+/// the same way. Its events then contain only the data of its records.
 #[must_use = "a stream reads nothing unless it is asked for its items"]
 pub struct Events {
     ready: VecDeque<Item>,
@@ -94,8 +92,8 @@ impl Events {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 
-    /// How many deltas this subscriber has missed because it was slow. Only those that it asked for
-    /// and may see are counted.
+    /// The number of deltas that this subscriber has missed because it was slow. Only those that it
+    /// asked for and may see are counted.
     pub fn missed(&self) -> u64 {
         self.missed.load(Ordering::Relaxed)
     }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use flow_runtime::engine::NodePath;
+
 /// A pattern of the paths of nodes, such as `research.agent.*`.
 ///
 /// A path consists of segments separated by dots. In a pattern, `*` stands for one segment and `**`
@@ -69,7 +71,7 @@ impl InvalidPattern {
         &self.pattern
     }
 
-    /// The index of the segment that is wrong, from 1.
+    /// The number of the segment that is wrong, from 1.
     pub fn segment(&self) -> usize {
         self.segment
     }
@@ -164,13 +166,12 @@ fn named(segment: &str) -> Result<Part, Problem> {
 }
 
 impl Part {
-    fn matches(&self, segment: &str) -> bool {
+    fn matches(&self, segment: NodePath<'_>) -> bool {
         match self {
             Part::Any => true,
             Part::Rest => false,
             Part::Named { name, item } => {
-                let (found, index) = split_item(segment);
-                found == name && (item.is_none() || *item == index)
+                segment.node() == name && (item.is_none() || *item == segment.item())
             }
         }
     }
@@ -179,13 +180,13 @@ impl Part {
 impl Pattern {
     /// Returns true if the pattern matches this path.
     pub fn matches(&self, path: &str) -> bool {
-        let segments: Vec<&str> = path.split('.').collect();
-        if segments.contains(&"") {
+        let segments: Vec<NodePath<'_>> = NodePath::new(path).segments().collect();
+        if segments.contains(&NodePath::new("")) {
             return false;
         }
         let (mut part, mut segment) = (0, 0);
-        // The part after the last `Rest`, and the first segment that is not part of it: where to
-        // try again.
+        // The part after the last `Rest`, and the first segment that is not part of it: the place
+        // to retry from.
         let mut again = None;
         while segment < segments.len() {
             match self.parts.get(part) {
@@ -215,22 +216,6 @@ impl fmt::Display for Pattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.text)
     }
-}
-
-/// The name of a segment, and the index of its item if it has one.
-pub(crate) fn split_item(segment: &str) -> (&str, Option<u32>) {
-    let Some((name, index)) = segment.split_once('[') else {
-        return (segment, None);
-    };
-    (
-        name,
-        index.strip_suffix(']').and_then(|index| index.parse().ok()),
-    )
-}
-
-/// The name of the node at a path.
-pub(super) fn node_id(path: &str) -> &str {
-    split_item(path.rsplit('.').next().unwrap_or(path)).0
 }
 
 #[cfg(test)]

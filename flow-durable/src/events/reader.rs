@@ -1,8 +1,8 @@
 //! Reads the log of a store continuously.
 //!
-//! The store is the buffer: a slow subscriber only reads later. The one hard thing is the position
-//! of deltas, which are not stored: each knows the number of the record after it, and is held until
-//! the records before it have been passed.
+//! The store is the buffer: a slow subscriber only reads later. The difficulty is the position of
+//! deltas, which are not stored. Each delta knows the number of the record after it, and is held
+//! until the records before that one have been passed.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -15,29 +15,30 @@ use futures_util::future::select;
 
 use super::deltas::{Listener, Waiting};
 use super::event::{DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
-use super::executions::{Described, Executions, is_end};
+use super::executions::{Described, Executions};
 use super::filter::EventFilter;
+use crate::entry::is_end;
 use crate::error::RuntimeError;
 use crate::events::deltas::Delta;
 use crate::owned::Owned;
 use crate::values::NodeValues;
 
-/// How many records are read at once, at first and at most. As many are read as fill what the filter
-/// reads ahead.
+/// The initial and the maximum number of records that are read at once. A page has about as many
+/// bytes as the filter reads ahead.
 const PAGE: [usize; 2] = [32, 256];
 
-/// The bytes of a record beside its texts.
+/// The size of a record without its texts, in bytes.
 const OTHERWISE: usize = 256;
 
-/// How many deltas are held at most.
+/// The maximum number of deltas that are held.
 const HELD: usize = 1024;
 
-/// How soon the reader tries again after the store has failed.
+/// The delay before the reader retries after the store has failed.
 const TRY_AGAIN: Duration = Duration::from_millis(250);
 
 type Entry = Result<Logged, DamagedRecord>;
 
-/// A delta whose turn has not come, and about how many bytes it takes.
+/// A delta whose turn has not come, and its approximate size in bytes.
 #[derive(Debug)]
 struct Held {
     event: DeltaEvent,
@@ -55,21 +56,21 @@ pub(super) struct Reader {
     /// The offset of the last requested record.
     until: Option<u64>,
     page: VecDeque<Entry>,
-    /// How many records the next page has.
+    /// The number of records of the next page.
     limit: usize,
     deltas: Option<Arc<Listener>>,
     /// Deltas whose nodes have not been looked up yet.
     received: VecDeque<Waiting>,
     /// Deltas whose turn has not come.
     held: VecDeque<Held>,
-    /// Deltas that were missed since the subscriber was last told.
+    /// The number of missed deltas that are not reported yet.
     lost: u64,
     missed: Arc<AtomicU64>,
     executions: Executions,
     has_failed: bool,
-    /// True if nothing has come for a while, so that an execution may have ended unnoticed.
+    /// True if nothing has arrived for a while, so that an execution may have ended unnoticed.
     is_idle: bool,
-    /// True if the execution is over whose events are read until then.
+    /// True if the filter reads until the end of an execution, and the execution is over.
     over: bool,
 }
 
@@ -113,8 +114,7 @@ impl Reader {
         })
     }
 
-    /// The next events, and an error after them if the store fails. `None` at the end of the
-    /// stream.
+    /// The next events, and an error after them if the store fails. Empty at the end of the stream.
     pub(super) async fn read(&mut self) -> VecDeque<Item> {
         if std::mem::take(&mut self.has_failed) {
             tokio::time::sleep(TRY_AGAIN).await;
@@ -187,7 +187,7 @@ impl Reader {
     }
 
     /// Returns true if the execution whose end is awaited was removed, or is over although no
-    /// record that could be read said so.
+    /// readable record said so.
     async fn is_gone(&self) -> Result<bool, StoreError> {
         let (true, Some(id)) = (self.filter.until_over, self.filter.execution) else {
             return Ok(false);
@@ -245,9 +245,16 @@ impl Reader {
         };
         self.release(events, Some((logged.execution, logged.record.seq)));
         self.tell_damaged(events);
-        if let Some(described) = described {
+        let (values, mut damaged) = match values.transpose() {
+            Ok(values) => (values, None),
+            Err(error) => (None, Some(error)),
+        };
+        // Behind its event, so that whoever continues from there does not meet the damage again.
+        if let Some(mut described) = described {
+            damaged = damaged.or(described.damaged.take());
             events.push_back(Ok(recorded(logged.clone(), described, values)));
         }
+        events.extend(damaged.map(Err));
         self.executions.passed(logged);
         if self.filter.until_over && is_end(logged.record.kind) {
             self.over = true;
@@ -257,7 +264,7 @@ impl Reader {
     }
 
     /// Handles a record that cannot be read. The filter might allow it, so it is reported to its
-    /// owner; if the owner is not known, it is reported to everyone, without a name.
+    /// owner. If the owner is not known, it is reported to everyone, without the execution.
     async fn pass_damaged(
         &mut self,
         record: &DamagedRecord,
@@ -361,7 +368,7 @@ impl Reader {
     }
 }
 
-/// About how many bytes a record takes.
+/// The approximate size of a record in bytes.
 fn bytes_of(logged: &Logged) -> usize {
     let record = &logged.record;
     let owner = logged.owner.as_ref().map_or(0, String::len);

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use flow_runtime::engine::NodePath;
 use flow_store::ExecutionId;
 use serde::Serialize;
 
 use super::event::ExecutionEvent;
-use crate::inner::without_items;
 
-/// Counts of events, which are [added](EventStatistics::add) one by one. It grows with the nodes and
-/// the executions that it meets, and not with the events and items.
+/// Counts of events, which are [added](EventStatistics::add) one by one. Their size grows with the
+/// nodes and the executions, not with the events and items.
 ///
 /// # Examples
 ///
@@ -55,7 +55,7 @@ pub struct EventStatistics {
 }
 
 impl EventStatistics {
-    /// No events yet.
+    /// Creates statistics without events.
     pub fn new() -> Self {
         EventStatistics::default()
     }
@@ -67,19 +67,19 @@ impl EventStatistics {
         self.executions.extend(event.execution());
         let is_of_node = event.record().is_none_or(|record| record.visit > 0);
         if let Some(path) = event.path().filter(|_| is_of_node) {
-            let node = without_items(path);
+            let node = NodePath::new(path).without_items();
             if !self.nodes.contains(&node) {
                 self.nodes.insert(node);
             }
         }
     }
 
-    /// How many events there were.
+    /// The number of events.
     pub fn total(&self) -> u64 {
         self.total
     }
 
-    /// How many there were of each [type](ExecutionEvent::event_type).
+    /// The number of events of each [type](ExecutionEvent::event_type).
     pub fn by_type(&self) -> &BTreeMap<&'static str, u64> {
         &self.by_type
     }
@@ -89,7 +89,7 @@ impl EventStatistics {
         self.nodes.iter().map(String::as_str)
     }
 
-    /// How many executions they belong to.
+    /// The number of executions to which the events belong.
     pub fn executions(&self) -> usize {
         self.executions.len()
     }

@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use flow_runtime::engine::NodePath;
 use flow_spec::{FlowDocument, NodeDocument};
-
-use super::pattern::{node_id, split_item};
 
 /// The function, type or flow of each node of a flow, by path. The body of a loop over items is at
 /// `…[]`.
@@ -17,7 +16,7 @@ pub(super) struct Structure {
 }
 
 impl Structure {
-    /// Reads a structure with this hash. A text that is not a structure gives no facts.
+    /// Reads a structure with this hash. A text that is not a structure results in an empty one.
     pub(super) fn parse(hash: &str, text: &str) -> Structure {
         let mut types = HashMap::new();
         let document = FlowDocument::parse_spec(text).ok();
@@ -42,12 +41,12 @@ impl Structure {
         self.document.as_ref()
     }
 
-    /// The function, type or flow of a node. Its name, if that is not known.
+    /// The function, type or flow of a node, or its name if that is not known.
     pub(super) fn type_at(&self, path: &str) -> Arc<str> {
-        let path = structural(path);
-        match self.types.get(&path) {
+        let path = NodePath::new(path);
+        match self.types.get(&path.of_any_item()) {
             Some(r#type) => r#type.clone(),
-            None => node_id(&path).into(),
+            None => path.node().into(),
         }
     }
 }
@@ -67,16 +66,6 @@ fn add_node(node: &NodeDocument, path: String, types: &mut HashMap<String, Arc<s
         add(inner, &path, types);
     }
     types.insert(path, node.r#type.as_str().into());
-}
-
-/// The path with `[]` instead of the index of each item.
-pub(crate) fn structural(path: &str) -> String {
-    let segment = |segment| match split_item(segment) {
-        (name, Some(_)) => format!("{name}[]"),
-        (name, None) => name.to_owned(),
-    };
-    let segments: Vec<String> = path.split('.').map(segment).collect();
-    segments.join(".")
 }
 
 #[cfg(test)]

@@ -1,31 +1,33 @@
-//! What nodes read and write, for the subscribers who ask for it.
+//! The values that nodes read and write, for the subscribers who ask for them.
 
 use flow_spec::FlowDocument;
 use flow_store::{ExecutionId, Record, Store, StoreError};
 
+use crate::error::RuntimeError;
 use crate::inner::records_since_snapshot;
 use crate::values::{NodeValues, State, Values};
 
-/// The values of an execution as far as the stream has come.
+/// The values of an execution at the position of the stream.
 #[derive(Debug, Default)]
 pub(super) enum Followed {
     /// The records before the next one have still to be read.
     #[default]
     Unknown,
     Known(Box<State>),
-    /// A record is damaged, so that what comes after it says nothing.
+    /// A record is damaged, so the values after it are not known.
     Unreadable,
 }
 
 impl Followed {
-    /// Follows the next record, and returns what its node read or wrote by it.
+    /// Follows the next record, and returns the values that its node read or wrote by it. `None` if
+    /// an earlier record is damaged; the first damaged one is an error.
     pub(super) async fn add(
         self,
         store: &dyn Store,
         id: ExecutionId,
         structure: &FlowDocument,
         record: &Record,
-    ) -> Result<(Option<NodeValues>, Followed), StoreError> {
+    ) -> Result<(Option<Result<NodeValues, RuntimeError>>, Followed), StoreError> {
         let mut earlier = Vec::new();
         let state = match self {
             Followed::Unreadable => return Ok((None, Followed::Unreadable)),
@@ -35,7 +37,7 @@ impl Followed {
                 State::default()
             }
         };
-        let mut values = Values::new(structure, state);
+        let mut values = Values::new(id, structure, state);
         let mut accessed = Ok(NodeValues::default());
         for record in earlier.iter().chain([record]) {
             accessed = values.accessed(record);
@@ -43,12 +45,10 @@ impl Followed {
                 break;
             }
         }
-        Ok(match accessed {
-            Ok(accessed) => (
-                Some(accessed),
-                Followed::Known(Box::new(values.into_state())),
-            ),
-            Err(_) => (None, Followed::Unreadable),
-        })
+        let followed = match accessed {
+            Ok(_) => Followed::Known(Box::new(values.into_state())),
+            Err(_) => Followed::Unreadable,
+        };
+        Ok((Some(accessed), followed))
     }
 }

@@ -17,23 +17,23 @@ use crate::error::RuntimeError;
 use crate::journal::Journal;
 use crate::parts::Part;
 
-/// How often a part looks whether its results are still wanted.
+/// The interval at which a part checks that its results are still wanted.
 const LOOK_WHETHER_WANTED: Duration = Duration::from_secs(5);
 
-/// The same for a part that only waits for people.
+/// The interval for a part that only waits for people.
 const LOOK_WHILE_PAUSED: Duration = Duration::from_secs(600);
 
 impl Inner {
-    /// Whether somebody waits for the results of a part.
+    /// Returns true if an execution waits for the results of a part.
     pub(super) async fn is_wanted(&self, part: &Part) -> Result<bool, RuntimeError> {
         let row = self.store.without_result(part.of).await;
         let row = row.map_err(RuntimeError::of(part.of))?;
         Ok(row.is_some_and(|row| !row.status.is_over()))
     }
 
-    /// Returns if the results of a part are wanted. If they are not, ends the part, and never returns.
+    /// Returns if the results of a part are wanted. Otherwise ends the part and never returns.
     async fn wanted(&self, part: &Part) {
-        // If the store cannot say, they may be.
+        // If the store cannot be read, they may be wanted.
         while !self.is_wanted(part).await.unwrap_or(true) {
             let reason = "the execution that had this part is over";
             if self.end_part(part.id(), reason).await.is_ok() {
@@ -43,10 +43,10 @@ impl Inner {
         }
     }
 
-    /// Looks from time to time whether the results of a part are still wanted. Never returns.
+    /// Checks from time to time that the results of a part are still wanted. Never returns.
     async fn watch_over(&self, part: &Part, journal: &Journal) -> Infallible {
         loop {
-            // A part that only waits is paused meanwhile, and looks when it goes on.
+            // A part that only waits is paused meanwhile, and checks when it resumes.
             let paused_until = journal.now_ms().saturating_add(millis(LOOK_WHILE_PAUSED));
             let seldom = pin!(journal.sleep_until(paused_until));
             select(seldom, pin!(tokio::time::sleep(LOOK_WHETHER_WANTED))).await;
@@ -55,9 +55,9 @@ impl Inner {
     }
 }
 
-/// The run of a part: it ends with its loop, and begins and goes on only while its results are wanted.
-/// Those of a copy, which is no part of anything, are. With `counts_steps`, it says how many steps it
-/// took.
+/// The run of a part, which ends with its loop. It begins and continues only while its results are
+/// wanted. Those of a copy, which is not a part of anything, always are. With `counts_steps`, the
+/// output has the number of steps.
 pub(crate) fn as_part(
     mut work: Work,
     engine: Arc<Durable>,
@@ -70,7 +70,7 @@ pub(crate) fn as_part(
         let watched = part.as_ref().zip(inner.as_ref());
         let journal = engine.journal();
         if let Some((part, inner)) = watched {
-            // Not a moment at which nothing moves in a replay.
+            // The replay is not idle meanwhile.
             let _active = journal.active();
             inner.wanted(part).await;
         }

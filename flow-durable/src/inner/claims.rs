@@ -1,4 +1,4 @@
-//! The claims of this process, which are made, renewed and given up, and watched claims of others.
+//! Makes, renews and gives up the claims of this process, and watches claims of others.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::pin::pin;
@@ -16,8 +16,8 @@ use crate::lease::Term;
 /// The fence of the claim with which an execution is created.
 pub(crate) const FIRST_FENCE: u64 = 1;
 
-/// A claim to an execution that may have been stored. If this is dropped, nobody resumes the
-/// execution.
+/// A claim to an execution that may have been stored. Dropping this gives the claim up, because
+/// nothing runs the execution.
 pub(crate) struct UnusedClaim<'a>(pub(crate) &'a Inner, pub(crate) ExecutionId);
 
 impl UnusedClaim<'_> {
@@ -32,8 +32,8 @@ impl Drop for UnusedClaim<'_> {
     }
 }
 
-/// The calls that are making claims. Until they are done, the store may have a claim of this process
-/// to an execution that does not run yet.
+/// The calls that are making claims. Until they are done, the store may have a claim of this
+/// process to an execution that does not run yet.
 #[derive(Default)]
 pub(crate) struct Claiming {
     calls: Mutex<Calls>,
@@ -47,7 +47,7 @@ struct Calls {
     under_way: BTreeSet<u64>,
 }
 
-/// A call that makes claims, until what it has claimed runs or was given up.
+/// A call that makes claims, until the claimed executions run or have been given up.
 pub(crate) struct Call<'a>(&'a Claiming, u64);
 
 impl Claiming {
@@ -97,7 +97,7 @@ impl Drop for Call<'_> {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unknown {
     fence: u64,
-    /// The number of the next call that makes claims, as this was seen.
+    /// The number of the next call that makes claims, at the time this was seen.
     next_call: u64,
 }
 
@@ -105,7 +105,7 @@ pub(crate) struct Unknown {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Watched {
     pub(crate) claim: Claim,
-    /// Since when the claim has been unchanged.
+    /// The time since which the claim has been unchanged.
     pub(crate) since: Instant,
 }
 
@@ -142,8 +142,8 @@ impl Inner {
         *newest = (*newest).max(fence);
     }
 
-    /// Gives up the executions with which this process cannot continue, so that it, or another
-    /// process, can try again at once.
+    /// Gives up the executions that this process cannot continue, so that it or another process can
+    /// retry at once.
     pub(crate) async fn release(&self) {
         let unreleased: Vec<_> = lock(&self.unreleased)
             .iter()
@@ -154,7 +154,7 @@ impl Inner {
         }
     }
 
-    /// Gives up one execution. If the store fails, this is tried again before claims are renewed.
+    /// Gives up one execution. If the store fails, this is retried before claims are renewed.
     pub(crate) async fn release_one(&self, id: ExecutionId, fence: u64) {
         let Ok(row) = self.store.without_result(id).await else {
             return;
@@ -162,7 +162,7 @@ impl Inner {
         let paused = row.filter(|row| row.status == Status::Paused);
         let append = Append {
             release: true,
-            // This write would remove it.
+            // The timer stays: this write would remove it.
             timer_ms: paused.and_then(|row| row.wake_ms),
             now_ms: self.now_ms(),
             ..Append::default()
@@ -176,8 +176,8 @@ impl Inner {
         }
     }
 
-    /// Renews the claims of this process for as long as it lives: in time, or when a claim that has
-    /// run out is needed.
+    /// Renews the claims of this process for as long as it lives: in time, or when an expired claim
+    /// is needed.
     pub(crate) fn keep_renewing(self: &Arc<Self>) {
         let (inner, every) = (Arc::downgrade(self), self.options.lease / 3);
         let needed = self.renew.clone();
@@ -220,9 +220,9 @@ impl Inner {
         self.give_up_unknown(held).await;
     }
 
-    /// Gives up the claims of this process to executions that it does not run. The store made them
-    /// without this process learning of it, because an answer was lost, and would prolong them for
-    /// as long as the process lives. A claim that is being made is none of them.
+    /// Gives up the claims of this process to executions that it does not run. The store made them,
+    /// but its answer was lost, and would prolong them for as long as the process lives. A claim
+    /// that is being made is not given up.
     async fn give_up_unknown(&self, held: HashSet<ExecutionId>) {
         let unknown: HashSet<ExecutionId> = {
             let active = lock(&self.active);
@@ -249,14 +249,14 @@ impl Inner {
     /// The fence of the claim of this process to an execution, if it has one.
     async fn own_fence(&self, id: ExecutionId) -> Option<u64> {
         let row = self.store.execution(id).await.ok()??;
-        // Read after the fence: if the claim has changed meanwhile, that fence is over.
+        // Read after the fence: if the claim has changed meanwhile, that fence is no longer valid.
         let claim = self.store.claim_of(id).await.ok()??;
         (claim.holder == self.holder).then_some(row.fence)
     }
 
-    /// Resumes an execution if it can be claimed. If it cannot, it is due because its claim is
-    /// ahead of this clock. Then this watches the claim, and breaks it when nobody has renewed it
-    /// for as long as it was made for, measured by a clock that cannot be set.
+    /// Resumes an execution if it can be claimed. If not, it is due because its claim is ahead of
+    /// this clock. This then watches the claim, and breaks it if nobody has renewed it for its
+    /// whole length, measured by a clock that cannot be set.
     pub(crate) async fn launch_or_watch(
         self: &Arc<Self>,
         id: ExecutionId,

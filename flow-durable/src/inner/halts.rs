@@ -1,4 +1,4 @@
-//! Why executions could not continue here, and since when.
+//! The errors that kept executions from continuing here, with their times.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -8,18 +8,18 @@ use tokio::time::Instant;
 
 use crate::error::RuntimeError;
 
-/// Why somebody looks for work.
+/// The reason for a look for work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Look {
     /// The program asks for it.
     Asked,
-    /// It is time to.
+    /// The interval has passed.
     Timed,
-    /// There may be something new. Whoever looks may have caused that by itself.
+    /// There may be something new. The process itself may have caused the hint.
     Hinted,
 }
 
-/// Why executions could not continue here.
+/// The errors that kept executions from continuing here.
 #[derive(Debug, Default)]
 pub(crate) struct Halts(HashMap<ExecutionId, Halt>);
 
@@ -47,7 +47,7 @@ impl Halts {
         self.0.get(id).map(|halt| &halt.error)
     }
 
-    /// Those that this process has tried to continue, and why it could not.
+    /// The executions that this process tried and failed to continue, with the errors.
     pub(crate) fn refused(&self) -> Vec<(ExecutionId, RuntimeError)> {
         let is_refusal = |error: &RuntimeError| {
             !matches!(
@@ -64,16 +64,16 @@ impl Halts {
         self.0.retain(|_, halt| keeps(&halt.error));
     }
 
-    /// Returns true if this look is no reason to try again: only a program that asks for it is one,
-    /// or, if the store has failed, some time. To give an execution up is a hint, and who follows
-    /// it at once repeats the step for as long as the store refuses its outcome.
+    /// Returns true if this look is not a reason to retry. A reason is a request of the program or,
+    /// if the store has failed, some time. Giving up an execution is a hint too: following it at
+    /// once would repeat the step for as long as the store refuses its outcome.
     pub(crate) fn keeps_out(&self, id: &ExecutionId, look: Look, pause: Duration) -> bool {
         let Some(Halt { error, at }) = self.0.get(id) else {
             return false;
         };
         match (look, error) {
             (Look::Asked, _) => false,
-            // Of one that is halted, the store says whether it is due.
+            // The store knows whether a halted execution is due.
             (_, RuntimeError::TakenOver(_) | RuntimeError::Halted { .. }) => false,
             (_, RuntimeError::Store { .. }) if error.damaged().is_some() => true,
             (Look::Timed, RuntimeError::Store { .. }) => false,

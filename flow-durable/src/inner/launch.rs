@@ -1,4 +1,4 @@
-//! The runs of this process: how they begin, and what happens after they stop.
+//! Starts the runs of this process, and handles their ends.
 
 use std::future::Future;
 use std::pin::{Pin, pin};
@@ -24,8 +24,8 @@ use crate::options::StoredOptions;
 use crate::parts::loop_of_parts;
 use crate::registered::Registered;
 
-/// Marks a run of this process as stopped when it is dropped. This also happens when the run's task
-/// is dropped, because it panicked or because its tokio runtime has ended.
+/// Marks a run of this process as stopped when it is dropped. The run's task also drops it if it
+/// panics or its tokio runtime ends.
 pub(crate) struct RunGuard {
     pub(crate) inner: Arc<Inner>,
     pub(crate) id: ExecutionId,
@@ -38,11 +38,11 @@ impl RunGuard {
         let Some(run) = &self.run else { return };
         self.inner.driven(self.id, run, driven).await;
         let over = run.over.get().cloned();
-        // Whoever drains waits until the execution that waits for this one is told.
+        // A drain waits until the execution that waits for this one is notified.
         let inner = self.inner.clone();
         let _call = over.as_ref().map(|_| inner.claiming.begin());
         self.run = None;
-        // Its place may be needed by the execution that waits for it.
+        // The execution that waits for this one may need its slot.
         drop(self.slot.take());
         if let Some(row) = over {
             inner.over(&row).await;
@@ -65,9 +65,8 @@ impl Drop for RunGuard {
 }
 
 impl Inner {
-    /// Tells the process's own run of an execution that there is an answer, or resumes the
-    /// execution. If it cannot continue here, [`Execution::settled`] says why, and another process
-    /// may resume it.
+    /// Notifies the process's own run of an execution of an answer, or resumes the execution. If it
+    /// cannot continue here, [`Execution::settled`] says why, and another process may resume it.
     pub(crate) async fn wake(self: &Arc<Self>, id: ExecutionId) {
         let run = lock(&self.active).get(&id).cloned();
         if let Some(run) = run {
@@ -84,7 +83,7 @@ impl Inner {
         }
     }
 
-    /// Notes why an execution cannot continue here, unless this process runs it all the same.
+    /// Notes why an execution cannot continue here, unless this process runs it anyway.
     pub(crate) fn cannot_continue(&self, id: ExecutionId, error: RuntimeError) {
         let active = lock(&self.active);
         if !active.contains_key(&id) {
@@ -126,7 +125,7 @@ impl Inner {
                 return Ok(false);
             }
             if row.halt().is_some() {
-                // It continues when somebody says so.
+                // It continues only on request.
                 return Ok(false);
             }
             let is_lost = inner.is_lost(&row).await?;
@@ -142,12 +141,12 @@ impl Inner {
             let flow = inner.version(&row).await?;
             let has_key = row.concurrency.is_some();
             let Some(slot) = inner.slots.take(&row.flow, has_key).await else {
-                // It goes on when a slot gets free, here or in another process.
+                // It resumes when a slot becomes free, here or in another process.
                 inner.keep_taking();
                 return Ok(false);
             };
             if inner.draining.is_cancelled() {
-                // Whoever drains may have seen that all slots are free.
+                // A drain may have seen that all slots are free.
                 return Err(RuntimeError::ShutDown(id));
             }
             let (_call, term) = (inner.claiming.begin(), inner.term());
@@ -340,9 +339,9 @@ impl Inner {
         });
     }
 
-    /// Makes a run the one of this process. A process that is stopped while it makes a claim may
-    /// make another one meanwhile: the newer one counts, and the run with the older one is told that
-    /// it has lost the execution. Returns false if that is this run.
+    /// Registers the run of an execution. A process that was stopped while it made a claim may have
+    /// made a newer one. The run with the newer claim counts, and the other one is notified that it
+    /// has lost the execution. Returns false if that is this run.
     fn register(&self, id: ExecutionId, run: &Arc<ActiveRun>) -> bool {
         self.lose_older(id, run.fence);
         let mut active = lock(&self.active);
@@ -354,7 +353,7 @@ impl Inner {
         true
     }
 
-    /// Tells a run with an older claim of this process that it has lost the execution.
+    /// Notifies a run with an older claim of this process that it has lost the execution.
     fn lose_older(&self, id: ExecutionId, fence: u64) {
         let run = lock(&self.active).get(&id).cloned();
         if let Some(run) = run.filter(|run| run.fence < fence) {
@@ -362,8 +361,8 @@ impl Inner {
         }
     }
 
-    /// Notes that a run has stopped, and why it could not continue. Returns false if it was not the
-    /// one of this process any more: then nothing of this concerns the execution.
+    /// Notes that a run has stopped, and why it could not continue. Returns false if it was no
+    /// longer the run of this process: then the execution is not affected.
     fn unregister(
         &self,
         id: ExecutionId,
@@ -381,7 +380,7 @@ impl Inner {
         true
     }
 
-    /// Called when a run of this process has stopped.
+    /// Handles the end of a run of this process.
     pub(crate) async fn driven(
         self: &Arc<Self>,
         id: ExecutionId,
@@ -407,8 +406,8 @@ impl Inner {
             wake_ms,
         } = driven
         {
-            // An answer that arrived while the run was pausing has woken nobody, nor has a part that
-            // ended then. If the store cannot say, assume that there is one.
+            // An answer that arrived while the run was pausing has woken nobody, nor has a part
+            // that ended then. If the store cannot be read, assume that there is one.
             let is_asked = |pause: &PauseRow| asked.contains(&pause.token);
             if !asked.is_empty() && self.is_answered(id, is_asked).await.unwrap_or(true)
                 || self.parts_are_over(&parts).await.unwrap_or(true)

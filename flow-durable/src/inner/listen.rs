@@ -1,4 +1,4 @@
-//! Listens to the hints of the store, so that what other processes write is noticed at once.
+//! Listens to the hints of the store, to notice the writes of other processes at once.
 
 use std::future::pending;
 use std::pin::pin;
@@ -13,13 +13,13 @@ use tokio::time::Instant;
 
 use super::{Inner, Look, Once};
 
-/// How often somebody who waits for records looks for them if there are no hints.
+/// The interval at which waiters look for records if there are no hints.
 const LOOK_AGAIN: Duration = Duration::from_millis(250);
 
-/// How often if there are. A hint is lost with the process that was to send it.
+/// The interval if there are hints. A crash can lose a hint.
 const LOOK_AGAIN_WITH_HINTS: Duration = Duration::from_secs(2);
 
-/// How long after a look the next hint is followed: if many come, one look finds what all tell of.
+/// The pause after a look before the next hint is followed: one look serves many hints.
 const AFTER_LOOK: Duration = Duration::from_millis(50);
 
 /// The hints of the store.
@@ -31,7 +31,7 @@ pub(crate) struct Hints {
     pub(crate) work: Arc<Notify>,
 }
 
-/// Without a listener there are no hints.
+/// Marks the hints as no longer live when it is dropped.
 struct Listening(Arc<AtomicBool>);
 
 impl Drop for Listening {
@@ -41,8 +41,8 @@ impl Drop for Listening {
 }
 
 impl Hints {
-    /// How long to wait before looking for records that another process has written, and that
-    /// nobody has told of.
+    /// The time to wait before looking for records that another process has written without a
+    /// notification.
     pub(crate) fn look_again(&self) -> Duration {
         if self.are_live.load(Ordering::Acquire) {
             LOOK_AGAIN_WITH_HINTS
@@ -52,8 +52,8 @@ impl Hints {
     }
 }
 
-/// Returns when it is time to look for work: after a while or, for whoever looks when there is a
-/// hint, then, but not at once after the last look.
+/// Returns when it is time to look for work: after the interval or, with `on_hints`, at a hint that
+/// does not come at once after the last look.
 pub(super) async fn time_to_look(
     every: Duration,
     work: &Notify,
@@ -94,7 +94,7 @@ impl Inner {
                     return;
                 };
                 let was_live = listening.0.swap(change.is_live, Ordering::AcqRel);
-                // Who waits with hints in mind has to know that there are none any more.
+                // Waiters that rely on hints have to know when there are no longer any.
                 if change.records || was_live != change.is_live {
                     inner.committed.notify_waiters();
                 }

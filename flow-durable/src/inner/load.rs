@@ -1,8 +1,8 @@
-//! Reads what is needed to resume an execution.
+//! Reads the data that is needed to resume an execution.
 
 use std::collections::HashSet;
 
-use flow_runtime::engine::Saved;
+use flow_runtime::engine::{NodePath, Saved};
 use flow_spec::diff::{Change, Effect};
 use flow_spec::document::types;
 use flow_spec::{FlowDocument, NodeDocument};
@@ -14,12 +14,12 @@ use serde_json::{Map, Value};
 
 use super::{Inner, PAGE};
 use crate::engine::Snapshot;
+use crate::entry::Entry;
 use crate::error::RuntimeError;
 use crate::journal::Visits;
 use crate::options::StoredOptions;
-use crate::parts::Division;
 use crate::registered::{Registered, document};
-use crate::replay::{is_awaited, node_error, waits_until};
+use crate::replay::is_awaited;
 use crate::steps::missing;
 
 /// The visits to nodes of the outermost flow that a snapshot counts.
@@ -37,7 +37,7 @@ pub(crate) struct Loaded {
     pub(crate) records: Vec<Record>,
     pub(crate) pauses: Vec<PauseRow>,
     pub(crate) options: StoredOptions,
-    /// The changes in the flow since then.
+    /// The changes in the flow since the execution started.
     pub(crate) changes: Option<Vec<String>>,
 }
 
@@ -55,8 +55,8 @@ impl Reached {
         let namespace = namespace.or(records.first().map(|first| first.path.as_str()));
         let namespace = namespace.unwrap_or_default();
         let mut reached: HashSet<String> = started
-            .filter_map(|record| record.path.strip_prefix(namespace)?.strip_prefix('.'))
-            .map(without_items)
+            .filter_map(|record| NodePath::new(&record.path).within(namespace))
+            .map(NodePath::without_items)
             .collect();
         reached.extend(
             snapshot
@@ -66,8 +66,8 @@ impl Reached {
         Reached(reached)
     }
 
-    /// Returns true if a change concerns something that was reached. The flow itself always was. A
-    /// replay shows if what an execution has passed would have no use.
+    /// Returns true if a change concerns something that was reached, as the flow itself always was.
+    /// A replay shows whether the records of a passed node still have a use.
     fn concerns(&self, change: &Change, old: &FlowDocument) -> bool {
         if !change.passed.is_empty() {
             return false;
@@ -77,11 +77,10 @@ impl Reached {
     }
 }
 
-/// The path of a node in a document as runs name it: in place of the body of a loop, they name the
-/// loop.
+/// The path of a node in a document, as runs name it: the body of a loop has the path of the loop.
 fn path_in_runs(document: &FlowDocument, path: &str) -> String {
     let (mut flow, mut names) = (Some(document), Vec::new());
-    for id in path.split('.') {
+    for id in NodePath::new(path).segments().map(NodePath::as_str) {
         let nodes = flow.map_or(&[][..], |flow| &flow.nodes);
         let is_loop_over_it = |node: &&NodeDocument| {
             node.r#type == types::EACH && node.params.get("body").is_some_and(|body| body == id)
@@ -94,37 +93,20 @@ fn path_in_runs(document: &FlowDocument, path: &str) -> String {
     names.join(".")
 }
 
-/// The nodes that an execution has passed, by path as in [`Reached`]: the journal contains what they, or
-/// nodes inside them, returned.
+/// The nodes that an execution has passed, by path as in [`Reached`]: the journal contains their
+/// results, or those of nodes inside them.
 fn passed(records: &[Record], namespace: &str) -> HashSet<String> {
     let mut passed = HashSet::new();
     for record in records.iter().filter(|record| is_awaited(record.kind)) {
-        let path = record.path.strip_prefix(namespace);
-        let Some(path) = path.and_then(|path| path.strip_prefix('.')) else {
+        let Some(path) = NodePath::new(&record.path).within(namespace) else {
             continue;
         };
-        let path = without_items(path);
-        let around = path
-            .match_indices('.')
-            .map(|(end, _)| path[..end].to_owned());
-        passed.extend(around);
-        passed.insert(path);
+        let path = path.without_items();
+        let within = Some(NodePath::new(&path));
+        let nodes = std::iter::successors(within, |path| path.parent());
+        passed.extend(nodes.map(|node| node.to_string()));
     }
     passed
-}
-
-/// A path without the indices of items.
-pub(crate) fn without_items(path: &str) -> String {
-    let mut kept = String::new();
-    for part in path.split('[') {
-        // In each part except the first, the text before `]` is an index.
-        kept.push_str(if kept.is_empty() {
-            part
-        } else {
-            part.split_once(']').map_or("", |(_, rest)| rest)
-        });
-    }
-    kept
 }
 
 impl Inner {
@@ -182,7 +164,7 @@ impl Inner {
         })
     }
 
-    /// The changes up to a version of a flow that break an execution, as far as documents say. A
+    /// The changes up to a version of a flow that break an execution, judged by documents only. A
     /// runtime that has the version [judges](Self::judge) by a replay.
     pub(crate) async fn changes_up_to(
         &self,
@@ -204,8 +186,8 @@ impl Inner {
         let snapshot = records
             .iter()
             .rfind(|record| record.kind == RecordKind::Snapshot);
-        let snapshot: Option<Snapshot> =
-            snapshot.and_then(|record| serde_json::from_str(&record.payload).ok());
+        let snapshot = snapshot.map(|record| snapshot_in(row.id, record));
+        let snapshot = snapshot.transpose()?;
         let namespace = snapshot.as_ref().map_or(&first.path, |it| &it.namespace);
         let passed = passed(&records, namespace);
         let reached = Reached::new(&records, snapshot.as_ref());
@@ -263,7 +245,7 @@ impl Inner {
         records.map_err(RuntimeError::of(row.id))
     }
 
-    /// Reads what is needed to resume, up to this record, which is excluded.
+    /// Reads the data that is needed to resume, up to this record, which is excluded.
     pub(crate) async fn load(
         &self,
         row: &Row,
@@ -310,8 +292,8 @@ impl Inner {
     }
 }
 
-/// The records before this one, from the newest snapshot among them on. They are read backwards, a
-/// page at a time, so that a look into a long execution reads about as much as one into a short one.
+/// The records before this one, from the newest snapshot among them on. They are read backwards
+/// page by page, so a look into a long execution reads about as much as one into a short one.
 pub(crate) async fn records_since_snapshot(
     store: &dyn Store,
     id: ExecutionId,
@@ -321,7 +303,7 @@ pub(crate) async fn records_since_snapshot(
     let mut end = until;
     while end > 0 {
         let from = end.saturating_sub(PAGE as u64);
-        // Not more than is wanted: what comes later may be damaged.
+        // Reads no more than needed: later records may be damaged.
         let wanted = usize::try_from(end - from).unwrap_or(PAGE);
         let mut page = store.records(id, from, wanted).await?;
         // If records have been pruned meanwhile, the store has returned later ones instead.
@@ -382,64 +364,66 @@ fn journaled(
     let mut snapshot: Option<Snapshot> = None;
     if let Some(at) = at {
         let rest = records.split_off(at + 1);
-        if let Some(Record {
-            seq, path, payload, ..
-        }) = records.pop()
-        {
-            let read = serde_json::from_str(&payload);
-            snapshot = Some(read.map_err(|error| {
-                let reason = format!("record {seq}, a snapshot, is damaged: {error}");
-                unreadable(id, &path, reason)
-            })?);
+        if let Some(record) = records.pop() {
+            snapshot = Some(snapshot_in(id, &record)?);
         }
         records = rest;
     }
     let input = match (&snapshot, records.first()) {
         (Some(snapshot), _) => snapshot.input.clone(),
-        (None, Some(first)) if first.seq == 0 => {
-            serde_json::from_str(&first.payload).map_err(|error| {
-                let reason = format!("record 0, the input, is damaged: {error}");
-                unreadable(id, &first.path, reason)
-            })?
-        }
+        (None, Some(first)) if first.seq == 0 => input_in(id, first)?,
         _ => {
             let reason = "its first record is missing".to_owned();
             return Err(unreadable(id, flow.namespace(), reason));
         }
     };
-    match gap.or_else(|| damaged(id, &records)) {
-        Some(error) => Err(error),
-        None => Ok(Journaled {
-            input,
-            snapshot,
-            records,
-        }),
+    if let Some(gap) = gap {
+        return Err(gap);
     }
-}
-
-/// The error for a wait whose record does not say when it ends, or a failure without its error.
-fn damaged(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
-    records.iter().find_map(|record| {
-        let Record {
-            seq, path, payload, ..
-        } = record;
-        let reason = match record.kind {
-            RecordKind::Waiting if waits_until(payload).is_none() => {
-                format!("record {seq}, a wait, is damaged: it does not say until when")
-            }
-            RecordKind::GaveUp if node_error(payload).is_none() => {
-                format!("record {seq}, a failure, is damaged: it does not contain an error")
-            }
-            RecordKind::Spread if Division::parse(payload).is_none() => {
-                format!("record {seq}, of a loop that is spread, is damaged: it does not say how")
-            }
-            _ => return None,
-        };
-        Some(unreadable(id, path, reason))
+    check_records(id, &records)?;
+    Ok(Journaled {
+        input,
+        snapshot,
+        records,
     })
 }
 
-/// The error for a record of which the store has only a marker.
+/// The input in the first record of an execution, or in a snapshot.
+pub(crate) fn input_in(
+    id: ExecutionId,
+    record: &Record,
+) -> Result<Map<String, Value>, RuntimeError> {
+    match Entry::read(id, record) {
+        Entry::RunStarted(input) => input.read(),
+        Entry::Snapshot(snapshot) => snapshot.read().map(|snapshot| snapshot.input),
+        _ => {
+            let reason = format!("record {}, {}, has no input", record.seq, record.kind);
+            Err(unreadable(id, &record.path, reason))
+        }
+    }
+}
+
+fn snapshot_in(id: ExecutionId, record: &Record) -> Result<Snapshot, RuntimeError> {
+    match Entry::read(id, record) {
+        Entry::Snapshot(snapshot) => snapshot.read(),
+        _ => unreachable!("the caller has looked at the kind of the record"),
+    }
+}
+
+/// Checks the payloads that a replay cannot report when it needs them.
+fn check_records(id: ExecutionId, records: &[Record]) -> Result<(), RuntimeError> {
+    for record in records {
+        match Entry::read(id, record) {
+            Entry::Waiting(until) => drop(until.read()?),
+            Entry::GaveUp(error) => drop(error.read()?),
+            Entry::Spread(division) => drop(division.read()?),
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The error for a record for which the store has only a marker.
 pub(crate) fn kept_elsewhere(id: ExecutionId, records: &[Record]) -> Option<RuntimeError> {
     let mut records = records.iter();
     let record = records.find(|record| is_blob_marker_of(record.seq, &record.payload))?;
@@ -447,7 +431,7 @@ pub(crate) fn kept_elsewhere(id: ExecutionId, records: &[Record]) -> Option<Runt
     Some(unreadable(id, &record.path, reason))
 }
 
-/// The error for an answer of which the store has only a marker.
+/// The error for an answer for which the store has only a marker.
 fn answered_elsewhere(pause: &PauseRow) -> Option<RuntimeError> {
     match &pause.state {
         PauseState::Answered(answer) if is_blob_marker(answer) => {
@@ -458,11 +442,11 @@ fn answered_elsewhere(pause: &PauseRow) -> Option<RuntimeError> {
     }
 }
 
-/// Why a value is not in the store.
+/// The reason a value is not in the store.
 pub(crate) const WITHOUT_BLOBS: &str = "is kept as a blob, and this process has opened the store \
      without its blobs: open it as the process that wrote it, with a `BlobStore`";
 
-/// The options of an execution. `path` is where an error says that they are.
+/// The options of an execution. Errors name `path` as their place.
 ///
 /// # Errors
 ///

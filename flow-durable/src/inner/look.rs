@@ -1,5 +1,5 @@
-//! Replays the journal of an execution without running a step: to see the state to which it comes,
-//! and whether a version of the flow can continue it.
+//! Replays the journal of an execution without running a step, to see the state that it reaches and
+//! whether a version of the flow can continue it.
 
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,8 +23,8 @@ use crate::registered::Registered;
 
 impl Inner {
     /// Decides whether an execution can continue with a version of its flow, before anything is
-    /// written, and returns the changes since its own version. A part continues if the execution
-    /// with the loop does.
+    /// written. Returns the changes since its own version. A part continues if the execution with
+    /// the loop does.
     ///
     /// # Errors
     ///
@@ -57,9 +57,9 @@ impl Inner {
         }
     }
 
-    /// The same before an answer is taken: also if the version is its own, a type may have changed whose
-    /// name has not. Of one that runs, the process that runs it has replayed the journal already, and adds to
-    /// it while it is read.
+    /// Judges like `judge`, before an answer is accepted. A paused execution is replayed even on
+    /// its own version: a type may have changed while its name has not. The process of a running
+    /// one has replayed it, and adds records meanwhile.
     pub(crate) async fn judge_to_answer(
         &self,
         row: &Row,
@@ -72,7 +72,7 @@ impl Inner {
         Ok(changes)
     }
 
-    /// The changes up to a version with which an execution can continue.
+    /// The changes in a version with which an execution can continue.
     async fn changed(
         &self,
         row: &Row,
@@ -110,7 +110,7 @@ impl Inner {
                 }
                 Err(error) => error,
             };
-            // Whoever runs it may have pruned it while it was read.
+            // The process that runs it may have pruned it while it was read.
             let now = self.store.without_result(row.id).await.ok().flatten();
             match now.filter(|now| now.snapshot_seq != row.snapshot_seq) {
                 Some(now) => row = now,
@@ -119,7 +119,7 @@ impl Inner {
         }
     }
 
-    /// Replays records, and captures the state to which they come.
+    /// Replays records, and captures the state that they lead to.
     pub(crate) async fn look(
         &self,
         row: &Row,
@@ -195,10 +195,10 @@ impl Wake for Woken {
 }
 
 impl Driver {
-    /// Polls a run as long as it has records to use. Nothing that it wants to write is written.
+    /// Polls a run for as long as it has records to use. Does not write anything.
     async fn look_back(self, work: Work) -> Result<(), RuntimeError> {
-        // It runs no step, and so waits for nothing. With tokio's budget, what could go on would report
-        // that it cannot.
+        // The run starts no step, so it waits for nothing. With tokio's budget, a future that is
+        // ready could report that it is pending.
         let mut work = unconstrained(work);
         let woken = Arc::new(Woken::default());
         let waker = Waker::from(woken.clone());

@@ -1,9 +1,9 @@
-//! Executions that are halted, which everybody sees in the store, and those that lose their process
+//! Halted executions, which all processes see in the store, and executions that lose their process
 //! again and again.
 //!
-//! An execution that kills its process takes all others of that process with it, and they look alike
+//! An execution that kills its process stops all others of that process, and they look alike
 //! afterwards. So an execution that was lost several times without a new record runs without others
-//! like it, until it has one: if the process is lost again, it was this one.
+//! like it, until it has one. If the process is lost again, this execution is the cause.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -15,16 +15,16 @@ use super::{Inner, PAGE, lock};
 use crate::error::RuntimeError;
 use crate::options::StoredOptions;
 
-/// How many bytes of a reason are stored.
+/// The maximum size of a stored reason, in bytes.
 const REASON_BYTES: usize = 4096;
 
-/// The right to run an execution that may kill its process, given back when this is dropped, when a
-/// record shows that it did not, or after a while.
+/// The right to run an execution that may kill its process. It ends when this is dropped, when a
+/// record shows that the process survived, or after a while.
 #[derive(Debug, Default)]
 pub(crate) struct Suspicion(Option<Arc<Mutex<Option<OwnedSemaphorePermit>>>>);
 
 impl Suspicion {
-    /// One that ends after this time at the latest: what runs so long need not keep the others back.
+    /// A suspicion that ends after this time, so that a long run does not hold up the others.
     fn lasting(permit: OwnedSemaphorePermit, at_most: Duration) -> Self {
         let permit = Arc::new(Mutex::new(Some(permit)));
         let held = Arc::downgrade(&permit);
@@ -37,7 +37,7 @@ impl Suspicion {
         Suspicion(Some(permit))
     }
 
-    /// Ends it, because there is a new record.
+    /// Ends the suspicion, because there is a new record.
     pub(crate) fn end(&mut self) {
         self.0 = None;
     }
@@ -48,7 +48,7 @@ pub(crate) fn one_suspect() -> Arc<Semaphore> {
     Arc::new(Semaphore::new(1))
 }
 
-/// The error of whoever waits for an execution that is halted, as its row says.
+/// The error for those who wait for an execution, if its row says that it is halted.
 pub(crate) fn halted(row: &Row) -> Option<RuntimeError> {
     row.halt().map(|reason| RuntimeError::Halted {
         execution: row.id,
@@ -57,7 +57,7 @@ pub(crate) fn halted(row: &Row) -> Option<RuntimeError> {
     })
 }
 
-/// How often an execution was taken over at its last record, if it is taken over once more.
+/// The number of times that an execution was taken over at its last record, plus one.
 fn once_more(row: &Row) -> TakeOvers {
     let before = row.take_overs.filter(|it| it.at_seq == row.next_seq);
     TakeOvers {
@@ -66,7 +66,7 @@ fn once_more(row: &Row) -> TakeOvers {
     }
 }
 
-/// A reason as it is stored: not more than the beginning of a long one.
+/// A reason as it is stored: only the beginning of a long one.
 fn stored(reason: &str) -> String {
     let end = reason.floor_char_boundary(REASON_BYTES);
     match reason.get(..end) {
@@ -76,7 +76,7 @@ fn stored(reason: &str) -> String {
 }
 
 impl Inner {
-    /// Whether an execution was left by a process that was lost: its claim was not given up.
+    /// Returns true if a lost process left an execution: its claim was not given up.
     pub(super) async fn is_lost(&self, row: &Row) -> Result<bool, RuntimeError> {
         if row.status != Status::Running {
             return Ok(false);
@@ -85,8 +85,8 @@ impl Inner {
         Ok(claim.map_err(RuntimeError::of(row.id))?.is_some())
     }
 
-    /// The suspicion with which an execution that was lost may run. `None` if it has to wait until
-    /// another one has shown that it does not kill the process.
+    /// The suspicion with which a lost execution may run. `None` if it has to wait until another
+    /// one has shown that it does not kill the process.
     pub(super) fn suspect(&self, row: &Row) -> Option<Suspicion> {
         let limit = self.options.take_overs;
         if once_more(row).count < limit.saturating_sub(2).max(1) {
@@ -96,8 +96,8 @@ impl Inner {
         Some(Suspicion::lasting(permit, self.options.lease))
     }
 
-    /// Counts that a claimed execution was taken over from a process that was lost. If that happened
-    /// too often without a new record, the execution is halted.
+    /// Counts that a claimed execution was taken over from a lost process. If that happened too
+    /// often without a new record, halts the execution.
     pub(super) async fn count_take_over(&self, row: &Row) -> Result<(), RuntimeError> {
         let take_overs = once_more(row);
         let mut mark = Mark {
@@ -125,8 +125,8 @@ impl Inner {
         marked.map_err(RuntimeError::of(id))
     }
 
-    /// Stores that a claimed execution is halted. Returns why it cannot continue here: the same
-    /// error, unless the store has failed.
+    /// Stores that a claimed execution is halted. Returns the reason it cannot continue here: the
+    /// same error, unless the store has failed.
     pub(super) async fn halt(&self, fence: u64, error: RuntimeError) -> RuntimeError {
         let RuntimeError::Halted {
             execution, reason, ..
@@ -144,8 +144,8 @@ impl Inner {
         }
     }
 
-    /// Lets the executions that are halted continue, but for those that have lost their process too
-    /// often. Returns the ones that stay halted, and why.
+    /// Continues the halted executions, except those that have lost their process too often.
+    /// Returns those that stay halted, with the errors.
     pub(super) async fn release_halted(
         &self,
     ) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
@@ -157,7 +157,7 @@ impl Inner {
         };
         loop {
             let page = self.store.list(&query).await?;
-            // A damaged one is found where it is looked for by other means.
+            // A damaged execution is found by other means.
             let rows: Vec<Row> = page.into_iter().flatten().collect();
             for row in &rows {
                 let error = match halted(row) {
@@ -181,9 +181,9 @@ impl Inner {
         take_overs.is_some_and(|it| it.at_seq == row.next_seq && it.count > self.options.take_overs)
     }
 
-    /// Lets an execution that is halted continue, if its flow is registered: from then on it is due.
-    /// It has other options then, if there are any. Returns false if somebody else has it, who may let
-    /// it continue: then nothing has changed.
+    /// Continues a halted execution, if its flow is registered: from then on it is due. It then has
+    /// these options, if there are any. Returns false and changes nothing if somebody else has it,
+    /// who may continue it.
     pub(crate) async fn continues(
         &self,
         row: &Row,

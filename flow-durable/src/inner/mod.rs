@@ -44,20 +44,20 @@ pub(crate) use halts::Look;
 pub(crate) use listen::Hints;
 pub(crate) use load::{
     Loaded, WITHOUT_BLOBS, check_format, kept_elsewhere, loaded_visits, options_of,
-    records_since_snapshot, without_items,
+    records_since_snapshot,
 };
 pub(crate) use marks::{Suspicion, halted, one_suspect};
 pub use recover::Recovered;
 pub(crate) use slots::{Slot, Slots};
 pub(crate) use tasks::{Alarm, Gone, Once};
 
-/// How many records are read at once.
+/// The number of records that are read at once.
 pub(crate) const PAGE: usize = 1000;
 
 pub(crate) struct Inner {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) options: RuntimeOptions,
-    /// What the clock in the options shows.
+    /// The source of the clock in the options.
     pub(crate) clock: Arc<SetByStore>,
     pub(crate) holder: Uuid,
     /// Counts the ids of the same millisecond, so that executions are listed as they were started.
@@ -66,9 +66,9 @@ pub(crate) struct Inner {
     /// The hashes of the structures that are stored.
     pub(crate) structures: Mutex<HashSet<String>>,
     pub(crate) active: Mutex<HashMap<ExecutionId, Arc<ActiveRun>>>,
-    /// Why executions could not continue here.
+    /// The errors that kept executions from continuing here.
     pub(crate) halted: Mutex<Halts>,
-    /// Allows one execution at a time to run that may kill the process.
+    /// Permits one execution at a time to run that may kill the process.
     pub(crate) suspects: Arc<Semaphore>,
     /// The claims that are ahead of this clock.
     pub(crate) watched: Mutex<HashMap<ExecutionId, Watched>>,
@@ -76,21 +76,20 @@ pub(crate) struct Inner {
     /// claim.
     pub(crate) unreleased: Mutex<HashMap<ExecutionId, u64>>,
     pub(crate) claiming: Claiming,
-    /// The executions to which this process had a claim at the last renewal, and that it did not
-    /// run.
+    /// The executions to which this process had a claim at the last renewal without running them.
     pub(crate) unknown: Mutex<HashMap<ExecutionId, Unknown>>,
-    /// When executions that this process has paused continue by themselves.
+    /// The times at which executions that this process has paused continue by themselves.
     pub(crate) alarm: Arc<Alarm>,
     pub(crate) waking: Once,
     pub(crate) slots: Arc<Slots>,
-    /// When executions that were queued here may begin.
+    /// The times at which executions that were queued here may begin.
     pub(crate) queued: Arc<Alarm>,
     pub(crate) taking: Once,
     pub(crate) renewing: Once,
     /// Notified when a claim has run out and a step is to begin.
     pub(crate) renew: Arc<Notify>,
     pub(crate) recovering: Once,
-    /// Cancelled when nothing begins or goes on here any more; before `shut_down`, or with it.
+    /// Cancelled when nothing may begin or continue here: before `shut_down`, or with it.
     pub(crate) draining: CancellationToken,
     pub(crate) shut_down: CancellationToken,
     /// Cancelled when the runtime is dropped or shut down.
@@ -98,7 +97,7 @@ pub(crate) struct Inner {
     pub(crate) committed: Arc<Notify>,
     pub(crate) hints: Hints,
     pub(crate) deltas: Arc<Deltas>,
-    /// How often an observer has panicked.
+    /// The number of panics of observers.
     pub(crate) observer_failures: Arc<AtomicU64>,
 }
 
@@ -108,7 +107,7 @@ pub(crate) struct ActiveRun {
     pub(crate) lease: Arc<Lease>,
     pub(crate) signals: Signals,
     pub(crate) cancellation: CancellationToken,
-    /// Turns true when the run is over, or waits for people.
+    /// Becomes true when the run is over, or waits for people.
     pub(crate) done: watch::Sender<bool>,
     /// The row of the execution, once it is over.
     pub(crate) over: OnceLock<Row>,
@@ -147,21 +146,21 @@ impl Inner {
         to_ms((self.options.clock)())
     }
 
-    /// Returns when none of the tasks runs any more by which executions begin and go on. What they
-    /// were claiming as the runtime began to drain is under way then, or given up.
+    /// Returns when the tasks that begin and resume executions have ended. The claims that they
+    /// were making when the runtime began to drain are then in use, or given up.
     pub(crate) async fn begins_nothing(&self) {
         self.recovering.ended().await;
         self.taking.ended().await;
         self.waking.ended().await;
     }
 
-    /// Returns when no claim is being made and nothing runs, also of what the program asks for. The
-    /// tasks do not begin anything any more.
+    /// Returns when no claim is being made and nothing runs, including calls of the program. The
+    /// tasks that begin executions must have ended before.
     pub(crate) async fn nothing_is_left(&self) {
         self.claiming.all_done().await;
-        // One that saw in time that the runtime drains has a slot and no claim.
+        // A call that noticed the drain in time has a slot and no claim.
         self.slots.all_free().await;
-        // What was over then may have told the execution that waits for it.
+        // An execution that ended then may have notified the one that waits for it.
         self.claiming.all_done().await;
     }
 
@@ -170,7 +169,7 @@ impl Inner {
         self.clock.set_by(&*self.store).await
     }
 
-    /// A UUID of version 7 with this time. It is greater than those before it, even if the clock
+    /// A UUID of version 7 with this time. It is greater than all earlier ones, even if the clock
     /// was set back.
     pub(crate) fn new_id(&self, now_ms: u64) -> Uuid {
         let nanos = u32::try_from(now_ms % 1000).unwrap_or(0) * 1_000_000;
@@ -181,7 +180,7 @@ impl Inner {
         ))
     }
 
-    /// The version on which executions of a flow start. `None` if none starts.
+    /// The version on which executions of a flow start. `None` if it is retired or not registered.
     pub(crate) fn current(&self, name: &str) -> Option<Arc<Registered>> {
         let flows = lock(&self.flows);
         flows.get(name).and_then(Versions::current).cloned()
@@ -192,8 +191,8 @@ impl Inner {
         self.current(name).ok_or_else(|| not_registered(name))
     }
 
-    /// The version on which an execution started, or else the newest one that is known. `None` if
-    /// its flow is not registered.
+    /// The version on which an execution started, or else the newest known one. `None` if its flow
+    /// is not registered.
     pub(crate) fn known_version(&self, row: &Row) -> Option<Arc<Registered>> {
         let flows = lock(&self.flows);
         let versions = flows.get(flow_of(&flows, &row.flow))?;
@@ -207,8 +206,8 @@ impl Inner {
         (version.hash() == structure).then(|| version.clone())
     }
 
-    /// The version with which an execution goes on: the one on which it started, loaded from its
-    /// stored structure if necessary and possible; or else the newest one, if that
+    /// The version with which an execution continues: the one on which it started, loaded from its
+    /// stored structure if necessary and possible. Otherwise the newest one, if that
     /// [fits](Self::load).
     pub(crate) async fn version(&self, row: &Row) -> Result<Arc<Registered>, RuntimeError> {
         let known = self.known_version(row);
@@ -236,7 +235,7 @@ impl Inner {
         Ok(version)
     }
 
-    /// The same. `None` if the flow is not registered.
+    /// The version with which an execution continues. `None` if the flow is not registered.
     pub(crate) async fn version_if_known(
         &self,
         row: &Row,
@@ -247,8 +246,8 @@ impl Inner {
         }
     }
 
-    /// The first segments of all paths of an execution, as its flow or else the stored structure
-    /// says. The flow's name, if nothing can be read that says it.
+    /// The first segments of all paths of an execution, from its flow or else the stored structure.
+    /// If neither can be read, the flow's name.
     pub(crate) async fn namespace(&self, row: &Row) -> String {
         if let Some(version) = self.known_version(row) {
             return version.namespace().to_owned();

@@ -1,23 +1,23 @@
-//! Parts of loops: how they are made, how their results are had, and who is told that they are over.
+//! Creates parts of loops, reads their results, and notifies the execution with the loop.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow_runtime::{BoxFuture, FlowError};
+use flow_runtime::{BoxFuture, FlowError, NodeError};
 use flow_store::{
     Append, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseState, Record, RecordKind, Row,
     Status, Store, is_blob_marker,
 };
 use serde_json::{Map, Value};
 
-use super::load::{WITHOUT_BLOBS, kept_elsewhere, records_since_snapshot};
+use super::load::{WITHOUT_BLOBS, input_in, kept_elsewhere, options_of, records_since_snapshot};
 use super::{Inner, lock};
-use crate::engine::{NewPart, PartResult, Parts, Snapshot, results_of};
+use crate::engine::{NewPart, PartResult, Parts, results_of};
+use crate::entry::Payload;
 use crate::error::RuntimeError;
 use crate::options::StoredOptions;
 use crate::parts::{Part, flow_of_parts, is_named_as_part_of};
 use crate::registered::hash_of;
-use crate::replay::node_error;
 
 impl Parts for Inner {
     fn result<'a>(
@@ -50,7 +50,7 @@ impl Parts for Inner {
 }
 
 impl Inner {
-    /// Stores a part, which waits in the queue, unless it is there already.
+    /// Stores a part in the queue, unless it is already stored.
     async fn create_part(self: &Arc<Self>, parent: &Row, new: NewPart) -> Result<(), RuntimeError> {
         let NewPart { part, each, begins } = new;
         let (id, now_ms) = (part.id(), self.now_ms());
@@ -75,12 +75,7 @@ impl Inner {
                 payload,
             });
         };
-        let options = StoredOptions::parse(&parent.options);
-        let options = options.map_err(|error| RuntimeError::Unreadable {
-            execution: parent.id,
-            path: begins.namespace.clone(),
-            reason: format!("its options are damaged: {error}"),
-        })?;
+        let options = options_of(parent, &begins.namespace)?;
         let options = options.with_part(part.clone()).to_json();
         let namespace = begins.namespace.clone();
         let path = format!("{namespace}.{each}");
@@ -130,7 +125,7 @@ impl Inner {
         Ok(())
     }
 
-    /// The input of an execution, of which nothing else is needed. Empty if it is not there any more.
+    /// The input of an execution. Empty if the execution no longer exists.
     pub(crate) async fn input_of(
         &self,
         id: ExecutionId,
@@ -148,17 +143,7 @@ impl Inner {
         let Some(record) = records.into_iter().next() else {
             return Ok(Map::new());
         };
-        let input = match record.kind {
-            RecordKind::Snapshot => {
-                serde_json::from_str(&record.payload).map(|snapshot: Snapshot| snapshot.input)
-            }
-            _ => serde_json::from_str(&record.payload),
-        };
-        input.map_err(|error| RuntimeError::Unreadable {
-            execution: id,
-            path: record.path,
-            reason: format!("record {}, with the input, is damaged: {error}", record.seq),
-        })
+        input_in(id, &record)
     }
 
     async fn part_result(&self, part: &Part, path: &str) -> Result<PartResult, RuntimeError> {
@@ -196,7 +181,7 @@ impl Inner {
                 PartResult::Results(results?)
             }
             Status::Failed => match self.failure_of_part(part, row.next_seq).await? {
-                Some(error) => PartResult::Failed(error),
+                Some((text, error)) => PartResult::Failed { text, error },
                 None => PartResult::Ended(self.ended_part(part, path, &text)),
             },
             Status::Cancelled => {
@@ -214,23 +199,27 @@ impl Inner {
         }
     }
 
-    /// The error of the node with which the loop failed in a part. `None` if none did.
+    /// The error of the node that made the loop of a part fail, as JSON and decoded. `None` if no
+    /// node did.
     async fn failure_of_part(
         &self,
         part: &Part,
         next_seq: u64,
-    ) -> Result<Option<String>, RuntimeError> {
+    ) -> Result<Option<(String, NodeError)>, RuntimeError> {
         let id = part.id();
         let records = records_since_snapshot(&*self.store, id, next_seq).await;
         let records = records.map_err(RuntimeError::of(id))?;
         let mut newest_first = records.into_iter().rev();
         let gave_up = newest_first
             .find(|record| record.kind == RecordKind::GaveUp && record.step == part.step);
-        let error = gave_up.map(|record| record.payload);
-        Ok(error.filter(|error| node_error(error).is_some()))
+        let Some(record) = gave_up else {
+            return Ok(None);
+        };
+        let error = Payload::of(id, &record).error()?;
+        Ok(Some((record.payload, error)))
     }
 
-    /// Ends a part whose results nobody wants any more, if it is not over.
+    /// Ends a part whose results are no longer wanted, if it is not over.
     pub(crate) async fn end_part(&self, id: ExecutionId, reason: &str) -> Result<(), RuntimeError> {
         let row = self.store.without_result(id).await;
         let Some(row) = row.map_err(RuntimeError::of(id))? else {
@@ -261,8 +250,8 @@ impl Inner {
         Ok(())
     }
 
-    /// Called when an execution is over. If it was a part, and the execution with the loop can go on,
-    /// that one is resumed.
+    /// Handles the end of an execution. If it was a part, and the execution with the loop can
+    /// continue, resumes that one.
     pub(crate) async fn over(self: &Arc<Self>, row: &Row) {
         let Some(part) = StoredOptions::part_of(row) else {
             if row.status != Status::Completed {
@@ -276,8 +265,8 @@ impl Inner {
         self.part_is_over(part.of).await;
     }
 
-    /// Ends the parts of an execution that is over and does not need them. If that fails, they see it
-    /// when they look whether they are wanted.
+    /// Ends the parts of an execution that is over and does not need them. If that fails, they
+    /// notice it when they check that they are wanted.
     async fn end_parts_of(&self, row: &Row) {
         for id in self.parts_of(row).await.unwrap_or_default() {
             let reason = "the execution that had this part is over";
@@ -285,8 +274,8 @@ impl Inner {
         }
     }
 
-    /// Whether all other parts of the loop are over. They are looked at from the next one on, up to
-    /// the first that is not: whoever ends that one looks as well.
+    /// Returns true if all other parts of the loop are over. Checks them from the next one on, up
+    /// to the first that is not: the process that ends that one checks as well.
     async fn siblings_are_over(&self, part: &Part) -> bool {
         let parts = part.division.parts();
         for step in 1..parts {
@@ -295,15 +284,15 @@ impl Inner {
             match self.store.without_result(id).await {
                 Ok(Some(row)) if !row.status.is_over() => return false,
                 Ok(_) => {}
-                // The execution with the loop looks for itself after a while.
+                // The execution with the loop checks for itself after a while.
                 Err(_) => return false,
             }
         }
         true
     }
 
-    /// Resumes an execution that waits for parts, here or in another process. If that is not possible
-    /// now, the execution goes on by itself after a while.
+    /// Resumes an execution that waits for parts, here or in another process. If that is not
+    /// possible now, the execution continues by itself after a while.
     async fn part_is_over(self: &Arc<Self>, of: ExecutionId) {
         let run = lock(&self.active).get(&of).cloned();
         if let Some(run) = run {
@@ -318,7 +307,7 @@ impl Inner {
         if !row.is_ok_and(|row| row.as_ref().is_some_and(waits)) {
             return;
         }
-        // Whoever has claimed it looks at its parts before it gives up the claim.
+        // A process that has claimed it checks its parts before it gives up the claim.
         let Ok(Some(row)) = self.claim(of, term).await else {
             return;
         };
@@ -335,8 +324,8 @@ impl Inner {
         self.keep_waking();
     }
 
-    /// Whether an execution that has just been paused can go on, because parts are over: all of them,
-    /// or one that failed.
+    /// Returns true if an execution that has just been paused can continue, because its parts are
+    /// over: all of them, or one that failed.
     pub(crate) async fn parts_are_over(&self, parts: &[ExecutionId]) -> Result<bool, RuntimeError> {
         let mut all_over = true;
         for id in parts {
@@ -350,7 +339,7 @@ impl Inner {
         Ok(all_over && !parts.is_empty())
     }
 
-    /// Refuses the deletion of a part for which an execution waits.
+    /// Refuses to delete a part that an execution waits for.
     pub(crate) async fn may_be_deleted(&self, row: &Row) -> Result<(), RuntimeError> {
         match StoredOptions::part_of(row) {
             Some(part) if self.is_wanted(&part).await? => Err(RuntimeError::IsPart {
@@ -369,7 +358,7 @@ impl Inner {
         Ok(Vec::new())
     }
 
-    /// Whether the flow of an execution has loops that can have parts. Most have none.
+    /// Returns true if the flow of an execution has loops that can have parts. Most flows do not.
     pub(crate) async fn may_have_parts(&self, row: &Row) -> Result<bool, RuntimeError> {
         if let Some(version) = self.version_with(&row.flow, &row.structure) {
             return Ok(!version.spread_loops().is_empty());
@@ -416,8 +405,8 @@ impl Inner {
         Ok(listed.into_iter().flatten().filter(is_part).collect())
     }
 
-    /// Whether an execution that waits for parts waits for people: some of them ask, and none can
-    /// continue or will by itself.
+    /// Returns true if an execution that waits for parts waits for people: some parts ask, and none
+    /// can continue or will by itself.
     pub(crate) async fn parts_ask(&self, row: &Row) -> Result<bool, RuntimeError> {
         let parts = self.rows_of_parts(row).await?;
         let moves = |part: &Row| matches!(part.status, Status::Queued | Status::Running);
@@ -465,7 +454,7 @@ impl Inner {
         Ok(part.as_ref().and_then(super::halted))
     }
 
-    /// Why a part for which an execution waits cannot continue here, if there is one.
+    /// The error of a part that cannot continue here and that an execution waits for, if any.
     pub(crate) async fn stuck_part_of(
         &self,
         row: &Row,
@@ -476,7 +465,7 @@ impl Inner {
         let parts = self.parts_of(row).await?;
         let halted = lock(&self.halted);
         let errors = parts.iter().filter_map(|part| halted.get(part));
-        // Whether a part is halted, its row says.
+        // The row of a part says whether it is halted.
         let mut errors = errors.filter(|error| {
             !matches!(
                 error,
@@ -486,7 +475,7 @@ impl Inner {
         Ok(errors.next().cloned())
     }
 
-    /// Whether an execution waits for people: it has a question with which it is not done.
+    /// Returns true if an execution waits for people: it has a question that it is not done with.
     pub(crate) async fn asks(&self, id: ExecutionId) -> Result<bool, RuntimeError> {
         let pauses = self.store.pauses(id).await.map_err(RuntimeError::of(id))?;
         Ok(pauses.iter().any(|pause| match pause.state {

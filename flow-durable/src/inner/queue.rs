@@ -15,13 +15,13 @@ use crate::lease::Term;
 use crate::parts::flow_of_parts;
 use crate::versions::Versions;
 
-/// How many executions are taken at once where there is no limit.
+/// The number of executions that are taken at once if there is no limit.
 const BATCH: usize = 100;
 
 impl Inner {
-    /// Begins executions that are queued, until none of them may begin or no slot is free. One
-    /// that cannot begin here is given up, and [`Execution::settled`](crate::Execution::settled)
-    /// says why.
+    /// Begins queued executions, until none of them may begin or no slot is free. An execution that
+    /// cannot begin here is given up, and [`Execution::settled`](crate::Execution::settled) says
+    /// why.
     pub(crate) async fn take_queued(self: &Arc<Self>) -> Result<(), RuntimeError> {
         self.set_clock().await?;
         loop {
@@ -39,8 +39,8 @@ impl Inner {
         }
     }
 
-    /// Claims executions for slots that are free. Returns also the term of the claims, and whether
-    /// there may be more.
+    /// Claims executions for free slots. Also returns the term of the claims, and true if there may
+    /// be more.
     async fn take_some(&self) -> Result<(Vec<(Row, Slot)>, Term, bool), RuntimeError> {
         let _turn = self.slots.turn.lock().await;
         let term = self.term();
@@ -61,7 +61,7 @@ impl Inner {
             return Ok((Vec::new(), term, false));
         }
         let mut taken = Vec::new();
-        // One that is damaged stays in the queue, and is reported to whoever lists executions.
+        // A damaged execution stays in the queue. Whoever lists executions sees it.
         for row in self.store.take_queued(&take).await?.into_iter().flatten() {
             let has_key = row.concurrency.is_some();
             let slot = self.slots.take_in_turn(&row.flow, has_key);
@@ -105,8 +105,8 @@ impl Inner {
         self.cannot_continue(id, error);
     }
 
-    /// Looks for work, for as long as the runtime lives: when a slot gets free, when the time of an
-    /// execution comes that was queued here, and from time to time.
+    /// Looks for work for as long as the runtime lives: when a slot becomes free, when an execution
+    /// that was queued here is due, and from time to time.
     pub(crate) fn keep_taking(self: &Arc<Self>) {
         if self.slots.are_none() {
             return;
@@ -134,10 +134,10 @@ impl Inner {
                 if inner.draining.is_cancelled() {
                     return;
                 }
-                // What fails now is tried again the next time.
+                // A failure is retried the next time.
                 if inner.options.takes_often() {
-                    // There may be some that have begun and found no slot to go on, or that
-                    // another process has given up.
+                    // Some executions may have found no slot to resume, or another process may have
+                    // given them up.
                     let _ = inner.recover(look).await;
                 } else {
                     let _ = inner.take_queued().await;

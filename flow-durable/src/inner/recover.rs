@@ -17,16 +17,16 @@ use crate::error::RuntimeError;
 pub struct Recovered {
     /// The executions that were resumed.
     pub resumed: Vec<ExecutionId>,
-    /// The executions that could not be resumed, and those that wait and could not be resumed if they
-    /// were answered, and why. They are as they were.
+    /// The executions that could not be resumed, and those that wait and could not be resumed if
+    /// they were answered, with the errors. They are unchanged.
     pub refused: Vec<(ExecutionId, RuntimeError)>,
-    /// Damaged data of which it is not known to which execution it belongs.
+    /// Damaged data of an execution that is not known.
     pub damaged: Vec<Damaged>,
 }
 
 impl Inner {
-    /// Resumes the executions that are due, but for those that could not continue here and
-    /// that it is too early, or no use, to try again. Ends early if the runtime drains.
+    /// Resumes the executions that are due, except those that could not continue here and should
+    /// not be retried yet. Ends early if the runtime drains.
     pub(crate) async fn recover(self: &Arc<Self>, why: Look) -> Result<Recovered, RuntimeError> {
         self.set_clock().await?;
         self.release().await;
@@ -94,7 +94,7 @@ impl Inner {
         self.recovering.spawn(async move {
             loop {
                 let last = Instant::now();
-                // Who takes often looks for all work then.
+                // If it takes often, `keep_taking` follows the hints instead.
                 let again = pin!(time_to_look(every, &work, !takes_often, last));
                 let ended = pin!(gone.cancelled());
                 let Either::Left((look, _)) = select(again, ended).await else {
@@ -103,7 +103,7 @@ impl Inner {
                 let Some(inner) = Weak::upgrade(&inner) else {
                     return;
                 };
-                // What fails now is tried again the next time.
+                // A failure is retried the next time.
                 let _ = inner.recover(look).await;
             }
         });

@@ -1,4 +1,4 @@
-//! The slots of this process: how many executions it runs at once.
+//! The slots of this process, which limit how many executions it runs at once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -8,16 +8,16 @@ use tokio::sync::{Notify, watch};
 use super::lock;
 use crate::options::RuntimeOptions;
 
-/// How many executions run, and how many may.
+/// The number of running executions, and its limits.
 pub(crate) struct Slots {
     limit: Option<usize>,
     limits: HashMap<String, usize>,
     taken: Mutex<HashMap<String, usize>>,
-    /// Held while it is decided who gets a slot, so that nobody takes one that was promised.
+    /// Held while a slot is assigned, so that nobody takes one that was promised.
     pub(crate) turn: tokio::sync::Mutex<()>,
     /// Notified when an execution has left a slot for which another one may wait.
     pub(crate) freed: Notify,
-    /// How many slots are taken, also if there is no limit.
+    /// The number of taken slots, even if there is no limit.
     all_taken: watch::Sender<usize>,
 }
 
@@ -49,22 +49,22 @@ impl Slots {
         self.limit == Some(0)
     }
 
-    /// How many executions can begin.
+    /// The number of executions that can begin.
     pub(crate) fn free(&self) -> usize {
         let taken = || lock(&self.taken).values().sum();
         self.limit
             .map_or(usize::MAX, |limit| limit.saturating_sub(taken()))
     }
 
-    /// How many executions of a flow can begin, if enough slots are free.
+    /// The number of executions of a flow that can begin, if enough slots are free.
     pub(crate) fn free_of(&self, flow: &str) -> usize {
         let taken = || lock(&self.taken).get(flow).copied().unwrap_or(0);
         let limit = self.limits.get(flow);
         limit.map_or(usize::MAX, |limit| limit.saturating_sub(taken()))
     }
 
-    /// Takes a slot for an execution of a flow, if there is one. `has_key` says whether others may
-    /// wait for the end of this execution, because they have the same concurrency key.
+    /// Takes a slot for an execution of a flow, if one is free. `has_key` is true if executions
+    /// with the same concurrency key may wait for the end of this one.
     pub(crate) async fn take(self: &Arc<Self>, flow: &str, has_key: bool) -> Option<Slot> {
         if !self.is_limited() {
             return Some(self.take_in_turn(flow, has_key));
@@ -74,7 +74,7 @@ impl Slots {
         is_free.then(|| self.take_in_turn(flow, has_key))
     }
 
-    /// Takes a slot that is known to be free, by whoever has the [`turn`](Slots::turn).
+    /// Takes a slot that is known to be free. The caller has the [`turn`](Slots::turn).
     pub(crate) fn take_in_turn(self: &Arc<Self>, flow: &str, has_key: bool) -> Slot {
         if self.is_limited() {
             *lock(&self.taken).entry(flow.to_owned()).or_default() += 1;

@@ -7,9 +7,9 @@ use crate::error::RuntimeError;
 use crate::options::StoredOptions;
 
 impl Inner {
-    /// The executions of the flows that are registered here, whoever owns them, that have one of these
-    /// statuses and cannot continue here, and why. Nothing is written. A type may have changed whose
-    /// name has not: `thoroughly` also replays those that wait and have the version of today.
+    /// The executions of the flows registered here, of all owners, that have one of these statuses
+    /// and cannot continue here, with the errors. Writes nothing. `thoroughly` also replays those
+    /// that wait on the current version: a type may have changed while its name has not.
     pub(crate) async fn stranded(
         &self,
         statuses: &[Status],
@@ -28,8 +28,8 @@ impl Inner {
         Ok(stranded)
     }
 
-    /// The executions of a flow that have one of these statuses. Whoever lists executions is told of
-    /// damaged ones.
+    /// The executions of a flow that have one of these statuses, without damaged ones. Whoever
+    /// lists executions sees those.
     pub(crate) async fn rows_of(
         &self,
         flow: &str,
@@ -71,8 +71,8 @@ impl Inner {
         self.judge(row, &version).await.map(|_| ())
     }
 
-    /// The same for those that wait, of which nobody would learn otherwise: they are not resumed until
-    /// something happens. Whoever waits for them is told why they cannot continue.
+    /// The waiting executions that cannot continue here, with the errors. Until something happens
+    /// they are not resumed, so this notes the errors for those who wait for them.
     pub(crate) async fn stranded_while_paused(
         &self,
     ) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
@@ -84,7 +84,7 @@ impl Inner {
         Ok(stranded)
     }
 
-    /// The executions that could not continue here, of those that are not over, and why.
+    /// The unfinished executions that could not continue here, with the errors.
     pub(crate) async fn refused(&self) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
         let known = lock(&self.halted).refused();
         let mut refused = Vec::new();

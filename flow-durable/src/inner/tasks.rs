@@ -1,4 +1,4 @@
-//! Tasks of a runtime, and how they are woken.
+//! The tasks of a runtime, and the times at which they wake.
 
 use std::collections::BTreeSet;
 use std::future::Future;
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use super::lock;
 use crate::clock::{Clock, sleep_until};
 
-/// Cancels when it is dropped.
+/// Cancels its token when it is dropped.
 pub(crate) struct Gone(pub(crate) CancellationToken);
 
 impl Drop for Gone {
@@ -45,7 +45,7 @@ impl Once {
         });
     }
 
-    /// Returns when it does not run.
+    /// Returns when the task does not run.
     pub(crate) async fn ended(&self) {
         let mut runs = self.0.subscribe();
         // The sender lives in `self`.

@@ -1,4 +1,4 @@
-//! The steps that have begun, and whether further ones may.
+//! Lets steps begin, and counts those that have begun.
 
 use std::future::pending;
 use std::time::Duration;
@@ -37,8 +37,8 @@ impl Journal {
         Some(lease.length())
     }
 
-    /// Returns when the execution belongs to this process, so that a step may begin. If none may
-    /// begin any more, this never returns: the driver drops the run.
+    /// Returns when the execution belongs to this process, so that a step may begin. If no further
+    /// step may begin, this never returns: the driver drops the run.
     pub(crate) async fn begin(&self) -> Begun<'_> {
         self.leased().await;
         match self.enter() {
@@ -47,7 +47,7 @@ impl Journal {
         }
     }
 
-    /// Returns when a step that has begun may be tried again. The same conditions apply.
+    /// Returns when a step that has begun may be retried. The same conditions apply.
     pub(crate) async fn goes_on(&self) {
         self.leased().await;
         if self.begins_no_more() {
@@ -56,12 +56,12 @@ impl Journal {
         }
     }
 
-    /// Returns true if a step may go on now: [`goes_on`](Journal::goes_on) would not wait.
+    /// Returns true if a step may continue now: [`goes_on`](Journal::goes_on) would not wait.
     pub(super) fn may_go_on(&self) -> bool {
         !self.begins_no_more() && self.lease.as_ref().is_none_or(|lease| lease.is_held())
     }
 
-    /// Marks that a step which has begun only waits, and need not be waited for.
+    /// Marks that a step that has begun only waits, so that a drain does not wait for it.
     pub(crate) fn aside(&self) -> Aside<'_> {
         self.state().gate.aside += 1;
         Aside(self)
@@ -76,7 +76,7 @@ impl Journal {
         Some(Begun(self))
     }
 
-    /// From now on no step begins.
+    /// Stops starting new steps.
     pub(crate) fn begin_no_more(&self) {
         self.state().gate.is_closed = true;
     }
@@ -85,8 +85,8 @@ impl Journal {
         self.state().gate.is_closed
     }
 
-    /// Returns true if no step begins any more, those that had begun have ended, and everything is
-    /// stored that is to be stored.
+    /// Returns true if no further step begins, those that had begun have ended, and all records are
+    /// stored.
     pub(crate) fn is_drained(&self) -> bool {
         let have_ended = {
             let gate = &self.state().gate;

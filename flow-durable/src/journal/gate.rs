@@ -1,10 +1,10 @@
-//! Whether steps may begin.
+//! The gate through which steps begin.
 
 /// Lets steps begin, and counts those that have.
 #[derive(Default)]
 pub(super) struct Gate {
     pub(super) is_closed: bool,
     pub(super) begun: usize,
-    /// How many of those that have begun only wait to be tried again.
+    /// The number of steps that have begun and only wait for a retry.
     pub(super) aside: usize,
 }

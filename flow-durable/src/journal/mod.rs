@@ -1,10 +1,9 @@
-//! The journal of a running execution: the existing records, and those that have still to be
-//! written.
+//! The journal of a running execution: the existing records, and those still to be written.
 //!
-//! Steps add records, and a step waits until all outcomes before it are stored; the driver, which
-//! polls the run, passes them to the store. So the last outcome of a run is stored together with
-//! the run's end, and a step that is dropped while it waits, because another branch failed, does
-//! not leave a half-written record.
+//! Steps add records, and each step waits until all outcomes before it are stored. The driver,
+//! which polls the run, passes the records to the store. So the last outcome of a run is stored
+//! together with the run's end. A step that is dropped while it waits, because another branch
+//! failed, does not leave a half-written record.
 
 pub(crate) mod begun;
 mod gate;
@@ -37,7 +36,7 @@ pub(crate) use questions::AskingGuard;
 use turns::Turns;
 pub(crate) use visits::{Visits, name_of};
 
-/// The journal of one execution, for the run of it in this process.
+/// The journal of one execution, for its run in this process.
 pub(crate) struct Journal {
     execution: ExecutionId,
     clock: Clock,
@@ -49,12 +48,12 @@ pub(crate) struct Journal {
 #[derive(Default)]
 struct State {
     replay: Replay,
-    /// How often each node has been visited, by attempt at its flow. Only for running flows.
+    /// The number of visits to each node, by attempt at its flow. Only for running flows.
     visits: BTreeMap<String, Visits>,
     next_seq: u64,
-    /// Records before this one are stored.
+    /// Records before this number are stored.
     stored: u64,
-    /// Records before this one have to be stored before another step starts.
+    /// Records before this number have to be stored before another step starts.
     awaited: u64,
     pending: Append,
     /// True if somebody waits for the pending records.
@@ -62,12 +61,12 @@ struct State {
     waiting: Vec<(u64, Waker)>,
     /// The number of running steps.
     active: usize,
-    /// The times at which something wakes, in milliseconds since 1970 (UTC), each with how many
-    /// wait for it.
+    /// The times at which something wakes, in milliseconds since 1970 (UTC), with the number of
+    /// waiters of each.
     timers: BTreeMap<u64, usize>,
     /// The parts of a loop whose end somebody waits for.
     parts: Vec<ExecutionId>,
-    /// The questions at which somebody waits, with their outcomes.
+    /// The questions that somebody waits for, with their outcomes.
     questions: HashMap<Token, Asking>,
     /// Questions that were open when the run was loaded.
     open: Vec<PauseRow>,
@@ -95,7 +94,7 @@ impl std::fmt::Debug for Journal {
     }
 }
 
-/// What is to be written.
+/// The records to write.
 pub(crate) struct Pending {
     pub(crate) append: Append,
     /// The number after that of the last record.
@@ -105,7 +104,7 @@ pub(crate) struct Pending {
 }
 
 /// A record that has not been written yet.
-pub(crate) struct Entry<'a> {
+pub(crate) struct NewRecord<'a> {
     pub(crate) kind: RecordKind,
     pub(crate) place: &'a Place,
     pub(crate) attempt: u32,
@@ -126,7 +125,7 @@ impl Journal {
         }
     }
 
-    /// The same journal for a run that may begin steps while this lease is held.
+    /// Sets the lease: the run may begin steps while it is held.
     pub(crate) fn with_lease(self, lease: Arc<Lease>) -> Self {
         Journal {
             lease: Some(lease),
@@ -176,8 +175,8 @@ impl Journal {
         self.replay(Replay::run_failed);
     }
 
-    /// Continues the replay. If that ends it, the records that the replay made beyond the existing
-    /// ones are added.
+    /// Continues the replay. If that ends it, adds the records that the replay made beyond the
+    /// existing ones.
     fn replay<T>(&self, go_on: impl FnOnce(&mut Replay) -> T) -> T {
         let mut state = self.state();
         let result = go_on(&mut state.replay);
@@ -199,7 +198,7 @@ impl Journal {
     /// Adds a record and returns its number. The record is stored with the next one for which
     /// somebody waits, or soon. During a replay, it is added when the replay is over, and the
     /// returned number is not the final one.
-    pub(crate) fn add(&self, entry: Entry<'_>) -> u64 {
+    pub(crate) fn add(&self, entry: NewRecord<'_>) -> u64 {
         let at_ms = self.now_ms();
         let mut state = self.state();
         let seq = state.next_seq;
@@ -224,7 +223,7 @@ impl Journal {
 
     /// Adds a record and returns its number. It is stored when the run has nothing more to do at
     /// once.
-    pub(crate) fn add_urgent(&self, entry: Entry<'_>) -> u64 {
+    pub(crate) fn add_urgent(&self, entry: NewRecord<'_>) -> u64 {
         let seq = self.add(entry);
         let mut state = self.state();
         state.urgent = true;
@@ -233,7 +232,7 @@ impl Journal {
     }
 
     /// Adds a record, and returns when it is stored.
-    pub(crate) async fn write(&self, entry: Entry<'_>) {
+    pub(crate) async fn write(&self, entry: NewRecord<'_>) {
         let seq = self.add_urgent(entry);
         self.stored_before(seq + 1).await;
     }
@@ -256,7 +255,7 @@ impl Journal {
 
     /// Adds a record which says that no attempt follows this one.
     pub(crate) fn add_gave_up(&self, place: &Place, attempt: u32, error: &NodeError) {
-        self.add(Entry {
+        self.add(NewRecord {
             kind: RecordKind::GaveUp,
             place,
             attempt,
@@ -265,7 +264,7 @@ impl Journal {
     }
 
     /// The number up to which records have to be stored before another step starts. `None` if they
-    /// are.
+    /// already are.
     pub(crate) fn awaited(&self) -> Option<u64> {
         let state = self.state();
         (state.awaited > state.stored).then_some(state.awaited)
@@ -296,7 +295,7 @@ impl Journal {
 
     /// Adds a snapshot of the outermost flow between two of its nodes, once the replay is over.
     pub(crate) fn add_snapshot(&self, place: &Place, payload: String, prune: bool) {
-        let seq = self.add(Entry {
+        let seq = self.add(NewRecord {
             kind: RecordKind::Snapshot,
             place,
             attempt: 0,
@@ -304,16 +303,16 @@ impl Journal {
         });
         let mut state = self.state();
         state.since_snapshot = 0;
-        // What begins behind the snapshot has no records, as in a run that begins with it. Only
-        // another version of the flow can have left some.
+        // Steps after the snapshot have no records, as in a run that begins with it. Only another
+        // version of the flow can have left some.
         state.replay = Replay::default();
         if prune {
             state.pending.prune_before = Some(seq);
         }
     }
 
-    /// A step's recorded outcome, when its turn has come. `None`, once all records have been used,
-    /// if the step has none.
+    /// The recorded outcome of a step, when its turn has come. `None` if all records have been used
+    /// and the step has no outcome.
     pub(crate) fn recorded(&self, place: &Place) -> impl Future<Output = Option<Outcome>> + Send {
         poll_fn(move |cx| {
             self.replay(|replay| match replay.outcome(place) {
@@ -328,7 +327,7 @@ impl Journal {
     pub(crate) fn start(&self, place: &Place) -> bool {
         let is_new = self.state().replay.start(place).is_none();
         if is_new {
-            self.add(Entry {
+            self.add(NewRecord {
                 kind: RecordKind::NodeStarted,
                 place,
                 attempt: 0,
@@ -338,8 +337,8 @@ impl Journal {
         is_new
     }
 
-    /// Uses a record which says that a wait is over, or that an attempt took too long, when its
-    /// turn has come.
+    /// Uses a record when its turn has come: the end of a wait, a timeout, or the division of a
+    /// loop.
     pub(crate) fn passed(&self, seq: u64) -> impl Future<Output = ()> + Send {
         poll_fn(move |cx| {
             self.replay(|replay| {
@@ -395,8 +394,8 @@ impl Journal {
         state.active == 0 && !state.urgent
     }
 
-    /// Returns true if the run only waits: for answers of which none has arrived, for parts of a
-    /// loop, or for a long time.
+    /// Returns true if the run only waits: for answers that have not arrived, for parts of a loop,
+    /// or for a long time.
     pub(crate) fn only_waits(&self) -> bool {
         let waits_long = self.waits_long();
         let state = self.state();
@@ -425,12 +424,12 @@ impl Journal {
         self.state().urgent
     }
 
-    /// Returns true if nothing may be written now, because a step is in a transaction.
+    /// Returns true if nothing may be written now, because a step has a transaction.
     pub(crate) fn keeps_writes(&self) -> bool {
         self.state().turns.keep_writes()
     }
 
-    /// Returns true if there is something to write. During a replay there is not: if the replay
+    /// Returns true if there is something to write. Returns false during a replay: if the replay
     /// fails, the journal stays as it was.
     pub(crate) fn has_pending(&self) -> bool {
         let state = self.state();
@@ -468,7 +467,7 @@ impl Journal {
         ready.into_iter().for_each(|(_, waker)| waker.wake());
     }
 
-    /// The path of the first record that has not been stored.
+    /// The path of the first record to write, preferably not the start of a node.
     pub(crate) fn first_pending_path(append: &Append) -> Option<String> {
         let urgent = append
             .records
@@ -488,7 +487,7 @@ fn poll_over(replay: &mut Replay, cx: &Context<'_>) -> Poll<()> {
     Poll::Pending
 }
 
-/// Parts of a loop are awaited, until this is dropped.
+/// Marks parts of a loop as awaited, until this is dropped.
 pub(crate) struct Parts<'a>(&'a Journal);
 
 impl Drop for Parts<'_> {

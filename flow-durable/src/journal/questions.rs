@@ -1,4 +1,4 @@
-//! The questions at which a run waits.
+//! The questions that a run waits for.
 
 use std::future::{Future, poll_fn};
 use std::task::{Poll, Waker};
@@ -67,7 +67,7 @@ impl Journal {
         }
     }
 
-    /// How many answers somebody waits for, and when the first of these questions expires.
+    /// The number of unanswered questions, and the time at which the first of them expires.
     pub(crate) fn questions(&self) -> Questions {
         let state = self.state();
         let waiting = state
@@ -137,8 +137,8 @@ impl AskingGuard<'_> {
     }
 }
 
-/// Closes the question with the next records: it has been answered, or nobody waits for an answer
-/// any more. A run that only pauses forgets what it has not written, so its questions stay open.
+/// Closes the question with the next records: it has been answered, or is no longer asked. A run
+/// that only pauses drops its unwritten records, so its questions stay open.
 impl Drop for AskingGuard<'_> {
     fn drop(&mut self) {
         let mut state = self.journal.state();

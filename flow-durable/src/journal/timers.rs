@@ -6,10 +6,10 @@ use flow_runtime::engine::{Pause, Place};
 use flow_store::RecordKind;
 use tokio::time::Instant;
 
-use super::{Entry, Journal};
+use super::{Journal, NewRecord};
 use crate::clock::sleep_until;
 
-/// A wait of this length or more is worth leaving memory for: the execution is read again afterwards.
+/// The minimum length of a wait for which an execution leaves memory and is read again.
 const LONG_WAIT: Duration = Duration::from_secs(5);
 
 impl Journal {
@@ -34,15 +34,15 @@ impl Journal {
         timer.into_iter().chain(expiry).min()
     }
 
-    /// Returns true if the run waits for a time, and for a long one.
+    /// Returns true if the run waits for a time, and the wait is long.
     pub(crate) fn waits_long(&self) -> bool {
         let until_ms = self.after_ms(LONG_WAIT);
         self.next_timer().is_some_and(|at| at >= until_ms)
     }
 
     /// Sleeps within a running step, which does not count as running meanwhile. The end of a pause
-    /// between attempts is recorded, so that no attempt is made before; a poll may ask sooner. Returns
-    /// false, without sleeping, if the step is better kept: the pause is short, the step has a
+    /// between attempts is recorded, so that no attempt is made earlier; a poll may ask sooner.
+    /// Returns false, without sleeping, if the step should stay: the pause is short, the step has a
     /// transaction, or its attempts would be counted anew.
     pub(crate) async fn rest(&self, place: &Place, pause: Pause, instant: Instant) -> bool {
         let length = instant.saturating_duration_since(Instant::now());
@@ -52,7 +52,7 @@ impl Journal {
         }
         let until_ms = self.after_ms(length);
         if let Pause::Attempt(attempt) = pause {
-            self.add(Entry {
+            self.add(NewRecord {
                 kind: RecordKind::Waiting,
                 place,
                 attempt,
@@ -64,7 +64,7 @@ impl Journal {
         true
     }
 
-    /// Returns when the pause between two attempts is over in which an earlier run left a step.
+    /// Waits for the end of a pause between two attempts in which an earlier run left a step.
     pub(crate) async fn rested(&self, place: &Place) {
         let until_ms = self.replaying(|replay| replay.rests_until(place));
         if let Some(until_ms) = until_ms {
@@ -72,7 +72,7 @@ impl Journal {
         }
     }
 
-    /// The time after this one, in milliseconds since 1970 (UTC).
+    /// The time after this duration, in milliseconds since 1970 (UTC).
     fn after_ms(&self, duration: Duration) -> u64 {
         let duration = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
         self.now_ms().saturating_add(duration)

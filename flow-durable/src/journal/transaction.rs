@@ -1,8 +1,8 @@
 //! The transaction of a step, which is committed together with the step's outcome.
 //!
-//! A run has one transaction at a time, and writes nothing else meanwhile: what its other branches
-//! record waits. Otherwise their records could wait for a database that the transaction keeps, and
-//! the transaction's commit for their records.
+//! A run has one transaction at a time, and writes nothing else meanwhile: the records of its other
+//! branches wait. Otherwise these could wait for a database that the transaction keeps, and the
+//! transaction's commit could wait for them.
 
 use std::any::Any;
 use std::fmt;
@@ -16,12 +16,12 @@ use flow_runtime::{BoxError, BoxFuture, OpenTransaction, Transactions};
 use flow_store::{Store, StoreTransaction};
 
 use super::turns::OfStep;
-use super::{Entry, Journal};
+use super::{Journal, NewRecord};
 use crate::error::RuntimeError;
 
 impl Journal {
     /// Records the outcome of a step, with its transaction if it had one.
-    pub(crate) fn add_outcome(&self, entry: Entry<'_>) {
+    pub(crate) fn add_outcome(&self, entry: NewRecord<'_>) {
         let step = entry.place.step.clone();
         self.add_urgent(entry);
         let turns = &mut self.state().turns;
@@ -37,8 +37,8 @@ impl Journal {
         TransactionOf(self, place)
     }
 
-    /// Waits until nothing is left to be written and no other step has a transaction, and gives the
-    /// step its turn.
+    /// Waits until everything is written and no other step has a transaction, and gives the step
+    /// its turn.
     async fn turn(self: &Arc<Self>, place: &Place) -> Turn {
         loop {
             self.all_stored().await;
@@ -116,14 +116,14 @@ impl fmt::Debug for RunTransactions {
 }
 
 impl RunTransactions {
-    /// Begins a transaction when it is the step's turn. Both take their time, in which the lease
-    /// can run out: then the transaction is given up, since renewing the lease is a write too.
+    /// Begins a transaction when it is the step's turn. The lease can run out meanwhile. Then the
+    /// transaction is given up, since renewing the lease is a write too.
     async fn turn_and_transaction(&self, place: &Place) -> (Turn, Box<dyn StoreTransaction>) {
         loop {
             let turn = self.journal.turn(place).await;
             let transaction = match self.store.begin().await {
                 Ok(transaction) => transaction,
-                // Not a failure of the step, as little as when its outcome cannot be written.
+                // The step has not failed, just as it has not if its outcome cannot be written.
                 Err(error) => {
                     let (execution, path) = (self.journal.execution(), place.path.clone());
                     let error = RuntimeError::store(Some(execution), Some(path), error);

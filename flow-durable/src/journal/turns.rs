@@ -1,4 +1,4 @@
-//! Whose turn it is: a run has one transaction at a time.
+//! The turns of steps: a run has one transaction at a time.
 
 use std::mem;
 use std::task::Waker;
@@ -8,7 +8,7 @@ use flow_store::StoreTransaction;
 /// The transaction of a run.
 #[derive(Default)]
 pub(super) enum OfStep {
-    /// There is none.
+    /// No transaction is open.
     #[default]
     Free,
     /// This step runs in it.
@@ -19,7 +19,7 @@ pub(super) enum OfStep {
     Recorded(Box<dyn StoreTransaction>),
 }
 
-/// Those who wait for their turn.
+/// The transaction of a run, and the steps that wait for their turn.
 #[derive(Default)]
 pub(super) struct Turns {
     pub(super) of_step: OfStep,
@@ -27,7 +27,7 @@ pub(super) struct Turns {
 }
 
 impl Turns {
-    /// Returns true if nothing is to be written now.
+    /// Returns true if nothing may be written now.
     pub(super) fn keep_writes(&self) -> bool {
         matches!(self.of_step, OfStep::Runs(_) | OfStep::Ended(..))
     }
@@ -40,7 +40,7 @@ impl Turns {
         }
     }
 
-    /// The transaction in which the pending records are to be written. `None` if there is none.
+    /// The transaction in which to write the pending records, if there is one.
     pub(super) fn take(&mut self) -> Option<Box<dyn StoreTransaction>> {
         match self.of_step {
             OfStep::Recorded(_) => self.free(),

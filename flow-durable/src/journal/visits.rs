@@ -1,19 +1,19 @@
-//! How often nodes are visited, and the history of an execution.
+//! The visits to nodes, and the history of an execution.
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
 
 use flow_runtime::NodeError;
-use flow_runtime::engine::{EarlierAttempts, Frame, History, Pause, Place};
+use flow_runtime::engine::{EarlierAttempts, Frame, History, Pause, Place, StepKey};
 use flow_store::RecordKind;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
-use crate::journal::{Entry, Journal};
+use crate::journal::{Journal, NewRecord};
 
-/// How often the nodes of a flow have been visited, by name.
+/// The number of visits to each node of a flow, by name.
 pub(crate) type Visits = BTreeMap<String, u32>;
 
 /// The history that a run asks for in places where it has no access to the engine.
@@ -41,7 +41,7 @@ impl History for Journal {
         let place = frame.place();
         let is_new = !self.replaying(|replay| replay.has_failed_attempt(&place, attempt));
         if is_new {
-            self.add(Entry {
+            self.add(NewRecord {
                 kind: RecordKind::AttemptFailed,
                 place: &place,
                 attempt,
@@ -109,12 +109,8 @@ impl Journal {
     /// forgotten, because none of them is running.
     pub(super) fn count_visit(&self, flow: &str, node: &str) -> u32 {
         let mut state = self.state();
-        let inside = (format!("{flow}."), format!("{flow}/"));
-        while let Some((step, _)) = state
-            .visits
-            .range(inside.0.clone()..inside.1.clone())
-            .next()
-        {
+        let inside = StepKey::new(flow).nodes();
+        while let Some((step, _)) = state.visits.range(inside.clone()).next() {
             let step = step.clone();
             state.visits.remove(&step);
         }
@@ -151,7 +147,7 @@ impl Journal {
         self.state().visits.remove(flow);
     }
 
-    /// How often the nodes of an attempt at a flow have been visited.
+    /// The visits to the nodes of an attempt at a flow.
     pub(crate) fn visits(&self, flow: &str) -> Visits {
         self.state().visits.get(flow).cloned().unwrap_or_default()
     }

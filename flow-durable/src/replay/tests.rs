@@ -16,6 +16,11 @@ fn record(seq: u64, kind: RecordKind, step: &str) -> Record {
     }
 }
 
+fn kept(seq: u64, kind: RecordKind) -> Kept {
+    let text = format!("{seq}");
+    Kept { seq, kind, text }
+}
+
 fn place(step: &str) -> Place {
     Place {
         path: step.to_owned(),
@@ -38,12 +43,12 @@ fn outcomes_are_handed_out_in_the_order_recorded() {
     assert!(replay.is_turn(3, waker));
     assert_eq!(
         replay.take(&place("b")),
-        Some(Outcome::Value("3".to_owned()))
+        Some(Outcome::Value(kept(3, RecordKind::Outcome)))
     );
     assert!(replay.is_turn(7, waker));
     assert_eq!(
         replay.take(&place("a")),
-        Some(Outcome::Failed("7".to_owned()))
+        Some(Outcome::Failed(kept(7, RecordKind::NodeFailed)))
     );
     assert!(replay.is_over());
 }

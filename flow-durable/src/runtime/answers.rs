@@ -1,7 +1,7 @@
 //! Questions and their answers.
 //!
-//! Whoever has the flow checks an answer by its type. Without the flow there is only the question's
-//! JSON Schema, which may allow what the type refuses: the run then asks again.
+//! A process with the flow checks an answer by its type. Without the flow there is only the
+//! question's JSON Schema, which may allow what the type refuses: the run then asks again.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -23,8 +23,8 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::UnknownToken`], also if its execution belongs to another owner; if it is not
-    /// open any more, as [`resume`](Runtime::resume); or the store could not be read.
+    /// [`RuntimeError::UnknownToken`], also if its execution belongs to another owner; if it is no
+    /// longer open, the errors of [`resume`](Runtime::resume); or the store could not be read.
     pub async fn question(&self, token: Token) -> Result<OpenQuestion, RuntimeError> {
         let (pause, row) = self.owned.question(token).await?;
         still_runs(&row)?;
@@ -32,27 +32,27 @@ impl Runtime {
         Ok(OpenQuestion::new(pause, &row))
     }
 
-    /// Answers a question, and resumes the execution. The answer is a value of the type that was
-    /// asked for, or a `serde_json::Value` that can be read as one. If another process has the
-    /// execution, that process resumes it.
+    /// Answers a question, and resumes the execution. The answer is a value of the expected type,
+    /// or a `serde_json::Value` that can be read as one. If another process has the execution, that
+    /// process resumes it.
     ///
-    /// The flow need not be registered here, if flow-durable has its feature `schema`: the answer is
-    /// checked by the JSON Schema that was stored with the question, and the next process that has
+    /// The flow need not be registered here if flow-durable has its feature `schema`. The answer is
+    /// then checked by the JSON Schema that was stored with the question. The next process that has
     /// the flow and [recovers](Runtime::recover) resumes the execution. If the answer is not of the
-    /// type although the schema allows it, that process asks the question again, with a new token;
-    /// the record [`Paused`](flow_store::RecordKind::Paused) of the new question says why.
+    /// type although the schema allows it, that process asks the question again, with a new token.
+    /// The record [`Paused`](flow_store::RecordKind::Paused) of the new question says why.
     ///
     /// # Errors
     ///
-    /// The execution is as it was: [`RuntimeError::UnknownToken`],
-    /// [`RuntimeError::AlreadyAnswered`], [`RuntimeError::Expired`],
-    /// [`RuntimeError::Withdrawn`], [`RuntimeError::WrongType`], [`RuntimeError::Over`],
-    /// [`RuntimeError::FlowChanged`] or [`RuntimeError::Unreadable`] if the execution could not continue
-    /// with the answer, or the store failed. If the flow is not registered:
-    /// [`RuntimeError::NoSchema`]; without the feature `schema`, [`RuntimeError::NotRegistered`]. If
-    /// there are several answers to one question, one is accepted.
+    /// The execution is unchanged: [`RuntimeError::UnknownToken`],
+    /// [`RuntimeError::AlreadyAnswered`], [`RuntimeError::Expired`], [`RuntimeError::Withdrawn`],
+    /// [`RuntimeError::WrongType`], [`RuntimeError::Over`], [`RuntimeError::FlowChanged`] or
+    /// [`RuntimeError::Unreadable`] if the execution could not continue with the answer, or the
+    /// store failed. If the flow is not registered: [`RuntimeError::NoSchema`]; without the feature
+    /// `schema`, [`RuntimeError::NotRegistered`]. If there are several answers to one question, one
+    /// is accepted.
     //
-    // Not an `async fn`: of a value that is not an answer, rustc would also report its future.
+    // Not an `async fn`: for a value that is not an answer, rustc would also report its future.
     pub fn resume(
         &self,
         token: Token,
@@ -151,7 +151,7 @@ impl Runtime {
     }
 }
 
-/// Refuses an answer to a question that is not open any more.
+/// Refuses an answer to a question that is no longer open.
 fn closed(pause: &PauseRow) -> Result<(), RuntimeError> {
     let (execution, path) = (pause.execution, pause.path.clone());
     match pause.state {
@@ -220,7 +220,7 @@ fn accepted_by_schema(
     Ok(answer)
 }
 
-/// What is wrong, and where.
+/// The violation and its place.
 #[cfg(feature = "schema")]
 fn violation(error: jsonschema::ValidationError<'_>) -> String {
     let place = error.instance_path().to_string();

@@ -1,8 +1,8 @@
-//! Copies an execution with other values: what would have come of them?
+//! Copies an execution with other values, to see where they lead.
 //!
-//! The copy has the records of the original before the node at which the outermost flow is, and then
-//! a snapshot with the other values, from which it begins as from any snapshot. So a replay of the
-//! copy needs nothing special.
+//! The copy has the records of the original before the node at which the outermost flow is. Then it
+//! has a snapshot with the other values, from which it begins as from any snapshot. So a replay of
+//! the copy needs nothing special.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use flow_store::{ExecutionId, Record, RecordKind, Row};
 use serde_json::{Map, Value, json};
 
 use super::Runtime;
-use super::travel::is_end;
 use crate::engine::{Snapshot, UNFIT};
+use crate::entry::{Copied, is_end};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::inner::Loaded;
@@ -22,20 +22,20 @@ use crate::registered::Registered;
 use flow_runtime::engine::Saved;
 
 impl Runtime {
-    /// Copies an execution, as [`copy`](Runtime::copy), but continues with other values of some keys.
-    /// These are keys of the outermost flow that have a value after the record, which
-    /// [`state`](Runtime::state) shows; at record 0 they are the inputs.
+    /// Copies an execution like [`copy`](Runtime::copy), but continues with other values of some
+    /// keys. These are keys of the outermost flow that have a value after the record, as
+    /// [`state`](Runtime::state) shows. At record 0 they are the inputs.
     ///
-    /// The copy continues with the whole node at which the outermost flow is after the record, even
-    /// if that node was done in part, as a flow used as a node or a fork can be, or had failed. The
-    /// values that it begins with are in its journal, and so are the other values, in the record
-    /// [`RunCopied`](RecordKind::RunCopied).
+    /// The copy continues with the whole node at which the outermost flow is after the record. The
+    /// node may have failed, or been done in part, as a fork or a flow used as a node can be. The
+    /// copy's journal has the values that it begins with, and the record
+    /// [`RunCopied`](RecordKind::RunCopied) has the other values.
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::Unchangeable`] with all that is wrong: a key has no value there, a value does
-    /// not fit the type of its key, or no node follows that could use it. As
-    /// [`state`](Runtime::state); or the store could not be written to. There is no new execution
+    /// [`RuntimeError::Unchangeable`] with all that is wrong: a key has no value there, a value
+    /// does not fit the type of its key, or no node follows that could use it. The errors of
+    /// [`state`](Runtime::state); or the store could not be written to. No execution is started
     /// then.
     ///
     /// # Examples
@@ -130,8 +130,12 @@ impl Runtime {
         }
         let mut records = self.history(id, seq).await?;
         cut_before(&mut records, &at.step);
-        let payload = json!({ "execution": id.to_string(), "seq": seq, "values": values });
-        self.create_copy(row, records, payload, Some(at)).await
+        let copied = Copied {
+            execution: id,
+            seq,
+            values: Some(values),
+        };
+        self.create_copy(row, records, copied, Some(at)).await
     }
 
     /// The value of a key in a state, as its type writes it; or why it does not fit the type.
@@ -180,7 +184,7 @@ fn no_value(key: &str, before: &Snapshot) -> String {
     }
 }
 
-/// Removes the records from the one on with which this step began, and that of the execution's end.
+/// Removes the records from the start of this step on, and the record of the execution's end.
 fn cut_before(records: &mut Vec<Record>, step: &str) {
     records.retain(|record| !is_end(record.kind));
     let began = |record: &Record| record.kind == RecordKind::NodeStarted && record.step == step;

@@ -1,4 +1,4 @@
-//! How callers end and remove executions.
+//! Ends and removes executions.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::inner::{lock, options_of};
 use crate::listed::{ListOptions, Listed};
 
 impl Runtime {
-    /// Ends an execution for this reason, which [`Execution::reason`] and its last record say. Its
-    /// running steps are dropped at their next `.await`, in another process when that process next
-    /// writes or renews its lease. Returns the execution as it is then.
+    /// Ends an execution for this reason, which [`Execution::reason`] and its last record contain.
+    /// Its running steps are dropped at their next `.await`, or in another process when that
+    /// process next writes or renews its lease. Returns the execution as it is then.
     ///
     /// # Errors
     ///
@@ -23,15 +23,15 @@ impl Runtime {
         self.end(row, reason, EndIf::NotOver).await
     }
 
-    /// Lets an execution continue that is [halted](Execution::halted), also one that has lost its
-    /// process too often: its last attempt is made again. What it lacks must have been mended before,
-    /// or it is halted again. An execution that is not halted stays as it is. Returns the execution as
-    /// it is then.
+    /// Continues a [halted](Execution::halted) execution, even one that has lost its process too
+    /// often: its last attempt is made again. The cause must have been fixed before, or it is
+    /// halted again. An execution that is not halted stays as it is. Returns the execution as it is
+    /// then.
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NotFound`]; [`RuntimeError::NotRegistered`]: its flow is not registered here; or
-    /// the store failed.
+    /// [`RuntimeError::NotFound`]; [`RuntimeError::NotRegistered`]: its flow is not registered
+    /// here; or the store failed.
     pub async fn continue_halted(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
         let row = self.owned.row(id).await?;
         if row.halt().is_some() {
@@ -43,15 +43,15 @@ impl Runtime {
         Ok(Execution::new(self.owned.clone(), row))
     }
 
-    /// Lets an execution continue that is [halted](Execution::halted), as
-    /// [`continue_halted`](Runtime::continue_halted), and adds so many steps to its
-    /// [`step_budget`](crate::StartOptions::step_budget). One without a budget has no limit, and gets
-    /// none. A part of a loop has a budget of its own.
+    /// Continues a [halted](Execution::halted) execution like
+    /// [`continue_halted`](Runtime::continue_halted), and adds this many steps to its
+    /// [`step_budget`](crate::StartOptions::step_budget). An execution without a budget has no
+    /// limit, and gets none. A part of a loop has a budget of its own.
     ///
     /// # Errors
     ///
-    /// As [`continue_halted`](Runtime::continue_halted); [`RuntimeError::NotHalted`]: the budget stays
-    /// as it was; or [`RuntimeError::Unreadable`].
+    /// The errors of [`continue_halted`](Runtime::continue_halted); [`RuntimeError::NotHalted`]:
+    /// the budget stays as it was; or [`RuntimeError::Unreadable`].
     pub async fn continue_with_steps(
         &self,
         id: ExecutionId,
@@ -157,17 +157,17 @@ impl Runtime {
         Ok(expired)
     }
 
-    /// Removes an execution with its journal, and with the parts of its loops. A running execution is
+    /// Removes an execution with its journal and the parts of its loops. A running execution is
     /// cancelled.
     ///
-    /// A store may keep large values in another place (`BlobStore`), and say that it could not remove
-    /// them there although the execution is gone. To call this again removes them; then there is no
-    /// such execution ([`RuntimeError::NotFound`]).
+    /// A store may keep large values elsewhere (`BlobStore`), and fail to remove them although the
+    /// execution is gone. Another call removes them, and returns [`RuntimeError::NotFound`] because
+    /// the execution no longer exists.
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NotFound`]; [`RuntimeError::IsPart`] if it is a part of a loop of an execution
-    /// that is not over; or the store failed. It may be removed all the same.
+    /// [`RuntimeError::NotFound`]; [`RuntimeError::IsPart`] if it is a part of a loop of an
+    /// execution that is not over; or the store failed. It may still have been removed.
     pub async fn delete(&self, id: ExecutionId) -> Result<(), RuntimeError> {
         let inner = &self.owned.inner;
         let may_have_parts = match self.owned.there(id).await? {
@@ -175,7 +175,7 @@ impl Runtime {
                 inner.may_be_deleted(&row).await?;
                 let may_have_parts = inner.may_have_parts(&row).await?;
                 if may_have_parts && !row.status.is_over() {
-                    // From then on it makes no more of them.
+                    // A cancelled execution creates no more parts.
                     self.cancel_before_deletion(row).await?;
                 }
                 may_have_parts
@@ -192,8 +192,8 @@ impl Runtime {
             let deleted = inner.store.delete(part).await;
             deleted.map_err(RuntimeError::of(part))?;
         }
-        // Also if it is not there, since something of it may have been left behind. Nobody else can
-        // have it: an id is new when an execution starts.
+        // Even if it does not exist, something of it may have been left behind. Nobody else can
+        // have it, because each execution starts with a new id.
         let deleted = inner.store.delete(id).await;
         if deleted.is_ok() || matches!(self.owned.is_there(id).await, Ok(false)) {
             inner.drop_run(id);

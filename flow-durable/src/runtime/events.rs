@@ -7,17 +7,17 @@ use crate::events::{EventFilter, Events};
 use crate::runtime::Runtime;
 
 impl Runtime {
-    /// The journals of the owner's executions as a stream, from now on or from any offset.
-    /// Everything that happens after this has returned is in the stream, however late it is read.
+    /// The journals of the owner's executions as a stream, from now on or from any offset. The
+    /// stream contains everything that happens after this returns, however late it is read.
     ///
-    /// The stream reads the store, including what other processes write to it, at the pace of its
-    /// reader. A store that gives [hints](flow_store::Store::changes) of what others write, such as
-    /// the one on Postgres, is read some milliseconds later; others at least every 250 ms. A slow reader, or one that does not read at all, costs the
-    /// runs nothing, and misses no record that the store still has
-    /// ([`prune_history`](crate::RuntimeOptions::prune_history) removes some). Deltas are not
-    /// stored. They come only from the runs of this process, and each comes after the records that
-    /// were made before it. A reader that lags more than 1024 deltas behind is told how many of
-    /// those that the filter allows were dropped.
+    /// The stream reads the store, including the writes of other processes, at the pace of its
+    /// reader. A store that gives [hints](flow_store::Store::changes) of these writes, such as the
+    /// one on Postgres, is read some milliseconds later; others at least every 250 ms. A reader
+    /// that is slow, or does not read at all, costs the runs nothing. It misses no record that the
+    /// store still has ([`prune_history`](crate::RuntimeOptions::prune_history) removes some).
+    /// Deltas are not stored. They come only from the runs of this process, and each comes after
+    /// the records that were made before it. A reader that lags more than 1024 deltas behind gets
+    /// the number of dropped deltas that the filter allows.
     ///
     /// # Errors
     ///
@@ -62,9 +62,9 @@ impl Runtime {
         Events::of(self.owned.clone(), filter).await
     }
 
-    /// How often an observer ([`RuntimeOptions::observer`](crate::RuntimeOptions::observer)) has
-    /// panicked. Runs continue, and the observer is told of the next event as if nothing had
-    /// happened.
+    /// The number of times that an observer
+    /// ([`RuntimeOptions::observer`](crate::RuntimeOptions::observer)) has panicked. Runs continue,
+    /// and the observer is notified of the next event as if nothing had happened.
     pub fn observer_failures(&self) -> u64 {
         self.owned.inner.observer_failures.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Executions: started, looked at, answered, cancelled, recovered.
+//! Starts, reads, answers, cancels and recovers executions.
 
 mod answers;
 mod changed;
@@ -45,8 +45,8 @@ use crate::registered::{DurableFlow, Registered};
 /// this; [`Context::step_id`](flow_runtime::Context::step_id) helps.
 ///
 /// A clone is the same runtime. [`owned_by`](Runtime::owned_by) returns the executions of an owner;
-/// the runtime itself sees those without an owner. Only what concerns the process applies to all of
-/// them: [`register`](Runtime::register), [`recover`](Runtime::recover) and
+/// the runtime itself sees those without an owner. Only methods that concern the process apply to
+/// all of them: [`register`](Runtime::register), [`recover`](Runtime::recover) and
 /// [`shut_down`](Runtime::shut_down).
 ///
 /// # Examples
@@ -157,13 +157,13 @@ impl Runtime {
         self.register_first(F::NAME, Registered::new(flow))
     }
 
-    /// Registers a flow of any type under its name, such as one that was loaded from a document. It
-    /// is started by [`start_any`](Runtime::start_any).
+    /// Registers a flow of any type under its name, such as one that was loaded from a document.
+    /// [`start_any`](Runtime::start_any) starts it.
     ///
     /// # Errors
     ///
-    /// As [`register`](Runtime::register); and [`RuntimeError::NotStorable`]: a value or an action
-    /// of the flow cannot be stored.
+    /// The errors of [`register`](Runtime::register); and [`RuntimeError::NotStorable`]: a value or
+    /// an action of the flow cannot be stored.
     pub fn register_any(&self, flow: Arc<dyn AnyFlow<Durable>>) -> Result<(), RuntimeError> {
         self.check_any(&*flow)?;
         let name = flow.name().to_owned();
@@ -183,8 +183,8 @@ impl Runtime {
         Executions::new(self.clone())
     }
 
-    /// The executions of all owners, and those without an owner: for whoever runs the program, not
-    /// for its users. What starts here has no owner.
+    /// The executions of all owners, and those without an owner. This is for whoever runs the
+    /// program, not for its users. An execution that starts here has no owner.
     ///
     /// # Examples
     ///
@@ -263,23 +263,22 @@ impl Runtime {
         }
     }
 
-    /// Resumes the executions that can continue and belong to no living process, whoever owns them:
+    /// Resumes the executions of all owners that can continue and belong to no living process:
     /// those of a process that crashed, those that were answered meanwhile, and those with a
-    /// question that has expired. Call it when a program starts. From then on, until the runtime is
-    /// shut down or dropped, this is repeated once in every third of the
-    /// [`lease`](RuntimeOptions::lease), because the executions of a crashed process are available
-    /// only when its lease has run out.
+    /// question that has expired. Call it when a program starts. Until the runtime is shut down or
+    /// dropped, this is repeated once in every third of the [`lease`](RuntimeOptions::lease). The
+    /// executions of a crashed process are available only when its lease has run out.
     ///
-    /// This also begins executions that are [queued](flow_store::Status::Queued), of the flows that
-    /// are registered here. If the number of executions is
+    /// This also begins [queued](flow_store::Status::Queued) executions of the flows that are
+    /// registered here. If the number of executions is
     /// [limited](RuntimeOptions::concurrent_executions), it resumes and begins as many as there are
-    /// places for, and the others when places get free.
+    /// places, and the others when places become free.
     ///
     /// # Errors
     ///
-    /// The store could not be read. An execution that cannot continue is not an error, nor is a
-    /// damaged one: it is in [`Recovered::refused`], and [`Execution::settled`] says why. So is one
-    /// that waits for people and could not continue with their answers, because its flow has changed.
+    /// The store could not be read. An execution that is damaged or cannot continue is not an
+    /// error: it is in [`Recovered::refused`], and [`Execution::settled`] says why. So is one that
+    /// waits for people and could not continue with their answers, because its flow has changed.
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
         let mut recovered = self.owned.inner.recover(Look::Asked).await?;
         for (id, error) in self.owned.inner.stranded_while_paused().await? {
@@ -295,12 +294,12 @@ impl Runtime {
         Ok(recovered)
     }
 
-    /// The unfinished executions of the registered flows, whoever owns them, that cannot continue with
-    /// the versions registered here, and why: what [`recover`](Runtime::recover) would refuse, now or
-    /// when they are answered. Nothing is written, so that a new version can be checked before it is
-    /// deployed. The journals of those that wait, or that have another version, are replayed without
-    /// running a step. So this also finds a stored value whose type has changed while its name has not,
-    /// which `recover` does not look for.
+    /// The unfinished executions of the registered flows, of all owners, that cannot continue with
+    /// the versions registered here, with the errors. [`recover`](Runtime::recover) would refuse
+    /// them, now or when they are answered. This writes nothing, so a new version can be checked
+    /// before it is deployed. The journals of executions that wait, or have another version, are
+    /// replayed without running a step. So this also finds a stored value whose type has changed
+    /// while its name has not, unlike `recover`.
     ///
     /// # Errors
     ///
@@ -309,9 +308,9 @@ impl Runtime {
         self.owned.inner.stranded(&UNFINISHED, true).await
     }
 
-    /// The executions that this process has tried to continue and could not, as far as they are not
-    /// over, and why: for a metric that tells somebody. Each of them is as it was after its last record,
-    /// and another process may have it.
+    /// The unfinished executions that this process failed to continue, with the errors: for a
+    /// metric that raises an alert. Each execution is as it was after its last record, and another
+    /// process may have it.
     ///
     /// # Errors
     ///
@@ -320,10 +319,10 @@ impl Runtime {
         self.owned.inner.refused().await
     }
 
-    /// The unfinished executions of a flow, whoever owns them, that a version of it breaks, and the
-    /// changes that break them. The version need not be registered: this compares documents, and says of
-    /// an execution that passed a change by another way that it may break. Where the version is
-    /// registered, [`check_executions`](Runtime::check_executions) knows it exactly.
+    /// The unfinished executions of a flow, of all owners, that a version of it breaks, with the
+    /// changes that break them. The version need not be registered, because this compares
+    /// documents. So it may report an execution that passed a change by another way. If the version
+    /// is registered, [`check_executions`](Runtime::check_executions) is exact.
     ///
     /// # Errors
     ///
@@ -344,18 +343,18 @@ impl Runtime {
     }
 
     /// Stops the executions of this process as soon as their running steps have ended, and gives up
-    /// its claims, also those that the store is making at this moment, so that another process can go
-    /// on with them at once and repeats no step. Nothing begins any more: no step, no execution, no
-    /// recovery. What has not ended after this time is stopped as by
+    /// its claims, including those that the store is making at this moment. Another process can
+    /// then resume them at once, and repeats no step. No further step, execution or recovery
+    /// begins. Executions that have not stopped after this time are stopped as by
     /// [`shut_down`](Runtime::shut_down). Returns when all have stopped.
     ///
-    /// Executions are not run to their end. A wait is no running step, nor is the time before another
-    /// attempt: whoever goes on with the execution knows how many attempts there were.
+    /// Executions are not run to their end. A wait is not a running step, nor is the time before
+    /// another attempt: the process that resumes the execution knows how many attempts there were.
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped, no step begins all the same, and running ones end. To stop them
-    /// then, call [`shut_down`](Runtime::shut_down).
+    /// If the future is dropped, still no step begins, and running ones end. To stop them then,
+    /// call [`shut_down`](Runtime::shut_down).
     ///
     /// # Examples
     ///
@@ -376,16 +375,16 @@ impl Runtime {
             inner.begins_nothing().await;
             inner.nothing_is_left().await;
         };
-        // What has not ended in time is stopped now.
+        // Stops the executions that have not ended in time.
         let _ = tokio::time::timeout(at_most, all_stopped).await;
         self.shut_down().await;
     }
 
     /// Stops the executions of this process where they are, and gives up its claims, so that
-    /// another process can resume them at once. Returns when all have stopped, and when what other
-    /// calls are claiming at this moment is given up. A call that does not go on meanwhile, because
-    /// nobody polls it, is waited for as long as a [`lease`](RuntimeOptions::lease). Running steps
-    /// are dropped at their next `.await`, and will run again.
+    /// another process can resume them at once. Returns when all have stopped, and when the claims
+    /// that other calls are making are given up. A call that makes no progress, because nobody
+    /// polls it, is waited for as long as a [`lease`](RuntimeOptions::lease). Running steps are
+    /// dropped at their next `.await`, and will run again.
     pub async fn shut_down(&self) {
         let inner = &self.owned.inner;
         inner.shut_down.cancel();

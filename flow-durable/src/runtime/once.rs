@@ -6,9 +6,9 @@ use super::Runtime;
 use crate::error::RuntimeError;
 
 impl Runtime {
-    /// Stores a text under a name, if the store has none under it, and returns the text that it has
-    /// then. So all processes agree on a fact that belongs to no execution, such as since when a
-    /// schedule is known. It is never changed or removed.
+    /// Stores a text under a name, unless the store already has one, and returns the stored text.
+    /// So all processes agree on a fact that belongs to no execution, such as the time since which
+    /// a schedule is known. The text is never changed or removed.
     ///
     /// # Errors
     ///
@@ -36,7 +36,7 @@ impl Runtime {
         let written = serde_json::Value::from(text).to_string();
         store.put_structure(&name, &written).await?;
         let stored = store.structure(&name).await?.unwrap_or(written);
-        // A text that is no JSON is not one of ours, and is returned as it is.
+        // A text that is not JSON was not written here, and is returned as it is.
         Ok(serde_json::from_str(&stored).unwrap_or(stored))
     }
 }

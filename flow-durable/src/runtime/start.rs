@@ -1,4 +1,4 @@
-//! How executions begin.
+//! Starts executions.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -25,21 +25,19 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// There is no new execution: [`RuntimeError::NotRegistered`]; [`RuntimeError::OtherFlow`] if
-    /// the registered flow of this name has other inputs; [`RuntimeError::Unstorable`] if
-    /// the input cannot be stored as JSON; [`RuntimeError::OtherInput`] if the idempotency key
-    /// was used with another input; [`RuntimeError::ShutDown`]; or the store could not be
-    /// written to. (If the store failed and could not even be asked whether it has the
-    /// execution, it may have it: an idempotency key makes it safe to start again.)
-    ///
+    /// No execution is started: [`RuntimeError::NotRegistered`]; [`RuntimeError::OtherFlow`] if the
+    /// registered flow of this name has other inputs; [`RuntimeError::Unstorable`] if the input
+    /// cannot be stored as JSON; [`RuntimeError::OtherInput`] if the idempotency key was used with
+    /// another input; [`RuntimeError::ShutDown`]; or the store could not be written to. (If the
+    /// store failed and could not be asked whether it has the execution, it may have it. An
+    /// idempotency key makes it safe to start again.)
     /// # Cancel safety
     ///
-    /// If the future is dropped, the execution may have been stored or not; if so, `recover` goes
-    /// on with it, in another process once the [`lease`](crate::RuntimeOptions::lease) has run
-    /// out. An [`idempotency_key`](StartOptions::idempotency_key) makes it safe to start it
-    /// again.
+    /// If the future is dropped, the execution may have been stored. If so, `recover` resumes it,
+    /// in another process once the [`lease`](crate::RuntimeOptions::lease) has run out. An
+    /// [`idempotency_key`](StartOptions::idempotency_key) makes it safe to start it again.
     //
-    // Not an `async fn`: of a type that is not a flow, rustc would also report its future.
+    // Not an `async fn`: for a type that is not a flow, rustc would also report its future.
     pub fn start<F: Flow>(
         &self,
         input: F::Input,
@@ -55,17 +53,17 @@ impl Runtime {
         Box::pin(async move { self.start_with(start?, options).await })
     }
 
-    /// Starts an execution of the registered flow of this name, whatever its type, with its input as
-    /// a JSON object: as [`start`](Runtime::start).
+    /// Starts an execution of the registered flow of this name, of any type, like
+    /// [`start`](Runtime::start). The input is a JSON object.
     ///
     /// # Errors
     ///
-    /// As [`start`](Runtime::start); and [`RuntimeError::Input`] if the input does not fit the flow,
-    /// with everything that is wrong with it.
+    /// The errors of [`start`](Runtime::start); and [`RuntimeError::Input`] with everything that is
+    /// wrong if the input does not fit the flow.
     ///
     /// # Cancel safety
     ///
-    /// As [`start`](Runtime::start).
+    /// See [`start`](Runtime::start).
     pub async fn start_any(
         &self,
         name: &str,
@@ -122,7 +120,7 @@ impl Runtime {
             return self.enqueue(row, loaded.records).await;
         }
         match self.owned.inner.slots.take(name, false).await {
-            // Whoever drains may have seen that all slots are free.
+            // A drain may have seen that all slots are free.
             Some(_) if self.owned.inner.draining.is_cancelled() => Err(RuntimeError::ShutDown(id)),
             Some(slot) => self.create(row, flow, loaded, slot).await,
             None => self.enqueue(row, loaded.records).await,
@@ -165,7 +163,7 @@ impl Runtime {
         }
     }
 
-    /// Stores an execution that this process has claimed, and begins to run it: it need not be read
+    /// Stores an execution that this process has claimed, and begins to run it without reading it
     /// again.
     async fn create(
         &self,
@@ -206,8 +204,8 @@ impl Runtime {
         Ok(Execution::new(self.owned.clone(), claimed))
     }
 
-    /// Stores an execution that waits for its time or for a place, and begins it if neither is
-    /// missing.
+    /// Stores an execution that waits for its time or for a place, and begins it if it waits for
+    /// neither.
     async fn enqueue(&self, row: Row, records: Vec<Record>) -> Result<Execution, RuntimeError> {
         let inner = &self.owned.inner;
         let row = Row {
@@ -230,8 +228,8 @@ impl Runtime {
         Ok(Execution::new(self.owned.clone(), row))
     }
 
-    /// Called if the store reported an error, but may have created the execution before. Returns
-    /// the error if it has not.
+    /// Checks whether the store created an execution although it reported an error. Returns the
+    /// error if it did not.
     pub(crate) async fn created_all_the_same(
         &self,
         row: &Row,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use flow_runtime::engine::StepKey;
 use flow_spec::FlowDocument;
 use flow_store::{ExecutionId, Record, RecordKind, Row, Store as _};
 
@@ -9,25 +10,24 @@ use super::Runtime;
 use crate::error::RuntimeError;
 use crate::execution_state::{ExecutionState, StateSource};
 use crate::inner::{check_format, kept_elsewhere};
-use crate::steps::{is_inside, is_within};
 use crate::values::{State, Values};
 
 impl Runtime {
     /// The state of an execution after one of its records. No step runs for this, and it reads the
     /// records from the snapshot before this one on.
     ///
-    /// If the flow is registered here, it is replayed. A process that does not have the flow, or has
-    /// one that has changed too much, follows the journal by the stored structure of the flow, which
-    /// can leave a value out: [`ExecutionState::source`] says how the values were found, and
+    /// If the flow is registered here, it is replayed. A process without the flow, or with one that
+    /// has changed too much, follows the journal by the stored structure of the flow. This can
+    /// leave a value out: [`ExecutionState::source`] says how the values were found, and
     /// [`ExecutionState::unknown`] which are missing.
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NoRecord`] if there is no such record, or if the records before it have been
-    /// pruned; [`RuntimeError::NotFound`], [`RuntimeError::JournalFormat`];
-    /// [`RuntimeError::Unreadable`] if a record is missing or damaged or, without the flow, the
-    /// structure of the flow; [`RuntimeError::ReplayDiverged`] if the flow does something else than
-    /// it did; or the store could not be read.
+    /// [`RuntimeError::NoRecord`] if the record does not exist, or if the records before it have
+    /// been pruned; [`RuntimeError::NotFound`], [`RuntimeError::JournalFormat`];
+    /// [`RuntimeError::DamagedRecord`]; [`RuntimeError::Unreadable`] if a record is missing or,
+    /// without the flow, the structure of the flow is damaged; [`RuntimeError::ReplayDiverged`] if
+    /// the flow does something else than it did; or the store could not be read.
     ///
     /// # Examples
     ///
@@ -73,15 +73,9 @@ impl Runtime {
         self.check_record(&row, seq).await?;
         let structure = self.structure(&row).await?;
         let records = self.records_to(&row, seq).await?;
-        let mut values = Values::new(&structure, State::default());
+        let mut values = Values::new(id, &structure, State::default());
         for record in &records {
-            values.add(record).map_err(|reason| {
-                let reason = format!(
-                    "record {}, {}, is damaged: {reason}",
-                    record.seq, record.kind
-                );
-                unreadable(id, &record.path, reason)
-            })?;
+            values.add(record)?;
         }
         let under_way = under_way(&records);
         let mut state = ExecutionState {
@@ -165,19 +159,19 @@ fn unreadable(execution: ExecutionId, path: &str, reason: String) -> RuntimeErro
 fn under_way(records: &[Record]) -> Vec<String> {
     let mut under_way: BTreeMap<&str, &Record> = BTreeMap::new();
     for record in records {
-        let is_over = match record.kind {
+        let with_itself = match record.kind {
             RecordKind::NodeStarted => {
                 under_way.insert(&record.step, record);
                 continue;
             }
-            RecordKind::NodeFinished | RecordKind::NodeFailed => is_within,
-            RecordKind::FlowFailed | RecordKind::TimedOut => is_inside,
+            RecordKind::NodeFinished | RecordKind::NodeFailed => true,
+            RecordKind::FlowFailed | RecordKind::TimedOut => false,
             _ => continue,
         };
         let step = record.step.as_str();
-        let near = under_way.range(step..).map(|(other, _)| *other);
-        let near = near.take_while(|other| other.starts_with(step));
-        let over: Vec<&str> = near.filter(|other| is_over(other, step)).collect();
+        let within = StepKey::new(step).within(&under_way);
+        let over = within.filter(|(other, _)| with_itself || *other != step);
+        let over: Vec<&str> = over.map(|(_, record)| record.step.as_str()).collect();
         for step in over {
             under_way.remove(step);
         }

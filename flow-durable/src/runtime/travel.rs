@@ -2,62 +2,69 @@
 //! continues from a record.
 //!
 //! The journal contains outcomes, not states. So a look replays the flow up to the record, without
-//! running any step, and captures the state that the flow has there.
+//! running a step, and captures the state there.
 
+use flow_runtime::engine::StepKey;
 use flow_store::refusal::newest_snapshot;
 use flow_store::{ExecutionId, PauseRow, PauseState, Record, RecordKind, Row, Status, Token};
-use serde_json::{Value, json};
+use serde_json::json;
 use uuid::Uuid;
 
 use crate::engine::{Asked, AtNode};
+use crate::entry::{Copied, Entry, Json, is_end};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::inner::{Loaded, check_format, kept_elsewhere};
 use crate::registered::Registered;
 use crate::runtime::Runtime;
-use crate::steps::{is_inside, is_within, missing};
+use crate::steps::missing;
 
 impl Runtime {
     /// Copies an execution: starts a new one that has the records of this one up to and including
     /// the given one, and continues from there independently. Questions that were open at that
-    /// point are asked again, and waits and timeouts have as much time left as they had: the copied
+    /// point are asked again. Waits and timeouts have as much time left as they had: the copied
     /// records have later times. The original execution stays as it is, whatever its status. So a
-    /// failed execution can be tried again from before its failure: the attempts of a step are
-    /// counted anew in the copy.
+    /// failed execution can be retried from before its failure: the copy counts the attempts of a
+    /// step anew.
     ///
     /// If the history before a snapshot has been pruned, the new execution has its history from
     /// that snapshot on.
     ///
     /// # Errors
     ///
-    /// As [`state`](Runtime::state), except that the flow need not be registered; or the store could
-    /// not be written to: then there is no new execution. If the new one cannot continue here, this
-    /// is not an error of this call, and [`Execution::settled`] says why. Without the flow, it waits
-    /// for a process that has the flow and [recovers](Runtime::recover).
+    /// The errors of [`state`](Runtime::state), except that the flow need not be registered; or the
+    /// store could not be written to. No execution is started then. If the new execution cannot
+    /// continue here, this call succeeds, and [`Execution::settled`] says why. Without the flow, it
+    /// waits for a process that has the flow and [recovers](Runtime::recover).
     pub async fn copy(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
         let row = self.copyable(id, seq).await?;
         let mut records = self.history(id, seq).await?;
         records.retain(|record| !is_end(record.kind));
-        let payload = json!({ "execution": id.to_string(), "seq": seq });
-        self.create_copy(row, records, payload, None).await
+        let copied = Copied {
+            execution: id,
+            seq,
+            values: None,
+        };
+        self.create_copy(row, records, copied, None).await
     }
 
-    /// Starts an execution with these records of another one, and with a state that it begins with
-    /// instead of what they come to.
+    /// Starts an execution with these records of another one. If `begins` is given, it begins with
+    /// that state instead of the one that the records lead to.
     pub(super) async fn create_copy(
         &self,
         row: Row,
         mut records: Vec<Record>,
-        payload: Value,
+        of: Copied,
         begins: Option<AtNode>,
     ) -> Result<Execution, RuntimeError> {
         self.owned.inner.set_clock().await?;
         let now_ms = self.owned.inner.now_ms();
+        let id = row.id;
         let new = ExecutionId::from(self.owned.inner.new_id(now_ms));
         let flow = self.owned.inner.version_if_known(&row).await?;
         let pauses = reopened(&row, flow.as_deref(), new, &records, now_ms)?;
         let last_ms = records.last().map_or(now_ms, |last| last.at_ms);
-        renew(&mut records, now_ms.saturating_sub(last_ms));
+        renew(id, &mut records, now_ms.saturating_sub(last_ms))?;
         let path = match records.first() {
             Some(first) => first.path.clone(),
             None => self.owned.inner.namespace(&row).await,
@@ -75,7 +82,7 @@ impl Runtime {
                 payload,
             });
         };
-        add(RecordKind::RunCopied, payload.to_string());
+        add(RecordKind::RunCopied, json!(of).to_string());
         if let Some(begins) = begins {
             add(RecordKind::Snapshot, json!(begins.before).to_string());
         }
@@ -96,7 +103,7 @@ impl Runtime {
         Ok(Execution::new(self.owned.clone(), copy))
     }
 
-    /// An execution that has a record to copy it at. If its flow is registered, its journal fits.
+    /// Returns the row of an execution, if it can be copied at a record.
     async fn copyable(&self, id: ExecutionId, seq: u64) -> Result<Row, RuntimeError> {
         let row = self.owned.row(id).await?;
         if self.owned.inner.known_version(&row).is_some() {
@@ -205,35 +212,29 @@ fn reopened(
     records: &[Record],
     now_ms: u64,
 ) -> Result<Vec<PauseRow>, RuntimeError> {
-    let mut open: Vec<&Record> = Vec::new();
+    let mut open: Vec<(&Record, Json<'_, Asked>)> = Vec::new();
     for record in records {
-        match record.kind {
-            RecordKind::Paused => {
-                // It may have been asked before, and answered with what was not an answer.
-                open.retain(|asked| asked.step != record.step);
-                open.push(record);
+        let step = StepKey::new(&record.step);
+        match Entry::read(row.id, record) {
+            Entry::Paused(asked) => {
+                // It may have been asked before, and its answer refused.
+                open.retain(|(asked, _)| asked.step != record.step);
+                open.push((record, asked));
             }
-            RecordKind::Resumed => open.retain(|asked| asked.step != record.step),
+            Entry::Resumed(_) => open.retain(|(asked, _)| asked.step != record.step),
             // Questions inside the finished node are no longer asked.
-            RecordKind::NodeFinished => {
-                open.retain(|asked| !is_within(&asked.step, &record.step));
+            Entry::NodeFinished(_) => {
+                open.retain(|(asked, _)| !StepKey::new(&asked.step).is_within(step))
             }
-            RecordKind::FlowFailed | RecordKind::TimedOut => {
-                open.retain(|asked| !is_inside(&asked.step, &record.step));
+            Entry::FlowFailed | Entry::TimedOut => {
+                open.retain(|(asked, _)| !StepKey::new(&asked.step).is_inside(step));
             }
             _ => {}
         }
     }
     open.into_iter()
-        .map(|record| {
-            let asked: Asked = serde_json::from_str(&record.payload).map_err(|error| {
-                let reason = format!("record {}, a question, is damaged: {error}", record.seq);
-                RuntimeError::Unreadable {
-                    execution: row.id,
-                    path: record.path.clone(),
-                    reason,
-                }
-            })?;
+        .map(|(record, asked)| {
+            let asked = asked.read()?;
             let time = asked
                 .expires_ms
                 .map(|expires| expires.saturating_sub(record.at_ms));
@@ -258,32 +259,22 @@ fn reopened(
 
 /// Numbers records again, and makes them later by this many milliseconds, so that waits, timeouts
 /// and the time to answer have as much time left as they had.
-fn renew(records: &mut [Record], later_ms: u64) {
+fn renew(id: ExecutionId, records: &mut [Record], later_ms: u64) -> Result<(), RuntimeError> {
     for (seq, record) in (0..).zip(records) {
+        let renewed = match Entry::read(id, record) {
+            Entry::Waiting(until) => Some(until.read()?.saturating_add(later_ms).to_string()),
+            Entry::Paused(asked) => {
+                let mut asked = asked.read()?;
+                asked.expires_ms = asked.expires_ms.map(|it| it.saturating_add(later_ms));
+                asked.expires_ms.map(|_| json!(asked).to_string())
+            }
+            _ => None,
+        };
+        if let Some(payload) = renewed {
+            record.payload = payload;
+        }
         record.seq = seq;
         record.at_ms = record.at_ms.saturating_add(later_ms);
-        match record.kind {
-            RecordKind::Waiting => {
-                if let Ok(until) = record.payload.parse::<u64>() {
-                    record.payload = until.saturating_add(later_ms).to_string();
-                }
-            }
-            RecordKind::Paused => {
-                if let Ok(mut asked) = serde_json::from_str::<Asked>(&record.payload)
-                    && let Some(expires_ms) = &mut asked.expires_ms
-                {
-                    *expires_ms = expires_ms.saturating_add(later_ms);
-                    record.payload = json!(asked).to_string();
-                }
-            }
-            _ => {}
-        }
     }
-}
-
-pub(super) fn is_end(kind: RecordKind) -> bool {
-    matches!(
-        kind,
-        RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
-    )
+    Ok(())
 }

@@ -1,4 +1,4 @@
-//! The flows of a runtime, replaced while it runs and retired.
+//! Replaces and retires the flows of a runtime while it runs.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -17,8 +17,8 @@ use crate::registered::{Registered, document};
 use crate::versions::Versions;
 
 impl Runtime {
-    /// The flows that can be started here, in the order of their names: of each the version on which
-    /// executions start now.
+    /// The flows that can be started here, ordered by name. Each is the version on which executions
+    /// start now.
     ///
     /// # Examples
     ///
@@ -44,7 +44,7 @@ impl Runtime {
         current
     }
 
-    /// Registers a flow of a name under which nothing starts yet.
+    /// Registers a flow under a name for which nothing starts yet.
     pub(super) fn register_first(&self, name: &str, flow: Registered) -> Result<(), RuntimeError> {
         self.check_transactions(name, flow.structure())?;
         if self.put(name, None, flow) {
@@ -55,12 +55,13 @@ impl Runtime {
         })
     }
 
-    /// Whether the store of this runtime can run a flow, before it is [added](Runtime::add_version_any) or registered.
+    /// Checks that the store of this runtime can run a flow, before it is
+    /// [added](Runtime::add_version_any) or registered.
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NoTransactions`]: a node of it writes in a transaction, and the store has no
-    /// database for that; [`RuntimeError::NotStorable`]: a value or an action of it cannot be stored.
+    /// [`RuntimeError::NoTransactions`]: a node writes in a transaction, and the store has no
+    /// database; [`RuntimeError::NotStorable`]: a value or an action cannot be stored.
     pub fn check_any(&self, flow: &dyn AnyFlow<Durable>) -> Result<(), RuntimeError> {
         self.check_transactions(flow.name(), flow.structure())?;
         flow.check_storable()
@@ -71,7 +72,7 @@ impl Runtime {
             })
     }
 
-    /// Refuses a flow with a node that writes in a transaction, if the store has no database for it.
+    /// Refuses a flow that writes in a transaction, if the store has no database for it.
     fn check_transactions(&self, name: &str, structure: &str) -> Result<(), RuntimeError> {
         let has_database = self.owned.inner.store.transactions().is_some();
         if has_database || !structure.contains(r#""transaction":true"#) {
@@ -97,9 +98,9 @@ impl Runtime {
 
     /// Replaces a flow by a new version while the runtime runs. Executions that start from now on
     /// take the new version. Those that have started finish on the version on which they started,
-    /// whether they run, wait for people or a time, or are recovered later: this runtime keeps that
-    /// version, and another process needs it as well ([`add_version_any`](Runtime::add_version_any),
-    /// or [`load_versions`](crate::RuntimeOptions::load_versions)).
+    /// whether they run, wait for people or a time, or are recovered later. This runtime keeps that
+    /// version; another process needs it as well ([`add_version_any`](Runtime::add_version_any), or
+    /// [`load_versions`](crate::RuntimeOptions::load_versions)).
     ///
     /// If no flow of this name is registered, this registers it. A version with the structure of
     /// the registered one takes its place entirely, for instance because it has other settings.
@@ -109,10 +110,10 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError::NoTransactions`] and [`RuntimeError::NotStorable`], as for
-    /// [`register_any`](Runtime::register_any); or [`RuntimeError::BreakingVersion`], and the registered version stays: those who start the
-    /// flow or use its output would have to change; or executions in progress could not continue in
-    /// a process that has only the new version, which does not matter if the runtime
-    /// [loads versions](crate::RuntimeOptions::load_versions).
+    /// [`register_any`](Runtime::register_any); or [`RuntimeError::BreakingVersion`]: those who
+    /// start the flow or use its output would have to change, or executions in progress could not
+    /// continue with only the new version. The latter does not matter if the runtime [loads
+    /// versions](crate::RuntimeOptions::load_versions). The registered version stays.
     ///
     /// # Examples
     ///
@@ -187,18 +188,17 @@ impl Runtime {
         })
     }
 
-    /// Adds a version of a flow and keeps the others, whatever has changed: as
-    /// [`replace_any`](Runtime::replace_any), without its check. Executions that start from now on
-    /// take the version that was added last; a start with an input for an earlier version is
-    /// refused.
+    /// Adds a version of a flow and keeps the others, like [`replace_any`](Runtime::replace_any)
+    /// without its check. Executions that start from now on take the version that was added last. A
+    /// start with an input for an earlier version is refused.
     ///
     /// A process that is to finish the executions of an earlier version adds that version first,
     /// and the newest one last.
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::NoTransactions`]: a node writes in a transaction, and the store has no database
-    /// for it. Nothing has changed.
+    /// [`RuntimeError::NoTransactions`] and [`RuntimeError::NotStorable`], as for
+    /// [`register_any`](Runtime::register_any). Nothing has changed then.
     ///
     /// # Examples
     ///
@@ -256,7 +256,7 @@ impl Runtime {
         }
     }
 
-    /// The changes for which a version may not be replaced by another one.
+    /// The changes that forbid replacing a version by another one.
     fn breaking(&self, old: &Registered, new: &dyn AnyFlow<Durable>) -> Vec<String> {
         let new = document(new.structure());
         let diff = match old
@@ -275,8 +275,8 @@ impl Runtime {
         breaking.map(ToString::to_string).collect()
     }
 
-    /// Adds a version on which executions start from now on, if the current one is still this one.
-    /// Returns true if it is.
+    /// Sets the version on which executions start, if the current one is still this one. Returns
+    /// true if it is.
     fn put(&self, name: &str, current: Option<&Arc<Registered>>, new: Registered) -> bool {
         let new = Arc::new(new);
         let mut flows = lock(&self.owned.inner.flows);
@@ -291,7 +291,7 @@ impl Runtime {
             }
         }
         drop(flows);
-        // What could not continue without this version is tried again.
+        // Executions that could not continue without this version are retried.
         lock(&self.owned.inner.halted).retain(|error| match error {
             RuntimeError::NotRegistered { flow } | RuntimeError::FlowChanged { flow, .. } => {
                 flow != name && flow_with_loop(flow) != Some(name)
@@ -301,7 +301,7 @@ impl Runtime {
         true
     }
 
-    /// Retires a flow: no execution of it starts any more, and those that have started finish. It
+    /// Retires a flow: no further execution of it starts, and those that have started finish. It
     /// can be registered again.
     ///
     /// # Errors
@@ -321,9 +321,9 @@ impl Runtime {
         }
     }
 
-    /// Forgets the earlier versions of a flow that no execution in the store needs any more, and
-    /// returns how many these are. A program that replaces flows for months calls this now and
-    /// then: otherwise all versions stay in memory.
+    /// Forgets the earlier versions of a flow that no execution in the store still needs, and
+    /// returns their number. A program that replaces flows for months calls this now and then:
+    /// otherwise all versions stay in memory.
     ///
     /// An execution that is over does not need its version to continue, but
     /// [`state`](Runtime::state) and [`copy`](Runtime::copy) do: without it they replay the
@@ -337,7 +337,7 @@ impl Runtime {
     ///
     /// If the future is dropped, no version is forgotten.
     pub async fn forget_versions(&self, name: &str) -> Result<usize, RuntimeError> {
-        // Of these, nothing new starts: so what the store does not list afterwards never was.
+        // No execution starts on these, so those that the store then does not list are unused.
         let at_rest = match lock(&self.owned.inner.flows).get(name) {
             Some(versions) => versions.at_rest(),
             None => Vec::new(),
@@ -354,8 +354,7 @@ impl Runtime {
         Ok(unused.filter(|version| versions.forget(version)).count())
     }
 
-    /// The hashes of the structures that the unfinished executions of a flow have, whoever owns
-    /// them.
+    /// The hashes of the structures of the unfinished executions of a flow, of all owners.
     async fn structures_in_use(&self, name: &str) -> Result<HashSet<String>, RuntimeError> {
         let mut structures = HashSet::new();
         let names = self.owned.inner.names_with_parts(name);

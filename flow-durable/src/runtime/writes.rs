@@ -1,4 +1,4 @@
-//! Who wrote which value of an execution.
+//! The writes to the keys of an execution.
 
 use flow_store::ExecutionId;
 
@@ -8,15 +8,15 @@ use crate::inner::check_format;
 use crate::writes::{KeyWrite, writes};
 
 impl Runtime {
-    /// What was written to the keys of an execution's flows until one of its records, in order: by
-    /// which node, at which visit to it, and as which version of the key. The last write of a key is
-    /// its current value, until a node takes it. The flow need not be registered here.
+    /// The writes to the keys of an execution's flows up to one of its records, in order, each with
+    /// its node, visit and version of the key. The last write of a key is its current value, until
+    /// a node takes it. The flow need not be registered here.
     ///
     /// # Errors
     ///
     /// [`RuntimeError::NoRecord`], [`RuntimeError::NotFound`], [`RuntimeError::JournalFormat`];
-    /// [`RuntimeError::Unreadable`] if the structure of its flow is not in the store or damaged; or
-    /// the store could not be read.
+    /// [`RuntimeError::DamagedRecord`]; [`RuntimeError::Unreadable`] if the structure of its flow is not
+    /// in the store or damaged; or the store could not be read.
     ///
     /// # Examples
     ///
@@ -54,6 +54,6 @@ impl Runtime {
         self.check_record(&row, seq).await?;
         let records = self.history(id, seq).await?;
         let structure = self.structure(&row).await?;
-        Ok(writes(&structure, &records))
+        writes(id, &structure, &records)
     }
 }

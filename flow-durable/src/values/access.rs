@@ -1,4 +1,4 @@
-//! What a node read and wrote, in short.
+//! The values that a node read and wrote, in short.
 
 use flow_spec::NodeDocument;
 use serde::Serialize;
@@ -7,29 +7,29 @@ use serde_json::{Map, Value};
 /// The longest text of a value, in characters.
 const LONGEST: usize = 200;
 
-/// What stands behind a text that was cut.
+/// The mark at the end of a text that was cut.
 const CUT: &str = "... (truncated)";
 
-/// The settings of a node, what it read and what it wrote, as far as they are known at an event.
+/// The settings of a node and the values that it read and wrote, if they are known at an event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct NodeValues {
-    /// The values of the node's own settings, when it is reached, without secrets. Those of a loaded
-    /// flow are in the stored structure of the flow. Those of a compiled flow are not stored: they
-    /// are told by a runtime that has registered the flow with the same structure, with the values
-    /// that the settings have there, if `flow-runtime` has the feature `json`. Which of them are
-    /// secret says `#[derive(Params)]`; without it, none is told.
+    /// The values of the node's own settings when it is reached, without secrets. For a loaded
+    /// flow, they are in the stored structure. For a compiled flow, they are not stored. A runtime
+    /// that has registered the flow with the same structure adds the values that it has there, if
+    /// `flow-runtime` has the feature `json`. `#[derive(Params)]` says which are secret; without
+    /// it, none is shown.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub params: Map<String, Value>,
-    /// What it reads, when it is reached.
+    /// The values that it reads when it is reached.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reads: Vec<KeyAccess>,
-    /// How many items a loop has, when it is reached, if the journal shows it.
+    /// The number of items of a loop when it is reached, if the journal shows it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub items: Option<usize>,
-    /// What it itself wrote, when it took its action: for a flow, its outputs, and for a fork nothing,
-    /// since its branches did.
+    /// The values that it wrote itself when it took its action. For a flow these are its outputs; a
+    /// fork writes none, since its branches do.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub writes: Vec<KeyAccess>,
 }
@@ -54,12 +54,12 @@ pub enum AccessedValue {
     Summary(String),
     /// The key has no value: the node reads an `Option`.
     Missing,
-    /// The journal does not show it: see [`ExecutionState::unknown`](crate::ExecutionState::unknown).
+    /// Not shown by the journal: see [`ExecutionState::unknown`](crate::ExecutionState::unknown).
     Unknown,
 }
 
 impl KeyAccess {
-    /// `None` if the key has no value, `Some(None)` if the value is not known.
+    /// `value` is `None` if the key has no value, and `Some(None)` if the value is not known.
     pub(crate) fn new(key: &str, value: Option<&Option<Value>>) -> Self {
         KeyAccess {
             key: key.to_owned(),
@@ -72,7 +72,7 @@ impl KeyAccess {
     }
 }
 
-/// The settings of a node. The parts of a node of the language are not settings.
+/// The settings of a node. The parameters of a built-in node are not settings.
 pub(super) fn params(node: &NodeDocument) -> Map<String, Value> {
     if node.r#type.contains('.') {
         return Map::new();
@@ -94,6 +94,7 @@ mod tests {
     use flow_spec::FlowDocument;
     use flow_store::{Record, RecordKind};
     use serde_json::json;
+    use uuid::Uuid;
 
     use super::*;
     use crate::values::{State, Values};
@@ -120,7 +121,7 @@ mod tests {
             params: Map::from_iter([("title".to_owned(), json!("squares"))]),
             ..NodeDocument::default()
         });
-        let mut values = Values::new(&flow, State::default());
+        let mut values = Values::new(Uuid::nil().into(), &flow, State::default());
         let record = Record {
             seq: 1,
             at_ms: 0,

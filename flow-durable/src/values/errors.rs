@@ -2,32 +2,30 @@
 
 use std::collections::BTreeMap;
 
+use flow_runtime::engine::StepKey;
 use flow_store::{Record, RecordKind};
 use serde_json::Value;
-
-use super::items::item_of;
-use crate::steps::{is_within, without_retry};
 
 /// Errors by step. `None` for one that the journal does not show, such as that of a timeout.
 #[derive(Debug, Default)]
 pub(super) struct Errors(BTreeMap<String, (u64, Option<Value>)>);
 
 impl Errors {
-    /// A step has failed, with an error that its record shows or not.
+    /// Adds the error of a failed step. `None` if its record does not show it.
     pub(super) fn add(&mut self, record: &Record, error: Option<Value>) {
         self.0.insert(record.step.clone(), (record.seq, error));
     }
 
-    /// An attempt at a flow has failed or took too long. What it failed with is the error of the
-    /// node.
+    /// Adds the failure of an attempt at a flow that failed or took too long. Its error becomes the
+    /// error of the node.
     pub(super) fn of_attempt(&mut self, record: &Record) {
         let error = self.take(&record.step);
         let error = error.filter(|_| record.kind == RecordKind::FlowFailed);
-        let node = without_retry(&record.step).to_owned();
-        self.0.insert(node, (record.seq, error));
+        let node = StepKey::new(&record.step).without_retry();
+        self.0.insert(node.to_string(), (record.seq, error));
     }
 
-    /// The error of a step: its own, or the first one inside it. Those inside it are forgotten.
+    /// Takes the error of a step: its own, or the first one inside it. Forgets the others.
     pub(super) fn take(&mut self, step: &str) -> Option<Value> {
         let within = self.within(step);
         let found = within.iter().filter_map(|step| self.0.remove(step));
@@ -42,23 +40,19 @@ impl Errors {
         first.and_then(|(_, error)| error)
     }
 
-    /// The errors of the items of a loop, by index.
+    /// Takes the errors of the items of a loop, by index.
     pub(super) fn take_items(&mut self, each: &str) -> Vec<(usize, Option<Value>)> {
         let items = self.within(each).into_iter();
         let items = items.filter_map(|step| {
-            let (of, index) = item_of(&step)?;
-            (of == each).then(|| Some((index, self.take(&step))))?
+            let (of, index) = StepKey::new(&step).item()?;
+            (of.as_str() == each).then(|| (index as usize, self.take(&step)))
         });
         items.collect()
     }
 
     /// The steps with errors within a step, itself first.
     fn within(&self, step: &str) -> Vec<String> {
-        let steps = self.0.range(step.to_owned()..).map(|(step, _)| step);
-        let steps = steps.take_while(|other| other.starts_with(step));
-        steps
-            .filter(|other| is_within(other, step))
-            .cloned()
-            .collect()
+        let steps = StepKey::new(step).within(&self.0);
+        steps.map(|(step, _)| step.to_owned()).collect()
     }
 }

@@ -30,7 +30,7 @@ pub(super) struct Branch {
 pub(super) struct Frame {
     pub(super) path: String,
     pub(super) base: Known,
-    /// What the branches of a running fork have written.
+    /// The values that the branches of a running fork have written.
     branches: BTreeMap<Branch, Known>,
 }
 
@@ -77,7 +77,7 @@ impl Frame {
         self.base.extend(copied);
     }
 
-    /// The value of a key for a node in this branch. `None` if there is none.
+    /// The value of a key for a node in this branch, if the key has one.
     pub(super) fn get(&self, branch: Option<&Branch>, key: &str) -> Option<&Option<Value>> {
         let own = branch.and_then(|branch| self.branches.get(branch)?.get(key));
         own.or_else(|| self.base.get(key))
@@ -91,7 +91,7 @@ impl Frame {
         }
     }
 
-    /// Ends a fork: what its branches wrote is kept or discarded.
+    /// Ends a fork: keeps or discards the values that its branches wrote.
     pub(super) fn join(&mut self, fork: &str, keeps: bool) {
         let (done, others) = std::mem::take(&mut self.branches)
             .into_iter()

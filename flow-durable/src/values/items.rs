@@ -1,12 +1,13 @@
 //! The results of the items of running loops.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
+use flow_runtime::engine::StepKey;
 use flow_spec::{FlowDocument, NodeDocument};
 use serde_json::{Value, json};
 
 use super::frame::Known;
-use crate::events::split_item;
 
 /// The results by index. `None` for one that is not known.
 pub(super) type Results = HashMap<usize, Option<Value>>;
@@ -16,9 +17,9 @@ pub(super) type Results = HashMap<usize, Option<Value>>;
 pub(super) struct Items(HashMap<String, Results>);
 
 impl Items {
-    /// An item is done.
+    /// Adds the result of an item that is done.
     pub(super) fn done(&mut self, step: &str, each: &NodeDocument, result: Option<Value>) {
-        let Some((each_step, index)) = item_of(step) else {
+        let Some((each_step, index)) = StepKey::new(step).item() else {
             return;
         };
         let result = if each.settings.collect_errors {
@@ -26,38 +27,21 @@ impl Items {
         } else {
             result
         };
-        let results = self.0.entry(each_step).or_default();
-        results.insert(index, result);
+        let results = self.0.entry(each_step.to_string()).or_default();
+        results.insert(index as usize, result);
     }
 
-    /// A part of a loop is done, from this item on.
-    pub(super) fn part_done(&mut self, step: &str, first: usize, results: Vec<Value>) {
-        let all = self.0.entry(step.to_owned()).or_default();
+    /// Adds the results of a part of a loop that is done, which ran these items.
+    pub(super) fn part_done(&mut self, each: StepKey<'_>, items: Range<u32>, results: Vec<Value>) {
+        let all = self.0.entry(each.to_string()).or_default();
+        let first = items.start as usize;
         all.extend((first..).zip(results.into_iter().map(Some)));
     }
 
-    /// The results of a loop that is done.
+    /// Takes the results of a loop that is done.
     pub(super) fn take(&mut self, step: &str) -> Results {
         self.0.remove(step).unwrap_or_default()
     }
-}
-
-/// The step of the loop, and the index of the item.
-pub(super) fn item_of(step: &str) -> Option<(String, usize)> {
-    let (before, last) = step.rsplit_once('.').unwrap_or(("", step));
-    let (name, index) = split_item(last);
-    let each = match before {
-        "" => name.to_owned(),
-        before => format!("{before}.{name}"),
-    };
-    Some((each, usize::try_from(index?).ok()?))
-}
-
-/// The step of the loop, and the index of the first item, of a part of a loop: `report.lines[16..32]`.
-pub(super) fn part_of(step: &str) -> Option<(&str, usize)> {
-    let (each, range) = step.strip_suffix(']')?.rsplit_once('[')?;
-    let (first, _) = range.split_once("..")?;
-    Some((each, first.parse().ok()?))
 }
 
 /// The result of an item for which a flow ran. A flow with one output or none and with one end has

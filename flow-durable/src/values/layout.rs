@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
+use flow_runtime::engine::NodePath;
 use flow_spec::{FlowDocument, NodeDocument};
-
-use crate::events::structural;
 
 /// The nodes of a flow and of the flows inside it, by path. The body of a loop over items is at
 /// `…[]`.
@@ -30,7 +29,8 @@ impl<'a> Layout<'a> {
 
     /// The node at a path, which may have the indices of items.
     pub(crate) fn at(&self, path: &str) -> Option<NodeIn<'a>> {
-        self.0.get(&structural(path)).copied()
+        let path = NodePath::new(path).of_any_item();
+        self.0.get(&path).copied()
     }
 }
 
@@ -61,19 +61,19 @@ fn add<'a>(flow: &'a FlowDocument, path: &str, nodes: &mut HashMap<String, NodeI
     }
 }
 
-/// The key of the flow for what a node reads under this name.
+/// The key of the flow that a node reads under this name.
 pub(crate) fn key_of_input<'a>(node: &'a NodeDocument, name: &'a str) -> &'a str {
     let key = node.mappings.inputs.get(name);
     key.and_then(|key| key.as_str()).unwrap_or(name)
 }
 
-/// The key of the flow for what a node writes under this name.
+/// The key of the flow that a node writes under this name.
 pub(crate) fn key_of_output<'a>(node: &'a NodeDocument, name: &'a str) -> &'a str {
     let key = node.mappings.outputs.get(name);
     key.and_then(|key| key.as_str()).unwrap_or(name)
 }
 
-/// What a node writes on an action, under its own names.
+/// The names under which a node writes values on an action.
 pub(crate) fn written<'a>(
     node: &'a NodeDocument,
     action: &'a str,

@@ -1,9 +1,9 @@
 //! The values of flows by key, followed through a journal by the structure of the flow. The flow
 //! itself is not needed.
 //!
-//! The hard thing is that a journal has outcomes, and neither states nor types. So what a node
-//! takes out of the state stays here until another node writes the key, and a value that only the
-//! type of its node could find in an outcome is known to be unknown.
+//! The difficulty is that a journal has outcomes, and neither states nor types. So a value that a
+//! node takes out of the state stays here until another node writes its key. A value that only the
+//! type of its node could find in an outcome is marked as unknown.
 
 mod access;
 mod errors;
@@ -14,15 +14,15 @@ pub(crate) mod outcome;
 
 use std::collections::{BTreeMap, HashMap};
 
+use flow_runtime::engine::{NodePath, StepKey};
 use flow_spec::document::types;
 use flow_spec::{FlowDocument, NodeDocument};
-use flow_store::{Record, RecordKind};
+use flow_store::{ExecutionId, Record, RecordKind};
 use serde_json::{Map, Value, json};
 
-use crate::engine::{Answered, Snapshot};
-use crate::events::split_item;
-use crate::parts::Part;
-use crate::steps::{is_inside, is_within, without_retry};
+use crate::engine::Answered;
+use crate::entry::Entry;
+use crate::error::RuntimeError;
 
 pub use access::{AccessedValue, KeyAccess, NodeValues};
 use errors::Errors;
@@ -41,12 +41,13 @@ const ERROR: &str = "error";
 
 /// The values of the running flows of one execution.
 pub(crate) struct Values<'a> {
+    execution: ExecutionId,
     root: &'a FlowDocument,
     layout: Layout<'a>,
     state: State,
 }
 
-/// The same without the structure, to be kept between two records.
+/// The values without the structure, to be kept between two records.
 #[derive(Debug, Default)]
 pub(crate) struct State {
     /// The running flows by step. Those of one attempt at a flow are apart from those of the next.
@@ -59,14 +60,15 @@ pub(crate) struct State {
     first_item: usize,
     /// The outputs of inner flows that have ended, by the step of the node.
     ended: HashMap<String, Known>,
-    /// What the last node that took an action has written, if somebody asked for it.
+    /// The values that the last node to take an action wrote, if somebody asked for them.
     written: Option<Vec<KeyAccess>>,
 }
 
 impl<'a> Values<'a> {
     /// Goes on from a state, with the structure to which it belongs.
-    pub(crate) fn new(structure: &'a FlowDocument, state: State) -> Self {
+    pub(crate) fn new(execution: ExecutionId, structure: &'a FlowDocument, state: State) -> Self {
         Values {
+            execution,
             root: structure,
             layout: Layout::new(structure),
             state,
@@ -87,57 +89,46 @@ impl<'a> Values<'a> {
     ///
     /// # Errors
     ///
-    /// Its payload is damaged.
-    pub(crate) fn add(&mut self, record: &Record) -> Result<(), serde_json::Error> {
-        let payload = &record.payload;
-        match record.kind {
-            RecordKind::RunStarted => {
-                self.begin(&record.path, serde_json::from_str(payload)?, true)
-            }
-            RecordKind::Snapshot => {
-                let snapshot: Snapshot = serde_json::from_str(payload)?;
-                self.begin(&record.path, snapshot.state, false);
-            }
-            RecordKind::NodeStarted => self.started(record),
-            RecordKind::Outcome => {
-                let outcome = serde_json::from_str(payload)?;
-                match (items::part_of(&record.step), outcome) {
-                    (Some((each, first)), Value::Array(results)) => {
-                        self.state.items.part_done(each, first, results);
+    /// [`RuntimeError::DamagedRecord`].
+    pub(crate) fn add(&mut self, record: &Record) -> Result<(), RuntimeError> {
+        match Entry::read(self.execution, record) {
+            Entry::RunStarted(input) => self.begin(&record.path, input.read()?, true),
+            Entry::Snapshot(snapshot) => self.begin(&record.path, snapshot.read()?.state, false),
+            Entry::NodeStarted => self.started(record),
+            Entry::Outcome(outcome) => {
+                let outcome = outcome.read()?;
+                match (StepKey::new(&record.step).part(), outcome) {
+                    (Some((each, items)), Value::Array(results)) => {
+                        self.state.items.part_done(each, items, results);
                     }
                     (_, outcome) => {
                         self.state.outcomes.insert(record.step.clone(), outcome);
                     }
                 }
             }
-            RecordKind::PartStarted => {
-                let part: Part = serde_json::from_str(payload)?;
-                self.state.first_item = part.first() as usize;
+            Entry::PartStarted(part) => self.state.first_item = part.read()?.first() as usize,
+            Entry::Resumed(answered) => self.answered(record, answered.read()?),
+            Entry::NodeFailed(error) => {
+                self.state.errors.add(record, Some(error.value()?));
             }
-            RecordKind::Resumed => self.answered(record, serde_json::from_str(payload)?),
-            RecordKind::NodeFailed => {
-                self.state
-                    .errors
-                    .add(record, serde_json::from_str(payload)?);
-            }
-            RecordKind::TimedOut | RecordKind::FlowFailed => {
+            Entry::TimedOut | Entry::FlowFailed => {
                 // The values of an attempt that has failed are there until the next one begins.
-                self.forget(&record.step, is_inside);
+                self.forget_inside(&record.step);
                 self.state.errors.of_attempt(record);
             }
-            RecordKind::FlowEnded => self.flow_ended(record),
-            RecordKind::NodeFinished => self.finished(record),
+            Entry::FlowEnded => self.flow_ended(record),
+            Entry::NodeFinished(action) => self.finished(record, action),
             _ => {}
         }
         Ok(())
     }
 
-    /// Follows the next record, and returns what its node read or wrote by it.
+    /// Follows the next record, and returns the values that its node read or wrote by it.
     ///
     /// # Errors
     ///
-    /// Its payload is damaged.
-    pub(crate) fn accessed(&mut self, record: &Record) -> Result<NodeValues, serde_json::Error> {
+    /// [`RuntimeError::DamagedRecord`].
+    pub(crate) fn accessed(&mut self, record: &Record) -> Result<NodeValues, RuntimeError> {
         self.state.written = Some(Vec::new());
         self.add(record)?;
         let written = self.state.written.take().unwrap_or_default();
@@ -176,7 +167,7 @@ impl<'a> Values<'a> {
         at.node.inputs.properties.keys().map(read).collect()
     }
 
-    /// Begins the outermost flow with these values, which nothing that came before changes.
+    /// Begins the outermost flow with these values, independently of earlier records.
     fn begin(&mut self, path: &str, values: Map<String, Value>, enters: bool) {
         let values = values.into_iter().map(|(key, value)| (key, Some(value)));
         let mut frame = Frame::new(path.to_owned(), values.collect());
@@ -224,12 +215,12 @@ impl<'a> Values<'a> {
         let outputs = flow.outputs.properties.keys();
         let outputs =
             outputs.filter_map(|name| Some((name.clone(), frame.base.get(name)?.clone())));
-        let step = without_retry(&record.step).to_owned();
-        self.state.ended.insert(step, outputs.collect());
+        let step = StepKey::new(&record.step).without_retry();
+        self.state.ended.insert(step.to_string(), outputs.collect());
     }
 
-    fn finished(&mut self, record: &Record) {
-        let (Some(at), action) = (self.layout.at(&record.path), record.payload.as_str()) else {
+    fn finished(&mut self, record: &Record, action: &str) {
+        let Some(at) = self.layout.at(&record.path) else {
             return;
         };
         let outcome = self.state.outcomes.remove(&record.step);
@@ -240,7 +231,7 @@ impl<'a> Values<'a> {
                 None => outcome,
             };
             self.state.items.done(&record.step, each, result);
-            return self.forget(&record.step, is_within);
+            return self.forget(&record.step);
         }
         let (_, branch) = flow_of(&record.step, at);
         let failed = action == ERROR && outcome.is_none() && ended.is_none();
@@ -248,9 +239,9 @@ impl<'a> Values<'a> {
             self.state.items.take(&record.step);
             vec![(ERROR.to_owned(), self.state.errors.take(&record.step))]
         } else {
-            self.written(record, at, outcome, ended)
+            self.written(record, action, at, outcome, ended)
         };
-        self.forget(&record.step, is_within);
+        self.forget(&record.step);
         let tells = self.state.written.is_some();
         let Some(frame) = self.frame_of(&record.path, &record.step, at) else {
             return;
@@ -272,15 +263,16 @@ impl<'a> Values<'a> {
     fn written(
         &mut self,
         record: &Record,
+        action: &str,
         at: NodeIn<'a>,
         outcome: Option<Value>,
         ended: Option<Known>,
     ) -> Vec<(String, Option<Value>)> {
-        let (node, action) = (at.node, record.payload.as_str());
+        let node = at.node;
         let key = |name: &str| key_of_output(node, name).to_owned();
         if node.is_flow() {
             let ended = ended.unwrap_or_default();
-            // What an end may write was not written if it is not among the outputs.
+            // A value that an end may write was not written if it is not among the outputs.
             let is_known = node.internal_flow.is_some();
             let names = written(node, action);
             let values = names.map(|name| (key(name), ended.get(name).cloned()));
@@ -288,7 +280,7 @@ impl<'a> Values<'a> {
             return values.map(|(key, value)| (key, value.flatten())).collect();
         }
         match node.r#type.as_str() {
-            // What a fork writes, its branches have written.
+            // The branches of a fork have written its values.
             types::FORK => Vec::new(),
             types::EACH => {
                 let length = self.list(&record.path, &record.step, at).map(Vec::len);
@@ -328,11 +320,11 @@ impl<'a> Values<'a> {
         indices.map(|index| results.remove(&index)?).collect()
     }
 
-    /// The index of the first item of the list over which the loop at a path runs: 0, but in an
-    /// execution that is a part of a loop.
+    /// The index of the first item of the list over which the loop at a path runs. It is 0, except
+    /// in an execution that is a part of a loop.
     fn first_item(&self, path: &str) -> usize {
-        let (flow, _) = path.rsplit_once('.').unwrap_or_default();
-        if flow == self.root.namespace {
+        let flow = NodePath::new(path).parent();
+        if flow.is_some_and(|flow| flow.as_str() == self.root.namespace) {
             self.state.first_item
         } else {
             0
@@ -340,14 +332,16 @@ impl<'a> Values<'a> {
     }
 
     /// Forgets the flows at or inside a step.
-    fn forget(&mut self, step: &str, is_in: fn(&str, &str) -> bool) {
-        let near = self
-            .state
-            .frames
-            .range(step.to_owned()..)
-            .map(|(step, _)| step);
-        let near = near.take_while(|other| other.starts_with(step));
-        let over: Vec<String> = near.filter(|other| is_in(other, step)).cloned().collect();
+    fn forget(&mut self, step: &str) {
+        self.state.frames.remove(step);
+        self.forget_inside(step);
+    }
+
+    /// Forgets the flows inside a step.
+    fn forget_inside(&mut self, step: &str) {
+        let over = StepKey::new(step).within(&self.state.frames);
+        let over = over.map(|(other, _)| other.to_owned());
+        let over: Vec<String> = over.filter(|other| other != step).collect();
         for step in over {
             self.state.frames.remove(&step);
         }
@@ -365,9 +359,9 @@ impl<'a> Values<'a> {
 
     /// The flow that contains a node.
     fn frame_of(&mut self, path: &str, step: &str, at: NodeIn<'a>) -> Option<&mut Frame> {
-        let (path, _) = path.rsplit_once('.')?;
+        let flow = NodePath::new(path).parent()?;
         let (step, _) = flow_of(step, at);
-        self.frame(path, step)
+        self.frame(flow.as_str(), step)
     }
 
     /// The flow with this path and step, which begins if it has not begun: an attempt after the
@@ -376,10 +370,11 @@ impl<'a> Values<'a> {
         if !self.state.frames.contains_key(step) {
             let at = self.layout.at(path)?;
             let flow = at.node.internal_flow.as_deref()?;
-            let values = self.inputs(path, without_retry(step), at, flow);
+            let node = StepKey::new(step).without_retry().as_str();
+            let values = self.inputs(path, node, at, flow);
             let mut frame = Frame::new(path.to_owned(), values);
             frame.enter(flow);
-            self.forget(without_retry(step), is_within);
+            self.forget(node);
             self.state.frames.insert(step.to_owned(), frame);
         }
         self.state.frames.get_mut(step)
@@ -413,8 +408,7 @@ impl<'a> Values<'a> {
     /// The item for which the body of a loop runs: its key and, if it is known, its value.
     fn item(&mut self, path: &str, step: &str, at: NodeIn<'a>) -> Option<(&'a str, Option<Value>)> {
         let key = at.each?.params.get("item")?.as_str()?;
-        let (_, name) = path.rsplit_once('.')?;
-        let index = usize::try_from(split_item(name).1?).ok()?;
+        let index = usize::try_from(NodePath::new(path).item()?).ok()?;
         let index = index.checked_sub(self.first_item(path))?;
         let list = self.list(path, step, at);
         Some((key, list.and_then(|list| list.get(index)).cloned()))
@@ -423,14 +417,14 @@ impl<'a> Values<'a> {
 
 /// The step of the flow that contains a node, and the branch of a fork in which the node is.
 fn flow_of<'s>(step: &'s str, at: NodeIn<'_>) -> (&'s str, Option<Branch>) {
-    let (parent, _) = step.rsplit_once('.').unwrap_or((step, ""));
+    let around = |step: StepKey<'s>| step.parent().unwrap_or(step);
+    let parent = around(StepKey::new(step));
     let Some((_, branch)) = at.fork else {
-        return (parent, None);
+        return (parent.as_str(), None);
     };
-    let (flow, _) = parent.rsplit_once('.').unwrap_or((parent, ""));
     let branch = Branch {
-        fork: parent.to_owned(),
+        fork: parent.to_string(),
         number: branch,
     };
-    (flow, Some(branch))
+    (around(parent).as_str(), Some(branch))
 }

@@ -1,15 +1,15 @@
 //! The values in the recorded outcome of a step.
 //!
-//! The journal has outcomes as the types of the nodes are written by serde. A structure does not
-//! say how a type is written, so an enum of actions is recognized by the fields that it should have.
+//! The journal has outcomes as serde writes the types of the nodes. A structure does not say how a
+//! type is written, so an enum of actions is recognized by its expected fields.
 
 use flow_spec::{DEFAULT_ACTION, NodeDocument};
 use serde_json::Value;
 
 use super::layout::written;
 
-/// The values in the outcome of a step that took this action, in the order of [`written`]. `None` for
-/// a value that cannot be told from the others.
+/// The values in the outcome of a step that took this action, in the order of [`written`]. `None`
+/// for a value that cannot be told from the others.
 pub(crate) fn values(node: &NodeDocument, action: &str, outcome: &Value) -> Vec<Option<Value>> {
     let names: Vec<&str> = written(node, action).collect();
     if !decides(node) {
@@ -21,7 +21,7 @@ pub(crate) fn values(node: &NodeDocument, action: &str, outcome: &Value) -> Vec<
             (names, _) => vec![None; names.len()],
         };
     }
-    // The values that it writes whatever its action is stand before the action.
+    // Values that are written on every action stand before the action.
     let (always, decision) = match outcome {
         Value::Array(parts) => match parts.split_last() {
             Some((decision, always)) if always.len() <= names.len() => (always, decision),
@@ -33,7 +33,7 @@ pub(crate) fn values(node: &NodeDocument, action: &str, outcome: &Value) -> Vec<
     always.iter().cloned().map(Some).chain(fields).collect()
 }
 
-/// Whether its outcome has an action in it.
+/// Returns true if the outcome of a node has an action in it.
 fn decides(node: &NodeDocument) -> bool {
     let actions = node.actions.iter().flatten();
     let mut actions = actions.filter(|it| it.name != "error" && it.name != "timeout");

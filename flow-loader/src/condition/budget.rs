@@ -1,23 +1,23 @@
-//! How much the evaluation of a condition may do.
+//! The limit on the work of evaluating a condition.
 //!
-//! A condition can loop over a list inside a loop over a list, and join texts to longer ones.
-//! Nothing interrupts it, so it counts its own steps.
+//! A condition can nest loops over lists and build ever longer texts. Nothing interrupts it, so it
+//! counts its own steps.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use cel::common::types::{CelList, CelMap, CelString};
 use cel::common::value::Val;
 
-/// What the evaluation of a part of an expression costs.
+/// The cost of evaluating a part of an expression.
 pub(super) const STEP: u64 = 10;
 
-/// What a condition may cost: a fraction of a second.
+/// The maximum cost of a condition: a fraction of a second.
 const MOST: u64 = 10_000_000;
 
-/// How many bytes of a text cost as much as a value.
+/// The number of bytes of a text that cost as much as a value.
 const BYTES: usize = 4;
 
-/// What is left for the evaluation of a condition.
+/// The remaining budget for evaluating a condition.
 pub(super) struct Budget(AtomicU64);
 
 impl Budget {
@@ -25,12 +25,12 @@ impl Budget {
         Budget(AtomicU64::new(MOST))
     }
 
-    /// Returns true if nothing is left.
+    /// Returns `true` if nothing remains.
     pub(super) fn is_spent(&self) -> bool {
         self.left() == 0
     }
 
-    /// What was spent so far.
+    /// The cost spent so far.
     pub(super) fn spent(&self) -> u64 {
         MOST - self.left()
     }
@@ -39,15 +39,15 @@ impl Budget {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Spends this much. Returns false if less is left.
+    /// Spends this cost. Returns `false` if nothing remains.
     pub(super) fn spend(&self, cost: u64) -> bool {
         let left = self.left().saturating_sub(cost);
         self.0.store(left, Ordering::Relaxed);
         left > 0
     }
 
-    /// Spends as much as it costs to copy a value, and to do something for each of its items.
-    /// Returns false if less is left.
+    /// Spends the cost of copying a value and of visiting each of its items. Returns `false` if
+    /// nothing remains.
     pub(super) fn spend_for(&self, value: &dyn Val, each: u64) -> bool {
         let items = value.as_sizer().map_or(0, |sizer| *sizer.size().inner());
         let items = u64::try_from(items).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The types of a condition: what would fail, or never be true, whatever the values are.
+//! Type checks of a condition: what fails, or is never true, for any values.
 
 use cel::common::ast::{
     CallExpr, ComprehensionExpr, EntryExpr, Expr, IdedExpr, LiteralValue, MapExpr, operators,
@@ -9,7 +9,7 @@ use super::shown::shown;
 use super::types::{Kind, Type};
 use super::{Mistyped, TypedKey};
 
-/// A key with its type, and the name of that in Rust.
+/// A key with its type, and the name of the Rust type.
 struct Typed<'a> {
     name: &'a str,
     ty: Type,
@@ -139,7 +139,7 @@ impl<'a> Checker<'a> {
             }
             "string" => Type::Text,
             "timestamp" | "duration" => {
-                // A timestamp is also one of itself, and of a number of seconds.
+                // A timestamp also accepts a timestamp, and a number of seconds.
                 self.expect(one, &[Kind::Text, Kind::Number]);
                 Type::Any
             }
@@ -233,7 +233,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What is calculated from two operands. CEL converts no number by itself.
+    /// The type of a calculation with two operands. CEL does not convert numbers implicitly.
     fn calculation(
         &mut self,
         expression: &IdedExpr,
@@ -342,7 +342,7 @@ impl<'a> Checker<'a> {
         result
     }
 
-    /// Reports an operand that is known to be none of these.
+    /// Reports an operand that is known to have none of these kinds.
     fn expect(&mut self, operand: &Operand<'_>, expected: &[Kind]) {
         if let Some(kind) = operand.ty.kind()
             && !expected.contains(&kind)
@@ -392,7 +392,7 @@ fn different(one: &Type, other: &Type) -> Option<(Kind, Kind)> {
     (kinds.0 != kinds.1).then_some(kinds)
 }
 
-/// Says that two kinds of numbers are mixed, and what to do.
+/// The message for mixed kinds of numbers, and help.
 fn mixed(text: &str, one: &Type, other: &Type) -> (String, &'static str) {
     let (what, help) = if [one, other].contains(&&Type::UInt) {
         (
@@ -408,7 +408,7 @@ fn mixed(text: &str, one: &Type, other: &Type) -> (String, &'static str) {
     (format!("`{text}` calculates with {what}"), help)
 }
 
-/// How a literal is written as what it is compared with.
+/// The literal, written as the kind that it is compared with.
 fn quotes(literal: &Operand<'_>, other: &Operand<'_>) -> Option<String> {
     match (&literal.expression.expr, other.ty.kind()?) {
         (Expr::Literal(LiteralValue::String(text)), Kind::Number)

@@ -1,8 +1,8 @@
-//! A condition that was read.
+//! A parsed condition.
 //!
-//! The hard thing is that a condition may come from anywhere. The parser and the interpreter call
-//! themselves for each part of an expression, so both get as much stack as its depth needs, and the
-//! depth is bounded: see `tokens`. And it counts what it does: see `budget`.
+//! A condition may come from anywhere. The parser and the interpreter recurse into each part of an
+//! expression, so both get as much stack as its depth needs, and the depth is limited: see
+//! `tokens`. The evaluation counts its own steps: see `budget`.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -33,17 +33,17 @@ const PART: usize = 64 << 10;
 /// The longest text of an error of the interpreter, in bytes.
 const LONGEST_ERROR: usize = 500;
 
-/// The cost of an evaluation after which others should run: a few milliseconds.
+/// The cost of an evaluation after which other tasks should run: a few milliseconds.
 const LONG: u64 = 100_000;
 
 /// A condition of a branch.
 pub(crate) struct Condition {
     expression: IdedExpr,
-    /// The same expression, which counts what it costs.
+    /// The same expression, which counts its cost.
     metered: IdedExpr,
-    /// What it costs beside what it counts itself.
+    /// The fixed cost, in addition to what it counts itself.
     cost: u64,
-    /// How deep it is.
+    /// The depth of the expression.
     depth: usize,
     /// The keys that it names, sorted.
     names: Vec<String>,
@@ -51,11 +51,11 @@ pub(crate) struct Condition {
 }
 
 impl Condition {
-    /// Reads a condition, for whose patterns this many bytes are left.
+    /// Parses a condition. `left` is the number of bytes left for its patterns.
     ///
     /// # Errors
     ///
-    /// Why it cannot be used, in words.
+    /// The condition cannot be used; the error is a message.
     pub(crate) fn read(text: &str, left: &mut usize) -> Result<Self, Misread> {
         let counted = count(text)?;
         let stack = (counted.brackets + 2) * BRACKET + (counted.operators + 2) * OPERATOR;
@@ -67,7 +67,7 @@ impl Condition {
         &self.names
     }
 
-    /// What would fail, or never be true, whatever the values of these keys are.
+    /// Reports what would fail, or never be true, for any values of these keys.
     pub(crate) fn mistyped(&self, keys: &[TypedKey<'_>]) -> Vec<Mistyped> {
         with_stack(self.depth * PART, || check(&self.expression, keys))
     }
@@ -95,11 +95,11 @@ impl Evaluation {
         Evaluation { context, budget }
     }
 
-    /// Whether a condition holds.
+    /// Returns `true` if a condition holds.
     ///
     /// # Errors
     ///
-    /// Why that cannot be told, in words.
+    /// The condition cannot be evaluated; the error is a message.
     pub(crate) fn holds(&self, condition: &Condition) -> Result<bool, String> {
         self.budget.spend(condition.cost);
         let evaluate = || CelValue::resolve(&condition.metered, &self.context);
@@ -118,7 +118,7 @@ impl Evaluation {
         }
     }
 
-    /// Returns true if it has taken so long that others should run.
+    /// Returns `true` if it has taken so long that other tasks should run.
     pub(crate) fn took_long(&self) -> bool {
         self.budget.spent() > LONG
     }
@@ -155,14 +155,14 @@ fn parsed(text: &str) -> Result<IdedExpr, Misread> {
     })
 }
 
-/// A mistake with its place in the condition, and without the list of all that could stand there.
+/// A parse error with its place in the condition, without the list of all expected tokens.
 fn said(ParseError { msg, pos, .. }: &ParseError) -> String {
     let text = msg.strip_prefix("Syntax error: ").unwrap_or(msg);
     let text = match text.split(" expecting ").next() {
         Some(text) if text.starts_with("Incomplete") => {
             "a `?` needs two values with `:` between them"
         }
-        // What follows is how the parser has it in memory.
+        // The rest is the parser's representation of the token.
         Some(text) => text.split(": Invalid").next().unwrap_or(text),
         None => text,
     };
@@ -177,8 +177,8 @@ fn said(ParseError { msg, pos, .. }: &ParseError) -> String {
     }
 }
 
-/// A value with its numbers as CEL writes them: a whole number is an `int`, whatever its sign,
-/// since CEL calculates with no two kinds of numbers at once.
+/// A value with its numbers as CEL writes them. A whole number is an `int`, whatever its sign,
+/// because CEL does not calculate with different kinds of numbers.
 fn cel_value(value: &Value) -> CelValue {
     match value {
         Value::Null => CelValue::Null,

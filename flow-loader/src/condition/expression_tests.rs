@@ -54,7 +54,7 @@ fn a_condition_names_its_keys() {
     assert_eq!(names("b > 1 && size(a) > 0"), ["a", "b"]);
     let all = names("a.exists(one, one > b) && {'x': c}['x'] == [d][0]");
     assert_eq!(all, ["a", "b", "c", "d"]);
-    // The name is a variable of its own only inside.
+    // The name is a local variable only inside the macro.
     let all = names("a.all(one, b.all(two, one == two)) && one");
     assert_eq!(all, ["a", "b", "one"]);
     // The name of a type is one only where types are compared.
@@ -125,7 +125,7 @@ fn patterns_times_and_names_in_backquotes() {
     assert!(refused("a.matches('(x{1000}){1000}')").ends_with("it is too large"));
 }
 
-/// Each of these would run for minutes, or take all memory.
+/// Without a limit, each of these would run for minutes or take all memory.
 #[test]
 fn a_condition_ends() {
     let list: Value = vec![1; 1000].into();
@@ -148,7 +148,7 @@ fn a_condition_ends() {
     assert_eq!(holds(shorter, list), Ok(true));
 }
 
-/// The parser's own words for them say nothing to the author.
+/// The parser's own messages for these do not help the author.
 #[test]
 fn mistakes_are_told_in_words() {
     for (text, expected) in [

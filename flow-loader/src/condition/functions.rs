@@ -1,4 +1,4 @@
-//! The functions of conditions that are not those of the interpreter.
+//! The functions of conditions that the interpreter does not have.
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
@@ -19,11 +19,11 @@ use crate::stack::with_stack;
 /// The function that searches for a pattern.
 const MATCHES: &str = "matches";
 
-/// What it costs to read a pattern that the condition does not write out.
+/// The cost of reading a pattern that is not a literal.
 const READS_PATTERN: u64 = 5_000 * STEP;
 
-/// The sizes in bytes of the programs of patterns, and what it costs to search a byte with one of
-/// this size.
+/// The compiled sizes of patterns in bytes, and the cost of searching a byte with a pattern of this
+/// size.
 const SIZES: [(usize, u64); 5] = [
     (4 << 10, 1),
     (16 << 10, 4),
@@ -32,17 +32,17 @@ const SIZES: [(usize, u64); 5] = [
     (2 << 20, 512),
 ];
 
-/// The stack in bytes that reading a pattern needs, without optimizations: it may be nested 250 levels deep.
+/// The stack in bytes for reading a pattern without optimizations, nested up to 250 levels.
 const PATTERN_STACK: usize = 1 << 20;
 
-/// How many of these sizes a pattern can have that the condition does not write out: it is read anew
+/// The number of these sizes that are allowed for a pattern that is not a literal: it is read again
 /// each time.
 const SMALL_SIZES: usize = 3;
 
 /// The standard functions.
 pub(super) static STANDARD: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
-/// The functions and macros that people may have meant, when they call one that there is not.
+/// The functions and macros to suggest for an unknown one.
 const KNOWN: [&str; 32] = [
     "all",
     "bool",
@@ -78,7 +78,7 @@ const KNOWN: [&str; 32] = [
     "hasValue",
 ];
 
-/// What the same functions are called in other languages.
+/// The names of the same functions in other languages.
 const FOREIGN: [(&str, &str); 8] = [
     ("len", "size"),
     ("length", "size"),
@@ -90,16 +90,16 @@ const FOREIGN: [(&str, &str); 8] = [
     ("any", "exists"),
 ];
 
-/// A pattern that was read.
+/// A compiled pattern.
 pub(super) struct Pattern {
     regex: Regex,
-    /// The most bytes that its program has.
+    /// The maximum compiled size in bytes.
     size: usize,
-    /// What it costs to search a byte.
+    /// The cost of searching a byte.
     cost: u64,
 }
 
-/// The patterns that a condition writes out.
+/// The patterns that are literals in a condition.
 pub(super) type Patterns = HashMap<String, Pattern>;
 
 impl Pattern {
@@ -127,7 +127,7 @@ impl Pattern {
     }
 }
 
-/// Refuses calls of functions that there are not.
+/// Refuses calls of unknown functions.
 pub(super) fn check(expression: &IdedExpr) -> Result<(), Misread> {
     for part in parts(expression) {
         check(part)?;
@@ -164,16 +164,16 @@ pub(super) fn check(expression: &IdedExpr) -> Result<(), Misread> {
 
 fn is_standard(name: &str) -> bool {
     let mut context = Context::with_env(Arc::clone(&STANDARD));
-    // What the interpreter has cannot be added.
+    // A function of the interpreter cannot be added again.
     context.add_function(name, || true).is_err()
 }
 
-/// Reads the patterns that an expression writes out. Of the bytes that are left for their programs, what they take is
-/// taken away.
+/// Reads the patterns that are literals in an expression. Subtracts their compiled sizes from the
+/// bytes that are left.
 ///
 /// # Errors
 ///
-/// One of them is not a pattern, or too little is left for it.
+/// One of them is not a pattern, or too few bytes are left for it.
 pub(super) fn patterns(
     expression: &IdedExpr,
     read: &mut Patterns,
@@ -213,7 +213,7 @@ type Function = Box<
         + Sync,
 >;
 
-/// Adds the functions that are not those of the interpreter.
+/// Adds the functions that the interpreter does not have.
 pub(super) fn add(
     context: &mut Context<'_, '_>,
     budget: &Arc<Budget>,

@@ -1,5 +1,5 @@
-//! Expressions that count what they cost: wherever a value may be large, a call of [`SPEND`] is put
-//! around it.
+//! Expressions that count their cost: a call of [`SPEND`] is put around each value that may be
+//! large.
 
 use cel::common::ast::{CallExpr, EntryExpr, Expr, IdedExpr, LiteralValue, operators};
 
@@ -9,7 +9,7 @@ use super::names::{parts, parts_mut};
 /// The function that spends: no condition can write its name.
 pub(super) const SPEND: &str = "@spend";
 
-/// What an expression costs if none of its values is large, without what its loops do.
+/// The cost of an expression whose values are all small, without its loops.
 pub(super) fn cost(expression: &IdedExpr) -> u64 {
     let inside = match &expression.expr {
         Expr::Comprehension(all) => vec![&all.iter_range, &all.accu_init, &all.result],
@@ -18,7 +18,7 @@ pub(super) fn cost(expression: &IdedExpr) -> u64 {
     inside.into_iter().map(cost).sum::<u64>() + STEP
 }
 
-/// Puts calls around what may be large.
+/// Puts calls around values that may be large.
 pub(super) fn meter(expression: &mut IdedExpr) {
     for part in parts_mut(expression) {
         meter(part);
@@ -45,7 +45,7 @@ pub(super) fn meter(expression: &mut IdedExpr) {
     }
 }
 
-/// Returns true for a call that takes longer if what it is called with is larger.
+/// Returns `true` for a call that takes longer with larger arguments.
 fn looks_at_all(call: &CallExpr) -> bool {
     let passes_on = [
         operators::CONDITIONAL,

@@ -35,14 +35,14 @@ pub(crate) use without::{Condition, Evaluation};
 /// A key that a condition reads, with its type.
 pub(crate) type TypedKey<'a> = (&'a str, Option<&'static ValueType>);
 
-/// Something wrong in a condition, in words, and help if there is any.
+/// A mistake in a condition, as a message, with help if there is any.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Mistyped {
     pub(crate) message: String,
     pub(crate) help: Option<String>,
 }
 
-/// Why a condition cannot be read, in words, and help if there is any.
+/// The reason why a condition cannot be read, as a message, with help if there is any.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Misread {
     pub(crate) message: String,
@@ -74,17 +74,17 @@ impl fmt::Display for Misread {
     }
 }
 
-/// The largest size in bytes of all conditions of a document together, each counted once.
+/// The largest size in bytes of all distinct conditions of a document together.
 const MOST_BYTES: usize = 1 << 20;
 
-/// The largest size in bytes of what all patterns of a document take.
+/// The largest compiled size in bytes of all patterns of a document.
 const MOST_PATTERNS: usize = 8 << 20;
 
 /// The conditions of a document, each read once.
 pub(crate) struct Conditions {
     all: HashMap<String, Result<Arc<Condition>, Misread>>,
     bytes: usize,
-    /// How many bytes are left for patterns.
+    /// The number of bytes left for patterns.
     for_patterns: usize,
 }
 
@@ -103,7 +103,7 @@ impl Conditions {
     ///
     /// # Errors
     ///
-    /// Why it cannot be used.
+    /// The condition cannot be used.
     pub(crate) fn read(&mut self, text: &str) -> Result<Arc<Condition>, Misread> {
         if let Some(read) = self.all.get(text) {
             return read.clone();

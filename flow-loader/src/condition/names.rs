@@ -19,7 +19,7 @@ const TYPES: [&str; 11] = [
     "uint",
 ];
 
-/// The parts of an expression, each after what is in it.
+/// The parts of an expression. Each follows its own parts.
 pub(super) fn parts(expression: &IdedExpr) -> Vec<&IdedExpr> {
     match &expression.expr {
         Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => Vec::new(),
@@ -51,7 +51,7 @@ fn entries<'e>(entries: impl Iterator<Item = &'e EntryExpr>) -> Vec<&'e IdedExpr
     parts.collect()
 }
 
-/// The parts of an expression, to be changed.
+/// The parts of an expression, mutably.
 pub(super) fn parts_mut(expression: &mut IdedExpr) -> Vec<&mut IdedExpr> {
     match &mut expression.expr {
         Expr::Ident(_) | Expr::Literal(_) | Expr::Unspecified => Vec::new(),
@@ -84,14 +84,14 @@ fn entries_mut<'e>(entries: impl Iterator<Item = &'e mut EntryExpr>) -> Vec<&'e 
     parts.collect()
 }
 
-/// How many expressions stand in one another.
+/// The depth to which expressions are nested.
 pub(super) fn depth(expression: &IdedExpr) -> usize {
     let inside = parts(expression).into_iter().map(depth).max();
     inside.unwrap_or_default() + 1
 }
 
-/// Adds the names in an expression that are not those of variables of its own, such as the item in
-/// `a.exists(item, item > 1)`.
+/// Adds the names in an expression, except its own variables, such as the item in `a.exists(item,
+/// item > 1)`.
 pub(super) fn add_keys<'e>(
     expression: &'e IdedExpr,
     own: &mut Vec<&'e str>,
@@ -126,7 +126,7 @@ pub(super) fn add_keys<'e>(
     }
 }
 
-/// Returns true for the `int` of `type(a) == int`.
+/// Returns `true` for the `int` of `type(a) == int`.
 fn names_type(operand: &IdedExpr, call: &CallExpr) -> bool {
     let compares = [operators::EQUALS, operators::NOT_EQUALS].contains(&&*call.func_name);
     let is_type =
@@ -135,7 +135,7 @@ fn names_type(operand: &IdedExpr, call: &CallExpr) -> bool {
     compares && is_name && call.args.iter().any(is_type)
 }
 
-/// Puts the names in backquotes where others stand for them.
+/// Restores the names in backquotes that others stand for.
 pub(super) fn rename(expression: &mut IdedExpr, names: &[(String, String)]) {
     let meant = |name: &mut String| {
         if let Some((_, meant)) = names.iter().find(|(stand_in, _)| stand_in == name) {

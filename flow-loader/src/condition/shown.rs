@@ -2,7 +2,7 @@
 
 use cel::common::ast::{Expr, IdedExpr, LiteralValue, operators};
 
-/// An expression in CEL. What messages do not quote is left out.
+/// An expression in CEL. Omits the parts that messages do not quote.
 pub(super) fn shown(expression: &IdedExpr) -> String {
     match &expression.expr {
         Expr::Ident(name) => name.clone(),
@@ -63,10 +63,10 @@ fn listed(expressions: &[IdedExpr]) -> String {
     expressions.iter().map(shown).collect::<Vec<_>>().join(", ")
 }
 
-/// How closely `!` and `-` bind.
+/// The precedence of `!` and `-`.
 const UNARY: u8 = 6;
 
-/// The word of an operator between two operands, and how closely it binds them.
+/// The symbol of an operator between two operands, and its precedence.
 fn infix(function: &str) -> Option<(&str, u8)> {
     let binds = match function {
         operators::LOGICAL_OR => 1,
@@ -80,7 +80,7 @@ fn infix(function: &str) -> Option<(&str, u8)> {
     Some((word, binds))
 }
 
-/// An operand, in parentheses if it binds less closely than the operator.
+/// An operand, in parentheses if its precedence is lower than the operator's.
 fn part(operand: &IdedExpr, binds: u8) -> String {
     let own = match &operand.expr {
         Expr::Call(call) if call.func_name == operators::CONDITIONAL => 0,

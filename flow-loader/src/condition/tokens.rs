@@ -1,7 +1,7 @@
-//! The words of a condition, as far as they have to be known before it is parsed.
+//! The tokens of a condition, as far as they have to be known before it is parsed.
 //!
-//! The parser calls itself for each bracket and the evaluation for each operator, so the number of
-//! both is bounded here. And its errors say what it cannot read, but not what was probably meant.
+//! The parser recurses into brackets and the evaluation into operators, so the number of both is
+//! limited here. The parser's errors say what it cannot read, but not what was probably meant.
 
 use std::ops::RangeFrom;
 
@@ -10,13 +10,13 @@ use super::Misread;
 /// The longest condition in bytes.
 const LONGEST: usize = 16 << 10;
 
-/// The largest number of brackets in one another.
+/// The maximum depth of nested brackets.
 const MOST_BRACKETS: usize = 32;
 
-/// The largest number of operators that can stand in one another.
+/// The maximum depth of nested operators.
 const MOST_OPERATORS: usize = 100;
 
-/// A word of a condition.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     /// A name or a keyword.
@@ -41,7 +41,7 @@ struct Token<'t> {
 }
 
 impl Token<'_> {
-    /// Returns true if a value can end with it.
+    /// Returns `true` if a value can end with it.
     fn is_operand(&self) -> bool {
         let is_in = self.kind == Kind::Word && self.text == "in";
         let ends = [Kind::Word, Kind::Name, Kind::Literal, Kind::Closes];
@@ -49,12 +49,12 @@ impl Token<'_> {
     }
 }
 
-/// Signs that are written together, the longer ones first.
+/// Signs of several characters, the longer ones first.
 const SIGNS: [&str; 11] = [
     "===", "!==", "==", "!=", "<=", ">=", "=>", "=<", "<>", "&&", "||",
 ];
 
-/// What is written in other languages, and what it is in CEL.
+/// Signs of other languages, with their form in CEL.
 const FOREIGN: [(&str, &str); 15] = [
     ("=", "=="),
     ("===", "=="),
@@ -73,18 +73,18 @@ const FOREIGN: [(&str, &str); 15] = [
     ("’", "'"),
 ];
 
-/// The same for words.
+/// Words of other languages, with their form in CEL.
 const FOREIGN_WORDS: [(&str, &str); 4] = [("and", "&&"), ("or", "||"), ("not", "!"), ("is", "==")];
 
 /// A condition whose brackets and operators were counted.
 pub(super) struct Counted {
-    /// The text for the parser, which knows no backquotes: other names stand for those in them.
+    /// The text for the parser, which has no backquotes: other names replace those in them.
     pub(super) text: String,
-    /// The names in backquotes, each after the one that stands for it.
+    /// The names in backquotes, each after its replacement.
     pub(super) names: Vec<(String, String)>,
-    /// How many brackets are in one another.
+    /// The depth of nested brackets.
     pub(super) brackets: usize,
-    /// How many operators can be in one another.
+    /// The maximum depth of nested operators.
     pub(super) operators: usize,
 }
 
@@ -92,7 +92,7 @@ pub(super) struct Counted {
 ///
 /// # Errors
 ///
-/// It is too long, nests too deep, or has a sign of another language.
+/// It is too long, nests too deeply, or has a sign of another language.
 pub(super) fn count(text: &str) -> Result<Counted, Misread> {
     if text.len() > LONGEST {
         let message = format!("it has more than {} KiB", LONGEST >> 10);
@@ -110,7 +110,7 @@ pub(super) fn count(text: &str) -> Result<Counted, Misread> {
     })
 }
 
-/// Where something is in a condition, in words.
+/// The place of something in a condition, for messages.
 fn place(text: &str, at: usize) -> String {
     let before = &text[..at];
     let line = before.matches('\n').count() + 1;
@@ -187,7 +187,7 @@ fn is_letter(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// The number with which this begins, with the letters behind it.
+/// The number at the start of the text, with any letters that follow it.
 fn number(rest: &str) -> &str {
     let mut letters = rest.char_indices().peekable();
     let mut end = 0;
@@ -202,7 +202,7 @@ fn number(rest: &str) -> &str {
     &rest[..end]
 }
 
-/// Returns true for a number as CEL writes it, or for one up to the sign of its exponent.
+/// Returns `true` for a number in CEL, or for one up to the sign of its exponent.
 fn is_number(text: &str) -> bool {
     let all =
         |digits: &str, is: fn(&u8) -> bool| !digits.is_empty() && digits.bytes().all(|it| is(&it));
@@ -220,7 +220,7 @@ fn is_number(text: &str) -> bool {
         && (exponent.is_empty() || all(exponent, u8::is_ascii_digit))
 }
 
-/// The length of what stands before the quotes of the text with which this begins. `None` if it begins with none.
+/// The length of the prefix before the quotes, if a text starts here. `None` otherwise.
 fn prefix_of_text(rest: &str) -> Option<usize> {
     // The rest may be long.
     let bytes = rest.bytes().take(3);
@@ -235,15 +235,15 @@ fn prefix_of_text(rest: &str) -> Option<usize> {
     (begins && is_prefix).then_some(prefix)
 }
 
-/// What is wrong with a text, and where in it.
+/// A mistake in a text, with its place.
 struct WrongText {
     at: usize,
     message: String,
     help: &'static str,
 }
 
-/// The length of the text with which this begins. The parser has to see the same end: it would read as an expression
-/// what was not counted as one.
+/// The length of the text that starts here. The parser has to find the same end: otherwise it would
+/// parse an uncounted expression.
 fn length_of_text(rest: &str, prefix: usize) -> Result<usize, WrongText> {
     let is_raw = rest[..prefix].contains(['r', 'R']);
     let quoted = &rest[prefix..];
@@ -280,7 +280,7 @@ fn length_of_text(rest: &str, prefix: usize) -> Result<usize, WrongText> {
     Err(wrong(0, "a text does not end", "close its quotes"))
 }
 
-/// The length of the escape with which this begins.
+/// The length of the escape that starts here.
 fn escape(text: &str) -> Option<usize> {
     let code = text.as_bytes();
     let digits = |count: usize, is: fn(&u8) -> bool| {
@@ -299,7 +299,7 @@ fn escape(text: &str) -> Option<usize> {
     }
 }
 
-/// Refuses what other languages have and CEL does not.
+/// Refuses signs and words that other languages have and CEL does not.
 fn refuse_foreign(text: &str, tokens: &[Token<'_>]) -> Result<(), Misread> {
     for (index, token) in tokens.iter().enumerate() {
         let before = index.checked_sub(1).map(|before| tokens[before]);
@@ -328,14 +328,14 @@ fn refuse_foreign(text: &str, tokens: &[Token<'_>]) -> Result<(), Misread> {
     Ok(())
 }
 
-/// How many brackets, and how many operators, stand in one another at most.
+/// The maximum depth of nested brackets, and of nested operators.
 fn depths(text: &str, tokens: &[Token<'_>]) -> Result<(usize, usize), Misread> {
-    /// What is inside one bracket, as far as it goes on to nest.
+    /// The content of a bracket that can still nest.
     #[derive(Clone, Copy, Default)]
     struct Inside {
         /// The operators since the last comma, `&&` or `||`, which nest in one another.
         operators: usize,
-        /// Each `? :` nests in the one before it, whatever is between them.
+        /// The number of `? :`: each nests in the previous one, whatever is between them.
         choices: usize,
     }
     let mut open = vec![Inside::default()];
@@ -353,7 +353,7 @@ fn depths(text: &str, tokens: &[Token<'_>]) -> Result<(usize, usize), Misread> {
             // The parser reports a bracket that closes nothing.
             Kind::Closes if is_inside => drop(open.pop()),
             Kind::Comma => *inside = Inside::default(),
-            // Of many of these, the parser makes a balanced tree.
+            // The parser builds a balanced tree of a chain of these.
             Kind::Operator if ["&&", "||"].contains(&token.text) => inside.operators = 0,
             Kind::Operator if token.text == "?" => inside.choices += 1,
             Kind::Operator => inside.operators += 1,
@@ -376,7 +376,7 @@ fn depths(text: &str, tokens: &[Token<'_>]) -> Result<(usize, usize), Misread> {
     Ok((brackets, operators))
 }
 
-/// The text with other names for those in backquotes, as long as these, and all those names.
+/// The text in which other names of the same length replace those in backquotes, and these names.
 fn without_backquotes(
     text: &str,
     tokens: &[Token<'_>],
@@ -413,7 +413,7 @@ fn without_backquotes(
     Ok((without, names))
 }
 
-/// A name that is not in use, of this length if there is one. Each has a number of its own.
+/// An unused name, of this length if possible. Each has a number of its own.
 fn free_name(text: &str, length: usize, numbers: &mut RangeFrom<usize>) -> String {
     let padded = |number: usize| {
         let mut name = format!("_{number}_");
@@ -473,7 +473,7 @@ mod tests {
         }
     }
 
-    /// The parser would read on where this sees a text.
+    /// The parser would continue where this finds a text.
     #[test]
     fn texts_that_the_parser_sees_to_end_elsewhere_are_refused() {
         let many = "(".repeat(40);
@@ -514,7 +514,7 @@ mod tests {
                 help(&text)
             );
         }
-        // `rb` is no beginning of a text, so this is a name and a text that does not end.
+        // `rb` does not begin a text, so this is a name and a text that does not end.
         assert!(help(&format!("rb'\\' + {many}'")).is_none());
         assert!(help(&format!("rb'\\' + {many}' + {many}")).is_some());
         for text in [
@@ -530,7 +530,7 @@ mod tests {
     fn names_in_backquotes_keep_their_length() {
         let counted = count("`größe` > 1 && a.`b-c` == `größe`").unwrap();
         assert_eq!(counted.text, "_0_____ > 1 && a._1___ == _0_____");
-        // Signs that are no letters by themselves are parts of names.
+        // Combining signs are not letters, but they are parts of names.
         assert_eq!(count("`क्षमा` > 1").unwrap().text, "_0_____ > 1");
         assert_eq!(count("`m²` > 1").unwrap().text, "_0__ > 1");
         assert!(help("`a").is_some());
@@ -538,7 +538,7 @@ mod tests {
         assert!(help("`` == 1").is_some());
     }
 
-    /// Each took a minute without optimizations, when each word looked at all of the rest or at all names.
+    /// Each took a minute without optimizations when each word scanned the rest or all names.
     #[test]
     fn the_words_of_a_long_condition_are_read_in_time() {
         let names = (0..1200).map(|number| format!("`n {number}`"));

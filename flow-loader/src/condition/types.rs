@@ -1,4 +1,4 @@
-//! The types of CEL, as far as they are known of a key.
+//! The types of CEL, as far as they are known for a key.
 
 use std::any::TypeId;
 
@@ -22,14 +22,14 @@ pub(super) enum Type {
     /// An `Int` or a `Double`.
     Number,
     List(Box<Type>),
-    /// An object with any fields: the types of its names and of its values. A map that a condition
-    /// writes can have other names than texts.
+    /// An object with any fields, with the types of its names and values. In a map literal of a
+    /// condition, names need not be texts.
     Map(Box<Type>, Box<Type>),
     /// An object with these fields and no others.
     Record(Vec<(String, Type)>),
 }
 
-/// What can be compared with one another.
+/// The kinds of values that can be compared with each other.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum Kind {
     Null,
@@ -41,8 +41,8 @@ pub(super) enum Kind {
 }
 
 impl Type {
-    /// The type of the values of a Rust type. An `Option` is taken for the value in it: whether that
-    /// is there is seen when the flow runs.
+    /// The CEL type of a Rust type. An `Option` counts as its value; a missing one is noticed at
+    /// run time.
     pub(super) fn of(ty: &ValueType) -> Type {
         if let Some(option) = ty.option {
             return Type::of(option.inner);
@@ -61,7 +61,7 @@ impl Type {
         }
     }
 
-    /// What it can be compared with. `None` if that is not known.
+    /// The kind with which it can be compared. `None` if that is not known.
     pub(super) fn kind(&self) -> Option<Kind> {
         match self {
             Type::Any => None,
@@ -74,7 +74,7 @@ impl Type {
         }
     }
 
-    /// The type of what has either type.
+    /// The type of a value that has either type.
     pub(super) fn or(self, other: Type) -> Type {
         if self == other { self } else { Type::Any }
     }
@@ -93,7 +93,7 @@ impl Kind {
     }
 }
 
-/// The type of a scalar of Rust, which serde writes as what it is.
+/// The type of a Rust scalar, which serde writes as the same scalar.
 fn scalar(id: TypeId) -> Option<Type> {
     macro_rules! known {
         ($($cel:ident: $($ty:ty)+;)*) => {$(
@@ -128,7 +128,7 @@ fn of_schema(schema: &Property) -> Type {
     }
 }
 
-/// The type in a schema. Of `null` and another one, that one.
+/// The type in a schema. For `null` and another type, that type.
 fn named_type(schema: &Property) -> Option<&str> {
     match schema.get("type")? {
         Value::String(name) => Some(name),

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Misread, Mistyped, TypedKey};
 
-/// There is no condition without the feature `cel`.
+/// A condition, which cannot exist without the feature `cel`.
 pub(crate) struct Condition(Infallible);
 
 impl Condition {
@@ -28,11 +28,11 @@ impl Condition {
     }
 }
 
-/// There is no evaluation without the feature `cel`.
+/// An evaluation, which does nothing without the feature `cel`.
 pub(crate) struct Evaluation;
 
 impl Evaluation {
-    /// Nothing.
+    /// Creates an evaluation.
     pub(crate) fn new<'a>(
         _conditions: impl Iterator<Item = &'a Condition>,
         _values: &[(&str, Value)],
@@ -45,7 +45,7 @@ impl Evaluation {
         match condition.0 {}
     }
 
-    /// Never.
+    /// Returns `false`.
     pub(crate) fn took_long(&self) -> bool {
         false
     }

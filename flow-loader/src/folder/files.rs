@@ -1,4 +1,4 @@
-//! Finds and reads the documents of a folder: regular files inside it, and no more than it may have.
+//! Finds and reads the documents of a folder: regular files inside it, within the limits.
 
 use std::collections::BTreeMap;
 use std::fs::{self, DirEntry, File};
@@ -9,21 +9,21 @@ use flow_text::{Format, LARGEST};
 
 use super::{FileProblem, Folder};
 
-/// How deep folders may be inside one another.
+/// The maximum depth of nested folders.
 const DEEPEST: usize = 16;
 
 /// The text of a document, and its format. `None` if it cannot be read.
 pub(super) type Text = Option<(Vec<u8>, Format)>;
 
-/// What a folder contains.
+/// The contents of a folder.
 pub(super) struct Contents {
     /// The documents, by path within the folder.
     pub(super) texts: BTreeMap<PathBuf, Text>,
-    /// The paths of the folders in it that cannot be read, so that nobody knows what they contain.
+    /// The paths of the folders in it that cannot be read and whose contents are therefore unknown.
     pub(super) unreadable: Vec<PathBuf>,
 }
 
-/// Reads the documents of a folder. What is wrong with one of them is added to the problems.
+/// Reads the documents of a folder. Mistakes in one of them are added to `problems`.
 ///
 /// # Errors
 ///
@@ -128,13 +128,13 @@ impl Reader<'_> {
 /// Reads a file, which is called `path` in errors.
 pub(super) fn contents(real: &Path, path: &Path) -> Result<Vec<u8>, FileProblem> {
     let unreadable = |error| FileProblem::unreadable(path, error);
-    // Before it is opened, because opening a pipe waits for somebody to write into it.
+    // Checked before opening: opening a pipe waits for a writer.
     if !fs::metadata(real).map_err(unreadable)?.is_file() {
         return Err(FileProblem::refused(path, "this is not a regular file"));
     }
     let mut bytes = Vec::new();
     let file = File::open(real).map_err(unreadable)?;
-    // One more than a document may have, so that it is refused as too large.
+    // One byte more than a document may have, so that it is refused as too large.
     let most = u64::try_from(LARGEST).unwrap_or(u64::MAX).saturating_add(1);
     file.take(most)
         .read_to_end(&mut bytes)

@@ -1,7 +1,7 @@
-//! A folder of documents, whose flows are loaded again when its files change.
+//! A folder of documents, whose flows are reloaded when its files change.
 //!
-//! The hard thing is that documents name one another. So all of them are loaded together, each after
-//! those that it names; and if one is broken, those that name it use its last version that was not.
+//! Documents name one another. So all of them are loaded together, each after those that it names.
+//! If one is broken, those that name it use its last good version.
 
 mod files;
 mod order;
@@ -25,13 +25,13 @@ use crate::registry::Registry;
 use files::Contents;
 use order::names_first;
 
-/// Loads the flow in a file, whose name ends in `.json`, `.yaml` or `.yml`: as
+/// Loads the flow in a file whose name ends in `.json`, `.yaml` or `.yml`, like
 /// [`load`](crate::load()).
 ///
 /// # Errors
 ///
-/// The file cannot be read, or is not a regular file; or everything that is wrong with its document,
-/// each with the path, the line and the column.
+/// The file cannot be read, or is not a regular file; or its document has mistakes. All of them are
+/// returned, each with the path, the line and the column.
 pub fn load_file(
     path: impl AsRef<Path>,
     registry: &Registry,
@@ -57,12 +57,12 @@ fn documents(path: &Path, found: Vec<flow_text::Problem>) -> impl Iterator<Item 
 
 /// The flows in the documents of a folder.
 ///
-/// These are the files in it and in the folders inside it whose names end in `.json`, `.yaml` or
-/// `.yml`, one flow in each. Names that begin with a dot are skipped, as editors use them. A
-/// document can name the flows of the others like those of the registry: `type: Exam`. If the
-/// registry has a flow of that name without a version, the document takes its place.
+/// These are the files in it and in its subfolders whose names end in `.json`, `.yaml` or `.yml`,
+/// with one flow in each. Names that begin with a dot are skipped, as editors use them. A document
+/// can name the flows of the others like those of the registry: `type: Exam`. A document replaces a
+/// flow of the registry that has the same name and no version.
 ///
-/// A folder has at most [`Folder::MOST_FILES`] documents, which are no larger together than one
+/// A folder has at most [`Folder::MOST_FILES`] documents. Together they are no larger than one
 /// document may be ([`flow_text::LARGEST`]). Links that lead out of the folder are refused.
 ///
 /// # Examples
@@ -111,29 +111,29 @@ fn documents(path: &Path, found: Vec<flow_text::Problem>) -> impl Iterator<Item 
 pub struct Folder {
     root: PathBuf,
     registry: Registry,
-    /// By path within the folder.
+    /// The loaded files, by path within the folder.
     loaded: BTreeMap<PathBuf, Loaded>,
 }
 
-/// What a file contained when it was last loaded.
+/// The contents of a file when it was last loaded.
 #[derive(Debug)]
 struct Loaded {
     document: FlowDocument,
     flow: LoadedFlow,
 }
 
-/// The result of loading a folder again.
+/// The result of reloading a folder.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Reload {
-    /// The flows that are new, or have changed themselves or in a flow that they name. In the order
-    /// of the paths of their files.
+    /// The flows that are new, or have changed themselves or in a flow that they name. Sorted by
+    /// the paths of their files.
     pub changed: Vec<LoadedFlow>,
-    /// The names of the flows that are not in the folder any more.
+    /// The names of the flows that are no longer in the folder.
     pub removed: Vec<String>,
-    /// Everything that is wrong in the folder now. A flow that is broken is what it was before, if
-    /// it was there. What is wrong with a flow that names a broken one is reported when that one is
-    /// mended.
+    /// Everything that is wrong in the folder now. A broken flow keeps its last good version, if
+    /// there is one. Mistakes in a flow that names a broken one are reported once that one is
+    /// fixed.
     pub problems: Vec<FileProblem>,
 }
 
@@ -141,7 +141,7 @@ impl Folder {
     /// The largest number of documents in a folder.
     pub const MOST_FILES: usize = 1000;
 
-    /// A folder whose documents may use these nodes and flows. Nothing is read yet: see
+    /// Creates a folder whose documents may use these nodes and flows. Reads nothing yet: see
     /// [`reload`](Self::reload).
     pub fn new(path: impl Into<PathBuf>, registry: Registry) -> Self {
         Folder {
@@ -151,20 +151,20 @@ impl Folder {
         }
     }
 
-    /// The path of the folder.
+    /// Returns the path of the folder.
     pub fn path(&self) -> &Path {
         &self.root
     }
 
-    /// The flows, as they were last loaded.
+    /// Returns the flows, as they were last loaded.
     pub fn flows(&self) -> impl Iterator<Item = &LoadedFlow> {
         self.loaded.values().map(|loaded| &loaded.flow)
     }
 
-    /// Loads what the folder contains now, for the first time or again.
+    /// Loads the current contents of the folder, for the first time or again.
     ///
-    /// If the folder itself cannot be read, or contains too much, its flows stay as they were. So do
-    /// those of a folder inside it that cannot be read, and of a link that leads to nothing.
+    /// If the folder itself cannot be read, or contains too much, its flows stay unchanged. So do
+    /// those of a subfolder that cannot be read, and of a dangling link.
     pub fn reload(&mut self) -> Reload {
         let mut problems = Vec::new();
         match files::read(&self.root, &mut problems) {
@@ -207,7 +207,7 @@ impl Folder {
         flows.map(structure).collect()
     }
 
-    /// The documents in the texts. `None` for a text that is not one.
+    /// Parses the texts. `None` for a text that is not a document.
     fn drafts(
         &self,
         texts: BTreeMap<PathBuf, Option<(Vec<u8>, Format)>>,
@@ -228,8 +228,8 @@ impl Folder {
         problems.extend(documents(&self.root.join(path), found));
     }
 
-    /// Refuses drafts with a name that another file has: the one that had it before, or else the
-    /// first one.
+    /// Refuses drafts with a name that another file has. The file that had the name before keeps
+    /// it, or else the first one.
     fn refuse_same_names(
         &self,
         drafts: &mut BTreeMap<PathBuf, Option<Document>>,
@@ -266,8 +266,8 @@ impl Folder {
         }
     }
 
-    /// Loads the drafts, each after those that it names. A file without a draft, or whose draft cannot
-    /// be loaded, keeps what it had, unless its name is that of another file now.
+    /// Loads the drafts, each after those that it names. A file without a loadable draft keeps its
+    /// flow, unless another file has its name now.
     fn load(
         &mut self,
         drafts: BTreeMap<PathBuf, Option<Document>>,
@@ -335,7 +335,7 @@ ends:
   - { from: wait, condition: default, label: default }
 ";
 
-    /// Files as permissions hide them cannot be tested by whoever may read everything.
+    /// Permissions cannot be used here: a privileged user may read everything.
     #[test]
     fn a_folder_inside_that_cannot_be_read_keeps_its_flows() {
         let contents = |texts: &[(&str, &str)], unreadable: &[&str]| Contents {

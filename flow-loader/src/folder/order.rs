@@ -9,7 +9,7 @@ use flow_text::Document;
 /// A draft, with the names of the flows of the folder that it uses.
 type Named = (Document, BTreeSet<String>);
 
-/// Each file after those whose flows it names. What names itself through others comes in any order.
+/// Sorts each file after those whose flows it names. Files in a cycle come in any order.
 pub(super) fn names_first(
     drafts: BTreeMap<PathBuf, Option<Document>>,
 ) -> Vec<(PathBuf, Option<Named>)> {
@@ -36,7 +36,7 @@ pub(super) fn names_first(
         .collect()
 }
 
-/// Adds the names that a flow, or one inside it, may have from the registry.
+/// Adds the names that a flow, or one inside it, may take from the registry.
 fn add_types(flow: &FlowDocument, names: &mut BTreeSet<String>) {
     for node in &flow.nodes {
         match &node.internal_flow {
@@ -50,14 +50,14 @@ fn add_types(flow: &FlowDocument, names: &mut BTreeSet<String>) {
 
 /// The places of all files, each after those that it names.
 fn after_all(files: &[(PathBuf, Option<Named>)], places: &HashMap<String, usize>) -> Vec<usize> {
-    // Files without a draft are known from before, and name nothing that has to come first.
+    // Files without a draft are already loaded, and name nothing that has to come first.
     let mut order: Vec<usize> = (0..files.len())
         .filter(|at| files[*at].1.is_none())
         .collect();
     let mut begun: Vec<bool> = files.iter().map(|(_, named)| named.is_none()).collect();
     for first in 0..files.len() {
         let mut way = vec![(first, false)];
-        // A stack of its own: a folder can have a chain of a thousand names.
+        // An explicit stack: a folder can have a chain of a thousand names.
         while let Some((place, is_done)) = way.pop() {
             if is_done {
                 order.push(place);

@@ -1,4 +1,4 @@
-//! What is wrong with a file.
+//! Problems of files.
 
 use std::error::Error;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use flow_spec::visible;
 
-/// What is wrong with a file of a [`Folder`](crate::Folder), or with the folder.
+/// A problem of a file of a [`Folder`](crate::Folder), or of the folder.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum FileProblem {
@@ -18,24 +18,24 @@ pub enum FileProblem {
         /// The mistake, with its line and its column.
         problem: Box<flow_text::Problem>,
     },
-    /// It could not be read or watched.
+    /// The file or folder could not be read or watched.
     Unreadable {
         /// The path of the file or folder.
         path: PathBuf,
         /// The error.
         source: io::Error,
     },
-    /// It is not read.
+    /// The file or folder is refused.
     Refused {
         /// The path of the file or folder.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
 impl FileProblem {
-    /// The path of the file or folder.
+    /// Returns the path of the file or folder.
     pub fn path(&self) -> &Path {
         match self {
             FileProblem::Document { path, .. }
@@ -59,7 +59,7 @@ impl FileProblem {
     }
 }
 
-/// As compilers write it: the path, the line and the column, and what is wrong.
+/// Formats the problem as compilers do: the path, the line and the column, and the mistake.
 impl fmt::Display for FileProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&visible(&self.path().display().to_string()))?;

@@ -1,4 +1,4 @@
-//! Watches a folder, and loads it again when something in it has changed.
+//! Watches a folder, and reloads it when something in it has changed.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -11,17 +11,17 @@ use notify::{Config, Event, EventKind, RecommendedWatcher, RecursiveMode, Watche
 
 use super::{FileProblem, Folder, Reload};
 
-/// For how long nothing may have changed before a folder is loaded: editors write in several steps.
+/// The time without changes before a folder is loaded: editors write in several steps.
 const QUIET: Duration = Duration::from_millis(100);
 
-/// After how long a folder is loaded at the latest, if something changes all the time.
+/// The maximum time before a folder is loaded, if something changes all the time.
 const LATEST: Duration = Duration::from_secs(2);
 
-/// How often a folder that is gone is looked for, and one that is there is compared with the one that
-/// is watched.
+/// The interval at which a missing folder is looked for, and an existing one is compared with the
+/// one that is watched.
 const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
-/// A watched folder: see [`Folder::watch`]. It is watched until this is dropped.
+/// A watched folder: see [`Folder::watch`]. Dropping this ends the watch.
 #[must_use = "a folder is watched until this is dropped"]
 pub struct Watch {
     messages: Sender<Message>,
@@ -47,18 +47,17 @@ enum Message {
 
 impl Folder {
     /// Watches the folder, and [reloads](Self::reload) it when something in it has changed and then
-    /// stayed the same for a tenth of a second. Each reload that changes something, or after which
-    /// the problems are other ones, is reported, on a thread of its own; the first one follows at
-    /// once, if something has changed since the folder was last loaded.
+    /// stayed the same for a tenth of a second. Calls `report`, on a separate thread, after each
+    /// reload that changes the flows or the problems. If something has changed since the folder was
+    /// last loaded, the first report follows immediately.
     ///
-    /// A folder that is removed keeps its flows, and is watched again when it is back. A second after a
-    /// link that leads to the folder, or to one around it, has been set to another one, that one is
-    /// watched. If `report`
-    /// panics, the folder is not watched any more.
+    /// A folder that is removed keeps its flows, and is watched again when it is back. If a link to
+    /// the folder, or to one around it, is redirected, the new target is watched within a second.
+    /// If `report` panics, the watch ends.
     ///
     /// # Errors
     ///
-    /// The folder cannot be watched: it is not there, or the operating system watches too much
+    /// The folder cannot be watched: it does not exist, or the operating system watches too much
     /// already.
     ///
     /// # Examples
@@ -95,7 +94,7 @@ impl Folder {
         let (messages, received) = mpsc::channel();
         let changed = messages.clone();
         let tell = move |event: notify::Result<Event>| {
-            // If nobody listens, the watch has been dropped.
+            // If sending fails, the watch has been dropped.
             let _ = changed.send(Message::Changed(event));
         };
         let config = Config::default().with_follow_symlinks(false);
@@ -140,23 +139,23 @@ struct Thread {
 }
 
 impl Thread {
-    /// Begins to watch the folder.
+    /// Starts watching the folder.
     fn find(&mut self) -> notify::Result<()> {
         let found = Identity::of(&self.root).ok_or_else(notify::Error::path_not_found)?;
-        // A link itself would be watched, and not what it leads to.
+        // Otherwise the link itself would be watched rather than its target.
         self.watcher.watch(&found.path, RecursiveMode::Recursive)?;
         self.watched = Some(found);
         self.is_lost = false;
         Ok(())
     }
 
-    /// Returns true if the path of the folder leads to another one than the one that is watched. Nobody
-    /// is told of that if it is a link, or is inside a folder that is renamed.
+    /// Returns `true` if the path now leads to another folder than the watched one. There is no
+    /// event for that if it is a link, or is inside a folder that is renamed.
     fn is_another(&self) -> bool {
         Identity::of(&self.root) != self.watched
     }
 
-    /// Returns true if after this event the folder may not be watched any more.
+    /// Returns `true` if the folder may no longer be watched after this event.
     fn loses(&self, event: &Event) -> bool {
         let is_gone = matches!(
             event.kind,
@@ -183,8 +182,8 @@ impl Thread {
         }
     }
 
-    /// Waits until something has changed, and then nothing for a while. Returns false if the watch
-    /// is to stop.
+    /// Waits until something has changed, and then nothing for a while. Returns `false` if the
+    /// watch has to stop.
     fn wait(&mut self, failures: &mut Vec<FileProblem>) -> bool {
         let mut began: Option<Instant> = None;
         loop {
@@ -234,7 +233,7 @@ impl Thread {
     }
 }
 
-/// A folder, by the path without links that leads to it, and where the system has one by its number.
+/// A folder, identified by its path without links and, if the system has one, its number.
 #[derive(Debug, PartialEq, Eq)]
 struct Identity {
     path: PathBuf,
@@ -242,7 +241,7 @@ struct Identity {
 }
 
 impl Identity {
-    /// That of the folder to which a path leads. `None` if there is none.
+    /// The identity of the folder to which a path leads. `None` if there is none.
     fn of(path: &Path) -> Option<Self> {
         let path = path.canonicalize().ok()?;
         let metadata = path.metadata().ok()?;
@@ -260,7 +259,7 @@ impl Identity {
     }
 }
 
-/// Returns false if files were only read, as by this program.
+/// Returns `false` if files were only read, for example by this program.
 fn is_change(event: &Event) -> bool {
     !matches!(event.kind, EventKind::Access(_))
 }

@@ -1,4 +1,4 @@
-//! Checks what a document says about the attempts of a node.
+//! Checks a document's settings for the attempts of a node.
 
 use flow_spec::document::types;
 use flow_spec::{Code, NodeDocument, closest};
@@ -8,7 +8,7 @@ use crate::adapter::Adapter;
 use super::Loader;
 
 impl Loader<'_> {
-    /// Checks what the document says about attempts at a registered node, or at a flow.
+    /// Checks the document's settings for attempts at a registered node, or at a flow.
     pub(super) fn check_retry(
         &mut self,
         node: &NodeDocument,
@@ -27,8 +27,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Refuses a timeout of a registered node that never awaits: nothing could end it. The node is
-    /// that of a loop, if the document says it there.
+    /// Refuses a timeout of a registered node that never awaits: nothing could end it.
+    /// `node` is the loop if the loop sets the timeout.
     pub(super) fn check_timeout(
         &mut self,
         node: &NodeDocument,
@@ -48,7 +48,7 @@ impl Loader<'_> {
     }
 
     /// Refuses a function that decides about attempts if neither the node nor the registry has it.
-    /// The node is that of a loop, if the document says it there.
+    /// `node` is the loop if the loop names the function.
     pub(super) fn check_retry_if(
         &mut self,
         node: &NodeDocument,
@@ -74,7 +74,7 @@ impl Loader<'_> {
     }
 }
 
-/// Why a node cannot make so many attempts, as `flow!` says it.
+/// The reason why a node cannot make so many attempts, in the words of `flow!`.
 fn refused(
     node: &NodeDocument,
     attempts: u32,

@@ -1,4 +1,4 @@
-//! Branches: what their conditions name, and where they name it.
+//! Branches: the names in their conditions, with their places.
 
 use std::collections::HashSet;
 
@@ -11,7 +11,7 @@ use crate::prompt::Prompt;
 
 use super::Loader;
 
-/// The conditions of a branch, with the numbers of their cases.
+/// The conditions of a branch, with the indexes of their cases.
 pub(super) fn conditions(node: &NodeDocument) -> impl Iterator<Item = (usize, &str)> {
     let cases = node.params.get("cases").and_then(Value::as_array);
     let cases = cases.into_iter().flatten().enumerate();
@@ -19,8 +19,8 @@ pub(super) fn conditions(node: &NodeDocument) -> impl Iterator<Item = (usize, &s
 }
 
 impl Loader<'_> {
-    /// Completes a branch: it reads what its conditions name, and takes the actions that they lead
-    /// to. Reports conditions that cannot be used.
+    /// Completes a branch with the values that its conditions read and the actions of its cases.
+    /// Reports conditions that cannot be used.
     pub(super) fn complete_branch(&mut self, node: &mut NodeDocument, pointer: &str) {
         if node.inputs.is_empty() {
             let read = conditions(node).map(|(_, condition)| self.conditions.read(condition));
@@ -48,7 +48,7 @@ impl Loader<'_> {
     }
 }
 
-/// Why a condition reads something that the branch does not list.
+/// The mistake of a condition that reads something that the branch does not list.
 fn unlisted(condition: &Condition, node: &NodeDocument) -> Option<Misread> {
     let listed = &node.inputs.properties;
     let mut names = condition.names().iter();
@@ -77,8 +77,8 @@ fn actions(node: &NodeDocument) -> Vec<ActionDocument> {
     names.map(action).collect()
 }
 
-/// Where a node of the language names a key that it reads, as a pointer in the node: the condition,
-/// the prompt, or the name of a collection. `None` for other nodes.
+/// The pointer in a node of the language at which it names a key that it reads: the condition, the
+/// prompt, or the name of a collection. `None` for other nodes.
 pub(super) fn names_key_at(
     node: &NodeDocument,
     key: &str,
@@ -104,18 +104,18 @@ pub(super) fn names_key_at(
     }
 }
 
-/// A node of a flow, or of a flow in it, with the number of the node that a pointer leads to or
-/// into, and what the pointer names in it: an edge is of the node from which it comes.
+/// The part of a document at a pointer: a flow, the node around the part, and the rest of the
+/// pointer. An edge belongs to the node from which it comes.
 pub(super) struct Part<'d, 'p> {
     /// The pointer of the flow around the node.
     pub(super) flow_pointer: &'p str,
     pub(super) flow: &'d FlowDocument,
     pub(super) node: Option<usize>,
-    /// The pointer in the node. Empty for an edge.
+    /// The rest of the pointer, inside the node. Empty for an edge.
     pub(super) inside: &'p str,
 }
 
-/// The part of a document at a pointer.
+/// Returns the part of a document at a pointer.
 pub(super) fn part<'d, 'p>(document: &'d FlowDocument, pointer: &'p str) -> Part<'d, 'p> {
     let (mut flow, mut start) = (document, 0);
     loop {

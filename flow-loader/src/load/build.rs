@@ -22,7 +22,7 @@ use super::settings::{concurrency, duration, policy, spread};
 use super::uses::{Uses, body};
 
 impl Loader<'_> {
-    /// The flow at a place of the document, whose nodes have paths below this one. `None` if
+    /// Builds the flow at a place of the document. Its nodes have paths below `path`. `None` if
     /// something is wrong, which is reported.
     pub(super) fn build(
         &mut self,
@@ -317,7 +317,7 @@ fn route(parts: &Parts<'_>, index: usize) -> Route {
     }
 }
 
-/// Returns true if the node can have no answer in time.
+/// Returns `true` if the node can time out without an answer.
 fn times_out(node: &NodeDocument, adapter: Option<&Adapter>) -> bool {
     adapter.is_some_and(|adapter| adapter.times_out)
         || (node.r#type == types::HUMAN && node.settings.timeout.is_some())

@@ -1,5 +1,5 @@
-//! Checks that what a node reads has a type from which it can be read, and that what is cloned can
-//! be cloned.
+//! Checks that each read value has a type from which the node can read it, and that cloned values
+//! can be cloned.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -102,7 +102,7 @@ impl Loader<'_> {
     }
 }
 
-/// Where a node names what it reads, as a pointer in it: in its prompt, or in a condition.
+/// The pointer in a node at which it names a value that it reads: its prompt, or a condition.
 fn names_read_at(node: &Node, read: &Read) -> String {
     if node.prompt.is_some() {
         return "/params/prompt".to_owned();
@@ -116,7 +116,7 @@ fn names_read_at(node: &Node, read: &Read) -> String {
     number.map_or_else(String::new, |number| format!("/params/cases/{number}/when"))
 }
 
-/// Why the items of a loop cannot be spread, as a sentence, and what to do.
+/// The reason why the items of a loop cannot be spread, as a sentence, with help.
 fn not_spread(level: &Level, at: NodeIndex) -> Option<(String, &'static str)> {
     let node = level.node(at);
     let Kind::Each {
@@ -147,7 +147,7 @@ fn not_spread(level: &Level, at: NodeIndex) -> Option<(String, &'static str)> {
     })
 }
 
-/// What a node writes as JSON to a key whose type cannot be read from it, as a sentence.
+/// The mistake of a node that writes JSON to a key whose type cannot be read from JSON.
 fn unread_json(level: &Level, node: &Node) -> Option<String> {
     let written: Vec<Option<KeyIndex>> = match &node.kind {
         Kind::Each {
@@ -172,7 +172,7 @@ fn unread_json(level: &Level, node: &Node) -> Option<String> {
     ))
 }
 
-/// Checks what an edge clones.
+/// Checks the values that an edge clones.
 fn check_mappings(level: &Level, route: &Route) -> Result<(), (Code, String)> {
     for mapping in &route.mappings {
         let (key, source) = (level.key(mapping.key), level.key(mapping.source));
@@ -202,7 +202,7 @@ fn items(level: &Level) -> HashMap<NodeIndex, Item<'_>> {
     items
 }
 
-/// What a loop runs over.
+/// The collection of a loop.
 fn collection<'a>(level: &'a Level, each: &Node) -> Option<&'a Key> {
     Some(level.key(each.ports.reads.first()?.key?))
 }
@@ -254,7 +254,7 @@ fn check_read(
     Ok(())
 }
 
-/// What a node reads a key as, and what it is.
+/// The mismatch between the type that a node reads and the type of the key.
 fn mismatch(node: &Node, (number, read): (usize, &Read), found: &'static str) -> String {
     let wanted = wanted(node, number).filter(|_| read.mode != Mode::Show);
     let wanted = wanted.map(|ty| ty.name());
@@ -271,7 +271,7 @@ fn mismatch(node: &Node, (number, read): (usize, &Read), found: &'static str) ->
     format!("`{name}` reads `{key}` as {wanted}, and it is {found}")
 }
 
-/// Whether a node can read a value of this type.
+/// Returns `true` if a node can read a value of this type.
 fn fits(node: &Node, number: usize, ty: &'static ValueType) -> bool {
     let in_option = ty.option.map(|option| option.inner);
     match &node.kind {
@@ -293,12 +293,12 @@ fn fits(node: &Node, number: usize, ty: &'static ValueType) -> bool {
             let wanted = input.key.map(|key| inner.key(key).ty);
             wanted.is_none_or(|wanted| wanted.is(ty))
         }
-        // A loop, a branch of conditions: any type will do.
+        // A loop or a branch of conditions accepts any type.
         _ => true,
     }
 }
 
-/// Whether a node can read an item of this type.
+/// Returns `true` if a node can read an item of this type.
 fn is_item(node: &Node, number: usize, items: ItemFunctions) -> bool {
     match &node.kind {
         Kind::Step { adapter, .. } => {
@@ -319,7 +319,7 @@ fn is_item(node: &Node, number: usize, items: ItemFunctions) -> bool {
     }
 }
 
-/// Whether a node is a flow that reads any JSON.
+/// Returns `true` if a node is a flow that reads any JSON.
 fn wants_json(node: &Node, number: usize) -> bool {
     match &node.kind {
         Kind::Flow(inner) => inner.is_untyped(inner.inputs[number].key),
@@ -327,7 +327,7 @@ fn wants_json(node: &Node, number: usize) -> bool {
     }
 }
 
-/// The type that a node reads. `None` if it is any that can be shown.
+/// The type that a node reads. `None` if it accepts any type that can be shown.
 fn wanted(node: &Node, number: usize) -> Option<&'static ValueType> {
     match &node.kind {
         Kind::Step { adapter, .. } => adapter.reads[number].ty,

@@ -16,12 +16,12 @@ use super::Loader;
 use super::types::{Keys, key};
 use super::uses::{Uses, body};
 
-/// Collections that are not what a list of their items is, as types begin with them.
+/// The prefixes of collection types that differ from a list of their items.
 const NOT_LISTS: [&str; 5] = ["BTreeMap<", "HashMap<", "BTreeSet<", "HashSet<", "["];
 
 impl Loader<'_> {
-    /// Gives each input that only loops read the type of a collection of what their bodies read.
-    /// `None` if that is not known, which is reported.
+    /// Gives each input that only loops read the type of a collection of the items that their
+    /// bodies read. `None` if that is not known, which is reported.
     pub(super) fn type_collections(
         &mut self,
         flow: &FlowDocument,
@@ -62,7 +62,7 @@ impl Loader<'_> {
         Some(())
     }
 
-    /// The collection with this name of the same items as a list, if a registered node has it.
+    /// The collection with this name and these items, if a registered node has one.
     fn collection(&self, name: &str, list: &ValueType) -> Option<&'static ValueType> {
         let nodes = self
             .registry

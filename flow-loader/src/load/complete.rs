@@ -1,4 +1,4 @@
-//! Completes a document by what the registry knows of its nodes, and reports where the two differ.
+//! Completes a document from the registry, and reports where the two differ.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use super::Loader;
 use super::only::{forget_unwritten, only_outputs};
 use super::uses::{Uses, body};
 
-/// The largest number of nodes of a flow: engines count them in 16 bits.
+/// The maximum number of nodes of a flow: engines count them in 16 bits.
 const MOST_NODES: usize = u16::MAX as usize;
 
 impl Loader<'_> {
@@ -140,8 +140,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Says whether a node writes in a transaction, which only its code decides. Refuses settings
-    /// that say what the code does, if it does not.
+    /// Sets from the node's code whether it writes in a transaction. Refuses settings that describe
+    /// the code if they do not match it.
     fn complete_transaction(&mut self, node: &mut NodeDocument, adapter: &Adapter, pointer: &str) {
         let own = adapter.about.settings();
         let written = &node.settings;
@@ -165,7 +165,7 @@ impl Loader<'_> {
         node.settings.transaction = own.transaction;
     }
 
-    /// The registered node of a node. `None` if it is of the language, or not registered.
+    /// The registered node for a node. `None` if it belongs to the language, or is not registered.
     fn registered(&mut self, node: &NodeDocument, pointer: &str) -> Option<Arc<Adapter>> {
         let (name, place) = match node.r#type.as_str() {
             types::HUMAN => match node.params.get("expects").and_then(Value::as_str) {
@@ -202,7 +202,7 @@ impl Loader<'_> {
         None
     }
 
-    /// What is said of a name that leads to nothing.
+    /// The error for a name that is not found.
     fn unfound(&self, written: &str, unfound: &Unfound<'_>) -> (Code, String, String) {
         let (name, version) = name_and_version(written);
         let version = version.unwrap_or_default();
@@ -314,7 +314,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Takes over what the program knows. What the document says already has to be the same.
+    /// Adopts the names from the program. Names that the document lists have to be the same.
     fn same_names(
         &mut self,
         verb: &str,
@@ -363,12 +363,12 @@ pub(super) fn complete_flow(node: &mut NodeDocument) {
     if node.inputs.is_empty() {
         node.inputs = flow.inputs.clone();
     }
-    // A flow that is not sound is reported itself.
+    // A flow that is not sound is reported separately.
     let ends = flow.written_at_ends().unwrap_or_default();
     let names = |end: &Action, optional: bool| {
         let writes = end.writes.iter().filter(|write| write.optional == optional);
         let mut names: Vec<String> = writes.map(|write| write.key.clone()).collect();
-        // As in the document of a compiled flow.
+        // The same order as in the document of a compiled flow.
         names.sort_by_key(|name| !flow.outputs.requires(name));
         names
     };
@@ -389,7 +389,7 @@ pub(super) fn complete_flow(node: &mut NodeDocument) {
     }
 }
 
-/// Adds what viewers show of the node, where the document says nothing of it.
+/// Adds the details for viewers that the document leaves out.
 fn complete_shown(node: &mut NodeDocument, about: &About) {
     let complete = |shown: &mut Option<String>, own: Option<&str>| {
         if shown.is_none() {
@@ -405,7 +405,7 @@ fn complete_shown(node: &mut NodeDocument, about: &About) {
     }
 }
 
-/// Adds the actions that the program knows.
+/// Adds the actions from the program.
 fn complete_actions(node: &mut NodeDocument, adapter: &Adapter, routes_timeout: bool) {
     let limited = node.settings.timeout.is_some();
     let mut listed = actions(adapter);
@@ -420,7 +420,7 @@ fn complete_actions(node: &mut NodeDocument, adapter: &Adapter, routes_timeout: 
     node.actions = Some(listed);
 }
 
-/// A type, if all of it is known.
+/// The type, or `""` if a part of it is unknown.
 fn known(rust_type: &str) -> &str {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let mut words = rust_type.split(|letter| !is_word(letter));
@@ -431,7 +431,7 @@ fn known(rust_type: &str) -> &str {
     }
 }
 
-/// The actions that a node can take, with what it writes then.
+/// The actions that a node can take, each with the values that it writes.
 fn actions(adapter: &Adapter) -> Vec<ActionDocument> {
     let action = |action: &crate::adapter::ActionType| ActionDocument {
         name: action.name.to_owned(),

@@ -1,4 +1,4 @@
-//! The types of what the conditions of branches read.
+//! The types of the values that the conditions of branches read.
 
 use flow_spec::document::types;
 use flow_spec::{Code, FlowDocument, NodeDocument};
@@ -11,8 +11,8 @@ use super::types::{Keys, key};
 use super::uses::Uses;
 
 impl Loader<'_> {
-    /// Reports the conditions of a flow with other mistakes, and of the flows in it, that do not fit
-    /// what is known of their types.
+    /// Reports conditions that do not fit the known types, in a flow with other mistakes and in the
+    /// flows in it.
     pub(super) fn check_conditions(&mut self, flow: &FlowDocument, pointer: &str) {
         for (index, node) in flow.nodes.iter().enumerate() {
             if let Some(inner) = &node.internal_flow {
@@ -28,11 +28,11 @@ impl Loader<'_> {
         }
     }
 
-    /// Reports the conditions of a branch that do not fit the types of what they read.
+    /// Reports the conditions of a branch that do not fit the types of the values that they read.
     pub(super) fn check_conditions_of(&mut self, node: &NodeDocument, pointer: &str, keys: &Keys) {
         let properties = &node.inputs.properties;
         for (number, condition) in conditions(node) {
-            // One that cannot be read is reported as it is completed.
+            // A condition that cannot be read is reported when the branch is completed.
             let Ok(condition) = self.conditions.read(condition) else {
                 continue;
             };

@@ -8,7 +8,7 @@ use crate::prompt::Prompt;
 
 use super::Loader;
 
-/// The prompt of a node that asks people. `None` if it is not of that type.
+/// The prompt of a node that asks people. `None` if it does not ask people.
 pub(super) fn prompt(node: &NodeDocument) -> Option<Result<Prompt, (String, &'static str)>> {
     if node.r#type != types::HUMAN {
         return None;

@@ -1,4 +1,4 @@
-//! What only the registry knows of the workflows of other tools.
+//! Details of other tools' workflows that only the registry knows.
 
 use std::borrow::Cow;
 
@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::registry::{Item, Registry};
 
-/// The name under which an agent is given the result of another step.
+/// The name under which an agent receives the result of another step.
 const INPUT: &str = "input";
 
-/// The flow of a document. The engine of OpenAgents gives an agent the result of another step under the
-/// name of that step too, so an agent that reads this name, and no `input`, needs no mapping.
+/// The flow of a document. The engine of OpenAgents also gives an agent the result of another step
+/// under the name of that step. An agent that reads this name, and no `input`, needs no mapping.
 pub(super) fn settled<'d>(document: &'d Document, registry: &Registry) -> Cow<'d, FlowDocument> {
     let flow = document.flow();
     if document.notation() != Notation::OpenAgentsEngine {

@@ -1,4 +1,4 @@
-//! What is known of a node or a flow without a document that uses it.
+//! Facts about a node or a flow, without a document that uses it.
 
 use flow_spec::{FlowDocument, NodeDocument};
 
@@ -8,7 +8,7 @@ use crate::adapter::Adapter;
 use super::Loader;
 use super::complete::complete_flow;
 
-/// A node of a document with nothing but what is known of it.
+/// A node of a document, completed from a registered node.
 pub(crate) fn completed_node(adapter: &Adapter) -> NodeDocument {
     let mut node = NodeDocument::default();
     let registry = Registry::new();
@@ -16,7 +16,7 @@ pub(crate) fn completed_node(adapter: &Adapter) -> NodeDocument {
     node
 }
 
-/// A node of a document that is this flow, with what is known of it. The flow may be unsound.
+/// A node of a document that is this flow, completed from it. The flow may be unsound.
 pub(crate) fn completed_flow(flow: &FlowDocument, registry: &Registry) -> NodeDocument {
     let mut loader = Loader::new(registry);
     let mut flow = loader.resolve(flow);

@@ -1,11 +1,11 @@
-//! The defaults of inputs that only the program knows from which a document comes. A loaded flow
-//! has no value for such an input, so that it has to be given.
+//! Defaults of inputs that only the program knows from which the document comes. A loaded flow
+//! lacks such a default, so the input has to be given.
 
 use flow_spec::FlowDocument;
 use flow_spec::document::__private::inside;
 use flow_spec::document::{Problem, Schema};
 
-/// Finds the mistakes in a flow, in which inputs without a known default are required: where it is
+/// Finds the mistakes in a flow in which inputs without a known default are required: where it is
 /// started, and where a flow in it is a node.
 pub(super) fn check(document: &FlowDocument) -> Vec<Problem> {
     if !omits(document) {

@@ -1,5 +1,5 @@
-//! Loading: reads a document, checks it against the registry and with the analysis of `flow!`, and
-//! builds the flow. Nothing is built if anything is wrong.
+//! Loads a flow: reads a document, checks it against the registry and with the analysis of `flow!`,
+//! and builds the flow. Nothing is built if anything is wrong.
 
 mod attempts;
 mod branches;
@@ -43,16 +43,16 @@ use room::Room;
 
 /// Loads a flow from a document, with the nodes and flows of a registry.
 ///
-/// A document says which nodes there are and how they are wired. What a node reads, writes and
-/// decides is known from the registry; if the document says it as well, it has to be the same. A
-/// flow that the document names becomes part of it.
+/// A document lists the nodes and how they are wired. The registry knows what a node reads, writes
+/// and decides; if the document says it as well, it has to be the same. A flow that the document
+/// names becomes part of it.
 ///
 /// # Errors
 ///
-/// Everything that is wrong with the document, at once, each with its line and column: what `flow!`
-/// would report, with the same sentences; nodes that are not registered; `params` that a node cannot
-/// be made from; values of types that do not fit. What is wrong with a flow that the document names
-/// is reported where it is named.
+/// Everything that is wrong with the document, at once, each with its line and column: mistakes
+/// that `flow!` would report, with the same sentences; nodes that are not registered; `params` from
+/// which a node cannot be made; values of types that do not fit. Mistakes in a flow that the
+/// document names are reported where it is named.
 ///
 /// # Examples
 ///
@@ -114,11 +114,11 @@ pub(crate) fn load_read(
     }
 }
 
-/// Loads a flow from a document that a program has put together: as [`load`].
+/// Loads a flow from a document that a program has put together, like [`load`].
 ///
 /// # Errors
 ///
-/// As [`load`], with JSON pointers as places.
+/// See [`load`]; the places are JSON pointers.
 pub fn load_document(
     document: &FlowDocument,
     registry: &Registry,
@@ -126,29 +126,29 @@ pub fn load_document(
     Loader::load(document, registry)
 }
 
-/// Mistakes of a node that can follow from what it is not being known.
+/// Mistakes of a node that can follow from a lack of knowledge about it.
 const OF_NODE: [Code; 3] = [Code::UnknownAction, Code::UnroutedAction, Code::CannotFail];
 
-/// Mistakes of a flow that can follow from what one of its nodes reads not being known.
+/// Mistakes of a flow that can follow from a node whose reads are unknown.
 const OF_READS: [Code; 2] = [Code::NamesNothing, Code::UnusedInput];
 
-/// Mistakes of a flow that can follow from what one of its nodes writes not being known.
+/// Mistakes of a flow that can follow from a node whose writes are unknown.
 const OF_WRITES: [Code; 2] = [Code::UnassignedRead, Code::UnwrittenOutput];
 
-/// Why a text cannot be loaded: everything that is wrong with it.
+/// Everything that is wrong with a text that cannot be loaded.
 #[derive(Debug)]
 pub struct LoadError {
     problems: Vec<flow_text::Problem>,
 }
 
 impl LoadError {
-    /// All problems.
+    /// Returns all problems.
     pub fn problems(&self) -> &[flow_text::Problem] {
         &self.problems
     }
 }
 
-/// One problem after the other, each with its place, its notes and its help.
+/// Formats one problem after the other, each with its place, its notes and its help.
 impl fmt::Display for LoadError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let problems = self.problems.iter();
@@ -159,24 +159,24 @@ impl fmt::Display for LoadError {
 
 impl Error for LoadError {}
 
-/// A document on its way to a flow.
+/// The state of loading a document.
 struct Loader<'r> {
     registry: &'r Registry,
     /// The registered node of each node, by its pointer.
     adapters: HashMap<String, Arc<Adapter>>,
     /// The names of the nodes that name flows of the registry, by their pointers.
     named: HashMap<String, String>,
-    /// The room for what is named. `None` if it did not suffice.
+    /// The room left for named flows. `None` if it did not suffice.
     room: Option<Room>,
-    /// The bytes of the texts with credentials and variables so far.
+    /// The size in bytes of all texts with credentials and variables so far.
     resolved_bytes: usize,
     conditions: Conditions,
-    /// The pointers of the nodes of which it is not known what they read, write and decide.
+    /// The pointers of the nodes whose reads, writes and decisions are unknown.
     unknown: HashSet<String>,
-    /// The pointers of the nodes of which it is not known what they read.
+    /// The pointers of the nodes whose reads are unknown.
     misread: HashSet<String>,
     problems: Problems,
-    /// The messages and notes of the problems in flows that are named.
+    /// The messages and notes of the problems in named flows.
     reported: HashSet<(String, Vec<String>)>,
 }
 
@@ -227,8 +227,8 @@ impl<'r> Loader<'r> {
         }
     }
 
-    /// Returns true for a mistake that follows from a node of which too little is known, which is
-    /// reported itself.
+    /// Returns `true` for a mistake that follows from a node about which too little is known. That
+    /// node is reported itself.
     fn follows(&self, document: &FlowDocument, problem: &Problem) -> bool {
         let code = &problem.code;
         let part = part(document, &problem.pointer);
@@ -245,7 +245,7 @@ impl<'r> Loader<'r> {
             || (OF_WRITES.contains(code) && is_in(&self.unknown))
     }
 
-    /// A mistake in what a node reads, where a node of the language names it.
+    /// Moves a mistake in a value that a node of the language reads to the place where it is named.
     fn at_its_name(&mut self, document: &FlowDocument, mut problem: Problem) -> Problem {
         let part = part(document, &problem.pointer);
         let key = part.inside.strip_prefix("/inputs/properties/");
@@ -271,7 +271,7 @@ impl<'r> Loader<'r> {
         });
     }
 
-    /// Returns what is wrong, if anything is.
+    /// Returns the problems as an error, if there are any.
     fn refuse(&mut self) -> Result<(), Vec<Problem>> {
         let problems = std::mem::take(&mut self.problems);
         if problems.is_empty() {

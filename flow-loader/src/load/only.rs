@@ -1,5 +1,5 @@
-//! Nodes of a document whose `outputs` are `*`: the only value that the node writes, whatever the
-//! program calls it.
+//! Nodes of a document whose `outputs` are `*`: the only value that the node writes, whatever its
+//! name in the program.
 
 use std::collections::HashSet;
 
@@ -36,8 +36,8 @@ pub(super) fn forget_unwritten(flow: &mut FlowDocument, keys: &HashSet<String>) 
 }
 
 impl Loader<'_> {
-    /// Gives the only output of a node its name, if the document leaves that to the program. These
-    /// are the names of what the program's node writes.
+    /// Names the only output of a node, if the document leaves that to the program. `names` are the
+    /// values that the program's node writes.
     pub(super) fn name_only_output(
         &mut self,
         node: &mut NodeDocument,

@@ -1,4 +1,4 @@
-//! The `params` of nodes, with what their texts refer to.
+//! The `params` of nodes, with the credentials and variables in their texts.
 
 use flow_spec::Code;
 use flow_spec::document::{TextPart, text_parts};
@@ -10,8 +10,8 @@ use crate::provided::Missing;
 
 use super::Loader;
 
-/// The largest number of bytes of all texts with credentials and variables, once these are read: as
-/// many as a document may have. It could name a long one a million times.
+/// The maximum size in bytes of all texts with credentials and variables, once these are read: the
+/// same as for a document, which could name a long one a million times.
 const MOST_RESOLVED: usize = flow_text::LARGEST;
 
 /// Reads the params of one node.
@@ -24,7 +24,7 @@ pub(super) struct ParamsReader<'l, 'r> {
 }
 
 impl ParamsReader<'_, '_> {
-    /// The params. `None` if something is missing, which is reported.
+    /// Reads the params. `None` if something is missing, which is reported.
     pub(super) fn read(&mut self, params: &Map<String, Value>) -> Option<Param> {
         self.object(params, "")
     }
@@ -35,7 +35,7 @@ impl ParamsReader<'_, '_> {
             let value = self.value(value, &below(pointer, name))?;
             Some((name.clone(), value))
         });
-        // Each field is read, to report all that is missing.
+        // All fields are read, so that everything missing is reported.
         let fields: Vec<Option<(String, Param)>> = fields.collect();
         fields.into_iter().collect::<Option<_>>().map(Param::Object)
     }
@@ -126,7 +126,7 @@ impl ParamsReader<'_, '_> {
     }
 }
 
-/// The texts in a value that refer to something: what they stand for may be secret.
+/// The texts in a value that contain references, whose values may be secret.
 pub(super) fn references(value: &Value) -> Vec<&str> {
     match value {
         Value::String(text) => match text_parts(text).as_deref() {

@@ -1,4 +1,4 @@
-//! What the nodes of a flow read and write, by the keys of the flow.
+//! The values that the nodes of a flow read and write, by the keys of the flow.
 
 use std::collections::{HashMap, HashSet};
 
@@ -20,7 +20,7 @@ use super::human::prompt;
 use super::types::{Keys, key};
 use super::uses::Uses;
 
-/// What the nodes of one flow are built from.
+/// The parts from which the nodes of one flow are built.
 pub(super) struct Parts<'a> {
     pub(super) flow: &'a FlowDocument,
     pub(super) pointer: &'a str,
@@ -31,7 +31,7 @@ pub(super) struct Parts<'a> {
     pub(super) uses: &'a Uses<'a>,
     /// The edges that leave each node, by their positions in the graph.
     pub(super) edges: HashMap<NodeId, Vec<usize>>,
-    /// How the results of the nodes are kept that are loops over items, by position.
+    /// The form of the results of the nodes that are loops over items, by position.
     pub(super) results: Vec<Results>,
 }
 
@@ -64,7 +64,7 @@ impl Parts<'_> {
     }
 }
 
-/// What a node reads, in the order of its parameters.
+/// The reads of a node, in the order of its parameters.
 pub(super) fn reads(
     parts: &Parts<'_>,
     index: usize,
@@ -73,7 +73,7 @@ pub(super) fn reads(
     level: Option<&Level>,
     policy: &Policy,
 ) -> Vec<Read> {
-    // A flow that is tried again as a whole needs its inputs again.
+    // A flow that is retried as a whole needs its inputs again.
     let repeats = level.is_some() && policy.retry.attempts.get() > 1;
     let names = node.inputs.properties.keys();
     let positions: HashMap<&str, usize> = names.map(String::as_str).zip(0..).collect();
@@ -120,7 +120,7 @@ pub(super) fn reads(
     }
 }
 
-/// The keys of what a node writes.
+/// The keys that a node writes.
 pub(super) fn writes(
     parts: &Parts<'_>,
     node: &NodeDocument,
@@ -170,8 +170,8 @@ fn schema(values: &Schema, name: &str) -> Property {
     schema
 }
 
-/// Returns true if the type says all that the schema says, such as that a `u64` is not negative. Then
-/// whoever reads the value refuses what the schema would refuse.
+/// Returns `true` if the type implies all of the schema, for example that a `u64` is not negative.
+/// Then reading the value refuses everything that the schema would refuse.
 fn is_said_by_type(schema: &Property, ty: Option<&ValueType>) -> bool {
     let named = schema.get("rustType").and_then(Value::as_str);
     let (Some(named), Some(ty)) = (named, ty) else {
@@ -197,7 +197,7 @@ pub(super) fn outputs(parts: &Parts<'_>) -> Vec<Output> {
     parts.flow.outputs.values().map(output).collect()
 }
 
-/// Finds what each branch of a fork takes out of the state before it runs, and what it writes.
+/// Finds the values that each branch of a fork takes out of the state, and those that it writes.
 pub(super) fn add_takes(level: &mut Level) {
     let mut planned = Vec::new();
     for (index, node) in level.nodes.iter().enumerate() {

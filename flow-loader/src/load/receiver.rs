@@ -12,13 +12,13 @@ use crate::schema::{self, no_setting};
 use super::Loader;
 use super::params::{ParamsReader, references};
 
-/// The largest number of params of a node that are reported one by one: the rest is read anew for
-/// each.
+/// The maximum number of params of a node that are reported one by one: each time, the rest is read
+/// again.
 const MOST_REFUSED: usize = 20;
 
 impl Loader<'_> {
-    /// Reports what is wrong with the settings of the nodes of a flow that is not built, because
-    /// something else is wrong with it.
+    /// Reports the mistakes in the settings of the nodes of a flow that is not built because of
+    /// other mistakes.
     pub(super) fn check_settings(&mut self, flow: &FlowDocument, pointer: &str, path: &str) {
         for (index, node) in flow.nodes.iter().enumerate() {
             let pointer = format!("{pointer}/nodes/{index}");
@@ -89,8 +89,8 @@ impl Loader<'_> {
         value.filter(|_| self.problems.len() == before)
     }
 
-    /// Makes the value of a node, without those of its params that are refused, which are reported. Adds
-    /// their pointers.
+    /// Makes the value of a node without the params that are refused. Reports those, and adds their
+    /// pointers.
     fn tried(
         &mut self,
         adapter: &Adapter,
@@ -99,7 +99,7 @@ impl Loader<'_> {
         params: &mut Map<String, Value>,
         refused: &mut Vec<String>,
     ) -> Option<Receiver> {
-        // The names that are missing because they are misspelt, or because they were refused.
+        // Names that are missing because they are misspelt or were refused.
         let mut missed: Vec<String> = Vec::new();
         for _ in 0..MOST_REFUSED {
             let mut reader = ParamsReader {
@@ -120,7 +120,7 @@ impl Loader<'_> {
             let (way, _) = error.place();
             self.report(unmade(adapter.name, params, pointer, &error, unprovided));
             refused.push(way.clone());
-            // Without it, the rest is checked as well.
+            // The rest is checked without it.
             let name = remove(params, &way)?;
             let near = error
                 .names()
@@ -154,8 +154,8 @@ impl Loader<'_> {
         }
     }
 
-    /// Reports names that the schema does not have. serde knows those of a struct, and not those of
-    /// parts that were put into it.
+    /// Reports names that the schema does not have. serde knows the names of a struct, but not
+    /// those of flattened parts.
     fn check_names(
         &mut self,
         params: &Map<String, Value>,
@@ -197,7 +197,7 @@ fn remove(params: &mut Map<String, Value>, pointer: &str) -> Option<String> {
     removed.map(|_| name)
 }
 
-/// Says why a value cannot be made from its params.
+/// The problem of a value that cannot be made from its params.
 fn unmade(
     name: &str,
     params: &Map<String, Value>,

@@ -1,7 +1,7 @@
-//! Puts the flows that a document names where it names them.
+//! Replaces the names of flows in a document with the flows.
 //!
-//! The hard thing is that a few names can stand for very much: ten flows, each of which uses the next
-//! one ten times, are ten thousand million flows. So all that names stand for may be as large as one
+//! A few names can stand for very much: ten flows, each of which uses the next one ten times, are
+//! ten thousand million flows. So everything that names stand for may be at most as large as one
 //! text.
 
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use super::Loader;
 #[derive(Clone, Copy)]
 struct Around<'w> {
     name: &'w str,
-    /// Its document in the registry, if it is there because it was named.
+    /// Its document in the registry, if it was named.
     document: Option<&'w Arc<FlowDocument>>,
 }
 
 impl Around<'_> {
-    /// Returns true if it is the flow that has this document and is named like this.
+    /// Returns `true` if it is the flow with this document and name.
     fn is(&self, document: &Arc<FlowDocument>, name: &str) -> bool {
         match self.document {
             Some(own) => Arc::ptr_eq(own, document),
@@ -43,8 +43,8 @@ impl Loader<'_> {
         resolved
     }
 
-    /// Puts the flows that a flow names into it. `place` is where the document names the outermost of
-    /// the flows that were named on the way to it.
+    /// Puts the flows that a flow names into it. `place` is where the document names the outermost
+    /// flow on the way to it.
     fn fill(
         &mut self,
         flow: &mut FlowDocument,
@@ -94,8 +94,8 @@ impl Loader<'_> {
         }
     }
 
-    /// A copy of a flow that is named at a place, without namespaces, as in `Flow::SPEC`. `None` if it
-    /// cannot be there, which is reported.
+    /// A copy of a flow that is named at a place, without namespaces, as in `Flow::SPEC`. `None` if
+    /// it cannot be there, which is reported.
     fn named(
         &mut self,
         named: &Arc<FlowDocument>,
@@ -138,8 +138,8 @@ impl Loader<'_> {
         Some(copy)
     }
 
-    /// Reports a problem. What is wrong in a flow that is named is reported once for each such flow,
-    /// where the document names it.
+    /// Reports a problem. A problem in a named flow is reported once for each such flow, where the
+    /// document names it.
     pub(super) fn report(&mut self, problem: Problem) {
         let Some(problem) = self.at_name(&problem) else {
             self.problems.push(problem);
@@ -151,7 +151,7 @@ impl Loader<'_> {
         }
     }
 
-    /// A problem in a flow that is named, at the name. `None` if it is somewhere else.
+    /// Moves a problem in a named flow to the name. `None` if it is somewhere else.
     fn at_name(&self, problem: &Problem) -> Option<Problem> {
         const FLOW: &str = "/internalFlow";
         let flows = problem.pointer.match_indices(FLOW);
@@ -188,7 +188,7 @@ impl Loader<'_> {
     }
 }
 
-/// Removes the namespaces of a flow and of the flows in it: they are those of another place.
+/// Removes the namespaces of a flow and of the flows in it, which belong to another place.
 fn clear_namespaces(flow: &mut FlowDocument) {
     flow.namespace.clear();
     let inner = flow

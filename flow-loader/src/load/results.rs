@@ -1,4 +1,4 @@
-//! How the results of loops over items are kept.
+//! The form of the results of loops over items.
 
 use std::collections::HashMap;
 
@@ -10,8 +10,8 @@ use super::Loader;
 use super::uses::{Uses, body};
 
 impl Loader<'_> {
-    /// How the results of a node are kept, if it is a loop over items. `inner` are the flows in the
-    /// flow, by the positions of their nodes.
+    /// The form of the results of a node, if it is a loop over items. `inner` contains the flows in
+    /// the flow, by the positions of their nodes.
     pub(super) fn results(
         &self,
         uses: &Uses<'_>,
@@ -36,7 +36,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Reports what keeps a loop from having results. `None` if anything does.
+    /// Reports mistakes that keep a loop from having results. `None` if there are any.
     pub(super) fn check_results(
         &mut self,
         (flow, uses): (&FlowDocument, &Uses<'_>),
@@ -78,12 +78,12 @@ impl Loader<'_> {
     }
 }
 
-/// How the results of a flow are kept.
+/// The form of the results of a flow.
 fn of_flow(level: &Level, keeps_errors: bool) -> Results {
     match &level.outputs[..] {
         [] if level.has_one_end() && !keeps_errors => Results::Nothing,
         [only] if level.has_one_end() => {
-            // Of the type in an `Option`, the program does not know the `Option`.
+            // For the type in an `Option`, the program does not know the `Option`.
             let ty = only.ty;
             let ty = ty.filter(|_| !only.optional && !level.is_untyped(only.key));
             match ty.and_then(|ty| ty.list) {

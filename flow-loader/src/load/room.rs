@@ -1,10 +1,10 @@
-//! How large all flows that are named may be.
+//! The limit on the size of all named flows.
 
 use flow_spec::FlowDocument;
 use flow_text::{LARGEST, MOST_VALUES};
 use serde_json::Value;
 
-/// How much names may still stand for.
+/// The size that named flows may still have.
 pub(super) struct Room {
     values: usize,
     bytes: usize,
@@ -20,7 +20,7 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Makes room for a document. Returns false if there is not enough.
+    /// Makes room for a document. Returns `false` if there is not enough.
     pub(super) fn take(&mut self, document: &FlowDocument) -> bool {
         let value = serde_json::to_value(document);
         let value = value.unwrap_or_else(|error| {

@@ -1,4 +1,4 @@
-//! How a node runs, by its document.
+//! The policy of a node, from its document.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -9,8 +9,8 @@ use flow_spec::document::SettingsDocument;
 use crate::adapter::Adapter;
 use crate::registry::Registry;
 
-/// The policy of a node: its own, as changed by its settings in the document, and if a loop runs it
-/// for its items, by those of the loop.
+/// The policy of a node: its own, changed by its settings in the document, and by those of the loop
+/// that runs it for its items, if any.
 pub(super) fn policy(
     settings: &SettingsDocument,
     of_loop: Option<&SettingsDocument>,
@@ -50,7 +50,7 @@ pub(super) fn concurrency(settings: &SettingsDocument) -> Option<usize> {
     Some(usize::try_from(limit).unwrap_or(usize::MAX))
 }
 
-/// A duration of a document that was read.
+/// A duration from a document that was read.
 pub(super) fn duration(text: &str) -> Duration {
     match humantime::parse_duration(text) {
         Ok(duration) => duration,
@@ -60,7 +60,7 @@ pub(super) fn duration(text: &str) -> Duration {
     }
 }
 
-/// How many items a part of a loop has. `None` if all of them run in one place.
+/// The number of items in a part of a loop. `None` if all of them run in one place.
 pub(super) fn spread(settings: &SettingsDocument) -> Option<u32> {
     let items = settings.spread?;
     Some(u32::try_from(items).unwrap_or(u32::MAX))

@@ -1,5 +1,5 @@
-//! The types of the keys of a flow: those of their writers, and for an input that no node writes,
-//! that of its first reader.
+//! The types of the keys of a flow: those of their writers; for an input that no node writes, that
+//! of its first reader.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -31,7 +31,7 @@ impl Keys {
         self.index(key).and_then(|index| self.all[index].1)
     }
 
-    /// The type of a key, which is JSON if none is known. `None` if there is no such key.
+    /// The type of a key, or JSON if none is known. `None` if there is no such key.
     pub(super) fn final_type(&self, key: &str) -> Option<&'static ValueType> {
         Some(self.all[self.index(key)?].1.unwrap_or_else(any_json))
     }
@@ -46,7 +46,7 @@ impl Keys {
         self.all.iter().map(key).collect()
     }
 
-    /// Gives the keys that edges map the types of one another.
+    /// Makes keys that edges map to each other share their types.
     fn type_mapped(&mut self, graph: &Graph) {
         let mut alike: HashMap<&str, Vec<&str>> = HashMap::new();
         for mapping in mappings(graph) {
@@ -78,7 +78,7 @@ impl Keys {
     }
 }
 
-/// What the edges of a flow map.
+/// The mappings of a flow's edges.
 fn mappings(graph: &Graph) -> impl Iterator<Item = &EdgeMapping> {
     graph.edges.iter().flat_map(|edge| &edge.mappings)
 }
@@ -93,8 +93,8 @@ fn node_error() -> &'static ValueType {
     crate::__value_type!(Probe::<NodeError>::new())
 }
 
-/// Any JSON. Unlike a value that the program declares to be JSON, a text is shown without quotes: it
-/// is one of a type that nobody has named.
+/// Any JSON. Unlike a value that the program declares to be JSON, a text is shown without quotes:
+/// its type is just not named.
 fn any_json() -> &'static ValueType {
     static ANY_JSON: LazyLock<ValueType> = LazyLock::new(|| ValueType {
         display: Some(|value| match opened_ref::<Value>(value) {
@@ -106,8 +106,8 @@ fn any_json() -> &'static ValueType {
     &ANY_JSON
 }
 
-/// The type of an input that no node names, as its author wrote it. Lists are counted and not
-/// followed, since an author may write any number of them.
+/// The type of an input that no node names, as its author wrote it. Lists are counted in a loop,
+/// not by recursion, because an author may write any number of them.
 fn of_text(rust_type: &str) -> Option<&'static ValueType> {
     let (mut item, mut lists) = (rust_type, 0);
     while let Some(inner) = list_item(item) {
@@ -125,13 +125,13 @@ fn of_text(rust_type: &str) -> Option<&'static ValueType> {
     (0..lists).try_fold(ty, |ty, _| Some(ty.list?.ty(false)))
 }
 
-/// The type of the items if this is the type of a list.
+/// The type of the items, if this is the type of a list.
 fn list_item(rust_type: &str) -> Option<&str> {
     rust_type.strip_prefix("Vec<")?.strip_suffix('>')
 }
 
-/// Gives inputs that no node names the types that their author wrote, and mapped keys those of one
-/// another.
+/// Gives inputs that no node names the types that their author wrote, and mapped keys those of each
+/// other.
 fn type_as_written(flow: &FlowDocument, graph: &Graph, keys: &mut Keys) {
     for (name, rust_type, _) in flow.inputs.values() {
         let ty = keys.add(name);
@@ -141,8 +141,8 @@ fn type_as_written(flow: &FlowDocument, graph: &Graph, keys: &mut Keys) {
 }
 
 impl Loader<'_> {
-    /// The keys of a flow. `inner` are the flows in it, by the positions of their nodes. `None` if the
-    /// type of a key is not known, which is reported.
+    /// The keys of a flow. `inner` contains the flows in it, by the positions of their nodes.
+    /// `None` if the type of a key is not known, which is reported.
     pub(super) fn keys(
         &mut self,
         flow: &FlowDocument,
@@ -194,8 +194,8 @@ impl Loader<'_> {
         Some(keys)
     }
 
-    /// The keys of a flow in which something is wrong, with the types that its registered nodes give
-    /// them. Those of inner flows and loops are not known.
+    /// The keys of a flow with mistakes, with the types that its registered nodes give them. Those
+    /// of inner flows and loops are not known.
     pub(super) fn keys_of_nodes(
         &self,
         flow: &FlowDocument,
@@ -222,7 +222,7 @@ impl Loader<'_> {
         keys
     }
 
-    /// Gives a key the type of what is written to it. `None` if that is JSON of any type.
+    /// Gives a key the type of the value written to it. `None` if that is JSON of any type.
     fn write(
         &mut self,
         keys: &mut Keys,
@@ -246,7 +246,7 @@ impl Loader<'_> {
         }
     }
 
-    /// What a node writes, under its own names. The type is `None` for JSON of any type.
+    /// The values that a node writes, under its own names. The type is `None` for JSON of any type.
     fn written(
         &self,
         pointer: &str,
@@ -273,7 +273,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Gives each key without a type that of its first reader: an input, or what is written as JSON.
+    /// Gives each key without a type (an input, or one written as JSON) that of its first reader.
     fn type_inputs(
         &self,
         flow: &FlowDocument,

@@ -1,17 +1,17 @@
-//! How the nodes of a flow are used in it, by their ids. A document may have tens of thousands of
-//! nodes, so nothing searches through all of them for each of them.
+//! The uses of a flow's nodes in it, by id. A document may have tens of thousands of nodes, so
+//! nothing searches through all of them for each of them.
 
 use std::collections::{HashMap, HashSet};
 
 use flow_spec::document::types;
 use flow_spec::{DEFAULT_ACTION, FlowDocument, NodeDocument};
 
-/// How the nodes of a flow are used.
+/// The uses of a flow's nodes.
 pub(super) struct Uses<'a> {
     positions: HashMap<&'a str, usize>,
-    /// The loop whose body a node is.
+    /// The loop of each node that is a body.
     loops: HashMap<&'a str, &'a NodeDocument>,
-    /// The nodes and their actions that lead somewhere.
+    /// The pairs of a node and an action that lead somewhere.
     routed: HashSet<(&'a str, &'a str)>,
 }
 

@@ -1,4 +1,4 @@
-//! Params as serde reads them: as JSON is read, with errors that know their param.
+//! Deserializes params like JSON, with errors that know their param.
 
 use std::any::type_name;
 use std::cell::Cell;
@@ -15,18 +15,18 @@ use super::{Param, ParamError};
 use crate::provided::accepted;
 
 thread_local! {
-    /// Whether the object that this thread has read last, and was in no other one, became a struct
-    /// all of whose names serde knows.
+    /// True if the outermost object that this thread read last became a struct all of whose names
+    /// serde knows.
     static IS_STRUCT: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns true if the params that this thread has read last became a struct of which serde knows
-/// all names.
+/// Returns `true` if the params that this thread read last became a struct all of whose names serde
+/// knows.
 pub(crate) fn was_read_as_struct() -> bool {
     IS_STRUCT.get()
 }
 
-/// Reads a value of a certain kind, which a loose text may stand for.
+/// Reads a value of a certain kind, for which a loose text may stand.
 macro_rules! loose {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, ParamError> {
@@ -41,7 +41,7 @@ macro_rules! loose {
     )*};
 }
 
-/// The number or the boolean that a text is.
+/// The number or the boolean that a text represents.
 fn parsed(text: &SecretString) -> Option<Param> {
     let text = text.expose_secret();
     match text {
@@ -160,7 +160,7 @@ fn visit_object<'de, V: Visitor<'de>>(
     let length = fields.fields.len();
     let is_struct = !fields.names.is_empty();
     let value = visitor.visit_map(&mut fields)?;
-    // The outermost object is complete last.
+    // The outermost object is completed last.
     IS_STRUCT.set(is_struct);
     match fields.fields.len() {
         0 => Ok(value),
@@ -199,9 +199,9 @@ struct Fields {
     fields: std::vec::IntoIter<(String, Param)>,
     /// The field whose name was read last.
     current: Option<(String, Param)>,
-    /// The names that the fields can have, if they are those of a struct.
+    /// The possible names of the fields, if they belong to a struct.
     names: &'static [&'static str],
-    /// True if somebody who reads nothing of it read the last name.
+    /// True if the last name was read by a type that ignores it.
     is_ignored: bool,
 }
 
@@ -220,7 +220,7 @@ impl Fields {
     }
 }
 
-/// Returns true for what reads a value, whatever it is, and forgets it.
+/// Returns `true` for a type that reads any value and forgets it.
 fn ignores<T>() -> bool {
     type_name::<T>() == type_name::<IgnoredAny>()
 }
@@ -247,7 +247,7 @@ impl<'de> MapAccess<'de> for Fields {
         seed: V,
     ) -> Result<V::Value, ParamError> {
         match self.current.take() {
-            // A struct forgets the values of names that it does not have.
+            // A struct ignores the values of names that it does not have.
             Some((name, _)) if ignores::<V::Value>() && !self.is_ignored => {
                 Err(ParamError::unknown_field(&name, self.names).of_name(&name))
             }
@@ -393,7 +393,7 @@ mod tests {
 
     fn compare<T: DeserializeOwned + Debug + PartialEq>() {
         for value in values() {
-            // Of a `Value`, serde_json reads a variant with fields only from an object; from text,
+            // serde_json reads a variant with fields of a `Value` only from an object; from text,
             // also from a list.
             if value["Named"].is_array() {
                 continue;

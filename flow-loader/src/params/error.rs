@@ -1,4 +1,4 @@
-//! Why the value of a node cannot be made from its `params`.
+//! Errors of making a node's value from its `params`.
 
 use std::fmt;
 
@@ -6,18 +6,18 @@ use serde::de::{Error, Expected, Unexpected};
 
 use super::below;
 
-/// Why a value cannot be made from `params`, and at which of them.
+/// The reason why a value cannot be made from `params`, with the param that caused it.
 ///
-/// The value may be a secret, and what serde says quotes it. So each error also has a text without
+/// The value may be a secret, and serde's message quotes it. So each error also has a text without
 /// the value, for params that come from credentials or variables.
 pub struct ParamError {
-    /// The way to the param, beginning at its end.
+    /// The path to the param, in reverse.
     way: Vec<String>,
-    /// True if it is the name of the param that is refused.
+    /// True if the name of the param is refused.
     is_name: bool,
-    /// The names that there are instead, if the name is not one.
+    /// The existing names, if the name is not one of them.
     names: Option<&'static [&'static str]>,
-    /// The name of the param that is missing.
+    /// The name of the missing param.
     missing: Option<&'static str>,
     message: String,
     without_value: String,
@@ -35,32 +35,31 @@ impl ParamError {
         }
     }
 
-    /// The error, in the param of this name or number.
+    /// Places the error in the param of this name or index.
     pub(super) fn within(mut self, part: impl ToString) -> Self {
         self.way.push(part.to_string());
         self
     }
 
-    /// The error, in the name itself.
+    /// Places the error in the name itself.
     pub(super) fn of_name(mut self, name: &str) -> Self {
         self.is_name = true;
         self.within(name)
     }
 
-    /// The JSON pointer of the param in the `params`, and whether its name is refused.
+    /// The JSON pointer of the param in the `params`, and `true` if its name is refused.
     pub(crate) fn place(&self) -> (String, bool) {
         let parts = self.way.iter().rev();
         let pointer = parts.fold(String::new(), |pointer, part| below(&pointer, part));
         (pointer, self.is_name)
     }
 
-    /// The names that there are, if one was written that is not among them. There are none if it is
-    /// not known which ones there are.
+    /// The existing names, if an unknown one was written. `None` if they are not known.
     pub(crate) fn names(&self) -> Option<&'static [&'static str]> {
         self.names.filter(|_| self.is_name)
     }
 
-    /// The name of the param that is missing, if that is the error.
+    /// The name of the missing param, if that is the error.
     pub(crate) fn missing(&self) -> Option<&'static str> {
         self.missing
     }
@@ -77,7 +76,7 @@ impl fmt::Display for ParamError {
     }
 }
 
-/// Without the value.
+/// Omits the value.
 impl fmt::Debug for ParamError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("ParamError")
@@ -150,7 +149,7 @@ fn one_of(names: &[&str]) -> String {
     }
 }
 
-/// What a value is, without the value.
+/// A description of a value, without the value.
 fn kind(unexpected: Unexpected<'_>) -> &'static str {
     match unexpected {
         Unexpected::Bool(_) => "a boolean",

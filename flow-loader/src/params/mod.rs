@@ -1,4 +1,4 @@
-//! The `params` of a node as serde reads them, to make its value.
+//! The `params` of a node in a form that serde reads, to make its value.
 
 mod deserialize;
 mod error;
@@ -19,8 +19,8 @@ pub enum Param {
     Number(Number),
     /// A text.
     Text(String),
-    /// A text that is read as a number or as a boolean if one is asked for: it comes from a
-    /// credential or from a variable, or is the name of a field.
+    /// A text that is read as a number or a boolean where one is expected. It comes from a
+    /// credential or a variable, or is the name of a field.
     Loose(SecretString),
     /// A list.
     List(Vec<Param>),
@@ -28,7 +28,7 @@ pub enum Param {
     Object(Vec<(String, Param)>),
 }
 
-/// The JSON pointer of what has this name or number in the value at a pointer.
+/// The JSON pointer of the part with this name or index in the value at a pointer.
 pub(crate) fn below(pointer: &str, part: &str) -> String {
     let part = part.replace('~', "~0").replace('/', "~1");
     format!("{pointer}/{part}")

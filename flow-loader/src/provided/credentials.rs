@@ -9,13 +9,13 @@ use secrecy::SecretString;
 
 /// Secrets by name, for documents that do not contain them.
 ///
-/// A registry takes two of them. [`Registry::provide_credentials`] are what `@cred:name` in `params`
-/// stands for, and also `***`, which an export writes for a secret; [`Registry::provide_variables`]
-/// are what `${NAME}` stands for. A document can read all that it is provided with, so provide no
-/// more than its author may know.
+/// A registry has two sets of them. [`Registry::provide_credentials`] sets the values of
+/// `@cred:name` in `params`, and of `***`, which an export writes for a secret.
+/// [`Registry::provide_variables`] sets the values of `${NAME}`. A document can read everything
+/// that it is provided with, so provide no more than its author may know.
 ///
-/// The loader puts the secrets into the values of nodes, and nowhere else: documents, structures
-/// and errors have only their names.
+/// The loader puts the secrets into the values of nodes and nowhere else: documents, structures and
+/// errors contain only their names.
 ///
 /// # Examples
 ///
@@ -80,14 +80,14 @@ use secrecy::SecretString;
 /// [`Registry::provide_credentials`]: crate::Registry::provide_credentials
 /// [`Registry::provide_variables`]: crate::Registry::provide_variables
 pub trait Credentials: Send + Sync {
-    /// The secret of a name. `None` if there is none.
+    /// Returns the secret of a name, or `None` if there is none.
     ///
     /// # Errors
     ///
     /// It cannot be read. The error is shown, so it must not contain the secret.
     fn get(&self, name: &str) -> Result<Option<SecretString>, Box<dyn Error + Send + Sync>>;
 
-    /// The names that may be suggested for a misspelt one.
+    /// Returns the names that may be suggested for a misspelt one.
     fn names(&self) -> Vec<String> {
         Vec::new()
     }
@@ -116,18 +116,18 @@ impl Credentials for BTreeMap<String, SecretString> {
 /// The environment variables of the process, all or some of them.
 #[derive(Debug, Clone)]
 pub struct Environment {
-    /// `None` for all of them.
+    /// The names, or `None` for all of them.
     only: Option<BTreeSet<String>>,
 }
 
 impl Environment {
-    /// All variables. This is for documents of the program's own author: anybody else's could send
-    /// away what they read.
+    /// Selects all variables. Use this only for documents of the program's own author: anybody
+    /// else's could send away the values that they read.
     pub fn all() -> Self {
         Environment { only: None }
     }
 
-    /// The variables with these names.
+    /// Selects the variables with these names.
     pub fn only(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         Environment {
             only: Some(names.into_iter().map(Into::into).collect()),

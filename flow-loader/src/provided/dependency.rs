@@ -13,9 +13,9 @@ use flow_spec::short_name;
 
 /// A value that documents name and programs provide: a client, a model, a pool of connections.
 ///
-/// In `params`, it is its name. When the document is loaded, that is the value which the registry
-/// provides under this name ([`Registry::provide`](crate::Registry::provide)); its type has to be
-/// this type. It can be cloned, and all clones are the same value.
+/// `params` contain its name. When the document is loaded, the registry provides the value of this
+/// name ([`Registry::provide`](crate::Registry::provide)); it must have this type. A clone refers
+/// to the same value.
 ///
 /// As JSON it is its name again, so that an exported flow can be loaded.
 ///
@@ -87,7 +87,7 @@ pub struct Dependency<T: ?Sized> {
 }
 
 impl<T: ?Sized> Dependency<T> {
-    /// A value with its name, for a flow that is compiled.
+    /// Creates a named value for a compiled flow.
     pub fn new(name: impl Into<Arc<str>>, value: Arc<T>) -> Self {
         Dependency {
             name: name.into(),
@@ -95,12 +95,12 @@ impl<T: ?Sized> Dependency<T> {
         }
     }
 
-    /// The name by which documents know it.
+    /// Returns the name by which documents know it.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The value itself.
+    /// Returns the value itself.
     pub fn into_inner(self) -> Arc<T> {
         self.value
     }
@@ -123,7 +123,7 @@ impl<T: ?Sized> Clone for Dependency<T> {
     }
 }
 
-/// Its name: the value may not be `Debug`.
+/// Shows the name: the value may not be `Debug`.
 impl<T: ?Sized> fmt::Debug for Dependency<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Dependency").field(&self.name).finish()
@@ -136,8 +136,8 @@ impl<T: ?Sized> Serialize for Dependency<T> {
     }
 }
 
-/// A text, with the type of the value as `rustType`: see
-/// [`Catalog::dependencies`](crate::Catalog::dependencies) for the names.
+/// A text, with the type of the value as `rustType`. For the names, see
+/// [`Catalog::dependencies`](crate::Catalog::dependencies).
 #[cfg(feature = "schemars")]
 impl<T: ?Sized> schemars::JsonSchema for Dependency<T> {
     fn inline_schema() -> bool {
@@ -153,7 +153,7 @@ impl<T: ?Sized> schemars::JsonSchema for Dependency<T> {
     }
 }
 
-/// Reads the name, and takes the value of this name. This fails unless a flow is being loaded.
+/// Reads the name, and takes the value of this name. Fails unless a flow is being loaded.
 impl<'de, T: ?Sized + Send + Sync + 'static> Deserialize<'de> for Dependency<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_str(Name(PhantomData))
@@ -185,28 +185,28 @@ impl<T: ?Sized + Send + Sync + 'static> Visitor<'_> for Name<T> {
     }
 }
 
-/// Why there is no dependency of a name and a type.
+/// The reason why there is no dependency of a name and a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DependencyError {
-    /// Nothing of this name is provided.
+    /// No value of this name is provided.
     #[non_exhaustive]
     Missing {
         /// The name.
         name: String,
-        /// The type that was asked for, as rustc writes it.
+        /// The requested type, as rustc writes it.
         wanted: &'static str,
         /// The names under which values of this type are provided.
         known: Vec<String>,
     },
-    /// What is provided under this name has another type.
+    /// The value that is provided under this name has another type.
     #[non_exhaustive]
     WrongType {
         /// The name.
         name: String,
-        /// The type that is provided, as rustc writes it.
+        /// The provided type, as rustc writes it.
         provided: &'static str,
-        /// The type that was asked for.
+        /// The requested type.
         wanted: &'static str,
         /// The names under which values of this type are provided.
         known: Vec<String>,
@@ -214,7 +214,7 @@ pub enum DependencyError {
 }
 
 impl DependencyError {
-    /// How to mend the document or the program.
+    /// Help for fixing the document or the program.
     pub(crate) fn help(&self) -> String {
         let (DependencyError::Missing {
             name,

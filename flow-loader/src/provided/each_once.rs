@@ -1,4 +1,4 @@
-//! Texts by name, each name once.
+//! Maps of texts without duplicate names.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use serde::Deserializer;
 use serde::de::{Error as _, MapAccess, Visitor};
 
-/// Reads texts by name. A name that is there twice is an error: nobody knows which was meant.
+/// Reads texts by name. A duplicate name is an error, because it is unclear which one was meant.
 pub(super) fn read<'de, D: Deserializer<'de>>(
     from: D,
 ) -> Result<BTreeMap<String, String>, D::Error> {

@@ -1,7 +1,7 @@
 //! Credentials in an encrypted file.
 //!
-//! The file is JSON: names in clear, and each secret sealed by itself with AES-256-GCM under a nonce
-//! of its own. What is sealed is bound to its name, so that a secret cannot be moved to another one.
+//! The file is JSON. Names are in clear. Each secret is sealed by itself with AES-256-GCM under its
+//! own nonce, and bound to its name, so that it cannot be moved to another name.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -21,10 +21,10 @@ use super::{Credentials, each_once};
 /// The version of the layout that is written.
 const VERSION: u32 = 1;
 
-/// The most bytes that a file may have.
+/// The maximum size of a file in bytes.
 const LARGEST: u64 = 16 << 20;
 
-/// The bytes of a nonce.
+/// The size of a nonce in bytes.
 const NONCE: usize = 12;
 
 /// The key of a [`CredentialFile`].
@@ -32,17 +32,17 @@ const NONCE: usize = 12;
 pub struct CredentialKey(SecretBox<[u8; 32]>);
 
 impl CredentialKey {
-    /// A key of these bytes, which have to be random: a password is not a key.
+    /// Creates a key from these bytes, which have to be random: a password is not a key.
     pub fn new(bytes: [u8; 32]) -> Self {
         CredentialKey(SecretBox::new(Box::new(bytes)))
     }
 
-    /// The key in an environment variable: 64 hexadecimal digits, such as
-    /// `openssl rand -hex 32` writes.
+    /// Reads the key from an environment variable: 64 hexadecimal digits, such as `openssl rand
+    /// -hex 32` writes.
     ///
     /// # Errors
     ///
-    /// The variable is not set, or is something else.
+    /// The variable is not set, or does not contain such digits.
     pub fn from_variable(name: &str) -> Result<Self, CredentialFileError> {
         let no_key = |reason| CredentialFileError::NoKey {
             variable: name.to_owned(),
@@ -66,9 +66,9 @@ impl CredentialKey {
 
 /// Credentials in a file, encrypted with AES-256-GCM.
 ///
-/// The file is read whenever a secret is asked for, so a flow that is loaded gets what was set last.
-/// Names are not encrypted. A file of more than 16 MiB is not read. Somebody who can write the file cannot change a secret or move it to
-/// another name, but can remove it, or put back an older file.
+/// The file is read whenever a secret is requested, so a flow that is loaded gets the latest value.
+/// Names are not encrypted. A file of more than 16 MiB is not read. Somebody who can write the file
+/// cannot change a secret or move it to another name, but can remove it, or restore an older file.
 ///
 /// # Examples
 ///
@@ -102,29 +102,29 @@ pub struct CredentialFile {
     key: CredentialKey,
 }
 
-/// What is in the file.
+/// The contents of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Content {
     version: u32,
-    /// Nothing, sealed: tells another key from damage.
+    /// A sealed empty text, which distinguishes another key from damage.
     key: String,
     #[serde(deserialize_with = "each_once::read")]
     credentials: BTreeMap<String, String>,
 }
 
-/// Its version alone, to read it whatever else is there.
+/// The version alone, which can be read whatever else the file contains.
 #[derive(Deserialize)]
 struct Header {
     version: u32,
 }
 
 impl CredentialFile {
-    /// The credentials in a file.
+    /// Opens the credentials in a file.
     ///
     /// # Errors
     ///
-    /// There is no such file, it cannot be read or is not such a file, or the key is another one.
+    /// There is no such file, it cannot be read, it is not such a file, or it has another key.
     pub fn open(path: impl Into<PathBuf>, key: CredentialKey) -> Result<Self, CredentialFileError> {
         let file = CredentialFile {
             path: path.into(),
@@ -134,11 +134,11 @@ impl CredentialFile {
         Ok(file)
     }
 
-    /// The credentials in a file, which is created if there is none.
+    /// Opens the credentials in a file, which is created if there is none.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), or the file cannot be created.
+    /// See [`open`](Self::open); or the file cannot be created.
     pub fn open_or_create(
         path: impl Into<PathBuf>,
         key: CredentialKey,
@@ -156,12 +156,12 @@ impl CredentialFile {
         Ok(file)
     }
 
-    /// Sets a credential, in place of the one of this name if there is one. Other processes that
-    /// change the file wait for one another.
+    /// Sets a credential, replacing any with this name. Processes that change the file wait for
+    /// each other.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open), or the file cannot be written. Then it is as it was.
+    /// See [`open`](Self::open); or the file cannot be written. It is then unchanged.
     pub fn set(&self, name: &str, secret: SecretString) -> Result<(), CredentialFileError> {
         self.change(|cipher, content| {
             let sealed = seal(cipher, &entry(name), secret.expose_secret().as_bytes());
@@ -169,18 +169,18 @@ impl CredentialFile {
         })
     }
 
-    /// Removes a credential. Returns false if there is none of this name.
+    /// Removes a credential. Returns `false` if there is none of this name.
     ///
     /// # Errors
     ///
-    /// As [`set`](Self::set).
+    /// See [`set`](Self::set).
     pub fn remove(&self, name: &str) -> Result<bool, CredentialFileError> {
         let mut removed = false;
         self.change(|_, content| removed = content.credentials.remove(name).is_some())?;
         Ok(removed)
     }
 
-    /// The content, if it is under this key.
+    /// The contents, if they are sealed with this key.
     fn read(&self) -> Result<Content, CredentialFileError> {
         let bytes = self.bytes().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => CredentialFileError::Missing {
@@ -207,7 +207,7 @@ impl CredentialFile {
     }
 
     fn bytes(&self) -> io::Result<Vec<u8>> {
-        // Before it is opened, because opening a pipe waits for somebody to write into it.
+        // Checked before opening: opening a pipe waits for a writer.
         if !fs::metadata(&self.path)?.is_file() {
             return Err(io::Error::other("it is not a regular file"));
         }
@@ -219,7 +219,7 @@ impl CredentialFile {
         Ok(bytes)
     }
 
-    /// The path of the file itself, if a link leads to it: the link stays.
+    /// The file itself, if the path is a link: the link stays.
     fn target(&self) -> io::Result<PathBuf> {
         match self.path.canonicalize() {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(self.path.clone()),
@@ -227,7 +227,7 @@ impl CredentialFile {
         }
     }
 
-    /// Changes the content, and writes it in place of the old file once it is whole.
+    /// Changes the contents. The new file replaces the old one once it is complete.
     fn change(
         &self,
         change: impl FnOnce(&Aes256Gcm, &mut Content),
@@ -236,7 +236,7 @@ impl CredentialFile {
         let path = self.target().map_err(failed)?;
         let mut lock = path.clone().into_os_string();
         lock.push(".lock");
-        // Nothing is written to it, also if it is a link to something else.
+        // The lock file is never written to, even if it is a link to something else.
         let options = File::options().append(true).create(true).open(lock);
         let lock = options.map_err(failed)?;
         lock.lock().map_err(failed)?;
@@ -254,7 +254,7 @@ impl CredentialFile {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
-        // A temporary file can be read by its owner only.
+        // Only its owner can read a temporary file.
         let mut new = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
         let text = serde_json::to_vec_pretty(&content).map_err(|error| failed(error.into()))?;
         new.write_all(&text).map_err(failed)?;
@@ -299,10 +299,10 @@ impl Credentials for CredentialFile {
     }
 }
 
-/// To what the seal of the key is bound.
+/// The context to which the seal of the key is bound.
 const KEY: &[u8] = b"flow credentials 1: key";
 
-/// To what the seal of a secret is bound.
+/// The context to which the seal of a secret is bound.
 fn entry(name: &str) -> Vec<u8> {
     [b"flow credentials 1: secret ", name.as_bytes()].concat()
 }
@@ -324,11 +324,11 @@ fn seal(cipher: &Aes256Gcm, bound: &[u8], text: &[u8]) -> String {
     }
 }
 
-/// Why a text cannot be decrypted.
+/// The reason why a text cannot be decrypted.
 enum Unsealed {
     /// It is not what [`seal`] writes.
     Malformed,
-    /// It was sealed with another key, or is bound to something else, or was changed.
+    /// It was sealed with another key, is bound to something else, or was changed.
     Refused,
 }
 
@@ -354,16 +354,16 @@ fn from_hex(text: &str) -> Option<Vec<u8>> {
     bytes.collect()
 }
 
-/// Why a [`CredentialFile`] cannot be used.
+/// The reason why a [`CredentialFile`] cannot be used.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CredentialFileError {
     /// An environment variable does not contain a key.
     #[non_exhaustive]
     NoKey {
-        /// Its name.
+        /// The name of the variable.
         variable: String,
-        /// What is wrong with it.
+        /// The mistake.
         reason: &'static str,
     },
     /// There is no such file.
@@ -377,7 +377,7 @@ pub enum CredentialFileError {
     Io {
         /// The path.
         path: PathBuf,
-        /// Why.
+        /// The error.
         source: io::Error,
     },
     /// The file was written by a newer version of this crate.
@@ -394,7 +394,7 @@ pub enum CredentialFileError {
         /// The path.
         path: PathBuf,
     },
-    /// The file, or one of its secrets, is not as it was written.
+    /// The file, or one of its secrets, was altered.
     #[non_exhaustive]
     Damaged {
         /// The path.

@@ -1,7 +1,7 @@
-//! What is provided while the value of a node is made of its `params`.
+//! The provided values while a node's value is made from its `params`.
 //!
-//! A value's `Deserialize` cannot be handed anything, so the thread knows what is provided for as
-//! long as it reads `params`. Reading does not leave the thread, so two loads cannot mix.
+//! `Deserialize` takes no other arguments, so the provided values are kept in the thread while it
+//! reads `params`. Reading stays in the thread, so two loads cannot mix.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ struct Load {
     refused: Option<DependencyError>,
 }
 
-/// Ends the load when it is dropped, also by a panic.
+/// Ends the load when it is dropped, even by a panic.
 struct Ending;
 
 impl Drop for Ending {
@@ -27,7 +27,7 @@ impl Drop for Ending {
     }
 }
 
-/// Makes a value with what is provided. Returns also why a dependency was refused.
+/// Makes a value with the provided values. Also returns the reason why a dependency was refused.
 pub(crate) fn loading<T>(
     provided: &Arc<Provided>,
     make: impl FnOnce() -> T,
@@ -45,12 +45,12 @@ pub(crate) fn loading<T>(
     (made, refused)
 }
 
-/// What is provided to the value that this thread makes. `None` if it makes none.
+/// The values provided for the value that this thread makes. `None` if it makes none.
 pub(super) fn provided() -> Option<Arc<Provided>> {
     LOADS.with_borrow(|loads| loads.last().map(|load| load.provided.clone()))
 }
 
-/// Keeps why a dependency is refused, for the error of the load.
+/// Keeps the reason why a dependency is refused, for the error of the load.
 pub(super) fn refuse(error: DependencyError) {
     LOADS.with_borrow_mut(|loads| {
         if let Some(load) = loads.last_mut() {
@@ -59,7 +59,7 @@ pub(super) fn refuse(error: DependencyError) {
     });
 }
 
-/// Forgets why a dependency in a param was refused, because the param was accepted all the same: an
+/// Forgets why a dependency in a param was refused, because the param was accepted after all: an
 /// untagged enum tries one variant after the other.
 pub(crate) fn accepted() {
     LOADS.with_borrow_mut(|loads| {

@@ -1,4 +1,4 @@
-//! Finds what documents name in what is provided, and says what is missing.
+//! Finds the provided values that documents name, and reports missing ones.
 
 use std::iter::successors;
 
@@ -8,14 +8,14 @@ use secrecy::SecretString;
 
 use super::{Credentials, Provided};
 
-/// A secret that is missing: what is wrong, and how to mend it.
+/// A missing secret: a message, and help.
 pub(crate) struct Missing {
     pub(crate) message: String,
     pub(crate) help: Option<String>,
 }
 
 impl Provided {
-    /// What `${NAME}` stands for.
+    /// The value of `${NAME}`.
     pub(crate) fn variable(&self, name: &str) -> Result<SecretString, Missing> {
         let Some(variables) = self.variables.as_deref() else {
             return Err(missing(
@@ -32,7 +32,7 @@ impl Provided {
         })
     }
 
-    /// What `@cred:name` stands for.
+    /// The value of `@cred:name`.
     pub(crate) fn credential(&self, name: &str) -> Result<SecretString, Missing> {
         let Some(credentials) = self.credentials.as_deref() else {
             return Err(missing(
@@ -47,8 +47,8 @@ impl Provided {
         })
     }
 
-    /// What [`MASK`] stands for: the credential whose name is the path of the param, that is of its
-    /// node and then its own.
+    /// The value of [`MASK`]: the credential whose name is the path of the node and then that of
+    /// the param.
     pub(crate) fn masked(&self, node: &str, param: &str) -> Result<SecretString, Missing> {
         let path = format!("{node}.{param}");
         let found = match self.credentials.as_deref() {

@@ -1,4 +1,4 @@
-//! What a program provides to the documents that it loads.
+//! Values that a program provides to the documents that it loads.
 
 mod credentials;
 mod dependency;
@@ -8,7 +8,6 @@ mod each_once;
 mod file;
 mod loading;
 mod lookup;
-mod registry;
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::BTreeMap;
@@ -22,13 +21,13 @@ pub use file::{CredentialFile, CredentialFileError, CredentialKey};
 pub(crate) use loading::{accepted, loading};
 pub(crate) use lookup::Missing;
 
-/// What a program provides to documents, by name.
+/// The values that a program provides to documents, by name.
 #[derive(Clone, Default)]
 pub(crate) struct Provided {
     dependencies: BTreeMap<String, Entry>,
-    /// What `@cred:name` stands for.
+    /// The values of `@cred:name`.
     pub(crate) credentials: Option<Arc<dyn Credentials>>,
-    /// What `${NAME}` stands for.
+    /// The values of `${NAME}`.
     pub(crate) variables: Option<Arc<dyn Credentials>>,
 }
 
@@ -38,7 +37,7 @@ struct Entry {
     id: TypeId,
     /// The type, as rustc writes it.
     type_name: &'static str,
-    /// An `Arc<T>`, made when it is asked for first.
+    /// An `Arc<T>`, made when it is first requested.
     value: Arc<Lazy>,
 }
 
@@ -48,7 +47,7 @@ type Shared = Box<dyn Any + Send + Sync>;
 type Lazy = LazyLock<Shared, Box<dyn FnOnce() -> Shared + Send>>;
 
 impl Provided {
-    /// Adds a value. Another one of the name is replaced.
+    /// Adds a value. Replaces any other of the name.
     pub(crate) fn add<T: ?Sized + Send + Sync + 'static>(
         &mut self,
         name: String,
@@ -63,7 +62,7 @@ impl Provided {
         self.dependencies.insert(name, entry);
     }
 
-    /// Adds what another one provides, and replaces what has the same name.
+    /// Adds the provided values of another one, replacing those with the same name.
     pub(crate) fn extend(&mut self, other: &Provided) {
         let dependencies = other.dependencies.iter();
         self.dependencies
@@ -79,7 +78,7 @@ impl Provided {
         }
     }
 
-    /// The value of a name, of this type.
+    /// The value of a name, if it has this type.
     pub(crate) fn dependency<T: ?Sized + Send + Sync + 'static>(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! The conditions of a branch, one after the other.
+//! The conditions of a branch, evaluated in order.
 
 use std::sync::Arc;
 

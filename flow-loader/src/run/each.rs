@@ -88,7 +88,7 @@ pub(super) async fn each<E: LoadedEngine>(
     or_unreadable(engine, scope, results).await.map(Some)
 }
 
-/// Has the items of a loop run, here or in parts elsewhere, and returns the results.
+/// Runs the items of a loop, here or in parts elsewhere, and returns the results.
 pub(super) async fn spread<E: LoadedEngine>(
     level: &Arc<Level>,
     engine: &E,
@@ -134,7 +134,7 @@ pub(super) async fn spread<E: LoadedEngine>(
     spread_results(engine, scope, results).await.map(Some)
 }
 
-/// What a loop keeps of an item, unless its failure is that of the loop.
+/// The result of an item, unless its failure is that of the loop.
 fn kept(result: Result<AnyValue, Failed>, collects_errors: bool) -> Result<ItemResult, Failed> {
     match result {
         Ok(value) => Ok(Ok(value)),
@@ -143,7 +143,7 @@ fn kept(result: Result<AnyValue, Failed>, collects_errors: bool) -> Result<ItemR
     }
 }
 
-/// Runs the body for one item, and returns what the loop keeps of it.
+/// Runs the body for one item, and returns the result that the loop keeps.
 fn one_item<'a, E: LoadedEngine>(
     level: &'a Arc<Level>,
     engine: &'a E,
@@ -176,7 +176,7 @@ fn one_item<'a, E: LoadedEngine>(
                     }
                     None => {
                         let args = Args::new(&node.ports, place, E::READS_OUTCOMES);
-                        // Boxed, as each item has room for the largest of these.
+                        // Boxed, because each item has room for the largest of these.
                         Box::pin(ask(engine, scope, node, adapter, args)).await?
                     }
                 };

@@ -1,12 +1,12 @@
-//! What engines see of a loaded flow.
+//! The engine's view of a loaded flow.
 
 use flow_runtime::engine::{Engine, StateHooks, Step};
 
 use crate::outcome::Outcome;
 use crate::run::state::LoadedState;
 
-/// A node of a loaded flow, as engines see it. Engines do not know which one it is: see the path of
-/// its visit.
+/// A node of a loaded flow, as engines see it. Engines do not know which one it is: the path of its
+/// visit identifies it.
 #[derive(Debug)]
 pub struct LoadedNode;
 
@@ -23,8 +23,8 @@ impl Step for LoadedNode {
     }
 }
 
-/// An engine that runs loaded flows: one that requires nothing of outcomes and values, or that they
-/// can be stored.
+/// An engine that runs loaded flows. It requires nothing of outcomes and values, or that they can
+/// be stored.
 pub trait LoadedEngine: Engine<LoadedNode> + StateHooks<LoadedState> {}
 
 impl<E: Engine<LoadedNode> + StateHooks<LoadedState>> LoadedEngine for E {}

@@ -1,26 +1,26 @@
 //! Lets other tasks run.
 //!
-//! A flow can run for long without waiting for anything: in a loop of branches and functions. Whoever
-//! runs it could then not stop it, and nothing else would run on its thread.
+//! In a loop of branches and functions, a flow can run for long without waiting. Its caller could
+//! not stop it then, and nothing else would run on its thread.
 
 use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;
 
-/// The number of nodes after which other tasks run: more than flows have that wait for anything, so that
-/// those run as they do in Rust.
+/// The number of nodes after which other tasks run. Flows that wait for anything have fewer, so
+/// they run as they do in Rust.
 const MOST_NODES: u32 = 1024;
 
 thread_local! {
-    /// The nodes that were run since a flow on this thread was last polled by something else than a
-    /// flow. They are not counted in a flow, since a flow can have flows in it, with loops in each.
+    /// The nodes run since a flow on this thread was last polled by something other than a flow.
+    /// They are not counted for each flow, since a flow can contain flows, with loops in each.
     static NODES: Cell<u32> = const { Cell::new(0) };
-    /// How many flows are being polled, each by the one before.
+    /// The number of flows that are being polled, each by the previous one.
     static FLOWS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// A flow that is being polled, until this is dropped.
+/// Marks a flow as being polled, until this is dropped.
 struct Polled;
 
 impl Polled {
@@ -40,7 +40,7 @@ impl Drop for Polled {
     }
 }
 
-/// Runs a flow, whose nodes are counted from when it is polled.
+/// Runs a flow. Its nodes are counted from each poll.
 pub(crate) async fn counted<F: Future>(flow: F) -> F::Output {
     let mut flow = pin!(flow);
     poll_fn(|context| {
@@ -50,7 +50,7 @@ pub(crate) async fn counted<F: Future>(flow: F) -> F::Output {
     .await
 }
 
-/// Counts a node. Returns true if there were so many that the run has to [give way](give_way).
+/// Counts a node. Returns `true` if there were so many that the run has to [give way](give_way).
 #[inline]
 pub(crate) fn has_run_for_long() -> bool {
     let nodes = NODES.get() + 1;
@@ -58,7 +58,7 @@ pub(crate) fn has_run_for_long() -> bool {
     nodes == MOST_NODES
 }
 
-/// Lets other tasks run, and the future that contains this one return.
+/// Lets other tasks run: the future that contains this one returns once.
 pub(crate) async fn give_way() {
     let mut has_waited = false;
     poll_fn(|context| {

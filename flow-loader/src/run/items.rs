@@ -9,7 +9,7 @@ use crate::place::{Around, ItemPort};
 use crate::run::state::written;
 use crate::value::{ItemValue, Shown};
 
-/// The read of the body that is the item. `None` if it does not read the item.
+/// The read of the body that receives the item. `None` if it does not read the item.
 pub(crate) fn item_port(body: &Node, item: &str) -> Option<ItemPort> {
     let mut reads = body.ports.reads.iter();
     let read = reads.position(|read| read.name == item)?;
@@ -24,8 +24,8 @@ pub(crate) fn item_port(body: &Node, item: &str) -> Option<ItemPort> {
     Some(ItemPort { read, ty, untyped })
 }
 
-/// The items of a loop, and how they are shown. If the collection is JSON, or the body reads any
-/// JSON, they are read from JSON.
+/// The items of a loop, and the function that shows them. If the collection is JSON, or the body
+/// reads any JSON, they are read from JSON.
 pub(crate) fn items<'s>(
     level: &Level,
     node: &Node,

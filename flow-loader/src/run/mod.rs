@@ -1,5 +1,5 @@
-//! The loop over the nodes of a loaded flow. It does what the code does that `flow!` generates: the
-//! same calls of the engine, in the same order.
+//! The loop over the nodes of a loaded flow. It makes the same calls of the engine, in the same
+//! order, as the code that `flow!` generates.
 
 mod branches;
 mod conditions;

@@ -9,7 +9,7 @@ use crate::list::{ItemResult, without_error};
 use crate::place::Cells;
 use crate::run::state::{read, returned, written};
 
-/// What a loop keeps of a run of a flow.
+/// The result that a loop keeps of a run of a flow.
 pub(crate) fn result_of(
     level: &Level,
     cells: &mut Cells,

@@ -15,12 +15,12 @@ pub struct LoadedState(Repr);
 
 enum Repr {
     Values(Arc<Level>, Cells),
-    /// A state that was read back, by a program that has yet to say of which flow.
+    /// A state that was read back. Its flow is not known yet.
     Saved(Saved),
 }
 
 impl LoadedState {
-    /// The state in which a run begins. `value` gives the value of an input, by its number.
+    /// The initial state of a run. `value` returns the value of an input, by its index.
     pub(crate) fn begun<E>(
         level: &Arc<Level>,
         mut value: impl FnMut(usize, &Input) -> Result<Option<AnyValue>, E>,
@@ -35,7 +35,7 @@ impl LoadedState {
         Ok(LoadedState(Repr::Values(level.clone(), cells)))
     }
 
-    /// A state with nothing but this value of a key.
+    /// A state with only this value of a key.
     pub(crate) fn with(level: &Arc<Level>, value: Option<(KeyIndex, AnyValue)>) -> Self {
         let cells: Vec<Cell> = level.keys.iter().map(|_| Cell::default()).collect();
         let mut cells = Cells::from(cells);
@@ -45,7 +45,7 @@ impl LoadedState {
         LoadedState(Repr::Values(level.clone(), cells))
     }
 
-    /// The state, of this flow.
+    /// Reads a saved state as a state of this flow.
     pub(crate) fn of(self, level: &Arc<Level>) -> Result<Self, Unstorable> {
         let Repr::Saved(mut saved) = self.0 else {
             return Ok(self);
@@ -60,7 +60,7 @@ impl LoadedState {
     }
 }
 
-/// A value of the type of a key.
+/// Reads a value of a key's type.
 pub(super) fn read(
     key: &crate::level::Key,
     value: serde_json::Value,
@@ -75,7 +75,7 @@ pub(super) fn read(
     }
 }
 
-/// The value of a type as JSON.
+/// Writes a value of a type as JSON.
 pub(crate) fn written(
     key: &str,
     ty: &crate::value::ValueType,
@@ -94,7 +94,7 @@ fn not_json(name: &str) -> String {
     format!("`{name}` is not `Serialize` and `Deserialize`")
 }
 
-// Loops are looked at when an execution starts: see `AnyFlow::stored_input`.
+// Loops are checked when an execution starts: see `AnyFlow::stored_input`.
 
 impl StoredState<Json> for LoadedState {
     fn save(&self) -> Result<Saved, Unstorable> {
@@ -126,7 +126,7 @@ impl LoadedState {
         }
     }
 
-    /// The same, to be changed.
+    /// The values of a state that is in use, mutably.
     #[inline]
     pub(crate) fn cells_mut(&mut self) -> &mut Cells {
         match &mut self.0 {

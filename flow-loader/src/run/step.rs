@@ -13,7 +13,7 @@ use crate::outcome::Outcome;
 use crate::place::Place;
 use crate::run::engine::LoadedEngine;
 
-/// What a visit is called with.
+/// The arguments of a visit.
 #[inline]
 pub(crate) fn call<'a, E: LoadedEngine>(
     scope: &'a Scope<'a>,
@@ -28,7 +28,7 @@ pub(crate) fn call<'a, E: LoadedEngine>(
     }
 }
 
-/// The work of a visit. It has taken its values, and runs when it is polled.
+/// The work of a visit. It has taken its values, and runs when polled.
 #[inline]
 pub(crate) fn work<'a>(node: &'a Node, step: Step<'a>, call: &'a mut Call<'a>) -> Work<'a> {
     if step.is_bounded {

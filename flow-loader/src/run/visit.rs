@@ -1,4 +1,4 @@
-//! The loop over the nodes of a flow, and the nodes that contain others. They call one another.
+//! The loop over the nodes of a flow, and the nodes that contain others. Both call each other.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ async fn to_an_end<'l, E: LoadedEngine>(
     engine.before_node(scope, at.0 as u16, state)?;
     loop {
         let node = level.node(at);
-        // As `visit`, but without a future of its own.
+        // Like `visit`, but without a separate future.
         let left = match node.step() {
             Some(step) => {
                 let place = Place::Loop(state.cells_mut());
@@ -101,7 +101,7 @@ async fn to_an_end<'l, E: LoadedEngine>(
     }
 }
 
-/// The route that a node takes when it is left, with the keys that its edge maps written.
+/// Returns the route that a node takes, after writing the keys that its edge maps.
 #[inline]
 fn taken<'l>(
     level: &Level,
@@ -155,7 +155,7 @@ fn failed_route(
     Ok(route)
 }
 
-/// Runs a node of a branch of a fork, and writes what comes of it.
+/// Runs a node of a branch of a fork, and writes its outcome.
 async fn visit<E: LoadedEngine>(
     level: &Arc<Level>,
     engine: &E,
@@ -195,7 +195,7 @@ fn write<'s, E: LoadedEngine>(
     })
 }
 
-/// Runs a node that asks a person, is a part of the language, or is another flow. Boxed, because such
+/// Runs a node that asks a person, belongs to the language, or is another flow. Boxed, because such
 /// nodes contain others.
 fn visit_part<'s, E: LoadedEngine>(
     level: &'s Arc<Level>,
@@ -244,7 +244,7 @@ fn visit_part<'s, E: LoadedEngine>(
     })
 }
 
-/// Runs a loop whose items an engine may run in parts. Boxed, as what contains others.
+/// Runs a loop whose items an engine may run in parts. Boxed, because it contains other nodes.
 fn spread_loop<'s, E: LoadedEngine>(
     level: &'s Arc<Level>,
     engine: &'s E,
@@ -262,7 +262,7 @@ fn spread_loop<'s, E: LoadedEngine>(
     })
 }
 
-/// The result of a fork or a loop, whose failure the engine is told.
+/// The result of a fork or a loop. Reports a failure to the engine.
 fn told<T>(
     engine: &impl LoadedEngine,
     scope: &Scope<'_>,
@@ -271,7 +271,7 @@ fn told<T>(
     result.inspect_err(|failed| engine.composite_failed(scope, failed))
 }
 
-/// What was written as JSON or read from it, unless that failed.
+/// The value that was written as JSON or read from it, unless that failed.
 pub(super) async fn or_unreadable<E: LoadedEngine, T>(
     engine: &E,
     scope: &Scope<'_>,
@@ -283,7 +283,7 @@ pub(super) async fn or_unreadable<E: LoadedEngine, T>(
     }
 }
 
-/// The state in which a flow begins that is a node.
+/// The initial state of a flow that is a node.
 fn begun(node: &Node, inner: &Arc<Level>, place: Place<'_>) -> Result<LoadedState, Unstorable> {
     let mut args = Args::new(&node.ports, place, false);
     LoadedState::begun(inner, |number, input| {
@@ -303,7 +303,7 @@ fn begun(node: &Node, inner: &Arc<Level>, place: Place<'_>) -> Result<LoadedStat
     })
 }
 
-/// Runs another flow, and writes what it returns.
+/// Runs another flow, and writes the values that it returns.
 async fn visit_flow<E: LoadedEngine>(
     level: &Level,
     engine: &E,
@@ -330,8 +330,8 @@ async fn visit_flow<E: LoadedEngine>(
     Ok(node.routes.iter().position(is_left).map(RouteIndex))
 }
 
-/// Runs a flow, and tries it again as a whole if the outer flow says so. Returns its state at the
-/// end, and the label of the end.
+/// Runs a flow, and retries it as a whole if the outer flow says so. Returns its final state, and
+/// the label of the end.
 pub(super) async fn flow<'l, E: LoadedEngine>(
     engine: &E,
     scope: &Scope<'_>,

@@ -1,4 +1,4 @@
-//! The part of a contract that is only for the flow's JSON: it does not change how a flow runs.
+//! The part of a contract that is only for the flow's JSON and does not affect how a flow runs.
 
 use flow_spec::document::SettingsDocument;
 use proc_macro2::TokenStream;
@@ -6,7 +6,7 @@ use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{LitStr, bracketed, token};
 
-/// A node's doc comment, how viewers show it, its own settings, and the question of a human node.
+/// A node's doc comment, appearance in viewers and settings, and the question of a human node.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct About {
     pub(crate) description: Option<String>,
@@ -15,7 +15,7 @@ pub(crate) struct About {
     pub(crate) question: Option<Question>,
 }
 
-/// How viewers show a node.
+/// The appearance of a node in viewers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Shown {
     pub(crate) title: Option<String>,
@@ -27,7 +27,7 @@ pub(crate) struct Shown {
 /// The question of a human node.
 #[derive(Debug, Clone)]
 pub(crate) struct Question {
-    /// With its `{keys}`, as written.
+    /// The prompt with its `{keys}`, as written.
     pub(crate) prompt: String,
     /// The name of the type of the answer.
     pub(crate) expects: String,
@@ -55,7 +55,7 @@ impl ToTokens for About {
     }
 }
 
-/// Settings as JSON. `""` if there are none.
+/// Settings as JSON, or `""` if there are none.
 pub(crate) fn settings_text(settings: &SettingsDocument) -> String {
     if settings.is_empty() {
         return String::new();

@@ -1,5 +1,5 @@
-//! The contract of a node: what `flow!` has to know about it, as tokens that travel from macro to
-//! macro.
+//! The contract of a node: the facts that `flow!` needs about it, as tokens that travel from macro
+//! to macro.
 
 mod about;
 mod tokens;
@@ -12,7 +12,7 @@ pub(crate) use about::settings_text;
 pub(crate) use about::{About, Question, Shown};
 pub(crate) use tokens::{actions_tokens, list};
 
-/// What a node reads and writes, and the actions that it can take.
+/// The reads, writes and actions of a node.
 #[derive(Debug, Clone)]
 pub(crate) struct Contract {
     pub(crate) kind: Kind,
@@ -22,19 +22,19 @@ pub(crate) struct Contract {
     pub(crate) single: bool,
     /// True if it runs in a transaction of the run's database.
     pub(crate) transaction: bool,
-    /// True if what a flow's timeout is for never awaits: an attempt, or the whole of a node without
-    /// attempts. So nothing could end it.
+    /// True if the target of a flow's timeout never awaits, so that nothing could end it. The
+    /// target is an attempt, or the whole of a node without attempts.
     pub(crate) never_awaits: bool,
-    /// True if it awaits something else: another method, or a pause between two attempts.
+    /// True if it awaits outside of that: in another method, or in a pause between two attempts.
     pub(crate) awaits_besides: bool,
-    /// True if it has mistakes, which are reported at the node: a flow that uses it reports nothing
-    /// more.
+    /// True if it has mistakes, which are reported at the node: a flow that uses it reports no
+    /// others.
     pub(crate) broken: bool,
     pub(crate) reads: Vec<ReadPort>,
-    /// Values that it writes whatever action it takes. A flow's optional outputs are among the
-    /// writes of its actions.
+    /// Values that it writes with every action. A flow's optional outputs are among the writes of
+    /// its actions.
     pub(crate) writes: Vec<WritePort>,
-    /// Declared actions. A node without any takes `"default"`. Those of a flow are its ends.
+    /// Declared actions. A node without any takes `"default"`. The actions of a flow are its ends.
     pub(crate) actions: Vec<ActionPort>,
     /// The part that is only for the flow's JSON.
     pub(crate) about: About,
@@ -52,7 +52,7 @@ pub(crate) enum Kind {
     Human,
 }
 
-/// How many attempts a node makes, and so whether its step gets a `Visit`.
+/// The number of attempts of a node, which decides if its step gets a `Visit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attempts {
     /// No attempts and no visit: it just runs.
@@ -61,7 +61,7 @@ pub(crate) enum Attempts {
     Visit,
     /// One attempt: it takes something by value and has no `retry` of its own.
     One,
-    /// As many as its own policy or that of the flow allows.
+    /// As many as its own policy or the flow's allows.
     Many,
 }
 
@@ -76,16 +76,16 @@ impl Attempts {
     }
 }
 
-/// Whether a node can fail.
+/// The possible failures of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Failure {
     Never,
     /// It can fail with an error.
     Possible,
-    /// It fails only if there was no answer in time, and a flow can route `"timeout"` instead: a
+    /// It fails only if no answer arrives in time, and a flow can route `"timeout"` instead: a
     /// question, or a poll without errors of its own, with a deadline.
     Timeout,
-    /// It can fail with an error, or because there was no answer in time.
+    /// It can fail with an error, or because no answer arrives in time.
     OrTimeout,
 }
 
@@ -98,7 +98,7 @@ impl Failure {
         }
     }
 
-    /// The same with the failure of an attempt that takes longer than a flow allows.
+    /// Adds the failure of an attempt that takes longer than a flow allows.
     pub(crate) fn within_timeout(self) -> Self {
         match self {
             Failure::Never | Failure::Possible => Failure::Possible,
@@ -117,7 +117,7 @@ pub(crate) struct ReadPort {
     pub(crate) description: Option<String>,
 }
 
-/// How a parameter is passed.
+/// The mode in which a parameter is passed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Mode {
     /// `&T`
@@ -189,7 +189,7 @@ impl Contract {
         }
     }
 
-    /// Returns true for a node with mistakes of which nothing else is known.
+    /// Returns true for a node with mistakes about which nothing else is known.
     pub(crate) fn says_nothing(&self) -> bool {
         self.broken && self.writes.is_empty() && self.actions.is_empty()
     }
@@ -230,7 +230,7 @@ impl Contract {
         self
     }
 
-    /// What it writes, whatever its action and with each of them.
+    /// The values that it writes with every action, and those of each action.
     pub(crate) fn all_writes(&self) -> impl Iterator<Item = &WritePort> {
         let of_actions = self.actions.iter().flat_map(|action| &action.writes);
         self.writes.iter().chain(of_actions)
@@ -241,17 +241,17 @@ impl Contract {
         self.failure != Failure::Never
     }
 
-    /// Returns true if a part of it awaits, so that the timeout of a flow around it can end that flow.
+    /// Returns true if a part of it awaits, so that the timeout of an outer flow can end it.
     pub(crate) fn awaits(&self) -> bool {
         !self.never_awaits || self.awaits_besides
     }
 
-    /// Returns true if it fails when there is no answer in time.
+    /// Returns true if it fails when no answer arrives in time.
     pub(crate) fn times_out(&self) -> bool {
         matches!(self.failure, Failure::Timeout | Failure::OrTimeout)
     }
 
-    /// Returns true if its outcome is the value that it writes: then the type of its only write is
+    /// Returns true if its outcome is the value that it writes. Then the type of its only write is
     /// `Step::Outcome`, and it has no `Writes`.
     pub(crate) fn writes_its_outcome(&self) -> bool {
         self.kind != Kind::Flow && self.writes.len() == 1 && self.actions.is_empty()
@@ -266,7 +266,7 @@ impl Contract {
         }
     }
 
-    /// What a flow writes at any of its ends, each output once, in the order of its signature.
+    /// The writes of a flow at any of its ends, each output once, in the order of its signature.
     pub(crate) fn outputs(&self) -> Vec<&WritePort> {
         let of_ends = self.actions.iter().flat_map(|end| &end.writes);
         let mut outputs: Vec<&WritePort> = self.writes.iter().chain(of_ends).collect();

@@ -1,7 +1,7 @@
-//! The defaults of inputs: the functions that evaluate them, and what they are as JSON.
+//! The defaults of inputs: the functions that evaluate them, and their JSON.
 //!
 //! The document of a flow is written at compile time, so it has a default only if the expression
-//! shows it: a literal, or a list of literals. An export evaluates the others.
+//! shows its value: a literal, or a list of literals. An export evaluates the others.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
@@ -15,7 +15,7 @@ use crate::names::{here, hidden, path_text, plain};
 use super::syntax::{FlowSyntax, Parameter};
 use super::types::TypeNames;
 
-/// The functions that return the defaults. So an expression is there once, and a mistake in it is
+/// The functions that return the defaults. Each expression thus occurs once, and a mistake in it is
 /// reported once.
 pub(super) fn functions(flow: &FlowSyntax, names: &TypeNames) -> Option<TokenStream> {
     let functions = flow.inputs.iter().filter_map(|parameter| {
@@ -101,7 +101,7 @@ fn literal(literal: &Lit) -> Option<Value> {
     }
 }
 
-/// `None` if the number is infinite, for which JSON has no word.
+/// Returns `None` if the number is infinite, which JSON cannot express.
 fn float(number: f64) -> Option<Value> {
     serde_json::Number::from_f64(number).map(Value::Number)
 }

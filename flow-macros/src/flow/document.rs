@@ -1,7 +1,7 @@
-//! The flow's JSON: written here as text, except for the parts that only a compiler can assemble.
+//! The flow's JSON, written here as text except for the parts that only a compiler can assemble.
 //!
-//! The hard thing is a flow inside a flow: rustc knows its JSON, we do not. So the text is cut at
-//! these places, and the runtime joins the parts at compile time.
+//! rustc knows the JSON of a flow inside a flow, but we do not. The text is cut at these places,
+//! and the runtime joins the parts at compile time.
 
 use flow_spec::document::{
     ActionDocument, DEFAULT, DEFAULT_OMITTED, EdgeDocument, EndDocument, MappingsDocument,
@@ -30,8 +30,7 @@ use super::printed::printed;
 use super::syntax::{BranchSyntax, Mapping, Parameter};
 use super::types::node_type as type_of;
 
-/// The flow's JSON from its name on, in parts: texts, some of which are followed by the flow of a
-/// node.
+/// The flow's JSON from its name on, in parts: texts, some of them followed by the flow of a node.
 pub(super) fn parts(plan: &Plan<'_>) -> TokenStream {
     let text = document(plan).to_compact_json();
     let begin = format!("{{\"version\":\"{VERSION}\",");
@@ -54,7 +53,7 @@ pub(super) fn parts(plan: &Plan<'_>) -> TokenStream {
 }
 
 /// The name of a node in the document. A node that only a loop knows is named after the loop and
-/// itself, which no other node can be.
+/// itself, which is unique.
 pub(super) fn id(instance: &Instance) -> String {
     if instance.hidden {
         instance.shown.replace('.', "-")
@@ -260,7 +259,7 @@ fn inputs(plan: &Plan<'_>, mapping: &[Mapping], contract: &Contract) -> Schema {
     schema
 }
 
-/// The type of a key, as its first writer spells it; or else that of a key whose value an edge gives
+/// The type of a key, as its first writer spells it, or else as the source of an edge that writes
 /// it.
 fn key_type(plan: &Plan<'_>, key: &str) -> Option<String> {
     let mut seen = vec![key];
@@ -341,8 +340,8 @@ fn results_type(plan: &Plan<'_>, each: NodeId) -> String {
     }
 }
 
-/// The actions that it can take, with what it writes on each. A loop over items collects the
-/// results of its body, whatever their actions.
+/// The actions that it can take, each with its writes. A loop over items collects the results of
+/// its body, whatever their actions.
 fn actions(plan: &Plan<'_>, node: NodeId, contract: &Contract) -> Vec<ActionDocument> {
     let action = |name: String, own: &[WritePort]| {
         let ports = || contract.writes.iter().chain(own);

@@ -1,8 +1,8 @@
-//! What an editor finds in a flow: functions that nobody calls, in which each word of the flow
-//! stands once, as what it means.
+//! The parts of a flow that an editor finds: functions that nobody calls, in which each word of the
+//! flow occurs once, with its meaning.
 //!
-//! They also make completion work, so they are there for a flow that is not finished yet. That is
-//! why [`mentions`] goes by the tokens, whether or not they can be read.
+//! They also enable completion, so they exist for an unfinished flow too. [`mentions`] therefore
+//! goes by the tokens, even unreadable ones.
 
 use flow_spec::NodeId;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
@@ -65,7 +65,7 @@ fn function(flow: &FlowSyntax, body: &TokenStream) -> TokenStream {
     }
 }
 
-/// A declared node: the definition of its name, and what it is.
+/// A declared node: the definition of its name, and its source.
 fn declared(node: &NodeSyntax, flow: &FlowSyntax) -> TokenStream {
     let name = &node.name;
     let settings = node.settings.mention();
@@ -109,7 +109,7 @@ fn is_type(path: &Path) -> bool {
     last.is_some_and(|last| is_type_name(&last.ident))
 }
 
-/// Returns true for a declared node of which the flow holds a value.
+/// Returns true for a declared node whose value the flow holds.
 fn has_field(name: &Ident, flow: &FlowSyntax) -> bool {
     flow.nodes.iter().any(|node| match &node.source {
         NodeSource::Path { human, path, .. } => {
@@ -119,7 +119,7 @@ fn has_field(name: &Ident, flow: &FlowSyntax) -> bool {
     })
 }
 
-/// What is between the braces of the flow.
+/// The tokens between the braces of the flow.
 fn body(flow: &FlowSyntax) -> TokenStream {
     let mut groups = flow.after_attributes.clone().into_iter();
     let last = groups.find_map(|token| match token {
@@ -266,8 +266,8 @@ struct Written<'a> {
     port: &'a WritePort,
 }
 
-/// The type of a value, as it is written in the node. The editor knows it if it has this name where
-/// the flow is as well.
+/// The type of a value as written in the node. The editor knows it if the flow's scope has the same
+/// name.
 fn type_of(port: &WritePort) -> TokenStream {
     let ty: TokenStream = port.rust_type.parse().unwrap_or_default();
     if ty.is_empty() { quote!(_) } else { ty }
@@ -298,7 +298,7 @@ fn written<'a>(plan: &'a Plan<'_>) -> Vec<Written<'a>> {
     keys
 }
 
-/// A name from a contract, at its place in the node, but known in the code of the flow.
+/// A name from a contract, at its place in the node, but resolved in the code of the flow.
 fn known_here(flow: &FlowSyntax, name: &Ident) -> Ident {
     let mut name = name.clone();
     name.set_span(name.span().resolved_at(flow.name.span()));

@@ -25,8 +25,8 @@ use super::syntax::FlowSyntax;
 use super::types::TypeNames;
 use super::visit::{self, Visit};
 
-/// How many nodes one `async fn` runs. rustc compares what it keeps across each `.await` with what
-/// it keeps across the others, so a function with twice the steps takes four times as long.
+/// The number of nodes that one `async fn` runs. rustc compares the values kept across each
+/// `.await` with each other, so a function with twice the steps takes four times as long.
 const NODES_OF_A_PART: usize = 16;
 
 /// The nodes that a loop runs.
@@ -54,7 +54,7 @@ pub(super) fn expand(flow: &FlowSyntax, instances: &Instances, resolved: &Resolv
     }
 }
 
-/// The items that a flow with mistakes has instead, so that an outer flow has no further error.
+/// The items that a flow with mistakes has instead, so that an outer flow has no second error.
 pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
     let TypeNames { input, output, .. } = TypeNames::of(flow);
     let name = &flow.name;
@@ -65,7 +65,7 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
     };
     out_of_sight(quote_spanned! {site=>
         const _: () = {
-            // As of a flow without mistakes: it runs without an import of the trait `Flow`.
+            // As in a flow without mistakes: it runs without an import of the trait `Flow`.
             impl #name {
                 /// Does not run: the flow has mistakes.
                 pub fn run(&self, _: #input) -> #ended + use<'_> {
@@ -205,7 +205,7 @@ impl Plan<'_> {
 
     /// The loop over the nodes, which ends with the end of the flow. Each node comes after those
     /// that lead to it, so that a step leads straight to the next one: the compiler sees which `if`
-    /// is the next to hold. Only edges that lead back go through the `match` at the top.
+    /// holds next. Only edges that lead back go through the `match` at the top.
     fn steps(&self, visits: &[Visit<'_>]) -> TokenStream {
         let site = here(self.flow.name.span());
         let own = visits.iter().map(|visit| self.variant(visit));
@@ -316,7 +316,7 @@ impl Plan<'_> {
         quote_spanned!(site=> { #rt::Hooks::node_finished(__engine, __scope, #action); #left })
     }
 
-    /// The same for a flow of many nodes: a loop over its parts, and their functions.
+    /// The loop of a flow of many nodes: a loop over its parts, and their functions.
     fn parts(&self, visits: &[Visit<'_>]) -> (TokenStream, TokenStream) {
         let site = here(self.flow.name.span());
         let rt = runtime_at(site);
@@ -377,7 +377,7 @@ impl Plan<'_> {
         quote_spanned!(here(self.flow.name.span())=> #node::#variant)
     }
 
-    /// The description of the flow: its JSON, and the means by which an export reads its values.
+    /// The description of the flow: its JSON, and the code by which an export reads its values.
     fn described(&self, state: &State) -> TokenStream {
         let name = &self.flow.name;
         let site = here(name.span());

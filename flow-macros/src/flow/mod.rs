@@ -5,9 +5,9 @@
 //! [`resolved`], sees both: it builds the graph, has it checked, and emits the loop. A flow with
 //! mistakes has all its types and lacks only the loop, so that its users see no second error.
 //!
-//! The flow's own contract is emitted by the half that knows it: what an end writes of the
-//! optional outputs follows from the graph. So a flow with such outputs and a node that does not
-//! exist has no contract, and rustc reports flows that use it as well.
+//! The half that knows the flow's own contract emits it: the optional outputs that an end writes
+//! follow from the graph. A flow with such outputs and a missing node thus has no contract, and
+//! rustc also reports flows that use it.
 
 mod declaration;
 mod defaults;
@@ -50,7 +50,7 @@ use instances::Instances;
 
 use syntax::FlowSyntax;
 
-/// The expansion of `flow!`: of a flow as it is written, or of its second half.
+/// The expansion of `flow!`, for a flow as written or for its second half.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     match tokens.clone().into_iter().next() {
         Some(TokenTree::Punct(first)) if first.as_char() == '@' => resolved(tokens),
@@ -98,8 +98,8 @@ fn first_half(flow: &FlowSyntax, tokens: &TokenStream, mut report: Report) -> To
     quote!(#errors #items)
 }
 
-/// For a flow with `#[cfg(…)]`: the flow without it, so that either all of its items are there or
-/// none. For one with `#[cfg_attr(…)]`: the flow with what that adds, and the flow without.
+/// For a flow with `#[cfg(…)]`: the flow without it, so that it has either all of its items or
+/// none. For one with `#[cfg_attr(…)]`: the flow with the added attributes, and the flow without.
 fn conditions(flow: &FlowSyntax) -> Option<TokenStream> {
     let (conditions, others): (Vec<_>, Vec<_>) = flow
         .attributes
@@ -119,9 +119,9 @@ fn conditions(flow: &FlowSyntax) -> Option<TokenStream> {
     })
 }
 
-/// The second half, which the contract macro of the flow's last node calls:
-/// `flow! { @contract [] { … } [contracts] }`. It has no name of its own, since rustc names it
-/// beside errors in what it writes.
+/// The second half, which the contract macro of the flow's last node calls: `flow! { @contract [] {
+/// … } [contracts] }`. It has no separate name, since rustc shows the name beside errors in its
+/// output.
 pub(crate) fn resolved(tokens: TokenStream) -> TokenStream {
     let told = match told.parse2(tokens) {
         Ok(told) => told,
@@ -162,8 +162,8 @@ fn second_half(flow: &FlowSyntax, contracts: &[Contract], mut report: Report) ->
     quote!(#errors #run #at_ends)
 }
 
-/// What the flow writes at each of its ends, if its nodes with mistakes say what they write. The
-/// mistakes that they lead to in the flow are not reported.
+/// The writes of the flow at each of its ends, if its nodes with mistakes declare their writes.
+/// Mistakes that follow from these are not reported.
 fn ends_of_broken(flow: &FlowSyntax, instances: &Instances, contracts: &[Contract]) -> Vec<Action> {
     if contracts.iter().any(Contract::says_nothing) {
         return Vec::new();

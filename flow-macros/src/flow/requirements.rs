@@ -1,4 +1,4 @@
-//! What a flow needs from whoever runs it, and whether a timeout can end it, as constants.
+//! The requirements of a flow on its runner, and whether a timeout can end it, as constants.
 
 use std::collections::HashSet;
 
@@ -15,8 +15,8 @@ use super::plan::Plan;
 use super::types::node_type;
 
 impl Plan<'_> {
-    /// The constants that say whether the flow or one of its inner flows asks people, whether one of
-    /// their nodes writes in a transaction, and whether one of them awaits.
+    /// The constants that are true if the flow or one of its inner flows asks people, or if one of
+    /// their nodes writes in a transaction or awaits.
     pub(super) fn requirements(&self) -> TokenStream {
         let site = here(self.flow.name.span());
         let rt = runtime_at(site);
@@ -43,7 +43,7 @@ impl Plan<'_> {
         }
     }
 
-    /// Whether the flow or one of its inner flows has a node with a transaction.
+    /// True if the flow or one of its inner flows has a node with a transaction.
     fn opening(&self) -> TokenStream {
         let site = here(self.flow.name.span());
         if self.nodes().any(|(_, _, contract)| contract.transaction) {
@@ -59,9 +59,9 @@ impl Plan<'_> {
         quote_spanned!(site=> false #(#inner)*)
     }
 
-    /// Whether a run of the flow awaits anything. If it does not, it is over before anybody can look
-    /// at a clock. What only some engines await does not count, except the items of a loop that are
-    /// spread: that is done by those engines only.
+    /// True if a run of the flow awaits anything. Otherwise, it is over before anybody can look at
+    /// a clock. Awaits of some engines only do not count, except the items of a spread loop, which
+    /// only those engines await.
     fn awaiting(&self) -> TokenStream {
         let site = here(self.flow.name.span());
         let awaits = self.nodes().any(|(_, instance, contract)| {
@@ -88,8 +88,8 @@ impl Plan<'_> {
         quote_spanned!(site=> false #(#inner)*)
     }
 
-    /// Has rustc say it at each timeout of a flow that never awaits. The flow itself knows whether it
-    /// does, as it may be one of another crate.
+    /// Makes rustc report each timeout of a flow that never awaits. Only the flow itself knows, as
+    /// it may be from another crate.
     pub(super) fn check_timeouts(&self) {
         for (node, instance, _) in self.nodes() {
             let declared = instance.declared(self.flow);
@@ -100,7 +100,7 @@ impl Plan<'_> {
                 InstanceKind::Each { .. } => self.instances.body(node),
                 _ => node,
             };
-            // A body without a name of its own has the declaration of its loop.
+            // A body without its own name has the declaration of its loop.
             let is_told_below = timed != node && self.instances[timed].hidden;
             if self.resolved.contracts[timed].kind == Kind::Flow && !is_told_below {
                 self.check_timeout(&self.instances[timed], user);

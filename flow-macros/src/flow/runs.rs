@@ -9,15 +9,15 @@ use crate::names::here;
 use crate::runtime::{runtime_at, runtime_crate_at};
 
 impl Plan<'_> {
-    /// The methods that run the flow: those behind the trait `Flow`, and those of a flow that asks
-    /// nobody. These come before those of the trait, whose futures are boxed.
+    /// The methods that run the flow: those behind the trait `Flow`, and those of a flow without
+    /// questions. These take precedence over the trait's, whose futures are boxed.
     pub(super) fn runs(&self) -> TokenStream {
         let name = &self.flow.name;
         let TypeNames { input, output, .. } = &self.names;
         let site = here(name.span());
         let (rt, runtime) = (runtime_at(site), runtime_crate_at(site));
         let given = quote_spanned!(site=> <#name as #rt::Flow>::Input);
-        // The methods say what their futures borrow: rustc would propose it at the flow's name.
+        // The methods name the borrows of their futures: rustc would propose it at the flow's name.
         let ended = quote_spanned! {site=>
             impl ::core::future::Future<Output = #rt::Result<#output, #rt::FlowError>> + ::core::marker::Send
         };
@@ -51,7 +51,7 @@ impl Plan<'_> {
                     #rt::run_with(self, __input, __options.settings)
                 }
             }
-            // A use of both: whether there is another one is up to the callers.
+            // A use of both: callers may have no other.
             impl #rt::Runs for #name
             where
                 for<'__a> &'__a #name: ::core::marker::Send,

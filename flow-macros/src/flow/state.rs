@@ -30,15 +30,15 @@ pub(super) struct State {
 pub(super) struct Key {
     pub(super) name: Ident,
     pub(super) ty: TokenStream,
-    /// The type as it is written, or empty if it is not.
+    /// The type as written, or empty if it is not written.
     text: String,
-    /// What gives it its type, as the beginning of a sentence that the type ends.
+    /// The source of its type, as the beginning of a sentence that the type ends.
     first: String,
     /// The number of inputs and nodes that write it.
     writers: usize,
     /// The number of mappings of edges that write it.
     mappings: usize,
-    /// How many `Option`s its type is, one in the other.
+    /// The number of nested `Option`s of its type.
     options: usize,
 }
 
@@ -112,8 +112,8 @@ impl State {
         self.keys.push(key);
     }
 
-    /// Adds the keys that edges write. One that nothing else writes has the type of its source,
-    /// which may have it from a source of its own.
+    /// Adds the keys that edges write. A key without other writers has the type of its source,
+    /// which may come from another edge.
     fn map(&mut self, plan: &Plan<'_>) {
         let edges = plan.flow.edges.iter();
         let mut waiting: Vec<_> = edges.flat_map(|edge| &edge.mappings).collect();
@@ -147,8 +147,8 @@ impl State {
         self.by_name.get(key).map(|&index| &self.keys[index])
     }
 
-    /// Returns true if the values of a key are `Option`s, and who may find the key missing wants
-    /// what is in them, of this type.
+    /// Returns true if the values of a key are `Option`s, and an optional reader wants their inner
+    /// value, of this type.
     pub(super) fn flattens(&self, key: &str, wanted: &str) -> bool {
         let index = self.by_name.get(key);
         index.is_some_and(|&index| self.keys[index].options > options(wanted))
@@ -162,13 +162,13 @@ impl State {
             .unwrap_or_default()
     }
 
-    /// The type of a key as it is written, if it is.
+    /// The type of a key as written, if it is.
     pub(super) fn text(&self, key: &str) -> Option<&str> {
         let text = self.get(key).map(|key| &*key.text);
         text.filter(|text| !text.is_empty())
     }
 
-    /// What is said of a node that reads a key as another type.
+    /// The message for a node that reads a key as another type.
     pub(super) fn told_to_reader(&self, reader: &str, key: &str, by: &str, wanted: &str) -> String {
         let (first, written) = self
             .get(key)
@@ -185,7 +185,7 @@ impl State {
         )
     }
 
-    /// What is said of an output that is declared as another type.
+    /// The message for an output that is declared as another type.
     pub(super) fn told_of_output(&self, key: &str, declared: &str) -> String {
         let (first, written) = self
             .get(key)
@@ -212,13 +212,13 @@ impl State {
         self.by_name.contains_key(key)
     }
 
-    /// The key, if a node writes it as a type that looks like another one than that which it has.
+    /// The key, if a node writes it as a type that looks different from the key's.
     pub(super) fn shared(&self, key: &str, text: &str) -> Option<&Key> {
         let shared = self.get(key).filter(|key| key.writers > 1);
         shared.filter(|key| key.looks_otherwise(text))
     }
 
-    /// The key, if an edge writes it from a source whose type looks like another one.
+    /// The key, if an edge writes it from a source whose type looks different.
     pub(super) fn mapped(&self, key: &str, source: &str) -> Option<&Key> {
         let mapped = self.get(key).filter(|key| key.is_mapped_too());
         mapped.filter(|key| key.looks_otherwise(self.text(source).unwrap_or_default()))
@@ -257,7 +257,7 @@ impl State {
     }
 }
 
-/// The type of what a node writes whatever its action is.
+/// The type that a node writes with every action.
 pub(super) fn written_type(
     contract: &Contract,
     port: &WritePort,
@@ -272,7 +272,7 @@ pub(super) fn written_type(
     }
 }
 
-/// The type of what a node writes with an action.
+/// The type that a node writes with an action.
 pub(super) fn type_written_by_action(
     contract: &Contract,
     port: &WritePort,
@@ -296,7 +296,7 @@ impl Key {
         text.is_empty() || text != self.text
     }
 
-    /// What is said of a node that writes the key as another type.
+    /// The message for a node that writes the key as another type.
     pub(super) fn told_by_writers(&self, writer: &str, ty: &str) -> String {
         let name = &self.name;
         let message = format!("`{writer}` writes `{name}` as {}", said(ty));
@@ -307,7 +307,7 @@ impl Key {
         self.told(&message, Code::WriterTypes, &help)
     }
 
-    /// What is said of an edge that writes the key as another type.
+    /// The message for an edge that writes the key as another type.
     pub(super) fn told_by_edges(&self, ty: &str) -> String {
         let message = format!(
             "this edge gives `{}` a value of {}",
@@ -330,7 +330,7 @@ impl Key {
     }
 }
 
-/// A type in a message. Those of results are not written anywhere.
+/// A type in a message. Types of results are not written anywhere.
 fn said(ty: &str) -> String {
     match ty {
         "" => "another type".to_owned(),

@@ -1,5 +1,5 @@
-//! How the inputs, the state and the outputs of a flow are stored, and the questions to people by
-//! path.
+//! The stored form of the inputs, the state and the outputs of a flow, and the questions to people
+//! by path.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! The syntax between the braces of `flow!`, as it is written.
+//! The syntax between the braces of `flow!`, as written.
 
 use std::ops::Index;
 use std::rc::Rc;
@@ -137,7 +137,7 @@ pub(crate) enum NodeSource {
 /// `[a >> b, c]`
 pub(crate) struct ForkSyntax {
     pub(crate) span: Span,
-    /// The branches, each of which is a chain.
+    /// The branches, each of them a chain.
     pub(crate) branches: Vec<Vec<StepSyntax>>,
 }
 
@@ -200,7 +200,7 @@ pub(crate) enum StepSyntax {
 }
 
 impl StepSyntax {
-    /// The place where it is written. For a path, that of its last word.
+    /// The place where it is written. For a path, the place of its last word.
     pub(crate) fn span(&self) -> Span {
         match self {
             StepSyntax::Start(span) | StepSyntax::End(span, _) => *span,
@@ -214,7 +214,7 @@ impl StepSyntax {
     }
 }
 
-/// The result of parsing `flow!`: as much as could be read.
+/// The result of parsing `flow!`, as far as it could be read.
 pub(crate) struct Parsed {
     /// `None` if not even the signature could be read.
     pub(crate) flow: Option<FlowSyntax>,

@@ -40,14 +40,14 @@ pub(crate) fn node_type(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     }
 }
 
-/// The aliases for the type of a node that has a value: as the user named it, and what
-/// [`node_type`] names.
+/// The aliases for the type of a node with a value: under the user's name, and under that of
+/// [`node_type`].
 pub(crate) fn aliases(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStream> {
     let path = instance.path()?;
     let (named, checked) = (named_type(flow, instance), alias(flow, instance, ""));
     let site = type_site(path);
     let rt = runtime_at(site);
-    // Whether a flow can be shared cannot be asked of one that contains itself.
+    // A flow that contains itself cannot be checked for `Sync`.
     let value = if crate::editor::expands() {
         quote!(#named)
     } else {
@@ -55,7 +55,7 @@ pub(crate) fn aliases(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStr
         let apart = quote_spanned!(site=> <#named as #rt::Checked<{ #inner_flows }>>::Type);
         quote_spanned!(site=> <#apart as #rt::Checked<{ <<#apart as #rt::Node>::Held as #rt::SharedByRuns>::CHECK }>>::Type)
     };
-    // To the names of items that the user wrote, rustc would have type parameters added.
+    // rustc would propose type parameters for the names of the user's items.
     let hidden = |alias: &Ident| Ident::new(&alias.to_string(), here(alias.span()));
     let (named_item, checked_item) = (hidden(&named), hidden(&checked));
     Some(quote! {
@@ -64,8 +64,8 @@ pub(crate) fn aliases(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStr
     })
 }
 
-/// The constant of a flow that is evaluated if none of its nodes contains the flow. rustc shows the
-/// name.
+/// The constant of a flow that can be evaluated if none of its nodes contains the flow. rustc shows
+/// the name.
 pub(crate) fn inner_flows(flow: &FlowSyntax, site: Span) -> TokenStream {
     let mut name = flow.name.clone();
     name.set_span(name.span().located_at(site));
@@ -83,7 +83,7 @@ fn alias(flow: &FlowSyntax, instance: &Instance, suffix: &str) -> Ident {
     format_ident!("__{flow}_{node}{suffix}", span = site)
 }
 
-/// Where a type is reported: not [`here`], as the user has written it.
+/// The place at which a type is reported: not [`here`], as the user has written it.
 fn type_site(path: &Path) -> Span {
     let last = path.segments.last().map(|last| last.ident.span());
     last.unwrap_or_else(Span::call_site)

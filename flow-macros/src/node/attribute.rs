@@ -46,11 +46,11 @@ pub(super) struct NodeAttribute {
     pub(super) runtime: Option<Path>,
     /// True if it has mistakes, which are reported: a flow that uses the node reports nothing more.
     pub(super) broken: bool,
-    /// True if the item, or a part of it, is deprecated: for those who use it.
+    /// True if the item or a part of it is deprecated.
     pub(super) deprecated: bool,
 }
 
-/// How a node polls.
+/// The settings of a poll.
 pub(super) struct Poll {
     pub(super) span: Span,
     pub(super) every: Duration,
@@ -126,7 +126,7 @@ impl NodeAttribute {
         }
     }
 
-    /// Reports `retry(…, if = …)` if an attempt fails only when it takes too long.
+    /// Reports `retry(…, if = …)` for an attempt that fails only by taking too long.
     pub(super) fn refuse_if_without_error(
         &self,
         name: &Ident,
@@ -204,7 +204,7 @@ impl NodeAttribute {
         Ok(())
     }
 
-    /// What to write if this name is a second key: `writes = a, b`.
+    /// The correction if this name is a second key: `writes = a, b`.
     fn second_key(&self, name: &Ident, input: ParseStream<'_>) -> Option<String> {
         let stands_alone = input.is_empty() || input.peek(Token![,]);
         let keys = self.writes.as_ref().filter(|_| stands_alone)?;

@@ -1,5 +1,5 @@
-//! The parameter `&Context`: it is the run's context by its name, whatever else is imported under that
-//! name, such as anyhow's trait or the type of `std::task`.
+//! The parameter `&Context`: the name always means the run's context, even if it is imported from
+//! elsewhere, such as anyhow's trait or the type of `std::task`.
 
 use std::cell::OnceCell;
 
@@ -15,12 +15,12 @@ use super::documented::replaced;
 /// An item whose parameters have the path of the run's context.
 pub(super) struct WithPath {
     pub(super) item: TokenStream,
-    /// A use of the name as it was written: without it, an import of the type would be unused. It needs
-    /// no import.
+    /// A use of the name as written: without it, an import of the type would be unused. It works
+    /// without an import.
     pub(super) used: TokenStream,
 }
 
-/// The methods whose parameters are those of a node.
+/// The methods whose parameters belong to a node.
 const PHASES: [&str; 4] = ["prep", "exec", "exec_fallback", "post"];
 
 /// A function.
@@ -30,7 +30,7 @@ pub(super) fn of_function(item: TokenStream) -> WithPath {
     WithPath::new(item, named)
 }
 
-/// An `impl` block. Other methods than those of the node stay as they are.
+/// An `impl` block. Methods that are not the node's stay as they are.
 pub(super) fn of_block(item: TokenStream) -> WithPath {
     let named = OnceCell::new();
     let is_phase = |name: &Ident| PHASES.iter().any(|phase| name == phase);
@@ -39,13 +39,13 @@ pub(super) fn of_block(item: TokenStream) -> WithPath {
     WithPath::new(item, named)
 }
 
-/// The tokens with the path in the parameters of the functions that are meant.
+/// The tokens with the path in the parameters of the relevant functions.
 fn in_functions(
     tokens: TokenStream,
     is_meant: &dyn Fn(&Ident) -> bool,
     named: &OnceCell<Ident>,
 ) -> TokenStream {
-    // Whether `fn` was the last word, and whether parameters of such a function come next.
+    // True if `fn` was the last word, and if parameters of such a function come next.
     let (mut after_fn, mut is_next) = (false, false);
     let tokens = tokens.into_iter().map(|token| {
         match &token {
@@ -87,8 +87,8 @@ impl WithPath {
     }
 }
 
-/// The parameters with the path in place of each `Context` that is a whole type behind a `&`. `None`
-/// if there is none. The first of these names goes into `named`.
+/// The parameters with the path in place of each `Context` that is a whole type behind a `&`.
+/// `None` if there is none. The first of these names goes into `named`.
 fn with_path(parameters: &Group, named: &OnceCell<Ident>) -> Option<TokenStream> {
     let tokens: Vec<TokenTree> = parameters.stream().into_iter().collect();
     let is_mark = |at: Option<usize>, mark: char| {

@@ -12,8 +12,8 @@ use crate::protocol::{Named, contract_macro, macro_path};
 use crate::runtime::{self, runtime, runtime_crate};
 use crate::twice::Extent;
 
-/// The items next to a node that has mistakes: as much as a flow needs to have no further error. Its
-/// `contract` says as much as is known.
+/// The items next to a node that has mistakes, so that a flow has no second error. Its `contract`
+/// has everything that is known.
 pub(super) fn stub(
     name: &Ident,
     vis: &Visibility,
@@ -43,7 +43,7 @@ pub(super) fn stub(
     contract_macro(&node, &contract)
 }
 
-/// The macro that passes on a node's contract. If the actions are those of an enum, the enum's own
+/// The macro that passes on a node's contract. If the actions belong to an enum, the enum's own
 /// macro supplies them, and then [`with_actions`] defines the macro.
 pub(super) fn contract(
     node: &Named<'_>,
@@ -68,8 +68,8 @@ pub(super) fn contract(
             } = node;
             let name = out_of_sight(name.to_token_stream());
             let runtime = runtime_crate();
-            // For an enum without the derive, rustc says only that there is no macro of its name:
-            // this says how to fix it.
+            // For an enum without the derive, rustc reports only a missing macro of its name. This
+            // adds how to fix it.
             quote! {
                 #path! { @actions { #runtime, #vis #name { #item } { #items } #contract } }
                 const _: &[&::core::primitive::str] = <#actions as #runtime::Action>::ACTIONS;

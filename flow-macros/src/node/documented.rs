@@ -1,11 +1,11 @@
-//! Doc comments on parameters: what a node says about what it reads. rustc knows them only on items, so
-//! they are taken out of the code that stays.
+//! Doc comments on parameters, the documentation of a node's reads. rustc allows them only on
+//! items, so they are removed from the remaining code.
 
 use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::quote;
 
-/// What documents a parameter by a macro, such as `include_str!("claim.md")`, as constants: rustc says
-/// what is wrong with it, and knows the files that it reads.
+/// Documentation of parameters by a macro, such as `include_str!("claim.md")`, as constants. rustc
+/// then reports mistakes in it, and tracks its files.
 pub(super) fn constants(item: &TokenStream) -> TokenStream {
     let groups = groups(item.clone());
     let of_methods = groups
@@ -47,7 +47,7 @@ pub(super) fn of_block(item: TokenStream) -> TokenStream {
     replaced(item, Delimiter::Brace, methods)
 }
 
-/// The tokens, with what `change` makes of the groups with this delimiter.
+/// The tokens with `change` applied to the groups with this delimiter.
 pub(super) fn replaced(
     tokens: TokenStream,
     delimiter: Delimiter,
@@ -56,7 +56,7 @@ pub(super) fn replaced(
     changed(&tokens, delimiter, change).unwrap_or(tokens)
 }
 
-/// The same. `None` if nothing changes: then the tokens are best left as they are.
+/// Like `replaced`. `None` if nothing changes: then the tokens are best left as they are.
 fn changed(
     tokens: &TokenStream,
     delimiter: Delimiter,
@@ -79,8 +79,8 @@ fn changed(
     is_changed.then_some(tokens)
 }
 
-/// Parameters without the doc comments on them. `None` if there are none. A doc comment elsewhere stays: rustc says
-/// what is wrong with it.
+/// Parameters without their doc comments. `None` if there are none. A misplaced doc comment stays:
+/// rustc reports it.
 fn parameters(group: &Group) -> Option<TokenStream> {
     let mut tokens = group.stream().into_iter().peekable();
     let (mut kept, mut docs) = (Vec::new(), Vec::new());
@@ -104,12 +104,12 @@ fn parameters(group: &Group) -> Option<TokenStream> {
         is_before = is_mark(',');
         kept.push(token);
     }
-    // Those that are left document nothing.
+    // The remaining ones document nothing.
     kept.extend(docs);
     found.then(|| kept.into_iter().collect())
 }
 
-/// Returns true if this is the `[doc = "…"]` of an attribute, also of one with a condition, which is
+/// Returns true for the `[doc = "…"]` of an attribute, even of one with a condition, which is
 /// refused.
 fn is_doc(token: &TokenTree) -> bool {
     let TokenTree::Group(group) = token else {

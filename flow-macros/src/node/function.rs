@@ -27,7 +27,7 @@ use super::parameter::{
 use super::step::{Attempted, Step, argument, context};
 use super::transaction;
 
-/// A function as far as we parse it: its body does not matter here.
+/// A function as far as we parse it, without its body.
 struct Function {
     attributes: Vec<Attribute>,
     vis: Visibility,
@@ -81,7 +81,7 @@ pub(super) fn expand(
     let extent = Extent::of(&item);
     let function: Function = match syn::parse2(item.clone()) {
         Ok(function) => function,
-        // rustc has reported what is wrong in a function.
+        // rustc has reported a mistake inside the function.
         Err(_) if Header::of(item.clone()).is_ok() => return stub(item),
         Err(error) => {
             let text = "`#[node]` belongs on a function, on an `impl` block with `exec`, or on a type with `human`";
@@ -95,7 +95,7 @@ pub(super) fn expand(
     let node = Node::new(attribute, &function, report);
     node.refuse_settings(report);
     if !report.is_empty() {
-        // What an enum says of its actions is asked for only if there is no mistake.
+        // The enum is asked for its actions only if there is no mistake.
         return match attribute.actions {
             Some(_) => stub(item),
             None => stub_with(item, node.contract()),
@@ -104,7 +104,7 @@ pub(super) fn expand(
     let (name, vis) = (&function.sig.ident, &function.vis);
     let step = node.step().expand();
     // Because of its name, a flow takes the node for a type, and reports that. It must not ask for
-    // more than that.
+    // more.
     let as_type = is_type_name(name).then(|| {
         let rt = runtime();
         quote! {
@@ -117,7 +117,7 @@ pub(super) fn expand(
             };
         }
     });
-    // For an editor, without the type: an import of the node is to lead to the function.
+    // For an editor, without the type: an import of the node should lead to the function.
     let (unit_type, items) = if editor::expands() {
         (TokenStream::new(), TokenStream::new())
     } else {
@@ -133,13 +133,13 @@ pub(super) fn expand(
     Ok(quote!(#unit_type #contract))
 }
 
-/// A function with its settings, and what follows from both.
+/// A function with its settings and derived facts.
 struct Node<'a> {
     attribute: &'a NodeAttribute,
     function: &'a Function,
     parameters: Vec<Parameter>,
     returned: Returned,
-    /// The type that the node returns: that of the function or, for a poll, the type of the answer.
+    /// The type that the node returns: the function's or, for a poll, the type of the answer.
     answer: Returned,
     outcome: Outcome,
 }
@@ -238,7 +238,7 @@ impl<'a> Node<'a> {
         self.attribute.settings.repeats() || self.attribute.poll.is_some()
     }
 
-    /// Returns true if a call consumes what it takes.
+    /// Returns true if a call consumes the values that it takes.
     fn once(&self) -> bool {
         self.parameters.iter().any(Parameter::takes) && !self.repeats()
     }
@@ -285,7 +285,7 @@ impl<'a> Node<'a> {
             },
             single: self.single(),
             transaction: self.attribute.transaction.is_some(),
-            // A flow's timeout of a poll that cannot fail is that of all its pauses.
+            // A flow's timeout of a poll that cannot fail covers all its pauses.
             never_awaits: self.never_awaits() && (poll.is_none() || self.can_fail()),
             awaits_besides: poll.is_some() || self.attribute.settings.waits(),
             reads: ports.collect(),
@@ -340,7 +340,7 @@ impl<'a> Node<'a> {
             .awaited_only()
             .filter(|_| self.attribute.poll.is_none() && !self.is_blocking());
         let body = match (&awaits, &self.attribute.poll) {
-            // What only awaits needs no more than that.
+            // A call that only awaits needs nothing else.
             (Some(_), _) => TokenStream::new(),
             (None, Some(poll)) => polled(poll, attempts.as_ref(), &attempted.value()),
             (None, None) => {
@@ -381,7 +381,7 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     stub_with(item, Contract::broken())
 }
 
-/// The items next to a function with mistakes, of which this is known.
+/// The items next to a function with mistakes, as far as it is known.
 fn stub_with(item: TokenStream, contract: Contract) -> syn::Result<TokenStream> {
     let extent = Extent::of(&item);
     let function: syn::Result<Function> = syn::parse2(item.clone());
@@ -401,7 +401,7 @@ fn stub_with(item: TokenStream, contract: Contract) -> syn::Result<TokenStream> 
     Ok(quote!(#unit_type #stub))
 }
 
-/// Asks again and again, until there is an answer or no time is left.
+/// Polls until there is an answer or no time is left.
 fn polled(poll: &Poll, attempts: Option<&TokenStream>, value: &TokenStream) -> TokenStream {
     let (rt, every) = (runtime(), duration_tokens(poll.every));
     let timeout = match poll.timeout.map(duration_tokens) {
@@ -420,7 +420,7 @@ fn polled(poll: &Poll, attempts: Option<&TokenStream>, value: &TokenStream) -> T
     }
 }
 
-/// A call on the pool for blocking work. It can outlive the state, so it gets values of its own.
+/// A call on the pool for blocking work. It can outlive the state, so it gets its own values.
 fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> TokenStream {
     let rt = runtime();
     let mut owned = Vec::new();

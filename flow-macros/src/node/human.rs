@@ -1,9 +1,9 @@
-//! `#[node(human = "…")]` on a type: its value comes from a person.
+//! `#[node(human = "…")]` on a type whose values come from people.
 //!
-//! The hard thing is an enum, which is a node and an enum of actions at once: `#[derive(Action)]`
-//! makes it the latter, and one macro of its name passes on both. Without the feature `stored` of
-//! the runtime there is nobody to ask, so both variants of the items are emitted next to each
-//! other, and the runtime chooses.
+//! An enum is a node and an enum of actions at once: `#[derive(Action)]` makes it the latter, and
+//! one macro of its name passes on both. Without the feature `stored` of the runtime, nobody can be
+//! asked. Both variants of the items are therefore emitted next to each other, and the runtime
+//! chooses.
 
 use flow_spec::{Code, TIMEOUT_ACTION};
 use proc_macro2::{Ident, TokenStream};
@@ -28,8 +28,8 @@ use crate::twice::Extent;
 use super::attribute::NodeAttribute;
 use super::prompt::Prompt;
 
-/// The items next to the type. A mistake in the settings or in the prompt, reported by itself, leaves
-/// them there.
+/// The items next to the type. They stay despite a mistake in the settings or in the prompt, which
+/// is reported separately.
 pub(super) fn expand(
     attribute: &NodeAttribute,
     item: TokenStream,
@@ -144,8 +144,8 @@ fn derives_action(attribute: &Attribute) -> bool {
         && list(attribute).is_ok_and(|paths| paths.iter().any(is_action))
 }
 
-/// Refuses conditions of variants and of their fields: the derive sees which of them hold, the node
-/// does not.
+/// Refuses conditions of variants and of their fields: the derive sees which of them hold, but the
+/// node does not.
 fn refuse_conditions(data: &DataEnum, report: &mut Report) {
     const WHOLE: &str = "the whole enum";
     for variant in &data.variants {
@@ -231,7 +231,7 @@ fn refuse_settings(item: &DeriveInput, attribute: &NodeAttribute, report: &mut R
     }
 }
 
-/// Its actions. The second value is true if they have mistakes, which the derive reports.
+/// The actions. The second value is true if they have mistakes, which the derive reports.
 fn variants(
     data: &DataEnum,
     attribute: &NodeAttribute,
@@ -342,7 +342,7 @@ fn sound(
     told(item, contract, &items)
 }
 
-/// Says at a type that its values cannot come from outside, because they have no form as JSON.
+/// Reports at a type that its values cannot come from outside, because they have no JSON form.
 fn form_check(name: &Ident) -> TokenStream {
     let (site, user) = (here(name.span()), name.span());
     let (rt, at_user) = (runtime_at(site), runtime_at(user));
@@ -355,7 +355,7 @@ fn form_check(name: &Ident) -> TokenStream {
     quote_spanned!(site=> const _: () = { use #rt::NoForm as _; #check };)
 }
 
-/// How many arguments clippy allows.
+/// The number of arguments that clippy allows.
 const MANY_ARGUMENTS: usize = 7;
 
 /// The function that fills in the prompt.

@@ -1,5 +1,4 @@
-//! `#[node]`: the user's code stays as it was written; next to it come the items that `flow!` needs
-//! to know and to call.
+//! `#[node]`: the user's code stays as written; next to it come the items that `flow!` needs.
 
 mod attribute;
 mod context;
@@ -43,8 +42,8 @@ pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
     })
 }
 
-/// The item, its mistakes, and the items next to it. A wrong setting is left out, and all items are
-/// there all the same: code that uses the node has no second error.
+/// The item, its mistakes, and the items next to it. A wrong setting is left out, but all items
+/// exist, so that code that uses the node has no second error.
 fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report) -> TokenStream {
     let mut report = Report::default();
     let kind = item_kind(&item);
@@ -93,7 +92,7 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report)
     }
 }
 
-/// The item as rustc gets it, and what stands next to it for that.
+/// The item for rustc, and the additional items for that.
 fn item_of_rustc(item: TokenStream) -> (TokenStream, TokenStream) {
     let kind = item_kind(&item);
     if let Some("enum" | "struct") = kind {
@@ -115,7 +114,7 @@ pub(crate) fn item_of(settings: TokenStream, item: TokenStream) -> TokenStream {
     runtime::at(attribute.runtime, || item_of_rustc(ungrouped_item(item)).0)
 }
 
-/// Returns true if an attribute of the item, or of a part of it, says so.
+/// Returns true if an attribute of the item, or of a part of it, marks it as deprecated.
 fn is_deprecated(item: &TokenStream) -> bool {
     let mut after_mark = false;
     item.clone().into_iter().any(|token| match token {
@@ -131,12 +130,12 @@ fn is_deprecated(item: &TokenStream) -> bool {
     })
 }
 
-/// Reports a mistake after which there is nothing to expand. The item then stands alone.
+/// Reports a mistake that prevents expansion. The item then stands alone.
 fn report_or(expansion: syn::Result<TokenStream>, report: &mut Report) -> TokenStream {
     report.ok(expansion).unwrap_or_default()
 }
 
-/// The keyword that says what an item is.
+/// The keyword of an item's kind.
 fn item_kind(item: &TokenStream) -> Option<&'static str> {
     item.clone().into_iter().find_map(|token| match token {
         TokenTree::Ident(word) => ["impl", "enum", "struct", "fn", "async"]

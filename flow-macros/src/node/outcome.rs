@@ -23,13 +23,13 @@ pub(super) struct Returned {
     pub(super) fallible: bool,
     /// The type of the value. For a `Result`, that of its `Ok`.
     pub(super) value: TokenStream,
-    /// The same type, if the `Result` shows it.
+    /// The type of the value, if the `Result` shows it.
     value_type: Option<Type>,
     /// The type of the error of a `Result`.
     pub(super) error: Option<TokenStream>,
 }
 
-/// What `flow!` and the state have to know about a node's return type.
+/// The facts about a node's return type that `flow!` and the state need.
 pub(super) struct Outcome {
     /// The type of `Step::Outcome`.
     pub(super) ty: TokenStream,
@@ -98,7 +98,7 @@ impl Returned {
         }
     }
 
-    /// The answer of a poll that returns this, without the `Option` around it.
+    /// The answer of a poll that returns this, without the outer `Option`.
     pub(super) fn answer(&self, report: &mut Report) -> Self {
         let answer = self.value_type.as_ref().and_then(option_of).cloned();
         match answer {
@@ -156,7 +156,7 @@ impl Returned {
             });
         let writes = writes.collect();
         let ty = match &attribute.actions {
-            // Named as in the attribute, so that returning something else is an error at the return
+            // Named as in the attribute, so that a different return value is an error at the return
             // type.
             Some(actions) if keys.is_empty() => actions.to_token_stream(),
             _ => self.value.clone(),
@@ -172,7 +172,7 @@ impl Returned {
         }
     }
 
-    /// Reports an `Option` of the actions that are named as those of the node.
+    /// Reports an `Option` of the node's own actions.
     fn refuse_option_of_actions(&self, actions: &Path, report: &mut Report) {
         let inner = self.value_type.as_ref().and_then(option_of);
         let (Some(inner), Some(named)) = (inner.and_then(last_segment), actions.segments.last())
@@ -198,7 +198,7 @@ impl Returned {
     fn keys(&self, name: &str, attribute: &NodeAttribute, report: &mut Report) -> Vec<Ident> {
         match &attribute.writes {
             Some(keys) if self.is_unit() => {
-                // A parameter `&mut` that was refused may be what was meant to give the value.
+                // A refused `&mut` parameter may have been meant to give the value.
                 if let Some(key) = keys.first().filter(|_| report.is_empty()) {
                     let help = "return the value, or remove `writes`";
                     report.error(
@@ -270,7 +270,7 @@ impl Returned {
     }
 }
 
-/// Reports a tuple whose actions are not the last of it.
+/// Reports a tuple whose actions are not its last element.
 fn refuse_action_before_values(tuple: &TypeTuple, actions: &Ident, report: &mut Report) {
     let is_action = |ty: &&Type| last_segment(ty) == Some(actions);
     if tuple.elems.last().as_ref().is_some_and(is_action) {
@@ -336,8 +336,8 @@ fn is_future(ty: &Type) -> bool {
     }
 }
 
-/// Refuses a borrowed or unnamed type: the flow keeps what a node returns, so it has to be owned
-/// and have a name.
+/// Refuses a borrowed or unnamed type: the flow keeps the returned value, so its type has to be
+/// owned and have a name.
 fn refuse_unowned(ty: &Type, report: &mut Report) {
     if is_future(ty) {
         let message = "a node returns its value, and this is a future";

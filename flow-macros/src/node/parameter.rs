@@ -1,4 +1,4 @@
-//! The parameters of a node: each is a read, with the name of the key that it reads.
+//! The parameters of a node. Each is a read, named after its key.
 
 use flow_spec::Code;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -27,7 +27,7 @@ pub(super) struct Parameter {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParameterKind {
-    /// `&Context`: what the node may know about the run. Not a read.
+    /// `&Context`: information about the run. Not a read.
     Context,
     /// `&mut T`: the transaction of a node that has the setting. Not a read.
     Transaction,
@@ -44,7 +44,7 @@ impl Parameter {
         }
     }
 
-    /// What `flow!` has to know about it, if it is a read.
+    /// The facts that `flow!` needs about it, if it is a read.
     pub(super) fn port(&self) -> Option<ReadPort> {
         match self.kind {
             ParameterKind::Context | ParameterKind::Transaction => None,
@@ -57,8 +57,8 @@ impl Parameter {
         }
     }
 
-    /// A type in the type of the value that the state has: without the reference and the `Option`,
-    /// and of a slice that of the items. `None` if the read does not show it.
+    /// The type of the value in the state: without the reference and the `Option`, and for a slice
+    /// the type of the items. `None` if the read does not show it.
     pub(super) fn sized_type(&self) -> Option<TokenStream> {
         match self.kind {
             ParameterKind::Context | ParameterKind::Transaction => None,
@@ -84,7 +84,7 @@ impl Parameter {
     }
 }
 
-/// Whether a function can get a transaction, as `&mut T`.
+/// The access of a function to a transaction, as `&mut T`.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum GetsTransaction {
     /// Yes: its node has the setting `transaction`.
@@ -95,7 +95,7 @@ pub(super) enum GetsTransaction {
     No,
 }
 
-/// A name without the `_` of a variable that is not used yet: it means the same as without.
+/// A name without the `_` of an unused variable, which does not change its meaning.
 pub(super) fn used_name(name: &Ident) -> String {
     plain(name).trim_start_matches('_').to_owned()
 }
@@ -108,8 +108,8 @@ pub(super) fn local(name: &Ident) -> Ident {
     local
 }
 
-/// Reports conditions of the parameters, and documentation that is not known here. `whole` names what
-/// they are in.
+/// Reports conditions of the parameters, and documentation that cannot be read here. `whole` names
+/// their container.
 pub(super) fn refuse_attributes(sig: &Signature, whole: &str, report: &mut Report) {
     for input in &sig.inputs {
         let FnArg::Typed(typed) = input else { continue };

@@ -12,7 +12,7 @@ use crate::report::Report;
 pub(super) struct Prompt {
     /// The keys that it reads, each once.
     pub(super) keys: Vec<Ident>,
-    /// The same text for `format!`, with the number of the key in place of each key.
+    /// The text for `format!`, with a number in place of each key.
     pub(super) format: String,
 }
 

@@ -1,4 +1,4 @@
-//! How viewers show a node: `title`, `icon`, `group` and `tags` of `#[node(…)]`.
+//! The appearance of a node in viewers: `title`, `icon`, `group` and `tags` of `#[node(…)]`.
 
 use flow_spec::{Code, deceptive};
 use proc_macro2::Ident;
@@ -9,10 +9,10 @@ use syn::{LitStr, Token, parenthesized};
 use crate::report::Report;
 use crate::settings::{equals, parentheses};
 
-/// The most characters of a text, so that it fits into a box of a picture.
+/// The maximum number of characters of a text, so that it fits into a box of a picture.
 const LONGEST: usize = 100;
 
-/// `= "…"`, into its place. Returns true if there already was one.
+/// Parses `= "…"` into its place. Returns true if it was already set.
 pub(super) fn text(
     place: &mut Option<String>,
     name: &Ident,
@@ -57,7 +57,7 @@ fn quoted(input: ParseStream<'_>) -> syn::Result<LitStr> {
     input.parse().map_err(expected)
 }
 
-/// Reports a text that is empty, too long, or looks like another one.
+/// Reports a text that is empty, too long, or can be mistaken for another one.
 fn check(literal: &LitStr, what: &str, report: &mut Report) {
     let text = literal.value();
     let (message, help) = if text.trim().is_empty() {

@@ -1,9 +1,9 @@
-//! What the file around a node says of its enum of actions.
+//! Looks for a node's enum of actions in the file around the node.
 //!
-//! An enum passes on its actions by a macro that its derive defines. Without the derive there is no
-//! such macro, and then rustc reports the macro, that of the node, and the flow. A macro cannot ask
+//! An enum passes on its actions by a macro that its derive defines. Without the derive, that macro
+//! is missing, and rustc reports the macro, the node's macro and the flow. A macro cannot ask
 //! whether another one exists, but it can look at the file: an enum next to the node, without the
-//! derive, is reported in our words, and once. Whatever is not plain to see is left to rustc.
+//! derive, is reported once, in our words. Unclear cases are left to rustc.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -15,16 +15,16 @@ use syn::{Attribute, Item, ItemEnum, Path, Stmt, Token};
 
 use crate::editor;
 
-/// What an enum of actions lacks.
+/// The part that an enum of actions lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lacks {
     /// It does not derive `Action`.
     Derive,
-    /// It does, and the file imports no `Action`.
+    /// It derives `Action`, but the file does not import `Action`.
     Import,
 }
 
-/// How far before an enum its derive is looked for before the file is parsed.
+/// The distance before an enum within which its derive is searched before the file is parsed.
 const DERIVE_WITHIN: usize = 300;
 
 /// Attributes that derive nothing.
@@ -41,7 +41,7 @@ const INERT: [&str; 10] = [
     "derive",
 ];
 
-/// Derives that are no other name of `Action`.
+/// Derives that cannot be another name of `Action`.
 const OTHERS: [&str; 12] = [
     "Debug",
     "Clone",
@@ -57,20 +57,20 @@ const OTHERS: [&str; 12] = [
     "JsonSchema",
 ];
 
-/// A file, with what is known of it without parsing.
+/// A file, with the facts that need no parsing.
 struct File {
     path: PathBuf,
     text: String,
-    /// For each enum, whether the word `Action` stands before it.
+    /// For each enum, true if the word `Action` precedes it.
     enums: HashMap<String, bool>,
     /// True if the file may import `Action`.
     imports: bool,
 }
 
-/// The file of the last node: most nodes of a crate come file by file.
+/// The file of the last node: nodes usually come file by file.
 static LAST: Mutex<Option<Arc<File>>> = Mutex::new(None);
 
-/// What the enum with this name lacks, if that is plain to see in the file of the node that names it.
+/// The part that the enum with this name clearly lacks in the file of the node that names it.
 pub(super) fn lacks(actions: &Path) -> Option<Lacks> {
     let name = actions.get_ident().filter(|_| !editor::expands())?;
     let file = file_of(name)?;
@@ -117,7 +117,7 @@ fn enums(text: &str) -> HashMap<String, bool> {
     enums
 }
 
-/// Returns true if `Action` may be there: by an import, or by `#[macro_use]` in another file, in
+/// Returns true if `Action` may be in scope: by an import, or by `#[macro_use]` in another file, in
 /// which case this one imports no `node` either.
 fn imports(text: &str) -> bool {
     let mut imports_node = false;
@@ -160,7 +160,7 @@ fn in_list(items: &[&Item], name: &str, imports: bool) -> Option<Lacks> {
     })
 }
 
-/// Returns true for a `#[node(actions = …)]` that has the name in it.
+/// Returns true for a `#[node(actions = …)]` that contains the name.
 fn is_node_with(item: &Item, name: &str) -> bool {
     let attributes = match item {
         Item::Fn(function) => &function.attrs,

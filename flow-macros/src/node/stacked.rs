@@ -1,5 +1,5 @@
-//! Settings that are written as attributes of their own, as decorators are in other languages:
-//! `#[retry(attempts = 3)]` below `#[node]`.
+//! Settings written as separate attributes, like decorators in other languages: `#[retry(attempts =
+//! 3)]` below `#[node]`.
 
 use flow_spec::Code;
 use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
@@ -7,11 +7,10 @@ use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use crate::flow::printed::printed;
 use crate::report::Report;
 
-/// Settings that nobody takes for something else.
+/// Settings that cannot be mistaken for other attributes.
 const SETTINGS: [&str; 6] = ["retry", "timeout", "poll", "writes", "actions", "human"];
 
-/// The item without such attributes, which are reported: rustc would say only that it does not know
-/// them.
+/// The item without such attributes, which are reported: rustc would only report them as unknown.
 pub(super) fn refuse(item: TokenStream, report: &mut Report) -> TokenStream {
     let mut rest = item.into_iter().peekable();
     let mut kept = Vec::new();
@@ -33,7 +32,7 @@ pub(super) fn refuse(item: TokenStream, report: &mut Report) -> TokenStream {
     kept.into_iter().chain(rest).collect()
 }
 
-/// The setting that an attribute in brackets is: its name, and all of it as text.
+/// The setting in an attribute's brackets: its name and its whole text.
 fn setting(attribute: &TokenTree) -> Option<(Ident, String)> {
     let TokenTree::Group(group) = attribute else {
         return None;

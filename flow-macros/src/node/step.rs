@@ -1,5 +1,5 @@
 //! The hidden `__step` of a node, which `flow!` calls: it makes the attempts of the part that may
-//! be tried again.
+//! be retried.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
@@ -16,7 +16,7 @@ use super::outcome::Outcome;
 use super::parameter::{Parameter, ParameterKind, local};
 use super::transaction;
 
-/// How many arguments clippy allows, less the two that `__step` may have of its own.
+/// The number of arguments that clippy allows, less the two that `__step` may add.
 const MANY_ARGUMENTS: usize = 5;
 
 /// A node: the parts that functions and types have in common.
@@ -31,7 +31,7 @@ pub(super) struct Step<'a> {
     pub(super) lifetimes: Option<&'a Generics>,
     /// True for a type, which has a value.
     pub(super) is_type: bool,
-    /// True if what it calls is deprecated.
+    /// True if it calls something deprecated.
     pub(super) deprecated: bool,
     pub(super) settings: &'a Settings,
     pub(super) reads: Vec<&'a Parameter>,
@@ -71,8 +71,7 @@ impl Step<'_> {
         });
         let read_types = self.read_types();
         let outcome_type = self.outcome_type();
-        // Whether a generic type is a node depends on its arguments, and rustc says which one is
-        // wrong.
+        // The arguments of a generic type decide if it is a node, and rustc names the wrong one.
         let not_recommended = (!self.is_generic()).then(|| quote!(#[diagnostic::do_not_recommend]));
         let node = self.is_type.then(|| {
             let held = self.held();
@@ -148,7 +147,7 @@ impl Step<'_> {
         Some(quote!(const POLICY: &'static #rt::Policy = &#policy;))
     }
 
-    /// The types of the values that it writes. That of a single value is the type of the outcome.
+    /// The types of the values that it writes. A single value has the type of the outcome.
     fn written_types(&self) -> &[TokenStream] {
         match (&self.outcome.types[..], self.actions) {
             ([_], None) => &[],
@@ -206,8 +205,8 @@ impl Step<'_> {
         quote_spanned!(site=> impl ::core::future::Future<Output = #output> #send)
     }
 
-    /// The future, unless the node reads what cannot be sent: that is a mistake where the value
-    /// comes from, and not one of the node.
+    /// The future, unless the node reads a value that cannot be sent: that is a mistake of the
+    /// value's source, not of the node.
     fn sent(&self, future: &TokenStream) -> TokenStream {
         if self.is_generic() {
             return future.clone();
@@ -242,8 +241,8 @@ impl Step<'_> {
         Some(quote!(const __DECIDES: fn(&#error) -> ::core::primitive::bool = #decides;))
     }
 
-    /// What makes the types of its errors known. Those that only a flow or a call knows cannot be named
-    /// beside the node.
+    /// The code that reveals the types of its errors. Types that only a flow or a call knows cannot
+    /// be named beside the node.
     fn error_types(&self) -> Vec<TokenStream> {
         if self.is_generic() {
             return Vec::new();
@@ -269,10 +268,10 @@ impl Step<'_> {
         );
         let at_name = runtime_at(site);
         let once = self.sent(&quote_spanned!(site=> #at_name::once(#arguments)));
-        // rustc reports an error that is not one at both places, as one error if they are the same.
+        // rustc reports a wrong error type at both places, as one error if they are the same.
         let at_error = here(self.error_span);
         let into_failure = into_failure(self.error_span);
-        // Of a function without a pointer to it, rustc would report the error once more.
+        // For a function without a pointer to it, rustc would report the error once more.
         let error = Ident::new("__error", self.error_span);
         let into_failure = quote_spanned!(at_error=> |#error| #into_failure(#error));
         let failing =
@@ -307,7 +306,7 @@ impl Step<'_> {
         }
     }
 
-    /// The value, as a parameter. It is not `self`, whose type is what the user defined even if it
+    /// The value, as a parameter. It is not `self`, whose type is the user's definition even if it
     /// does not fit.
     fn receiver(&self) -> Option<TokenStream> {
         let rt = runtime();
@@ -324,7 +323,7 @@ impl Step<'_> {
     }
 }
 
-/// A part of a node that may be tried again.
+/// A part of a node that may be retried.
 pub(super) struct Attempted {
     /// The call, without `.await`.
     pub(super) call: TokenStream,
@@ -336,18 +335,18 @@ pub(super) struct Attempted {
     pub(super) context: bool,
     /// True if there can be only one attempt.
     pub(super) once: bool,
-    /// True if the node names the function that decides whether another attempt follows an error.
+    /// True if the node names the function that decides if another attempt follows an error.
     pub(super) decides: bool,
-    /// True if it runs in a transaction, as which `exec` gets `__transaction`.
+    /// True if it runs in a transaction, which `exec` gets as `__transaction`.
     pub(super) transaction: bool,
-    /// The place of its error's type, where it is said if that cannot be the error of a node.
+    /// The place of its error's type, where an unsuitable error is reported.
     pub(super) error_span: Span,
     /// The value after the last attempt has failed with `__error`. `None` if the node then fails.
     pub(super) give_up: Option<TokenStream>,
 }
 
 impl Attempted {
-    /// The call, if there is nothing to do but await it.
+    /// The call, if it only has to be awaited.
     pub(super) fn awaited_only(&self) -> Option<TokenStream> {
         let only = self.is_async && !self.can_fail && !self.context;
         only.then(|| self.call.clone())
@@ -444,8 +443,8 @@ fn is_known(ty: &TokenStream) -> bool {
     })
 }
 
-/// The function that makes an error one of a node. If it cannot be one, rustc says so at its type,
-/// as it does for what users write.
+/// The function that converts an error to one of a node. If that is impossible, rustc reports it at
+/// the error's type, as it does for the user's code.
 fn into_failure(user: Span) -> TokenStream {
     let rt = runtime_at(user);
     quote_spanned!(user=> #rt::IntoFailure::into_failure)
@@ -468,7 +467,7 @@ pub(super) fn argument(parameter: &Parameter, cloned: bool) -> TokenStream {
 }
 
 /// The argument for a parameter of the type `&Context`. If that is another type of the name, rustc
-/// says so there.
+/// reports it there.
 pub(super) fn context(ty: &Type, context: &TokenStream) -> TokenStream {
     let name = match ty {
         Type::Reference(reference) => last_segment(&reference.elem),

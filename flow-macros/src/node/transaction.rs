@@ -1,4 +1,4 @@
-//! The setting `transaction`: where it cannot be, and the code of an attempt in a transaction.
+//! The setting `transaction`: its restrictions, and the code of an attempt in a transaction.
 
 use flow_spec::Code;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -38,7 +38,7 @@ pub(super) fn attempt(result: &TokenStream) -> TokenStream {
     })
 }
 
-/// The function that makes its error a failure, by the one that does so for errors of the node.
+/// The function that converts its error to a failure, given the one for errors of the node.
 pub(super) fn into_failure(into_failure: &TokenStream) -> TokenStream {
     let rt = runtime();
     quote!(|__error| match __error {
@@ -47,7 +47,7 @@ pub(super) fn into_failure(into_failure: &TokenStream) -> TokenStream {
     })
 }
 
-/// The function that decides whether another attempt follows: if the database failed, one does.
+/// The function that decides if another attempt follows: if the database failed, one does.
 pub(super) fn decides() -> TokenStream {
     let rt = runtime();
     quote!(|__error| match __error {

@@ -1,4 +1,4 @@
-//! The types that a node reads and returns: checks of them, each at the type, and their names for flows.
+//! The types that a node reads and returns: checks at each type, and their names for flows.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::text::{is_compared, is_plain, item_of_slice, lifetimes};
 use super::step::Step;
 
 impl Step<'_> {
-    /// The types of the user that it reads, so that a flow can compare them with what is written.
+    /// The user's types that it reads, so that a flow can compare them with the written ones.
     pub(super) fn read_types(&self) -> Vec<TokenStream> {
         if self.is_generic() {
             return Vec::new();

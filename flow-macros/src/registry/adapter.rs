@@ -51,7 +51,7 @@ pub(super) fn adapter(
     quote_spanned! {site=> {
         #alias
         #(#types)*
-        // Not run: rustc infers from it as what the node reads its values.
+        // Not run: rustc infers from it the types that the node reads.
         if false { #used }
         #loader::Adapter {
             name: #name,
@@ -86,7 +86,7 @@ fn schema(path: &TokenStream, kind: Kind, loader: &TokenStream) -> TokenStream {
     }
 }
 
-/// The name of the function that decides whether another attempt follows.
+/// The name of the function that decides if another attempt follows.
 fn retry_if(contract: &Contract) -> TokenStream {
     let retry = contract.about.settings.retry.as_ref();
     maybe(retry.and_then(|retry| retry.only_if.as_deref()))
@@ -100,7 +100,7 @@ fn maybe(text: Option<&str>) -> TokenStream {
     }
 }
 
-/// What the author of the node says about it.
+/// The documentation of the node by its author.
 fn about(contract: &Contract, loader: &TokenStream) -> TokenStream {
     let kind = format_ident!(
         "{}",
@@ -124,7 +124,7 @@ fn about(contract: &Contract, loader: &TokenStream) -> TokenStream {
         ("group", shown.group.as_ref()),
         ("prompt", question.as_ref().map(|question| &question.prompt)),
     ];
-    // All of them, because a lint for what is left out would be shown to the user.
+    // All of them, because a lint for omitted fields would be shown to the user.
     let texts = texts.into_iter().map(|(field, text)| {
         let (field, text) = (format_ident!("{field}"), maybe(text.map(String::as_str)));
         quote!(#field: #text,)
@@ -141,8 +141,7 @@ fn about(contract: &Contract, loader: &TokenStream) -> TokenStream {
     }
 }
 
-/// The call once more, in code that never runs: rustc infers from it as what the node reads its
-/// values.
+/// The call once more, in code that never runs: rustc infers from it the types that the node reads.
 fn used(kind: Kind, call: &TokenStream, loader: &TokenStream) -> TokenStream {
     match kind {
         Kind::Human => quote! {
@@ -199,8 +198,8 @@ fn shown(name: &str, loader: &TokenStream) -> TokenStream {
     }
 }
 
-/// The call of the node, with `call`: a future, which has taken its values. `outcome` is what it comes
-/// to, given what the node has `returned`. Of a question, its prompt, with `lent`.
+/// The call of the node, with `call`: a future, which has taken its values. `outcome` is its
+/// outcome, given the value that the node `returned`. For a question, the prompt, with `lent`.
 fn call(
     path: &TokenStream,
     contract: &Contract,
@@ -264,7 +263,7 @@ fn argument(read: usize, port: &ReadPort, key: &Ident, loader: &TokenStream) -> 
     }
 }
 
-/// All that it writes: whatever its action, and then with each action.
+/// Everything that it writes: with every action, and then with each action.
 fn writes(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> Vec<TokenStream> {
     let own = contract.writes.iter().map(|port| {
         let index = port.index;
@@ -295,7 +294,7 @@ fn write(port: &WritePort, ty: &TokenStream, loader: &TokenStream) -> TokenStrea
     }
 }
 
-/// The names of its actions, each with the numbers of what it writes.
+/// The names of its actions, each with the numbers of its writes.
 fn actions(contract: &Contract, loader: &TokenStream) -> Vec<TokenStream> {
     let always = contract.writes.len();
     let mut next = always;
@@ -313,7 +312,7 @@ fn actions(contract: &Contract, loader: &TokenStream) -> Vec<TokenStream> {
         .collect()
 }
 
-/// How it is run.
+/// The way in which it runs.
 fn runs(
     path: &TokenStream,
     contract: &Contract,
@@ -339,7 +338,7 @@ fn runs(
     }
 }
 
-/// Statements that write what the outcome consists of, with `writer`, and the number of the action.
+/// Statements that write the parts of the outcome, with `writer`, and the number of the action.
 fn taken_apart(
     path: &TokenStream,
     contract: &Contract,
@@ -381,7 +380,7 @@ fn taken_apart(
     }
 }
 
-/// The arm of an action, which writes the fields of its variant: they have the numbers from `first`.
+/// The arm of an action, which writes the fields of its variant, numbered from `first`.
 fn action_taken_apart(
     action: &ActionPort,
     index: usize,
@@ -416,7 +415,7 @@ fn action(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> Toke
     }
 }
 
-/// Where the value of a type with settings comes from.
+/// The source of the value of a type with settings.
 fn make(
     path: &TokenStream,
     value: Option<&Expr>,
@@ -427,7 +426,7 @@ fn make(
         (Kind::Type, Some(value)) => {
             quote!({
                 let __given: #path = #value;
-                // What is wrong with the type is reported where it is defined.
+                // Mistakes in the type are reported at its definition.
                 #loader::Make::Given(::std::sync::Arc::<<#path as #loader::Node>::Held>::new(__given))
             })
         }

@@ -1,8 +1,8 @@
 //! `registry![…]`: the nodes and flows that documents may use.
 //!
-//! Of each node, it generates an adapter: how the node is called with values whose types are known only
-//! at run time. rustc infers the types from the call of the node itself, in code that never runs. Of a
-//! flow, the document is registered.
+//! For each node, it generates an adapter, which calls the node with values whose types are known
+//! only at run time. rustc infers the types from a call of the node itself, in code that never
+//! runs. For a flow, it registers the document.
 
 mod adapter;
 
@@ -33,7 +33,7 @@ fn wrong_version(text: &str) -> Option<String> {
     ))
 }
 
-/// Without versions, two nodes of one name can be told apart by their paths.
+/// Without versions, the paths of two nodes with one name distinguish them.
 fn twice(name: &str, version: Option<&str>, [other, path]: [&Path; 2]) -> Option<String> {
     match version {
         Some(version) => Some(format!(

@@ -1,4 +1,4 @@
-//! The settings of a node, which are spelled the same in `#[node(…)]` and `with …`.
+//! The settings of a node, which have the same syntax in `#[node(…)]` and `with …`.
 
 mod retry;
 mod values;
@@ -24,20 +24,20 @@ pub(crate) use values::{
     comma, comma_missing, duration, equals, literal, name, parentheses, parse_duration, text,
 };
 
-/// The settings that a node and a flow can both give.
+/// The settings that both a node and a flow can give.
 #[derive(Default, Clone)]
 pub(crate) struct Settings {
     pub(crate) retry: Option<(Span, Retry)>,
     pub(crate) timeout: Option<(Span, Duration)>,
     /// For a fork or a loop over items.
     pub(crate) concurrency: Option<(Span, usize)>,
-    /// For a loop over items: how many of them are one part.
+    /// For a loop over items: the number of items of one part.
     pub(crate) spread: Option<(Span, u32)>,
     /// For a loop over items.
     pub(crate) collect_errors: Option<Span>,
 }
 
-/// Where settings are written, and so which errors the function of `retry(…, if = …)` gets.
+/// The place of settings, which decides the errors that the function of `retry(…, if = …)` gets.
 #[derive(Clone, Copy)]
 pub(crate) enum GivenBy {
     /// In `#[node(…)]`: the errors that the node returns.
@@ -148,7 +148,7 @@ impl Settings {
         }
     }
 
-    /// The function that decides whether another attempt follows a failure.
+    /// The function that decides if another attempt follows a failure.
     pub(crate) fn only_if(&self) -> Option<&Path> {
         let (_, retry) = self.retry.as_ref()?;
         retry.only_if.as_ref()
@@ -193,8 +193,8 @@ fn in_parentheses(
     ))
 }
 
-/// A duration as the language spells it: `1m 30s`. Days and longer units are not used, because not
-/// every tool knows how long a month is.
+/// A duration as the language spells it: `1m 30s`. Days and longer units are not used, because
+/// tools differ in the length of a month.
 pub(crate) fn duration_text(duration: Duration) -> String {
     let (seconds, nanos) = (duration.as_secs(), u64::from(duration.subsec_nanos()));
     let parts = [

@@ -29,7 +29,7 @@ pub(crate) struct Retry {
     backoff: f64,
     max_wait: Duration,
     jitter: f64,
-    /// `if`: the function that decides whether another attempt follows a failure.
+    /// `if`: the function that decides if another attempt follows a failure.
     pub(crate) only_if: Option<Path>,
 }
 
@@ -166,9 +166,9 @@ impl Retry {
     }
 }
 
-/// The closure that calls the function of `if` with `error`, which uses `__error`: a call also turns `&String` into `&str` and the
-/// like. The function is named alone, because rustc would show how to correct a call that nobody
-/// wrote.
+/// The closure that calls the function of `if` with `error`, which uses `__error`: a call also
+/// turns `&String` into `&str` and similar. The function is named separately, because rustc would
+/// suggest corrections to a call that nobody wrote.
 pub(crate) fn decides(path: &Path, error: &TokenStream) -> TokenStream {
     let site = here(path.span());
     quote_spanned!(site=> |__error| {

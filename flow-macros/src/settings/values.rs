@@ -22,7 +22,7 @@ pub(crate) fn name(input: ParseStream<'_>, expected: &str) -> syn::Result<Ident>
         .map_err(|error| syn::Error::new(error.span(), expected))
 }
 
-/// The `=` of a setting that is written as `example`.
+/// The `=` of a setting whose syntax is `example`.
 pub(crate) fn equals(name: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<()> {
     if input.peek(Token![=]) {
         input.parse::<Token![=]>().map(drop)
@@ -31,7 +31,7 @@ pub(crate) fn equals(name: &Ident, input: ParseStream<'_>, example: &str) -> syn
     }
 }
 
-/// Checks that parentheses follow, for a setting that is written as `example`.
+/// Checks that parentheses follow, for a setting whose syntax is `example`.
 pub(crate) fn parentheses(name: &Ident, input: ParseStream<'_>, example: &str) -> syn::Result<()> {
     if input.peek(token::Paren) {
         Ok(())
@@ -44,8 +44,8 @@ fn expected(name: &Ident, example: &str) -> syn::Error {
     syn::Error::new(name.span(), format!("this setting is written `{example}`"))
 }
 
-/// The comma after a setting, unless it is the last one. If another setting follows instead, only the
-/// comma is missing: that is reported, and the settings that follow are read all the same.
+/// The comma after a setting, unless it is the last one. If another setting follows instead, the
+/// missing comma is reported, and the settings that follow are read anyway.
 pub(crate) fn comma(input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
     if input.is_empty() {
         return Ok(());
@@ -62,7 +62,7 @@ pub(crate) fn comma(input: ParseStream<'_>, report: &mut Report) -> syn::Result<
     }
 }
 
-/// Reports that no comma stands before this setting.
+/// Reports the missing comma before this setting.
 pub(crate) fn comma_missing(next: &Ident, report: &mut Report) {
     report.error(
         Code::Malformed,

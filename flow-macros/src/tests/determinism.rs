@@ -1,5 +1,5 @@
-//! The same program gives the same tokens, so that builds are reproducible and rustc's caches stay
-//! valid.
+//! Checks that the same program gives the same tokens, so that builds are reproducible and rustc's
+//! caches stay valid.
 
 use proc_macro2::TokenStream;
 

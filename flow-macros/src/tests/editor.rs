@@ -1,4 +1,4 @@
-//! The expansion for an editor. What a real one makes of it is checked by `tests/editor`.
+//! The expansion for an editor. `tests/editor` checks the reading of a real one.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ pub(super) fn expanded(rustc: &Rustc, flow: &TokenStream) -> Vec<TokenStream> {
 /// A word, and where it is.
 type Word = (String, String);
 
-/// How often each word of the user is in the code, which the arguments of macros are not.
+/// The number of occurrences of each of the user's words in the code, without arguments of macros.
 fn shown(tokens: TokenStream, words: &mut HashMap<Word, usize>) {
     let mut is_argument = false;
     for token in tokens {

@@ -9,7 +9,7 @@ fn shown(expansion: TokenStream) -> String {
     without_hashes(&prettyplease::unparse(&file))
 }
 
-/// Replaces the hashes of 16 digits, which depend on where a node is.
+/// Replaces the hashes of 16 digits, which depend on the place of a node.
 fn without_hashes(code: &str) -> String {
     let mut shown = String::with_capacity(code.len());
     let mut digits = String::new();
@@ -27,7 +27,7 @@ fn without_hashes(code: &str) -> String {
     without_places(shown)
 }
 
-/// Replaces the hash of a flow's place, which depends on what the thread has parsed before.
+/// Replaces the hash of a flow's place, which depends on earlier parses of the thread.
 fn without_places(code: String) -> String {
     let line = |line: &str| match line.split_once("place: ") {
         Some((before, _)) => format!("{before}place: HASH,\n"),

@@ -1,11 +1,11 @@
-//! How the time of an expansion grows with a flow.
+//! The growth of an expansion's time with the size of a flow.
 
 use std::time::{Duration, Instant};
 
 use super::rustc::{Rustc, parse};
 
-/// The time of a flow with so many actions, each with an end and an output of its own: the shortest
-/// of some, as others use the machine as well.
+/// The time of a flow with this many actions, each with its own end and output: the shortest of
+/// several, since others also use the machine.
 fn time(count: usize) -> Duration {
     let of_each = |text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<String>();
     let variants = of_each(&|index| format!("A{index} {{ o{index}: u64 }},"));

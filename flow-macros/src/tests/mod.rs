@@ -1,5 +1,5 @@
-//! The entry points as functions from tokens to tokens: whatever the input is, they return code
-//! that parses.
+//! The entry points as functions from tokens to tokens: they return code that parses, whatever the
+//! input is.
 
 mod corpus;
 mod determinism;

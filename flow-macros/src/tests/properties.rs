@@ -163,8 +163,8 @@ fn without_own_attributes(output: TokenStream) -> TokenStream {
     kept.map(|(_, token)| token.clone()).collect()
 }
 
-/// `#[node]`: the item does not change, except for the doc comments on parameters and the attributes that
-/// make the enum of a human node an enum of actions, and the code next to it parses.
+/// `#[node]`: the item does not change, except for doc comments on parameters and the attributes
+/// that turn the enum of a human node into an enum of actions. The code next to it parses.
 #[test]
 fn nodes() {
     let strategy = || (select(&NODES[..]), mutations(3), mutations(5));

@@ -1,5 +1,5 @@
 //! The part of rustc between the two halves of a macro: expands the contract macros, which pass on
-//! what they know.
+//! their data.
 
 use std::collections::HashMap;
 
@@ -118,7 +118,7 @@ impl Rustc {
             };
             let found = match (word.to_string().as_str(), third, fourth) {
                 ("named_macro", TokenTree::Group(named), _) => contract_of(named),
-                // What the end of a group defines.
+                // The definition by the end of a group.
                 ("macro_rules", TokenTree::Ident(name), TokenTree::Group(arms)) => {
                     told(arms).map(|told| (name.to_string(), told))
                 }
@@ -147,7 +147,7 @@ fn contract_of(named: &Group) -> Option<(String, TokenStream)> {
     }
 }
 
-/// The items of an expansion, also those that are left out if there are others of their name.
+/// The items of an expansion, even those that are left out next to others of their name.
 pub(super) fn items(expansion: TokenStream) -> TokenStream {
     let mut items: Vec<TokenTree> = Vec::new();
     for token in expansion {
@@ -158,7 +158,7 @@ pub(super) fn items(expansion: TokenStream) -> TokenStream {
                 items.pop();
                 let called = items.pop();
                 if called.is_some_and(|name| name.to_string() == "first") {
-                    // Before it stand the macro and the module that decide.
+                    // The macro and the module that decide precede it.
                     let guard = items.iter().position(|token| token.to_string() == "#");
                     items.truncate(guard.expect("the attributes of the macro"));
                 }
@@ -229,7 +229,7 @@ fn told_actions(expansion: &TokenStream) -> Option<TokenStream> {
     })
 }
 
-/// `human! { {…} {…} }`: the first group, which a human node becomes if there is somebody to ask.
+/// `human! { {…} {…} }`: the first group, which a human node becomes if people can be asked.
 pub(super) fn of_human(expansion: &TokenStream) -> Option<TokenStream> {
     let tokens: Vec<TokenTree> = expansion.clone().into_iter().collect();
     tokens.windows(3).find_map(|window| match window {

@@ -1,4 +1,4 @@
-//! The call of a node with arguments in JSON.
+//! The call of a node with JSON arguments.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -6,8 +6,8 @@ use quote::{format_ident, quote, quote_spanned};
 use crate::contract::{ActionPort, Contract, Kind, Mode, ReadPort};
 use crate::names::{ident, plain};
 
-/// A future that reads the `arguments`, calls the node with them, and makes its result of what the node
-/// returns.
+/// A future that reads the `arguments`, calls the node with them, and converts its return value to
+/// its result.
 pub(super) fn call(
     node: &TokenStream,
     contract: &Contract,
@@ -46,7 +46,7 @@ fn read(port: &ReadPort, key: &Ident, private: &TokenStream) -> TokenStream {
     quote_spanned!(key.span()=> #private::#function(&mut __arguments, #name, #key))
 }
 
-/// An argument as the node reads it.
+/// An argument in the form that the node reads.
 fn argument(
     ((port, key), given): ((&ReadPort, &Ident), &Ident),
     private: &TokenStream,

@@ -1,8 +1,8 @@
 //! `tools![…]`: nodes and flows that a language model may call.
 //!
-//! Of each node, it generates a tool: the JSON Schemas of what the node reads, and how it is called with
-//! arguments in JSON. As for `registry!`, rustc infers the types from the call of the node itself, in
-//! code that never runs.
+//! For each node, it generates a tool: the JSON Schemas of its reads, and a call with JSON
+//! arguments. As for `registry!`, rustc infers the types from a call of the node itself, in code
+//! that never runs.
 
 mod call;
 
@@ -30,10 +30,10 @@ pub(crate) const TOOLS: List = List {
     entry: tool,
 };
 
-/// How many letters the name of a tool may have: providers take no more.
+/// The maximum length of a tool's name, set by providers.
 const LONGEST_NAME: usize = 64;
 
-/// The name by which a model calls the tool: that of the node in snake case, without generic arguments.
+/// The name of the tool for a model: the node's in snake case, without generic arguments.
 fn tool_name(name: &str) -> String {
     let end = name.find('<').unwrap_or(name.len());
     snake_case(name[..end].trim_end_matches("::"))
@@ -64,7 +64,7 @@ fn tool(told: &Told) -> syn::Result<TokenStream> {
     Ok(quote_spanned!(site=> ::flow_agents::Tools::add(&mut #tools, { #alias #tool });))
 }
 
-/// Refuses what a model cannot call.
+/// Refuses nodes that a model cannot call.
 fn refuse(contract: &Contract, path: &Path, name: &str) -> syn::Result<()> {
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let has_action = |port: &WritePort| plain(&port.name) == "action";
@@ -112,7 +112,7 @@ fn of_node(
     };
     quote_spanned! {site=>
         #new_keys
-        // Not run: rustc infers from it as what the node reads its arguments.
+        // Not run: rustc infers from it the types that the node reads.
         if false {
             let (__receiver, __visit, mut __arguments) = #private::nothing::<#held>();
             let _ = (&__receiver, &__visit);
@@ -149,7 +149,7 @@ fn of_flow(
     let tells_end = contract.actions.len() > 1;
     quote_spanned! {site=>
         #(let #keys = #private::Key::new();)*
-        // Not run: rustc infers from it which types the inputs have.
+        // Not run: rustc infers from it the types of the inputs.
         if false {
             let __input = #private::no_input::<#flow>();
             let _ = &__input;
@@ -165,14 +165,14 @@ fn of_flow(
     }
 }
 
-/// The keys of what a node or a flow reads.
+/// The keys that a node or a flow reads.
 fn keys(contract: &Contract, site: Span) -> Vec<Ident> {
     let keys = 0..contract.reads.len();
     keys.map(|read| format_ident!("__key_{read}", span = site))
         .collect()
 }
 
-/// What a model is told of a parameter.
+/// The description of a parameter for a model.
 fn parameter((port, key): (&ReadPort, &Ident)) -> TokenStream {
     let name = plain(&port.name);
     let description = port.description.as_deref().unwrap_or_default();

@@ -1,4 +1,4 @@
-//! The contract of a node: what it takes, returns and decides.
+//! The contract of a node: its inputs, outputs and actions.
 
 use std::collections::{HashMap, HashSet};
 
@@ -42,7 +42,7 @@ fn of_flow(flow: &FlowDocument) -> Markup {
     }
 }
 
-/// What leads to the nodes of a flow, and from them, by their ids.
+/// The nodes before each node of a flow, and the edges after it, by id.
 #[derive(Default)]
 struct Ways<'a> {
     before: HashMap<&'a str, Vec<&'a str>>,
@@ -123,7 +123,7 @@ fn of_node(ways: &Ways<'_>, node: &NodeDocument, around: &str, path: &str) -> Ma
     }
 }
 
-/// The nodes from which the flow comes to this node.
+/// The nodes that run before this node.
 fn before(ways: &Ways<'_>, node: &NodeDocument, around: &str) -> Markup {
     html! {
         @if let Some(before) = ways.before.get(&*node.id) {
@@ -186,7 +186,7 @@ fn values(title: &str, schema: &Schema, keys: &Map<String, Value>) -> Markup {
     }
 }
 
-/// The actions that it can take, with what it writes on each and where each leads.
+/// The actions that it can take, each with the values that it writes and its target.
 fn actions(ways: &Ways<'_>, node: &NodeDocument, around: &str) -> Markup {
     let declared = node.actions.iter().flatten();
     let declared: HashMap<&str, _> = declared.map(|action| (&*action.name, action)).collect();
@@ -242,7 +242,7 @@ fn names<'a>(ways: &Ways<'a>, node: &'a NodeDocument) -> Vec<&'a str> {
     names
 }
 
-/// Where an action leads that no edge routes.
+/// The target of an action that no edge routes.
 fn no_target(ways: &Ways<'_>, node: &NodeDocument, around: &str, action: &str) -> Markup {
     match ways.owners.get(&*node.id) {
         Some(owner) if action == ERROR_ACTION => {

@@ -1,4 +1,4 @@
-//! The settings of a node, and the values with which it was made.
+//! The settings of a node, and the values from which it was made.
 
 use flow_spec::document::{NodeDocument, SettingsDocument};
 use maud::{Markup, html};
@@ -81,7 +81,7 @@ pub(super) fn params(node: &NodeDocument) -> Markup {
     }
 }
 
-/// Text as it is, anything else as JSON.
+/// A text unchanged, anything else as JSON.
 fn written(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -22,7 +22,7 @@ fn list(flow: &FlowDocument, around: &str) -> Markup {
     }
 }
 
-/// Each node is one line of HTML, so that a comparison of two pages compares nodes.
+/// Renders each node as one line of HTML, so that a comparison of two pages compares nodes.
 fn item(node: &NodeDocument, path: &str) -> Markup {
     let (id, kind) = (one_line(&node.id), one_line(&node.r#type));
     let at = Text(path);
@@ -43,7 +43,7 @@ fn item(node: &NodeDocument, path: &str) -> Markup {
     }
 }
 
-/// The words by which a search finds it.
+/// The words that a search for the node matches.
 fn words(node: &NodeDocument, path: &str) -> String {
     let texts = [&node.description, &node.title, &node.group];
     let texts = texts.into_iter().flatten().chain(&node.tags);

@@ -51,7 +51,7 @@ fn inside(member: &Member<'_>) -> Markup {
     }
 }
 
-/// An image escapes its own texts.
+/// The picture of a scene. It escapes its own texts.
 fn picture(scene: &Scene<'_>, inner: Inner) -> Markup {
     PreEscaped(svg::part(scene, inner))
 }

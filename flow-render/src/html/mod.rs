@@ -1,8 +1,8 @@
 //! The flow as one page for a browser, without network and without a server.
 //!
-//! Everything is in the page as elements, and its script only shows and hides them. So no text of
-//! the flow is ever inside the script, and one way of escaping is enough: `html!` escapes
-//! everything that is not [`Markup`](maud::Markup).
+//! Everything is in the page as elements, and its script only shows and hides them. The script
+//! never contains a text of the flow, so one way of escaping is enough: `html!` escapes everything
+//! that is not [`Markup`](maud::Markup).
 
 mod contract;
 mod facts;
@@ -21,8 +21,8 @@ const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
-/// A page with the flow's nodes on the left, its picture in the middle and the contract of a node
-/// on the right.
+/// Returns a page with the flow's nodes on the left, its picture in the middle and the contract of
+/// a node on the right.
 ///
 /// Nodes that are flows open and close, in the list as well as in the picture; a click on a node
 /// shows its contract. The address of the page contains the selected node after `#`.

@@ -1,5 +1,4 @@
-//! The result of the layout: boxes and wires at their places. Nothing is decided here any more, and
-//! nothing overlaps.
+//! The result of the layout: boxes and wires at their final places, without overlaps.
 
 use crate::words::{ArrowLabel, Caption};
 
@@ -44,7 +43,7 @@ pub(super) enum Shape {
     Branch,
     Wait,
     Human,
-    /// A flow of which only the name is shown. It says whether there is something to open.
+    /// A flow of which only the name is shown. `opens` is true if there is something to open.
     Closed {
         opens: bool,
     },

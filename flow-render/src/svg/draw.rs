@@ -17,14 +17,14 @@ pub(super) fn whole(board: &Board, legend: &Legend, title: &str) -> String {
     image.finish()
 }
 
-/// An image in a page that contains the style, and in which nodes are buttons.
+/// An image in a page that contains the style, in which nodes are buttons.
 pub(super) fn part(board: &Board, title: &str) -> String {
     let mut image = Image::new((board.width, board.height), title, true);
     image.board(board);
     image.finish()
 }
 
-/// A legend as an image of its own, in a page that contains the style.
+/// A legend as a separate image, in a page that contains the style.
 pub(super) fn legend(legend: &Legend) -> String {
     let mut image = Image::new((legend.width, legend.height), "legend", false);
     image.legend(legend, 0.0);
@@ -32,7 +32,7 @@ pub(super) fn legend(legend: &Legend) -> String {
 }
 
 impl Image {
-    /// The wires are below the boxes, and their texts are above everything.
+    /// Draws the wires below the boxes, and their texts above everything.
     fn board(&mut self, board: &Board) {
         for wire in &board.wires {
             self.wire(wire);
@@ -105,7 +105,7 @@ impl Image {
         }
         self.outline(tile);
         self.caption(tile);
-        // The nodes inside are elements of their own.
+        // The nodes inside are separate elements.
         self.line("</g>");
         if let (Some(inside), Some(label)) = (&tile.inside, &tile.node) {
             let stack = if tile.shape == Shape::Each {

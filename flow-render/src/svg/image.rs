@@ -8,7 +8,7 @@ use crate::xml::escaped;
 /// An image that is being written.
 pub(super) struct Image {
     text: String,
-    /// Whether the nodes are buttons.
+    /// True if the nodes are buttons.
     pub(super) buttons: bool,
 }
 

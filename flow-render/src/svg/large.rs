@@ -2,8 +2,8 @@
 //! grows with their number.
 //!
 //! The layout of `dagre` takes minutes for them, and has a point for each row that an arrow passes:
-//! a thousand arrows past a thousand rows are a million points. Here, an arrow that does not lead to
-//! the next row leaves its row, goes along a lane beside the board, and enters the row of its target.
+//! a thousand arrows past a thousand rows are a million points. Here, an arrow that does not lead
+//! to the next row leaves its row, follows a lane beside the board, and enters its target's row.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -31,12 +31,12 @@ impl Row {
         self.top + self.boxes / 2.0
     }
 
-    /// The height at which arrows are past its texts.
+    /// The height at which arrows have passed its texts.
     fn below(&self) -> f64 {
         self.top + self.boxes + LABEL + self.texts
     }
 
-    /// The height above its boxes at which arrows come from a lane.
+    /// The height above its boxes at which arrows arrive from a lane.
     fn above(&self) -> f64 {
         self.top - BELOW / 4.0
     }
@@ -97,7 +97,7 @@ pub(super) fn place(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
     bounded(tiles, wires)
 }
 
-/// How many rows the arrows between so many boxes pass, all together.
+/// The total number of rows that the arrows between this number of boxes pass.
 pub(super) fn passed(count: usize, links: &[Link]) -> usize {
     let ranks = ranks(links, &leaving(count, links));
     let rows = |link: &Link| ranks[link.from].abs_diff(ranks[link.to]).saturating_sub(1);
@@ -113,12 +113,12 @@ fn leaving(count: usize, links: &[Link]) -> Vec<Vec<usize>> {
     leaving
 }
 
-/// Returns true for an arrow that does not lead to the next row.
+/// Returns `true` for an arrow that does not lead to the next row.
 fn is_far(ranks: &[usize], link: &Link) -> bool {
     ranks[link.to] != ranks[link.from] + 1
 }
 
-/// The row of each box: below all that lead to it, except those that lead back.
+/// The row of each box: below all boxes that lead to it, except through arrows that lead back.
 fn ranks(links: &[Link], leaving: &[Vec<usize>]) -> Vec<usize> {
     let order = order(links, leaving);
     let mut position = vec![0; leaving.len()];
@@ -163,8 +163,8 @@ fn order(links: &[Link], leaving: &[Vec<usize>]) -> Vec<usize> {
     left
 }
 
-/// Places the boxes of each row side by side, in the order of what leads to them. Returns where each
-/// arrow passes the texts below its box.
+/// Places the boxes of each row side by side, in the order of the boxes that lead to them. Returns
+/// the place where each arrow passes the texts below its box.
 fn across(tiles: &mut [Tile], links: &[Link], leaving: &[Vec<usize>], ranks: &[usize]) -> Vec<f64> {
     let mut rows: Vec<Vec<usize>> = Vec::new();
     for (tile, &rank) in ranks.iter().enumerate() {
@@ -242,8 +242,8 @@ fn down(tiles: &mut [Tile], links: &[Link], ranks: &[usize]) -> Vec<Row> {
     rows
 }
 
-/// The lanes beside the board, by the boxes to which they lead. Two that do not pass the same row
-/// share one.
+/// The lanes beside the board, by the boxes to which they lead. Lanes that pass no common row share
+/// one place.
 fn lanes(tiles: &[Tile], links: &[Link], exits: &[f64], ranks: &[usize]) -> BTreeMap<usize, f64> {
     let mut passed: BTreeMap<usize, (usize, usize)> = BTreeMap::new();
     for link in links.iter().filter(|link| is_far(ranks, link)) {
@@ -286,7 +286,7 @@ fn lanes(tiles: &[Tile], links: &[Link], exits: &[f64], ranks: &[usize]) -> BTre
     lanes
 }
 
-/// Where an arrow from or to this place touches a box from above or below, as straight as possible.
+/// The place where an arrow from or to `x` touches a box from above or below, at best straight.
 fn touch(tile: &Tile, x: f64) -> f64 {
     let room = match tile.shape {
         Shape::Branch => 0.0,

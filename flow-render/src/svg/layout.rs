@@ -1,5 +1,4 @@
-//! Lays out a scene on a board with the crate `dagre`, which decides where each box and each arrow
-//! is.
+//! Lays out a scene on a board with the crate `dagre`, which places each box and each arrow.
 
 use dagre::graph::{Graph, GraphOptions};
 use dagre::layout::types::LabelPos;
@@ -13,7 +12,7 @@ use super::{large, shape};
 use crate::scene::{Member, Place, Scene};
 use crate::words::ArrowLabel;
 
-/// Whether inner flows are drawn.
+/// The form in which inner flows are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Inner {
     Shown,
@@ -104,17 +103,17 @@ fn options() -> LayoutOptions {
         ranksep: 44.0,
         marginx: MARGIN.0,
         marginy: MARGIN.1,
-        // If several orders have equally many crossings, the one in which the flow is written.
+        // Among orders with equally many crossings, the one in which the flow is written wins.
         tie_keep_first: true,
         ..LayoutOptions::default()
     }
 }
 
-/// The largest number of boxes and of arrows that `dagre` lays out. Its time grows with more than
-/// the square of it.
+/// The maximum number of boxes and of arrows that `dagre` lays out. Its time grows more than
+/// quadratically.
 const MOST: usize = 250;
 
-/// How many rows its arrows may pass, all together. Each of them counts as a box there.
+/// The maximum total number of rows that its arrows pass. There, each of them counts as a box.
 const MOST_PASSED: usize = 2_000;
 
 fn place(tiles: Vec<Tile>, links: Vec<Link>) -> Board {

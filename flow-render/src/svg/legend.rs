@@ -12,7 +12,7 @@ const GAP: f64 = 8.0;
 const SPACE: f64 = 20.0;
 /// The height of a row.
 const ROW: f64 = 26.0;
-/// A legend is at least as wide as this before its entries go into a new row.
+/// The minimum width of a legend before its entries start a new row.
 const NARROWEST: f64 = 420.0;
 
 /// Marks at their places.
@@ -29,7 +29,7 @@ struct Entry {
 }
 
 impl Legend {
-    /// Places the marks below each other and next to each other, for a picture of this width.
+    /// Places the marks beside and below each other, for a picture of this width.
     pub(super) fn new(marks: impl Iterator<Item = Mark>, width: f64) -> Self {
         let widest = width.max(NARROWEST);
         let mut legend = Legend {
@@ -57,7 +57,7 @@ impl Legend {
     }
 }
 
-/// Whether a board has arrows that lead back.
+/// Returns `true` if a board has arrows that lead back.
 pub(super) fn has_back(board: &Board) -> bool {
     let inside = |tile: &Tile| tile.inside.as_ref().is_some_and(has_back);
     board.wires.iter().any(|wire: &Wire| wire.back) || board.tiles.iter().any(inside)

@@ -1,4 +1,4 @@
-//! What both layouts are given, and how large a board is.
+//! The input of both layouts, and the size of a board.
 
 use super::board::{Board, Tile, Wire};
 use super::measure;
@@ -13,7 +13,7 @@ pub(super) struct Link {
     pub(super) to: usize,
     pub(super) label: ArrowLabel,
     pub(super) error: bool,
-    /// How important it is that the arrow is short and straight.
+    /// The importance of a short and straight arrow.
     pub(super) weight: i32,
 }
 

@@ -1,12 +1,12 @@
 //! The size of texts.
 //!
-//! There is no font to measure. Texts are set in a monospaced font, so all letters are equally
-//! wide, whichever such font the reader has.
+//! There is no font to measure. Texts are set in a monospaced font, so all letters are equally wide
+//! in any such font.
 
 use unicode_segmentation::UnicodeSegmentation as _;
 use unicode_width::UnicodeWidthStr as _;
 
-/// The width of a letter for a font size of 1. It is 0.6 in nearly all such fonts, and never more
+/// The width of a letter for a font size of 1. It is 0.6 in nearly all such fonts, and never larger
 /// than this.
 const ADVANCE: f64 = 0.61;
 
@@ -17,8 +17,8 @@ pub(super) const NOTE: f64 = 11.0;
 /// The height of a line, for a font size of 1.
 pub(super) const LINE: f64 = 1.4;
 
-/// The width of a text in this font size. What people see as one letter, such as an emoji that is
-/// joined of several, is at most two columns wide.
+/// The width of a text in this font size. A visible letter, such as an emoji that is joined from
+/// several, is at most two columns wide.
 pub(super) fn width(text: &str, size: f64) -> f64 {
     let columns = text.graphemes(true).map(|letter| letter.width().min(2));
     let columns = u32::try_from(columns.sum::<usize>()).unwrap_or(u32::MAX);

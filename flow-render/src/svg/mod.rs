@@ -1,8 +1,8 @@
 //! The flow as an SVG image.
 //!
-//! A layout with boxes within boxes has trouble with arrows that touch such a box. So the layout
-//! crate lays out every flow, fork and loop separately, the inner ones first; in the outer one,
-//! each is a box of known size.
+//! Arrows that touch a box within a box are hard for a layout. So the layout crate lays out every
+//! flow, fork and loop separately, the inner ones first; in the outer one, each is a box of known
+//! size.
 
 mod board;
 mod draw;
@@ -31,9 +31,9 @@ const LEGEND_IN_PAGE: f64 = 640.0;
 /// The colours, which follow the reader's preference for light or dark.
 pub(super) const STYLE: &str = include_str!("picture.css");
 
-/// An SVG image of the flow and of all its inner flows, on a transparent background, with a legend
-/// of the shapes and arrows that it has. Every box has the path of its node as `data-path`, and its
-/// doc comment as its title.
+/// Returns an SVG image of the flow and of all its inner flows, on a transparent background, with a
+/// legend of its shapes and arrows. Every box has the path of its node as `data-path`, and its doc
+/// comment as its title.
 ///
 /// # Examples
 ///

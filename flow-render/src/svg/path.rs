@@ -49,8 +49,8 @@ fn rounded(points: &[Point]) -> String {
     line
 }
 
-/// How much of a straight part a corner takes: at most half, because the other half belongs to the
-/// corner at the other end.
+/// The part of a straight line that a corner takes: at most half, because the other half belongs to
+/// the corner at the other end.
 fn bend(from: Point, to: Point) -> f64 {
     (distance(from, to) / 2.0).min(BEND)
 }

@@ -10,7 +10,7 @@ use crate::words::{self, Caption};
 
 /// The space between a text and its box.
 const PADDING: f64 = 12.0;
-/// How far the copies behind a loop over items stick out.
+/// The distance by which the copies behind a loop over items stick out.
 pub(super) const STACK: f64 = 8.0;
 /// The space for the sign that opens a flow.
 pub(super) const SIGN: f64 = 20.0;

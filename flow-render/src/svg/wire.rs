@@ -2,7 +2,7 @@
 //!
 //! The layout puts boxes and texts into rows, and represents an arrow that passes a row as a point
 //! in its middle. Here the arrow runs straight through the whole row and bends only between rows,
-//! where there is nothing that it could cross.
+//! where it cannot cross anything.
 
 use super::board::{Point, Shape, Tile};
 

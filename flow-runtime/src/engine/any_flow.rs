@@ -9,8 +9,8 @@ use flow_spec::FlowDocument;
 use serde_json::Value;
 
 use crate::engine::{
-    Drive, Failed, Hooks, InputError, Json, QuestionType, RefusedInput, Saved, Scope, StoredFlow,
-    Unstorable,
+    Drive, Failed, Hooks, InputError, Json, NodePath, QuestionType, RefusedInput, Saved, Scope,
+    StoredFlow, Unstorable,
 };
 use crate::flow::Flow;
 use crate::input::unexpected;
@@ -58,10 +58,10 @@ pub trait AnyFlow<E>: Send + Sync {
     /// Its structure as JSON: see [`Flow::SPEC`].
     fn structure(&self) -> &str;
 
-    /// Its structure with the values of its nodes' settings, as far as they are not secret: what
-    /// [`Export::export`](crate::Export::export) writes, without the defaults of inputs and the
-    /// schemas of types. `None` if there are no others than those in the [structure](Self::structure),
-    /// or if they cannot be told: those of a compiled flow only with the feature `json`.
+    /// Its structure with the values of its nodes' settings that are not secret.
+    /// [`Export::export`](crate::Export::export) writes the same, with the defaults of inputs and
+    /// the schemas of types. `None` if the [structure](Self::structure) has all values, or if they
+    /// are unknown: a compiled flow needs the feature `json`.
     ///
     /// # Panics
     ///
@@ -73,8 +73,8 @@ pub trait AnyFlow<E>: Send + Sync {
     /// The question at a path, such as `orders.approval`. `None` if nothing is asked there.
     fn question(&self, path: &str) -> Option<QuestionType>;
 
-    /// Checks that the values and actions of the flow can be stored. Those of a compiled flow can, or
-    /// it is not an `AnyFlow` of an engine that stores them.
+    /// Checks that the values and actions of the flow can be stored. A compiled flow always passes:
+    /// otherwise it is not an `AnyFlow` of an engine that stores them.
     ///
     /// # Errors
     ///
@@ -84,7 +84,7 @@ pub trait AnyFlow<E>: Send + Sync {
         Ok(())
     }
 
-    /// The input as it is stored: what [`run`](AnyFlow::run) makes of it, written again.
+    /// The input as it is stored: read as by [`run`](AnyFlow::run), and written again.
     ///
     /// # Errors
     ///
@@ -93,7 +93,7 @@ pub trait AnyFlow<E>: Send + Sync {
     fn stored_input(&self, input: Saved) -> Result<Saved, RefusedInput>;
 
     /// The names of its inputs. [`run_any`](crate::engine::run_any) and [`accepted_input`] refuse
-    /// other values.
+    /// values under other names.
     fn inputs(&self) -> Vec<&str>;
 
     /// Runs it to an end. The output contains the values by key, and the label of the end as `end`.
@@ -112,7 +112,7 @@ pub trait AnyFlow<E>: Send + Sync {
     ) -> Pin<Box<dyn Future<Output = Result<Saved, RunError>> + Send + 'a>>;
 }
 
-/// Why a run of an [`AnyFlow`] has no output.
+/// The error of a run of an [`AnyFlow`].
 #[derive(Debug)]
 pub enum RunError {
     /// The run did not reach an end.
@@ -137,18 +137,18 @@ impl Error for RunError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             RunError::Failed(failed) => failed.source(),
-            // Their message is all there is.
+            // Their messages say everything.
             RunError::Input(_) | RunError::Output(_) => None,
         }
     }
 }
 
-/// The input of a flow as it is stored, if it is all right.
+/// Checks the input of a flow, and returns it as it is stored.
 ///
 /// # Errors
 ///
 /// Everything that is wrong with it: it is not an object, or values are missing, have another type,
-/// or are not among the inputs of the flow. Or something cannot be stored.
+/// or are not among the inputs of the flow. Or a value cannot be stored.
 pub fn accepted_input<E>(flow: &dyn AnyFlow<E>, input: Value) -> Result<Saved, RefusedInput> {
     let Some(input) = Saved::from_json(input) else {
         return Err(InputError::not_an_object().into());
@@ -184,8 +184,8 @@ where
     }
 
     fn question(&self, path: &str) -> Option<QuestionType> {
-        let within = path.strip_prefix(F::NAMESPACE)?.strip_prefix('.')?;
-        <F as StoredFlow<Json>>::question(within)
+        let within = NodePath::new(path).within(F::NAMESPACE)?;
+        <F as StoredFlow<Json>>::question(within.as_str())
     }
 
     fn stored_input(&self, input: Saved) -> Result<Saved, RefusedInput> {

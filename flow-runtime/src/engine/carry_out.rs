@@ -14,9 +14,9 @@ use crate::observer::EventKind;
 use crate::run::Run;
 use crate::scope::Scope;
 
-/// Runs a step of a run with options: within a span (feature `tracing`), when there is room for it,
-/// and with its failure reported to the observer. `limited` says whether the run limits how many
-/// steps run at once ([`Run::is_limited`]), which an engine knows from the beginning.
+/// Runs a step of a run with options: in a span (feature `tracing`), when there is room for it, and
+/// with its failure reported to the observer. `limited` is true if the run limits how many steps
+/// run at once ([`Run::is_limited`]). An engine knows this from the beginning.
 #[inline]
 pub fn carry_out<'s, T, W>(
     scope: &'s Scope<'s>,
@@ -31,7 +31,7 @@ where
     let work = {
         use tracing::Instrument as _;
         let run = scope.run().id();
-        // What a field is made of is evaluated only if somebody listens.
+        // The fields are evaluated only if somebody listens.
         work.instrument(tracing::info_span!(
             "node",
             path = %scope.frame().path(),
@@ -52,13 +52,13 @@ where
 
 /// Room for a step, in a run that may limit how many steps run at once.
 enum Room<'a> {
-    /// There is no limit.
+    /// The run has no limit.
     Enough,
     NotAsked,
     /// Waiting for a permit, first come, first served. Boxed, because most runs have no limit and a
     /// step should be small.
     Awaited(BoxFuture<'a, Option<SemaphorePermit<'a>>>),
-    /// The permit, which is given back when the step is dropped.
+    /// The permit, which is released when the step is dropped.
     Permitted {
         _permit: Option<SemaphorePermit<'a>>,
     },

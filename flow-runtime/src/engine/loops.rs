@@ -1,8 +1,8 @@
-//! What an engine is told of loops by generated code.
+//! Events of loops that generated code reports to an engine.
 
 use crate::engine::{Failed, Hooks, Scope};
 
-/// Tells the engine that a loop begins, if it is known how many items there are.
+/// Tells the engine that a loop begins, if the number of items is known.
 #[inline]
 pub fn loop_started(engine: &impl Hooks, scope: &Scope<'_>, items: &impl Iterator) {
     if let (least, Some(most)) = items.size_hint()
@@ -12,8 +12,8 @@ pub fn loop_started(engine: &impl Hooks, scope: &Scope<'_>, items: &impl Iterato
     }
 }
 
-/// The results of a loop whose items an engine may have run elsewhere. An engine that returns a state
-/// without them is at fault.
+/// The results of a loop whose items an engine may have run elsewhere. A state without them is a
+/// mistake of the engine.
 pub async fn spread_results<T: Send>(
     engine: &impl Hooks,
     scope: &Scope<'_>,

@@ -7,10 +7,10 @@
 //!
 //! An engine implements three traits:
 //!
-//! - [`Hooks`] belongs to the run as a whole. It is told which nodes begin and end, and it waits
-//!   and asks people.
-//! - [`Engine`] runs the steps of a node. An engine that requires something of the outcomes, such
-//!   as that they can be stored, implements it only for nodes whose outcomes meet that.
+//! - [`Hooks`] belongs to the run as a whole. It learns which nodes begin and end, and it waits and
+//!   asks people.
+//! - [`Engine`] runs the steps of a node. An engine may require something of the outcomes, such as
+//!   that they can be stored. It then implements `Engine` only for nodes whose outcomes meet that.
 //! - [`StateHooks`] sees the values of a flow between two nodes.
 //!
 //! [`run`] runs a flow on an engine.
@@ -81,6 +81,8 @@
 
 #[cfg(feature = "stored")]
 mod any_flow;
+#[cfg(feature = "stored")]
+mod ask;
 mod carry_out;
 mod direct;
 mod loops;
@@ -96,6 +98,8 @@ use crate::flow::{Described, Flow};
 
 #[cfg(feature = "stored")]
 pub use self::any_flow::{AnyFlow, RunError, accepted_input};
+#[cfg(feature = "stored")]
+pub use self::ask::ask;
 pub use self::carry_out::carry_out;
 pub use self::direct::Direct;
 #[doc(hidden)]
@@ -116,10 +120,11 @@ use crate::node_error::NodeError;
 pub use crate::ordered::{AnyOrder, LoopOrder, OrderOf, SameOrder};
 pub use crate::panics::{Guarded, panic_message};
 #[cfg(feature = "stored")]
-pub use crate::question::{QuestionType, ask};
+pub use crate::question::QuestionType;
 pub use crate::run::Run;
 pub use crate::scope::Scope;
 pub use crate::step::Step;
+pub use crate::step_key::{Index, NodePath, Segment, StepKey};
 #[cfg(feature = "stored")]
 pub use crate::stored::{StoredFlow, StoredOutput, StoredState};
 pub use crate::supervise::run;
@@ -134,11 +139,11 @@ pub use crate::visit::Visit;
 // rustc erases lifetimes, and then `&'static str` is not `Send` enough.)
 pub trait Engine<N: Step>: Hooks {
     /// Runs one step, or returns its outcome without running it. The scope is at the node. `work`
-    /// does everything in the node's settings: it tries again, applies the timeout, and falls back.
+    /// applies all settings of the node: it retries, enforces the timeout, and falls back.
     ///
     /// # Errors
     ///
-    /// The step failed: an `"error"` edge leads on, or the run fails.
+    /// The step failed. An `"error"` edge leads on, or the run fails.
     fn step<'s, W>(
         &self,
         scope: &'s Scope<'s>,
@@ -148,21 +153,21 @@ pub trait Engine<N: Step>: Hooks {
         W: Future<Output = Result<N::Outcome, Failed>> + Send;
 }
 
-/// What an engine is told and asked, apart from the steps themselves.
+/// The calls from a run to its engine, apart from the steps themselves.
 pub trait Hooks: Send + Sync {
-    /// Whether it does anything with the outcomes of steps but return them. If it does not, a flow
-    /// that was loaded writes what a node returns to its state within the work of the step, and the
-    /// engine gets an outcome without it.
+    /// True if it does more with the outcomes of steps than return them. If false, a loaded flow
+    /// writes a node's value to its state within the work of the step, and the engine gets an
+    /// outcome without it.
     const READS_OUTCOMES: bool = true;
 
-    /// The order in which the items of loops have to come: [`SameOrder`] for an engine that runs a flow
-    /// again from what it has stored, as after a crash, and [`AnyOrder`] for all others.
+    /// The required order of the items of loops: [`SameOrder`] for an engine that runs a flow again
+    /// from what it has stored, as after a crash, and [`AnyOrder`] for all others.
     type Order: LoopOrder;
 
     /// The run that it drives.
     fn run(&self) -> &Run;
 
-    /// A node is about to run, by its index. Moves the scope there and counts the step.
+    /// Called before a node runs, with its index. Moves the scope there and counts the step.
     ///
     /// # Errors
     ///
@@ -173,30 +178,30 @@ pub trait Hooks: Send + Sync {
         self.run().count_step(scope.frame())
     }
 
-    /// An item of the loop that is the current node is about to run. There are as many items as the
-    /// collection has, so they do not count as steps.
+    /// Called before an item of the loop at the current node runs. Items do not count as steps,
+    /// because the collection limits their number.
     #[inline]
     fn item_started(&self, scope: &Scope<'_>) {
         let _ = scope;
     }
 
-    /// The index of the first item that the loop runs here, which is the current node: 0, unless this
-    /// run has only a [part](Spread) of the items.
+    /// The index of the first item that the loop at the current node runs here. It is 0, unless
+    /// this run has only a [part](Spread) of the items.
     #[inline]
     fn first_item(&self, scope: &Scope<'_>) -> u32 {
         let _ = scope;
         0
     }
 
-    /// A loop that is the current node begins, with this many items. Not called if the collection does
-    /// not know how many it has.
+    /// Called when the loop at the current node begins, with its number of items. Not called if the
+    /// collection does not know that number.
     #[inline]
     fn loop_started(&self, scope: &Scope<'_>, items: usize) {
         let _ = (scope, items);
     }
 
-    /// Runs a flow that is the current node, within the time that the flow around it allows.
-    /// `attempt` counts from 0. Returns `None` if it took longer.
+    /// Runs the flow at the current node within the timeout that the flow around it sets. `attempt`
+    /// counts from 0. Returns `None` if it took longer.
     fn within_timeout<T: Send>(
         &self,
         scope: &Scope<'_>,
@@ -208,7 +213,7 @@ pub trait Hooks: Send + Sync {
         async move { tokio::time::timeout(after, work).await.ok() }
     }
 
-    /// Waits before another attempt at a flow that is the current node. `attempt` counts from 0.
+    /// Waits before another attempt at the flow at the current node. `attempt` counts from 0.
     ///
     /// # Errors
     ///
@@ -223,9 +228,9 @@ pub trait Hooks: Send + Sync {
         self.wait(scope, wait)
     }
 
-    /// Decides whether another attempt follows the failure of a flow that is the current node, by a
+    /// Decides whether another attempt follows the failure of the flow at the current node, with a
     /// function of the flow around it. `attempt` counts from 0. An engine that runs a flow again
-    /// after a crash returns what was decided before.
+    /// after a crash returns the earlier decision.
     fn tries_again(
         &self,
         scope: &Scope<'_>,
@@ -237,12 +242,12 @@ pub trait Hooks: Send + Sync {
         decides(error)
     }
 
-    /// Asks a person for a value of this type, and waits for the answer. By default, an engine asks
-    /// the `Answer` of the run's options ([`ask`]).
+    /// Asks a person for a value of this type, and waits for the answer. By default, it asks the
+    /// `Answer` of the run's options ([`ask`]).
     ///
     /// # Errors
     ///
-    /// There is no answer, none in time, or one of another type.
+    /// The answer is missing, late, or of another type.
     #[cfg(feature = "stored")]
     fn ask_any(
         &self,
@@ -258,7 +263,7 @@ pub trait Hooks: Send + Sync {
     ///
     /// # Errors
     ///
-    /// As [`ask_any`](Hooks::ask_any).
+    /// See [`ask_any`](Hooks::ask_any).
     #[cfg(feature = "stored")]
     fn ask<N: crate::Human>(
         &self,
@@ -267,12 +272,12 @@ pub trait Hooks: Send + Sync {
     ) -> impl Future<Output = Result<N, Failed>> + Send {
         async move {
             let answer = self.ask_any(visit, QuestionType::of::<N>(), prompt).await?;
-            N::from_json(answer).map_err(|error| crate::question::of_another_type(&visit, &error))
+            N::from_json(answer).map_err(|error| ask::of_another_type(&visit, &error))
         }
     }
 
-    /// A recorded outcome or answer does not fit its type, which only the flow knows: a flow that was
-    /// loaded calls this. By default, the node fails. An engine that can end the run otherwise never
+    /// Called by a loaded flow if a recorded outcome or answer does not fit its type, which only
+    /// the flow knows. By default, the node fails. An engine that ends the run in another way never
     /// returns.
     fn unreadable(&self, scope: &Scope<'_>, reason: String) -> impl Future<Output = Failed> + Send {
         async move {
@@ -281,7 +286,7 @@ pub trait Hooks: Send + Sync {
         }
     }
 
-    /// The flow pauses: `wait(…)` between two nodes.
+    /// Pauses the flow: `wait(…)` between two nodes.
     ///
     /// # Errors
     ///
@@ -298,26 +303,26 @@ pub trait Hooks: Send + Sync {
         }
     }
 
-    /// The current node took an action.
+    /// Called when the current node has taken an action.
     #[inline]
     fn node_finished(&self, scope: &Scope<'_>, action: &str) {
         let _ = (scope, action);
     }
 
-    /// An attempt at a flow used as a node has failed. The scope is that of the attempt.
+    /// Called when an attempt at a flow used as a node failed. The scope is that of the attempt.
     #[inline]
     fn flow_failed(&self, scope: &Scope<'_>, failed: &Failed) {
         let _ = (scope, failed);
     }
 
-    /// A fork or a loop over items that is the current node has failed, because a branch or an item
-    /// has. What else ran in it is dropped.
+    /// Called when the fork or the loop over items at the current node has failed, because a branch
+    /// or an item has. The rest of its work is dropped.
     #[inline]
     fn composite_failed(&self, scope: &Scope<'_>, failed: &Failed) {
         let _ = (scope, failed);
     }
 
-    /// A flow, the run's own or one used as a node, reached an end.
+    /// Called when a flow, the run's own or one used as a node, has reached an end.
     #[inline]
     fn flow_ended(&self, scope: &Scope<'_>, end: &str) {
         let _ = end;
@@ -325,7 +330,7 @@ pub trait Hooks: Send + Sync {
     }
 }
 
-/// A loop whose items may run in parts, each of them elsewhere.
+/// A loop whose items may run elsewhere, in parts.
 #[derive(Debug, Clone, Copy)]
 pub struct Spread<'a> {
     /// The key of the collection: a [`Sequence`](crate::Sequence).
@@ -334,17 +339,17 @@ pub struct Spread<'a> {
     pub reads: &'a [&'a str],
     /// The key of the results. `None` if the body returns nothing.
     pub results: Option<&'a str>,
-    /// How many items there are.
+    /// The number of items.
     pub items: usize,
-    /// How many items a part has, but for the last one: at least 1.
+    /// The number of items in each part except the last one. At least 1.
     pub each: u32,
 }
 
-/// What an engine does with the values of a flow, between one node and the next. `S` is a type that
-/// each flow generates; with the feature `stored`, it is a `StoredState<Json>` if all of its values
-/// are `Serialize` and `Deserialize`.
+/// The calls from a run to its engine between two nodes, with the values of the flow. `S` is a type
+/// that each flow generates. With the feature `stored`, it is a `StoredState<Json>` if all of its
+/// values are `Serialize` and `Deserialize`.
 pub trait StateHooks<S>: Hooks {
-    /// A node is about to run, by its index, and this is the state before it.
+    /// Called before a node runs, with its index and the state before it.
     ///
     /// # Errors
     ///
@@ -355,7 +360,7 @@ pub trait StateHooks<S>: Hooks {
         self.node_started(scope, node)
     }
 
-    /// The current node took an action that leads to this node, and this is the state between them.
+    /// Called when the current node took an action that leads to `node`, with the state between.
     ///
     /// # Errors
     ///
@@ -372,9 +377,9 @@ pub trait StateHooks<S>: Hooks {
         self.before_node(scope, node, state)
     }
 
-    /// A loop `with spread(…)` is the current node, and this is the state before its items. `here`
-    /// runs them, and returns a state that has nothing but the results. An engine can let others run
-    /// parts of the items instead, and return their results in such a state.
+    /// Runs the items of a loop `with spread(…)`, the current node, with the state before them.
+    /// `here` runs them, and returns a state that has nothing but the results. An engine can let
+    /// others run parts of the items instead, and return their results in such a state.
     ///
     /// # Errors
     ///
@@ -394,13 +399,13 @@ pub trait StateHooks<S>: Hooks {
         here
     }
 
-    /// The flow has reached an end, and this is the state there.
+    /// Called when the flow has reached an end, with the state there.
     #[inline]
     fn at_end(&self, scope: &Scope<'_>, state: &S) {
         let _ = (scope, state);
     }
 
-    /// Where to resume, and the state at that node. `None` for a fresh run.
+    /// The node at which to resume, and the state there. `None` for a fresh run.
     ///
     /// # Errors
     ///
@@ -412,8 +417,8 @@ pub trait StateHooks<S>: Hooks {
     }
 }
 
-/// A flow that an engine can run: the outcomes of its nodes and its values meet what the engine
-/// requires. Every flow implements it for every engine that requires nothing.
+/// A flow that an engine can run: its values and the outcomes of its nodes meet the requirements of
+/// the engine. Every flow implements it for every engine without requirements.
 #[diagnostic::on_unimplemented(
     message = "the flow `{Self}` cannot run",
     label = "cannot run",
@@ -425,7 +430,7 @@ pub trait Drive<E>: Flow + Described {
     ///
     /// # Errors
     ///
-    /// Why the run did not reach an end.
+    /// The run did not reach an end.
     fn drive(
         &self,
         engine: &E,

@@ -30,11 +30,11 @@ impl Attempts<'_> {
         }
     }
 
-    /// As [`again`](Attempts::again), after a failed attempt at a flow used as a node.
+    /// Like [`again`](Attempts::again), after a failed attempt at a flow used as a node.
     ///
     /// # Errors
     ///
-    /// Why the flow failed, if no other attempt follows.
+    /// The failure of the flow, if no other attempt follows.
     pub async fn flow_again(&mut self, engine: &impl Hooks, failed: Failed) -> Result<(), Failed> {
         let FlowError::Node(error) = &*failed else {
             return Err(failed);

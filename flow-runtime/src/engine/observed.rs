@@ -1,4 +1,4 @@
-//! The engine that tells an observer what happens.
+//! The engine that reports to an observer.
 
 use std::future::Future;
 
@@ -9,12 +9,12 @@ use crate::observer::{Event, EventKind, Observer, RunId, tell, tell_loop};
 use crate::run::Run;
 use crate::scope::Scope;
 
-/// The engine of [`Flow::run_with`](crate::Flow::run_with): it polls, and tells the observer.
+/// The engine of [`Flow::run_with`](crate::Flow::run_with): it polls, and reports to the observer.
 pub struct Observed<'r> {
     run: &'r Run,
     id: RunId,
     observer: &'r dyn Observer,
-    /// Whether the run limits how many nodes run at once.
+    /// True if the run limits how many nodes run at once.
     limited: bool,
 }
 
@@ -36,7 +36,7 @@ impl<'r> Observed<'r> {
     }
 }
 
-/// The observer of a run that has none.
+/// The observer of a run without observers.
 struct Nobody;
 
 impl Observer for Nobody {
@@ -94,8 +94,8 @@ impl Hooks for Observed<'_> {
 }
 
 impl<N: Step> Engine<N> for Observed<'_> {
-    /// The work runs inside a span, so that log entries of the node carry its path, and only when
-    /// there is room for it.
+    /// Runs the work in a span, so that log entries of the node carry its path, and only when there
+    /// is room for it.
     #[inline]
     fn step<'s, W>(
         &self,
@@ -129,7 +129,7 @@ impl<S> StateHooks<S> for Observed<'_> {
     }
 }
 
-/// The node is done, but the budget is used up before the next one.
+/// Reports a finished node, and returns the error of a budget that has no next step.
 #[cold]
 #[inline(never)]
 fn no_step_left(run: &Run, frame: &Frame<'_>, action: &str, from: u32) -> Failed {

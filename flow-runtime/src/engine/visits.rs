@@ -1,4 +1,4 @@
-//! How often nodes are visited.
+//! Counts of the visits to nodes.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -11,12 +11,12 @@ use crate::frame::Frame;
 pub struct Visits(Mutex<HashMap<String, HashMap<u16, u32>>>);
 
 impl Visits {
-    /// No visits yet.
+    /// Creates an empty count.
     pub fn new() -> Self {
         Visits::default()
     }
 
-    /// Moves a frame to a node and counts the visit: called by
+    /// Moves a frame to a node and counts the visit. Called by
     /// [`Hooks::node_started`](super::Hooks::node_started).
     pub fn begin(&self, frame: &Frame<'_>, node: u16) {
         frame.enter(node);
@@ -33,7 +33,7 @@ impl Visits {
         frame.set_visit(visit);
     }
 
-    /// Forgets the visits of an attempt at a flow that is over: called by
+    /// Forgets the visits of an attempt at a flow that is over. Called by
     /// [`Hooks::flow_ended`](super::Hooks::flow_ended) and
     /// [`Hooks::flow_failed`](super::Hooks::flow_failed).
     pub fn end(&self, frame: &Frame<'_>) {
@@ -41,8 +41,8 @@ impl Visits {
         flows.remove(&frame.flow_step());
     }
 
-    /// How often each node of the frame's flow has been visited, by its name: what an engine stores
-    /// that goes on with the flow elsewhere.
+    /// The number of visits to each node of the frame's flow, by its name. An engine that resumes
+    /// the flow elsewhere stores it.
     pub fn of_flow(&self, frame: &Frame<'_>) -> BTreeMap<String, u32> {
         let flows = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let nodes = flows.get(&frame.flow_step()).into_iter().flatten();
@@ -54,8 +54,8 @@ impl Visits {
             .collect()
     }
 
-    /// Goes on counting the visits to the nodes of the frame's flow from [these](Self::of_flow). A
-    /// name that no node of it has is left out.
+    /// Continues the count for the nodes of the frame's flow from [these](Self::of_flow). Names
+    /// that are not nodes of it are left out.
     pub fn go_on(&self, frame: &Frame<'_>, visits: &BTreeMap<String, u32>) {
         let nodes = visits.iter().filter_map(|(name, count)| {
             let node = frame.flow().node_named(name)?;

@@ -1,25 +1,25 @@
-//! Finds out whether a value that was read is the one that was written.
+//! Checks whether a value that was read is the one that was written.
 //!
-//! serde does not say so, and values need not be `PartialEq`. But what is written of the value that was
-//! read tells most: an untagged enum of which another variant was read, or a field that was lost.
+//! serde does not say so, and values need not be `PartialEq`. But writing the value that was read
+//! tells most: another variant of an untagged enum, or a lost field.
 
 use serde::Serialize;
 use serde_json::Value;
 
 use super::{Inexact, to_json, to_json_text};
 
-/// How many characters of a value a message shows.
+/// The number of characters of a value that a message shows.
 const SHOWN: usize = 60;
 
-/// Checks that a value which was read from JSON is written as the same JSON again. The order of a list
-/// may differ, as that of a set does.
+/// Checks that a value which was read from JSON is written as the same JSON again. The order of a
+/// list may differ, as that of a set does.
 ///
-/// `original` is the value of which the text was written: one whose JSON differs from one time to the
-/// other cannot be checked.
+/// `original` is the value from which the text was written. A value whose JSON differs each time
+/// cannot be checked.
 ///
 /// # Errors
 ///
-/// What differs.
+/// The difference.
 pub fn unchanged<T: Serialize>(text: &str, original: &T, read: &T) -> Result<(), Inexact> {
     if to_json_text(read)? == text {
         return Ok(());
@@ -34,7 +34,7 @@ pub fn unchanged<T: Serialize>(text: &str, original: &T, read: &T) -> Result<(),
     }
 }
 
-/// What was written and is read as something else.
+/// The difference between a written value and the value that is read from it, if any.
 pub(crate) fn difference(written: &Value, read: &Value) -> Option<Inexact> {
     if is_same(written, read) {
         return None;
@@ -83,7 +83,7 @@ fn is_same(one: &Value, other: &Value) -> bool {
     one == other || in_order(one) == in_order(other)
 }
 
-/// The value with the items of its lists in an order that depends on nothing but them.
+/// The value with the items of its lists in an order that depends only on the items.
 fn in_order(value: &Value) -> Value {
     match value {
         Value::Array(items) => {

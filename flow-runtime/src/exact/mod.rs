@@ -1,8 +1,8 @@
-//! JSON from which the same value is read as was written.
+//! JSON from which a value is read back unchanged.
 //!
-//! JSON has fewer words than Rust has values: serde_json writes NaN and `Some(None)` as `null`, and two
-//! keys of a map may have the same text. Whoever stores a value writes it here, so that it is refused
-//! where it comes in, with the place of the part that JSON cannot say.
+//! JSON cannot express every Rust value: serde_json writes NaN and `Some(None)` as `null`, and two
+//! keys of a map may have the same text. Code that stores a value writes it here. A value is then
+//! refused where it enters, with the place of the part that JSON cannot express.
 
 mod changed;
 mod parts;
@@ -24,18 +24,18 @@ use self::writer::Writer;
 ///
 /// # Errors
 ///
-/// The value cannot be written as JSON, or not so that it can be told from others.
+/// The value cannot be written as JSON, or its JSON would be ambiguous.
 pub fn to_json<T: Serialize + ?Sized>(value: &T) -> Result<Value, Inexact> {
     let place = Place::default();
     let written = value.serialize(Writer::new(serde_json::value::Serializer, &place));
     written.map_err(|error| place.refuses(&error))
 }
 
-/// A value as the text of JSON.
+/// A value as JSON text.
 ///
 /// # Errors
 ///
-/// As [`to_json`].
+/// See [`to_json`].
 pub fn to_json_text<T: Serialize + ?Sized>(value: &T) -> Result<String, Inexact> {
     let (place, mut text) = (Place::default(), Vec::new());
     let mut json = serde_json::Serializer::new(&mut text);

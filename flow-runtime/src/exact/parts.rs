@@ -43,9 +43,9 @@ impl<T: Serialize + ?Sized> Serialize for Part<'_, T> {
 pub(super) struct Parts<'p, C> {
     inner: C,
     place: &'p Place,
-    /// The variant of which they are the parts.
+    /// The variant to which the parts belong.
     variant: Option<&'static str>,
-    /// How many items there are so far.
+    /// The number of items so far.
     items: usize,
     /// The keys of a map so far, and the last one.
     keys: BTreeSet<String>,
@@ -130,7 +130,7 @@ impl<C: SerializeMap> SerializeMap for Parts<'_, C> {
     type Error = C::Error;
 
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), C::Error> {
-        // A key that is a number is written as a text. What is no key of JSON, `inner` refuses.
+        // A number as a key is written as text. `inner` refuses what cannot be a JSON key.
         let text = serde_json::to_string(key).unwrap_or_default();
         let same = text.trim_matches('"').to_owned();
         if !text.is_empty() && !self.keys.insert(same) {
@@ -205,7 +205,7 @@ impl<C: SerializeStructVariant> SerializeStructVariant for Parts<'_, C> {
     }
 }
 
-/// Checks that raw JSON has the text that it still has after it was read and written.
+/// Checks that the text of raw JSON stays the same when it is read and written again.
 fn is_plain<T: Serialize + ?Sized>(raw: &T) -> Result<(), String> {
     let Ok(Value::String(text)) = serde_json::to_value(raw) else {
         return Ok(());

@@ -1,10 +1,10 @@
-//! Where a part of a value is, and why JSON cannot say it.
+//! The place of a part of a value, and the reason why JSON cannot express it.
 
 use std::cell::RefCell;
 use std::error::Error;
 use std::fmt::{self, Write as _};
 
-/// Why JSON cannot say a value.
+/// The error for a value that JSON cannot express.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inexact {
     /// The part of the value, such as `[1].score`. Empty for the value as a whole.
@@ -34,7 +34,7 @@ pub(super) enum Segment {
     Key(String),
 }
 
-/// Where the part is that is being written.
+/// The place of the part that is being written.
 #[derive(Default)]
 pub(super) struct Place(RefCell<Vec<Segment>>);
 
@@ -51,7 +51,7 @@ impl Place {
         Ok(written)
     }
 
-    /// The error for the part at which it is.
+    /// The error for the part at this place.
     pub(super) fn refuses(&self, error: &serde_json::Error) -> Inexact {
         let mut path = String::new();
         for segment in &*self.0.borrow() {

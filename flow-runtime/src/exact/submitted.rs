@@ -1,4 +1,4 @@
-//! JSON that somebody outside the program wrote.
+//! JSON from outside the program.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -6,8 +6,8 @@ use std::fmt;
 use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
 use serde_json::{Error, Value};
 
-/// The value of this JSON, as serde_json reads it, but nothing is lost: not the digits of an integer,
-/// and not a value whose key is there twice.
+/// Reads JSON as serde_json does, but loses nothing: no digits of an integer, and no value whose
+/// key occurs twice.
 ///
 /// # Errors
 ///
@@ -23,7 +23,7 @@ pub fn parse_json(text: &[u8]) -> Result<Value, Error> {
     }
 }
 
-/// What is read of a value whose objects have each key once.
+/// The result of reading a value whose objects have each key once.
 struct KeysOnce;
 
 impl<'de> Deserialize<'de> for KeysOnce {
@@ -83,7 +83,7 @@ impl<'de> Visitor<'de> for KeysOnce {
     }
 }
 
-/// The first integer of more than 64 bits. The text is JSON.
+/// The first integer of more than 64 bits in a text that is JSON.
 fn large_integer(text: &[u8]) -> Option<&str> {
     let mut at = 0;
     while let Some(byte) = text.get(at) {

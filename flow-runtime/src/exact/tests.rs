@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::*;
 
-/// The reason against a value, which is the same for both forms of JSON.
+/// Returns the reason against a value, which is the same for both forms of JSON.
 fn refused<T: Serialize>(value: &T) -> String {
     let reason = to_json(value).unwrap_err().to_string();
     assert_eq!(to_json_text(value).unwrap_err().to_string(), reason);
@@ -147,7 +147,7 @@ fn common_values_are_written_as_serde_json_writes_them() {
     );
 }
 
-/// Of a value of `A`, `B` is read if it has the same form.
+/// An untagged enum whose variants have overlapping JSON, so that another one may be read.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 enum First {
@@ -163,7 +163,7 @@ fn trimmed<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<String, 
     Ok(String::deserialize(deserializer)?.trim().to_owned())
 }
 
-/// Written with another number each time.
+/// A value that is written with another number each time.
 #[derive(Debug, Deserialize)]
 struct Sealed;
 

@@ -1,4 +1,4 @@
-//! A serializer that passes on what JSON can say, and refuses the rest.
+//! A serializer that passes on what JSON can express, and refuses the rest.
 
 use std::fmt::Display;
 
@@ -24,7 +24,7 @@ impl<'p, S: Serializer> Writer<'p, S> {
         }
     }
 
-    /// The same for a value in a `Some`.
+    /// Returns this writer for a value that is in a `Some`, or is not.
     pub(super) fn in_some(self, in_some: bool) -> Self {
         Writer { in_some, ..self }
     }
@@ -45,7 +45,7 @@ impl<'p, S: Serializer> Writer<'p, S> {
     }
 }
 
-/// The reason against a number that is not finite.
+/// Refuses a number that is not finite.
 fn finite<E: serde::ser::Error>(number: f64) -> Result<(), E> {
     if number.is_finite() {
         return Ok(());
@@ -59,7 +59,7 @@ fn too_large<E: serde::ser::Error>(number: impl Display) -> E {
     ))
 }
 
-/// The name of the struct as which serde_json's `RawValue` is written.
+/// The name under which serde_json writes its `RawValue` as a struct.
 const RAW: &str = "$serde_json::private::RawValue";
 
 macro_rules! pass_on {

@@ -55,8 +55,8 @@ fn mapped<'a>(mappings: &'a Map<String, Value>, name: &'a str) -> &'a str {
     mappings.get(name).and_then(Value::as_str).unwrap_or(name)
 }
 
-/// Replaces the schema that the spelling of a type suggests by that of the type itself. The flow's
-/// own description of the value stays.
+/// Replaces the schema that the spelling of a type suggests with that of the type itself. The
+/// flow's own description of the value stays.
 fn put<'a>(schema: &mut Schema, of_name: impl Fn(&str) -> Option<&'a Map<String, Value>>) {
     for (name, property) in &mut schema.properties {
         let Some(found) = of_name(name) else {

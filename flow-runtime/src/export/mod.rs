@@ -19,7 +19,7 @@ pub mod private {
     #[cfg(feature = "schemars")]
     pub use super::values::{SchemaOf, UserSchema};
 
-    /// The traits, without their names: next to them, types of the user are named.
+    /// The traits, without their names, since types of the user are named next to them.
     pub mod traits {
         pub use crate::export::params::{
             ExposedParam as _, OpaqueParam as _, SecretParam as _, SerializeParam as _,
@@ -33,15 +33,15 @@ pub mod private {
     }
 }
 
-/// What an export contains.
+/// The options of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExportOptions {
-    /// How many levels of nested flows it contains: `0` is the flow itself only. Flows that are
+    /// The maximum number of levels of nested flows: `0` is the flow itself only. Flows that are
     /// left out are marked with `internalFlowOmitted`. 10 by default.
     pub depth: usize,
-    /// Whether to write values that are or may be secret: secrets as they are and not as `***`, and
-    /// the settings of types that are `Serialize` but do not say which of their settings are
-    /// secret. False by default.
+    /// Includes values that are or may be secret: secrets as they are instead of `***`, and the
+    /// settings of types that are `Serialize` but do not say which of their settings are secret.
+    /// False by default.
     pub include_sensitive: bool,
 }
 
@@ -54,16 +54,16 @@ impl Default for ExportOptions {
     }
 }
 
-/// The JSON of a flow together with the values of its settings. Implemented by
-/// [`flow!`](crate::flow), with the feature `json`.
+/// The JSON of a flow with the values of its settings. Implemented by [`flow!`](crate::flow), with
+/// the feature `json`.
 ///
-/// The values in a node's struct become its `params`, if the struct says with
-/// [`#[derive(Params)]`](derive@crate::Params) which of its fields are secret: those are written as
-/// `***`, the others as they are. A struct that is only `Serialize` does not say this, so its
-/// settings are left out, and `paramsOmitted` contains `*`.
+/// The settings of a node become its `params`, if its struct has
+/// [`#[derive(Params)]`](derive@crate::Params). Secret fields are written as `***`, the others as
+/// they are. A struct that is only `Serialize` does not say which fields are secret: its settings
+/// are left out, and `paramsOmitted` contains `*`.
 /// [`include_sensitive`](ExportOptions::include_sensitive) writes the secrets, and the settings of
-/// such a struct as serde writes them. Values that cannot be written at all are named in
-/// `paramsOmitted` as well. [`Flow::SPEC`] is the same without values.
+/// such a struct as serde writes them. `paramsOmitted` also names values that cannot be written at
+/// all. [`Flow::SPEC`] is the same document without values.
 ///
 /// # Examples
 ///
@@ -163,7 +163,7 @@ fn structure<F: Flow + ?Sized>() -> FlowDocument {
     }
 }
 
-/// The structure of a flow with the settings that are not secret. No default of an input is
+/// The structure of a flow with the settings that are not secret. Defaults of inputs are not
 /// evaluated.
 #[cfg(feature = "stored")]
 pub(crate) fn with_settings<F: Export + ?Sized>(flow: &F) -> FlowDocument {

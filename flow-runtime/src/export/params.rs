@@ -9,19 +9,19 @@ use secrecy::{ExposeSecret as _, SecretBox};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The settings of a node, field by field. Derive it for the struct of a node whose settings are to
-/// be exported: the derive says which of them are secret, and that the others are not.
+/// The settings of a node, field by field. Derive it for the struct of a node to export its
+/// settings: the derive says which of them are secret, and that the others are not.
 ///
-/// A field becomes a param of the same name. If it is marked `#[param(secret)]`, or has a type of
-/// the crate [`secrecy`](https://docs.rs/secrecy), also in an `Option`, `Vec`, `Box` or `Arc`, it
-/// is written as `***`, unless the export asks for secrets; `None` is `null`. A field whose type is
-/// not `Serialize` is named in `paramsOmitted`.
+/// A field becomes a param of the same name. It is a secret if it is marked `#[param(secret)]`, or
+/// if its type is one of the crate [`secrecy`](https://docs.rs/secrecy), also in an `Option`,
+/// `Vec`, `Box` or `Arc`. Unless the export asks for secrets, it is written as `***`, and `None` as
+/// `null`. A field whose type is not `Serialize` is named in `paramsOmitted`.
 ///
-/// In other texts, `${` is written as `$${` and `@cred:` as `@@cred:`, since a loader replaces the
-/// former by variables and credentials.
+/// In other texts, `${` is written as `$${` and `@cred:` as `@@cred:`, because a loader would
+/// replace them with variables and credentials.
 ///
-/// Whatever serde writes for a field is written as it is. So if a field's struct contains a secret
-/// that implements `secrecy`'s `SerializableSecret`, mark the field.
+/// Other fields are written as serde writes them. So if a field's struct contains a secret that
+/// implements `secrecy`'s `SerializableSecret`, mark the field.
 ///
 /// [`Export`](crate::Export) has an example.
 pub trait Params {
@@ -102,8 +102,8 @@ impl ParamsWriter {
     }
 }
 
-/// The JSON of a value, in which texts refer to nothing. A value that serde cannot write as JSON is
-/// as opaque as one that is not `Serialize`.
+/// The JSON of a value, with references in its texts escaped. A value that serde cannot write as
+/// JSON is as opaque as one that is not `Serialize`.
 pub(super) fn to_param(value: &impl Serialize) -> Param {
     match serde_json::to_value(value) {
         Ok(mut value) => {
@@ -114,7 +114,7 @@ pub(super) fn to_param(value: &impl Serialize) -> Param {
     }
 }
 
-/// Escapes what would refer to a variable or to a credential where the document is loaded.
+/// Escapes texts that a loader would read as references to variables or credentials.
 fn escape(value: &mut Value) {
     match value {
         Value::String(text) => {
@@ -130,7 +130,7 @@ fn escape(value: &mut Value) {
 
 /// A secret, or a type that contains secrets.
 pub trait Secret {
-    /// Returns true if there is no secret: it is `None`.
+    /// Returns true if the secret is `None`.
     fn is_absent(&self) -> bool {
         false
     }
@@ -200,9 +200,8 @@ impl<T: Expose + ?Sized> Expose for Arc<T> {
     }
 }
 
-/// One field, of any type. How it is written depends on its type: the call has to remove a
-/// different number of references for each of the traits below, and the first one that the type
-/// implements is called.
+/// One field, of any type. Its type decides how it is written: the call removes a different number
+/// of references for each of the traits below, and uses the first one that the type implements.
 #[derive(Debug)]
 pub struct ParamOf<'a, T: ?Sized> {
     /// The value of the field.
@@ -231,7 +230,7 @@ pub trait SerializeParam {
 
 /// Any other type.
 pub trait OpaqueParam {
-    /// Says that the field is left out.
+    /// Records that the field is left out.
     fn __write(&self, name: &str, params: &mut ParamsWriter);
 }
 

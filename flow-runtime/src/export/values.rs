@@ -11,7 +11,7 @@ use super::params::{Param, Params, ParamsWriter, to_param};
 #[derive(Debug)]
 pub struct Values {
     pub(super) include_sensitive: bool,
-    /// True if defaults and schemas are left out: a default is an expression of the user's.
+    /// True if defaults and schemas are left out. A default is an expression of the user.
     settings_only: bool,
     pub(super) nodes: Vec<(&'static str, NodeParams)>,
     pub(super) flows: Vec<(&'static str, Values)>,
@@ -38,7 +38,7 @@ impl Values {
         }
     }
 
-    /// Values of which only the settings that are not secret are wanted.
+    /// Creates an empty collection for settings only, without secrets.
     #[cfg(feature = "stored")]
     pub(super) fn settings() -> Self {
         Values {
@@ -110,7 +110,7 @@ impl NodeParams {
 #[derive(Debug)]
 pub struct SettingsOf<'a, T>(pub &'a T);
 
-/// A type with the derive.
+/// A type that derives `Params`.
 pub trait ParamsSettings {
     /// Its settings.
     fn __settings(&self, include_sensitive: bool) -> NodeParams;
@@ -125,7 +125,7 @@ pub trait SerializeSettings {
 
 /// Any other type.
 pub trait OpaqueSettings {
-    /// Says that the settings are left out.
+    /// Returns settings that are marked as left out.
     fn __settings(&self, include_sensitive: bool) -> NodeParams;
 }
 
@@ -154,7 +154,7 @@ impl<T> OpaqueSettings for SettingsOf<'_, T> {
     }
 }
 
-/// The default of an input, of any type: whether it is JSON is found as for [`SettingsOf`].
+/// The default of an input, of any type. Its trait is found as for [`SettingsOf`].
 #[derive(Debug)]
 pub struct DefaultOf<'a, T>(pub &'a T);
 
@@ -166,7 +166,7 @@ pub trait SerializeDefault {
 
 /// Any other type.
 pub trait OpaqueDefault {
-    /// Nothing.
+    /// Returns `None`.
     fn __default(&self) -> Option<Value>;
 }
 
@@ -182,7 +182,7 @@ impl<T> OpaqueDefault for DefaultOf<'_, T> {
     }
 }
 
-/// The type of a key: whether it has a schema is found as for [`SettingsOf`].
+/// The type of a key. Its trait is found as for [`SettingsOf`].
 #[cfg(feature = "schemars")]
 #[derive(Debug)]
 pub struct SchemaOf<T>(pub std::marker::PhantomData<fn() -> T>);
@@ -197,7 +197,7 @@ pub trait UserSchema {
 /// Any other type.
 #[cfg(feature = "schemars")]
 pub trait NoSchema {
-    /// No schema.
+    /// Returns `None`.
     fn __schema(&self) -> Option<Map<String, Value>>;
 }
 

@@ -1,4 +1,4 @@
-//! What becomes of a failed step: a route, a value, or the end of the run.
+//! The results of a failed step: a route, a value, or the end of the run.
 
 use crate::error::Failed;
 use crate::error::FlowError;
@@ -17,7 +17,7 @@ impl<T, E> Fallible for Result<T, E> {
     type Error = E;
 }
 
-/// The node's error of a step that failed, if the node failed.
+/// Returns the error of the node, if a node failed.
 #[expect(
     clippy::boxed_local,
     reason = "a step's failure is boxed wherever it goes"

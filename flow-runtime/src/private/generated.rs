@@ -1,11 +1,11 @@
 //! Macros that generated code calls, whatever features are enabled. Without the feature, they
 //! expand to nothing.
 
-/// The macro of a node, a flow or an enum, with these arms, and its import under that name. What all
-/// of them have in common, rustc writes out in less time than a procedural macro.
+/// Defines the macro of a node, a flow or an enum, with these arms, and imports it under that name.
+/// rustc expands what all of them have in common faster than a procedural macro does.
 ///
-/// `$d` is a dollar sign. `$doc` is the word `doc` if the macro is public. There is no attribute more
-/// than is needed: for each, rustc walks over all macros before it.
+/// `$d` is a dollar sign. `$doc` is the word `doc` if the macro is public. Attributes are kept to a
+/// minimum: for each, rustc walks over all macros before it.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __named_macro {
@@ -39,7 +39,7 @@ macro_rules! __named_macro {
     };
 }
 
-/// Whether a flow asks people, or false if its definition has errors.
+/// Tests if a flow asks people. False if its definition has errors.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __asks_people {
@@ -49,7 +49,7 @@ macro_rules! __asks_people {
     }};
 }
 
-/// Whether a flow opens transactions, or false if its definition has errors.
+/// Tests if a flow opens transactions. False if its definition has errors.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __opens_transactions {
@@ -59,7 +59,7 @@ macro_rules! __opens_transactions {
     }};
 }
 
-/// Whether a flow awaits anything, or true if its definition has errors.
+/// Tests if a flow awaits anything. True if its definition has errors.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __awaits {
@@ -84,7 +84,7 @@ macro_rules! __export_flow {
     };
 }
 
-/// Nothing.
+/// Expands to nothing.
 #[cfg(not(feature = "json"))]
 #[doc(hidden)]
 #[macro_export]
@@ -111,7 +111,7 @@ macro_rules! __flow_values {
     };
 }
 
-/// Nothing.
+/// Expands to nothing.
 #[cfg(not(feature = "json"))]
 #[doc(hidden)]
 #[macro_export]
@@ -119,7 +119,7 @@ macro_rules! __flow_values {
     ($($anything:tt)*) => {};
 }
 
-/// Nothing.
+/// Expands to nothing.
 #[cfg(not(feature = "stored"))]
 #[doc(hidden)]
 #[macro_export]
@@ -152,7 +152,7 @@ macro_rules! __flow_schemas {
     };
 }
 
-/// Nothing.
+/// Expands to nothing.
 #[cfg(all(feature = "json", not(feature = "schemars")))]
 #[doc(hidden)]
 #[macro_export]
@@ -160,8 +160,8 @@ macro_rules! __flow_schemas {
     ($($anything:tt)*) => {};
 }
 
-/// The expansion for a type that people are asked for: the first item, or the second one without
-/// the feature `stored`.
+/// The expansion for a type that people are asked for: the first item. Without the feature
+/// `stored`, it is the second one.
 #[cfg(feature = "stored")]
 #[doc(hidden)]
 #[macro_export]
@@ -169,7 +169,7 @@ macro_rules! __human_node {
     ({$($sound:tt)*} {$($unanswered:tt)*}) => { $($sound)* };
 }
 
-/// The second item.
+/// Expands to an error and the second item.
 #[cfg(not(feature = "stored"))]
 #[doc(hidden)]
 #[macro_export]
@@ -214,7 +214,7 @@ macro_rules! __human_schema {
     };
 }
 
-/// Nothing.
+/// Expands to nothing.
 #[cfg(all(feature = "stored", not(feature = "schemars")))]
 #[doc(hidden)]
 #[macro_export]
@@ -222,7 +222,7 @@ macro_rules! __human_schema {
     ($($anything:tt)*) => {};
 }
 
-/// Makes it known how an error of a node is stored.
+/// Makes known how an error of a node is stored.
 #[cfg(feature = "stored")]
 #[doc(hidden)]
 #[macro_export]
@@ -235,7 +235,7 @@ macro_rules! __error_type {
     };
 }
 
-/// Nothing.
+/// Expands to nothing.
 #[cfg(not(feature = "stored"))]
 #[doc(hidden)]
 #[macro_export]

@@ -1,5 +1,5 @@
-//! The items to which generated code refers. Not part of the public interface: they may change in
-//! any release.
+//! The items to which generated code refers. They are not part of the public interface, and may
+//! change in any release.
 
 mod failures;
 mod generated;
@@ -56,7 +56,7 @@ pub use values::{
     TakeItem, at_end, count, either, get, items, must, take, written,
 };
 
-/// The type that a node's parameter `&Context` names, to be imported where nothing else has its name.
+/// The type that a node's parameter `&Context` names. Imported where nothing else has its name.
 pub mod context {
     pub use crate::context::Context;
 }
@@ -68,27 +68,27 @@ pub trait Writes<const INDEX: usize> {
     type Type;
 }
 
-/// The type as which a node reads port number `INDEX`, if that is a type of the user: for the message
-/// about a key that has another type.
+/// The type that a node reads port number `INDEX` as, if it is a type of the user. For the message
+/// about a key of another type.
 pub trait ReadsAt<const INDEX: usize> {
     /// The type.
     type Type: ?Sized;
 }
 
-/// Stands in for the methods of a flow whose definition has errors, so that code which uses the
-/// flow has no second error. A sound flow has an inherent method of the same name, which takes
+/// Stands in for the methods of a flow whose definition has errors, so that code that uses the flow
+/// has no second error. A sound flow has an inherent method of the same name, which takes
 /// precedence.
 pub trait Unresolved {
-    /// Nothing.
+    /// The JSON of a flow that has a mistake.
     const __INNER: Inner = Inner::NOTHING;
 
-    /// The flow asks nobody, so that code which runs it has no further error.
+    /// False, so that code that runs the flow has no further error.
     const __ASKS_PEOPLE: bool = false;
 
-    /// The flow needs no database, so that code which runs it has no further error.
+    /// False, so that code that runs the flow has no further error.
     const __OPENS_TRANSACTIONS: bool = false;
 
-    /// The flow awaits something, so that a timeout of it is no further error.
+    /// True, so that a timeout of the flow is not a further error.
     const __AWAITS: bool = true;
 
     /// Adds no values.
@@ -152,7 +152,7 @@ impl<N> Holds<N> for N {
     }
 }
 
-/// A person answers: there is no value.
+/// Holds no value, since a person answers.
 impl<N> Holds<N> for Asked<N> {
     fn holding(_: N) -> Self {
         Asked::default()
@@ -164,12 +164,12 @@ pub fn hold<N: Node<Held: Holds<N>>>(node: N) -> N::Held {
     Holds::holding(node)
 }
 
-/// Whether a node that is used without a declaration has a value, and which: what is more specific is
-/// found first.
+/// Finds the default of a node that is used without a declaration, if it has one. Inherent items
+/// take precedence over those of the trait.
 pub struct DefaultOf<T>(PhantomData<T>);
 
 impl<T: Default> DefaultOf<T> {
-    /// It has.
+    /// The node has a default.
     pub const __HAS_DEFAULT: bool = true;
 
     /// The value.
@@ -178,11 +178,11 @@ impl<T: Default> DefaultOf<T> {
     }
 }
 
-/// For all other nodes: a constant beside each use says what is wrong.
+/// The fallback for all other nodes. A constant beside each use reports the mistake.
 pub trait NoDefault {
     /// The type of the node.
     type Value;
-    /// It has none.
+    /// The node has no default.
     const __HAS_DEFAULT: bool = false;
 
     /// Never called.
@@ -209,7 +209,7 @@ impl<T: Default> HasDefault<'_> for T {
     }
 }
 
-/// How an export reads the values of a flow: see `values!`.
+/// Types with which an export reads the values of a flow: see `values!`.
 #[cfg(feature = "json")]
 pub use crate::export::private as export_values;
 
@@ -236,8 +236,8 @@ pub use crate::{
 #[cfg(feature = "stored")]
 pub use serde_json::Value;
 
-/// A flow with methods of its own that run it. Nobody calls this: it keeps them from being reported
-/// as unused in a flow that is run by code for any flow.
+/// A flow with inherent methods that run it. `methods` is never called: it keeps them from being
+/// reported as unused in a flow that only generic code runs.
 pub trait Runs {
     /// Names the methods.
     fn methods();
@@ -273,11 +273,11 @@ pub const fn retry(
     }
 }
 
-/// What a loop over items collects from each run of a flow.
+/// The value that a loop over items collects from each run of a flow.
 pub trait Collected {
-    /// What a run of the flow returns.
+    /// The output of a run of the flow.
     type Output;
-    /// What the loop collects: the only output, or all of them.
+    /// The collected value: the only output, or all of them.
     type Item;
     /// Takes the item out of the output.
     fn collected(output: Self::Output) -> Self::Item;

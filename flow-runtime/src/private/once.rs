@@ -1,5 +1,5 @@
 //! Steps that make one attempt, in the form that engines expect. An `async` block around the node's
-//! future would do, but has a state of its own, which costs as much as the loop around it.
+//! future would do, but its own state costs as much as the loop around it.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,7 +11,7 @@ use crate::error::Failed;
 use crate::node_error::Failure;
 use crate::policy::Policy;
 use crate::scope::Scope;
-use crate::visit::Visit;
+use crate::visit::{Attempts, Visit};
 
 pin_project! {
     /// The future of a node that cannot fail.
@@ -22,7 +22,7 @@ pin_project! {
     }
 }
 
-/// The outcome of `work`, as the outcome of a step.
+/// Turns the outcome of `work` into the outcome of a step.
 #[inline]
 pub fn infallible<T, F: Future<Output = T>>(work: F) -> NodeFuture<F> {
     NodeFuture { work }
@@ -46,10 +46,19 @@ pin_project! {
     }
 }
 
-impl<F, I> Failing<F, I> {
-    /// `into_failure` gives an error of `work` the form that a node's attempts expect.
+impl Attempts<'_> {
+    /// The result of `work`, the only attempt of a visit, with its error in the form that attempts
+    /// have.
+    ///
+    /// `into_failure` is that of [`IntoFailure`](super::IntoFailure). It is named where the error is,
+    /// because rustc shows the bounds of functions. It has a type of its own, because a pointer would
+    /// be stored.
     #[inline]
-    pub(crate) fn new(work: F, into_failure: I) -> Self {
+    pub fn only<T, E, F, I>(work: F, into_failure: I) -> Failing<F, I>
+    where
+        F: Future<Output = Result<T, E>>,
+        I: Fn(E) -> Failure,
+    {
         Failing { work, into_failure }
     }
 }

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-/// Prints a field if its type can be printed: `(&Printed(&value)).__field()`. The method of the more
-/// specific receiver is found first.
+/// Prints a field if its type can be printed: `(&Printed(&value)).__field()`. The method of the
+/// more specific receiver takes precedence.
 pub struct Printed<'a, T>(pub &'a T);
 
-/// For types that implement `Debug`.
+/// Types that implement `Debug`.
 pub trait PrintedDebug {
     /// The value.
     fn __field(&self) -> &dyn fmt::Debug;
@@ -18,7 +18,7 @@ impl<T: fmt::Debug> PrintedDebug for &Printed<'_, T> {
     }
 }
 
-/// For all other types.
+/// The fallback for all other types.
 pub trait PrintedOpaque {
     /// A placeholder.
     fn __field(&self) -> &dyn fmt::Debug;

@@ -7,7 +7,7 @@ use crate::node_error::Failure;
 use crate::transaction::OpenTransaction;
 use crate::visit::Visit;
 
-/// Why an attempt in a transaction failed.
+/// The error of an attempt in a transaction.
 #[derive(Debug)]
 pub enum InTransaction<E> {
     /// The node returned this error, and its transaction was rolled back.

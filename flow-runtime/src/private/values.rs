@@ -1,8 +1,8 @@
 //! Passes on values: from the state to a node, from a collection to the loop over it, to another
 //! thread.
 //!
-//! Each way is a trait or a function of its own so that the error for a type that does not fit is
-//! in our words.
+//! Each way is a trait or a function of its own, so that we word the error for a type that does not
+//! fit.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -20,7 +20,7 @@ pub fn get<T>(slot: &Option<T>) -> &T {
     }
 }
 
-/// As [`get`], for a value that nothing reads later.
+/// Like [`get`], for a value that nothing reads later.
 #[inline]
 pub fn take<T>(slot: &mut Option<T>) -> T {
     match slot.take() {
@@ -29,7 +29,7 @@ pub fn take<T>(slot: &mut Option<T>) -> T {
     }
 }
 
-/// The value in the first place if it was written there, or else that in the second.
+/// The value in the first slot if it was written there, or else the one in the second.
 #[inline]
 pub fn either<'a, T>(own: &'a Option<T>, base: &'a Option<T>) -> &'a T {
     match own {
@@ -38,7 +38,7 @@ pub fn either<'a, T>(own: &'a Option<T>, base: &'a Option<T>) -> &'a T {
     }
 }
 
-/// As [`get`].
+/// Like [`get`], for a borrowed value.
 #[inline]
 pub fn written<T>(value: Option<&T>) -> &T {
     match value {
@@ -61,18 +61,18 @@ fn unassigned() -> ! {
     unreachable!("the analysis accepted a read of a key that is not written")
 }
 
-/// Types that can be read as `Option<&str>`, `Option<&[T]>` and the like: those that dereference to
-/// what is read, as `String` does to `str`.
+/// Types that can be read as `Option<&str>`, `Option<&[T]>` and the like. They dereference to the
+/// type that is read, as `String` does to `str`.
 ///
-/// If a type is not one of them, read it as `Option<&T>` with the type `T` that the flow has.
+/// Read any other type as `Option<&T>`, with the type `T` that the flow has.
 #[diagnostic::on_unimplemented(
     message = "mismatched types: this node reads an `Option<&str>`, `Option<&[T]>` or the like, and the flow has `{Self}`",
     label = "reads another type"
 )]
 pub trait ReadsAs {
-    /// The type as which it is read.
+    /// The type that it is read as.
     type Target: ?Sized;
-    /// The value in that form.
+    /// The value as that type.
     fn read(&self) -> &Self::Target;
 }
 
@@ -85,10 +85,10 @@ impl<T: Deref> ReadsAs for T {
     }
 }
 
-/// Types as which a node behind an `"error"` edge reads the key `error`: [`NodeError`].
+/// Types that a node behind an `"error"` edge reads the key `error` as: [`NodeError`].
 ///
 /// Write `error: &NodeError`. Its text is `error.to_string()`, and
-/// [`downcast_ref`](NodeError::downcast_ref) gives the error that the failed node returned.
+/// [`downcast_ref`](NodeError::downcast_ref) returns the error that the failed node returned.
 #[diagnostic::on_unimplemented(
     message = "`error` is a `NodeError`, and this node reads it as `{Self}`",
     label = "reads `error` as another type",
@@ -117,10 +117,10 @@ impl ReadsError for NodeError {
     }
 }
 
-/// The type of a parameter that is the run's context, as its name says: [`Context`].
+/// The type of a parameter whose name marks it as the run's context: [`Context`].
 ///
-/// A node reads a key of another type with that name by a name of its own: `type Other = own::Context;`
-/// and `&Other`.
+/// To read a key of another type with that name, give the type a name of its own:
+/// `type Other = own::Context;` and `&Other`.
 #[diagnostic::on_unimplemented(
     message = "the parameter `&Context` of a node is the run's context, and `{Self}` is another type",
     label = "is not the run's context",
@@ -139,11 +139,10 @@ impl RunContext for Context {
     }
 }
 
-/// Compiles only if something holds. rustc prints nothing but what is said otherwise, and no name of
-/// a trait.
+/// Compiles only if `holds` is true. rustc prints nothing but `otherwise`, and no name of a trait.
 ///
 /// # Panics
-/// When the program is compiled, if it does not hold.
+/// At compile time, if `holds` is false.
 #[track_caller]
 pub const fn must(holds: bool, otherwise: &str) {
     if !holds {
@@ -151,11 +150,11 @@ pub const fn must(holds: bool, otherwise: &str) {
     }
 }
 
-/// Whether values of a type can be cloned, and how: what is more specific is found first.
+/// Clones values of a type, if it is `Clone`. Inherent items take precedence over the trait's.
 pub struct CloneOf<T>(PhantomData<T>);
 
 impl<T: Clone> CloneOf<T> {
-    /// They can.
+    /// The type is `Clone`.
     pub const __IS_CLONE: bool = true;
 
     /// The clone.
@@ -165,11 +164,11 @@ impl<T: Clone> CloneOf<T> {
     }
 }
 
-/// For all other types: a constant beside each use says what is wrong.
+/// The fallback for all other types. A constant beside each use reports the mistake.
 pub trait NoClone {
     /// The type.
     type Value;
-    /// They cannot.
+    /// The type is not `Clone`.
     const __IS_CLONE: bool = false;
 
     /// Never called.
@@ -182,11 +181,11 @@ impl<T> NoClone for CloneOf<T> {
     type Value = T;
 }
 
-/// Whether values of a type can be printed, and how: what is more specific is found first.
+/// Prints values of a type, if it is `Display`. Inherent items take precedence over the trait's.
 pub struct Prints<T>(PhantomData<T>);
 
 impl<T: fmt::Display> Prints<T> {
-    /// They can.
+    /// The type is `Display`.
     pub const __IS_DISPLAY: bool = true;
 
     /// The value.
@@ -196,11 +195,11 @@ impl<T: fmt::Display> Prints<T> {
     }
 }
 
-/// For all other types: a constant beside each use says what is wrong.
+/// The fallback for all other types. A constant beside each use reports the mistake.
 pub trait NoDisplay {
     /// The type.
     type Value;
-    /// They cannot.
+    /// The type is not `Display`.
     const __IS_DISPLAY: bool = false;
 
     /// Never called.
@@ -213,12 +212,12 @@ impl<T> NoDisplay for Prints<T> {
     type Value = T;
 }
 
-/// Whether two types are one, and a value of the one as one of the other: what is more specific is
-/// found first.
+/// Passes on a value of one type as the other, if both types are the same. Inherent items take
+/// precedence over those of the trait.
 pub struct SameType<A, B: ?Sized>(PhantomData<(A, PhantomData<B>)>);
 
 impl<T> SameType<T, T> {
-    /// They are.
+    /// The types are the same.
     pub const __IS_SAME: bool = true;
 
     /// The value.
@@ -228,13 +227,13 @@ impl<T> SameType<T, T> {
     }
 }
 
-/// For all other pairs: a constant beside each use says what is wrong.
+/// The fallback for all other pairs. A constant beside each use reports the mistake.
 pub trait OtherType {
     /// The first type.
     type First;
     /// The second type.
     type Second: ?Sized;
-    /// They are not.
+    /// The types differ.
     const __IS_SAME: bool = false;
 
     /// Never called.
@@ -251,43 +250,44 @@ impl<A, B: ?Sized> OtherType for SameType<A, B> {
     type Second = B;
 }
 
-/// Whether a type dereferences to another one: what is more specific is found first.
+/// Tests if a type dereferences to another one. Inherent items take precedence over the trait's.
 pub struct DerefsTo<A, B: ?Sized>(PhantomData<(A, PhantomData<B>)>);
 
 impl<A: Deref<Target = B>, B: ?Sized> DerefsTo<A, B> {
-    /// It does.
+    /// The first type dereferences to the second one.
     pub const __HOLDS: bool = true;
 }
 
-/// For all other pairs.
+/// The fallback for all other pairs.
 pub trait NoDeref {
-    /// It does not.
+    /// The first type does not dereference to the second one.
     const __HOLDS: bool = false;
 }
 
 impl<A, B: ?Sized> NoDeref for DerefsTo<A, B> {}
 
-/// As [`DerefsTo`], by way of a third type.
+/// Like [`DerefsTo`], through a third type.
 pub struct DerefsTwiceTo<A, B: ?Sized>(PhantomData<(A, PhantomData<B>)>);
 
 impl<A: Deref<Target: Deref<Target = B>>, B: ?Sized> DerefsTwiceTo<A, B> {
-    /// It does.
+    /// The first type dereferences to the second one.
     pub const __HOLDS: bool = true;
 }
 
-/// For all other pairs.
+/// The fallback for all other pairs.
 pub trait NoDerefTwice {
-    /// It does not.
+    /// The first type does not dereference to the second one.
     const __HOLDS: bool = false;
 }
 
 impl<A, B: ?Sized> NoDerefTwice for DerefsTwiceTo<A, B> {}
 
-/// Lends a value of type `A` to a node that reads a `&B`: `(&&&&Lend::<A, B>(value, PhantomData)).__lend()`.
-/// The method of the more specific receiver is found first.
+/// Lends a value of type `A` to a node that reads a `&B`:
+/// `(&&&&Lend::<A, B>(value, PhantomData)).__lend()`. The method of the more specific receiver
+/// takes precedence.
 pub struct Lend<'a, A, B: ?Sized>(pub &'a A, pub PhantomData<B>);
 
-/// If the types are the same.
+/// Implemented if the types are the same.
 pub trait LendSame<'a> {
     /// The type.
     type Type: ?Sized;
@@ -303,7 +303,7 @@ impl<'a, T> LendSame<'a> for &&&Lend<'a, T, T> {
     }
 }
 
-/// If the first type dereferences to the second one.
+/// Implemented if the first type dereferences to the second one.
 pub trait LendTarget<'a> {
     /// The second type.
     type Type: ?Sized;
@@ -319,7 +319,7 @@ impl<'a, A: Deref<Target = B>, B: ?Sized> LendTarget<'a> for &&Lend<'a, A, B> {
     }
 }
 
-/// If the first type dereferences to the second one by way of a third.
+/// Implemented if the first type dereferences to the second one through a third.
 pub trait LendTargetOfTarget<'a> {
     /// The second type.
     type Type: ?Sized;
@@ -338,7 +338,7 @@ where
     }
 }
 
-/// For all other pairs: a constant beside each use says what is wrong.
+/// The fallback for all other pairs. A constant beside each use reports the mistake.
 pub trait LendOther<'a> {
     /// The second type.
     type Type: ?Sized;
@@ -352,7 +352,7 @@ impl<'a, A, B: ?Sized> LendOther<'a> for Lend<'a, A, B> {
     type Type = B;
 }
 
-/// Values that a node with `retry` can take: they are cloned for each attempt, so they are `Clone`.
+/// Values that a node with `retry` can take. They are `Clone`, because each attempt gets a clone.
 ///
 /// Derive `Clone` for the type, or let the node read it by reference.
 #[diagnostic::on_unimplemented(
@@ -372,8 +372,8 @@ impl<T: Clone> Cloneable for T {
     }
 }
 
-/// Values that a node with `blocking` can read by reference: it works on another thread, with a
-/// clone, so they are `Clone`.
+/// Values that a node with `blocking` can read by reference. They are `Clone`, because the node
+/// works on another thread, with a clone.
 ///
 /// Derive `Clone` for the type, or share its values as an `Arc`.
 #[diagnostic::on_unimplemented(
@@ -400,8 +400,8 @@ where
     }
 }
 
-/// Items of a collection that the body of a loop can take by value: it takes clones, so they are
-/// `Clone`.
+/// Items of a collection that the body of a loop can take by value. They are `Clone`, because the
+/// body takes clones.
 ///
 /// Derive `Clone` for the type of the items, or let the body read its item by reference.
 #[diagnostic::on_unimplemented(
@@ -453,8 +453,8 @@ pub fn count(items: &impl Iterator) -> usize {
     items.size_hint().0
 }
 
-/// Whether a type is a `Result`, whatever its name: the constant of the more specific receiver is
-/// found first.
+/// Tests if a type is a `Result`, whatever its name. The inherent constant takes precedence over
+/// that of the trait.
 pub struct ResultCheck<T>(PhantomData<T>);
 
 impl<T, E> ResultCheck<Result<T, E>> {
@@ -462,7 +462,7 @@ impl<T, E> ResultCheck<Result<T, E>> {
     pub const __IS_RESULT: bool = true;
 }
 
-/// For all other types.
+/// The fallback for all other types.
 pub trait NoResult {
     /// The type is not a `Result`.
     const __IS_RESULT: bool = false;

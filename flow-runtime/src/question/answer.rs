@@ -21,7 +21,7 @@ pub trait Human: Step<Outcome = Self> + Send + Sized + 'static {
     /// The name of the type, as written.
     const NAME: &'static str;
 
-    /// How its values are read from JSON and written to it.
+    /// The way in which its values are read from JSON and written to it.
     #[doc(hidden)]
     const FORM: Form<Self>;
 
@@ -30,11 +30,11 @@ pub trait Human: Step<Outcome = Self> + Send + Sized + 'static {
         None
     }
 
-    /// The value of this JSON.
+    /// Reads a value from this JSON.
     ///
     /// # Errors
     ///
-    /// It is not a value of the type.
+    /// The JSON is not a value of the type.
     fn from_json(value: Value) -> Result<Self, serde_json::Error> {
         (Self::FORM.give)(value)
     }
@@ -49,12 +49,12 @@ pub trait Human: Step<Outcome = Self> + Send + Sized + 'static {
     }
 }
 
-/// Whether values of a type can come from outside, as JSON, and how: what is more specific is found
-/// first.
+/// Finds the form of a type whose values can come from outside, as JSON. Inherent items take
+/// precedence over those of the trait.
 pub struct FormOf<T>(PhantomData<T>);
 
 impl<T: Stored> FormOf<T> {
-    /// They can.
+    /// The type has a form.
     pub const __HAS_FORM: bool = true;
     /// The form of the type.
     pub const __FORM: Form<T> = Form {
@@ -64,11 +64,11 @@ impl<T: Stored> FormOf<T> {
     };
 }
 
-/// For all other types: a constant beside each use says what is wrong.
+/// The fallback for all other types. A constant beside each use reports the mistake.
 pub trait NoForm {
     /// The type.
     type Value;
-    /// They cannot.
+    /// The type has no form.
     const __HAS_FORM: bool = false;
     /// Never used.
     const __FORM: Form<Self::Value> = Form {
@@ -82,9 +82,9 @@ impl<T> NoForm for FormOf<T> {
     type Value = T;
 }
 
-/// How the values of a type are read from JSON and written to it. If [`Human`] required this
-/// directly of its types, rustc would report for a type without serde's derives that they are
-/// missing, twice, and not what we say.
+/// The way in which the values of a type are read from JSON and written to it. If [`Human`]
+/// required serde's derives directly, rustc would report missing ones twice, and without our
+/// message.
 pub struct Form<T> {
     keep: fn(&T) -> Result<Value, serde_json::Error>,
     give: fn(Value) -> Result<T, serde_json::Error>,
@@ -109,7 +109,7 @@ impl<T> fmt::Debug for Form<T> {
             `serde_json::Value`, such as `serde_json::json!(…)`"
 )]
 pub trait Submission {
-    /// The answer as JSON, with its type.
+    /// Returns the answer as JSON, with its type.
     #[doc(hidden)]
     fn submit(self) -> Result<SubmittedValue, serde_json::Error>;
 }
@@ -119,16 +119,16 @@ pub trait Submission {
 #[derive(Debug)]
 pub struct SubmittedValue {
     value: Value,
-    /// Its type and the type's name, if it was a value in Rust.
+    /// The type and its name, if the answer was a value in Rust.
     of: Option<(TypeId, &'static str)>,
 }
 
 impl SubmittedValue {
-    /// The answer as JSON, if its type has this name or is not known.
+    /// Returns the answer as JSON, if its type has this name or is unknown.
     ///
     /// # Errors
     ///
-    /// It is a value of a type of another name, in words.
+    /// The type of the answer has another name.
     pub fn of_type_named(self, name: &str) -> Result<Value, String> {
         match self.of {
             Some((_, other)) if other != name => Err(format!("it is a `{other}`")),
@@ -137,13 +137,13 @@ impl SubmittedValue {
     }
 }
 
-/// The answer as JSON, if the same answer is read from it.
+/// Returns the answer as JSON, if the same answer is read from it.
 fn survives<T: Human>(answer: &T) -> Result<Value, serde_json::Error> {
     let written = answer.to_json()?;
     let read = T::from_json(written.clone())?.to_json()?;
     match difference(&written, &read) {
         None => Ok(written),
-        // One that is written differently each time cannot be checked.
+        // An answer that is written differently each time cannot be checked.
         Some(_) if difference(&written, &answer.to_json()?).is_some() => Ok(written),
         Some(inexact) => Err(serde_json::Error::custom(inexact)),
     }
@@ -168,13 +168,13 @@ impl<T: Human> Submission for T {
     }
 }
 
-/// A question of a flow, and the type that the answer has to have.
+/// A question of a flow, and the type of its answer.
 #[derive(Debug, Clone)]
 pub struct Question {
-    pub(super) path: String,
-    pub(super) prompt: String,
-    pub(super) timeout: Option<Duration>,
-    pub(super) kind: QuestionType,
+    pub(crate) path: String,
+    pub(crate) prompt: String,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) kind: QuestionType,
 }
 
 /// A type that people are asked for.
@@ -212,16 +212,16 @@ impl QuestionType {
         self.name
     }
 
-    /// An answer as JSON, if it is a value of the type, and one that JSON can say.
+    /// Returns an answer as JSON, if it is a value of the type, and JSON can express it.
     ///
     /// # Errors
     ///
-    /// Why it is not such a value, in words.
+    /// The reason why it is not such a value, in words.
     pub fn accept(&self, answer: impl Submission) -> Result<Value, String> {
         self.accept_submitted(answer.submit())
     }
 
-    /// The same, for an answer of any type.
+    /// Like [`accept`](Self::accept), for an answer of any type.
     #[doc(hidden)]
     pub fn accept_submitted(
         &self,
@@ -243,7 +243,7 @@ impl QuestionType {
     ///
     /// # Errors
     ///
-    /// What the deserializer gave is not a value of the type.
+    /// The deserializer did not return a value of the type.
     pub fn read(
         &self,
         deserializer: &mut dyn erased_serde::Deserializer<'_>,
@@ -253,7 +253,7 @@ impl QuestionType {
 
     /// The type's JSON Schema: that of `schemars::JsonSchema` if the type implements it (feature
     /// `schemars`), or else [what its `Deserialize` requests](crate::shape::Shape::json_schema).
-    /// `None` if that is nothing in particular, as for an internally tagged enum.
+    /// `None` if it requests nothing in particular, as for an internally tagged enum.
     pub fn schema(&self) -> Option<Value> {
         (self.schema)().or_else(|| shape_of(|probe| self.read(probe)).json_schema())
     }
@@ -262,7 +262,7 @@ impl QuestionType {
     ///
     /// # Errors
     ///
-    /// Why it is not, in words.
+    /// The reason why it is not, in words.
     pub fn check(&self, value: &Value) -> Result<(), String> {
         (self.check)(value)
     }
@@ -296,20 +296,19 @@ impl Question {
     }
 
     /// The JSON Schema of the answer: that of `schemars::JsonSchema` if its type implements it
-    /// (feature `schemars`), or else
-    /// [what its `Deserialize` requests](crate::shape::Shape::json_schema). `None` if that is
-    /// nothing in particular.
+    /// (feature `schemars`), or else [what its `Deserialize`
+    /// requests](crate::shape::Shape::json_schema). `None` if it requests nothing in particular.
     pub fn schema(&self) -> Option<Value> {
         self.kind.schema()
     }
 
-    /// Reads a value of the type of the answer from a deserializer, and drops it. The deserializer
-    /// sees the parts of the answer, so a program that has people fill in an answer can find them
-    /// out this way.
+    /// Reads a value of the answer's type from a deserializer, and drops it. The deserializer sees
+    /// the parts of the answer. A program in which people fill in an answer can find its parts this
+    /// way.
     ///
     /// # Errors
     ///
-    /// What the deserializer gave is not a value of the type.
+    /// The deserializer did not return a value of the type.
     pub fn read(
         &self,
         deserializer: &mut dyn erased_serde::Deserializer<'_>,
@@ -321,7 +320,7 @@ impl Question {
     ///
     /// # Errors
     ///
-    /// Why it is not, in words.
+    /// The reason why it is not, in words.
     pub fn check(&self, value: &Value) -> Result<(), String> {
         self.kind.check(value)
     }
@@ -337,8 +336,7 @@ pub trait Answer: Send + Sync + 'static {
     ///
     /// # Errors
     ///
-    /// There is no answer. The run ends with
-    /// [`FlowError::Unanswered`](crate::FlowError::Unanswered).
+    /// Nobody answered. The run ends with [`FlowError::Unanswered`](crate::FlowError::Unanswered).
     async fn answer(&self, question: &Question) -> Result<Value, BoxError>;
 }
 

@@ -1,12 +1,10 @@
-//! The questions of flows to people, and who answers them in a run without a store.
+//! The questions of flows to people, and their answers in a run without a store.
 //!
-//! Whether a flow asks anything is part of its type, so that `run`, which has nobody to ask, does
-//! not compile for a flow that asks.
+//! The type of a flow says if it asks anything. So `run`, which has nobody to ask, does not compile
+//! for a flow that asks.
 
 #[cfg(feature = "stored")]
 mod answer;
-#[cfg(feature = "stored")]
-mod ask;
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,10 +13,6 @@ use std::marker::PhantomData;
 pub use answer::{
     Answer, Form, FormOf, Human, NoForm, Question, QuestionType, Submission, SubmittedValue,
 };
-#[cfg(feature = "stored")]
-pub use ask::ask;
-#[cfg(feature = "stored")]
-pub(crate) use ask::of_another_type;
 
 /// A node whose value `T` comes from a person.
 pub struct Asked<T>(PhantomData<fn() -> T>);
@@ -35,22 +29,22 @@ impl<T> fmt::Debug for Asked<T> {
     }
 }
 
-/// A flow that asks nobody, and so needs nobody to answer.
+/// A flow that asks nobody.
 ///
 /// Messages should not show this trait: rustc names the flow and [`Unattended`](crate::Unattended)
-/// instead, or [`CanAnswer`].
+/// or [`CanAnswer`] instead.
 ///
 /// The lifetime has no meaning. A bound without one, on types that are all known, would have to
 /// hold where a flow is defined, and not only where it is run.
 pub trait Unasked<'a> {}
 
-/// Whether a flow asks people, as a type.
+/// A type that says if a flow asks people.
 #[derive(Debug)]
 pub struct AsksPeople<const ASKS: bool>;
 
 impl<'a> Unasked<'a> for AsksPeople<false> {}
 
-/// Options without anybody to ask.
+/// Options with nobody to ask.
 #[derive(Debug, Clone, Copy)]
 pub struct NoAnswers;
 
@@ -59,10 +53,9 @@ pub struct NoAnswers;
 #[derive(Debug, Clone, Copy)]
 pub struct Answers;
 
-/// Options of a run under which the questions of a flow `F` are answered.
+/// Options of a run that answer the questions of a flow `F`.
 ///
-/// Pass `RunOptions::answer`, or start the flow with
-/// `flow_durable::Runtime`.
+/// Pass `RunOptions::answer`, or start the flow with `flow_durable::Runtime`.
 #[diagnostic::on_unimplemented(
     message = "nobody is there to answer what `{F}` asks people",
     label = "needs somebody who answers",

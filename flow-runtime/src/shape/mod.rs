@@ -3,9 +3,9 @@
 //!
 //! A struct requests its fields by name, an enum its variants. The hard thing is that one read
 //! takes only one variant of each enum, and ends at the first value that cannot be made up. So the
-//! type is read again and again, each time through something that is not known yet. A type that
-//! requests nothing in particular, such as an internally tagged enum, is JSON for the person who
-//! fills it in.
+//! type is read repeatedly, each time through something that is not known yet. A type that requests
+//! nothing in particular, such as an internally tagged enum, is JSON for the person who fills it
+//! in.
 
 mod probe;
 mod schema;
@@ -14,13 +14,13 @@ use serde::de;
 
 use probe::Probe;
 
-/// The largest number of reads of a type. Anything that is not known then is JSON.
+/// The maximum number of reads of a type. Parts that are still unknown then are JSON.
 const READS: usize = 1000;
 
 /// The way in which a value of a type is filled in.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
-    /// Nothing is known of it yet. Not in the result of [`shape_of`].
+    /// Not known yet. Never in the result of [`shape_of`].
     Unknown,
     /// There is only one value.
     Unit,
@@ -72,9 +72,9 @@ pub struct Variant {
 /// The content of a variant.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Content {
-    /// Nothing is known of it yet. Not in the result of [`shape_of`].
+    /// Not known yet. Never in the result of [`shape_of`].
     Unknown,
-    /// None.
+    /// No content.
     Unit,
     /// One value, or several without names.
     Value(Shape),
@@ -82,7 +82,7 @@ pub enum Content {
     Fields(Vec<Field>),
 }
 
-/// The shape of a type whose values are read by this function, such as
+/// The shape of the type whose values this function reads, such as
 /// [`Question::read`](crate::Question::read).
 pub fn shape_of(
     mut read: impl FnMut(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), erased_serde::Error>,
@@ -93,7 +93,7 @@ pub fn shape_of(
             shape: &mut shape,
             around: None,
         };
-        // Whether the read succeeds does not matter: the type has already requested what it needs.
+        // The result of the read does not matter: the type has already requested what it needs.
         let _ = read(&mut <dyn erased_serde::Deserializer<'_>>::erase(probe));
         if shape.is_known() {
             break;
@@ -114,7 +114,7 @@ impl Shape {
         }
     }
 
-    /// Turns everything that is still unknown into JSON.
+    /// Turns all parts that are still unknown into JSON.
     fn settle(&mut self) {
         match self {
             Shape::Unknown => *self = Shape::Any,

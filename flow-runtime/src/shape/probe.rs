@@ -10,7 +10,7 @@ use serde::forward_to_deserialize_any;
 
 use super::{Content, Field, Shape, Variant};
 
-/// The types that are being read, from the innermost to the outermost: a type that contains itself
+/// The types that are being read, from the innermost to the outermost. A type that contains itself
 /// is not read again inside itself.
 #[derive(Clone, Copy)]
 pub(super) struct Around<'a> {
@@ -25,7 +25,7 @@ pub(super) struct Probe<'a> {
     pub(super) around: Option<&'a Around<'a>>,
 }
 
-/// There was nothing to read.
+/// The error of a read that has nothing to read.
 #[derive(Debug)]
 pub(super) struct Nothing;
 
@@ -44,7 +44,7 @@ impl de::Error for Nothing {
 }
 
 impl<'a> Probe<'a> {
-    /// The same shape inside a type of this name. `None` if it is inside that type already.
+    /// Adds a type to those around. `None` if it is among them already.
     fn enter(&self, name: &'static str, parts: &'static [&'static str]) -> Option<Around<'a>> {
         let mut around = self.around;
         while let Some(one) = around {
@@ -244,8 +244,8 @@ fn unknown_fields(names: &'static [&'static str]) -> Vec<Field> {
     names.iter().map(unknown).collect()
 }
 
-/// The fields of a struct. The first one that is not known comes before the others, because a value
-/// that cannot be made up ends the read.
+/// The fields of a struct. The first unknown one comes before the others, because a value that
+/// cannot be made up ends the read.
 struct Fields<'a> {
     fields: &'a mut [Field],
     order: std::vec::IntoIter<usize>,

@@ -5,10 +5,9 @@ use serde_json::{Map, Value, json};
 use super::{Content, Field, Shape, Variant};
 
 impl Shape {
-    /// The shape as a JSON Schema, which allows every value that serde writes, and others. It does not
-    /// say which fields have to be there, because serde does not say which have a default; nor does
-    /// it know what a `try_from` or a `deserialize_with` refuses. `None` if it would allow
-    /// everything.
+    /// The shape as a JSON Schema, which allows every value that serde writes, and others. It lists
+    /// no field as required, because serde does not say which fields have a default. It does not
+    /// know what a `try_from` or a `deserialize_with` refuses. `None` if it would allow everything.
     ///
     /// # Examples
     ///
@@ -74,7 +73,7 @@ fn schema(shape: &Shape) -> Value {
     }
 }
 
-/// JSON has no integers of more than 64 bits here, so a bound beyond them says nothing.
+/// The schema of an integer. Bounds beyond 64 bits, which JSON does not have here, are left out.
 fn integer(least: i128, greatest: i128) -> Value {
     let mut integer = json!({ "type": "integer" });
     if let Ok(least) = i64::try_from(least) {
@@ -92,8 +91,8 @@ fn object(fields: &[Field]) -> Value {
     json!({ "type": "object", "properties": properties })
 }
 
-/// A variant in the way in which serde writes it unless it is told otherwise. Of another way, such
-/// as a tag, the shape is not that of an enum.
+/// The schema of a variant in serde's default representation. In another one, such as with a tag,
+/// the shape is not that of an enum.
 fn variant(Variant { name, content }: &Variant) -> Value {
     let content = match content {
         Content::Unit => return json!({ "const": name }),

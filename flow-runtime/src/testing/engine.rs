@@ -64,7 +64,7 @@ impl<V> ScriptedEngine<V> {
         self.seen().visits.push(visit);
     }
 
-    /// What the script of a node returns. `None` if it has none and runs itself.
+    /// The outcome that the script of a node returns. `None` if the node itself runs.
     fn scripted<N: Step + 'static>(&self, frame: &Frame<'_>) -> Option<Result<N::Outcome, Failed>> {
         let visit = visit_of(frame);
         let path = visit.path.clone();

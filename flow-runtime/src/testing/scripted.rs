@@ -1,4 +1,4 @@
-//! What scripted nodes return.
+//! Scripts for the nodes of a run.
 
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use crate::testing::visited::{NoValues, ScriptedRun, Visited};
 /// A node is scripted by its type: a script returns what the node returns. The script sees how
 /// often the node was visited before. Scripted nodes have no retries, timeouts or fallbacks.
 ///
-/// A wait between nodes does not wait. A question is answered by the script of its type.
+/// A wait between nodes returns immediately. A question is answered by the script of its type.
 ///
 /// # Examples
 ///
@@ -67,7 +67,7 @@ pub struct Scripted<V = NoValues> {
 pub(super) struct Scripts {
     /// Each is a [`Script`] of the node. With a path, it applies only to the node there.
     by_node: HashMap<(TypeId, Option<String>), Arc<dyn Any + Send + Sync>>,
-    /// Nodes without a script fail the test.
+    /// True if nodes without a script fail the test.
     is_strict: bool,
 }
 
@@ -82,10 +82,10 @@ impl<N: Step> Script<N> {
     }
 }
 
-/// How to run a node.
+/// The way to run a node.
 pub(super) enum Found {
     Script(Arc<dyn Any + Send + Sync>),
-    /// There is no script: the node itself runs.
+    /// The node itself runs, without a script.
     Itself,
     /// The node has no script but should have one.
     Missing,
@@ -104,7 +104,7 @@ impl Scripts {
 }
 
 impl Scripted {
-    /// No scripts yet. Nodes without one run.
+    /// Creates an empty set of scripts. Nodes without a script run.
     pub fn new() -> Self {
         Scripted {
             scripts: Arc::default(),
@@ -112,7 +112,7 @@ impl Scripted {
         }
     }
 
-    /// No scripts yet. A node without one fails the test.
+    /// Creates an empty set of scripts. A node without a script fails the test.
     pub fn strict() -> Self {
         let scripts = Scripts {
             is_strict: true,
@@ -186,8 +186,8 @@ impl<V> Scripted<V> {
         self.add::<N>(None, move |visit| Ok(script(visit)))
     }
 
-    /// As [`node`](Scripted::node), but only for the node with this path, such as
-    /// `orders.payment.charge`: for a node that a flow contains more than once.
+    /// Like [`node`](Scripted::node), but only for the node with this path, such as
+    /// `orders.payment.charge`. For a node that a flow contains more than once.
     pub fn node_at<N: Step + 'static>(
         self,
         path: &str,
@@ -196,8 +196,8 @@ impl<V> Scripted<V> {
         self.add::<N>(Some(path.to_owned()), move |visit| Ok(script(visit)))
     }
 
-    /// As [`node`](Scripted::node), for a node that may fail. An error stands for that of the
-    /// node's last attempt: it leads along the edge `"error"`, or ends the run.
+    /// Like [`node`](Scripted::node), for a node that may fail. An error stands for that of the
+    /// node's last attempt: it follows the edge `"error"`, or ends the run.
     pub fn try_node<N: Step + 'static, E: Into<BoxError>>(
         self,
         script: impl Fn(&Visited) -> Result<N::Outcome, E> + Send + Sync + 'static,

@@ -1,6 +1,7 @@
-//! What a scripted run did.
+//! The record of a scripted run.
 
 use crate::error::FlowError;
+use crate::step_key::NodePath;
 
 /// A run with scripted nodes: its result, and its visits.
 #[derive(Debug)]
@@ -15,7 +16,7 @@ impl<O> ScriptedRun<O> {
     ///
     /// # Errors
     ///
-    /// Why it did not reach an end.
+    /// The run did not reach an end.
     pub fn result(&self) -> Result<&O, &FlowError> {
         self.result.as_ref()
     }
@@ -24,7 +25,7 @@ impl<O> ScriptedRun<O> {
     ///
     /// # Errors
     ///
-    /// Why it did not reach an end.
+    /// The run did not reach an end.
     pub fn into_result(self) -> Result<O, FlowError> {
         self.result
     }
@@ -64,7 +65,7 @@ impl Visited {
 
     /// The name of the node, such as `charge`.
     pub fn node(&self) -> &str {
-        self.path.rsplit('.').next().unwrap_or(&self.path)
+        NodePath::new(&self.path).last()
     }
 
     /// The number of the visit, from 1, among those to this node in the same run of its flow.
@@ -72,9 +73,9 @@ impl Visited {
         self.number
     }
 
-    /// The value of a key of the flow when the visit began. `None` if there was none. The values
-    /// are known only [with values](super::Scripted::with_values), and only for the nodes of flows,
-    /// not for branches and items.
+    /// The value of a key of the flow when the visit began. `None` if it had none. Values are kept
+    /// only [with values](super::Scripted::with_values), and only for the nodes of flows, not for
+    /// branches and items.
     ///
     /// # Panics
     ///

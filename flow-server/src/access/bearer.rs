@@ -13,7 +13,7 @@ use super::principal::{Authenticate, Principal};
 
 /// Authenticates requests by `Authorization: Bearer TOKEN`.
 ///
-/// Only hashes of the tokens are kept, and they are compared in constant time. `Debug` shows none.
+/// Keeps only hashes of the tokens and compares them in constant time. `Debug` shows no tokens.
 ///
 /// # Examples
 ///
@@ -38,11 +38,11 @@ impl fmt::Debug for BearerTokens {
     }
 }
 
-/// Why a file of tokens cannot be used.
+/// The reason why a file of tokens cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TokenFileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("the file of tokens cannot be read: {0}")]
     Read(#[from] std::io::Error),
     /// A line is neither empty, a comment, `operator TOKEN` nor `owner NAME TOKEN`.
@@ -51,7 +51,7 @@ pub enum TokenFileError {
         /// The number of the line, from 1.
         line: usize,
     },
-    /// A token is so short that it could be guessed.
+    /// A token is too short to be safe from guessing.
     #[error("the token in line {line} has fewer than 16 characters, so it could be guessed")]
     Short {
         /// The number of the line, from 1.
@@ -60,12 +60,12 @@ pub enum TokenFileError {
 }
 
 impl BearerTokens {
-    /// No tokens: every request is refused.
+    /// Creates a set without tokens, which refuses every request.
     pub fn new() -> Self {
         BearerTokens::default()
     }
 
-    /// Adds a token of whoever runs the server.
+    /// Adds a token of an operator, who runs the server.
     pub fn operator(self, token: impl AsRef<str>) -> Self {
         self.token(token.as_ref(), Principal::operator())
     }
@@ -80,8 +80,8 @@ impl BearerTokens {
         self
     }
 
-    /// Reads tokens from a file with lines `operator TOKEN` and `owner NAME TOKEN`. Empty lines, and
-    /// lines that begin with `#`, mean nothing.
+    /// Reads tokens from a file with lines `operator TOKEN` and `owner NAME TOKEN`. Empty lines and
+    /// lines that begin with `#` are skipped.
     ///
     /// # Errors
     ///
@@ -110,7 +110,7 @@ impl BearerTokens {
     fn find(&self, token: &str) -> Option<&Principal> {
         let hash = hash(token);
         let mut found = None;
-        // All are compared, so that the time says nothing.
+        // Compares all, so that the time reveals nothing.
         for (known, principal) in &self.tokens {
             if bool::from(known.ct_eq(&hash)) {
                 found = Some(principal);
@@ -127,7 +127,7 @@ impl Authenticate for BearerTokens {
     }
 }
 
-/// The token that a request carries. `None` if it has several headers with tokens.
+/// Returns the token of a request, or `None` if several headers carry tokens.
 pub(crate) fn bearer(request: &Parts) -> Option<&str> {
     let mut values = request.headers.get_all(header::AUTHORIZATION).iter();
     let value = values.next().filter(|_| values.next().is_none())?;

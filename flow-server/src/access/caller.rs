@@ -13,15 +13,15 @@ use super::principal::{Principal, Who};
 use crate::app::App;
 use crate::problem::Problem;
 
-/// How many bytes a name can have by which stores look for executions.
+/// The maximum length in bytes of a name that stores search by.
 const LONGEST_NAME: usize = 512;
 
-/// Who sent a request, with the executions that they may see. Handlers get executions from here, and
-/// from nowhere else.
+/// The sender of a request, and the executions that they may see. Handlers reach executions only
+/// through a caller.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     principal: Principal,
-    /// Those of the owner, or all of them for an operator or a link.
+    /// The executions of the owner, or all of them for an operator or a link.
     executions: Executions,
     runtime: Runtime,
 }
@@ -58,11 +58,11 @@ impl Caller {
         })
     }
 
-    /// Their executions.
+    /// Returns the executions of the caller.
     ///
     /// # Errors
     ///
-    /// A link is for one execution.
+    /// The caller has a link, which is for one execution.
     pub(crate) fn executions(&self) -> Result<&Executions, Problem> {
         match self.principal.0 {
             Who::Operator | Who::Owner(_) => Ok(&self.executions),
@@ -70,8 +70,8 @@ impl Caller {
         }
     }
 
-    /// The executions among which a new one starts: those of this owner, if the caller may start
-    /// for them.
+    /// Returns the executions that a new one joins: those of `owner`, if the caller may start
+    /// executions for them.
     pub(crate) fn starting(&self, owner: Option<&str>) -> Result<Executions, Problem> {
         let own = match &self.principal.0 {
             Who::Owner(own) => Some(&**own),
@@ -89,7 +89,7 @@ impl Caller {
         }
     }
 
-    /// One of their executions.
+    /// Returns an execution that the caller may see.
     pub(crate) async fn execution(&self, id: ExecutionId) -> Result<Execution, Problem> {
         match &self.principal.0 {
             Who::Link { step: Some(_), .. } => Err(no_execution(id)),
@@ -103,8 +103,8 @@ impl Caller {
         }
     }
 
-    /// The owner for whom their streams are counted, of this execution or of all of theirs. `None` for
-    /// an operator. A link is counted for the owner of its execution, since owners make links.
+    /// Returns the owner whose limit of streams applies. `None` for an operator. A link counts
+    /// towards the owner of its execution, since owners make links.
     pub(crate) fn counted_for(&self, execution: Option<&Execution>) -> Option<String> {
         let owner = execution.and_then(Execution::owner);
         match (&self.principal.0, owner) {
@@ -114,13 +114,13 @@ impl Caller {
         }
     }
 
-    /// All executions that they may see, to look at this one of them.
+    /// Returns all executions of the caller, after a check that this one is visible.
     pub(crate) async fn executions_with(&self, id: ExecutionId) -> Result<&Executions, Problem> {
         self.execution(id).await?;
         Ok(&self.executions)
     }
 
-    /// The open questions of an execution that they may see.
+    /// Returns the open questions of an execution that the caller may see.
     pub(crate) async fn questions(&self, id: ExecutionId) -> Result<Vec<OpenQuestion>, Problem> {
         match &self.principal.0 {
             Who::Link {
@@ -141,7 +141,7 @@ impl Caller {
             .collect())
     }
 
-    /// An open question that they may see.
+    /// Returns an open question that the caller may see.
     pub(crate) async fn question(&self, token: Token) -> Result<OpenQuestion, Problem> {
         let question = self.executions.question(token).await?;
         if !self.may_answer(&question) {
@@ -158,12 +158,12 @@ impl Caller {
         }
     }
 
-    /// Whether they may see a question, but not its execution.
+    /// Returns `true` if the caller may see a question, but not its execution.
     pub(crate) fn sees_only_questions(&self) -> bool {
         matches!(&self.principal.0, Who::Link { step: Some(_), .. })
     }
 
-    /// The executions, to answer a question that [`question`](Self::question) has shown.
+    /// Returns the executions to answer a question that [`question`](Self::question) returned.
     pub(crate) fn answering(&self) -> &Executions {
         &self.executions
     }
@@ -184,7 +184,7 @@ impl Caller {
         self.principal.0 == Who::Operator
     }
 
-    /// Refuses everybody but an operator.
+    /// Refuses everyone except operators.
     pub(crate) fn must_be_operator(&self) -> Result<(), Problem> {
         if !self.is_operator() {
             return Err(Problem::forbidden("this is for whoever runs the server"));
@@ -213,7 +213,7 @@ impl FromRequestParts<Arc<App>> for Operator {
     }
 }
 
-/// Where a request comes from, as far as that is known.
+/// Returns the address that a request comes from, if it is known.
 fn peer(parts: &Parts) -> IpAddr {
     let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
     peer.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |peer| peer.0.ip())

@@ -1,4 +1,4 @@
-//! What stands before the runtime.
+//! Access control in front of the runtime.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,11 +13,11 @@ use super::principal::Authenticate;
 use crate::limits::Limits;
 use crate::problem::Problem;
 
-/// The runtime, behind the question who asks. Only this module and its neighbours can touch it.
+/// The runtime, behind authentication. Only this module and its neighbours can access it.
 pub(crate) struct Guard {
     pub(super) runtime: Runtime,
     pub(super) authentication: Arc<dyn Authenticate>,
-    /// Whether that is of the program: without one, requests of this machine are let in.
+    /// `true` if the program set an authentication. Otherwise, requests of this machine are let in.
     asks_who: bool,
     pub(super) links: Links,
     pub(super) limiter: Limiter,
@@ -39,7 +39,7 @@ impl Guard {
         }
     }
 
-    /// Whether a request has to say who sends it.
+    /// Returns `true` if a request must be authenticated.
     pub(crate) fn asks_who(&self) -> bool {
         self.asks_who
     }
@@ -55,13 +55,13 @@ impl Guard {
         Ok(())
     }
 
-    /// How many executions this process could not continue.
+    /// Returns the number of executions that this process could not continue.
     pub(crate) async fn refused(&self) -> Result<usize, Problem> {
         Ok(self.runtime.refused().await?.len())
     }
 
-    /// Stops the executions of this process when their running steps have ended, or after this time,
-    /// and gives up its claims.
+    /// Stops the executions of this process when their running steps have ended, or after
+    /// `at_most`, and releases its claims.
     pub(crate) async fn drain(&self, at_most: Duration) {
         self.runtime.drain(at_most).await;
     }

@@ -14,15 +14,15 @@ use serde_json::{Map, Value};
 use super::bearer::bearer;
 use super::principal::{Authenticate, Principal};
 
-/// Authenticates requests by `Authorization: Bearer` with a JSON Web Token that an identity provider
-/// has signed.
+/// Authenticates requests by `Authorization: Bearer` with a JSON Web Token that an identity
+/// provider signed.
 ///
-/// The subject (`sub`) is the owner. A token needs an `exp`, from which on it is refused. One with an `nbf` is
-/// refused before it. Both are compared with the clock of this machine; [`leeway`](Self::leeway) allows for
-/// clocks that differ.
+/// The subject (`sub`) is the owner. A token needs an `exp` and is refused from that time on. A
+/// token with an `nbf` is refused before that time. Both are compared with the clock of this
+/// machine; [`leeway`](Self::leeway) allows for clocks that differ.
 ///
-/// Also refused is a token whose `iss` is not a text, that has a key twice, or whose header has `crit` or
-/// `b64`, since it may mean something else then.
+/// A token is also refused if its `iss` is not a string, if it has a key twice, or if its header
+/// has `crit` or `b64`, which may change its meaning.
 ///
 /// # Examples
 ///
@@ -70,16 +70,16 @@ impl InvalidKey {
     }
 }
 
-/// The least bytes of a secret for HS256 (RFC 7518, section 3.2).
+/// The minimum length in bytes of a secret for HS256 (RFC 7518, section 3.2).
 const SHORTEST_SECRET: usize = 32;
 
 impl JsonWebTokens {
-    /// Tokens signed with a shared secret (HS256).
+    /// Accepts tokens signed with a shared secret (HS256).
     ///
     /// # Errors
     ///
-    /// The secret has less than 32 bytes, as RFC 7518 asks for in section 3.2: then others can find it out,
-    /// and one that is empty, such as a variable that is not set, is known to all.
+    /// The secret has fewer than 32 bytes, the minimum of RFC 7518, section 3.2. Others can guess a
+    /// short secret, and everyone knows an empty one, such as that of a variable that is not set.
     pub fn hs256(secret: &[u8]) -> Result<Self, InvalidKey> {
         if secret.len() < SHORTEST_SECRET {
             return Err(InvalidKey(format!(
@@ -91,22 +91,22 @@ impl JsonWebTokens {
         Ok(JsonWebTokens::new(Algorithm::HS256, key))
     }
 
-    /// Tokens signed with the private RSA key of this public one (RS256).
+    /// Accepts tokens signed with the private RSA key of this public key (RS256).
     ///
     /// # Errors
     ///
-    /// It is not an RSA key in PEM.
+    /// The key is not an RSA key in PEM.
     pub fn rs256(public_key: &[u8]) -> Result<Self, InvalidKey> {
         let key = DecodingKey::from_rsa_pem(public_key);
         let key = key.map_err(InvalidKey::not_in_pem)?;
         Ok(JsonWebTokens::new(Algorithm::RS256, key))
     }
 
-    /// Tokens signed with the private key of this public one on the curve P-256 (ES256).
+    /// Accepts tokens signed with the private key of this public key on the curve P-256 (ES256).
     ///
     /// # Errors
     ///
-    /// It is not such a key in PEM.
+    /// The key is not such a key in PEM.
     pub fn es256(public_key: &[u8]) -> Result<Self, InvalidKey> {
         let key = DecodingKey::from_ec_pem(public_key);
         let key = key.map_err(InvalidKey::not_in_pem)?;
@@ -116,9 +116,9 @@ impl JsonWebTokens {
     fn new(algorithm: Algorithm, key: DecodingKey) -> Self {
         let mut validation = Validation::new(algorithm);
         validation.set_required_spec_claims(&["sub"]);
-        // Times are compared here: without a leeway, and to parts of a second.
+        // Times are compared below, to fractions of a second and without the library's leeway.
         validation.validate_exp = false;
-        // Unless `audience` is called, tokens for anybody are accepted, and those for somebody are not.
+        // Without `audience`, only tokens that name no audience are accepted.
         validation.validate_aud = true;
         JsonWebTokens {
             key,
@@ -128,13 +128,13 @@ impl JsonWebTokens {
         }
     }
 
-    /// For how long a token is accepted after its `exp`, and before its `nbf`. Zero by default.
+    /// Sets how long a token is accepted after its `exp` and before its `nbf`. Zero by default.
     pub fn leeway(mut self, leeway: Duration) -> Self {
         self.leeway = leeway;
         self
     }
 
-    /// Only tokens for this audience (`aud`). Without it, tokens that name an audience are refused.
+    /// Accepts only tokens for this audience (`aud`). By default, tokens with one are refused.
     pub fn audience(mut self, audience: &str) -> Self {
         self.validation.set_audience(&[audience]);
         self.validation
@@ -143,7 +143,7 @@ impl JsonWebTokens {
         self
     }
 
-    /// Only tokens of this issuer (`iss`).
+    /// Accepts only tokens of this issuer (`iss`).
     pub fn issuer(mut self, issuer: &str) -> Self {
         self.validation.set_issuer(&[issuer]);
         self.validation
@@ -152,7 +152,7 @@ impl JsonWebTokens {
         self
     }
 
-    /// A token whose claim of this name is this value, or a list with it, is that of an operator.
+    /// Treats a token as an operator's if this claim is `value`, or a list that contains it.
     pub fn operator_if(mut self, claim: &str, value: impl Into<Value>) -> Self {
         self.operator = Some((claim.to_owned(), value.into()));
         self
@@ -174,13 +174,13 @@ impl JsonWebTokens {
         (!subject.is_empty()).then(|| Principal::owner(subject))
     }
 
-    /// What a token claims, if it holds.
+    /// Returns the claims of a token, if it is valid.
     fn claims(&self, token: &str) -> Option<Map<String, Value>> {
         decode::<IgnoredAny>(token, &self.key, &self.validation).ok()?;
         let mut parts = token.split('.');
         let header = part(parts.next()?)?;
         let claims = part(parts.next()?)?;
-        // They change what is signed or how it is to be read, in ways that are not known here.
+        // Both change what is signed or how it is read, and are not supported.
         if header.contains_key("crit") || header.contains_key("b64") {
             return None;
         }
@@ -190,7 +190,7 @@ impl JsonWebTokens {
         if claims.get("iat").is_some_and(|issued| !issued.is_number()) {
             return None;
         }
-        // Those for somebody are for somebody else.
+        // Without `audience`, a token with an audience is for somebody else.
         if self.validation.aud.is_none() && claims.contains_key("aud") {
             return None;
         }
@@ -210,7 +210,7 @@ impl JsonWebTokens {
     }
 }
 
-/// The JSON of a part of a token.
+/// Decodes the JSON of a part of a token.
 fn part(part: &str) -> Option<Map<String, Value>> {
     let text = URL_SAFE_NO_PAD.decode(part).ok()?;
     crate::json::read(&text).ok()

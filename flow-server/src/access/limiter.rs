@@ -1,4 +1,4 @@
-//! How many requests a second each caller may send.
+//! The limit of requests per second of each caller.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -9,10 +9,10 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 use crate::limits::Limits;
 use crate::problem::Problem;
 
-/// How many refusals a second an address is given a reason for.
+/// The number of refusals per second that an address gets with a reason.
 const REFUSED: NonZeroU32 = NonZeroU32::new(10).unwrap();
 
-/// How many callers are known before those that have sent nothing lately are forgotten.
+/// The number of known callers from which on inactive ones are forgotten.
 const KNOWN: usize = 10_000;
 
 pub(super) struct Limiter {
@@ -44,7 +44,7 @@ impl Limiter {
             })
     }
 
-    /// Counts a request that is refused because nobody knows who sent it.
+    /// Counts a request that is refused because its sender is unknown.
     pub(super) fn refused(&self, peer: IpAddr) -> Result<(), Problem> {
         if self.refusals.len() > KNOWN {
             self.refusals.retain_recent();

@@ -13,13 +13,12 @@ use uuid::Uuid;
 
 use super::principal::{Principal, Who};
 
-/// Signs links, each of which lets whoever has it see one execution, or one question, until a time.
+/// Signs links that give access to one execution, or one question, for a limited time.
 ///
 /// The signature is an HMAC with SHA-256. A request carries a link as `?link=…`, or as
-/// `Authorization: Bearer …`. A link to an execution also lets answer its questions, and those of the parts of its
-/// loops. A link to a
-/// question shows nothing but that question: not the values of the execution, and no other
-/// question of it.
+/// `Authorization: Bearer …`. A link to an execution also allows answering its questions and those
+/// of the parts of its loops. A link to a question shows only that question: neither the values of
+/// the execution nor its other questions.
 ///
 /// # Examples
 ///
@@ -47,25 +46,25 @@ impl fmt::Debug for Links {
     }
 }
 
-/// What a link says.
+/// The content of a link.
 #[derive(Debug, Serialize, Deserialize)]
 struct Claims {
-    /// The execution.
+    /// The id of the execution.
     e: String,
-    /// The step whose question it is for.
+    /// The step whose question the link is for.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<String>,
-    /// The time until which it holds, in seconds since 1970 (UTC).
+    /// The expiry, in seconds since 1970 (UTC).
     u: u64,
 }
 
 impl Links {
-    /// Links that are signed with this key. Servers that share a key accept each other's links.
+    /// Signs links with this key. Servers that share a key accept each other's links.
     pub fn new(key: [u8; 32]) -> Self {
         Links { key }
     }
 
-    /// Links that are signed with a random key, so that they hold until the process ends.
+    /// Signs links with a random key. They are valid until the process ends.
     pub fn random() -> Self {
         let mut key = [0; 32];
         let (first, second) = key.split_at_mut(16);
@@ -74,13 +73,13 @@ impl Links {
         Links { key }
     }
 
-    /// A link to an execution that holds for this long.
+    /// Returns a link to an execution that is valid for this long.
     pub fn execution(&self, execution: ExecutionId, holds: Duration) -> String {
         self.sign(execution, None, holds)
     }
 
-    /// A link to a question that holds for this long. If its node asks again because it is visited
-    /// again, that is another question.
+    /// Returns a link to a question that is valid for this long. If its node is visited again and
+    /// asks again, that is another question.
     pub fn question(&self, question: &OpenQuestion, holds: Duration) -> String {
         self.sign(
             question.execution(),
@@ -104,7 +103,8 @@ impl Links {
         )
     }
 
-    /// Whom a link lets in. `None` if it is not signed with the key, or does not hold any more.
+    /// Returns the principal of a link, or `None` if the link has expired or was not signed with
+    /// the key.
     pub(crate) fn principal(&self, link: &str) -> Option<Principal> {
         let (claims, signature) = link.split_once('.')?;
         let claims = URL_SAFE_NO_PAD.decode(claims).ok()?;

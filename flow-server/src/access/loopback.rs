@@ -10,11 +10,11 @@ use axum::http::{Method, header};
 use super::principal::{Authenticate, Principal};
 use crate::problem::Problem;
 
-/// Lets in who is on this machine, as the operator.
+/// Authenticates requests of this machine as those of the operator.
 ///
-/// A page on the web can make a browser on this machine send requests here. So the request has to
-/// name this machine as its host (a page that resolves its own name to this machine does not), and a
-/// page that sends it has to come from here.
+/// A page on the web can make a browser on this machine send requests here. The request therefore
+/// has to name this machine as its host, which a page that resolves its own name to this machine
+/// does not. A page that sends it has to come from here.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Loopback;
 
@@ -29,7 +29,7 @@ impl Authenticate for Loopback {
     }
 }
 
-/// Why a request is not let in.
+/// Returns the reason why a request is refused.
 fn reason(request: &Parts) -> Option<&'static str> {
     let Some(ConnectInfo(peer)) = request.extensions.get::<ConnectInfo<SocketAddr>>() else {
         return Some(
@@ -67,7 +67,7 @@ fn reason(request: &Parts) -> Option<&'static str> {
     None
 }
 
-/// Whether the host of a request, with or without a port, is this machine.
+/// Returns `true` if the host of a request, with or without a port, is this machine.
 fn is_this_machine(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,

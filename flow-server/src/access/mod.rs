@@ -1,7 +1,7 @@
-//! Who asks, and what they may see.
+//! Authentication and authorization of requests.
 //!
-//! A handler gets executions from a [`Caller`] only, and there is a [`Caller`] only for a request
-//! that was authenticated.
+//! A handler gets executions only from a [`Caller`], and only an authenticated request has a
+//! [`Caller`].
 
 mod bearer;
 mod caller;

@@ -1,4 +1,4 @@
-//! What a request may say once: of two, nobody knows which one holds.
+//! The headers and links that a request may carry only once, since two would be ambiguous.
 
 use axum::extract::Query;
 use axum::http::request::Parts;
@@ -6,7 +6,7 @@ use axum::http::request::Parts;
 use super::bearer::bearer;
 use crate::problem::Problem;
 
-/// Headers that decide who asks, and what is done.
+/// The headers that decide who sent a request and what it does.
 const HEADERS: [&str; 8] = [
     "authorization",
     "content-type",
@@ -18,10 +18,10 @@ const HEADERS: [&str; 8] = [
     "sec-fetch-site",
 ];
 
-/// The names of links in a query. The second one is that of the agent framework.
+/// The names of links in a query. The second one is the agent framework's.
 const LINKS: [&str; 2] = ["link", "executionToken"];
 
-/// Refuses a request with two of a header that decides something.
+/// Refuses a request that has one of these headers twice.
 pub(super) fn headers(parts: &Parts) -> Result<(), Problem> {
     for name in HEADERS {
         if parts.headers.get_all(name).iter().nth(1).is_some() {
@@ -33,11 +33,11 @@ pub(super) fn headers(parts: &Parts) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The link that a request carries in its query or in place of a token.
+/// Returns the link that a request carries in its query or in place of a token.
 ///
 /// # Errors
 ///
-/// There is more than one, or a token as well.
+/// The request has more than one link, or a link and a token.
 pub(super) fn link(parts: &Parts) -> Result<Option<String>, Problem> {
     let pairs = Query::<Vec<(String, String)>>::try_from_uri(&parts.uri);
     let pairs = pairs.map_or_else(|_| Vec::new(), |Query(pairs)| pairs);

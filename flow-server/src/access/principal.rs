@@ -1,4 +1,4 @@
-//! Who a request comes from.
+//! The principals of requests.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use flow_durable::ExecutionId;
 
 use crate::problem::Problem;
 
-/// Who a request comes from, and so what it may see and do.
+/// The sender of a request, which decides what it may see and do.
 ///
 /// | | executions | starts | flows and pictures | metrics |
 /// |---|---|---|---|---|
@@ -30,18 +30,18 @@ pub(crate) enum Who {
 }
 
 impl Principal {
-    /// Whoever runs the server.
+    /// The operator, who runs the server.
     pub fn operator() -> Self {
         Principal(Who::Operator)
     }
 
-    /// Somebody who has executions of their own: see
+    /// An owner, who has executions of their own: see
     /// [`Runtime::owned_by`](flow_durable::Runtime::owned_by).
     pub fn owner(name: impl Into<Arc<str>>) -> Self {
         Principal(Who::Owner(name.into()))
     }
 
-    /// The name under which their requests are counted.
+    /// Returns the name under which the requests of this principal are counted.
     pub(crate) fn key(&self) -> String {
         match &self.0 {
             Who::Operator => "operator".to_owned(),
@@ -51,9 +51,9 @@ impl Principal {
     }
 }
 
-/// Finds out who a request comes from.
+/// Finds out who sent a request.
 ///
-/// [`BearerTokens`](crate::BearerTokens) is one; a program with sessions of its own writes another.
+/// [`BearerTokens`](crate::BearerTokens) implements it, as can a program with its own sessions.
 ///
 /// # Examples
 ///
@@ -79,11 +79,11 @@ impl Principal {
 /// ```
 #[async_trait]
 pub trait Authenticate: Send + Sync + 'static {
-    /// Who the request comes from. `None` if it is not known: the request is refused.
+    /// Returns the sender of the request. `None` if it is unknown: the request is refused.
     async fn authenticate(&self, request: &Parts) -> Option<Principal>;
 
-    /// What a request that is refused is told. The default says that a bearer token is missing or
-    /// not known.
+    /// Returns the answer to a request that is refused. By default, it says that a bearer token is
+    /// missing or not known.
     fn refused(&self, request: &Parts) -> Problem {
         let _ = request;
         Problem::unauthenticated(

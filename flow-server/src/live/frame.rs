@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 
 use crate::problem::Problem;
 
-/// How many bytes of records are read ahead for a client.
+/// The bytes of records that are read ahead for a client.
 pub(crate) const READ_AHEAD: usize = 32 * 1024;
 
-/// An event as JSON, with what decides who gets it.
+/// An event as JSON, with the data that decides who receives it.
 #[derive(Debug)]
 pub(crate) struct Frame {
     pub(crate) place: Place,
@@ -17,14 +17,14 @@ pub(crate) struct Frame {
     pub(crate) json: String,
 }
 
-/// Where an event stands among the others.
+/// The position of an event among the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A record, with its offset in the store and its number in the execution.
     Record { offset: u64, seq: u64 },
-    /// A delta, and the number of the record that comes after it.
+    /// A delta, with the number of the next record.
     Delta { next_seq: u64 },
-    /// Something about the stream itself.
+    /// A notice about the stream itself.
     Notice,
 }
 
@@ -48,12 +48,12 @@ impl Frame {
         }
     }
 
-    /// A record that cannot be read.
+    /// Creates the frame for a record that cannot be read.
     pub(crate) fn failed(error: RuntimeError) -> Self {
         Frame::notice("problem", Problem::from(error).to_json())
     }
 
-    /// Deltas that were dropped because the client is slow.
+    /// Creates the frame for deltas that were dropped because the client is slow.
     pub(crate) fn missed() -> Self {
         Frame::notice("missed", json!({}))
     }
@@ -68,7 +68,7 @@ impl Frame {
         }
     }
 
-    /// About how many bytes it takes.
+    /// Returns the approximate size in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.json.len() + self.path.as_ref().map_or(0, String::len) + size_of::<Self>()
     }
@@ -80,7 +80,7 @@ impl Frame {
         }
     }
 
-    /// Whether it is the last record of its execution.
+    /// Returns `true` for the last record of an execution.
     pub(crate) fn is_end(&self) -> bool {
         matches!(
             self.kind,
@@ -89,18 +89,18 @@ impl Frame {
     }
 }
 
-/// Which events a client wants.
+/// The events that a client wants.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Wanted {
     pub(crate) kinds: Vec<RecordKind>,
     pub(crate) paths: Vec<Pattern>,
     pub(crate) deltas: bool,
-    /// Whether events say what nodes read and wrote.
+    /// `true` if events contain the values that nodes read and wrote.
     pub(crate) values: bool,
 }
 
 impl Wanted {
-    /// A filter for events that say as much as these.
+    /// Returns a filter for events with the same content.
     pub(crate) fn filter(&self) -> EventFilter {
         let filter = EventFilter::new().read_ahead(READ_AHEAD);
         if self.values { filter.values() } else { filter }

@@ -1,4 +1,4 @@
-//! One reader for all who watch an execution.
+//! One reader for all clients that watch an execution.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Weak};
@@ -14,19 +14,19 @@ use super::ring::{Next, Place, Ring};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Watched {
     pub(super) id: ExecutionId,
-    /// Whether the events say what nodes read and wrote. A reader that finds this out reads more, so
-    /// it reads only for the clients that ask for it.
+    /// `true` if events contain the values that nodes read and wrote. Finding them costs reads, so
+    /// only the clients that ask for them share this reader.
     pub(super) values: bool,
 }
 
 /// The executions that are watched.
 #[derive(Debug, Default)]
 pub(crate) struct Hub {
-    /// Held while a reader begins, so that there is one for each.
+    /// Held while a reader starts, so that each execution has only one.
     channels: Mutex<HashMap<Watched, Weak<Channel>>>,
 }
 
-/// The reader of an execution. It ends with the last client.
+/// The reader of an execution. It stops with its last client.
 #[derive(Debug)]
 struct Channel {
     ring: Arc<Ring>,
@@ -39,7 +39,7 @@ impl Drop for Channel {
     }
 }
 
-/// Tells the clients that nothing follows, however the reader ends.
+/// Closes the ring however the reader ends.
 struct Closes(Arc<Ring>);
 
 impl Drop for Closes {
@@ -48,11 +48,11 @@ impl Drop for Closes {
     }
 }
 
-/// What a reader reads, for one client.
+/// The events of a reader, for one client.
 #[derive(Debug)]
 pub(super) struct Live {
     place: Place,
-    /// Keeps it reading.
+    /// Keeps the reader running.
     _reader: Arc<Channel>,
 }
 
@@ -71,8 +71,8 @@ impl Live {
 }
 
 impl Hub {
-    /// What happens in an execution from now on. If nobody watches it yet, it begins after the record
-    /// with this offset.
+    /// Subscribes to new events of an execution. If nobody watches it yet, reading starts after the
+    /// record with this offset.
     ///
     /// # Errors
     ///

@@ -1,10 +1,10 @@
 //! Events as they happen, for many clients.
 //!
 //! One task reads the events of an execution, however many clients watch it, and a second one if
-//! some of them ask for values. A client first reads from the store what it has not seen, and then
-//! takes what its task reads. Each knows the offset of its last record, so it misses none and gets
-//! none twice; a client that is too slow reads from the store again, and holds up nobody. What waits in memory for
-//! the clients has a bound in bytes, however many events there are and however large they are.
+//! some of them ask for values. A client first reads what it has not seen from the store, then
+//! follows its task. Each client knows the offset of its last record, so it misses none and gets
+//! none twice. A client that is too slow reads from the store again, and delays nobody. The events
+//! that wait in memory for clients are limited in bytes.
 
 mod frame;
 mod hub;

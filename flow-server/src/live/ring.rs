@@ -8,11 +8,10 @@ use tokio::sync::Notify;
 
 use super::frame::Frame;
 
-/// How many bytes of events wait for the clients, before those that are behind read from the store
-/// again.
+/// The bytes of events that wait for clients. Clients further behind read from the store again.
 const BACKLOG: usize = 64 * 1024;
 
-/// The newest events. It keeps no more of them for a client that does not read.
+/// The newest events. Its size does not depend on slow clients.
 #[derive(Debug, Default)]
 pub(super) struct Ring {
     newest: Mutex<Newest>,
@@ -28,7 +27,7 @@ struct Newest {
     is_closed: bool,
 }
 
-/// The place of a client in it.
+/// The place of a client in the ring.
 #[derive(Debug)]
 pub(super) struct Place {
     ring: Arc<Ring>,
@@ -39,9 +38,9 @@ pub(super) struct Place {
 #[derive(Debug)]
 pub(super) enum Next {
     Frame(Arc<Frame>),
-    /// The client was too slow, and some events are not here any more.
+    /// The client was too slow, and some events are gone.
     Lagged,
-    /// None follows.
+    /// No event follows.
     Closed,
 }
 
@@ -70,7 +69,7 @@ impl Ring {
         self.came.notify_waiters();
     }
 
-    /// The place after the newest event.
+    /// Returns the place after the newest event.
     pub(super) fn place(self: &Arc<Self>) -> Place {
         Place {
             next: self.newest().next,
@@ -88,7 +87,7 @@ impl Place {
     pub(super) async fn next(&mut self) -> Next {
         loop {
             let mut came = pin!(self.ring.came.notified());
-            // Before the look, so that nothing comes unnoticed between it and the wait.
+            // Registers before the look, so that no event is missed between it and the wait.
             came.as_mut().enable();
             let (next, place) = {
                 let newest = self.ring.newest();

@@ -1,27 +1,26 @@
-//! What one client gets.
+//! The events of one client.
 
 use std::sync::Arc;
 
 use flow_durable::{Events, ExecutionId, Executions, RuntimeError};
 
 use super::frame::{Frame, Place, Wanted};
-use super::hub::{Live, Watched};
+use super::hub::{Hub, Live, Watched};
 use super::ring::Next;
-use crate::app::App;
 
-/// The events of an execution for one client, from a record on, until the execution is over.
+/// The events of an execution for one client, from a record to the end of the execution.
 pub(crate) struct Watch {
-    app: Arc<App>,
+    hub: Arc<Hub>,
     executions: Executions,
     id: ExecutionId,
     wanted: Wanted,
-    /// Reads what the client has not seen. `None` if the client takes what happens now.
+    /// The stored events that the client has not seen. `None` if the client follows live events.
     stored: Option<Events>,
-    /// What happens now. `None` until the client has read what is stored.
+    /// The live events. `None` until the client has read the stored ones.
     live: Option<Live>,
-    /// True if the execution was over when what is stored was asked for, so that nothing follows.
+    /// `true` if the execution was over when the stored events were requested, so that none follow.
     is_last: bool,
-    /// The offset of the last record that has passed.
+    /// The offset of the last record that was delivered.
     offset: u64,
     /// The number of the next record.
     next_seq: u64,
@@ -29,20 +28,20 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// The events after the record with this offset.
+    /// Creates a watch of the events after the record with this offset.
     ///
     /// # Errors
     ///
     /// The store could not be read.
     pub(crate) async fn new(
-        app: Arc<App>,
+        hub: Arc<Hub>,
         executions: Executions,
         id: ExecutionId,
         offset: u64,
         wanted: Wanted,
     ) -> Result<Self, RuntimeError> {
         let mut watch = Watch {
-            app,
+            hub,
             executions,
             id,
             wanted,
@@ -57,7 +56,7 @@ impl Watch {
         Ok(watch)
     }
 
-    /// The next event that the client wants. `None` if the execution is over or removed.
+    /// Returns the next event that the client wants, or `None` if the execution is over or removed.
     ///
     /// # Cancel safety
     ///
@@ -78,17 +77,17 @@ impl Watch {
         }
     }
 
-    /// Whether the last record has passed, or the execution was removed.
+    /// Returns `true` if the last record was delivered, or the execution was removed.
     pub(crate) fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// The offset of the last record that has passed.
+    /// Returns the offset of the last record that was delivered.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Begins to read from the store what has not passed yet.
+    /// Starts reading the records that were not delivered yet from the store.
     async fn read_stored(&mut self) -> Result<(), RuntimeError> {
         let filter = self
             .wanted
@@ -100,20 +99,19 @@ impl Watch {
         Ok(())
     }
 
-    /// Subscribes to what happens from now on, if anything can.
+    /// Subscribes to live events, if any can follow.
     async fn go_live(&mut self) -> Result<(), RuntimeError> {
         let execution = self.executions.get(self.id).await?;
         self.is_last = execution.status().is_over();
         if !self.is_last {
-            let hub = self.app.hub();
             let watched = Watched {
                 id: self.id,
                 values: self.wanted.values,
             };
-            let live = hub.subscribe(&self.executions, watched, self.offset);
+            let live = self.hub.subscribe(&self.executions, watched, self.offset);
             self.live = Some(live.await?);
         }
-        // What was stored meanwhile.
+        // Reads the records stored meanwhile.
         self.read_stored().await
     }
 
@@ -143,13 +141,13 @@ impl Watch {
                         return Ok(Some(Arc::new(Frame::missed())));
                     }
                 }
-                // The reader ends with the execution, whose end has passed, or when it is removed.
+                // The reader stops after the end was delivered, or after the removal.
                 Next::Closed => self.is_over = true,
             }
         }
     }
 
-    /// Notes that an event passes. False if it has passed before.
+    /// Records the delivery of an event. Returns `false` if it was delivered before.
     fn passes(&mut self, frame: &Frame) -> bool {
         match frame.place {
             Place::Record { offset, .. } if offset <= self.offset => false,

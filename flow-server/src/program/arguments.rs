@@ -1,4 +1,4 @@
-//! What the command line says.
+//! The arguments of the command line.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
@@ -9,16 +9,16 @@ use flow_terminal::InputArguments;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Start an execution, and wait until it is over or waits for people.
+    /// Start an execution, and wait until it ends or waits for people.
     Start(Start),
-    /// Serve executions over HTTP, with the studio, and work on them.
+    /// Serve executions over HTTP, with the studio, and run them.
     Serve(Serve),
-    /// Work on executions that were started elsewhere, until the process is interrupted.
+    /// Run executions that were started elsewhere, until the process is interrupted.
     Worker(Work),
-    /// List what is started on schedules, and when next.
+    /// List the schedules and their next times.
     #[cfg(feature = "schedule")]
     Schedules(Schedules),
-    /// List executions that are gone and whose large values are still there, or remove these values.
+    /// List large values of executions that are gone, or remove these values.
     #[cfg(feature = "blobs")]
     Orphans(Orphans),
     /// Print completions for a shell.
@@ -44,10 +44,10 @@ pub(super) struct Start {
     /// The owner of the execution.
     #[arg(long)]
     pub(super) owner: Option<String>,
-    /// Do not wait: a worker runs it.
+    /// Return at once; a worker runs the execution.
     #[arg(long)]
     pub(super) detach: bool,
-    /// Of the executions that wait for a place, those with a higher priority begin first.
+    /// The priority among queued executions; higher ones begin first.
     #[arg(
         long,
         value_name = "NUMBER",
@@ -55,25 +55,25 @@ pub(super) struct Start {
         allow_hyphen_values = true
     )]
     pub(super) priority: Option<i32>,
-    /// Do not begin before this time: `2026-12-24T18:00:00Z`.
+    /// The earliest time to begin: `2026-12-24T18:00:00Z`.
     #[arg(long, value_name = "TIME", requires = "detach", value_parser = time)]
     pub(super) not_before: Option<SystemTime>,
-    /// Do not begin while this many executions with this key are under way.
+    /// Begin only while fewer than this many executions with this key are in progress.
     #[arg(long, value_name = "KEY=NUMBER", requires = "detach", value_parser = key_and_number)]
     pub(super) concurrency_key: Option<(String, NonZeroU32)>,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Serve {
-    /// The address and the port.
+    /// The address and port to listen on.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7878")]
     pub(super) listen: String,
-    /// A file with lines `operator TOKEN` and `owner NAME TOKEN`. Without it, only this machine is let
-    /// in.
+    /// A file with lines `operator TOKEN` and `owner NAME TOKEN`. Without it, only this machine is
+    /// let in.
     #[arg(long, value_name = "FILE")]
     pub(super) tokens: Option<PathBuf>,
-    /// An SQLite file with flows that operators edit, of the nodes of this program. It is created if it
-    /// is not there.
+    /// An SQLite file with flows that operators edit, built from the nodes of this program. It is
+    /// created if it does not exist.
     #[cfg(feature = "definitions")]
     #[arg(long, value_name = "FILE")]
     pub(super) definitions: Option<PathBuf>,
@@ -81,17 +81,17 @@ pub(super) struct Serve {
     pub(super) work: Work,
 }
 
-/// How much a process takes on.
+/// The limits on the work of a process.
 #[derive(Debug, Args)]
 pub(super) struct Work {
-    /// How many executions run here at once. Without this there is no limit; with 0, `serve` leaves
-    /// them to workers.
+    /// The maximum number of executions that run here at once, unlimited by default. With 0,
+    /// `serve` leaves them to workers.
     #[arg(long, value_name = "NUMBER")]
     pub(super) concurrent: Option<usize>,
-    /// How many executions of a flow run here at once.
+    /// The maximum number of executions of a flow that run here at once.
     #[arg(long, value_name = "FLOW=NUMBER", value_parser = flow_and_number)]
     pub(super) concurrent_of: Vec<(String, usize)>,
-    /// How many seconds running steps may take to end when the process is asked to end.
+    /// The seconds that running steps have to finish when the process is asked to end.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     drain: u64,
 }
@@ -125,10 +125,10 @@ fn time(text: &str) -> Result<SystemTime, String> {
 An execution is gone if the store that `--store` names does not have it. So this asks for the right
 store, together with `--blobs`: of another one, everything is gone.")]
 pub(super) struct Orphans {
-    /// Remove them.
+    /// Remove these values.
     #[arg(long)]
     pub(super) delete: bool,
-    /// Only of executions that were started longer ago: `2h`, `30m`.
+    /// Only values of executions that were started longer ago: `2h`, `30m`.
     #[arg(long, value_name = "TIME", default_value = "1h", value_parser = duration)]
     pub(super) older_than: Duration,
 }

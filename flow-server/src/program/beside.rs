@@ -27,7 +27,7 @@ pub(super) fn add_to(command: clap::Command) -> clap::Command {
     command.arg(place).arg(above)
 }
 
-/// Lists the executions that are gone and still have blobs, or removes these.
+/// Lists the blobs of executions that are gone, or removes them.
 pub(super) async fn orphans(
     arguments: &Orphans,
     matches: &ArgMatches,
@@ -67,7 +67,7 @@ pub(super) async fn orphans(
     Ok(Outcome::Fine)
 }
 
-/// The store, with the blobs that the command line names.
+/// Opens the store with the blobs that the command line names.
 pub(super) async fn with_blobs(
     matches: &ArgMatches,
     store: Arc<dyn Store>,
@@ -92,7 +92,7 @@ pub(super) async fn with_blobs(
     })
 }
 
-/// What an error of a place says, and its causes. That the store has failed is not said: it has not.
+/// Formats the causes of an error of a place, without the outermost text, which blames the store.
 fn told(error: &dyn Error) -> String {
     let mut causes = std::iter::successors(error.source(), |error| (*error).source());
     let first = causes.next().map_or(error.to_string(), ToString::to_string);

@@ -7,7 +7,7 @@ use flow_loader::{Format, Registry, load};
 use super::arguments::Serve;
 use crate::server::Server;
 
-/// The options of a runtime that finishes executions on the versions on which they have started.
+/// Lets a runtime finish executions on the versions on which they started.
 pub(super) fn with_versions(
     arguments: &Serve,
     options: RuntimeOptions,
@@ -20,7 +20,7 @@ pub(super) fn with_versions(
     options.load_versions(move |structure| load(structure, Format::Json, &nodes))
 }
 
-/// The server with the definitions of the file that the command line names.
+/// Adds the definitions of the file that the command line names to the server.
 pub(super) async fn with_definitions(
     server: Server,
     arguments: &Serve,

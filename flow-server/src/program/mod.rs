@@ -1,4 +1,4 @@
-//! A command line of flows whose runs are stored, served and worked on.
+//! A command line for flows: runs, stores and serves them.
 
 mod arguments;
 #[cfg(feature = "blobs")]
@@ -26,7 +26,7 @@ use arguments::Command;
 use scheduled::Scheduled;
 use shared::Shared;
 
-/// Makes a command line of flows, so that a program with flows is a tool and a server.
+/// A command line for flows, which makes a program with flows a tool and a server.
 ///
 /// | | |
 /// |---|---|
@@ -41,15 +41,14 @@ use shared::Shared;
 /// | `check --store STORE` | checks whether the flows of this program can continue the executions there |
 /// | `completions bash` | prints completions for a shell |
 ///
-/// Executions are in the store that `--store` names: `sqlite:runs.db` if nothing is said. With the
-/// feature `postgres`, it may be a database for several machines, such as
-/// `postgres://user@host/database`, and with the feature `redis` a server such as
-/// `redis://user@host:port`. With the feature `blobs`, `--blobs FOLDER` keeps values of more than
-/// `--blobs-above` bytes beside the store, and with the feature `s3`, in `--blobs
-/// s3://bucket/prefix`: each process on the store needs it. With the feature `definitions`, `serve
-/// --definitions FILE` has an editor for flows, which are kept in an SQLite file and made of the
-/// [`nodes`](Program::nodes); this process runs them. The exit code is 0 if what was asked for
-/// was done, 1 if a flow failed or a check found something, and 2 if nothing was done.
+/// `--store` names the store of executions: `sqlite:runs.db` by default. With the feature
+/// `postgres`, it may be a database for several machines, such as `postgres://user@host/database`,
+/// and with the feature `redis` a server such as `redis://user@host:port`. With the feature
+/// `blobs`, `--blobs FOLDER` keeps values of more than `--blobs-above` bytes beside the store, and
+/// with the feature `s3`, in `--blobs s3://bucket/prefix`. Each process on the store needs it. With
+/// the feature `definitions`, `serve --definitions FILE` has an editor for flows of the
+/// [`nodes`](Program::nodes), kept in an SQLite file; this process runs them. The exit code is 0
+/// for success, 1 if a flow failed or a check found something, and 2 if nothing was done.
 ///
 /// # Examples
 ///
@@ -102,7 +101,7 @@ impl Default for Program {
 }
 
 impl Program {
-    /// A program without flows.
+    /// Creates a program without flows.
     pub fn new() -> Self {
         Program {
             terminal: flow_terminal::Program::new(),
@@ -112,7 +111,7 @@ impl Program {
         }
     }
 
-    /// Adds a flow, which is started by its name. It replaces one with the same name.
+    /// Adds a flow under its name. It replaces a flow with the same name.
     pub fn flow<F>(mut self, flow: F) -> Self
     where
         F: for<'r> AnyFlow<Observed<'r>> + AnyFlow<Durable> + 'static,
@@ -125,22 +124,22 @@ impl Program {
         self
     }
 
-    /// Adds what documents may use.
+    /// Adds the nodes that documents may use.
     pub fn nodes(mut self, nodes: Registry) -> Self {
         self.nodes = self.nodes.with(nodes.clone());
         self.terminal = self.terminal.nodes(nodes);
         self
     }
 
-    /// Flows that are started at certain times, by `serve` and by `worker`. What fails or is missed is
-    /// printed on the standard error. `schedules` lists them.
+    /// Sets schedules, which `serve` and `worker` run. Failed and missed starts are printed to
+    /// standard error. The command `schedules` lists them.
     #[cfg(feature = "schedule")]
     pub fn schedules(mut self, schedules: flow_schedule::Schedules) -> Self {
         self.scheduled = Scheduled::new(schedules);
         self
     }
 
-    /// The command line, to which a program can add commands of its own.
+    /// Returns the command line, to which a program can add its own commands.
     pub fn command(&self) -> clap::Command {
         let store = clap::Arg::new("store")
             .long("store")
@@ -162,13 +161,13 @@ impl Program {
         command
     }
 
-    /// Carries out what the command line says, and returns the exit code. For a command that is not
-    /// one of [`command`](Self::command), this prints an error.
+    /// Executes the parsed command line and returns the exit code. Prints an error for a command
+    /// that is not one of [`command`](Self::command).
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped, what this process runs stops at its current `.await`. Executions go on
-    /// in another process.
+    /// If the future is dropped, the executions of this process stop at their current `.await`.
+    /// Another process continues them.
     pub async fn execute(&self, matches: &ArgMatches) -> ExitCode {
         if let Some(("check", arguments)) = matches.subcommand() {
             return self.check(matches, arguments).await;
@@ -225,7 +224,7 @@ impl Program {
         })
     }
 
-    /// Carries out a command that needs none of the flows.
+    /// Executes a command that needs none of the flows.
     async fn look(&self, matches: &ArgMatches) -> Result<Outcome, String> {
         let runtime = self.open(matches, leaving_all()).await?;
         let done = ExecutionCommands::execute(matches, &runtime).await;
@@ -282,14 +281,14 @@ impl Program {
         }
     }
 
-    /// Carries out what the arguments of the process say, and returns the exit code. If they make no
-    /// sense, or ask for help, this prints it and ends the process.
+    /// Parses and executes the arguments of the process, and returns the exit code. If they are
+    /// invalid or ask for help, prints a message and ends the process.
     pub async fn run(self) -> ExitCode {
         let matches = self.command().get_matches();
         self.execute(&matches).await
     }
 
-    /// A runtime on the store that the command line names, with all flows.
+    /// Opens the store that the command line names, and creates a runtime on it with all flows.
     async fn open(&self, matches: &ArgMatches, options: RuntimeOptions) -> Result<Runtime, String> {
         let store = opened(matches).await?;
         #[cfg(feature = "blobs")]
@@ -309,7 +308,7 @@ not over are checked as well: whether the flows of this program can continue the
 
 Exit code: 0 if nothing is wrong, 1 otherwise.";
 
-/// The store that the command line names.
+/// Opens the store that the command line names.
 async fn opened(matches: &ArgMatches) -> Result<Arc<dyn Store>, String> {
     let store = matches.get_one::<StoreAddress>("store");
     let store = store.ok_or("no store is named: `--store sqlite:runs.db`")?;
@@ -317,8 +316,8 @@ async fn opened(matches: &ArgMatches) -> Result<Arc<dyn Store>, String> {
     opened.map_err(|error| store.explain(&error))
 }
 
-/// The options of a process that does not stay: it leaves all executions to others. If it began one,
-/// a step would be cut off with the process and run again in a worker, with all its effects.
+/// The options of a short-lived process, which leaves all executions to others. If it started one,
+/// its exit would interrupt a step, and a worker would repeat the step with all its effects.
 fn leaving_all() -> RuntimeOptions {
     RuntimeOptions::new().concurrent_executions(0)
 }

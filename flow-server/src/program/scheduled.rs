@@ -1,4 +1,4 @@
-//! The schedules of a program. Without the feature `schedule`, there are none.
+//! The schedules of a program. Without the feature `schedule`, it has none.
 
 use std::convert::Infallible;
 
@@ -35,12 +35,12 @@ impl Scheduled {
         }))
     }
 
-    /// Checks that they can be run.
+    /// Checks that the schedules can run.
     pub(super) fn check(&self, runtime: &Runtime) -> Result<(), String> {
         self.0.check(runtime).map_err(|error| error.to_string())
     }
 
-    /// Starts what comes due, for as long as it is polled.
+    /// Starts executions when they are due, as long as it is polled.
     pub(super) async fn run(&self, runtime: &Runtime) -> Result<Infallible, String> {
         self.0.run(runtime).await.map_err(|error| error.to_string())
     }
@@ -59,7 +59,7 @@ mod list {
     use super::Scheduled;
 
     impl Scheduled {
-        /// Prints each schedule, and when it comes due next.
+        /// Prints each schedule and its next time.
         pub(in super::super) fn list(
             &self,
             arguments: &arguments::Schedules,

@@ -8,7 +8,7 @@ use flow_runtime::engine::QuestionType;
 use flow_runtime::engine::{AnyFlow, RefusedInput, RunError, Saved, Unstorable};
 use flow_runtime::flow_spec::FlowDocument;
 
-/// A flow that is run with and without a store.
+/// A flow that runs with and without a store.
 pub(super) struct Shared<F>(Arc<F>);
 
 impl<F> Shared<F> {

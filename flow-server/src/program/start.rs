@@ -1,4 +1,4 @@
-//! `start`: an execution.
+//! The command `start`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ impl Program {
         told(&settled?).await
     }
 
-    /// The flow of this name, or in this file, which is registered then.
+    /// Returns the flow of this name, or registers the one in this file.
     fn find(&self, name: &str, runtime: &Runtime) -> Result<Arc<dyn AnyFlow<Durable>>, String> {
         if let Some(flow) = self.flows.iter().find(|flow| flow.name() == name) {
             return Ok(flow.clone());
@@ -77,7 +77,7 @@ fn options(arguments: &arguments::Start) -> StartOptions {
     options
 }
 
-/// Prints how an execution is, and what it asks.
+/// Prints the status and the questions of an execution.
 async fn told(execution: &Execution) -> Result<Outcome, String> {
     let id = execution.id().to_string();
     let mut told = json!({ "execution": id, "status": execution.status().as_str() });

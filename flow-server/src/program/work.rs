@@ -1,4 +1,4 @@
-//! `serve` and `worker`: what goes on until the process is interrupted.
+//! The commands `serve` and `worker`, which run until the process is interrupted.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -17,11 +17,11 @@ use crate::access::BearerTokens;
 use crate::limits::Limits;
 use crate::server::Server;
 
-/// How often a process looks for work that others have left in the store.
+/// The interval between looks for work in the store.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 impl Program {
-    /// The options of a process that works.
+    /// Returns the options of a process that works.
     pub(super) fn options(&self, work: &arguments::Work) -> Result<RuntimeOptions, String> {
         let mut options = RuntimeOptions::new().look_for_work(LOOK_EVERY);
         if let Some(at_most) = work.concurrent {
@@ -45,7 +45,7 @@ impl Program {
         runtime: Runtime,
     ) -> Result<Outcome, String> {
         let served = self.serve_until_interrupted(arguments, &runtime).await;
-        // Also after an error nothing may go on: it would keep its claim.
+        // Work has to stop after an error too, or it would keep its claim.
         runtime.shut_down().await;
         served
     }
@@ -69,7 +69,7 @@ impl Program {
         let listener = TcpListener::bind(address).await;
         let listener = listener.map_err(|error| format!("cannot listen on {address}: {error}"))?;
         let address = listener.local_addr().map_err(|error| error.to_string())?;
-        // Before it is known whether it may serve, no work begins.
+        // No work starts before serving is known to be allowed.
         self.scheduled.check(runtime)?;
         server
             .check_address(address)
@@ -93,7 +93,7 @@ impl Program {
     }
 }
 
-/// Starts what comes due, until the process is asked to end.
+/// Starts executions when they are due, until the process is asked to end.
 async fn starting_until_interrupted(
     runtime: &Runtime,
     scheduled: &Scheduled,
@@ -132,7 +132,7 @@ async fn work_until_interrupted(
     Ok(())
 }
 
-/// Goes on with what waits, and says what cannot go on.
+/// Resumes waiting executions, and prints those that cannot be resumed.
 async fn recover(runtime: &Runtime) -> Result<(), String> {
     let recovered = runtime.recover().await.map_err(|error| error.to_string())?;
     for (id, error) in &recovered.refused {
@@ -158,7 +158,7 @@ pub(super) async fn interrupted() {
             return;
         }
     }
-    // If it cannot be listened for, the process ends at once, and another one goes on.
+    // If the signal cannot be caught, the process ends at once, and another one takes over.
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;
     }

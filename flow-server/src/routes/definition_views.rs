@@ -1,4 +1,4 @@
-//! What requests and answers about definitions contain.
+//! Bodies of requests and answers about definitions.
 
 use flow_definitions::{Content, DamagedDefinition, Definition, Finding, Status};
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub(super) struct DefinitionView {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<Object>)]
     configuration: Option<Value>,
-    /// What is wrong with it, the errors first. Not in lists.
+    /// The problems of the definition, errors first. Not in lists.
     #[serde(skip_serializing_if = "Option::is_none")]
     findings: Option<Vec<FindingView>>,
 }
@@ -80,7 +80,7 @@ impl DefinitionView {
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct DefinitionsView {
     pub(super) definitions: Vec<DefinitionView>,
-    /// Those that cannot be read.
+    /// The definitions that cannot be read.
     pub(super) damaged: Vec<DamagedView>,
 }
 
@@ -110,35 +110,35 @@ impl DefinitionsView {
 pub(super) struct DamagedView {
     id: String,
     name: String,
-    /// What is wrong with what is stored.
+    /// The reason why it cannot be read.
     reason: String,
 }
 
-/// A place that has to do with a mistake.
+/// Another place that is related to a problem.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RelatedView {
     /// The place in the definition, as a JSON pointer.
     pointer: String,
-    /// What is there.
+    /// The relation to the problem.
     message: String,
 }
 
-/// Something that is wrong with a definition.
+/// A problem of a definition.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct FindingView {
-    /// `error`: it can be neither active nor started. `warning`: something in it has no effect.
+    /// `error`: the definition can neither be active nor start. `warning`: a part has no effect.
     severity: String,
-    /// The code of the mistake, such as `F004`.
+    /// The code of the problem, such as `F004`.
     code: String,
-    /// What is wrong.
+    /// A message that says what is wrong.
     message: String,
     /// The place in the definition, as a JSON pointer.
     pointer: String,
-    /// Facts that show the mistake.
+    /// Facts that explain the problem.
     notes: Vec<String>,
-    /// Other places that have to do with it.
+    /// Other places that are related to it.
     related: Vec<RelatedView>,
-    /// How to fix it.
+    /// A hint how to fix it.
     #[serde(skip_serializing_if = "Option::is_none")]
     help: Option<String>,
 }
@@ -164,7 +164,7 @@ impl FindingView {
     }
 }
 
-/// What is wrong.
+/// The problems of a definition.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct FindingsView {
     pub(super) findings: Vec<FindingView>,
@@ -179,7 +179,7 @@ pub(super) struct PlaceBody {
     y: f64,
 }
 
-/// A JSON Merge Patch (RFC 7396) of what people edit.
+/// A JSON Merge Patch (RFC 7396) of the editable content of a definition.
 #[derive(ToSchema)]
 #[serde(deny_unknown_fields)]
 #[expect(dead_code, reason = "it describes what flow-definitions reads")]
@@ -194,14 +194,14 @@ pub(super) struct PatchBody {
     configuration: Value,
 }
 
-/// What people edit of a definition.
+/// The editable content of a definition.
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ContentBody {
-    /// The document of the flow: an object with a `name`. What else it has may be wrong in a draft.
+    /// The document of the flow: an object with a `name`. In a draft, the rest may be wrong.
     #[schema(value_type = Value)]
     flow: Value,
-    /// `draft`, if it is not said, or `active`.
+    /// `draft`, the default, or `active`.
     #[serde(
         default,
         deserialize_with = "present",
@@ -235,7 +235,7 @@ impl ContentBody {
     }
 }
 
-/// Refuses places that are lists, which would be read as `x` and `y` in this order.
+/// Refuses places that are lists, which serde would read as `x` and `y`.
 pub(super) fn check_places(layout: Option<&Value>) -> Result<(), Problem> {
     let places = layout.and_then(Value::as_object).into_iter().flatten();
     match places.into_iter().find(|(_, place)| place.is_array()) {

@@ -69,9 +69,9 @@ pub(super) async fn list(
     Ok(Json(DefinitionsView::of(stored)))
 }
 
-/// Keep a new definition
+/// Create a definition
 ///
-/// A draft may be wrong in any way. An active definition has to be sound, and can be started as a flow.
+/// A draft may have errors. An active definition must have none, and can be started as a flow.
 #[utoipa::path(post, path = "/definitions", operation_id = "create_definition", tag = "definitions",
     request_body = ContentBody,
     responses(
@@ -93,7 +93,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, headers, Json(view)).into_response())
 }
 
-/// What would be wrong with a definition, which is not kept
+/// Check a definition without storing it
 #[utoipa::path(post, path = "/definitions/validate", operation_id = "validate_definition", tag = "definitions",
     request_body = ContentBody,
     responses(
@@ -128,8 +128,8 @@ pub(super) async fn get(
 
 /// Change a definition as a whole
 ///
-/// The body is a JSON Merge Patch (RFC 7396) of `flow`, `status`, `layout` and `configuration`: what it
-/// does not name stays, `null` removes, and a list is replaced as a whole.
+/// The body is a JSON Merge Patch (RFC 7396) of `flow`, `status`, `layout` and `configuration`.
+/// Fields that are missing stay, `null` removes, and a list is replaced as a whole.
 #[utoipa::path(patch, path = "/definitions/{definition}", operation_id = "patch_definition", tag = "definitions",
     params(("definition" = String, Path, format = "uuid", description = "The id of the definition"), RevisionParams),
     request_body = PatchBody,
@@ -151,10 +151,10 @@ pub(super) async fn patch(
     Ok(Json(whole(&app, definition)?))
 }
 
-/// Change a definition to another content
+/// Replace the content of a definition
 ///
-/// This is for those who edit the whole content: unlike a patch, it can also set a value to `null`. What it
-/// does not name has its default: `status` is `draft`, and `layout` and `configuration` are empty.
+/// Unlike a patch, this can also set a value to `null`. Missing fields get their defaults: `status`
+/// is `draft`, and `layout` and `configuration` are empty.
 #[utoipa::path(put, path = "/definitions/{definition}", operation_id = "replace_definition", tag = "definitions",
     params(("definition" = String, Path, format = "uuid", description = "The id of the definition"), RevisionParams),
     request_body = ContentBody,
@@ -176,10 +176,10 @@ pub(super) async fn replace(
     Ok(Json(whole(&app, definition)?))
 }
 
-/// Remove a definition
+/// Delete a definition
 ///
-/// Its flow cannot be started any more, in this process; another one that keeps the same definitions
-/// notices when somebody starts the definition there, or when it begins anew. Executions in progress go on.
+/// Its flow can no longer be started in this process. Executions in progress continue.
+/// Another process notices that when the definition is started there, or after a restart.
 #[utoipa::path(delete, path = "/definitions/{definition}", operation_id = "delete_definition", tag = "definitions",
     params(("definition" = String, Path, format = "uuid", description = "The id of the definition"), RevisionParams),
     responses(
@@ -214,10 +214,10 @@ pub(super) async fn source(
     Ok(definitions.source(&definition.content)?)
 }
 
-/// Start an execution of an active definition, as it is kept now
+/// Start an execution of an active definition, in its current version
 ///
-/// As `POST /flows/{name}/executions` with the name of the definition, but also if another process has
-/// changed it.
+/// Like `POST /flows/{name}/executions` with the name of the definition, but also works after
+/// another process has changed the definition.
 #[utoipa::path(post, path = "/definitions/{definition}/executions", operation_id = "start_definition", tag = "definitions",
     params(
         ("definition" = String, Path, format = "uuid", description = "The id of the definition"),
@@ -248,7 +248,7 @@ pub(super) async fn start(
     begun(&app, &caller, definition.name(), &params, &base, key, input).await
 }
 
-/// Carries a change out to its end, also if the client has gone meanwhile: what is stored is what runs.
+/// Completes a change even if the client disconnects, so that the store and the runtime agree.
 async fn to_its_end<T: Send + 'static>(
     change: impl Future<Output = Result<T, Problem>> + Send + 'static,
 ) -> Result<T, Problem> {

@@ -1,5 +1,5 @@
-//! What the OpenAPI document says beside what stands at the routes: limits, names, and how a request says who
-//! sends it.
+//! Additions to the OpenAPI document beyond the annotations at the routes: limits, names and
+//! authentication.
 
 use flow_durable::{RecordKind, Status};
 use serde_json::{Map, Value, json};
@@ -7,7 +7,7 @@ use utoipa::openapi::OpenApi;
 
 use crate::limits::Limits;
 
-/// Routes that also let in who has a link.
+/// The routes that also accept links.
 const LINKED: [&str; 10] = [
     "get_execution",
     "get_structure",
@@ -21,7 +21,7 @@ const LINKED: [&str; 10] = [
     "get_question",
 ];
 
-/// Names in answers, of which there are no others.
+/// Fields of answers that have one of a fixed set of names.
 const NAMES: [(&str, &str, &[&str]); 4] = [
     ("DefinitionView", "status", &["draft", "active"]),
     ("ContentBody", "status", &["draft", "active"]),
@@ -29,7 +29,7 @@ const NAMES: [(&str, &str, &[&str]); 4] = [
     ("HealthView", "status", &["ok"]),
 ];
 
-/// The whole document of a server with these limits.
+/// Completes the document of a server with these limits.
 pub(super) fn complete(api: &OpenApi, limits: &Limits) -> Value {
     let mut api = json!(api);
     let mut operations: Vec<&mut Value> = Vec::new();
@@ -64,7 +64,7 @@ pub(super) fn complete(api: &OpenApi, limits: &Limits) -> Value {
         ("RecordView", "kind", &kinds[..]),
     ];
     for (schema, field, names) in views.into_iter().chain(NAMES) {
-        // Those of definitions are there with their feature.
+        // The schemas of definitions exist only with their feature.
         if let Some(property) = schemas.pointer_mut(&format!("/{schema}/properties/{field}")) {
             property["enum"] = json!(names);
         }
@@ -77,7 +77,7 @@ pub(super) fn complete(api: &OpenApi, limits: &Limits) -> Value {
     api
 }
 
-/// Says of the document where the server is, behind this path, and whether it asks who sends a request.
+/// Adds the path of the server, and drops tokens unless the server `asks_who` sends a request.
 pub(super) fn of_server(api: &mut Value, base: &str, asks_who: bool) {
     if !base.is_empty() {
         api["servers"] = json!([{ "url": base }]);
@@ -88,7 +88,7 @@ pub(super) fn of_server(api: &mut Value, base: &str, asks_who: bool) {
     api["security"] = json!([]);
     for path in objects(api.get_mut("paths")) {
         for operation in objects(Some(path)) {
-            // A link still says what it is for.
+            // A link is still useful: it names an execution.
             if let Some(security) = operation.get_mut("security") {
                 *security = json!([{}, { "link": [] }]);
             }
@@ -107,17 +107,17 @@ fn items(value: Option<&mut Value>) -> impl Iterator<Item = &mut Value> {
     value.and_then(Value::as_array_mut).into_iter().flatten()
 }
 
-/// A parameter is a text: it cannot be `null`, and a number has a range.
+/// Describes a parameter as text: it cannot be `null`, and a number has a range.
 fn parameter_says_what_it_takes(parameter: &mut Value) {
     let pattern = match parameter["name"].as_str().unwrap_or_default() {
         "status" => Some(format!("^({})$", Status::ALL.map(Status::as_str).join("|"))),
         "kind" => Some(listed(&RecordKind::ALL.map(RecordKind::as_str).join("|"))),
-        // Names between points, perhaps with an index, and stars for any of them.
+        // Names between dots, perhaps with an index, with `*` and `**` as wildcards.
         "path" => Some(listed(&format!("{SEGMENT}(?:\\.{SEGMENT})*"))),
         "Idempotency-Key" => Some("^[!-~]([ -~]*[!-~])?$".to_owned()),
         _ => None,
     };
-    // Stores have times with a sign.
+    // Stores have signed times.
     let is_time = parameter["name"]
         .as_str()
         .is_some_and(|name| name.ends_with("Ms"));
@@ -139,12 +139,12 @@ fn parameter_says_what_it_takes(parameter: &mut Value) {
 
 const SEGMENT: &str = r"(?:\*\*?|[^\s\x00-\x1f\x7f-\x9f,.*`\[\]]+(?:\[[0-9]{1,9}\])?)";
 
-/// A pattern for a list between commas.
+/// Returns a pattern for a comma-separated list.
 fn listed(item: &str) -> String {
     format!("^ *(?:{item})? *(?:, *(?:{item})? *)*$")
 }
 
-/// The numbers that an integer of this format has.
+/// Adds the range of numbers of an integer format.
 fn with_range(schema: &mut Value) {
     let is_unsigned = schema["minimum"].as_f64().is_some_and(|least| least >= 0.0);
     let (least, most): (i64, u64) = match (schema["format"].as_str(), is_unsigned) {
@@ -159,6 +159,6 @@ fn with_range(schema: &mut Value) {
     schema.entry("minimum").or_insert_with(|| least.into());
     schema.entry("maximum").or_insert_with(|| most.into());
     if schema["maximum"] == u64::MAX {
-        schema.remove("format"); // it would promise less
+        schema.remove("format"); // the format would promise less
     }
 }

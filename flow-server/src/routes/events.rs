@@ -23,37 +23,37 @@ use crate::problem::Problem;
 use crate::streams::StreamPermit;
 use crate::views::{EventsView, ProblemView};
 
-/// How often a stream says that it is still there.
+/// The interval between keep-alive messages of a stream.
 const HEARTBEAT: Duration = Duration::from_secs(15);
 
-/// How many events an answer has that is not a stream.
+/// The maximum number of events in a page.
 const PAGE: usize = 1000;
 
-/// How many bytes of events such an answer has, and one event more.
+/// The size in bytes at which a page ends, after the event that reaches it.
 const PAGE_BYTES: usize = 4 * 1024 * 1024;
 
-/// How long to wait for events that the store already has.
+/// The time to wait for events that the store already has.
 const AT_ONCE: Duration = Duration::from_millis(20);
 
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct EventsParams {
-    /// Only events after the one with this offset, such as the last one that was seen.
+    /// Only events after the one with this offset, for instance the last one seen.
     after: Option<u64>,
-    /// Only events of these kinds of records, between commas, such as `outcome,node_failed`.
+    /// Only events of these kinds of records, separated by commas, such as `outcome,node_failed`.
     kind: Option<String>,
-    /// Only events whose path matches one of these patterns, between commas, such as `research.*`.
+    /// Only events whose path matches one of these patterns, such as `research.*,review`.
     path: Option<String>,
-    /// With `true`, also what nodes emit while they run.
+    /// With `true`, also the output that nodes emit while they run.
     #[serde(default)]
     deltas: bool,
-    /// With `true`, also the settings of each node without secrets, what it reads when it is reached,
-    /// and what it wrote when it took an action: `params`, `reads` and `writes` of the payload, and
-    /// `items`, how many a loop has.
+    /// With `true`, also the settings of each node without secrets, its reads when it is reached,
+    /// and its writes when it took an action: `params`, `reads` and `writes` of the payload, and
+    /// `items`, the number of items of a loop.
     #[serde(default)]
     values: bool,
-    /// Without a stream: for how many seconds to wait for the first event.
+    /// For a page: how many seconds to wait for the first event.
     #[serde(default)]
     wait: u64,
     /// A signed link, in place of a token.
@@ -80,8 +80,8 @@ impl EventsParams {
         })
     }
 
-    /// The offset of the last event that the client has seen. A browser that connects again says it in
-    /// a header.
+    /// Returns the offset of the last event that the client has seen. A browser that reconnects
+    /// sends it in a header.
     fn seen(&self, headers: &HeaderMap) -> Result<Option<u64>, Problem> {
         let Some(id) = headers.get("last-event-id") else {
             return Ok(self.after);
@@ -94,10 +94,10 @@ impl EventsParams {
     }
 }
 
-/// The events of an execution, from its first record on, until it is over
+/// The events of an execution, from its first record until its end
 ///
-/// With `Accept: text/event-stream` a stream, whose ids are the offsets of the records; otherwise a
-/// page. The events are those of `ExecutionEvent::to_json`.
+/// With `Accept: text/event-stream`, the answer is a stream whose ids are the offsets of the
+/// records; otherwise a page. The events are those of `ExecutionEvent::to_json`.
 #[utoipa::path(get, path = "/executions/{id}/events", operation_id = "get_events_of_execution", tag = "events",
     params(
         ("id" = String, Path, format = "uuid", description = "The id of the execution"),
@@ -121,7 +121,7 @@ pub(super) async fn of_execution(
     let offset = params.seen(&headers)?;
     let executions = caller.executions_with(id).await?;
     let watching = Watch::new(
-        app.clone(),
+        app.hub().clone(),
         executions.clone(),
         id,
         offset.unwrap_or(0),
@@ -131,7 +131,7 @@ pub(super) async fn of_execution(
     if !is_stream(&headers) {
         return page(&app, Source::One(Box::new(watch)), params.wait).await;
     }
-    // A stream that ends is opened again by a browser, unless it is told that there is no more.
+    // A browser reopens a stream that ends, unless it learns that no event follows.
     let execution = caller.execution(id).await?;
     let permit = app.streams().open(caller.counted_for(Some(&execution)))?;
     let first = match (execution.status().is_over(), offset) {
@@ -144,9 +144,9 @@ pub(super) async fn of_execution(
     Ok(streamed(&app, permit, first, Source::One(Box::new(watch))))
 }
 
-/// The events of all executions, from now on
+/// New events of all executions
 ///
-/// With `Accept: text/event-stream` a stream that does not end; otherwise a page.
+/// With `Accept: text/event-stream`, the answer is a stream that does not end; otherwise a page.
 #[utoipa::path(get, path = "/events", operation_id = "get_events", tag = "events",
     params(
         ("Last-Event-ID" = Option<u64>, Header, description = "As `after`"),
@@ -186,9 +186,9 @@ pub(super) async fn of_all(
     }
 }
 
-/// Where a client's events come from.
+/// The source of a client's events.
 enum Source {
-    /// One execution, whose events others watch as well.
+    /// One execution, whose reader other clients share.
     One(Box<Watch>),
     /// All executions that the client may see.
     All {
@@ -264,7 +264,7 @@ fn streamed(
     let mut response = Sse::new(events)
         .keep_alive(KeepAlive::new().interval(HEARTBEAT))
         .into_response();
-    // Proxies must not wait until they have more.
+    // Proxies must not buffer events.
     let no_buffer = HeaderName::from_static("x-accel-buffering");
     response
         .headers_mut()
@@ -287,7 +287,7 @@ fn sent(frame: &Frame) -> Event {
     }
 }
 
-/// The events that are there, or the first one that comes in this many seconds.
+/// Returns the events that are there, or waits this many seconds for the first one.
 async fn page(app: &App, mut source: Source, wait: u64) -> Result<Response, Problem> {
     let wait = Duration::from_secs(wait).clamp(AT_ONCE, app.limits().wait.max(AT_ONCE));
     let mut events = Vec::new();

@@ -1,4 +1,4 @@
-//! Executions: listed, looked at, cancelled, copied, removed.
+//! Lists, shows, cancels, copies and removes executions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,7 +26,7 @@ use crate::views::{ExecutionView, ExecutionsView, LinkView, ProblemView};
 pub(super) struct ListParams {
     /// Only executions of this flow.
     flow: Option<String>,
-    /// Only executions with this status: `queued`, `running`, `paused`, `completed`, `failed` or `cancelled`.
+    /// The status: `queued`, `running`, `paused`, `completed`, `failed` or `cancelled`.
     status: Option<String>,
     /// With `true`, only executions that are halted; with `false`, only those that are not.
     halted: Option<bool>,
@@ -37,10 +37,10 @@ pub(super) struct ListParams {
     /// Only copies of this execution.
     #[param(format = "uuid")]
     copies_of: Option<String>,
-    /// Only executions older than this one: the `next` of the page before.
+    /// Only executions older than this one: the `next` of the previous page.
     #[param(format = "uuid")]
     before: Option<String>,
-    /// How many executions, at most: 100 if it is not said, and 1000 at most.
+    /// The maximum number of executions: 100 by default, at most 1000.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
 }
@@ -99,7 +99,7 @@ pub(super) async fn list(
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetParams {
-    /// For how many seconds to wait until it is over or waits for people.
+    /// The seconds to wait until it ends or waits for people.
     wait: Option<u64>,
     /// A signed link, in place of a token.
     #[serde(rename = "link")]
@@ -130,11 +130,11 @@ pub(super) async fn get(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CancelBody {
-    /// Why. The execution and its last record say it.
+    /// The reason, which the execution and its last record contain.
     reason: String,
 }
 
-/// End an execution
+/// Cancel an execution
 #[utoipa::path(post, path = "/executions/{id}/cancel", operation_id = "cancel_execution", tag = "executions",
     params(("id" = String, Path, format = "uuid", description = "The id of the execution")),
     request_body = CancelBody,
@@ -157,14 +157,14 @@ pub(super) async fn cancel(
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct ContinueParams {
-    /// How many steps are added to its budget, if it has one. Without this, its budget stays as it was.
+    /// The steps to add to its budget, if it has one. By default, none.
     #[param(minimum = 0)]
     more_steps: Option<u64>,
 }
 
-/// Let an execution continue that is halted
+/// Continue a halted execution
 ///
-/// An execution that is not halted stays as it is. If steps are to be added, that is an error.
+/// An execution that is not halted stays as it is. Adding steps to it is an error.
 #[utoipa::path(post, path = "/executions/{id}/continue", operation_id = "continue_execution", tag = "executions",
     params(("id" = String, Path, format = "uuid", description = "The id of the execution"), ContinueParams),
     responses(
@@ -187,16 +187,16 @@ pub(super) async fn go_on(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct CopyBody {
-    /// The number of the last record that the copy has of the original.
+    /// The number of the last record that the copy shares with the original.
     #[serde(deserialize_with = "whole")]
     seq: u64,
-    /// Other values for keys of the outermost flow, from which the copy goes on.
+    /// New values for keys of the outermost flow, with which the copy continues.
     #[serde(default)]
     #[schema(value_type = Option<Object>, nullable = false)]
     values: Map<String, Value>,
 }
 
-/// Start a copy that goes on from a record, perhaps with other values
+/// Start a copy that continues from a record, optionally with other values
 #[utoipa::path(post, path = "/executions/{id}/copies", operation_id = "copy_execution", tag = "executions",
     params(("id" = String, Path, format = "uuid", description = "The id of the execution")),
     request_body = CopyBody,
@@ -218,9 +218,9 @@ pub(super) async fn copy(
     Ok((StatusCode::CREATED, Json(ExecutionView::of(&copied)?)))
 }
 
-/// Remove an execution with its journal
+/// Delete an execution with its journal
 ///
-/// If it runs, it is cancelled.
+/// A running execution is cancelled first.
 #[utoipa::path(delete, path = "/executions/{id}", operation_id = "delete_execution", tag = "executions",
     params(("id" = String, Path, format = "uuid", description = "The id of the execution")),
     responses(
@@ -238,12 +238,12 @@ pub(super) struct LinkBody {
     /// The step whose question the link is for. Without it, the link is for the whole execution.
     #[serde(default)]
     step: Option<String>,
-    /// For how many seconds it holds.
+    /// The seconds for which the link is valid.
     #[serde(deserialize_with = "whole")]
     expires_in_seconds: u64,
 }
 
-/// A signed link to an execution or to one of its questions
+/// Create a signed link to an execution or to one of its questions
 #[utoipa::path(post, path = "/executions/{id}/links", operation_id = "link_execution", tag = "executions",
     params(("id" = String, Path, format = "uuid", description = "The id of the execution")),
     request_body = LinkBody,
@@ -257,7 +257,7 @@ pub(super) async fn link(
     Id(id): Id,
     Body(body): Body<LinkBody>,
 ) -> Result<(StatusCode, Json<LinkView>), Problem> {
-    // A link must not make longer ones.
+    // A link must not create links that are valid for longer.
     caller.executions()?.get(id).await?;
     let holds = Duration::from_secs(body.expires_in_seconds);
     let links = app.guard().links();

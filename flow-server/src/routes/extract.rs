@@ -1,4 +1,4 @@
-//! What handlers take from a request, refused with a problem.
+//! Extractors for handlers, which refuse a request with a problem.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -16,7 +16,7 @@ use crate::app::App;
 use crate::body;
 use crate::problem::Problem;
 
-/// The body of a request as an object of JSON.
+/// The body of a request as a JSON object.
 pub(crate) struct Body<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
@@ -24,7 +24,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
 
     async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Problem> {
         let body = required_body(app, request).await?;
-        // Types with fields would be read from a list as well.
+        // Serde would also read a struct from a list.
         if body.trim_ascii_start().first() != Some(&b'{') {
             let detail = "the body does not fit: it has to be an object";
             return Err(Problem::bad_request(detail));
@@ -33,7 +33,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
     }
 }
 
-/// The body of a request as JSON of any kind.
+/// The body of a request as any JSON.
 pub(crate) struct AnyBody(pub(crate) Value);
 
 impl FromRequest<Arc<App>> for AnyBody {
@@ -54,7 +54,7 @@ async fn required_body(app: &App, request: Request) -> Result<Bytes, Problem> {
     Ok(body)
 }
 
-/// Reads a value that can be missing, and is not `null` then.
+/// Reads a value that may be missing, but not `null`.
 #[cfg(feature = "definitions")]
 pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     deserializer: D,
@@ -82,7 +82,7 @@ fn read<T: DeserializeOwned>(body: &[u8]) -> Result<T, Problem> {
     read.map_err(|reason| Problem::bad_request(format!("the body does not fit: {reason}")))
 }
 
-/// The body of a request that says that it is JSON.
+/// Returns the body of a request whose content type is JSON.
 async fn json_body(app: &App, request: Request) -> Result<Bytes, Problem> {
     let headers = request.headers();
     let says = |name, fits: fn(&str) -> bool| {
@@ -104,7 +104,7 @@ async fn json_body(app: &App, request: Request) -> Result<Bytes, Problem> {
     body::whole(app.limits(), request.into_body()).await
 }
 
-/// Reads a number without a fraction, such as `7` or `7.0`: for JSON, both are integers.
+/// Reads a number without a fraction, such as `7` or `7.0`: JSON Schema regards both as integers.
 pub(super) fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     let number = Number::deserialize(deserializer)?;
     let of_float = || {
@@ -173,7 +173,7 @@ impl FromRequestParts<Arc<App>> for Name {
     }
 }
 
-/// The part of the path that the router does not see, because it is nested in another one.
+/// The part of the path that a nested router does not see.
 pub(crate) struct Base(pub(crate) String);
 
 impl FromRequestParts<Arc<App>> for Base {
@@ -198,7 +198,7 @@ impl FromRequestParts<Arc<App>> for IdempotencyKey {
         let Some(key) = parts.headers.get("idempotency-key") else {
             return Ok(IdempotencyKey(None));
         };
-        // The draft of the standard writes it between quotes.
+        // The draft of the standard puts it in quotes.
         match key.to_str().map(unquoted) {
             Ok(key) if (1..=255).contains(&key.len()) => Ok(IdempotencyKey(Some(key.to_owned()))),
             _ => Err(Problem::bad_request(
@@ -220,20 +220,20 @@ pub(super) async fn in_path(parts: &mut Parts, app: &Arc<App>) -> Result<String,
     }
 }
 
-/// A query parameter with several values between commas.
+/// Splits a query parameter with comma-separated values.
 pub(crate) fn list(text: &str) -> impl Iterator<Item = &str> {
     text.split(',')
         .map(|part| part.trim_matches(' '))
         .filter(|part| !part.is_empty())
 }
 
-/// How many items a page has, if the request does not say.
+/// The default number of items in a page.
 const PAGE: usize = 100;
 
-/// How many it may have.
+/// The maximum number of items in a page.
 const LARGEST_PAGE: usize = 1000;
 
-/// How many items the page has that is asked for.
+/// Returns the number of items of the requested page.
 pub(crate) fn page_size(asked: Option<usize>) -> Result<usize, Problem> {
     match asked {
         None => Ok(PAGE),

@@ -1,4 +1,4 @@
-//! Flows, and how they are started.
+//! Lists, shows and starts flows.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;
@@ -75,22 +75,21 @@ pub(super) async fn picture(
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(super) struct StartParams {
-    // What counts bytes has no `max_length` here: that of JSON Schema counts characters.
-    /// For how many seconds to wait until it is over or waits for people.
+    // Lengths in bytes have no `max_length` here: that of JSON Schema counts characters.
+    /// The seconds to wait until the execution ends or waits for people.
     wait: Option<u64>,
-    /// The owner, if an operator starts it for one: at most 512 bytes in UTF-8.
+    /// The owner, if an operator starts the execution for one: at most 512 bytes in UTF-8.
     owner: Option<String>,
-    /// How many steps it may take.
+    /// The maximum number of steps.
     steps: Option<u64>,
-    /// Of the executions that wait for a place, those with a higher priority begin first: 0 if it is
-    /// not said. For operators.
+    /// The priority among queued executions: higher ones begin first. 0 by default. For operators.
     priority: Option<i32>,
-    /// It does not begin before this time, in milliseconds since 1970 (UTC).
+    /// The earliest time to begin, in milliseconds since 1970 (UTC).
     not_before_ms: Option<u64>,
-    /// It does not begin while `concurrencyAtMost` executions with this key are under way, whatever
-    /// their flow and owner: at most 512 bytes in UTF-8. For operators.
+    /// Begin only while fewer than `concurrencyAtMost` executions with this key are in progress,
+    /// whatever their flow and owner: at most 512 bytes in UTF-8. For operators.
     concurrency_key: Option<String>,
-    /// How many executions with the `concurrencyKey` may be under way, itself included: 1 or more.
+    /// The maximum number of executions with the `concurrencyKey`, itself included: 1 or more.
     #[param(minimum = 1)]
     concurrency_at_most: Option<u32>,
 }
@@ -98,7 +97,7 @@ pub(super) struct StartParams {
 impl StartParams {
     /// # Errors
     ///
-    /// An owner says what concerns the executions of others, or the key or its number is missing.
+    /// An owner sets an option for operators, or the key or its number is missing.
     fn options(&self, caller: &Caller) -> Result<StartOptions, Problem> {
         let mut options = StartOptions::new();
         if let Some(steps) = self.steps {
@@ -134,8 +133,8 @@ impl StartParams {
 
 /// Start an execution
 ///
-/// The body is the input. With the header `Idempotency-Key`, a repeated request returns the execution
-/// that the first one started.
+/// The body is the input. With the header `Idempotency-Key`, a repeated request returns the
+/// execution that the first one started.
 #[utoipa::path(post, path = "/flows/{name}/executions", operation_id = "start_execution", tag = "flows",
     params(
         ("name" = String, Path, description = "The flow's name"),
@@ -159,7 +158,7 @@ pub(super) async fn start(
     begun(&app, &caller, &name, &params, &base, key, input).await
 }
 
-/// Starts an execution, and answers with it.
+/// Starts an execution, and returns it as the answer.
 pub(super) async fn begun(
     app: &App,
     caller: &Caller,

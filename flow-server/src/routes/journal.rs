@@ -1,4 +1,4 @@
-//! Looking back.
+//! Journals, values and writes of executions.
 
 use axum::Json;
 use serde::Deserialize;
@@ -13,10 +13,10 @@ use crate::views::{JournalView, ProblemView, RecordView, StateView, WritesView};
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RecordsParams {
-    /// The number of the first record: 0 if it is not said.
+    /// The number of the first record: 0 by default.
     #[serde(default)]
     from: u64,
-    /// How many records, at most: 100 if it is not said, and 1000 at most.
+    /// The maximum number of records: 100 by default, at most 1000.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
     /// A signed link, in place of a token.
@@ -43,7 +43,10 @@ pub(super) async fn records(
     let is_full = records.len() == limit;
     let last = records.last().map(|last| last.seq + 1);
     Ok(Json(JournalView {
-        records: records.into_iter().map(RecordView::of).collect(),
+        records: records
+            .into_iter()
+            .map(|record| RecordView::of(id, record))
+            .collect(),
         next: last.filter(|next| is_full && *next < execution.record_count()),
     }))
 }
@@ -52,7 +55,7 @@ pub(super) async fn records(
 #[into_params(parameter_in = Query)]
 #[serde(deny_unknown_fields)]
 pub(super) struct AtParams {
-    /// The number of the record: the newest one if it is not said.
+    /// The number of the record: the newest one by default.
     seq: Option<u64>,
     /// A signed link, in place of a token.
     #[serde(rename = "link")]
@@ -78,7 +81,7 @@ pub(super) async fn state(
     Ok(Json(StateView::of(&state)))
 }
 
-/// Who wrote the values of an execution
+/// The nodes that wrote the values of an execution
 #[utoipa::path(get, path = "/executions/{id}/writes", operation_id = "get_writes", tag = "looking back",
     params(("id" = String, Path, format = "uuid", description = "The id of the execution"), AtParams),
     responses(

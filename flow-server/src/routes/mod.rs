@@ -62,7 +62,7 @@ impl utoipa::Modify for Security {
     }
 }
 
-/// All routes, with the description of them.
+/// Returns all routes and their description.
 fn described() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
     let router = OpenApiRouter::with_openapi(Api::openapi())
         .routes(routes!(flows::list))
@@ -105,12 +105,12 @@ fn described() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
     router.split_for_parts()
 }
 
-/// The description of all routes of a server with these limits, as OpenAPI 3.1.
+/// Returns the OpenAPI 3.1 description of all routes of a server with these limits.
 pub(crate) fn open_api(limits: &Limits) -> Value {
     described::complete(&described().1, limits)
 }
 
-/// The same, of the server that is asked for it.
+/// Returns the description of the server that is asked.
 async fn own_open_api(State(app): State<Arc<App>>, Base(base): Base) -> Json<Value> {
     let mut api = open_api(app.limits());
     described::of_server(&mut api, &base, app.guard().asks_who());
@@ -147,7 +147,7 @@ async fn wrong_method(request: Request) -> Problem {
     )
 }
 
-/// Counts a request, and makes its answer safe for browsers.
+/// Counts a request, and adds security headers to its answer.
 async fn observe(
     State(app): State<Arc<App>>,
     matched: Option<MatchedPath>,

@@ -1,4 +1,4 @@
-//! What flows ask people.
+//! Questions of flows to people.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::views::{ExecutionView, ProblemView, QuestionView, QuestionsView};
 pub(super) struct ListParams {
     /// Only questions of this flow.
     flow: Option<String>,
-    /// Only questions of executions older than this one: the `next` of the page before.
+    /// Only questions of executions older than this one: the `next` of the previous page.
     #[param(format = "uuid")]
     before: Option<String>,
-    /// Of how many executions, at most: 100 if it is not said, and 1000 at most.
+    /// The maximum number of executions: 100 by default, at most 1000.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
     /// A signed link, in place of a token.
@@ -34,7 +34,7 @@ pub(super) struct ListParams {
 
 /// The open questions of the executions that wait for people, the newest execution first
 ///
-/// With a signed link, those that the link is for.
+/// With a signed link, only the questions that it is for.
 #[utoipa::path(get, path = "/questions", operation_id = "list_questions", tag = "questions", params(ListParams), responses(
     (status = 200, description = "The questions", body = QuestionsView),
     (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -52,7 +52,7 @@ pub(super) async fn list(
             next: None,
         }));
     }
-    // Without a flow, the parts of loops are on the list themselves.
+    // Without a flow, the list contains the parts of loops themselves.
     let with_parts = params.flow.is_some();
     let mut options = ListOptions::new().status(Status::Paused).limit(limit);
     options = match params.flow {
@@ -71,7 +71,7 @@ pub(super) async fn list(
                 let open = open.iter().filter(|question| with_parts || own(question));
                 questions.extend(open.map(QuestionView::of));
             }
-            // It was removed at this moment.
+            // It was just removed.
             Err(flow_durable::RuntimeError::NotFound(_)) => {}
             Err(error) => return Err(error.into()),
         }
@@ -127,8 +127,8 @@ pub(super) async fn get(
 
 /// Answer a question
 ///
-/// The body is the answer. It is checked by its type, or by the schema of the question if the flow is
-/// not registered in this server. A refused answer changes nothing.
+/// The body is the answer. It is checked against its type, or against the schema of the question if
+/// the flow is not registered in this server. A refused answer changes nothing.
 #[utoipa::path(post, path = "/questions/{token}/answer", operation_id = "answer_question", tag = "questions",
     params(("token" = String, Path, format = "uuid", description = "The token of the question"), LinkParams),
     request_body = Value,

@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use crate::problem::Problem;
 
-/// The structure of a flow as JSON.
+/// Parses the structure of a flow as JSON.
 pub(super) fn parsed(structure: &str) -> Result<Value, Problem> {
     serde_json::from_str(structure).map_err(|error| unreadable(error.to_string()))
 }
 
-/// A flow as an SVG.
+/// Draws a flow as SVG.
 pub(super) fn drawn(structure: &str) -> Result<Response, Problem> {
     let document = FlowDocument::parse_spec(structure).map_err(|problems| {
         unreadable(
@@ -23,7 +23,7 @@ pub(super) fn drawn(structure: &str) -> Result<Response, Problem> {
     })?;
     let headers = [
         (header::CONTENT_TYPE, "image/svg+xml"),
-        // Opened by itself, it is a page of this server.
+        // Opened directly, it is a page of this server.
         (
             header::CONTENT_SECURITY_POLICY,
             "default-src 'none'; style-src 'unsafe-inline'; sandbox",

@@ -1,4 +1,4 @@
-//! What those who run the server ask.
+//! Routes for operators: health and metrics.
 
 use std::sync::Arc;
 
@@ -20,14 +20,14 @@ pub(super) struct HealthView {
     status: &'static str,
 }
 
-/// Whether the server runs. Needs no token
+/// Check that the server runs. Needs no token
 #[utoipa::path(get, path = "/health", operation_id = "get_health", tag = "system", security(()),
     responses((status = 200, description = "It does", body = HealthView)))]
 pub(super) async fn health() -> Json<HealthView> {
     Json(HealthView { status: "ok" })
 }
 
-/// Whether the server can reach its store, and does not shut down. Needs no token
+/// Check that the server reaches its store and is not shutting down. Needs no token
 #[utoipa::path(get, path = "/health/ready", operation_id = "get_readiness", tag = "system", security(()), responses(
     (status = 200, description = "It does", body = HealthView),
     (status = 503, description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
@@ -40,13 +40,13 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> Result<Json<HealthView
     Ok(Json(HealthView { status: "ok" }))
 }
 
-/// Numbers for Prometheus
+/// The metrics for Prometheus
 #[utoipa::path(get, path = "/metrics", operation_id = "get_metrics", tag = "system", responses(
     (status = 200, description = "The numbers", body = String, content_type = "application/openmetrics-text"),
     (status = "4XX", description = "The request was not carried out", body = ProblemView, content_type = "application/problem+json"),
 ))]
 pub(super) async fn metrics(State(app): State<Arc<App>>, _: Operator) -> Response {
-    // If the store cannot be read, the number stays: `/health/ready` tells of the store.
+    // If the store cannot be read, the number stays; `/health/ready` reports the store.
     if let Ok(refused) = app.guard().refused().await {
         app.metrics().refused(refused);
     }

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::problem::Problem;
 use crate::views::ExecutionView;
 
-/// An execution, when it is over or waits for people, or after this many seconds.
+/// Returns an execution once it ends or waits for people, or after this many seconds.
 pub(super) async fn waited(
     app: &App,
     execution: &Execution,

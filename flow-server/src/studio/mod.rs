@@ -1,7 +1,7 @@
-//! The page with which people look at flows, executions and questions, and edit definitions.
+//! The studio, a page to look at flows, executions and questions, and to edit definitions.
 //!
-//! It is plain HTML, CSS and JavaScript, contained in the program, and uses the same routes as any other
-//! client. It needs no token, because it shows nothing that the server does not tell its user.
+//! It is plain HTML, CSS and JavaScript, embedded in the program, and uses the public routes. It
+//! needs no token, because it contains no data.
 
 use std::sync::{Arc, LazyLock};
 
@@ -19,8 +19,8 @@ use crate::problem::Problem;
 
 const PAGE: &str = include_str!("index.html");
 
-/// What the page may do. Whatever a flow or a person writes is text; even if some of it became an element, the
-/// browser would run nothing of it.
+/// The content security policy of the page. Flows and people write text only; even if some of it
+/// became an element, the browser would not run it.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                       img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
                       require-trusted-types-for 'script'; trusted-types picture";
@@ -80,7 +80,7 @@ static FILES: [File; 36] = files! {
     "virtual-list.js": SCRIPT,
 };
 
-/// The same for all files, because they belong together.
+/// The tag of all files, which change together.
 static TAG: LazyLock<String> = LazyLock::new(|| {
     let all = FILES.iter().map(|file| file.content);
     let digest = all.fold(Sha256::new().chain_update(PAGE), |digest, content| {
@@ -117,8 +117,7 @@ async fn page(
     response
 }
 
-/// How a link that is relative to this address leads to the folder that the address names, if the address
-/// has no `/` at its end.
+/// Returns the relative link from this address to its folder, for an address without a final `/`.
 fn folder(uri: &Uri) -> String {
     let last = uri.path().rsplit('/').next().unwrap_or_default();
     let plain = |byte: u8| match byte {
@@ -141,7 +140,7 @@ async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response {
     }
 }
 
-/// The content, if the browser does not have it yet.
+/// Returns the content, or 304 if the browser already has it.
 fn answer(headers: &HeaderMap, tag: &str, content_type: &'static str, content: String) -> Response {
     let tag = format!("\"{tag}\"");
     let known = headers.get(header::IF_NONE_MATCH);

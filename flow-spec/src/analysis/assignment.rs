@@ -1,12 +1,11 @@
-//! Definite assignment: at which points may a key still be unwritten, and by which path?
+//! Definite assignment: finds the points at which a key may still be unwritten, and a path to each.
 //!
-//! The hard thing is the time. A forward analysis of every key at every point is quadratic, and so
-//! is a search from each reader back to `start`. Here the search goes back along the dominator
-//! tree. It skips in one step every part of the flow that has no writer of the key next to it, so
-//! it only walks the surroundings of the writers. This is right because every path to a point `p`
-//! passes its dominators: `p` can be reached without a write if its immediate dominator `d` can be,
-//! and `p` from `d`. For the second part, only a writer below `d` but not below `p` can be in the
-//! way.
+//! A forward analysis of every key at every point takes quadratic time, and so does a search from
+//! each reader back to `start`. Here the search goes back along the dominator tree. It skips in one
+//! step every part of the flow without an adjacent writer of the key, so it only walks the
+//! surroundings of the writers. This is right because every path to a point `p` passes its
+//! dominators: `p` can be reached without a write if its immediate dominator `d` can be, and `p`
+//! from `d`. For the second part, only a writer below `d` but not below `p` can be in the way.
 
 use std::collections::VecDeque;
 
@@ -26,8 +25,8 @@ pub(super) struct Assignment<'a> {
     plain: Option<Vec<Option<usize>>>,
 }
 
-/// A place where a key may be unwritten: the index of the point among those asked for, and the
-/// edges of a shortest path to it.
+/// A place where a key may be unwritten: the index of the point in `asked`, and the edges of a
+/// shortest path to it.
 pub(super) struct Unassigned {
     pub(super) asked: usize,
     pub(super) path: Vec<usize>,
@@ -46,9 +45,9 @@ impl<'a> Assignment<'a> {
         }
     }
 
-    /// Those of the points `asked` that a run can reach without passing one of the points
-    /// `written_at`. The path to each is built only when it is needed, because all paths together
-    /// can be far longer than the flow.
+    /// Returns the points of `asked` that a run can reach without passing one of the points
+    /// `written_at`. Builds each path only when it is needed, because all paths together can be far
+    /// longer than the flow.
     pub(super) fn unassigned<'q>(
         &'q mut self,
         written_at: &[usize],
@@ -62,7 +61,7 @@ impl<'a> Assignment<'a> {
         })
     }
 
-    /// Returns true if a run passes one of the points `written_at` before it reaches any of the
+    /// Returns `true` if a run passes one of the points `written_at` before it reaches any of the
     /// points `asked`.
     pub(super) fn is_assigned(&mut self, written_at: &[usize], asked: &[usize]) -> bool {
         self.question += 1;
@@ -80,7 +79,7 @@ impl<'a> Assignment<'a> {
         })
     }
 
-    /// Returns true if there is a path from `start` to `target` without a writer before `target`.
+    /// Returns `true` if there is a path from `start` to `target` without a writer before `target`.
     fn reached_without(&mut self, target: usize) -> bool {
         let mut waiting = vec![target];
         while let Some(number) = waiting.pop() {
@@ -95,7 +94,7 @@ impl<'a> Assignment<'a> {
                 continue;
             }
             for &before in self.points.predecessors.of(self.tree.vertex(top)) {
-                // A path that has passed `top` adds nothing about how to reach it.
+                // A path through `top` tells nothing new about how to reach it.
                 let before = self
                     .tree
                     .number(before)

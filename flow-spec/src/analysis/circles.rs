@@ -1,5 +1,5 @@
-//! Checks that no loop consists of branches alone: they change no value, so that a run which takes
-//! such a loop once takes it for ever.
+//! Checks that no loop consists only of branches: they change no value, so a run that takes such a
+//! loop once never leaves it.
 
 use std::collections::{HashMap, VecDeque};
 

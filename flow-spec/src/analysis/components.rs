@@ -6,8 +6,8 @@ use super::adjacency::Adjacency;
 
 const NEW: usize = usize::MAX;
 
-/// The component of each vertex. The number of a component is greater than that of every other one
-/// to which it leads.
+/// The component of each vertex. A component has a greater number than all others to which it
+/// leads.
 pub(super) struct Components {
     of: Vec<usize>,
     count: usize,

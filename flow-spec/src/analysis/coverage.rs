@@ -44,7 +44,7 @@ pub(super) fn twice(model: &Model<'_>, found: &mut Found) {
     let mut first_error: Vec<Option<usize>> = vec![None; model.graph.nodes.len()];
     for (at, edge) in model.graph.edges.iter().enumerate() {
         let (id, first) = match model.routes.edges[at].effect {
-            // An edge for a misspelt action is reported as such, and that is enough.
+            // An edge for a misspelt action is only reported as such.
             Effect::Action(id, action)
                 if model.graph.node(id).actions[action].name == edge.action() =>
             {

@@ -1,9 +1,9 @@
 //! The dominator tree: the points that every path from `start` must pass, and questions about them.
 //!
-//! The hard thing is to stay fast if there are long loops: Lengauer and Tarjan's algorithm (A Fast
-//! Algorithm for Finding Dominators in a Flowgraph, 1979) does, the shorter iterative ones do not.
-//! The tree's vertices are then numbered in preorder, so that a subtree is an interval, and cut
-//! into heavy paths, so that common ancestors are found in logarithmic time.
+//! Long loops make the shorter, iterative algorithms slow. Lengauer and Tarjan's algorithm (A Fast
+//! Algorithm for Finding Dominators in a Flowgraph, 1979) stays fast. The tree's vertices are then
+//! numbered in preorder, so that a subtree is an interval, and cut into heavy paths, so that common
+//! ancestors are found in logarithmic time.
 
 use super::adjacency::Adjacency;
 
@@ -22,8 +22,8 @@ pub(super) struct Dominators {
 }
 
 impl Dominators {
-    /// The tree of the part of a graph that can be reached from `root` through vertices that are
-    /// `open`.
+    /// Builds the tree of the part of a graph that can be reached from `root` through vertices that
+    /// are `open`.
     pub(super) fn new(
         successors: &Adjacency,
         predecessors: &Adjacency,
@@ -83,7 +83,7 @@ impl Dominators {
         self.vertex.len()
     }
 
-    /// The tree's number for a vertex of the graph, if the vertex is reached.
+    /// The number of a vertex of the graph in the tree, if the vertex is reached.
     pub(super) fn number(&self, vertex: usize) -> Option<usize> {
         Some(self.number[vertex]).filter(|&number| number != NONE)
     }
@@ -98,13 +98,13 @@ impl Dominators {
         at + self.size[at]
     }
 
-    /// Returns true if every path to `below` passes `above`, or if they are the same.
+    /// Returns `true` if every path to `below` passes `above`, or if they are the same.
     pub(super) fn dominates(&self, above: usize, below: usize) -> bool {
         above <= below && below < self.end(above)
     }
 
     /// The lowest strict dominator of `at` that is marked, or that has a marked vertex below it
-    /// which is not below `at`. The marks ascend.
+    /// that is not below `at`. The marks ascend.
     pub(super) fn lowest_beside(&self, marks: &[usize], at: usize) -> Option<usize> {
         let first = marks.partition_point(|&mark| mark < at);
         let after = marks.partition_point(|&mark| mark < self.end(at));
@@ -113,7 +113,7 @@ impl Dominators {
         nearest.map(|mark| self.common(at, mark)).max()
     }
 
-    /// Returns true if `at` or a vertex below it is marked. The marks ascend.
+    /// Returns `true` if `at` or a vertex below it is marked. The marks ascend.
     pub(super) fn is_above_any(&self, marks: &[usize], at: usize) -> bool {
         let first = marks.partition_point(|&mark| mark < at);
         marks.get(first).is_some_and(|&mark| mark < self.end(at))

@@ -1,4 +1,4 @@
-//! Checks that the mappings of edges read what is written on every path to the edge.
+//! Checks that the mappings of edges read values that are written on every path to the edge.
 
 use super::assignment::{Assignment, Unassigned};
 use super::found::Found;

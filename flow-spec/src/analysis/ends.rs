@@ -18,8 +18,7 @@ pub(super) fn check(
 ) {
     let points = &model.points;
     let ending = points.predecessors.reach(points.finals.iter().copied());
-    // A trapped point leads only to trapped points. The trap itself is the part from which nothing
-    // leads out any more.
+    // A trapped point leads only to trapped points. The trap itself is the part with no way out.
     let mut excused = vec![false; components.count()];
     for at in 0..reached.len() {
         let leads_out = points
@@ -43,7 +42,7 @@ pub(super) fn check(
     }
 }
 
-/// Returns true if the node that is done at this point has an action without an edge, which is
+/// Returns `true` if the node that is done at this point has an action without an edge, which is
 /// reported already.
 fn is_unrouted(model: &Model<'_>, point: Point) -> bool {
     let (Point::Node(id) | Point::Done(id)) = point else {

@@ -1,7 +1,6 @@
 //! Checks that the branches of a fork do not use each other's keys.
 //!
-//! The hard thing is nesting: the accesses of a node concern every fork around it, as far out as
-//! they are visible.
+//! The accesses of a node concern every fork around it, as far out as they are visible.
 
 use std::collections::{HashMap, HashSet};
 
@@ -33,7 +32,7 @@ struct Uses {
     writers: Users,
 }
 
-/// The first user of a key, and the first one in another branch: at least one of the two is outside
+/// The first user of a key, and the first one in another branch. At least one of the two is outside
 /// any given branch.
 #[derive(Default)]
 struct Users {
@@ -118,7 +117,7 @@ fn enter_accesses<'g>(graph: &'g Graph, shape: &Shape, id: NodeId, accesses: &mu
     while let Some(place) = shape.place(at) {
         let (fork, branch) = (place.owner, place.branch);
         if let NodeKind::Each { item, .. } = &graph.node(fork).kind {
-            // The item, and what is written for one item, exist only inside the loop.
+            // The item, and the keys written for one item, exist only inside the loop.
             items.push(item);
             in_loop = true;
         } else {
@@ -153,7 +152,7 @@ pub(super) fn check(model: &Model<'_>, found: &mut Found) {
         let Some(writer) = uses.writers.outside(access.branch) else {
             continue;
         };
-        // If two branches write the key, a message about reading it would say the same again.
+        // If two branches write the key, a message about reading it would be redundant.
         let is_reported = match (access.writes, uses.writers.first, uses.writers.other) {
             (true, Some((first, _)), _) => first == access.branch,
             (_, _, other) => other.is_some(),

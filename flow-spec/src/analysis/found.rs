@@ -5,8 +5,8 @@ use crate::diagnostic::Diagnostic;
 /// The largest number of mistakes that are reported.
 pub(crate) const MOST: usize = 1000;
 
-/// The first [`MOST`] mistakes, with long texts cut off. A graph can have one for each pair of its
-/// parts.
+/// The first [`MOST`] mistakes, with long texts shortened. A graph can have one for each pair of
+/// its parts.
 #[derive(Debug, Default)]
 pub(super) struct Found(Vec<Diagnostic>);
 
@@ -18,7 +18,7 @@ impl Found {
         }
     }
 
-    /// Returns true if further mistakes are not kept, so that there is no need to look for them.
+    /// Returns `true` if further mistakes are not kept, so that there is no need to look for them.
     pub(super) fn is_full(&self) -> bool {
         self.0.len() >= MOST
     }

@@ -1,4 +1,4 @@
-//! The keys of a flow, each with a number, and who reads and writes it.
+//! The keys of a flow, each with a number, and their readers and writers.
 
 use std::collections::HashMap;
 
@@ -29,12 +29,12 @@ pub(super) struct Key<'g> {
     pub(super) mappings: Vec<MappingRead>,
     /// The nodes that can write it so that others see it, even if nothing leads to them.
     pub(super) writers: Vec<NodeId>,
-    /// The loop inside which it exists for each item. It then says nothing about the rest of the
+    /// The loop inside which it exists for each item. It is then irrelevant for the rest of the
     /// flow.
     pub(super) loop_only: Option<NodeId>,
     /// The points that always write it.
     pub(super) written_at: Vec<usize>,
-    /// Those of these points that are edges with a mapping, each with the key that the mapping
+    /// The points of `written_at` that are edges with a mapping, each with the key that the mapping
     /// reads.
     pub(super) mapped_at: Vec<(usize, &'g str)>,
 }
@@ -50,7 +50,7 @@ pub(super) struct MappingRead {
 }
 
 impl Key<'_> {
-    /// Returns true if a node or a mapping reads it.
+    /// Returns `true` if a node or a mapping reads it.
     pub(super) fn is_read(&self) -> bool {
         !self.reads.is_empty() || !self.mappings.is_empty()
     }
@@ -111,7 +111,7 @@ impl<'g> Keys<'g> {
         &mut self.list[number]
     }
 
-    /// Enters what is written at a point, and what the mappings of an edge read there.
+    /// Enters the keys written at a point, and those read there by the mappings of an edge.
     fn enter_point(
         &mut self,
         graph: &'g Graph,
@@ -181,7 +181,7 @@ impl<'g> Keys<'g> {
     }
 }
 
-/// The loop that runs this node for each item, and collects what it writes.
+/// The loop that runs this node for each item, and collects the values that it writes.
 fn loop_around(graph: &Graph, shape: &Shape, id: NodeId) -> Option<NodeId> {
     let owner = shape.place(id)?.owner;
     matches!(graph.node(owner).kind, NodeKind::Each { .. }).then_some(owner)

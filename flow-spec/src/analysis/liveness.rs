@@ -1,11 +1,10 @@
-//! Liveness: which values may be moved out of the state because nothing reads them later.
+//! Liveness: finds the values that may be moved out of the state because nothing reads them later.
 //!
 //! This pass runs only on a sound flow. For each key that some node takes, one search goes back
 //! from all its readers, until the key is written anew or no node that takes it can come earlier.
-//! The hard thing is again the time: if a loop leads back to before a reader, the key lives through
-//! the whole loop. So the search skips along the dominator tree over every part of the flow that
-//! neither writes nor takes the key: everything that can come before such a part comes before its
-//! topmost point.
+//! If a loop leads back to before a reader, the key lives through the whole loop, which takes time.
+//! So the search skips along the dominator tree over every part of the flow that neither writes nor
+//! takes the key. All points that can come before such a part come before its topmost point.
 
 use std::collections::VecDeque;
 
@@ -16,30 +15,30 @@ use super::model::Model;
 use super::points::{Point, point_of};
 use crate::graph::{NodeId, NodeKind, NodeRead, ReadMode};
 
-/// What to do with a value that a node or a mapping of an edge takes.
+/// The treatment of a value that a node or a mapping of an edge takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Take {
-    /// No path reads it later: move it out of the state.
+    /// Move it out of the state: no path reads it later.
     Move,
-    /// Something may read it later: clone it.
+    /// Clone it: something may read it later.
     Clone {
         /// The first reader found on a path from here.
         later: Reader,
     },
 }
 
-/// What reads a value.
+/// The reader of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reader {
     /// A node.
     Node(NodeId),
-    /// A mapping of the edge of this index.
+    /// A mapping of the edge with this index.
     Edge(usize),
     /// The flow itself, which returns the value.
     Output,
 }
 
-/// What to do with each value that is taken.
+/// The treatment of each value that is taken.
 #[derive(Debug, Clone)]
 pub(super) struct Takes {
     /// For each read of each node.
@@ -48,7 +47,7 @@ pub(super) struct Takes {
     pub(super) edges: Vec<Vec<Take>>,
 }
 
-/// What to do with each value that is taken.
+/// Returns the treatment of each value that is taken.
 pub(super) fn takes(model: &Model<'_>, components: &Components, tree: &Dominators) -> Takes {
     let unknown = Take::Clone {
         later: Reader::Output,
@@ -92,7 +91,7 @@ fn read<'g>(model: &Model<'g>, id: NodeId, at: usize) -> &'g NodeRead {
     &model.graph.node(id).reads[at]
 }
 
-/// Another reader that needs the value, whatever comes after the node.
+/// Another reader that needs the value, regardless of the nodes that follow.
 fn immediate_reader(model: &Model<'_>, key: &Key<'_>, id: NodeId, at: usize) -> Option<NodeId> {
     let others = model.graph.node(id).reads.iter().enumerate();
     let mut others = others.filter(|(other, read)| *other != at && read.key == key.name);
@@ -202,7 +201,7 @@ impl<'a, 'g> Search<'a, 'g> {
         }
     }
 
-    /// Marks the relevant points. Returns how many take the key.
+    /// Marks the relevant points. Returns the number of points that take the key.
     fn mark(&mut self, key: &Key<'_>, taken: &[usize]) -> usize {
         self.question += 1;
         self.marks.clear();
@@ -221,8 +220,8 @@ impl<'a, 'g> Search<'a, 'g> {
         taking
     }
 
-    /// The highest dominator without a mark below it, and true; or the point itself and false, if
-    /// there is no such dominator.
+    /// The highest dominator without a mark below it, and `true`; or the point itself and `false`,
+    /// if there is none.
     fn leap(&self, number: usize) -> (usize, bool) {
         if self.tree.is_above_any(&self.marks, number) {
             return (number, false);
@@ -233,7 +232,7 @@ impl<'a, 'g> Search<'a, 'g> {
         }
     }
 
-    /// What reads the value after it was taken at this point, if anything does.
+    /// The reader of the value after it was taken at this point, if there is one.
     fn later(&self, at: usize) -> Option<Reader> {
         let number = self.tree.number(at)?;
         (self.found[number] == self.question).then_some(self.next_reader[number])

@@ -1,5 +1,5 @@
 //! Checks that the mappings of edges write keys that are read where the edge leads, each once. This
-//! comes before the points of the flow, because an edge with a wrong key shows nothing about values.
+//! pass comes before the points, because an edge with a wrong key shows nothing about values.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,7 +22,7 @@ pub(super) fn check(graph: &Graph, shape: &Shape, routes: &mut Routes, found: &m
         outputs: (graph.outputs.iter().map(|output| output.key.as_str())).collect(),
     };
     for (edge, route) in routes.edges.iter_mut().enumerate() {
-        // Otherwise it is not known where the edge leads.
+        // Otherwise the target of the edge is not known.
         let is_clear = route.to != Target::Lost && route.effect != Effect::Everything;
         let mut earlier = Earlier::default();
         for (index, mapping) in graph.edges[edge].mappings.iter().enumerate() {
@@ -43,7 +43,7 @@ pub(super) fn check(graph: &Graph, shape: &Shape, routes: &mut Routes, found: &m
 struct Readers<'g> {
     graph: &'g Graph,
     shape: &'g Shape,
-    /// Those that a node reads, or a node inside it.
+    /// The keys that a node reads, or a node inside it.
     reads: HashMap<NodeId, Vec<&'g str>>,
     outputs: Vec<&'g str>,
 }
@@ -111,7 +111,7 @@ impl<'g> Readers<'g> {
     }
 }
 
-/// The mappings of one edge by what they write and by what they read.
+/// The previous mappings of one edge, by the key that they write and by the key that they read.
 #[derive(Default)]
 struct Earlier<'g> {
     keys: HashMap<&'g str, &'g EdgeMapping>,
@@ -119,7 +119,7 @@ struct Earlier<'g> {
 }
 
 impl<'g> Earlier<'g> {
-    /// Reports a mapping whose key or source an earlier one has as well.
+    /// Reports a mapping whose key or source an earlier one also has.
     fn check(
         &mut self,
         graph: &Graph,

@@ -56,13 +56,13 @@ pub struct CheckedGraph {
 }
 
 impl CheckedGraph {
-    /// The graph itself.
+    /// Returns the graph itself.
     pub fn graph(&self) -> &Graph {
         &self.graph
     }
 
-    /// What to do with the value that read number `read` of `node` takes. This has no meaning for a
-    /// read that borrows.
+    /// Returns whether read `read` of `node` moves or clones the value that it takes. This has no
+    /// meaning for a read that borrows.
     ///
     /// # Panics
     ///
@@ -71,7 +71,7 @@ impl CheckedGraph {
         self.takes.nodes[node.0][read]
     }
 
-    /// What to do with the value that mapping number `mapping` of the edge `edge` reads.
+    /// Returns whether mapping `mapping` of edge `edge` moves or clones the value that it reads.
     ///
     /// # Panics
     ///
@@ -80,8 +80,8 @@ impl CheckedGraph {
         self.takes.edges[edge][mapping]
     }
 
-    /// The ends of the flow, each once, in the order written: the actions of the flow where it is a
-    /// node of another one.
+    /// Returns the ends of the flow, each once, in the order written. They are the actions of the
+    /// flow where it is a node of another one.
     ///
     /// An end writes the outputs that are written on a path to it. An output is optional if another
     /// path leaves it unwritten.
@@ -90,8 +90,8 @@ impl CheckedGraph {
     }
 }
 
-/// What the flow writes at each of its ends, as [`CheckedGraph::ends`], for a graph that may have
-/// mistakes. Edges with mistakes do not count.
+/// Returns the outputs that the flow writes at each of its ends, like [`CheckedGraph::ends`], for a
+/// graph that may have mistakes. Ignores edges with mistakes.
 pub fn written_at_ends(graph: &Graph) -> Vec<Action> {
     let model = Model::new(graph, &mut Found::default());
     let dominators = model.points.dominators();
@@ -101,12 +101,12 @@ pub fn written_at_ends(graph: &Graph) -> Vec<Action> {
 
 /// Checks a graph.
 ///
-/// Types are compared only by the compiler, which knows what their names mean; a front end without
-/// a compiler calls [`check_types`] as well.
+/// Only the compiler, which knows the meaning of their names, compares types. A front end without a
+/// compiler calls [`check_types`] as well.
 ///
 /// # Errors
 ///
-/// Every mistake found, in the order of their places: at most a thousand, with long texts cut off.
+/// All mistakes, in the order of their places: at most a thousand, with long texts shortened.
 ///
 /// # Examples
 ///
@@ -148,7 +148,7 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
 
     if !found.is_empty() {
         let mut found = found.sorted();
-        // Where an edge has an action that does not exist, it is not known what comes after what.
+        // An edge for an unknown action leaves the order of the nodes unknown.
         if found.iter().any(|one| one.code == Code::UnknownAction) {
             found.retain(|one| !one.code.is_about_values());
         }

@@ -114,7 +114,7 @@ fn node_name<'g>(
     }
 }
 
-/// Returns true if its author did not name it: a `wait(…)` or `[…]` in an edge.
+/// Returns `true` if its author did not name it: a `wait(…)` or `[…]` in an edge.
 fn is_anonymous(node: &Node) -> bool {
     let is_word = node
         .name

@@ -17,7 +17,7 @@ use crate::suggest::question_of_name;
 /// Reports the outputs that are not keys of the flow.
 pub(super) fn check_names(model: &Model<'_>, suggestions: &Suggestions<'_>, found: &mut Found) {
     let mut ends = model.routes.edges.iter();
-    // The end may have been meant to write it.
+    // The end's mapping may have been meant to write it.
     if ends.any(|route| route.to == Target::End && route.maps_unread) {
         return;
     }

@@ -1,8 +1,8 @@
 //! The flow as single points that a run passes, with forks and loops flattened.
 //!
-//! The hard thing is to give a fork an order without giving it a meaning that it does not have. Its
-//! branches are placed one after the other, since all of them have run when the fork is done. That
-//! a branch does not see what another one writes is handled by the pass on forks.
+//! A fork needs an order here, although its branches have none. They are placed one after the
+//! other, since all of them have run when the fork is done. The pass on forks handles that a branch
+//! does not see the writes of another one.
 
 use super::adjacency::Adjacency;
 use super::dominators::Dominators;
@@ -23,24 +23,24 @@ pub(super) enum Point {
     Done(NodeId),
     /// Something inside a fork or loop has failed.
     Failed(NodeId),
-    /// An edge is followed: what its action writes is written here.
+    /// An edge is followed, which writes the values of its action.
     Edge(usize),
     /// The mappings of an edge read.
     Mapping(usize),
     /// The mappings of an edge write.
     Mapped(usize),
-    /// The flow has ended, by the edge of this index.
+    /// The flow has ended, by the edge with this index.
     End(usize),
 }
 
-/// All points of a flow, and which follows which.
+/// All points of a flow, with their successors.
 pub(super) struct Points {
     pub(super) kinds: Vec<Point>,
     pub(super) successors: Adjacency,
     pub(super) predecessors: Adjacency,
-    /// The points that lead nowhere: the ends, and wrong edges without a target.
+    /// The points without successors: the ends, and wrong edges without a target.
     pub(super) finals: Vec<usize>,
-    /// The edges about which nothing is known, so that no path through them shows a mistake.
+    /// The edges about which nothing is known. No path through them shows a mistake.
     pub(super) unclear: Vec<bool>,
     exits: Vec<usize>,
 }
@@ -175,7 +175,7 @@ impl Layout {
         failed
     }
 
-    /// The arcs from the point where a node is reached to the point where it is done, if these
+    /// Adds the arcs from the point where a node is reached to the point where it is done, if these
     /// differ.
     fn inner(&mut self, graph: &Graph, shape: &Shape, id: NodeId) {
         let Some(done) = self.done[id.0] else { return };

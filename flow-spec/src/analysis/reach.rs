@@ -21,8 +21,8 @@ pub(super) fn check(
     reached: &[bool],
     found: &mut Found,
 ) {
-    // Everything that leads to an unreached point is unreached too: such a part begins where
-    // nothing leads in.
+    // Everything that leads to an unreached point is unreached too. Such a part begins at a
+    // component into which nothing leads.
     let mut led_to = vec![false; components.count()];
     for at in (0..reached.len()).filter(|&at| !reached[at]) {
         for &next in model.points.successors.of(at) {
@@ -43,7 +43,7 @@ pub(super) fn check(
     }
 }
 
-/// Returns true if edges cannot name the node because an earlier one has its name, which is
+/// Returns `true` if edges cannot name the node because an earlier one has its name, which is
 /// reported already.
 fn has_taken_name(model: &Model<'_>, id: NodeId) -> bool {
     let name = words::name(model.graph, id);

@@ -41,7 +41,7 @@ pub(super) fn check(
             }
         }
         let asked: Vec<usize> = readers.iter().map(|&(id, _)| point_of(id)).collect();
-        // One mistake: where nothing writes it, the others are told of beside the first.
+        // Without a writer it is one mistake: the other reads are listed with the first.
         let is_everywhere = !exists(key) && key.name != ERROR_KEY;
         let mut first: Option<Diagnostic> = None;
         for missing in assignment.unassigned(&key.written_at, &asked) {
@@ -68,7 +68,7 @@ pub(super) fn check(
     }
 }
 
-/// Returns true if only unreachable nodes write it, which is reported already.
+/// Returns `true` if only unreachable nodes write it, which is reported already.
 pub(super) fn is_left_to_others(model: &Model<'_>, key: &Key<'_>, reached: &[bool]) -> bool {
     let nodes = key.writers.iter();
     let nodes = nodes.map(|&id| point_of(model.shape.outermost(id)));
@@ -162,7 +162,7 @@ fn unwritten_help(
             name = snake_case(node.name.rsplit("::").next().unwrap_or_default()),
             key = key.name
         ),
-        // Not mistyped: other ways remain.
+        // It is not mistyped, so the other remedies apply.
         (Some(near), _) if closest(key.name, [near]).is_none() && !is_of_a_loop(model, near) => {
             let name = node.name.rsplit("::").next().unwrap_or_default();
             let map = format!("`node {name}: … {{ {key} <- {near} }};`", key = key.name);
@@ -221,7 +221,7 @@ fn unwritten_help(
     }
 }
 
-/// Returns true if the results of a loop have this key.
+/// Returns `true` if the results of a loop have this key.
 fn is_of_a_loop(model: &Model<'_>, key: &str) -> bool {
     let mut nodes = model.graph.nodes.iter();
     nodes.any(|node| {
@@ -232,8 +232,8 @@ fn is_of_a_loop(model: &Model<'_>, key: &str) -> bool {
     })
 }
 
-/// Returns true if nothing reads this key, and a function of its name writes it: it does not say under
-/// which key it writes.
+/// Returns `true` if nothing reads this key and a function of its name writes it: the function does
+/// not declare the key that it writes.
 fn is_only_named_as_its_node(model: &Model<'_>, key: &str) -> bool {
     let is_read = (model.keys.iter()).any(|one| one.name == key && (one.is_read() || one.output));
     let mut nodes = model.graph.nodes.iter();
@@ -242,7 +242,7 @@ fn is_only_named_as_its_node(model: &Model<'_>, key: &str) -> bool {
             .any(|node| node.kind == NodeKind::Step && node.name.rsplit("::").next() == Some(key))
 }
 
-/// Adds why a node on the path that could write the key did not write it.
+/// Adds the reason why a node on the path that could write the key did not write it.
 pub(super) fn explain(
     model: &Model<'_>,
     key: &Key<'_>,
@@ -318,8 +318,8 @@ fn optional_input_help(model: &Model<'_>, id: NodeId, read: &NodeRead, rust_type
     }
 }
 
-/// Returns true if the flow itself names the keys that the node reads, so there is no parameter to
-/// rename or to map.
+/// Returns `true` if the flow itself names the keys that the node reads, so that there is no
+/// parameter to rename or to map.
 fn reads_by_name_only(node: &Node) -> bool {
     matches!(node.kind, NodeKind::Each { .. } | NodeKind::Branch)
 }

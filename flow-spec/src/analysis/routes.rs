@@ -1,8 +1,7 @@
-//! The meaning of each edge: where it really leads, and what it writes on the way.
+//! The meaning of each edge: its real target, and the keys that it writes on the way.
 //!
-//! The hard thing is that a wrong edge was still meant to lead somewhere. An edge for a misspelt
-//! action counts as one for the action that was probably meant, so that nothing else is reported
-//! because of it.
+//! A wrong edge was still meant to lead somewhere. An edge for a misspelt action counts as one for
+//! the action that was probably meant, so that it causes no further reports.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,17 +23,17 @@ pub(super) enum Source {
     Failed(NodeId),
 }
 
-/// What has been written when an edge is followed.
+/// The values that have been written when an edge is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Effect {
     Nothing,
-    /// The writes of the node's action of this index.
+    /// The writes of the node's action with this index.
     Action(NodeId, usize),
-    /// Anything that the node can write, because the edge's action is not known.
+    /// Any values that the node can write, because the edge's action is not known.
     AnyAction(NodeId),
     /// The failed node's error.
     Failure,
-    /// Nothing is known, because the edge itself is wrong.
+    /// Unknown, because the edge itself is wrong.
     Everything,
 }
 
@@ -53,23 +52,23 @@ pub(super) struct Route {
     pub(super) from: Source,
     pub(super) effect: Effect,
     pub(super) to: Target,
-    /// True if another edge is for the same action, and leads elsewhere. It is not known which one
-    /// is meant, or whether both are.
+    /// True if another edge is for the same action and leads elsewhere. Either of them, or both,
+    /// may be meant.
     pub(super) is_one_of_two: bool,
-    /// True if a mapping writes a key that is not read where it leads, which is reported. It is not
-    /// known which key is meant.
+    /// True if a mapping writes a key that is not read at the target, which is reported. The
+    /// intended key is not known.
     pub(super) maps_unread: bool,
 }
 
 /// All edges, as the analysis understands them, and the facts about nodes that follow from them.
 pub(super) struct Routes {
-    /// One for each edge of the graph.
+    /// The route of each edge of the graph.
     pub(super) edges: Vec<Route>,
     /// For each node and action, the first edge that routes it, or that was probably meant to.
     pub(super) routed: Vec<Vec<Option<usize>>>,
-    /// For each node, whether an edge names it, at either end.
+    /// For each node, true if an edge names it, at either end.
     pub(super) mentioned: Vec<bool>,
-    /// The forks and loops of which an edge for an action leaves a part, which is reported.
+    /// The forks and loops that an edge for an action leaves from a part inside, which is reported.
     pub(super) left_from_inside: HashSet<Source>,
 }
 
@@ -92,8 +91,8 @@ impl Routes {
                 }
             })
             .collect();
-        // Only now is it known which actions are routed, and so which ones the unknown names may
-        // stand for.
+        // Only now are the routed actions known, and thus those that the unknown names may stand
+        // for.
         for (at, id) in unknown {
             if found.is_full() {
                 break;
@@ -111,7 +110,7 @@ impl Routes {
             }
         }
         mark_rivals(&mut routes);
-        // What an edge leads to from inside a fork may belong into its branch, and write there.
+        // The target of an edge from inside a fork may belong to its branch, and write there.
         for route in &mut routes {
             if resolver.left_from_inside.contains(&route.from) {
                 route.effect = Effect::Everything;
@@ -146,7 +145,7 @@ fn mark_rivals(routes: &mut [Route]) {
     }
 }
 
-/// Finds out what the edges mean, and keeps the facts about nodes that follow.
+/// Resolves the meaning of edges, and keeps the facts about nodes that follow.
 pub(super) struct Resolver<'g> {
     pub(super) graph: &'g Graph,
     shape: &'g Shape,
@@ -155,13 +154,13 @@ pub(super) struct Resolver<'g> {
     mentioned: Vec<bool>,
     /// For each node and name, the first action with that name.
     actions: HashMap<(NodeId, &'g str), usize>,
-    /// The nodes without actions of whose edges one has been reported.
+    /// The nodes without actions for which an edge has been reported.
     pub(super) without_actions: HashSet<NodeId>,
-    /// The forks and loops of which an edge leaves a part.
+    /// The forks and loops that an edge leaves from a part inside.
     left_from_inside: HashSet<Source>,
-    /// Those of them that an edge for an action leaves, and not one for an error.
+    /// Those that an edge for an action leaves, rather than one for an error.
     left_by_an_action: HashSet<Source>,
-    /// How many names have been compared with misspelt ones.
+    /// The number of names that have been compared with misspelt ones.
     pub(super) compared: usize,
 }
 
@@ -262,7 +261,7 @@ impl<'g> Resolver<'g> {
         edge.is_some_and(|edge| edge.action() == ERROR_ACTION)
     }
 
-    /// The node itself, or, which is a mistake, the node that contains it. `None` if there is no
+    /// The node itself, or the node that contains it, which is a mistake. `None` if there is no
     /// such node.
     fn outer(
         &mut self,
@@ -295,7 +294,7 @@ impl<'g> Resolver<'g> {
         } else {
             "enter"
         };
-        // That actions cannot lead out of a fork is reported at the node itself.
+        // Actions that lead out of a fork are reported at the node itself.
         let mut actions = self.graph.node(id).actions.iter();
         let has_actions = actions.any(|action| action.name != DEFAULT_ACTION);
         if part == EdgePart::From && has_actions && !self.leads_an_error_on(at) {

@@ -1,8 +1,7 @@
-//! Which nodes are inside which fork or loop.
+//! The nesting of nodes in forks and loops.
 //!
-//! The hard thing is that a graph may say anything: a node in two places, a fork inside itself.
-//! Here it is reduced to a forest, and whatever was cut is reported, so that no later pass can meet
-//! such a thing.
+//! A graph may be malformed: a node in two places, a fork inside itself. Here it is reduced to a
+//! forest, and each cut is reported, so that no later pass can meet such a thing.
 
 use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};

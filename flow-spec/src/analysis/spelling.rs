@@ -1,6 +1,6 @@
-//! Types as they are spelled: their names, their items, and what borrows from them.
+//! Spellings of types: their names, their items, and the types that borrow from them.
 
-/// The names of standard types that nothing else is usually called.
+/// The names of standard types that other types rarely have.
 const STANDARD: [&str; 32] = [
     "bool",
     "char",
@@ -47,7 +47,7 @@ pub(super) fn paths(rust_type: &str) -> impl Iterator<Item = &str> {
     rust_type.split(|letter: char| !letter.is_alphanumeric() && letter != '_' && letter != ':')
 }
 
-/// Returns true if there is a `Result` with one argument: only the compiler knows its error.
+/// Returns `true` if there is a `Result` with one argument: only the compiler knows its error.
 pub(super) fn has_aliased_result(rust_type: &str) -> bool {
     rust_type.match_indices("Result<").any(|(start, found)| {
         let mut depth = 0_usize;
@@ -65,8 +65,8 @@ pub(super) fn has_aliased_result(rust_type: &str) -> bool {
     })
 }
 
-/// Returns true if a type that takes arguments is named without them. Of this the compiler says
-/// more.
+/// Returns `true` if a type that takes arguments is named without them. The compiler reports this
+/// better.
 pub(super) fn lacks_arguments(rust_type: &str) -> bool {
     const GENERIC: [&str; 10] = [
         "Vec", "VecDeque", "Option", "Box", "Arc", "Rc", "HashMap", "HashSet", "BTreeMap",
@@ -88,7 +88,7 @@ pub(super) fn names(rust_type: &str) -> impl Iterator<Item = &str> {
     rust_type.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
 }
 
-/// How many `Option`s a type is, one in the other, as it is written.
+/// Returns the number of `Option`s that are nested in the spelling of a type.
 pub fn options(rust_type: &str) -> usize {
     let (mut options, mut rest) = (0, rust_type);
     while let Some((path, inner)) = rest.split_once('<')
@@ -99,7 +99,7 @@ pub fn options(rust_type: &str) -> usize {
     options
 }
 
-/// Whether a type is given, without any `_`.
+/// Returns `true` if a type is given, without any `_`.
 pub(super) fn is_named(rust_type: &str) -> bool {
     !rust_type.trim().is_empty() && names(rust_type).all(|name| name != "_")
 }
@@ -114,7 +114,7 @@ pub(super) fn item_type(collection: &str) -> Option<&str> {
         .then_some(item)
 }
 
-/// What a value is usually borrowed as.
+/// The type as which a value is usually borrowed.
 pub(super) fn borrowed(owned: &str) -> String {
     match plain(owned).as_str() {
         "String" => "str".to_owned(),
@@ -128,7 +128,7 @@ pub(super) fn borrowed(owned: &str) -> String {
     }
 }
 
-/// The type of the value, if there is one: a node that returns an `Option` may leave its key
+/// The type of the value, if there is one. A node that returns an `Option` may leave its key
 /// unwritten.
 pub(super) fn value_type(rust_type: &str, optional: bool) -> &str {
     let inner = rust_type
@@ -153,7 +153,7 @@ pub(super) fn target(owned: &str) -> Option<&str> {
     after_lifetime(inner).map(|at| inner[at + 1..].trim_start_matches([' ', ',']))
 }
 
-/// The type without spaces and without the paths of its names.
+/// The type without spaces, and with names without paths.
 pub(super) fn plain(rust_type: &str) -> String {
     let mut text = String::with_capacity(rust_type.len());
     let letters: Vec<char> = rust_type

@@ -1,11 +1,11 @@
-//! Checks that the flow starts, and at one place.
+//! Checks that the flow has exactly one start.
 
 use super::found::Found;
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{DEFAULT_ACTION, Edge, EdgePart, EdgeSource, EdgeTarget, Graph};
 
-/// Reports a missing or a second start. Returns false if there is none at all.
+/// Reports a missing or a second start. Returns `false` if there is none at all.
 pub(super) fn check(graph: &Graph, found: &mut Found) -> bool {
     let mut starts = graph
         .edges

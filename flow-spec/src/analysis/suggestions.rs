@@ -1,4 +1,4 @@
-//! Suggests a key for each key that nothing writes: the one that was probably meant.
+//! Suggests, for each key that nothing writes, the key that was probably meant.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use super::spelling::{borrowed, is_named, is_standard, paths};
 use crate::graph::{DEFAULT_ACTION, ERROR_KEY, NodeId, NodeKind};
 use crate::suggest::closest;
 
-/// A flow with more unknown keys than this has another problem than typing mistakes.
+/// A flow with more unknown keys has another problem than typing mistakes.
 const MOST: usize = 64;
 
 /// The keys that were probably meant.
@@ -39,7 +39,7 @@ impl<'g> Suggestions<'g> {
             Some((key.name, meant))
         };
         let mut meant: HashMap<&str, &str> = unknown.iter().filter_map(|key| likely(key)).collect();
-        // The only input that nothing reads, and the only key that nothing writes, of one type.
+        // The only unread input and the only unwritten key, if they have one type.
         let unread = model.keys.iter().filter(|key| {
             key.input.is_some() && !key.is_read() && !key.output && key.mapped_at.is_empty()
         });
@@ -56,7 +56,7 @@ impl<'g> Suggestions<'g> {
             let extended = model.keys.iter().filter(|other| {
                 exists(other) && is_extended(key.name, other.name) && reads_as(model, key, other)
             });
-            // A value of a type of the user that nothing reads under its own key.
+            // A value of a user's type that nothing reads under its own key.
             let unread = model.keys.iter().filter(|other| {
                 let is_unread = !other.is_read() && !other.output && other.mapped_at.is_empty();
                 !other.writers.is_empty() && is_unread && reads_own_type(model, key, other)
@@ -76,13 +76,13 @@ impl<'g> Suggestions<'g> {
         self.meant.get(key).copied()
     }
 
-    /// Returns true if this key was probably meant where another one is read or returned.
+    /// Returns `true` if this key was probably meant where another one is read or returned.
     pub(super) fn is_meant(&self, key: &str) -> bool {
         self.meant.values().any(|&meant| meant == key)
     }
 }
 
-/// The points before those that read the key, or all of them if the flow returns it.
+/// The points before the readers of the key, or all points if the flow returns it.
 fn before(model: &Model<'_>, key: &Key<'_>) -> Vec<bool> {
     if key.output {
         return vec![true; model.points.kinds.len()];
@@ -94,8 +94,8 @@ fn before(model: &Model<'_>, key: &Key<'_>) -> Vec<bool> {
     model.points.predecessors.reach(readers)
 }
 
-/// Returns true if an input, or a node that does not read the key itself, writes the other one before
-/// what reads the key.
+/// Returns `true` if an input, or a node that does not read the key itself, writes the other key
+/// before the readers of the key.
 fn comes_before(model: &Model<'_>, other: &Key<'_>, key: &Key<'_>, before: &[bool]) -> bool {
     let reads_it = |id: NodeId| key.reads.iter().any(|&(reader, _)| reader == id);
     let mut writers = other.writers.iter();
@@ -119,8 +119,8 @@ fn results_of<'g>(model: &Model<'g>, key: &Key<'_>) -> Option<&'g str> {
     })
 }
 
-/// Returns true if one of the names is the other with more words before or behind it, as `weight_kg`
-/// is `weight`.
+/// Returns `true` if one name is the other with more words before or after it, like `weight_kg` and
+/// `weight`.
 fn is_extended(one: &str, other: &str) -> bool {
     let (short, long) = if one.len() < other.len() {
         (one, other)
@@ -133,14 +133,14 @@ fn is_extended(one: &str, other: &str) -> bool {
     more.is_some_and(|more| more.starts_with('_') || more.ends_with('_'))
 }
 
-/// Returns true if all that read or return the key would get the type of the other one, and that is
-/// not a type of the standard library.
+/// Returns `true` if all readers and returns of the key would accept the type of the other one, and
+/// it is not a type of the standard library.
 fn reads_own_type(model: &Model<'_>, key: &Key<'_>, other: &Key<'_>) -> bool {
     let is_own = |ty: &str| paths(ty).any(|path| !path.is_empty() && !is_standard(path));
     type_of(model, other).is_some_and(is_own) && reads_as(model, key, other)
 }
 
-/// The type of a key that an input or a writer gives it. `None` if it is not known.
+/// The type of a key, from an input or a writer. `None` if it is not known.
 fn type_of<'g>(model: &Model<'g>, key: &Key<'_>) -> Option<&'g str> {
     let graph = model.graph;
     let written = || {
@@ -154,7 +154,7 @@ fn type_of<'g>(model: &Model<'g>, key: &Key<'_>) -> Option<&'g str> {
     input.or_else(written).filter(|ty| !ty.is_empty())
 }
 
-/// Returns true if all that read or return the key would get the type of the other one.
+/// Returns `true` if all readers and returns of the key would accept the type of the other one.
 fn reads_as(model: &Model<'_>, key: &Key<'_>, other: &Key<'_>) -> bool {
     let graph = model.graph;
     let Some(ty) = type_of(model, other) else {
@@ -168,14 +168,14 @@ fn reads_as(model: &Model<'_>, key: &Key<'_>, other: &Key<'_>) -> bool {
         })
 }
 
-/// The item, if there is one and no other.
+/// The item, if there is exactly one.
 fn only<T>(items: impl IntoIterator<Item = T>) -> Option<T> {
     let mut items = items.into_iter();
     let first = items.next();
     first.filter(|_| items.next().is_none())
 }
 
-/// Returns true if all that read the key would read the type of the input.
+/// Returns `true` if all readers of the key would accept the type of the input.
 fn fits(model: &Model<'_>, key: &Key<'_>, input: &Key<'_>) -> bool {
     let Some(input) = input.input.map(|at| &model.graph.inputs[at]) else {
         return false;
@@ -191,7 +191,7 @@ fn fits(model: &Model<'_>, key: &Key<'_>, input: &Key<'_>) -> bool {
         })
 }
 
-/// Returns true if something can give the key a value that the whole flow sees.
+/// Returns `true` if something can give the key a value that the whole flow sees.
 pub(super) fn exists(key: &Key<'_>) -> bool {
     let is_error = key.name == ERROR_KEY && !key.written_at.is_empty();
     key.input.is_some() || !key.writers.is_empty() || !key.mapped_at.is_empty() || is_error

@@ -1,8 +1,8 @@
 //! Checks that the types of readers and writers agree, as far as their spelling shows.
 //!
-//! The hard thing is to avoid false reports: one type can be spelled in several ways, and only a
-//! compiler knows them all. So paths are cut to their last part, unknown types agree with all
-//! others, and a reader may borrow in the usual forms.
+//! One type can be spelled in several ways, and only a compiler knows them all. To avoid false
+//! reports, paths are cut to their last part, unknown types agree with all others, and a reader may
+//! borrow in the usual forms.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -17,19 +17,19 @@ use crate::graph::{
     NodeRead, NodeWrite, Output, ReadMode,
 };
 
-/// Which types are compared.
+/// The types that are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compared {
-    /// All whose names are given: for front ends that have no compiler to do it.
+    /// All named types: for front ends without a compiler to compare them.
     Named,
-    /// Those that consist of primitive types and of collections and pointers of the standard
-    /// library, whose names mean the same everywhere: for a front end that can say it better than
-    /// the compiler, which compares the others.
+    /// Types that consist of primitive types and of collections and pointers of the standard
+    /// library. Their names mean the same everywhere. Used by a front end that reports them better
+    /// than the compiler, which compares the others.
     Standard,
 }
 
-/// Compares the types of a flow's keys by their spelling. As [`check`], it reports a thousand
-/// mistakes at most.
+/// Compares the types of a flow's keys by their spelling. Like [`check`], it reports at most a
+/// thousand mistakes.
 ///
 /// [`check`]: crate::check
 pub fn check_types(graph: &Graph, compared: Compared) -> Vec<Diagnostic> {
@@ -81,23 +81,23 @@ pub fn check_types(graph: &Graph, compared: Compared) -> Vec<Diagnostic> {
     found.sorted()
 }
 
-/// What gives a key its type.
+/// The source of a key's type.
 struct Owner<'g> {
     rust_type: &'g str,
     site: Site,
     what: String,
-    /// The types of those that write it otherwise, which is reported: what reads it so is the same
-    /// mistake.
+    /// The types of its other writers, which are reported. A reader with one of them is part of
+    /// that mistake.
     others: Vec<&'g str>,
 }
 
 impl Owner<'_> {
-    /// The text at its place.
+    /// The text for its place.
     fn text(&self, key: &str) -> String {
         format!("`{key}` is `{}` here", self.rust_type)
     }
 
-    /// The report that a reader has another type. It is at the mapping if an edge gives the key its
+    /// The report of a reader with another type. It is at the mapping if an edge gives the key its
     /// value.
     fn mismatch(&self, reader: Site, key: &str, message: String) -> Diagnostic {
         match self.site {
@@ -110,8 +110,7 @@ impl Owner<'_> {
 }
 
 impl Compared {
-    /// The first input or writer of each key whose type is known; reports the later ones that
-    /// differ.
+    /// The first input or writer of each key whose type is known. Reports later ones that differ.
     fn writers<'g>(self, graph: &'g Graph, found: &mut Found) -> HashMap<&'g str, Owner<'g>> {
         let mut owners: HashMap<&str, Owner<'_>> = HashMap::new();
         for (at, input) in graph.inputs.iter().enumerate() {
@@ -151,8 +150,8 @@ impl Compared {
         owners
     }
 
-    /// Passes the types of keys on to those that edges give their values; reports those that have
-    /// another type.
+    /// Passes the types of keys on to the keys that edges give their values. Reports those that
+    /// have another type.
     fn follow_mappings<'g>(
         self,
         graph: &'g Graph,
@@ -164,7 +163,7 @@ impl Compared {
         for (edge, Edge { mappings, .. }) in graph.edges.iter().enumerate() {
             let mut keys = HashSet::new();
             let mappings = mappings.iter().enumerate();
-            // That an edge writes one key twice is reported already.
+            // An edge that writes one key twice is reported already.
             for (index, mapping) in mappings.filter(|(_, one)| keys.insert(&one.key)) {
                 let site = Site::Edge(edge, EdgePart::Source(index));
                 let of_source = by_source.entry(&mapping.source).or_default();
@@ -247,7 +246,7 @@ impl Compared {
         }
         let reader = &graph.node(id).name;
         let (key, wanted) = (&read.key, &read.rust_type);
-        // Rust reads by reference. A document has the type only.
+        // Rust code reads by reference; a document contains only the type.
         let by = match (self, read.mode) {
             (Compared::Standard, ReadMode::Borrow) => "&",
             _ => "",
@@ -282,7 +281,7 @@ impl Compared {
         found.push(owner.mismatch(Site::Node(id), key, message).help(help));
     }
 
-    /// The report that a node behind an `"error"` edge reads `error` as what is no `NodeError`.
+    /// The report of a node after an `"error"` edge that reads `error` with a wrong type.
     fn other_error(self, graph: &Graph, id: NodeId, read: &NodeRead) -> Option<Diagnostic> {
         let mut edges = graph.edges.iter();
         let is_behind_error =
@@ -322,7 +321,7 @@ impl Compared {
         );
     }
 
-    /// Whether a type is compared at all.
+    /// Returns `true` if a type is compared at all.
     fn is_known(self, rust_type: &str) -> bool {
         let named = is_named(rust_type);
         match self {
@@ -337,7 +336,7 @@ impl Compared {
         !self.is_known(left) || !self.is_known(right) || plain(left) == plain(right)
     }
 
-    /// Whether a reader may borrow `read` from a value of type `owned`.
+    /// Returns `true` if a reader may borrow `read` from a value of type `owned`.
     fn reads_as(self, read: &str, owned: &str) -> bool {
         if lacks_arguments(read)
             || self.same(read, owned)
@@ -367,8 +366,8 @@ impl Compared {
     }
 }
 
-/// Returns true if a value is read that is written as an `Option` of it. Whatever the names in
-/// these types mean, they differ.
+/// Returns `true` if a reader expects a value that is written as an `Option` of it. These types
+/// differ, whatever their names mean.
 fn reads_into_option(read: &NodeRead, owned: &str) -> bool {
     let inner = value_type(owned, true);
     is_named(&read.rust_type)

@@ -1,4 +1,4 @@
-//! Edges for actions that their nodes do not have: the message, and what the edge was meant for.
+//! Edges for actions that their nodes do not have: the message, and the intended action.
 
 use super::routes::{Effect, Resolver};
 use super::words;
@@ -8,8 +8,8 @@ use crate::graph::{
 };
 use crate::suggest::{closest, question};
 
-/// Comparing names takes long, and a flow with so many wrong ones has another problem than typing
-/// mistakes.
+/// The limit on compared names, which takes time: a flow with so many wrong ones has another
+/// problem than typing mistakes.
 const MOST_COMPARED: usize = 100_000;
 
 /// The type that a node without actions returns, if it may be an enum of actions.
@@ -28,11 +28,10 @@ fn returned_enum(node: &Node) -> Option<&str> {
     (is_named && name != "String").then_some(name)
 }
 
-/// The most edges that advice writes out.
+/// The maximum number of edges that the help writes out.
 const MOST_WRITTEN: usize = 3;
 
-/// What to write instead of an edge without an action, where `free` are the actions that have no
-/// edge.
+/// The help for an edge without an action. `free` are the actions that have no edge.
 fn edges_of_all(node: &Node, free: &[usize], to: &str) -> String {
     let first = [0];
     let free = if free.is_empty() { &first } else { free };
@@ -81,8 +80,8 @@ impl<'g> Resolver<'g> {
         Diagnostic::new(Code::CannotFail, Site::Edge(at, EdgePart::Action), message).help(help)
     }
 
-    /// The message about an edge for an action that the node does not have, and what it was meant
-    /// for if there is only one possibility.
+    /// The message about an edge for an action that the node does not have, and the intended action
+    /// if there is only one possibility.
     pub(super) fn unknown_action(
         &mut self,
         at: usize,
@@ -105,13 +104,13 @@ impl<'g> Resolver<'g> {
             None => self.instead(id, edge, &free),
         });
         let meant = self.meant(at, id, near, &free);
-        // It has no actions: that is one mistake, however many edges it has.
+        // A node without actions is one mistake, however many edges it has.
         let is_said =
             takes_only_default(node) && near.is_none() && !self.without_actions.insert(id);
         ((!is_said).then_some(diagnostic), meant)
     }
 
-    /// What to write instead of an edge for an action that the node does not have.
+    /// The help for an edge for an action that the node does not have.
     fn instead(&self, id: NodeId, edge: &Edge, free: &[usize]) -> String {
         let node = self.graph.node(id);
         let wrong = edge.action();
@@ -146,7 +145,7 @@ impl<'g> Resolver<'g> {
         }
     }
 
-    /// What the edge stands for, so that it is not reported again: the action that is near, or else
+    /// The effect of the edge, so that it is not reported again: the action that is near, or else
     /// one that has no edge.
     fn meant(
         &mut self,
@@ -194,7 +193,7 @@ impl<'g> Resolver<'g> {
     }
 }
 
-/// What is wrong with an edge for an action that the node does not have.
+/// The message about an edge for an action that the node does not have.
 fn unknown(node: &Node, edge: &Edge) -> String {
     let (name, wrong) = (&node.name, edge.action());
     let takes = || words::quoted(names(node));

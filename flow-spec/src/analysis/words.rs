@@ -1,10 +1,10 @@
-//! Parts of a flow as its author would write them.
+//! Parts of a flow, as its author would write them.
 
 use crate::graph::{
     DEFAULT_ACTION, Edge, EdgeSource, EdgeTarget, Graph, NodeId, NodeKind, NodeRead, ReadMode,
 };
 
-/// A path longer than this is shown without its middle.
+/// The length above which a path is shown without its middle.
 const LONGEST_PATH: usize = 16;
 
 /// The node's name.
@@ -29,7 +29,7 @@ pub(super) fn source<'a>(graph: &'a Graph, from: &EdgeSource) -> &'a str {
     }
 }
 
-/// `review - "rejected" >> notify`, or without an action `pay >> end`.
+/// `review - "rejected" >> notify`, or `pay >> end` without an action.
 pub(super) fn step(from: &str, action: &str, to: &str) -> String {
     if action == DEFAULT_ACTION {
         format!("{from} >> {to}")
@@ -115,7 +115,7 @@ pub(super) fn supply(graph: &Graph, reader: NodeId, read: &NodeRead) -> String {
     }
 }
 
-/// How this reader would declare that the key may be missing. `None` if it cannot.
+/// The declaration with which this reader allows the key to be missing. `None` if it cannot.
 pub(super) fn optional(graph: &Graph, reader: NodeId, read: &NodeRead) -> Option<String> {
     match &graph.nodes.get(reader.0)?.kind {
         NodeKind::Flow(flow) => {

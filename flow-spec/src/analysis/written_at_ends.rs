@@ -1,5 +1,5 @@
-//! Which outputs are written when the flow ends, for each end: on every path to it, on some of
-//! them, or on none.
+//! The outputs that are written at each end of the flow: on every path to it, on some of them, or
+//! on none.
 
 use std::collections::{HashMap, HashSet};
 
@@ -61,8 +61,8 @@ fn ends<'g>(model: &Model<'g>) -> Vec<(&'g str, Vec<usize>)> {
     ends
 }
 
-/// Returns true if the output has a value at each of these points. A key may hold the `Option` that
-/// a node returned: it is written, and may still have no value.
+/// Returns `true` if the output has a value at each of these points. A key may hold the `Option`
+/// that a node returned: it is written, and may still have no value.
 fn is_certain(
     model: &Model<'_>,
     assignment: &mut Assignment<'_>,
@@ -77,7 +77,7 @@ fn is_certain(
     key.given || (is_assigned && !may_be_none(model, key, wanted))
 }
 
-/// Returns true if a value that the key may have is an `Option` where this many are wanted.
+/// Returns `true` if a value of the key may be an `Option` where this many are expected.
 fn may_be_none(model: &Model<'_>, key: &Key<'_>, wanted: usize) -> bool {
     let mut seen = HashSet::from([key.name]);
     let mut waiting = vec![key];
@@ -114,7 +114,7 @@ fn written_before<'g>(model: &Model<'g>, ends: &[usize]) -> HashSet<&'g str> {
             continue;
         }
         let action = match points.kinds[at] {
-            // What was written inside a fork that fails is discarded.
+            // Values written inside a fork that fails are discarded.
             Point::Failed(id) => {
                 waiting.push(point_of(id));
                 continue;

@@ -1,4 +1,4 @@
-//! One change, and whom it affects.
+//! A change, and its effects.
 
 use std::fmt;
 
@@ -15,12 +15,12 @@ pub struct Diff {
 }
 
 impl Diff {
-    /// Returns true if there is no change.
+    /// Returns `true` if there are no changes.
     pub fn is_empty(&self) -> bool {
         self.changes.is_empty()
     }
 
-    /// Returns true if a change breaks callers or executions.
+    /// Returns `true` if a change breaks callers or executions.
     pub fn is_breaking(&self) -> bool {
         self.changes.iter().any(Change::is_breaking)
     }
@@ -31,8 +31,7 @@ impl Diff {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Change {
-    /// The node that changed, with the nodes around it: `research.agent`. Empty if the flow itself
-    /// changed.
+    /// The path of the changed node: `research.agent`. Empty if the flow itself changed.
     pub path: String,
     /// The previous path of the node, if it was renamed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,7 +41,7 @@ pub struct Change {
     pub pointer: String,
     /// The part of the flow that changed.
     pub part: Part,
-    /// What happened to it.
+    /// The kind of change.
     pub kind: Kind,
     /// The change in one sentence without a full stop.
     pub message: String,
@@ -51,8 +50,8 @@ pub struct Change {
     /// The effect on executions that were started with the old version and continue with the new
     /// one.
     pub executions: Effect,
-    /// The nodes behind the change, if only executions that have passed one of them break: what such a
-    /// node returned would have no use.
+    /// The nodes after the change, if only executions that have passed one of them break: the
+    /// recorded outcome of such a node would be useless.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passed: Vec<String>,
 }
@@ -66,7 +65,7 @@ pub enum Part {
     Flow,
     /// A value that the caller passes.
     Input,
-    /// A value that the caller gets.
+    /// A value that the caller receives.
     Output,
     /// The label of an end.
     End,
@@ -88,7 +87,7 @@ pub enum Part {
     Edge,
 }
 
-/// What happened to a part.
+/// The kind of change of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -119,7 +118,7 @@ pub enum Effect {
 }
 
 impl Change {
-    /// Returns true if it breaks callers or executions.
+    /// Returns `true` if it breaks callers or executions.
     pub fn is_breaking(&self) -> bool {
         self.concerns() == Effect::Breaking
     }
@@ -134,8 +133,7 @@ impl Change {
         self
     }
 
-    /// The same for a change that breaks executions that have passed one of these nodes, if there are
-    /// any.
+    /// Makes the change break executions that have passed one of these nodes, if there are any.
     pub(super) fn behind(mut self, passed: Vec<String>) -> Self {
         if !passed.is_empty() {
             self.executions = Effect::Breaking;
@@ -150,7 +148,7 @@ impl Change {
     }
 }
 
-/// The sentence, and whom it affects. Text quoted from the documents is [`visible`].
+/// Formats the sentence, and the effects. Text quoted from the documents is [`visible`].
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&visible(&self.message))?;
@@ -173,7 +171,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// The changes for people: the breaking ones first.
+/// Formats the changes for people, the breaking ones first.
 impl fmt::Display for Diff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.is_empty() {

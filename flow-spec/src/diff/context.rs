@@ -13,12 +13,12 @@ pub(super) type Compare = fn(&FlowDocument, &FlowDocument, &Context, &mut Vec<Ch
 pub(super) struct Context {
     /// Compares the inner flows as well.
     compare: Compare,
-    /// The nodes around it, in the new version.
+    /// The path of the node that is this flow, in the new version.
     path: Vec<String>,
     old: String,
     new: String,
-    /// The paths of the first nodes that leave an outcome in the journal behind the flow. Empty for
-    /// the outermost flow, after which there is nothing.
+    /// The paths of the first nodes after the flow that leave an outcome in the journal. Empty for
+    /// the outermost flow.
     pub(super) behind: Vec<String>,
     /// True if a change of its inputs or outputs is already reported at its node.
     pub(super) is_said: bool,
@@ -74,7 +74,7 @@ impl Context {
         }
     }
 
-    /// Returns true if callers see this flow.
+    /// Returns `true` if callers see this flow.
     pub(super) fn is_outermost(&self) -> bool {
         self.path.is_empty()
     }
@@ -97,13 +97,13 @@ impl Context {
         }
     }
 
-    /// A node with the nodes around it.
+    /// The path of a node.
     pub(super) fn node(&self, id: &str) -> String {
         let around = self.path.iter().map(String::as_str);
         around.chain([id]).collect::<Vec<_>>().join(".")
     }
 
-    /// The effect on callers: they see the outermost flow only.
+    /// The effect on callers, which only see the outermost flow.
     pub(super) fn to_callers(&self, effect: Effect) -> Effect {
         if self.is_outermost() {
             effect

@@ -1,8 +1,7 @@
-//! Finds out which names were kept, added, removed or renamed.
+//! Finds the names that were kept, added, removed or renamed.
 //!
-//! The documents do not say that a name was changed into another. This is assumed if one name was
-//! removed and another one of the same sort was added at the same place: after the same name that
-//! was kept.
+//! The documents do not record renames. A rename is assumed if one name was removed and another one
+//! of the same sort was added at the same place: after the same kept name.
 
 use std::collections::{HashMap, HashSet};
 

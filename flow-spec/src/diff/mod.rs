@@ -1,8 +1,8 @@
-//! Compares two versions of a flow: what changed, and whom it breaks.
+//! Compares two versions of a flow, and finds the changes and their effects.
 //!
-//! The hard thing is to report each change once, where its author made it: a renamed node is not
-//! one that was removed and one that was added, and the edges that refer to it have not changed.
-//! And nothing may be missed: whatever makes two documents differ is at least one change.
+//! Each change is reported once, where its author made it. A renamed node is not one that was
+//! removed and one that was added, and the edges that refer to it have not changed. Every
+//! difference between two documents is at least one change.
 
 mod change;
 mod context;
@@ -20,7 +20,7 @@ pub use change::{Change, Diff, Effect, Kind, Part};
 use crate::document::FlowDocument;
 use context::Context;
 
-/// The changes from `old` to `new`. `docs/flow-json.md` has the rules by which changes are judged.
+/// Returns the changes from `old` to `new`, judged by the rules in `docs/flow-json.md`.
 ///
 /// # Examples
 ///

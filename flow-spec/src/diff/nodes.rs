@@ -10,7 +10,7 @@ use super::matching::{Match, Renamed, match_names};
 use super::node;
 use super::types::{self, Types};
 
-/// Reports the changes of the nodes. Returns which ones were renamed.
+/// Reports the changes of the nodes. Returns the renamed ones.
 pub(super) fn compare<'a>(
     old: &'a FlowDocument,
     new: &'a FlowDocument,
@@ -67,14 +67,14 @@ fn by_id(flow: &FlowDocument) -> HashMap<&str, (usize, &NodeDocument)> {
     nodes
 }
 
-/// Returns true if one node can have become the other: it is the same function, or one with the
+/// Returns `true` if one node can have become the other: it is the same function, or one with the
 /// same contract.
 fn is_alike(old: &NodeDocument, new: &NodeDocument) -> bool {
     old.r#type == new.r#type || has_same_contract(old, new)
 }
 
-/// Compares contracts. The names of writes may differ: unless its author says otherwise, a function
-/// writes under its own name, so a rename changes both.
+/// Compares contracts. The names of writes may differ: by default, a function writes under its own
+/// name, so a rename changes both.
 fn has_same_contract(old: &NodeDocument, new: &NodeDocument) -> bool {
     let names = |node: &NodeDocument| -> Option<Vec<String>> {
         let actions = node.actions.as_ref()?;

@@ -1,4 +1,4 @@
-//! The nodes behind a change, whose recorded outcomes a replay would no longer come to.
+//! The nodes after a change whose recorded outcomes a replay would no longer reach.
 
 use std::collections::HashSet;
 
@@ -8,11 +8,11 @@ use crate::document::{FlowDocument, NodeDocument, types};
 
 use super::context::Context;
 
-/// What follows a node.
+/// A successor of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Next<'a> {
     Node(&'a str),
-    /// The end of the flow, behind which the flow around it continues.
+    /// The end of the flow, after which the flow around it continues.
     End,
 }
 
@@ -21,12 +21,12 @@ pub(super) fn from(flow: &FlowDocument, id: &str, context: &Context) -> Vec<Stri
     first(flow, vec![Next::Node(id)], context)
 }
 
-/// The same, behind a node.
+/// The paths of the first such nodes after a node.
 pub(super) fn behind(flow: &FlowDocument, id: &str, context: &Context) -> Vec<String> {
     first(flow, following(flow, id), context)
 }
 
-/// The same, behind the end of the flow.
+/// The paths of the first such nodes after the end of the flow.
 pub(super) fn behind_end(context: &Context) -> Vec<String> {
     context.behind.clone()
 }
@@ -48,7 +48,7 @@ fn first<'a>(flow: &'a FlowDocument, mut next: Vec<Next<'a>>, context: &Context)
         if node.r#type == types::FORK {
             let heads = branches(node).filter_map(|branch| branch.first().copied());
             next.extend(heads.map(Next::Node));
-            // There may be none in a branch that leaves an outcome.
+            // A branch may have no node that leaves an outcome.
             next.extend(following(flow, id));
         } else if has_outcome(node) {
             found.push(context.node(id));
@@ -61,8 +61,8 @@ fn first<'a>(flow: &'a FlowDocument, mut next: Vec<Next<'a>>, context: &Context)
     found
 }
 
-/// What follows a node: the next one of its branch of a fork, the next item of its loop, or where its
-/// edges lead.
+/// The successors of a node: the next one in its branch of a fork, the next item of its loop, or
+/// the targets of its edges.
 fn following<'a>(flow: &'a FlowDocument, id: &str) -> Vec<Next<'a>> {
     for node in &flow.nodes {
         if node.r#type == types::EACH && body(node) == Some(id) {
@@ -88,7 +88,7 @@ fn following<'a>(flow: &'a FlowDocument, id: &str) -> Vec<Next<'a>> {
     edges.chain(ends.map(|_| Next::End)).collect()
 }
 
-/// The branches of a fork: the ids of the nodes in each. Empty for other nodes.
+/// The branches of a fork, with the ids of the nodes in each. Empty for other nodes.
 pub(super) fn branches(node: &NodeDocument) -> impl Iterator<Item = Vec<&str>> {
     let branches = node
         .params
@@ -105,8 +105,8 @@ fn body(node: &NodeDocument) -> Option<&str> {
     node.params.get("body")?.as_str()
 }
 
-/// Returns true if a visit to a node leaves something in the journal that a replay has to come to. A
-/// branch only decides, and decides again.
+/// Returns `true` if a visit to a node leaves something in the journal that a replay has to reach.
+/// A branch only decides, and decides again.
 fn has_outcome(node: &NodeDocument) -> bool {
     match &node.internal_flow {
         Some(flow) => flow.nodes.iter().any(has_outcome),

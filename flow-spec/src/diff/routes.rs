@@ -38,7 +38,7 @@ pub(super) fn compare(
     let after = routes(new, &Renamed::new());
     let of_flow = context.of_flow();
     let is_kept = |id: &str| new.nodes.iter().any(|node| node.id == id);
-    // Behind the place to which a route led. What has become of a removed node is said there.
+    // The nodes after the old target of a route. A removed node is reported itself.
     let behind = |was: &Route<'_>| match was.to {
         Target::Node(id) if is_kept(id) && was.from.is_none_or(|(from, _)| is_kept(from)) => {
             let mut names = renamed.iter();

@@ -27,7 +27,7 @@ pub(super) fn compare(
     about(old, new, context, changes);
 }
 
-/// Compares the name and the namespace. Those of an inner flow belong to the node, and are reported
+/// Compares the name and the namespace. Those of an inner flow belong to the node and are reported
 /// there.
 fn names(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &mut Vec<Change>) {
     let of_flow = context.of_flow();
@@ -59,7 +59,7 @@ fn names(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &mu
     }
 }
 
-/// Compares the parts that describe the flow, but do not change what it does.
+/// Compares the parts that describe the flow without changing its behaviour.
 fn about(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &mut Vec<Change>) {
     let of_flow = context.of_flow();
     let mut add = |field: &str, message: String| {
@@ -124,7 +124,7 @@ fn labels(old: &FlowDocument, new: &FlowDocument, context: &Context, changes: &m
     }
 }
 
-/// Compares what callers get at each end of outputs that may be missing at others.
+/// Compares, for each end, the outputs that may be missing at other ends.
 fn written_at_ends(
     old: &FlowDocument,
     new: &FlowDocument,
@@ -270,7 +270,7 @@ impl Side {
         }
         match types::compare(&old.properties[name], &new.properties[name]) {
             Types::Same => {}
-            // The rest may be as it was.
+            // The rest may be unchanged.
             Types::Described if is_default_changed => {}
             Types::Described => add(
                 Kind::Changed,
@@ -292,7 +292,7 @@ impl Side {
         add(Kind::Changed, message, breaks);
     }
 
-    /// What an input has now if it is left out, if that changed.
+    /// The new default of an input, if it changed.
     fn default_changed(&self, name: &str, old: &Schema, new: &Schema) -> Option<String> {
         let is_omitted = new.omits_default_of(name);
         match (old.default_of(name), new.default_of(name)) {
@@ -317,7 +317,7 @@ impl Side {
         }
     }
 
-    /// A change of one value. The inputs of a run are stored with it, its outputs are not.
+    /// A change of one value. The inputs of a run are stored with it; its outputs are not.
     fn change(
         &self,
         kind: Kind,

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Types {
     Same,
-    /// The same values with another description; or one of them says less.
+    /// The same values with another description, or with fewer details.
     Described,
     /// Other values, with the names of the old and the new type if these differ.
     Other(Option<(String, String)>),

@@ -7,7 +7,7 @@ use super::change::Kind;
 /// The longest value that a message shows.
 const LONGEST: usize = 60;
 
-/// The name of each value that differs, with what happened to it: those of the new object in its
+/// The name of each value that differs, with the kind of change: those of the new object in its
 /// order, then those that were removed.
 pub(super) fn differing<'a>(
     old: &'a Map<String, Value>,
@@ -26,7 +26,7 @@ pub(super) fn differing<'a>(
     found
 }
 
-/// The sentence about what happened to a value of this name.
+/// The sentence about the change of a value with this name.
 pub(super) fn sentence(
     what: &str,
     name: &str,

@@ -29,7 +29,7 @@ pub struct EndDocument {
     pub condition: Option<String>,
     /// The name of the end, which an outer flow sees as an action.
     pub label: String,
-    /// As [`EdgeDocument::mappings`].
+    /// Keys with new names: see [`EdgeDocument::mappings`].
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub mappings: Map<String, Value>,
 }

@@ -51,7 +51,7 @@ pub struct FlowDocument {
     /// The values that the caller passes.
     #[serde(skip_serializing_if = "Schema::is_empty")]
     pub inputs: Schema,
-    /// The values that the caller gets.
+    /// The values that the caller receives.
     #[serde(skip_serializing_if = "Schema::is_empty")]
     pub outputs: Schema,
     /// Its nodes, including those inside a fork or a loop over items.
@@ -64,16 +64,16 @@ pub struct FlowDocument {
     /// The node that runs first. `None` if the flow ends where it starts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry_node_id: Option<String>,
-    /// As [`EdgeDocument::mappings`], for the way from the start to the first node.
+    /// Keys with new names, from the start to the first node: see [`EdgeDocument::mappings`].
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub entry_mappings: Map<String, Value>,
-    /// What it needs from outside: names and versions.
+    /// Its external dependencies: names and versions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dependencies: Option<Map<String, Value>>,
 }
 
 impl FlowDocument {
-    /// An empty flow with this name.
+    /// Creates an empty flow with this name.
     pub fn new(name: impl Into<String>, namespace: impl Into<String>) -> Self {
         FlowDocument {
             version: VERSION.to_owned(),
@@ -91,8 +91,8 @@ impl FlowDocument {
         }
     }
 
-    /// The document as JSON for people: indented, with a newline at the end. Deceptive characters
-    /// in its texts are escaped, as by [`visible_json`].
+    /// Returns the document as JSON for people: indented, with a newline at the end. Deceptive
+    /// characters in its texts are escaped as by [`visible_json`].
     pub fn to_json(&self) -> String {
         let text = serde_json::to_string_pretty(self).unwrap_or_else(never);
         let mut text = visible_json(text);
@@ -100,13 +100,13 @@ impl FlowDocument {
         text
     }
 
-    /// The document as JSON without any spaces, with the same escapes as
+    /// Returns the document as JSON without any spaces, with the same escapes as
     /// [`to_json`](Self::to_json).
     pub fn to_compact_json(&self) -> String {
         visible_json(serde_json::to_string(self).unwrap_or_else(never))
     }
 
-    /// Its name or, if it has none, the namespace.
+    /// Returns its name or, if it has none, the namespace.
     pub fn title(&self) -> &str {
         if self.name.is_empty() {
             &self.namespace
@@ -143,7 +143,7 @@ impl FlowDocument {
         }
     }
 
-    /// The labels of its ends, each once, in the order written.
+    /// Returns the labels of its ends, each once, in the order written.
     pub fn end_labels(&self) -> Vec<&str> {
         let mut seen = HashSet::new();
         let labels = self.ends.iter().map(|end| end.label.as_str());
@@ -151,8 +151,8 @@ impl FlowDocument {
     }
 }
 
-/// Used for maps with names as keys and without values of a user's types, in which nothing can
-/// fail.
+/// Used for maps with names as keys and without values of a user's types. Their serialization
+/// cannot fail.
 pub(super) fn never<T>(error: serde_json::Error) -> T {
     unreachable!("a document consists of strings and JSON values: {error}")
 }

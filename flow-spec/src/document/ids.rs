@@ -1,8 +1,8 @@
-//! The ids of nodes and the names of actions, in one form.
+//! Normalizes the ids of nodes and the names of actions.
 //!
 //! Unicode can write one letter in several ways: `é` is one character or two. People see no
-//! difference, so they are compared in the composed form (NFC), in which rustc has the names of
-//! Rust. A document is brought into it where it is read, and nothing else has to think of it.
+//! difference, so names are compared in the composed form (NFC), which rustc uses for the names of
+//! Rust. A document is converted when it is read, so that no other code has to.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ fn compose(id: &mut String) {
 }
 
 impl NodeDocument {
-    /// Brings its id, those of the nodes inside it and its actions into the composed form.
+    /// Converts its id, those of the nodes inside it and its actions to the composed form.
     pub(super) fn compose_ids(&mut self) {
         compose(&mut self.id);
         for action in self.actions.iter_mut().flatten() {
@@ -58,8 +58,8 @@ fn compose_value(ids: &mut Value, depth: usize) {
 }
 
 impl FlowDocument {
-    /// Brings the ids by which it refers to its nodes, and the actions of its edges, into the composed
-    /// form.
+    /// Converts the ids by which it refers to its nodes, and the actions of its edges, to the
+    /// composed form.
     pub(super) fn compose_references(&mut self) {
         self.entry_node_id.iter_mut().for_each(compose);
         for edge in &mut self.edges {
@@ -74,8 +74,8 @@ impl FlowDocument {
         }
     }
 
-    /// Brings all ids of nodes and names of actions into the composed form of Unicode (NFC), in
-    /// which they are compared, as reading a document does. A document that a program has put
+    /// Converts all ids of nodes and names of actions to the composed form of Unicode (NFC), in
+    /// which they are compared. Reading a document does this too; a document that a program has put
     /// together may need it.
     ///
     /// # Examples

@@ -1,5 +1,5 @@
 //! A flow as JSON. The format is that of BackpackFlow, a TypeScript library, as its design document
-//! PRD-004 describes it; fields were added, and none was changed.
+//! PRD-004 describes it. Fields were added, and none was changed.
 //!
 //! Fields are written in the order in which they are declared here, and lists in the order in which
 //! the flow declares them, so that the same source always gives the same bytes. A [`FlowDocument`]
@@ -25,8 +25,8 @@ pub use reference::{TextError, TextPart, escape_text, text_parts};
 pub use schema::{DEFAULT, DEFAULT_OMITTED, Property, Schema, property, with_schema};
 pub use settings::{PollSettings, RetrySettings, SettingsDocument};
 
-/// How documents are read, for the readers of other formats in `flow-text`, which report the same
-/// mistakes in the same words. Not part of the public interface.
+/// Functions that read documents, for the readers of other formats in `flow-text`, which report the
+/// same mistakes in the same words. Not part of the public interface.
 #[doc(hidden)]
 pub mod __private {
     pub use super::problem::inside;
@@ -40,21 +40,21 @@ pub const VERSION: &str = "2.0.0";
 /// The JSON Schema (draft 2020-12) of a flow's document, for editors and for validators in other
 /// languages.
 ///
-/// It describes only the shape. It cannot say that an edge leads to a node that exists, or that the
-/// flow is sound: see [`FlowDocument::parse`] and [`FlowDocument::check`].
+/// It describes only the shape. It cannot express that an edge leads to a node that exists, or that
+/// the flow is sound: see [`FlowDocument::parse`] and [`FlowDocument::check`].
 pub const SCHEMA: &str = include_str!("../../schema/flow.schema.json");
 
-/// The name among the `outputs` of a node for the only value that it writes, whatever the program
-/// calls it.
+/// The name in the `outputs` of a node for the only value that it writes, whatever its name in the
+/// program.
 pub const ONLY_OUTPUT: &str = "*";
 
 /// The text in place of a secret.
 pub const MASK: &str = "***";
 
-/// The number of levels of nested flows in an export by default.
+/// The default number of levels of nested flows in an export.
 pub const DEFAULT_DEPTH: usize = 10;
 
-/// The largest number of levels of flows in a document. Deeper documents are refused, because their
+/// The maximum number of levels of flows in a document. Deeper documents are refused, because their
 /// author cannot have meant them.
 pub const DEEPEST: usize = 32;
 
@@ -62,7 +62,7 @@ pub const DEEPEST: usize = 32;
 pub mod types {
     /// Branches that run at the same time: `params.branches`, a list of lists of node ids.
     pub const FORK: &str = "flow.fork";
-    /// A loop over items: `params.item` and `params.over` (a key each), and `params.body` (a node id).
+    /// A loop over items: `params.item` and `params.over` (keys), and `params.body` (a node id).
     pub const EACH: &str = "flow.each";
     /// Conditions: `params.cases`, each `{ when, action }`, and `params.otherwise`.
     pub const BRANCH: &str = "flow.branch";

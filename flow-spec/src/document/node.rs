@@ -1,4 +1,4 @@
-//! A node, with what it reads, writes and decides.
+//! A node, with its reads, writes and actions.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -25,7 +25,7 @@ pub struct NodeDocument {
     /// The group of nodes to which it belongs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
-    /// Words by which people find it.
+    /// Search terms for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// The values of its own settings; for the [`types`](super::types) of the language, their
@@ -35,13 +35,13 @@ pub struct NodeDocument {
     /// written as JSON or may be secret; `*` means all of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub params_omitted: Vec<String>,
-    /// How it runs.
+    /// Its settings.
     #[serde(skip_serializing_if = "SettingsDocument::is_empty")]
     pub settings: SettingsDocument,
-    /// What it reads, under its own names.
+    /// The values that it reads, under its own names.
     #[serde(skip_serializing_if = "Schema::is_empty")]
     pub inputs: Schema,
-    /// What it writes, under its own names. Values that it writes on every action are required.
+    /// The values that it writes, under its own names. Those written on every action are required.
     #[serde(skip_serializing_if = "Schema::is_empty")]
     pub outputs: Schema,
     /// The actions that it can take. `None` in documents of other tools, where its edges name them.
@@ -53,7 +53,7 @@ pub struct NodeDocument {
     /// The keys whose names in the flow differ from its own.
     #[serde(skip_serializing_if = "MappingsDocument::is_empty")]
     pub mappings: MappingsDocument,
-    /// What it needs from outside.
+    /// Its external dependencies.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub dependencies: Vec<String>,
     /// The flow of the node, if it is a flow.
@@ -64,7 +64,7 @@ pub struct NodeDocument {
     pub internal_flow_omitted: bool,
 }
 
-/// An action that a node can take, with what it writes then.
+/// An action that a node can take, with the values that it then writes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionDocument {
@@ -81,25 +81,25 @@ pub struct ActionDocument {
 /// The keys whose names in the flow differ from the node's: the node's name and the flow's key.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct MappingsDocument {
-    /// For what it reads.
+    /// The names of the values that it reads.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub inputs: Map<String, Value>,
-    /// For what it writes.
+    /// The names of the values that it writes.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub outputs: Map<String, Value>,
 }
 
 impl NodeDocument {
-    /// Returns true if it is a flow, even one that was left out.
+    /// Returns `true` if it is a flow, even one that was left out.
     pub fn is_flow(&self) -> bool {
         self.internal_flow.is_some() || self.internal_flow_omitted
     }
 
-    /// Returns true if the document leaves it to the program what the node reads, writes and
-    /// decides: it lists none of its inputs, outputs and actions.
+    /// Returns `true` if the document leaves the node's reads, writes and decisions to the program:
+    /// it lists none of its inputs, outputs and actions.
     ///
-    /// A program that loads the document knows them, and checks the whole flow. Without it, as by
-    /// [`FlowDocument::check`], it cannot be known whether a value is written before it is read.
+    /// A program that loads the document knows them, and checks the whole flow. Without it, as in
+    /// [`FlowDocument::check`], it is unknown if a value is written before it is read.
     pub fn is_left_open(&self) -> bool {
         let lists_nothing =
             self.inputs.is_empty() && self.outputs.is_empty() && self.actions.is_none();
@@ -108,7 +108,7 @@ impl NodeDocument {
 }
 
 impl MappingsDocument {
-    /// Returns true if all names are the same.
+    /// Returns `true` if all names are the same.
     pub fn is_empty(&self) -> bool {
         self.inputs.is_empty() && self.outputs.is_empty()
     }

@@ -10,22 +10,22 @@ use crate::visible::visible;
 pub struct Problem {
     /// The place, as a JSON pointer (RFC 6901). `""` is the whole document.
     pub pointer: String,
-    /// True if the name of the field at the pointer is wrong, and not its value.
+    /// True if the name of the field at the pointer is wrong, rather than its value.
     pub is_name: bool,
-    /// What kind of mistake it is.
+    /// The kind of mistake.
     pub code: Code,
-    /// What is wrong: one sentence without a full stop.
+    /// The message: one sentence without a full stop.
     pub message: String,
     /// Facts that show the mistake, such as a path, one per line.
     pub notes: Vec<String>,
-    /// Other places that belong to it: the pointer of each, and what is there.
+    /// Related places: the pointer of each, with a text.
     pub related: Vec<(String, String)>,
-    /// How to fix it.
+    /// The help for fixing it.
     pub help: Option<String>,
 }
 
 impl Problem {
-    /// A mistake at a place, of which there is no more to say.
+    /// Creates a problem without further details.
     pub fn new(code: Code, pointer: impl Into<String>, message: impl Into<String>) -> Self {
         Problem {
             pointer: pointer.into(),
@@ -38,14 +38,14 @@ impl Problem {
         }
     }
 
-    /// Says that the name of the field is wrong.
+    /// Marks the name of the field as wrong.
     #[must_use]
     pub fn of_name(mut self) -> Self {
         self.is_name = true;
         self
     }
 
-    /// Adds how to fix it.
+    /// Adds help for fixing it.
     #[must_use]
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
@@ -53,11 +53,11 @@ impl Problem {
     }
 }
 
-/// The largest number of problems of a document that are listed.
+/// The maximum number of problems of a document that are listed.
 pub const MOST_PROBLEMS: usize = 100;
 
-/// The problems of a document: the first [`MOST_PROBLEMS`], with long texts cut off, and whether
-/// there are more.
+/// The problems of a document: the first [`MOST_PROBLEMS`], with long texts shortened, and a note
+/// if there are more.
 ///
 /// A document may come from anywhere, and can have the same mistake a million times.
 ///
@@ -101,7 +101,7 @@ impl Problems {
         self.listed.push(problem);
     }
 
-    /// Adds problems until there are more than are listed.
+    /// Adds problems until there are more than can be listed.
     pub fn extend(&mut self, problems: impl IntoIterator<Item = Problem>) {
         for problem in problems {
             self.push(problem);
@@ -111,22 +111,22 @@ impl Problems {
         }
     }
 
-    /// Returns true if there are more than are listed, so that adding another one changes nothing.
+    /// Returns `true` if there are more than are listed. Adding another one then has no effect.
     pub fn is_full(&self) -> bool {
         self.more
     }
 
-    /// Returns true if there is no problem.
+    /// Returns `true` if there are no problems.
     pub fn is_empty(&self) -> bool {
         self.listed.is_empty()
     }
 
-    /// The number of listed problems.
+    /// Returns the number of listed problems.
     pub fn len(&self) -> usize {
         self.listed.len()
     }
 
-    /// The listed problems. If there are more, a last one says so.
+    /// Returns the listed problems. If there are more, the last one says so.
     pub fn into_vec(mut self) -> Vec<Problem> {
         if self.more {
             let message = format!("there are more problems than these {MOST_PROBLEMS}");
@@ -142,9 +142,8 @@ impl Problems {
     }
 }
 
-/// The text of the problem: its place and the message, then a line for each note, each related
-/// place and the help. Text quoted from the document is [`visible`], so that it cannot begin a
-/// line.
+/// Formats the problem: its place and the message, then a line for each note, each related place
+/// and the help. Text quoted from the document is [`visible`], so that it cannot begin a line.
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = match self.pointer.as_str() {
@@ -168,7 +167,7 @@ impl fmt::Display for Problem {
 
 impl std::error::Error for Problem {}
 
-/// The pointer of `part` inside `pointer`.
+/// Returns the pointer of `part` inside `pointer`.
 pub fn inside(pointer: &str, part: impl fmt::Display) -> String {
     let part = part.to_string().replace('~', "~0").replace('/', "~1");
     format!("{pointer}/{part}")

@@ -1,20 +1,20 @@
-//! What texts in `params` refer to: variables, credentials, and secrets that were left out.
+//! References in the texts of `params`: to variables, credentials, and secrets that were left out.
 
 use std::borrow::Cow;
 use std::fmt;
 
 use super::MASK;
 
-/// How a text refers to a credential.
+/// The prefix of a reference to a credential.
 const CREDENTIAL: &str = "@cred:";
 
-/// How a text refers to a variable: this, its name, and `}`.
+/// The prefix of a reference to a variable. The variable's name and `}` follow.
 const VARIABLE: &str = "${";
 
 /// A part of a text in `params`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TextPart<'a> {
-    /// The text itself, without the escapes.
+    /// The text itself, unescaped.
     Literal(String),
     /// `${NAME}`: the value of a variable.
     Variable(&'a str),
@@ -24,27 +24,27 @@ pub enum TextPart<'a> {
     Masked,
 }
 
-/// Why a text in `params` cannot be read.
+/// The reason why a text in `params` cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TextError {
-    /// What stands between `${` and `}` is not a name.
+    /// The text between `${` and `}` is not a name.
     VariableName(String),
     /// There is no `}` after `${`.
     Unclosed,
     /// `@cred:` is not followed by a name, up to the end of the text.
     CredentialName,
-    /// There is something before `@cred:`.
+    /// A text precedes `@cred:`.
     CredentialInside,
 }
 
-/// The parts of a text in `params`.
+/// Returns the parts of a text in `params`.
 ///
 /// `$${` is the text `${`, and `@@cred:` is the text `@cred:`; [`escape_text`] writes them.
 ///
 /// # Errors
 ///
-/// The text contains `${` or `@cred:`, and is none of these.
+/// The text contains `${` or `@cred:` in another form.
 ///
 /// # Examples
 ///
@@ -73,7 +73,7 @@ pub fn text_parts(text: &str) -> Result<Vec<TextPart<'_>>, TextError> {
     while let Some(at) = rest.find(VARIABLE) {
         let (before, from) = rest.split_at(at);
         let plain = before.trim_end_matches('$');
-        // Each two `$` before a `{` are one. If one is left, it begins a variable.
+        // Each two `$` before a `{` are one. A remaining one begins a variable.
         let dollars = before.len() - plain.len() + 1;
         let literal = literal(plain)? + &"$".repeat(dollars / 2);
         let from = &from[VARIABLE.len()..];
@@ -94,7 +94,7 @@ pub fn text_parts(text: &str) -> Result<Vec<TextPart<'_>>, TextError> {
     Ok(parts)
 }
 
-/// Adds a text to the one before, if there is one.
+/// Appends a text to the previous one, if there is one.
 fn push(parts: &mut Vec<TextPart<'_>>, text: String) {
     match parts.last_mut() {
         Some(TextPart::Literal(before)) => *before += &text,
@@ -121,8 +121,8 @@ fn literal(text: &str) -> Result<String, TextError> {
     Ok(literal + rest)
 }
 
-/// Writes a text so that [`text_parts`] reads it as this text. This cannot be done for [`MASK`],
-/// which stays as it is.
+/// Escapes a text so that [`text_parts`] reads it as this text. [`MASK`] cannot be escaped and is
+/// returned unchanged.
 ///
 /// # Examples
 ///
@@ -151,7 +151,7 @@ pub fn escape_text(text: &str) -> Cow<'_, str> {
 }
 
 impl TextError {
-    /// How to mend the text.
+    /// Returns help for fixing the text.
     pub fn help(&self) -> &'static str {
         match self {
             TextError::VariableName(_) | TextError::Unclosed => {

@@ -8,8 +8,8 @@ use serde_json::{Map, Value, json};
 /// The keyword for the value of an input that is left out.
 pub const DEFAULT: &str = "default";
 
-/// The keyword for an input that may be left out since the program has a default for it, which the
-/// document does not say.
+/// The keyword for an input that may be left out because the program has a default, which is not in
+/// the document.
 pub const DEFAULT_OMITTED: &str = "defaultOmitted";
 
 /// The schema of one value, with the Rust type as `rustType`.
@@ -22,12 +22,12 @@ pub struct Schema {
     pub properties: Map<String, Value>,
     /// The names of the values that are always present.
     pub required: Vec<String>,
-    /// Other keywords of JSON Schema, which have no meaning here and are kept.
+    /// Other keywords of JSON Schema, which are ignored and kept.
     pub keywords: Map<String, Value>,
 }
 
 impl Schema {
-    /// Returns true if it is empty.
+    /// Returns `true` if it is empty.
     pub fn is_empty(&self) -> bool {
         self.properties.is_empty() && self.required.is_empty() && self.keywords.is_empty()
     }
@@ -43,23 +43,23 @@ impl Schema {
         }
     }
 
-    /// Returns true if the value with this name is always present.
+    /// Returns `true` if the value with this name is always present.
     pub fn requires(&self, name: &str) -> bool {
         self.required.iter().any(|required| required == name)
     }
 
-    /// The Rust type of the value with this name. `None` if it is not known.
+    /// Returns the Rust type of the value with this name, or `None` if it is not known.
     pub fn rust_type(&self, name: &str) -> Option<&str> {
         self.properties.get(name)?.get("rustType")?.as_str()
     }
 
-    /// The value that an input of a flow has if it is left out: the keyword `default` of its schema.
-    /// `None` if there is none.
+    /// Returns the value of an input of a flow that is left out: the keyword `default` of its
+    /// schema. `None` if it has no default.
     pub fn default_of(&self, name: &str) -> Option<&Value> {
         self.properties.get(name)?.get(DEFAULT)
     }
 
-    /// Returns true if the value with this name has a default that only the program knows: the
+    /// Returns `true` if the value with this name has a default that only the program knows: the
     /// keyword `defaultOmitted` of its schema.
     pub fn omits_default_of(&self, name: &str) -> bool {
         let property = self.properties.get(name);
@@ -67,7 +67,7 @@ impl Schema {
         omitted == Some(&Value::Bool(true)) && self.default_of(name).is_none()
     }
 
-    /// The names, each with its Rust type if it is known, and whether it is always present.
+    /// Returns the names, each with its Rust type if known, and `true` if it is always present.
     pub fn values(&self) -> impl Iterator<Item = (&str, Option<&str>, bool)> {
         let required: HashSet<&str> = self.required.iter().map(String::as_str).collect();
         self.properties.keys().map(move |name| {
@@ -92,8 +92,8 @@ impl Serialize for Schema {
     }
 }
 
-/// The schema of a value of this Rust type, as far as its spelling shows, with the doc comment if
-/// there is one.
+/// Returns the schema of a value of this Rust type, as far as its spelling shows, with the doc
+/// comment if there is one.
 ///
 /// # Examples
 ///
@@ -116,8 +116,8 @@ pub fn property(rust_type: &str, description: Option<&str>) -> Property {
     property
 }
 
-/// A property with the schema of its type, in place of what the spelling of the type shows. The
-/// description, the Rust type and the default of the property stay.
+/// Returns a property with the schema of its type instead of the schema from the type's spelling.
+/// Keeps the description, the Rust type and the default of the property.
 ///
 /// # Examples
 ///
@@ -132,7 +132,7 @@ pub fn property(rust_type: &str, description: Option<&str>) -> Property {
 /// ```
 pub fn with_schema(property: &Property, schema: &Property) -> Property {
     let mut merged = schema.clone();
-    // A default of the type is not one of the value.
+    // A default of the type does not apply to the value.
     merged.remove(DEFAULT);
     for kept in ["description", "rustType", DEFAULT, DEFAULT_OMITTED] {
         if let Some(value) = property.get(kept) {
@@ -149,7 +149,7 @@ pub fn with_schema(property: &Property, schema: &Property) -> Property {
     merged
 }
 
-/// Returns true if a keyword of a schema is a reference, or has one in it.
+/// Returns `true` if a keyword of a schema is a reference or contains one.
 fn refers(name: &str, value: &Value) -> bool {
     match value {
         Value::Object(inner) => inner.iter().any(|(name, value)| refers(name, value)),

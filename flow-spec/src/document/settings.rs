@@ -1,24 +1,24 @@
-//! How a node runs: the settings that are part of the structure.
+//! The settings of a node that are part of the structure.
 
 use serde::{Deserialize, Serialize};
 
-/// How a node runs. Durations are written as in the language: `200ms`, `1m 30s`.
+/// The settings of a node. Durations are written as in the language: `200ms`, `1m 30s`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SettingsDocument {
-    /// How often it is tried.
+    /// The settings for retries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<RetrySettings>,
-    /// How long one attempt may take.
+    /// The maximum duration of one attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout: Option<String>,
-    /// How it polls.
+    /// The settings for polling.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub poll: Option<PollSettings>,
-    /// How many branches or items run at the same time.
+    /// The number of branches or items that run at the same time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub concurrency: Option<u64>,
-    /// How many items of a loop are one part, where the parts of a loop can run on several workers.
+    /// The number of items in one part of a loop whose parts can run on several workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub spread: Option<u64>,
     /// True if it runs on the pool for blocking work.
@@ -32,7 +32,7 @@ pub struct SettingsDocument {
     pub collect_errors: bool,
 }
 
-/// How often a node is tried, after which failures, and with which pauses.
+/// The number of attempts, the failures that are retried, and the pauses between attempts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetrySettings {
@@ -47,7 +47,7 @@ pub struct RetrySettings {
     /// The longest pause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_wait: Option<String>,
-    /// The part of the pause, from 0 to 1, that is random.
+    /// The random part of the pause, from 0 to 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub jitter: Option<f64>,
     /// The function that decides whether another attempt follows a failure.
@@ -55,10 +55,10 @@ pub struct RetrySettings {
     pub only_if: Option<String>,
 }
 
-/// How a node polls.
+/// The settings for the polling of a node.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PollSettings {
-    /// The pause after each time without an answer.
+    /// The pause after each poll without an answer.
     pub every: String,
     /// The time after which it gives up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,7 +66,7 @@ pub struct PollSettings {
 }
 
 impl SettingsDocument {
-    /// Returns true if there are no settings.
+    /// Returns `true` if there are no settings.
     pub fn is_empty(&self) -> bool {
         *self == SettingsDocument::default()
     }

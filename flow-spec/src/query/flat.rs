@@ -22,7 +22,7 @@ pub struct EdgeAt<'a> {
 }
 
 impl FlowDocument {
-    /// Every node at any level, in the order declared. A node comes before those of its inner flow.
+    /// Returns the nodes at all levels, in the order declared, each before those of its inner flow.
     ///
     /// # Examples
     ///
@@ -42,8 +42,8 @@ impl FlowDocument {
         found
     }
 
-    /// Every edge at any level: those of the flow itself first, then those of each node's inner
-    /// flow.
+    /// Returns every edge at any level: those of the flow itself first, then those of each node's
+    /// inner flow.
     pub fn flatten_edges<'a>(&'a self) -> Vec<EdgeAt<'a>> {
         let mut found = Vec::new();
         let mut add = |path: &str, edges: &'a [EdgeDocument]| {
@@ -61,11 +61,11 @@ impl FlowDocument {
         found
     }
 
-    /// The node with this path: the ids from this flow down, separated by dots.
+    /// Returns the node with this path: the ids from this flow down, separated by dots.
     ///
-    /// `None` for an empty path, for one that ends with a dot, and if a node on the path is not a
-    /// flow. An id that contains a dot, which [`check`](FlowDocument::check) refuses, is never
-    /// found.
+    /// Returns `None` for an empty path, for one that ends with a dot, and if a node on the path is
+    /// not a flow. An id that contains a dot, which [`check`](FlowDocument::check) refuses, is
+    /// never found.
     ///
     /// # Examples
     ///
@@ -88,23 +88,23 @@ impl FlowDocument {
         }
     }
 
-    /// The node of the flow itself with this id.
+    /// Returns the node of the flow itself with this id.
     pub fn node(&self, id: &str) -> Option<&NodeDocument> {
         let id = composed(id);
         let mut nodes = self.nodes.iter();
         nodes.find(|node| node.id == id && !id.is_empty())
     }
 
-    /// The nodes at any level that are flows, in the order of
-    /// [`flatten_nodes`](FlowDocument::flatten_nodes). A node whose flow was left out of the export
-    /// is not included.
+    /// Returns the nodes at any level that are flows, in the order of
+    /// [`flatten_nodes`](FlowDocument::flatten_nodes). Excludes nodes whose flow was left out of
+    /// the export.
     pub fn composite_nodes(&self) -> Vec<NodeAt<'_>> {
         let mut nodes = self.flatten_nodes();
         nodes.retain(|at| at.node.internal_flow.is_some());
         nodes
     }
 
-    /// The largest nesting depth of inner flows: `0` for a flow without inner flows.
+    /// Returns the maximum nesting depth of inner flows: `0` for a flow without inner flows.
     pub fn max_depth(&self) -> usize {
         let inner = self.nodes.iter().filter_map(|node| {
             let flow = node.internal_flow.as_ref()?;
@@ -113,8 +113,8 @@ impl FlowDocument {
         inner.max().unwrap_or(0)
     }
 
-    /// The namespaces under which its nodes and those of its inner flows run, each once, the
-    /// outermost first.
+    /// Returns the namespaces under which its nodes and those of its inner flows run, each once,
+    /// the outermost first.
     pub fn namespaces<'a>(&'a self) -> Vec<&'a str> {
         let mut found = Vec::new();
         let mut add = |namespace: &'a str| {

@@ -8,8 +8,8 @@ use crate::document::{FlowDocument, NodeDocument, types};
 use crate::names::composed;
 
 impl NodeDocument {
-    /// The branches of a fork, each with the ids of its nodes in the order in which they run. Empty
-    /// for any other node.
+    /// Returns the branches of a fork, each with the ids of its nodes in the order in which they
+    /// run. Empty for any other node.
     pub fn branches(&self) -> Vec<Vec<&str>> {
         if self.r#type != types::FORK {
             return Vec::new();
@@ -21,7 +21,7 @@ impl NodeDocument {
             .collect()
     }
 
-    /// The id of the node that a loop runs for each item. `None` for any other node.
+    /// Returns the id of the node that a loop runs for each item, or `None` for any other node.
     pub fn body(&self) -> Option<&str> {
         if self.r#type == types::EACH {
             self.params.get("body")?.as_str()
@@ -32,14 +32,14 @@ impl NodeDocument {
 }
 
 impl FlowDocument {
-    /// The fork or the loop of this flow that contains the node. `None` for a node to which edges
-    /// lead. For many nodes, ask [`owners`](FlowDocument::owners) once.
+    /// Returns the fork or the loop of this flow that contains the node, or `None` for a node to
+    /// which edges lead. For many nodes, call [`owners`](FlowDocument::owners) once.
     pub fn owner(&self, id: &str) -> Option<&NodeDocument> {
         self.owners().get(&*composed(id)).copied()
     }
 
-    /// The nodes of this flow that are in a fork or a loop, by their ids, each with the one that
-    /// contains it.
+    /// Returns the nodes of this flow that are in a fork or a loop, by their ids, each with the one
+    /// that contains it.
     pub fn owners(&self) -> HashMap<&str, &NodeDocument> {
         let mut owners = HashMap::new();
         for node in &self.nodes {

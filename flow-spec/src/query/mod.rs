@@ -10,8 +10,8 @@ pub use flat::{EdgeAt, NodeAt};
 pub use neighbours::Step;
 pub use paths::Paths;
 
-/// The path of the node `id` in the flow at the path `around`, which is empty for the outermost
-/// flow.
+/// Returns the path of the node `id` in the flow at the path `around`, which is empty for the
+/// outermost flow.
 ///
 /// ```
 /// assert_eq!(flow_spec::node_path("", "review"), "review");

@@ -15,29 +15,29 @@ use crate::names::composed;
 pub struct Step<'a> {
     /// The id of the node that runs first.
     pub from: &'a str,
-    /// The action that leads on. `None` inside a fork or a loop, where no action is needed.
+    /// The action that leads to `to`. `None` inside a fork or a loop, where no action is needed.
     pub condition: Option<&'a str>,
     /// The id of the node that runs next.
     pub to: &'a str,
 }
 
 impl FlowDocument {
-    /// The nodes of this flow that can run right before this one, each once. Empty if there is no
-    /// such node.
+    /// Returns the nodes of this flow that can run right before this one, each once. Empty if there
+    /// are none.
     ///
     /// Inside a fork it is the node before it in its branch, or the fork itself; inside a loop over
-    /// items it is the loop. The last nodes of a fork's branches come before the fork too, and a
+    /// items it is the loop. The last nodes of a fork's branches also come before the fork, and a
     /// loop's body before the loop.
     pub fn predecessors(&self, id: &str) -> Vec<&NodeDocument> {
         let (id, steps) = (composed(id), self.steps().into_iter());
         self.each_once(steps.filter(|step| step.to == id).map(|step| step.from))
     }
 
-    /// The nodes of this flow that can run right after this one, each once. Empty if there is no
-    /// such node.
+    /// Returns the nodes of this flow that can run right after this one, each once. Empty if there
+    /// are none.
     ///
     /// Inside a fork it is the node after it in its branch, or the fork itself; inside a loop over
-    /// items it is the loop. The first nodes of a fork's branches come after the fork too, and a
+    /// items it is the loop. The first nodes of a fork's branches also come after the fork, and a
     /// loop's body after the loop.
     ///
     /// # Examples
@@ -63,8 +63,8 @@ impl FlowDocument {
         self.each_once(steps.filter(|step| step.from == id).map(|step| step.to))
     }
 
-    /// Every step from one node of this flow directly to another: first those into, along and out
-    /// of the branches of forks and the bodies of loops, then the edges in the order declared.
+    /// Returns the steps from one node of this flow directly to another: first those into, along
+    /// and out of the branches of forks and the bodies of loops, then the edges as declared.
     pub fn steps(&self) -> Vec<Step<'_>> {
         let mut steps = Vec::new();
         let mut inside = |from, to| {
@@ -101,7 +101,7 @@ impl FlowDocument {
         for node in &self.nodes {
             nodes.entry(&node.id).or_insert(node);
         }
-        // What was found is taken out, so that it is found once.
+        // A node is taken out when it is found, so that it is found once.
         ids.filter_map(|id| nodes.remove(id)).collect()
     }
 }

@@ -1,8 +1,8 @@
 //! All paths from one node to another.
 //!
 //! There can be exponentially many, so they are found one at a time. A path is begun only if it can
-//! be finished without a node that it has already passed: the time to the next path is polynomial
-//! in the size of the flow, however many there are.
+//! be finished without revisiting a node. The time to the next path is therefore polynomial in the
+//! size of the flow, however many paths there are.
 
 use std::collections::HashMap;
 
@@ -12,8 +12,8 @@ use crate::names::composed;
 use super::Step;
 
 impl FlowDocument {
-    /// The paths from one node of this flow to another that pass no node twice; from a node to
-    /// itself, the loops through it. Empty if there is no such node.
+    /// Returns the paths from one node of this flow to another that pass no node twice; from a node
+    /// to itself, the loops through it. Empty if there is no such node.
     ///
     /// There can be an enormous number: [`take`](Iterator::take) as many as you need.
     ///
@@ -35,7 +35,7 @@ impl FlowDocument {
     /// ```
     pub fn paths(&self, from: &str, to: &str) -> Paths<'_> {
         let numbers = self.nodes.iter().enumerate();
-        // If two nodes have one id, which a sound flow never has, the first is meant.
+        // If two nodes have one id, which a sound flow never has, the first one counts.
         let mut number: HashMap<&str, usize> = HashMap::new();
         for (index, node) in numbers {
             number.entry(&node.id).or_insert(index);
@@ -66,7 +66,7 @@ impl FlowDocument {
 /// The paths from one node to another, each a list of steps; see [`FlowDocument::paths`].
 #[derive(Debug, Clone)]
 pub struct Paths<'a> {
-    /// For each node, the steps that leave it, and where they lead.
+    /// For each node, the steps that leave it, with the index of their targets.
     leaving: Vec<Vec<(Step<'a>, usize)>>,
     target: usize,
     passed: Vec<bool>,
@@ -87,7 +87,7 @@ impl Paths<'_> {
         self.open.push(Tried { node, steps: 0 });
     }
 
-    /// Returns true if a path leads from here to the target without a node on the trail.
+    /// Returns `true` if a path leads from here to the target without a node on the trail.
     fn finishes(&self, start: usize) -> bool {
         let mut seen = self.passed.clone();
         let mut waiting = vec![start];

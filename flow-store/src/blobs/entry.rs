@@ -1,16 +1,16 @@
-//! What a store returns that may have a marker in it.
+//! Entries of a store that may contain a marker.
 
 use crate::{ExecutionId, Logged, PauseRow, PauseState, Record, Row};
 
-/// Something with a text that may be kept as a blob.
+/// An entry with a text that may be kept as a blob.
 pub(super) trait Entry: Send {
-    /// The text, and the execution to which it belongs. `None` if there is none.
+    /// Returns the text and the execution that it belongs to, or `None` if there is no text.
     fn text(&self) -> Option<(ExecutionId, &str)>;
 
     /// Sets the text.
     fn set_text(&mut self, text: String);
 
-    /// Where the text is, such as `record 3`.
+    /// Returns the place of the text, such as `record 3`.
     fn place(&self) -> String;
 }
 
@@ -76,7 +76,7 @@ impl Entry for PauseRow {
     }
 }
 
-/// What could not be read has no text.
+/// A damaged entry has no text.
 impl<T: Entry, E: Send> Entry for Result<T, E> {
     fn text(&self) -> Option<(ExecutionId, &str)> {
         self.as_ref().ok().and_then(Entry::text)

@@ -1,4 +1,4 @@
-//! The text that a row has in the place of a value that is kept as a blob.
+//! The text that a row holds in place of a value that is kept as a blob.
 
 use std::fmt::{self, Write as _};
 
@@ -7,11 +7,11 @@ use sha2::{Digest as _, Sha256};
 use super::{MARKER, parts};
 use crate::ExecutionId;
 
-/// A marker, from which the name of the blob follows.
+/// A marker, which determines the name of its blob.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Marker {
-    /// The number of the record whose payload it is. `None` for what belongs to the execution as a
-    /// whole.
+    /// The number of the record that has the value as its payload. `None` for a value of the whole
+    /// execution.
     seq: Option<u64>,
     /// The SHA-256 of the value, in hexadecimal digits.
     sha256: String,
@@ -22,21 +22,21 @@ impl Marker {
     pub(super) fn of(seq: Option<u64>, value: &[u8]) -> Marker {
         let mut sha256 = String::with_capacity(64);
         for byte in Sha256::digest(value) {
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(sha256, "{byte:02x}");
         }
         let bytes = value.len();
         Marker { seq, sha256, bytes }
     }
 
-    /// Reads a marker. `None` if the text is not one.
+    /// Parses a marker. Returns `None` for any other text.
     pub(super) fn read(text: &str) -> Option<Marker> {
         let (seq, sha256, bytes) = parts(text)?;
         let sha256 = sha256.to_owned();
         Some(Marker { seq, sha256, bytes })
     }
 
-    /// The name of the blob. Those of records are in the order of their numbers, and before the
+    /// Returns the name of the blob. Names of records are in the order of their numbers, before all
     /// others.
     pub(super) fn name(&self, execution: ExecutionId) -> String {
         match self.seq {
@@ -45,7 +45,7 @@ impl Marker {
         }
     }
 
-    /// What is wrong with a value, if it is not the one that was put away.
+    /// Returns what is wrong with a value that differs from the stored one.
     pub(super) fn fault_of(&self, value: &[u8]) -> Option<String> {
         if value.len() != self.bytes {
             let (found, bytes) = (value.len(), self.bytes);
@@ -56,8 +56,8 @@ impl Marker {
     }
 }
 
-/// A text that is before the names of this record and of all later ones, and after those of all
-/// earlier ones.
+/// Returns a text that sorts before the names of this record and all later ones, and after those of
+/// all earlier ones.
 pub(super) fn first_name(execution: ExecutionId, seq: u64) -> String {
     format!("{execution}/{seq:020}")
 }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use super::place::{Blobs, check_blob_name};
 use crate::StoreError;
 
-/// Keeps blobs in memory, for tests.
+/// Blobs in memory, for tests.
 ///
 /// # Examples
 ///
@@ -28,7 +28,7 @@ pub struct MemoryBlobs {
 }
 
 impl MemoryBlobs {
-    /// A place in which nothing is.
+    /// Creates an empty place.
     pub fn new() -> MemoryBlobs {
         MemoryBlobs::default()
     }

@@ -25,25 +25,24 @@ pub use place::{Blobs, check_blob_name};
 #[cfg(feature = "blobs")]
 pub use store::BlobStore;
 
-/// What a marker begins with: the text that a row has in the place of a value that is kept as a
-/// blob. No JSON begins like this.
+/// The start of a marker, the text that a row holds in place of a value that is kept as a blob. No
+/// JSON starts like this.
 const MARKER: &str = "flow-blob:";
 
-/// Returns true if this text is a marker: it stands for a value that is kept as a blob. Only a program
-/// that opens a store without the `BlobStore` (feature `blobs`) that wrote it gets to see such a text,
-/// unless somebody has written the very same text.
+/// Returns `true` if this text is a marker, which stands for a value that is kept as a blob. Only a
+/// program that opens a store without the `BlobStore` (feature `blobs`) that wrote it sees such a
+/// text, unless somebody wrote that very text.
 pub fn is_blob_marker(text: &str) -> bool {
     parts(text).is_some()
 }
 
-/// Returns true if this payload of the record of this number is a marker. That of a record has the
-/// record's number.
+/// Returns `true` if this payload of the record with this number is a marker with the same number.
 pub fn is_blob_marker_of(record: u64, payload: &str) -> bool {
     parts(payload).is_some_and(|(seq, ..)| seq == Some(record))
 }
 
-/// A text that somebody chose, so that it is not taken for a marker: one that begins like a marker gets
-/// a space before it. [`free_text`] takes it away again.
+/// Escapes a text chosen by others, so that it cannot pass for a marker: one that begins like a
+/// marker gets a space before it. [`free_text`] reverses this.
 pub fn no_blob_marker(text: &str) -> Cow<'_, str> {
     if text.trim_start_matches(' ').starts_with(MARKER) {
         Cow::Owned(format!(" {text}"))
@@ -52,7 +51,7 @@ pub fn no_blob_marker(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// The text of which [`no_blob_marker`] made this one.
+/// Returns the text that was passed to [`no_blob_marker`].
 pub fn free_text(text: &str) -> &str {
     match text.strip_prefix(' ') {
         Some(chosen) if chosen.trim_start_matches(' ').starts_with(MARKER) => chosen,
@@ -60,8 +59,8 @@ pub fn free_text(text: &str) -> &str {
     }
 }
 
-/// The number of a record, if it is that of one, a SHA-256, and a length. `None` if the text is not
-/// exactly a marker.
+/// Splits a marker into the number of its record, if any, a SHA-256 and a length. Returns `None` if
+/// the text is not exactly a marker.
 fn parts(text: &str) -> Option<(Option<u64>, &str, usize)> {
     let mut parts = text.strip_prefix(MARKER)?.split(':');
     let (seq, sha256, bytes) = (parts.next()?, parts.next()?, parts.next()?);
@@ -75,13 +74,13 @@ fn parts(text: &str) -> Option<(Option<u64>, &str, usize)> {
     is_whole.then_some((seq, sha256, number(bytes)?))
 }
 
-/// A number that is written like one of a marker, without a sign or a zero before it.
+/// Parses a number as markers contain it, without a sign or leading zeros.
 fn number<N: FromStr + ToString>(text: &str) -> Option<N> {
     let number: N = text.parse().ok()?;
     (number.to_string() == text).then_some(number)
 }
 
-/// Returns true if this text may be taken for a marker, or for a damaged one.
+/// Returns `true` if this text may be a marker, perhaps a damaged one.
 #[cfg(feature = "blobs")]
 fn begins_like_marker(text: &str) -> bool {
     text.starts_with(MARKER)

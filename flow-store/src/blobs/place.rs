@@ -1,4 +1,4 @@
-//! The trait of the places where blobs are.
+//! The trait of places for blobs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,51 +9,50 @@ use crate::StoreError;
 
 /// A place for blobs: values under names, such as a folder or an object store.
 ///
-/// An implementation has to pass the [suite](crate::blob_suite!) (feature `suite`), whose cases test
-/// what these comments say. Methods may be called from many tasks and processes at once.
+/// An implementation has to pass the [suite](crate::blob_suite!) (feature `suite`), which tests the
+/// behaviour described here. Methods may be called from many tasks and processes at once.
 ///
 /// # Names
 ///
-/// A name is that of a folder and one within it, such as `0190…/00000000000000000003-9f86…`: a `/`
-/// between two parts of letters from `a` to `z`, digits and `-`. A place refuses all others
-/// ([`check_blob_name`](crate::check_blob_name)), so that nothing leads out of it.
+/// A name consists of a folder and a name within it, such as `0190…/00000000000000000003-9f86…`: a
+/// `/` between two parts of letters from `a` to `z`, digits and `-`. A place refuses all others
+/// ([`check_blob_name`](crate::check_blob_name)), so that no name leads out of it.
 #[async_trait]
 pub trait Blobs: fmt::Debug + Send + Sync + 'static {
-    /// Stores a value. When this has returned `Ok`, the value survives a crash of the machine. A
-    /// value that has the name already is replaced; whoever reads meanwhile gets the one or the
-    /// other as a whole.
+    /// Stores a value. Once this has returned `Ok`, the value survives a crash of the machine. It
+    /// replaces a value with the same name; concurrent readers get one of the two as a whole.
     ///
     /// # Errors
     ///
-    /// The name is not one, or the value could not be written. It may be there all the same.
+    /// The name is invalid, or the value could not be written. The value may be there nevertheless.
     ///
     /// # Cancel safety
     ///
     /// If the future is dropped, the whole value is stored, or nothing.
     async fn put(&self, name: &str, value: Vec<u8>) -> Result<(), StoreError>;
 
-    /// The value with this name. `None` if there is none.
+    /// Returns the value with this name, or `None` if there is none.
     ///
     /// # Errors
     ///
-    /// The name is not one, or the place could not be read.
+    /// The name is invalid, or the place could not be read.
     async fn get(&self, name: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// Removes the value with this name, if there is one.
     ///
     /// # Errors
     ///
-    /// The name is not one, or the place could not be written to.
+    /// The name is invalid, or the place could not be written to.
     async fn delete(&self, name: &str) -> Result<(), StoreError>;
 
-    /// The whole names of what is in a folder, in their order. Empty if there is no such folder.
+    /// Returns the full names in a folder, in order. Empty if there is no such folder.
     ///
     /// # Errors
     ///
-    /// The folder's name is not one, or the place could not be read.
+    /// The folder's name is invalid, or the place could not be read.
     async fn names(&self, folder: &str) -> Result<Vec<String>, StoreError>;
 
-    /// The folders, in the order of their names. One in which nothing is left may be among them.
+    /// Returns the folders in order of their names. Empty ones may be among them.
     ///
     /// # Errors
     ///
@@ -61,7 +60,7 @@ pub trait Blobs: fmt::Debug + Send + Sync + 'static {
     async fn folders(&self) -> Result<Vec<String>, StoreError>;
 }
 
-/// A shared place is one as well.
+/// A shared place is a place as well.
 #[async_trait]
 impl<B: Blobs + ?Sized> Blobs for Arc<B> {
     async fn put(&self, name: &str, value: Vec<u8>) -> Result<(), StoreError> {
@@ -85,12 +84,12 @@ impl<B: Blobs + ?Sized> Blobs for Arc<B> {
     }
 }
 
-/// Refuses what is not a [name](Blobs#names) of a blob: for authors of places. For a folder's name,
-/// pass that of something in it.
+/// Refuses an invalid [name](Blobs#names) of a blob: for authors of places. To check a folder's
+/// name, pass a name within it.
 ///
 /// # Errors
 ///
-/// It is not a name.
+/// The name is invalid.
 pub fn check_blob_name(name: &str) -> Result<(), StoreError> {
     let is_letter = |byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-');
     let is_part = |part: &str| !part.is_empty() && part.bytes().all(is_letter);

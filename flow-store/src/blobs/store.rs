@@ -18,31 +18,30 @@ use crate::{
     Token,
 };
 
-/// A store with its large values in another place: payloads of records, results and answers above a
-/// size are kept as [blobs](Blobs), and the store has a short marker in their place.
+/// A store that keeps large values elsewhere. Payloads of records, results and answers above a size
+/// are kept as [blobs](Blobs), and the store holds a short marker in place of each.
 ///
-/// Whoever uses it sees what the store inside would show. What it costs: a large value is put away,
-/// and is durable, before the row that names it is written, and is fetched with each read of that
-/// row. Small values are not touched.
+/// Callers see the contents of the inner store. A large value costs a write, which is durable
+/// before the row that names it is written, and a fetch with each read of that row. Small values
+/// are not affected.
 ///
-/// Each process on the store has to open it with the same blobs. Executions that are in the store
-/// already are read as before, and their new values are kept like those of all others. The size may
-/// differ from process to process and from day to day.
+/// Each process on the store has to open it with the same blobs. Executions that are already in the
+/// store are read as before, and their new values are kept like all others. The size may differ
+/// between processes and change over time.
 ///
-/// # What is checked
+/// # Checks
 ///
 /// A marker has the length and the SHA-256 of its value. A blob that is missing, shorter or changed
-/// is damage of its row, as any other damage: an error that names the execution, the record and the
-/// blob.
+/// counts as damage of its row: an error names the execution, the record and the blob.
 ///
 /// # Crashes
 ///
-/// When a process crashes between a blob and its row, a blob is left that nothing names, and so it
-/// is when a write is refused. Nobody sees it. It goes when its execution is deleted or, if it is of
-/// a record before a snapshot, with the next removal of such records;
+/// A crash between the writes of a blob and of its row leaves a blob that no row names, as does a
+/// refused write. It is invisible. It is removed when its execution is deleted or, if it belongs to
+/// a record before a snapshot, with the next removal of such records.
 /// [`delete_orphans`](BlobStore::delete_orphans) removes the blobs of executions that are gone.
-/// The blob of another process is never overwritten with something else, since its name is made of
-/// what is in it.
+/// Processes never overwrite each other's blobs with other content, since names derive from the
+/// content.
 ///
 /// # Examples
 ///
@@ -60,7 +59,7 @@ pub struct BlobStore<S> {
 }
 
 impl<S: Store> BlobStore<S> {
-    /// A store whose values of more than 64 KiB are kept in this place.
+    /// Creates a store that keeps values of more than 64 KiB in this place.
     pub fn new(store: S, blobs: impl Blobs) -> BlobStore<S> {
         let values = Values {
             blobs: Arc::new(blobs),
@@ -69,19 +68,19 @@ impl<S: Store> BlobStore<S> {
         BlobStore { store, values }
     }
 
-    /// The size, in bytes, above which values are kept as blobs.
+    /// Sets the size in bytes above which values are kept as blobs.
     #[must_use]
     pub fn above(mut self, bytes: usize) -> BlobStore<S> {
         self.values.above = bytes;
         self
     }
 
-    /// The executions that have blobs and are not in the store (any more).
+    /// Returns the executions that have blobs, but are not or no longer in the store.
     ///
-    /// Only executions whose id was made before this time, in milliseconds since 1970 (UTC), are
-    /// looked at: the first values of an execution are put away before it is in the store. An hour
-    /// ago is enough, unless it takes longer to write them. The ids of parts of loops do not say when
-    /// they were made, so these are not looked at.
+    /// Only executions whose id was created before this time, in milliseconds since 1970 (UTC), are
+    /// checked: the first values of an execution are stored before the execution itself. An hour
+    /// ago is enough, unless writing them takes longer. Ids of parts of loops have no time, so
+    /// these are left out.
     ///
     /// # Errors
     ///
@@ -89,7 +88,7 @@ impl<S: Store> BlobStore<S> {
     pub async fn orphans(&self, made_before_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
         let mut orphans = Vec::new();
         for folder in self.values.blobs.folders().await? {
-            // What is not named after an execution belongs to somebody else.
+            // A folder that is not named after an execution belongs to somebody else.
             let Ok(id) = folder.parse::<ExecutionId>() else {
                 continue;
             };
@@ -109,13 +108,13 @@ impl<S: Store> BlobStore<S> {
         Ok(orphans)
     }
 
-    /// Removes the blobs of executions that are not in the store (any more), and returns the number
-    /// of these executions: the [`orphans`](BlobStore::orphans).
+    /// Removes the blobs of all [`orphans`](BlobStore::orphans), executions that are not or no
+    /// longer in the store. Returns the number of these executions.
     ///
     /// # Errors
     ///
-    /// The store could not be read, or the blobs not be read or written to. Some may have been
-    /// removed.
+    /// The store could not be read, or the blobs could not be read or written to. Some may have
+    /// been removed.
     ///
     /// # Cancel safety
     ///
@@ -134,7 +133,7 @@ impl<S: Store> BlobStore<S> {
         self.values.delete(names).await
     }
 
-    /// Something that was read by itself.
+    /// Reads a single entry.
     async fn one<T: Entry, Read>(&self, read: impl Fn() -> Read) -> Result<Option<T>, StoreError>
     where
         Read: Future<Output = Result<Option<T>, StoreError>>,
@@ -146,7 +145,7 @@ impl<S: Store> BlobStore<S> {
     }
 }
 
-/// Rows, of which some are damaged.
+/// Marks rows with a missing or changed blob as damaged.
 fn damaged_among(filled: Filled<Result<Row, Damaged>>) -> Vec<Result<Row, Damaged>> {
     let rows = filled.into_iter().map(|(row, flaw)| match flaw {
         None => row,
@@ -155,7 +154,7 @@ fn damaged_among(filled: Filled<Result<Row, Damaged>>) -> Vec<Result<Row, Damage
     rows.collect()
 }
 
-/// An execution is deleted, and some of its blobs are not.
+/// An execution was deleted, but some of its blobs were not.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "execution {id} is deleted, but not all of its blobs: deleting it again removes them, and so does \
@@ -166,7 +165,7 @@ struct LeftBehind {
     source: Box<StoreError>,
 }
 
-/// When an id was made, in milliseconds since 1970 (UTC). `None` if it does not say.
+/// Returns the time of an id in milliseconds since 1970 (UTC), or `None` if it has none.
 fn made_ms(id: ExecutionId) -> Option<u64> {
     let (seconds, nanos) = id.as_uuid().get_timestamp()?.to_unix();
     seconds
@@ -203,7 +202,7 @@ impl<S: Store> Store for BlobStore<S> {
         away.put().await?;
         let created = self.store.create(row, records, pauses, claim).await?;
         if created != Created::New && created != Created::Existing(id) {
-            // Nobody will look for these again. If they stay, they are orphans.
+            // No later call removes these. If they stay, they are orphans.
             if let Ok(None) = self.store.execution(id).await {
                 let _ = self.values.delete(names).await;
             }
@@ -316,7 +315,7 @@ impl<S: Store> Store for BlobStore<S> {
         let ended = self.store.end(id, status, &marker, record, condition);
         let mut row = ended.await?;
         if row.result.as_ref() == Some(&marker) {
-            // It has ended, whether or not the reason can be fetched again now.
+            // It has ended, even if the reason cannot be fetched now.
             row.result = Some(reason.to_owned());
             return Ok(row);
         }

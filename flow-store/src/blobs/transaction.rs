@@ -1,4 +1,4 @@
-//! The transactions of a store whose large values are kept as blobs.
+//! The transactions of a store that keeps large values as blobs.
 
 use std::any::Any;
 

@@ -1,4 +1,4 @@
-//! Puts large values away before a row is written, and gets them again after one was read.
+//! Stores large values before a row is written, and fetches them after one was read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,28 +11,28 @@ use super::marker::{Marker, first_name};
 use super::place::Blobs;
 use crate::{Append, Damaged, ExecutionId, PauseRow, PauseState, Record, Row, Status, StoreError};
 
-/// How many blobs one call puts or gets at once.
+/// The number of blobs that one call puts or gets at once.
 const AT_ONCE: usize = 8;
 
-/// Where values are kept, and which ones.
+/// The place of values, and the size above which they are kept there.
 #[derive(Debug, Clone)]
 pub(super) struct Values {
     pub(super) blobs: Arc<dyn Blobs>,
-    /// Values with more bytes than this are kept as blobs.
+    /// The size in bytes above which values are kept as blobs.
     pub(super) above: usize,
 }
 
-/// Something wrong with a value.
+/// A problem with a value.
 pub(super) struct Flaw {
-    /// The name of the blob, if there is none with this name.
+    /// The name of the blob, if it is missing.
     missing: Option<String>,
     pub(super) damaged: Damaged,
 }
 
-/// What was read, each with what is wrong with it.
+/// Entries that were read, each with its problem if it has one.
 pub(super) type Filled<T> = Vec<(T, Option<Flaw>)>;
 
-/// A marker among what was read.
+/// A marker in an entry that was read.
 struct Wanted {
     index: usize,
     execution: ExecutionId,
@@ -40,7 +40,7 @@ struct Wanted {
     marker: String,
 }
 
-/// Values to put away, by the names of the blobs.
+/// Values to store, by the names of their blobs.
 pub(super) struct Away<'a> {
     values: &'a Values,
     execution: ExecutionId,
@@ -48,8 +48,8 @@ pub(super) struct Away<'a> {
 }
 
 impl Away<'_> {
-    /// Takes a text that is to be kept as a blob, and leaves a marker in its place. A text that
-    /// looks like a marker is taken as well, whatever its size, so that no text can pass for one.
+    /// Takes a text that is to be kept as a blob, and leaves a marker in its place. Also takes a
+    /// text of any size that looks like a marker, so that none can pass for one.
     pub(super) fn take(&mut self, seq: Option<u64>, text: &mut String) {
         if !self.values.are_to_keep(text) {
             return;
@@ -68,9 +68,9 @@ impl Away<'_> {
         }
     }
 
-    /// Takes payloads and a result. The result of an execution that is over is most often the payload
-    /// of a record as well, and then the same blob: nothing of such an execution is pruned later. The
-    /// records before `pruned` go in this very write.
+    /// Takes payloads and a result. The result of an execution that is over is usually the payload
+    /// of a record too, and then the same blob: records of such an execution are not pruned later.
+    /// This write itself removes the records before `pruned`.
     fn take_records(
         &mut self,
         records: &mut [Record],
@@ -94,7 +94,7 @@ impl Away<'_> {
         }
     }
 
-    /// Puts the values away.
+    /// Stores the values.
     pub(super) async fn put(self) -> Result<(), StoreError> {
         let blobs = &self.values.blobs;
         stream::iter(self.blobs)
@@ -119,7 +119,7 @@ impl Values {
         text.len() > self.above || begins_like_marker(text)
     }
 
-    /// What is to be put away of a new execution.
+    /// Takes the large values of a new execution.
     pub(super) fn of_new(
         &self,
         row: &mut Row,
@@ -132,7 +132,7 @@ impl Values {
         away
     }
 
-    /// Puts away what is large in a write.
+    /// Stores the large values of a write.
     pub(super) async fn put_away(
         &self,
         id: ExecutionId,
@@ -146,8 +146,8 @@ impl Values {
         away.put().await
     }
 
-    /// Removes the blobs of records that were pruned. What is left when this fails is removed with
-    /// the next ones, or with the execution.
+    /// Removes the blobs of pruned records. If this fails, the next call removes the rest, or the
+    /// deletion of the execution does.
     pub(super) async fn prune(&self, id: ExecutionId, before: Option<u64>) {
         let Some(before) = before else {
             return;
@@ -168,9 +168,9 @@ impl Values {
             .await
     }
 
-    /// Reads, and puts whole values in the place of markers. A blob that is missing may have been
-    /// pruned or deleted with its row since that was read: it counts as missing if the row is still
-    /// there when it is read again.
+    /// Reads entries and replaces markers with their values. A missing blob may have been pruned or
+    /// deleted with its row since the read, so it counts as missing only if a second read still
+    /// returns the row.
     pub(super) async fn read<T: Entry, Read>(
         &self,
         read: impl Fn() -> Read,
@@ -190,7 +190,7 @@ impl Values {
         }
     }
 
-    /// Puts whole values in the place of markers.
+    /// Replaces markers with their values.
     pub(super) async fn fill<T: Entry>(&self, entries: Vec<T>) -> Result<Filled<T>, StoreError> {
         let mut filled: Filled<T> = entries.into_iter().map(|entry| (entry, None)).collect();
         let wanted = filled.iter().enumerate().filter_map(|(index, (entry, _))| {
@@ -216,7 +216,7 @@ impl Values {
         Ok(filled)
     }
 
-    /// The value for which a marker stands, or what is wrong with it.
+    /// Fetches the value of a marker, or returns its problem.
     async fn get(&self, wanted: Wanted) -> Result<(usize, Result<String, Flaw>), StoreError> {
         let flaw = |missing, reason| Flaw {
             missing,
@@ -246,7 +246,7 @@ impl Values {
     }
 }
 
-/// What was read, if nothing is wrong with any of it.
+/// Returns the entries if none has a problem.
 pub(super) fn all<T>(filled: Filled<T>) -> Result<Vec<T>, StoreError> {
     let whole = filled.into_iter().map(|(entry, flaw)| match flaw {
         None => Ok(entry),

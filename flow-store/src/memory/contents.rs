@@ -29,7 +29,7 @@ pub(super) struct Contents {
     pub(super) claimed: BTreeSet<(Uuid, ExecutionId)>,
     /// The queue, in the order in which executions leave it.
     queued: BTreeSet<(Reverse<i32>, ExecutionId)>,
-    /// How many executions with a key are under way.
+    /// The number of executions in progress by key.
     under_way: HashMap<String, u64>,
     pub(super) structures: HashMap<String, String>,
 }
@@ -39,11 +39,11 @@ type Key = (String, Option<String>, String);
 pub(super) struct Execution {
     pub(super) row: Row,
     pub(super) claim: Option<Claim>,
-    /// The records without gaps, so that the place of a record follows from its `seq`.
+    /// The records without gaps, so that `seq` determines the place of a record.
     pub(super) records: VecDeque<Stored>,
-    /// The questions in the order asked, including those that are closed.
+    /// The questions in the order asked, including closed ones.
     pub(super) pauses: Vec<PauseRow>,
-    /// When the execution continues by itself, if it is paused.
+    /// The time at which a paused execution resumes by itself.
     pub(super) timer_ms: Option<u64>,
 }
 
@@ -58,14 +58,14 @@ impl Execution {
         Some((self.row.flow.clone(), self.row.owner.clone(), key))
     }
 
-    /// Returns true if one of its questions is open.
+    /// Returns `true` if one of its questions is open.
     pub(super) fn asks(&self) -> bool {
         self.pauses
             .iter()
             .any(|pause| pause.state == PauseState::Open)
     }
 
-    /// The time from which it can continue if nobody has claimed it and nobody writes to it.
+    /// Returns the time from which it can continue if nobody claims it or writes to it.
     pub(super) fn ready_ms(&self) -> Option<u64> {
         match self.row.status {
             _ if self.row.halted.is_some() => None,
@@ -76,32 +76,32 @@ impl Execution {
         }
     }
 
-    /// The time from which it can continue if nobody writes to it.
+    /// Returns the time from which it can continue if nobody writes to it.
     pub(super) fn due_ms(&self) -> Option<u64> {
         let free_ms = self.claim.map_or(0, |claim| claim.until_ms);
         Some(self.ready_ms()?.max(free_ms))
     }
 
-    /// Returns true if it could continue but for a claim that is ahead of the clock.
+    /// Returns `true` if only a claim that is ahead of the clock keeps it from continuing.
     pub(super) fn is_kept_by_a_clock_ahead(&self, now_ms: u64) -> bool {
         let is_ready = self.ready_ms().is_some_and(|ready_ms| ready_ms <= now_ms);
         is_ready && self.claim.is_some_and(|claim| claim.is_ahead(now_ms))
     }
 
-    /// Its place in the queue.
+    /// Returns its place in the queue.
     fn queued(&self) -> Option<(Reverse<i32>, ExecutionId)> {
         let is_queued = self.row.status == Status::Queued;
         is_queued.then_some((Reverse(self.row.priority), self.row.id))
     }
 
-    /// The key of the executions among which it counts.
+    /// Returns its key, if it counts towards the limit of the key.
     fn counted(&self) -> Option<&str> {
         let concurrency = self.row.concurrency.as_ref();
         let key = concurrency.map(|concurrency| concurrency.key.as_str());
         key.filter(|_| self.row.status.is_under_way())
     }
 
-    /// A record, as the log has it.
+    /// Returns a record as an entry of the log.
     pub(super) fn logged(&self, stored: &Stored) -> Logged {
         Logged {
             offset: stored.offset,
@@ -111,7 +111,7 @@ impl Execution {
         }
     }
 
-    /// The place of the record with this `seq`, or of the first record after it.
+    /// Returns the place of the record with this `seq`, or of the first record after it.
     pub(super) fn place(&self, seq: u64) -> usize {
         let first = self.records.front().map_or(0, |first| first.record.seq);
         usize::try_from(seq.saturating_sub(first)).unwrap_or(usize::MAX)
@@ -150,7 +150,7 @@ pub(super) fn is_settled(pause: &PauseRow) -> bool {
 }
 
 impl Contents {
-    /// Takes out an execution to change it, and removes its entries in the indexes.
+    /// Takes an execution out to change it, and removes its index entries.
     pub(super) fn take(&mut self, id: ExecutionId) -> Option<Execution> {
         let execution = self.executions.remove(&id)?;
         if let Some(due_ms) = execution.due_ms() {
@@ -229,7 +229,7 @@ impl Contents {
         taken
     }
 
-    /// Returns true if nothing but the queue keeps an execution from running.
+    /// Returns `true` if only the queue keeps an execution from running.
     fn can_begin(&self, execution: &Execution, now_ms: u64) -> bool {
         let row = &execution.row;
         let is_free = execution.claim.is_none_or(|claim| !claim.is_valid(now_ms));
@@ -311,7 +311,7 @@ impl Contents {
         Ok(Created::New)
     }
 
-    /// The execution to which the claim with this fence belongs.
+    /// Returns the execution if the claim with this fence is the current one.
     pub(super) fn check_claim(
         &self,
         id: ExecutionId,

@@ -16,8 +16,7 @@ use crate::{
     PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 
-/// A store that keeps executions in memory, for tests and for programs that ask people but may
-/// forget.
+/// A store that keeps executions in memory, for tests and for programs that need no durability.
 ///
 /// # Examples
 ///
@@ -35,7 +34,7 @@ pub struct MemoryStore {
 }
 
 impl MemoryStore {
-    /// An empty store.
+    /// Creates an empty store.
     pub fn new() -> MemoryStore {
         MemoryStore::default()
     }

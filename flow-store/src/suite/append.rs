@@ -37,7 +37,7 @@ pub async fn writes_all_of_it(store: Stored) {
     assert_eq!(state(&store, asked.token).await, PauseState::Withdrawn);
 }
 
-/// Everything that an append does not name stays as it was.
+/// Everything that an append leaves out stays as it was.
 pub async fn leaves_what_it_does_not_name(store: Stored) {
     let id = new_id();
     let given = Row {
@@ -101,7 +101,7 @@ pub async fn is_refused_with_an_old_fence(store: Stored) {
         .unwrap();
 }
 
-/// A process that has given up its claim, or never had one, writes nothing.
+/// A process that has released its claim, or never had one, writes nothing.
 pub async fn is_refused_without_a_claim(store: Stored) {
     let id = started(&store).await;
     is_refused(&store, id, 0).await;
@@ -275,7 +275,7 @@ pub async fn refuses_questions_of_others(store: Stored) {
     assert!(store.pauses(other).await.unwrap().is_empty());
 }
 
-/// Once the claim is given up, anybody can claim the execution.
+/// Once the claim is released, anybody can claim the execution.
 pub async fn gives_the_claim_up(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let release = Append {

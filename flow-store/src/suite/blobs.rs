@@ -6,8 +6,8 @@ use crate::{Blobs, StoreError};
 
 /// Generates a `#[test]` for each case that a place for [`Blobs`] has to pass.
 ///
-/// Takes a function that gets an empty folder and returns a future of a place in which nothing is.
-/// `None` skips the cases.
+/// Takes a function that gets an empty folder and returns a future of an empty place. `None` skips
+/// the cases.
 ///
 /// ```
 /// mod in_memory {
@@ -53,7 +53,7 @@ macro_rules! __blob_suite {
 
 type Placed = Arc<dyn Blobs>;
 
-/// Runs a case on a place of its own. `None` skips it.
+/// Runs a case on a separate place. `None` skips it.
 ///
 /// # Panics
 ///
@@ -72,7 +72,7 @@ pub fn test<B: Blobs, FreshFuture, CaseFuture>(
     });
 }
 
-/// Any bytes, none, and many.
+/// Values of any bytes are returned, including empty and large ones.
 pub async fn are_as_they_were_put(blobs: Placed) {
     let mut large: Vec<u8> = (0..=255).cycle().take(5 << 20).collect();
     large.extend(b"the end");
@@ -87,7 +87,7 @@ pub async fn are_as_they_were_put(blobs: Placed) {
     }
 }
 
-/// What was not put is not there, and is not an error.
+/// A value that was never put is absent, which is not an error.
 pub async fn are_none_where_none_was_put(blobs: Placed) {
     assert_eq!(blobs.get("a/b").await.unwrap(), None);
     blobs.put("a/bc", b"1".to_vec()).await.unwrap();
@@ -96,7 +96,7 @@ pub async fn are_none_where_none_was_put(blobs: Placed) {
     }
 }
 
-/// The new value, whether it is longer or shorter.
+/// A new value replaces the old one, whether it is longer or shorter.
 pub async fn are_replaced_as_a_whole(blobs: Placed) {
     for value in ["a value", "a", "a longer value"] {
         blobs.put("a/b", value.into()).await.unwrap();
@@ -105,7 +105,7 @@ pub async fn are_replaced_as_a_whole(blobs: Placed) {
     assert_eq!(blobs.names("a").await.unwrap(), ["a/b"]);
 }
 
-/// Of those with the same name one stays, whole; a reader sees none or one, whole.
+/// Of concurrent values with one name, one stays; readers see a whole value or none.
 pub async fn are_put_by_many_at_once(blobs: Placed) {
     let value = |task: usize| vec![b'0' + u8::try_from(task).unwrap(); 100_000 + task];
     let outcomes = at_once(8, |task| {
@@ -127,7 +127,7 @@ pub async fn are_put_by_many_at_once(blobs: Placed) {
     }
 }
 
-/// Only that one, and once more without an error.
+/// Only that value is deleted. Deleting it again is not an error.
 pub async fn are_deleted(blobs: Placed) {
     for name in ["a/1", "a/2", "b/1"] {
         blobs.put(name, name.into()).await.unwrap();
@@ -145,7 +145,7 @@ pub async fn are_deleted(blobs: Placed) {
     assert_eq!(blobs.get("a/1").await.unwrap(), Some(b"again".to_vec()));
 }
 
-/// A folder may become empty, and go, while something is put there.
+/// A folder may become empty and vanish while a value is put there.
 pub async fn are_put_while_others_are_deleted(blobs: Placed) {
     let outcomes = at_once(8, |task| {
         let blobs = blobs.clone();
@@ -167,7 +167,7 @@ pub async fn are_put_while_others_are_deleted(blobs: Placed) {
     assert!(blobs.names("a").await.unwrap().is_empty());
 }
 
-/// Those of one folder, whatever others are called.
+/// The names of one folder are listed, whatever the other folders are called.
 pub async fn are_listed_by_folder_in_order(blobs: Placed) {
     assert!(blobs.folders().await.unwrap().is_empty());
     for name in ["ab/1", "a/10", "a/2", "a/b", "a-b/1", "b/a"] {
@@ -184,7 +184,7 @@ pub async fn are_listed_by_folder_in_order(blobs: Placed) {
     assert_eq!(blobs.folders().await.unwrap(), ["a", "a-b", "ab", "b"]);
 }
 
-/// Nothing leads out of the place, or to somewhere else in it.
+/// No name leads out of the place, or to another part of it.
 pub async fn have_no_other_names(blobs: Placed) {
     for name in [
         "",

@@ -30,7 +30,7 @@ pub async fn is_refused_while_one_is_valid(store: Stored) {
     assert_eq!(stored(&store, id).await.fence, 1);
 }
 
-/// A claim is valid until its time, and not at it.
+/// A claim ends exactly at its time.
 pub async fn is_given_once_one_has_run_out(store: Stored) {
     let (id, _) = claimed(&store).await;
     let at = NOW + LEASE;
@@ -214,8 +214,7 @@ pub async fn is_prolonged_after_it_was_broken(store: Stored) {
     assert!(first_due(&store, NOW, 9).await.is_empty());
 }
 
-/// A claim keeps the length for which it was made: a claim that was made for longer than others is
-/// not ahead.
+/// A claim keeps its length: one that is longer than others is not ahead.
 pub async fn is_as_long_as_it_was_made_for(store: Stored) {
     let id = started(&store).await;
     let holder = Uuid::new_v4();

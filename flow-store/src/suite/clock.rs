@@ -7,10 +7,10 @@ use uuid::Uuid;
 use super::fixtures::*;
 use crate::{Claim, ExecutionId, Row, Status, Store, Take};
 
-/// How long a case waits for a claim to run out.
+/// The time that a case waits for a claim to expire.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Runs a case on a store of its own. `None` skips it.
+/// Runs a case on a separate store. `None` skips it.
 ///
 /// # Panics
 ///
@@ -29,19 +29,19 @@ pub fn test<S: Store, FreshFuture, CaseFuture>(
     });
 }
 
-/// The time of the store's clock.
+/// Returns the time of the store's clock.
 async fn clock(store: &Stored) -> u64 {
     let now = store.clock_ms().await.unwrap();
     now.expect("the store has a clock of its own")
 }
 
-/// The times at three callers: at one whose clock is right, and at two whose clocks are not.
+/// Returns the times of three callers: one whose clock is right, and two whose clocks are wrong.
 async fn callers(store: &Stored) -> [u64; 3] {
     let now = clock(store).await;
     [now - HOUR, now, now + HOUR]
 }
 
-/// Checks that nobody gets an execution, whatever the own clock shows.
+/// Checks that nobody can claim an execution, whatever their own clock shows.
 async fn is_kept_from_all(store: &Stored, id: ExecutionId) {
     let fence = stored(store, id).await.fence;
     for now in callers(store).await {
@@ -52,15 +52,15 @@ async fn is_kept_from_all(store: &Stored, id: ExecutionId) {
     assert_eq!(stored(store, id).await.fence, fence);
 }
 
-/// Until when an execution is claimed.
+/// Returns the end of an execution's claim.
 async fn claimed_until(store: &Stored, id: ExecutionId) -> u64 {
     let claim = store.claim_of(id).await.unwrap();
     claim.expect("it is claimed").until_ms
 }
 
-/// The clock goes on, as fast as any other.
+/// The clock runs as fast as any other.
 pub async fn goes_on(store: Stored) {
-    // Before the first reading, so that an answer that comes late is not counted against the clock.
+    // Before the first reading, so that a late answer is not blamed on the clock.
     let began = Instant::now();
     let before = clock(&store).await;
     let mut now = before;
@@ -87,7 +87,7 @@ pub async fn keeps_claims_from_all(store: Stored) {
     }
 }
 
-/// A claim runs out when it is as old as it was made for, and not before.
+/// A claim expires when its length has passed, and not before.
 pub async fn ends_claims_after_their_length(store: Stored) {
     for at_holder in callers(&store).await {
         for at_other in callers(&store).await {
@@ -102,13 +102,13 @@ pub async fn ends_claims_after_their_length(store: Stored) {
                 }
                 assert!(began.elapsed() < PATIENCE);
             }
-            // Its clock counts whole milliseconds.
+            // The store's clock counts whole milliseconds.
             assert!(began.elapsed() >= Duration::from_millis(99));
         }
     }
 }
 
-/// A claim is prolonged by the length for which it was made, from when it is prolonged.
+/// A claim is prolonged by its length, counted from the call.
 pub async fn prolongs_claims_by_their_length(store: Stored) {
     for at_holder in callers(&store).await {
         let (id, holder) = (started(&store).await, Uuid::new_v4());
@@ -127,7 +127,7 @@ pub async fn prolongs_claims_by_their_length(store: Stored) {
     }
 }
 
-/// The claim with which an execution is created is made by the store's clock.
+/// The first claim of a new execution is made by the store's clock.
 pub async fn makes_first_claims(store: Stored) {
     for at_holder in callers(&store).await {
         let given = row(new_id());
@@ -140,7 +140,7 @@ pub async fn makes_first_claims(store: Stored) {
     }
 }
 
-/// What is taken out of the queue is claimed by the store's clock.
+/// Claims of executions from the queue are made by the store's clock.
 pub async fn makes_claims_of_the_queue(store: Stored) {
     for at_holder in callers(&store).await {
         let queued = Row {
@@ -163,7 +163,7 @@ pub async fn makes_claims_of_the_queue(store: Stored) {
     }
 }
 
-/// What is queued and claimed is taken by nobody, whatever the own clock shows.
+/// A queued execution with a claim is not taken, whatever the caller's clock shows.
 pub async fn keeps_claimed_ones_in_the_queue(store: Stored) {
     let queued = Row {
         status: Status::Queued,

@@ -205,7 +205,7 @@ pub async fn stores_one_of_many_with_the_same_key(store: Stored) {
     assert_eq!(log(&store, 0, 100).await.len(), 1);
 }
 
-/// The same key counts for more than the same id, also if neither was there a moment ago.
+/// The same key takes precedence over the same id, even if both appear during the call.
 pub async fn stores_one_of_many_that_are_the_same(store: Stored) {
     for _ in 0..20 {
         let given = Row {
@@ -262,7 +262,7 @@ pub async fn refuses_questions_of_others(store: Stored) {
     assert!(store.pauses(other).await.unwrap().is_empty());
 }
 
-/// A text of the greatest length that no compression makes shorter.
+/// A text of the maximum length that cannot be compressed.
 fn long_name() -> String {
     use std::fmt::Write as _;
     let mut name = String::new();
@@ -286,7 +286,7 @@ fn named(name: impl Fn() -> String) -> Row {
     }
 }
 
-/// The texts by which executions are found can have 512 bytes.
+/// The texts that executions are found by can have 512 bytes.
 pub async fn keeps_long_names(store: Stored) {
     let long = named(long_name);
     let (id, same) = (
@@ -309,7 +309,7 @@ pub async fn keeps_long_names(store: Stored) {
     assert_eq!(created.await.unwrap(), Created::Existing(id));
 }
 
-/// Longer ones are refused, whichever it is.
+/// Each of these texts is refused if it is longer.
 pub async fn refuses_names_that_are_too_long(store: Stored) {
     let long = named(|| long_name() + "x");
     let short = row(new_id());

@@ -33,7 +33,7 @@ pub async fn removes_all_that_belongs_to_it(store: Stored) {
     );
     assert!(!store.delete(id).await.unwrap());
 
-    // Its id and tokens are free again.
+    // The id and the tokens are free again.
     let again = vec![PauseRow {
         token: asked[0].token,
         ..question(id)

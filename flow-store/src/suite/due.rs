@@ -9,8 +9,8 @@ async fn due(store: &Stored, now_ms: u64) -> Vec<crate::ExecutionId> {
     first_due(store, now_ms, usize::MAX).await
 }
 
-/// A running execution can continue if it was never claimed, if its claim was given up, or once its
-/// claim has run out.
+/// A running execution can continue if it was never claimed, or if its claim was released or has
+/// expired.
 pub async fn are_those_running_without_a_valid_claim(store: Stored) {
     let never = started(&store).await;
     let (given_up, fence) = claimed(&store).await;
@@ -46,7 +46,7 @@ pub async fn are_those_with_an_answer(store: Stored) {
     assert_eq!(due(&store, NOW).await, [id]);
 }
 
-/// A paused execution can continue once one of its questions had no answer in time.
+/// A paused execution can continue once the time for one of its questions ran out.
 pub async fn are_those_with_a_time_out(store: Stored) {
     let id = paused(&store, |id| vec![question(id), expiring(id, NOW + 9)]).await;
     let token = store.pauses(id).await.unwrap()[1].token;
@@ -57,8 +57,7 @@ pub async fn are_those_with_a_time_out(store: Stored) {
     assert_eq!(due(&store, NOW).await, [id]);
 }
 
-/// A paused execution can continue from the time with which it was paused, until it is written to
-/// again.
+/// A paused execution can continue from the time set at its pause, until the next write.
 pub async fn are_those_with_a_timer(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let at = NOW + 500;
@@ -214,7 +213,7 @@ pub async fn are_those_with_a_claim_from_a_clock_that_is_ahead(store: Stored) {
     both.sort();
     assert_eq!(due(&store, NOW + 5).await, both);
     assert_eq!(first_due(&store, NOW + 5, 1).await, both[..1]);
-    // By the clock that is ahead, they are claimed like any other.
+    // For the clock that is ahead, they are claimed like any other.
     assert!(due(&store, ahead).await.is_empty());
     for id in both {
         let claim = store.claim_of(id).await.unwrap().unwrap();

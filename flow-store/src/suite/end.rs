@@ -11,7 +11,7 @@ fn cancelled() -> Record {
     }
 }
 
-/// The claim is void, and the row and the journal say that the execution has ended.
+/// The claim is void, and the row and the journal record the end.
 pub async fn ends_whoever_has_a_claim(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let before = stored(&store, id).await;

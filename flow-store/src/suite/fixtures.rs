@@ -1,4 +1,4 @@
-//! The data with which the cases work.
+//! Test data of the cases.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::{
 };
 use crate::{Record, RecordKind};
 
-/// The time at which every case begins.
+/// The time at which every case starts.
 pub const NOW: u64 = 1_700_000_000_000;
 
-/// The length for which claims are made.
+/// The length of claims.
 pub const LEASE: u64 = 30_000;
 
 /// The distance by which a clock is ahead.
@@ -25,7 +25,7 @@ pub fn new_id() -> ExecutionId {
     ExecutionId::from(Uuid::now_v7())
 }
 
-/// Ids in ascending order.
+/// Creates ids in ascending order.
 pub fn new_ids(count: usize) -> Vec<ExecutionId> {
     let mut ids: Vec<ExecutionId> = (0..count).map(|_| new_id()).collect();
     ids.sort();
@@ -77,7 +77,7 @@ pub fn record(seq: u64, kind: RecordKind) -> Record {
     }
 }
 
-/// Records with these numbers and an arbitrary kind.
+/// Creates records with these numbers and an arbitrary kind.
 pub fn records(seqs: std::ops::Range<u64>) -> Vec<Record> {
     seqs.map(|seq| record(seq, RecordKind::Outcome)).collect()
 }
@@ -112,7 +112,7 @@ pub fn append(records: Vec<Record>) -> Append {
     }
 }
 
-/// An execution with one record, without a claim.
+/// Creates an execution with one record and no claim.
 pub async fn started(store: &dyn Store) -> ExecutionId {
     let id = new_id();
     let created = store
@@ -123,7 +123,7 @@ pub async fn started(store: &dyn Store) -> ExecutionId {
     id
 }
 
-/// An execution with one record, claimed until `NOW + LEASE`, and its fence.
+/// Creates an execution with one record, claimed until `NOW + LEASE`, and returns its fence too.
 pub async fn claimed(store: &dyn Store) -> (ExecutionId, u64) {
     let id = started(store).await;
     (id, claim(store, id).await)
@@ -134,7 +134,7 @@ pub async fn claim(store: &dyn Store, id: ExecutionId) -> u64 {
     row.unwrap().expect("nobody has claimed it").fence
 }
 
-/// An execution that waits for answers to these questions, without a claim.
+/// Creates an execution that waits for answers to these questions, without a claim.
 pub async fn paused(
     store: &Stored,
     questions: impl FnOnce(ExecutionId) -> Vec<PauseRow>,
@@ -160,18 +160,18 @@ pub async fn state(store: &Stored, token: Token) -> PauseState {
     pause.expect("the question is stored").state
 }
 
-/// The result of a query, in which nothing may be damaged.
+/// Returns the result of a query, in which nothing may be damaged.
 pub async fn list(store: &Stored, query: &ListQuery) -> Vec<Row> {
     let listed = store.list(query).await.unwrap();
     listed.into_iter().map(Result::unwrap).collect()
 }
 
-/// The first due executions, of which none may be damaged.
+/// Returns the first due executions, none of which may be damaged.
 pub async fn first_due(store: &Stored, now_ms: u64, limit: usize) -> Vec<ExecutionId> {
     due_after(store, now_ms, None, limit).await
 }
 
-/// The due executions after an id, of which none may be damaged.
+/// Returns the due executions after an id, none of which may be damaged.
 pub async fn due_after(
     store: &Stored,
     now_ms: u64,
@@ -182,13 +182,13 @@ pub async fn due_after(
     due.into_iter().map(Result::unwrap).collect()
 }
 
-/// The log after an offset, in which nothing may be damaged.
+/// Returns the log after an offset, in which nothing may be damaged.
 pub async fn log(store: &Stored, after: u64, limit: usize) -> Vec<Logged> {
     let log = store.log(None, after, limit).await.unwrap();
     log.into_iter().map(Result::unwrap).collect()
 }
 
-/// The log of one execution after an offset, in which nothing may be damaged.
+/// Returns the log of one execution after an offset, in which nothing may be damaged.
 pub async fn log_of(
     store: &Stored,
     execution: ExecutionId,
@@ -199,7 +199,7 @@ pub async fn log_of(
     log.into_iter().map(Result::unwrap).collect()
 }
 
-/// Everything that a store has about an execution, to check that nothing was written.
+/// All data of a store about an execution, to check that nothing was written.
 #[derive(Debug, PartialEq)]
 pub struct Everything {
     row: Option<Row>,
@@ -217,7 +217,7 @@ pub async fn everything(store: &Stored, id: ExecutionId) -> Everything {
     }
 }
 
-/// Does the same in many tasks at once, and collects the results.
+/// Runs the same in many tasks at once, and collects the results.
 pub async fn at_once<T, Fut>(tasks: usize, run: impl Fn(usize) -> Fut) -> Vec<T>
 where
     T: Send + 'static,
@@ -231,7 +231,7 @@ where
     outcomes
 }
 
-/// What an error says, with its causes.
+/// Formats an error with its causes.
 pub fn told(error: &dyn std::error::Error) -> String {
     let mut told = error.to_string();
     let mut source = error.source();

@@ -27,7 +27,7 @@ async fn release(store: &Stored, id: ExecutionId, fence: u64) {
     store.append(id, fence, release).await.unwrap();
 }
 
-/// An execution that is halted, without a claim.
+/// Creates a halted execution without a claim.
 async fn halt(store: &Stored) -> ExecutionId {
     let (id, fence) = claimed(store).await;
     store.mark(id, fence, halted()).await.unwrap();
@@ -44,7 +44,7 @@ async fn listed(store: &Stored, halted: bool) -> Vec<ExecutionId> {
     rows.map(|row| row.id).collect()
 }
 
-/// A mark is kept, by writes and claims as well, until the next one; and nothing else changes.
+/// A mark survives writes and claims until the next mark, and changes nothing else.
 pub async fn keep_what_they_are_given(store: Stored) {
     let (id, fence) = claimed(&store).await;
     let before = stored(&store, id).await;
@@ -113,7 +113,7 @@ pub async fn change_options(store: Stored) {
     assert_eq!(options, "{\"said\":\"\u{0} and \\\"so\\\"\"}");
 }
 
-/// An execution that is halted is not due, whatever it is otherwise.
+/// A halted execution is never due.
 pub async fn are_not_due(store: Stored) {
     let running = halt(&store).await;
     let answered = paused(&store, |id| vec![question(id)]).await;
@@ -143,7 +143,7 @@ pub async fn are_not_due(store: Stored) {
     assert_eq!(first_due(&store, NOW, usize::MAX).await, expected);
 }
 
-/// They can be listed, unless they are over.
+/// Halted executions can be listed, unless they are over.
 pub async fn are_listed(store: Stored) {
     let (first, other) = (halt(&store).await, started(&*store).await);
     let (second, over) = (halt(&store).await, halt(&store).await);

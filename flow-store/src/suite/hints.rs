@@ -1,4 +1,4 @@
-//! What stores that give hints tell each other: see [`Store::changes`](crate::Store::changes).
+//! The cases for hints of stores: see [`Store::changes`](crate::Store::changes).
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use crate::{
     Append, Change, Changes, Claim, Concurrency, EndIf, RecordKind, Row, Settlement, Status, Store,
 };
 
-/// Longer than anything takes that is told of.
+/// The time within which every hint must arrive.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What a store is told, from when it hears anything.
+/// Subscribes to a store's hints, and returns once they are live.
 pub async fn listening(store: &dyn Store) -> Box<dyn Changes> {
     let mut changes = store.changes().expect("it listens");
     until(&mut changes, |it| it.is_live && it.records && it.work).await;
     changes
 }
 
-/// Waits until a change has been told of which is like this.
+/// Waits until a hint fulfils the condition.
 pub async fn until(changes: &mut Box<dyn Changes>, is_it: impl Fn(Change) -> bool) {
     loop {
         let change = timeout(PATIENCE, changes.next()).await;
@@ -30,15 +30,15 @@ pub async fn until(changes: &mut Box<dyn Changes>, is_it: impl Fn(Change) -> boo
     }
 }
 
-/// Checks that nothing is told of but what was written before.
+/// Checks that no new hints arrive.
 pub async fn is_quiet(changes: &mut Box<dyn Changes>) {
-    // Many times as long as hints are gathered.
+    // Many times the time for which hints are gathered.
     while let Ok(change) = timeout(Duration::from_millis(500), changes.next()).await {
         assert!(change.is_live && !change.work, "{change:?}");
     }
 }
 
-/// Lets what was written before be told of.
+/// Waits for the hints of earlier writes.
 pub async fn hear_of_all(changes: &mut Box<dyn Changes>) {
     while timeout(Duration::from_millis(500), changes.next())
         .await
@@ -46,7 +46,7 @@ pub async fn hear_of_all(changes: &mut Box<dyn Changes>) {
     {}
 }
 
-/// Each write of one store is told to another one of the same database.
+/// Each write of one store is announced to another store on the same database.
 pub async fn each_write_is_told(writer: &Stored, reader: &Stored) {
     let mut told = listening(&**reader).await;
     records_are(writer, &mut told).await;
@@ -64,7 +64,7 @@ pub async fn each_write_is_told(writer: &Stored, reader: &Stored) {
     }
 }
 
-/// One that can be claimed, a claim, and records of who has it.
+/// An execution that can be claimed, a claim, and records of its holder.
 async fn records_are(writer: &Stored, told: &mut Box<dyn Changes>) {
     let (id, fence) = claimed(writer).await;
     until(told, |it| it.records && it.work).await;
@@ -76,7 +76,7 @@ async fn records_are(writer: &Stored, told: &mut Box<dyn Changes>) {
     is_quiet(told).await;
 }
 
-/// A question, its answer, and an execution that is given up.
+/// A question, its answer, and a released execution.
 async fn what_can_go_on_is(writer: &Stored, told: &mut Box<dyn Changes>) {
     let (id, fence) = claimed(writer).await;
     hear_of_all(told).await;
@@ -102,7 +102,7 @@ async fn what_can_go_on_is(writer: &Stored, told: &mut Box<dyn Changes>) {
     until(told, |it| it.work && !it.records).await;
 }
 
-/// One that is queued, and the ends of two that have a key.
+/// A queued execution, and the ends of two that have a key.
 async fn what_can_begin_is(writer: &Stored, told: &mut Box<dyn Changes>) {
     let queued = Row {
         status: Status::Queued,

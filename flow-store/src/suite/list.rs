@@ -8,7 +8,7 @@ async fn ids(store: &Stored, query: ListQuery) -> Vec<ExecutionId> {
     rows.into_iter().map(|row| row.id).collect()
 }
 
-/// Creates executions, and returns their ids, the newest first.
+/// Creates executions, and returns their ids, newest first.
 async fn make(store: &Stored, rows: Vec<Row>) -> Vec<ExecutionId> {
     let mut ids: Vec<ExecutionId> = rows.iter().map(|row| row.id).collect();
     ids.sort();
@@ -68,7 +68,7 @@ pub async fn goes_on_from_page_to_page(store: Stored) {
     assert_eq!(listed, expected);
 }
 
-/// Each part of a query excludes what it does not allow.
+/// Each part of a query excludes what does not match.
 pub async fn filters_by_each_part(store: Stored) {
     let new = new_ids(4);
     let owned = |place: usize, owner: Option<&str>| Row {
@@ -142,7 +142,7 @@ pub async fn filters_by_each_part(store: Stored) {
     assert_eq!(ids(&store, before).await, [new[1], new[0]]);
 }
 
-/// Only executions that all parts of the query allow are returned. The status is the current one.
+/// Only executions that match all parts of the query are returned. The status is the current one.
 pub async fn filters_by_all_parts_together(store: Stored) {
     let new = new_ids(6);
     let rows = new.iter().zip(0..).map(|(id, place)| Row {
@@ -183,7 +183,7 @@ pub async fn filters_by_all_parts_together(store: Stored) {
     assert!(ids(&store, too_early).await.is_empty());
 }
 
-/// A question counts until it is settled or closed, whether or not its execution has gone on.
+/// A question counts until it is settled or closed, even if its execution has continued.
 pub async fn finds_those_that_ask(store: Stored) {
     let none = paused(&store, |_| Vec::new()).await;
     let one = paused(&store, |id| vec![question(id)]).await;
@@ -237,7 +237,7 @@ pub async fn finds_those_that_ask(store: Stored) {
     ask(&[]).await;
 }
 
-/// An owner with an empty name is not the same as none.
+/// An owner with an empty name differs from no owner.
 pub async fn tells_no_owner_from_an_empty_one(store: Stored) {
     let new = new_ids(2);
     let empty = Row {

@@ -10,20 +10,20 @@ use crate::{
     StoreError, Take,
 };
 
-/// A store at the end of a connection that can break.
+/// A store behind a connection that can break.
 pub trait Line: Send + Sync + 'static {
     /// The store, which judges claims by given times.
     fn store(&self) -> Stored;
 
-    /// The store does what the next call asks for, and the connection breaks before its answer.
+    /// Breaks the connection after the store has executed the next call, before its answer.
     fn lose_the_next_answer(&self);
 
-    /// How many answers were lost.
+    /// Returns the number of lost answers.
     fn lost(&self) -> usize;
 }
 
-/// A line, and how often an answer was to be lost. The first time that a case goes through it, none
-/// is: what a store asks its server on the first occasion only is done then.
+/// A line, and the number of answers to lose. The first pass of a case loses none, so that the
+/// store sends one-time requests to its server then.
 pub struct Losing {
     line: Box<dyn Line>,
     loses: bool,
@@ -43,11 +43,11 @@ impl Losing {
     }
 }
 
-/// Runs a case on a store of its own, first without a loss. `None` skips it.
+/// Runs a case on a separate store, first without a loss. `None` skips it.
 ///
 /// # Panics
 ///
-/// The case fails, or not as many answers were lost as it asked for.
+/// The case fails, or fewer or more answers were lost than it asked for.
 pub fn test<L: Line, FreshFuture, CaseFuture>(
     fresh: impl FnOnce(PathBuf) -> FreshFuture,
     case: impl Fn(Arc<Losing>) -> CaseFuture,
@@ -87,7 +87,7 @@ impl<L: Line> Line for Arc<L> {
     }
 }
 
-/// All writes of an execution are there once, and say what they did.
+/// All writes of an execution happen once, and return their results.
 pub async fn of_writes_double_nothing(line: Arc<Losing>) {
     let store = line.store();
     let given = Row {
@@ -138,14 +138,14 @@ pub async fn of_writes_double_nothing(line: Arc<Losing>) {
     assert!(!store.delete(id).await.unwrap());
 }
 
-/// A claim is given, and given up, to who asked for it.
+/// A claim is given to and released for the caller that asked.
 pub async fn of_claims_leave_them_with_who_asked(line: Arc<Losing>) {
     let store = line.store();
     let (id, holder) = (started(&store).await, Uuid::new_v4());
     line.lose();
     let row = store.claim(id, holder, NOW, NOW + LEASE).await.unwrap();
     assert_eq!(row.expect("it was free").fence, 1);
-    // Another call of the same holder is refused, also if it comes twice.
+    // Another call of the same holder is refused, even if it arrives twice.
     line.lose();
     let row = store.claim(id, holder, NOW, NOW + LEASE).await.unwrap();
     assert_eq!(row, None);
@@ -157,7 +157,7 @@ pub async fn of_claims_leave_them_with_who_asked(line: Arc<Losing>) {
     assert!(!store.break_claim(id, other).await.unwrap());
 }
 
-/// Who takes from the queue gets what was taken, and no more.
+/// A caller that takes from the queue gets exactly what was taken.
 pub async fn of_the_queue_take_no_more(line: Arc<Losing>) {
     let store = line.store();
     let mut ids = Vec::new();
@@ -187,7 +187,7 @@ pub async fn of_the_queue_take_no_more(line: Arc<Losing>) {
     assert_eq!(store.renew(take.holder, NOW).await.unwrap().len(), 4);
 }
 
-/// A pause, a change of the status, and a write of the time only are done.
+/// A pause, a change of the status and a write of the time alone happen.
 pub async fn of_writes_without_records_do_them_once(line: Arc<Losing>) {
     let store = line.store();
     for status in [None, Some(Status::Paused), Some(Status::Failed)] {
@@ -200,7 +200,7 @@ pub async fn of_writes_without_records_do_them_once(line: Arc<Losing>) {
         };
         line.lose();
         store.append(id, fence, pause.clone()).await.unwrap();
-        // A later one is refused, also if it comes twice.
+        // A later one is refused, even if it arrives twice.
         line.lose();
         let later = Append {
             now_ms: NOW + 8,
@@ -211,7 +211,7 @@ pub async fn of_writes_without_records_do_them_once(line: Arc<Losing>) {
     }
 }
 
-/// Who did not answer a question does not think that it did.
+/// A caller that did not settle a question learns so.
 pub async fn of_settlements_tell_who_was_first(line: Arc<Losing>) {
     let store = line.store();
     let (id, fence) = claimed(&store).await;
@@ -230,7 +230,7 @@ pub async fn of_settlements_tell_who_was_first(line: Arc<Losing>) {
     assert_eq!(again, PauseRow { state, ..asked });
 }
 
-/// The id is that of another execution, which this call did not make.
+/// The id of another execution, which this call did not create, is refused.
 pub async fn of_an_id_that_is_taken_do_not_make_it_ones_own(line: Arc<Losing>) {
     let store = line.store();
     for idempotency_key in [None, Some(Uuid::new_v4().to_string())] {
@@ -256,7 +256,7 @@ pub async fn of_an_id_that_is_taken_do_not_make_it_ones_own(line: Arc<Losing>) {
     }
 }
 
-/// A process that writes with an old fence gets no further.
+/// A process with an old fence writes nothing.
 pub async fn of_late_writes_leave_them_refused(line: Arc<Losing>) {
     let store = line.store();
     let (id, fence) = claimed(&store).await;

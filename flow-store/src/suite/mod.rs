@@ -1,6 +1,6 @@
-//! The cases that every implementation of [`Store`] has to pass.
+//! The cases that every implementation of [`Store`] must pass.
 //!
-//! [`suite!`](crate::suite!) makes a test of each of them.
+//! [`suite!`](crate::suite!) generates a test for each of them.
 
 #[doc(hidden)]
 pub mod append;
@@ -47,11 +47,11 @@ use std::sync::Arc;
 
 use crate::Store;
 
-/// Generates a `#[test]` for each case that a [`Store`] has to pass, in modules by topic.
+/// Generates a `#[test]` for each case that a [`Store`] must pass, in modules by topic.
 ///
 /// Takes a function that gets a folder and returns a future of an empty store, or of an `Option` of
-/// one: `None` skips the cases, such as where a server is not installed. The folder is empty, and is
-/// removed after the test.
+/// one: `None` skips the cases, for instance if a server is not installed. The folder is empty, and
+/// is removed after the test.
 ///
 /// ```
 /// mod in_memory {
@@ -209,12 +209,11 @@ macro_rules! suite {
     };
 }
 
-/// Generates a `#[test]` for each case that a [`Store`] with a [clock](Store#clocks) of its own has
-/// to pass.
+/// Generates a `#[test]` for each case that a [`Store`] with its own [clock](Store#clocks) must
+/// pass.
 ///
 /// Takes a function that gets an empty folder and returns a future of an empty store. `None` skips
-/// the cases. [`suite!`](crate::suite!) gives times of its own: it needs a store that judges claims
-/// by given times.
+/// the cases. [`suite!`](crate::suite!) passes its own times, so it needs a store without a clock.
 #[macro_export]
 macro_rules! clock_suite {
     ($fresh:expr) => {
@@ -250,11 +249,11 @@ macro_rules! __clock_suite {
     };
 }
 
-/// Generates a `#[test]` for each case that the transactions of a [`Store`] have to pass, if it has
-/// [any](Store::transactions).
+/// Generates a `#[test]` for each case that the [transactions](Store::transactions) of a [`Store`]
+/// must pass.
 ///
 /// Takes a function that gets an empty folder and returns a future of a
-/// [`Ledger`](crate::suite::transactions::Ledger): an empty store, and a way to write to a table of
+/// [`Ledger`](crate::suite::transactions::Ledger): an empty store, and a way to write to a table in
 /// its database. `None` skips the cases.
 #[macro_export]
 macro_rules! transaction_suite {
@@ -297,8 +296,8 @@ macro_rules! __transaction_suite {
     };
 }
 
-/// Generates a `#[test]` for each case that a [`Store`] at the end of a connection has to pass, when
-/// the answer to a write is lost: the store repeats the write, and nothing is written twice.
+/// Generates a `#[test]` for each case that a [`Store`] behind a connection must pass if the answer
+/// to a write is lost: the store repeats the write, which has its effect only once.
 ///
 /// Takes a function that gets an empty folder and returns a future of a
 /// [`Line`](crate::suite::lost_answers::Line): an empty store, and a way to lose an answer. `None`
@@ -347,8 +346,7 @@ macro_rules! __lost_answer_suite {
 #[macro_export]
 macro_rules! __suite {
     ([$fresh:expr] $($topic:ident: $cases:tt;)+) => {
-        // The function is defined here so that it can name everything that is in scope where it was
-        // written.
+        // The function is defined here so that it can name everything in scope at the call.
         fn __fresh(
             folder: ::std::path::PathBuf,
         ) -> impl ::std::future::Future<Output = impl $crate::suite::Fresh> {
@@ -402,8 +400,7 @@ impl<S: Store> Fresh for Option<S> {
     }
 }
 
-/// Runs a case on a store of its own, with several threads, because some cases have tasks that do
-/// the same thing at once.
+/// Runs a case on a separate store, with several threads, because some cases have concurrent tasks.
 ///
 /// # Panics
 ///

@@ -1,7 +1,7 @@
 use super::fixtures::*;
 use crate::{Created, EndIf, ExecutionId, ListQuery, RecordKind, Row, Status, StoreError};
 
-/// A part as a runtime makes it.
+/// Creates a part like a runtime does.
 fn part(of: ExecutionId) -> Row {
     Row {
         status: Status::Queued,
@@ -11,7 +11,7 @@ fn part(of: ExecutionId) -> Row {
     }
 }
 
-/// The executions that were made for this one.
+/// Returns the parts of this execution.
 async fn parts_of(store: &Stored, of: ExecutionId) -> Vec<Row> {
     let query = ListQuery {
         copied_from: Some(of),
@@ -20,7 +20,7 @@ async fn parts_of(store: &Stored, of: ExecutionId) -> Vec<Row> {
     list(store, &query).await
 }
 
-/// A part is read back as it was stored, without a claim. The execution with the loop stays as it is.
+/// A part is read back as stored, without a claim. The execution with the loop stays as it is.
 pub async fn are_created_for_who_has_the_claim(store: Stored) {
     let (of, fence) = claimed(&*store).await;
     let before = stored(&store, of).await;
@@ -41,7 +41,7 @@ pub async fn are_created_for_who_has_the_claim(store: Stored) {
     assert_eq!(parts_of(&store, of).await, [expected]);
 }
 
-/// A part that is there stays as it is.
+/// An existing part stays as it is.
 pub async fn are_created_once(store: Stored) {
     let (of, fence) = claimed(&*store).await;
     let part = part(of);
@@ -83,7 +83,7 @@ pub async fn are_refused_without_the_claim(store: Stored) {
     assert!(parts_of(&store, of).await.is_empty());
 }
 
-/// Whoever ends an execution while its parts are made sees all that there will ever be.
+/// A caller that ends an execution while its parts are created sees all of them.
 pub async fn are_all_there_when_their_execution_ends(store: Stored) {
     for _ in 0..10 {
         let (of, fence) = claimed(&*store).await;
@@ -91,7 +91,7 @@ pub async fn are_all_there_when_their_execution_ends(store: Stored) {
             let store = store.clone();
             async move {
                 if number != 4 {
-                    // It is refused if it comes too late.
+                    // It is refused if it is late.
                     let _ = store.create_part(of, fence, part(of), records(0..1)).await;
                     return None;
                 }

@@ -5,8 +5,8 @@ fn answer(json: &str) -> Settlement {
     Settlement::Answer(json.to_owned())
 }
 
-/// The questions of an execution are returned in the order asked: including settled ones, but
-/// without closed ones.
+/// The questions of an execution are returned in the order asked, with settled and without closed
+/// ones.
 pub async fn are_those_not_closed_in_the_order_asked(store: Stored) {
     let other = paused(&store, |id| vec![question(id)]).await;
     let id = paused(&store, |id| (0..4).map(|_| question(id)).collect()).await;
@@ -193,8 +193,7 @@ pub async fn are_unknown_if_never_asked(store: Stored) {
     );
 }
 
-/// The row says when the first of the open questions expires. Settled and closed questions do not
-/// count.
+/// The row has the first expiry of its open questions. Settled and closed questions do not count.
 pub async fn change_when_the_first_one_expires(store: Stored) {
     let times = [NOW + 30, NOW + 10, NOW + 20];
     let id = paused(&store, |id| {

@@ -41,14 +41,13 @@ fn keyed(key: &str, at_most: u32) -> Row {
     }
 }
 
-/// The ids of those that are taken, of which none may be damaged.
+/// Returns the ids of the taken executions, none of which may be damaged.
 async fn taken(store: &Stored, take: &Take) -> Vec<ExecutionId> {
     let taken = store.take_queued(take).await.unwrap();
     taken.into_iter().map(|row| row.unwrap().id).collect()
 }
 
-/// A queued execution keeps all that it was stored with, can be listed by its status, and is not
-/// due.
+/// A queued execution keeps its stored data, can be listed by its status, and is not due.
 pub async fn keeps_what_it_is_given(store: Stored) {
     let given = Row {
         priority: -7,
@@ -73,7 +72,7 @@ pub async fn keeps_what_it_is_given(store: Stored) {
     assert!(!due.contains(&id));
 }
 
-/// What is taken runs, claimed by the holder, and nothing else of it changes.
+/// A taken execution runs, claimed by the holder, and nothing else in it changes.
 pub async fn gives_a_claim(store: Stored) {
     let id = put(&store, keyed("key", 1)).await;
     let before = stored(&store, id).await;
@@ -117,7 +116,7 @@ pub async fn is_left_by_priority_and_age(store: Stored) {
     assert!(taken(&store, &take(9, NOW)).await.is_empty());
 }
 
-/// An execution does not leave the queue before its time, and keeps nobody back.
+/// An execution does not leave the queue before its time, and does not block others.
 pub async fn is_not_left_before_the_time(store: Stored) {
     let later = Row {
         priority: 9,
@@ -130,8 +129,7 @@ pub async fn is_not_left_before_the_time(store: Stored) {
     assert_eq!(taken(&store, &take(9, NOW + 5)).await, [later]);
 }
 
-/// Only executions of the flows that are named are taken, and of each at most as many as there are
-/// places.
+/// Only executions of the named flows are taken, each flow up to its number of places.
 pub async fn is_left_by_flows_with_a_place(store: Stored) {
     let mut ids = Vec::new();
     for flow in ["orders", "orders", "mail", "other", "mail"] {
@@ -151,8 +149,8 @@ pub async fn is_left_by_flows_with_a_place(store: Stored) {
     assert_eq!(stored(&store, ids[3]).await.status, Status::Queued);
 }
 
-/// At most as many executions with a key are under way as each of them allows, paused ones
-/// included. One that has no room keeps nobody back.
+/// The limit of each execution with a key holds, paused ones included. One that has to wait does
+/// not block others.
 pub async fn is_left_while_the_key_has_room(store: Stored) {
     let first = put(&store, keyed("ann", 2)).await;
     let second = put(&store, keyed("ann", 2)).await;
@@ -188,7 +186,7 @@ pub async fn is_left_while_the_key_has_room(store: Stored) {
     assert_eq!(taken(&store, &take(9, NOW)).await, [narrow]);
 }
 
-/// What was not queued counts towards the limit of its key.
+/// An execution that was not queued counts towards the limit of its key.
 pub async fn counts_what_began_without_it(store: Stored) {
     let began = Row {
         status: Status::Running,

@@ -13,16 +13,16 @@ pub trait Ledger: Send + Sync + 'static {
     /// The store.
     fn store(&self) -> Stored;
 
-    /// Adds a row to the table by the handle of a transaction.
+    /// Adds a row to the table through the handle of a transaction.
     async fn write(&self, handle: &mut (dyn Any + Send));
 
-    /// How many rows have been committed.
+    /// Returns the number of committed rows.
     async fn rows(&self) -> usize;
 }
 
 pub type Kept = std::sync::Arc<dyn Ledger>;
 
-/// Runs a case on a store of its own. `None` skips it.
+/// Runs a case on a separate store. `None` skips it.
 ///
 /// # Panics
 ///
@@ -41,7 +41,7 @@ pub fn test<L: Ledger, FreshFuture, CaseFuture>(
     });
 }
 
-/// A transaction in which a row was written.
+/// Begins a transaction and writes a row in it.
 async fn begun(ledger: &Kept) -> Box<dyn StoreTransaction> {
     let mut begun = ledger.store().begin().await.unwrap();
     ledger.write(begun.handle()).await;
@@ -58,13 +58,13 @@ async fn is_the_first(ledger: &Kept, id: ExecutionId, fence: u64) {
     assert_eq!(records.len(), 2);
 }
 
-/// The store says by what type its steps write.
+/// The store names the type that its steps write with.
 pub async fn name_their_handle(ledger: Kept) {
     let name = ledger.store().transactions();
     assert!(name.is_some_and(|name| name.contains("::")), "{name:?}");
 }
 
-/// What the step has written is committed with its record, and the execution is as after any write.
+/// The writes of the step are committed with its record. The execution is as after any write.
 pub async fn commit_the_rows_with_the_record(ledger: Kept) {
     let store = ledger.store();
     let (id, fence) = claimed(&store).await;
@@ -81,7 +81,7 @@ pub async fn commit_the_rows_with_the_record(ledger: Kept) {
     assert_eq!(log(&store, 0, 9).await.len(), 3);
 }
 
-/// Who has lost the execution commits nothing.
+/// A process that has lost the execution commits nothing.
 pub async fn commit_nothing_with_an_old_fence(ledger: Kept) {
     let store = ledger.store();
     let (id, fence) = claimed(&store).await;
@@ -97,7 +97,7 @@ pub async fn commit_nothing_with_an_old_fence(ledger: Kept) {
     is_the_first(&ledger, id, claim.fence).await;
 }
 
-/// A write that is refused for anything else commits nothing either.
+/// A write that is refused for any other reason commits nothing either.
 pub async fn commit_nothing_with_a_gap(ledger: Kept) {
     let store = ledger.store();
     let (id, fence) = claimed(&store).await;
@@ -110,7 +110,7 @@ pub async fn commit_nothing_with_a_gap(ledger: Kept) {
     is_the_first(&ledger, id, fence).await;
 }
 
-/// Nothing is left of a transaction that is rolled back.
+/// A transaction that is rolled back leaves nothing.
 pub async fn leave_nothing_when_rolled_back(ledger: Kept) {
     let (id, fence) = claimed(&ledger.store()).await;
     begun(&ledger).await.roll_back().await;
@@ -118,7 +118,7 @@ pub async fn leave_nothing_when_rolled_back(ledger: Kept) {
     is_the_first(&ledger, id, fence).await;
 }
 
-/// Nothing is left of a transaction that is dropped.
+/// A transaction that is dropped leaves nothing.
 pub async fn leave_nothing_when_dropped(ledger: Kept) {
     let (id, fence) = claimed(&ledger.store()).await;
     drop(begun(&ledger).await);
@@ -126,14 +126,14 @@ pub async fn leave_nothing_when_dropped(ledger: Kept) {
     is_the_first(&ledger, id, fence).await;
 }
 
-/// Without an execution, the rows are committed by themselves.
+/// Without an execution, the rows are committed alone.
 pub async fn commit_rows_alone(ledger: Kept) {
     begun(&ledger).await.commit().await.unwrap();
     assert_eq!(ledger.rows().await, 1);
     assert_eq!(ledger.store().last_offset().await.unwrap(), 0);
 }
 
-/// Many at once all commit, each for its own execution.
+/// Many concurrent transactions all commit, each for its own execution.
 pub async fn commit_beside_each_other(ledger: Kept) {
     let ids = at_once(12, |_| {
         let ledger = ledger.clone();

@@ -1,4 +1,4 @@
-//! What the command line says.
+//! The arguments of the command line.
 
 use clap::{Args, Subcommand};
 use flow_durable::Status;
@@ -9,17 +9,17 @@ use crate::output::pair;
 pub(super) enum Command {
     /// List executions, the newest first.
     List(List),
-    /// Show an execution: its output, its questions, and what it did.
+    /// Show an execution: its output, its questions and its history.
     Show(Show),
-    /// Print what happens in an execution, a line each.
+    /// Print the events of an execution, one per line.
     Events(Events),
     /// Answer the question of an execution.
     Answer(Answer),
-    /// End an execution.
+    /// Cancel an execution.
     Cancel(Cancel),
-    /// Start a copy of an execution that goes on from a record, perhaps with other values.
+    /// Start a copy of an execution that continues from a record, optionally with other values.
     Copy(Copy),
-    /// Remove an execution with its journal. If it runs, it is cancelled.
+    /// Delete an execution with its journal. A running execution is cancelled.
     Delete(Delete),
 }
 
@@ -31,7 +31,7 @@ pub(super) struct List {
     /// Only executions with this status: queued, running, paused, completed, failed or cancelled.
     #[arg(long, value_parser = status)]
     pub(super) status: Option<Status>,
-    /// How many, at most.
+    /// The maximum number of executions.
     #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) limit: u16,
     /// Only executions older than this one.
@@ -44,7 +44,7 @@ pub(super) struct List {
 
 #[derive(Debug, Args)]
 pub(super) struct Show {
-    /// The id of the execution, or the end of it.
+    /// The id of the execution, or its end.
     #[arg(value_name = "ID")]
     pub(super) execution: String,
     /// Show the values after this record.
@@ -57,13 +57,13 @@ pub(super) struct Show {
 
 #[derive(Debug, Args)]
 pub(super) struct Events {
-    /// The id of the execution, or the end of it.
+    /// The id of the execution, or its end.
     #[arg(value_name = "ID")]
     pub(super) execution: String,
-    /// Go on until the execution is over.
+    /// Continue until the execution is over.
     #[arg(long, short)]
     pub(super) follow: bool,
-    /// Print JSON, an object a line.
+    /// Print JSON, one object per line.
     #[arg(long)]
     pub(super) json: bool,
 }
@@ -71,7 +71,7 @@ pub(super) struct Events {
 #[derive(Debug, Args)]
 #[command(after_help = "A VALUE is JSON if that is what is asked for, and otherwise text.")]
 pub(super) struct Answer {
-    /// The id of the execution, or the end of it.
+    /// The id of the execution, or its end.
     #[arg(value_name = "ID")]
     pub(super) execution: String,
     /// The answer.
@@ -83,19 +83,19 @@ pub(super) struct Answer {
 
 #[derive(Debug, Args)]
 pub(super) struct Cancel {
-    /// The id of the execution, or the end of it.
+    /// The id of the execution, or its end.
     #[arg(value_name = "ID")]
     pub(super) execution: String,
-    /// Why. The execution and its last record say it.
+    /// The reason, which the execution and its last record contain.
     pub(super) reason: String,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Copy {
-    /// The id of the execution, or the end of it.
+    /// The id of the execution, or its end.
     #[arg(value_name = "ID")]
     pub(super) execution: String,
-    /// The number of the last record that the copy has: see `show`.
+    /// The number of the last record that the copy shares: see `show`.
     pub(super) seq: u64,
     /// Other values for keys of the outermost flow, as JSON or text.
     #[arg(value_name = "KEY=VALUE", value_parser = pair)]
@@ -104,7 +104,7 @@ pub(super) struct Copy {
 
 #[derive(Debug, Args)]
 pub(super) struct Delete {
-    /// The id of the execution, or the end of it.
+    /// The id of the execution, or its end.
     #[arg(value_name = "ID")]
     pub(super) execution: String,
 }

@@ -1,4 +1,4 @@
-//! `events`: what happens in an execution.
+//! The command `events`.
 
 use flow_durable::{EventFilter, Executions, Record};
 use flow_spec::{visible, visible_json};
@@ -7,7 +7,7 @@ use super::arguments;
 use super::find::{find, said};
 use crate::output::{self, Outcome};
 
-/// How many characters of the content of a record a line shows.
+/// The number of characters of a record's content on a line.
 const SHOWN: usize = 100;
 
 pub(super) async fn events(
@@ -34,7 +34,7 @@ pub(super) async fn events(
     Ok(Outcome::Fine)
 }
 
-/// A record in one line.
+/// Formats a record as one line.
 pub(super) fn line(record: &Record) -> String {
     let content = record.payload.replace('\n', " ");
     let mut shown: String = content.chars().take(SHOWN).collect();

@@ -1,11 +1,11 @@
-//! Executions by their ids, or by the ends of them.
+//! Finds executions by their ids, or the ends of these.
 
 use flow_durable::{Execution, ExecutionId, Executions, ListOptions, RuntimeError};
 
-/// Among how many of the newest executions the end of an id is looked for.
+/// The number of the newest executions that are searched by the end of an id.
 const NEWEST: usize = 1000;
 
-/// The execution that is meant by an id, or by the end of one.
+/// Returns the execution with this id, or with this end of one.
 pub(super) async fn find(executions: &Executions, id: &str) -> Result<Execution, String> {
     if let Ok(id) = id.parse::<ExecutionId>() {
         return executions.get(id).await.map_err(said);
@@ -13,12 +13,12 @@ pub(super) async fn find(executions: &Executions, id: &str) -> Result<Execution,
     ending_with(executions, id).await
 }
 
-/// An error, as a text.
+/// Formats an error.
 pub(super) fn said(error: RuntimeError) -> String {
     error.to_string()
 }
 
-/// The one of the newest executions whose id ends so.
+/// Returns the only one of the newest executions whose id ends with this.
 async fn ending_with(executions: &Executions, end: &str) -> Result<Execution, String> {
     let end = end.to_ascii_lowercase();
     let newest = executions.list(ListOptions::new().limit(NEWEST)).await;

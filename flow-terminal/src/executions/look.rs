@@ -1,4 +1,4 @@
-//! `list`: executions.
+//! The command `list`.
 
 use std::time::SystemTime;
 
@@ -45,7 +45,7 @@ pub(super) async fn list(
     Ok(Outcome::Fine)
 }
 
-/// An execution in one line.
+/// Formats an execution as one line.
 fn line(execution: &Execution) -> String {
     let reason = match execution.reason().or(execution.halted()) {
         Some(reason) => format!("  {}", reason.lines().next().unwrap_or_default()),
@@ -63,7 +63,7 @@ fn line(execution: &Execution) -> String {
     )
 }
 
-/// An execution as JSON, with the names that the server has for the same.
+/// Returns an execution as JSON, with the names of the server.
 pub(super) fn summary(execution: &Execution) -> Value {
     let millis = |time: SystemTime| {
         let since = time

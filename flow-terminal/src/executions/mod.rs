@@ -1,4 +1,4 @@
-//! Commands that look into a store of executions, answer questions and end executions, without the
+//! Commands to inspect a store of executions, answer questions and end executions, without the
 //! flows.
 
 mod arguments;
@@ -11,6 +11,7 @@ mod store;
 
 use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
 use flow_durable::{Execution, Executions, OpenQuestion, Runtime, RuntimeError};
+use flow_runtime::engine::NodePath;
 use serde_json::Value;
 
 use crate::output::{self, Outcome};
@@ -18,21 +19,21 @@ use arguments::Command;
 use find::{find, said};
 pub use store::{InvalidStore, StoreAddress};
 
-/// Commands for the executions of a store. They need none of the flows: what has to go on afterwards
-/// waits for a process that has them.
+/// Commands for the executions of a store. They need no flows: resumed executions wait for a
+/// process that has them.
 ///
 /// | | |
 /// |---|---|
 /// | `list --status paused` | lists executions, the newest first |
-/// | `show ID` | shows one: its output, its questions, and what it did |
-/// | `events ID --follow` | prints what happens, a line each |
+/// | `show ID` | shows one: its output, its questions and its history |
+/// | `events ID --follow` | prints its events, one per line |
 /// | `answer ID VALUE` | answers its question |
 /// | `cancel ID REASON` | ends it |
-/// | `copy ID SEQ key=value` | starts a copy that goes on from a record, perhaps with other values |
+/// | `copy ID SEQ key=value` | starts a copy that continues from a record, optionally with other values |
 /// | `delete ID` | removes it with its journal |
 ///
-/// An id may be given by its end, as long as only one of the newest executions ends with it. With
-/// `--json`, the output is JSON. The exit code is 0 if it was done, and 2 if not.
+/// An id may be given by its end, if only one of the newest executions ends with it. With `--json`,
+/// the output is JSON. The exit code is 0 on success, and 2 otherwise.
 ///
 /// # Examples
 ///
@@ -58,7 +59,7 @@ pub use store::{InvalidStore, StoreAddress};
 pub struct ExecutionCommands;
 
 impl ExecutionCommands {
-    /// The command line.
+    /// Returns the command line.
     pub fn command() -> clap::Command {
         let command =
             clap::Command::new("executions").about("Looks into the executions of a store");
@@ -72,25 +73,25 @@ impl ExecutionCommands {
         Command::augment_subcommands(command)
     }
 
-    /// Whether a command line has one of the commands.
+    /// Returns `true` if a command line has one of the commands.
     pub fn has(matches: &ArgMatches) -> bool {
         let name = matches.subcommand_name();
         name.is_some_and(Command::has_subcommand)
     }
 
-    /// Carries out what the command line says, with the executions of all owners. If the runtime has
-    /// flows, and the process ends after the command, the runtime should
-    /// [run nothing](flow_durable::RuntimeOptions::concurrent_executions): what `answer` and `copy`
-    /// begin in it is cut off with the process, and a worker runs the interrupted step again.
+    /// Executes the parsed command line, with access to the executions of all owners. If the
+    /// runtime has flows, and the process ends after the command, the runtime should [run
+    /// nothing](flow_durable::RuntimeOptions::concurrent_executions). Otherwise, the end of the
+    /// process interrupts steps that `answer` and `copy` start, and a worker repeats them.
     ///
     /// # Errors
     ///
-    /// What was asked for was not done, for this reason; or the command is not one of
-    /// [`command`](Self::command). [`exit_code`](crate::exit_code) prints it.
+    /// The reason why the command failed, or that it is not one of [`command`](Self::command).
+    /// [`exit_code`](crate::exit_code) prints it.
     ///
     /// # Cancel safety
     ///
-    /// If the future is dropped, the command may have been carried out or not.
+    /// If the future is dropped, the command may have had its effect or not.
     pub async fn execute(matches: &ArgMatches, runtime: &Runtime) -> Result<Outcome, String> {
         let command = Command::from_arg_matches(matches).map_err(|error| error.to_string())?;
         carry_out(&command, &runtime.all_owners()).await
@@ -129,26 +130,26 @@ async fn answer(arguments: &arguments::Answer, executions: &Executions) -> Resul
     let text = Value::String(arguments.value.clone());
     let mut answered = executions.resume(question.token(), answer.clone()).await;
     if matches!(answered, Err(RuntimeError::WrongType { .. })) && answer != text {
-        // `5` may be a text. If it is not, what is wrong with the number says more.
+        // `5` may be a text. If it is not, the error for the number is more helpful.
         let as_text = executions.resume(question.token(), text).await;
         answered = as_text.or(answered);
     }
     let id = answered.map_err(said)?.id();
-    // Its status is that of before, until somebody goes on with it.
+    // Its status stays as it was until a process resumes it.
     output::print(&format!(
         "{id} is answered, and goes on in a process that has its flow\n"
     ))?;
     Ok(Outcome::Fine)
 }
 
-/// The question that is meant.
+/// Returns the question to answer.
 fn asked<'a>(
     questions: &'a [OpenQuestion],
     node: Option<&str>,
 ) -> Result<&'a OpenQuestion, String> {
     let is_meant = |question: &&OpenQuestion| {
         let path = question.path();
-        node.is_none_or(|node| path == node || path.rsplit('.').next() == Some(node))
+        node.is_none_or(|node| path == node || NodePath::new(path).last() == node)
     };
     let meant: Vec<&OpenQuestion> = questions.iter().filter(is_meant).collect();
     match meant[..] {
@@ -178,7 +179,7 @@ async fn copy(arguments: &arguments::Copy, executions: &Executions) -> Result<Ou
     told(&copied.map_err(said)?)
 }
 
-/// Says how an execution is now.
+/// Prints the status of an execution.
 fn told(execution: &Execution) -> Result<Outcome, String> {
     output::print(&format!("{} is {}\n", execution.id(), execution.status()))?;
     Ok(Outcome::Fine)

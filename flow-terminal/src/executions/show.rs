@@ -1,4 +1,4 @@
-//! `show`: one execution.
+//! The command `show`.
 
 use flow_durable::{Execution, Executions, RecordKind};
 use flow_spec::{visible, visible_json};
@@ -72,7 +72,7 @@ async fn text(execution: &Execution) -> Result<String, String> {
     }
     lines.push(String::new());
     for record in execution.journal().await.map_err(said)? {
-        // Every node is reached before it finishes, which says more.
+        // Every node starts before it finishes, and the finish says more.
         if record.kind != RecordKind::NodeStarted {
             lines.push(events::line(&record));
         }

@@ -1,9 +1,9 @@
 //! Addresses of stores as they are shown: without passwords.
 //!
-//! The hard thing is an address that is written wrong, of which it is not known where its password
-//! is. Of such a one only the beginning is shown.
+//! The difficulty is an address with a mistake, in which the password can be anywhere. Only the
+//! start of such an address is shown.
 
-/// An address without its password, which may stand after the user's name or among the parameters.
+/// Returns an address without its password, which may follow the user's name or be a parameter.
 pub(super) fn shown(text: &str) -> String {
     match text.split_once("://") {
         Some((scheme, rest)) => format!("{scheme}://{}", without_password(rest)),
@@ -15,9 +15,9 @@ pub(super) fn shown(text: &str) -> String {
     }
 }
 
-/// What follows the scheme.
+/// Removes the password from the part after the scheme.
 fn without_password(rest: &str) -> String {
-    // What is behind the `?` may have an `@` too.
+    // The part after the `?` may have an `@` too.
     let (address, parameters) = match rest.split_once('?') {
         Some((address, parameters)) => (address, Some(parameters)),
         None => (rest, None),
@@ -28,7 +28,7 @@ fn without_password(rest: &str) -> String {
             format!("{name}@{host}")
         }
         None if parameters.is_some_and(|them| them.contains('@')) || !has_port(address) => {
-            // The `?` may be one of a password, or the host may be missing.
+            // The `?` may belong to a password, or the host may be missing.
             let beginning = address.split([':', '/']).next().unwrap_or_default();
             return format!("{beginning}…");
         }
@@ -43,23 +43,23 @@ fn without_password(rest: &str) -> String {
     shown
 }
 
-/// Returns true if what follows the host of an address without a user can be a port.
+/// Returns `true` if the text after the host of an address without a user can be a port.
 fn has_port(address: &str) -> bool {
     let host = address.split('/').next().unwrap_or_default();
-    // The colons of an address of IPv6 are in brackets.
+    // The colons of an IPv6 address are in brackets.
     let after = host.rsplit_once(']').map_or(host, |(_, after)| after);
     let port = after.split_once(':').map_or("", |(_, port)| port);
     port.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns true for a parameter that is surely not a password, nor a piece of one.
+/// Returns `true` if a parameter cannot be a password or a part of one.
 fn is_harmless(parameter: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     let is_key = |key: &str| !key.is_empty() && key.bytes().all(is_plain);
     let has_key = parameter
         .split_once('=')
         .is_some_and(|(key, _)| is_key(key));
-    // A socket of Redis has `pass`.
+    // A Redis socket has `pass`.
     parameter.is_empty() || (has_key && !parameter.to_ascii_lowercase().contains("pass"))
 }
 
@@ -105,7 +105,7 @@ mod tests {
             ("postgres:me:secret@host", "postgres…"),
             ("me:secret@host/a", "me…"),
             ("host=a password=secret", "host…"),
-            // Only the beginning, since it can be read in two ways.
+            // Only the start, since the address is ambiguous.
             ("postgres://me:se?cret@host/a", "postgres://me…"),
             ("postgres://", "postgres://"),
             ("postgres://@", "postgres://@"),

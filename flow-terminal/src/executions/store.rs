@@ -1,4 +1,4 @@
-//! Where executions are stored.
+//! Addresses of stores.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -15,13 +15,12 @@ use flow_sqlite::SqliteStore;
 
 use super::shown::shown;
 
-/// Where executions are stored, as on a command line: `sqlite:runs.db`, or with the feature
+/// The address of a store of executions, as on a command line: `sqlite:runs.db`, with the feature
 /// `postgres` also `postgres://user@host/database`, and with the feature `redis` also
 /// `redis://user@host:port`.
 ///
-/// When it is shown, a password in it is left out. So each text is taken, and one that is not the
-/// address of a store is refused only when it is opened: a command line that refuses a text prints
-/// it as it is.
+/// `Display` hides a password. Every text is therefore accepted here, and refused only on opening
+/// if it is not the address of a store: a command line that refuses a text prints it unchanged.
 ///
 /// # Examples
 ///
@@ -54,13 +53,13 @@ enum Place {
 }
 
 /// A text that is not the address of a store, or not of one that this program can open. It is the
-/// source of the error with which such an address is refused when it is opened.
+/// source of the error with which opening such an address fails.
 #[derive(Clone, PartialEq, Eq)]
 pub struct InvalidStore {
     text: String,
 }
 
-/// The servers that have a store if a program is built with the feature of that name.
+/// The servers with stores, each behind the feature of its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Server {
     Postgres,
@@ -78,7 +77,7 @@ const REDIS: [&str; 6] = [
 ];
 
 impl Server {
-    /// The server whose address this is, and what follows the scheme, whose letters may be capitals.
+    /// Returns the server of this address, and the rest after the scheme, which may be in capitals.
     fn of(text: &str) -> Option<(Server, &str)> {
         let (scheme, rest) = text.split_once("://")?;
         let is_one_of = |known: &[&str]| known.iter().any(|it| scheme.eq_ignore_ascii_case(it));
@@ -91,7 +90,7 @@ impl Server {
         }
     }
 
-    /// What it is, and the feature that a program needs for it.
+    /// Returns the name of the server, and the feature that a program needs for it.
     const fn names(self) -> (&'static str, &'static str) {
         match self {
             Server::Postgres => ("a Postgres database", "postgres"),
@@ -195,7 +194,7 @@ impl fmt::Debug for StoreAddress {
 }
 
 impl StoreAddress {
-    /// The file, if it is one.
+    /// Returns the path, if the store is a file.
     pub fn file(&self) -> Option<&Path> {
         match &self.place {
             Place::File(file) => Some(file),
@@ -207,32 +206,32 @@ impl StoreAddress {
         }
     }
 
-    /// A runtime on the store, without flows. If there is no such file, it is made; if the database
-    /// has no tables yet, they are made.
+    /// Opens a runtime on the store, without flows. Creates a missing file, and the tables of an
+    /// empty database.
     ///
     /// # Errors
     ///
     /// The file cannot be opened, or is not one of this library; the database cannot be reached; or
-    /// it is not the address of a store ([`InvalidStore`]). [`explain`](Self::explain) makes a text
-    /// of it.
+    /// the address is not that of a store ([`InvalidStore`]). [`explain`](Self::explain) formats
+    /// the error.
     pub async fn open(&self) -> Result<Runtime, StoreError> {
         self.open_with(RuntimeOptions::new()).await
     }
 
-    /// A runtime on the store with these options.
+    /// Opens a runtime on the store with these options.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Returns the same errors as [`open`](Self::open).
     pub async fn open_with(&self, options: RuntimeOptions) -> Result<Runtime, StoreError> {
         Ok(Runtime::with_options(self.store().await?, options))
     }
 
-    /// The store by itself, for a program that puts something around it.
+    /// Opens the store alone, for a program that wraps it.
     ///
     /// # Errors
     ///
-    /// As [`open`](Self::open).
+    /// Returns the same errors as [`open`](Self::open).
     pub async fn store(&self) -> Result<Arc<dyn Store>, StoreError> {
         match &self.place {
             Place::File(file) => Ok(Arc::new(SqliteStore::open(file).await?)),
@@ -244,7 +243,7 @@ impl StoreAddress {
         }
     }
 
-    /// What to tell a person if the store cannot be opened: the address, and the error with its
+    /// Explains to people why the store cannot be opened: the address, and the error with its
     /// causes.
     pub fn explain(&self, error: &StoreError) -> String {
         if let Place::None(invalid) = &self.place {
@@ -255,7 +254,7 @@ impl StoreAddress {
         let mut next = std::error::Error::source(error);
         while let Some(cause) = next {
             let text = cause.to_string();
-            // Some errors say themselves what their cause says.
+            // Some errors already contain the text of their cause.
             if !said.contains(&text) {
                 told += &format!(": {text}");
             }

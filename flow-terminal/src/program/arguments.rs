@@ -1,4 +1,4 @@
-//! What the command line says.
+//! The arguments of the command line.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use super::input::InputArguments;
 pub(super) enum Command {
     /// Run a flow to an end, and print its output as JSON.
     Run(Run),
-    /// Load flows from JSON or YAML, and say what is wrong with them.
+    /// Load flows from JSON or YAML, and report their problems.
     Check(Check),
     /// List the flows of this program, and the nodes that documents may use.
     Flows(Flows),

@@ -1,7 +1,7 @@
-//! Progress at a terminal: what runs is at the bottom, and moves; what is done stands above it.
+//! Progress at a terminal: running nodes move at the bottom; finished ones stand above.
 //!
-//! The hard thing is that people are asked at the same terminal. While a question is there nothing
-//! else is drawn, and what would have been printed is printed afterwards.
+//! People are asked at the same terminal. While a question is there, nothing else is drawn, and
+//! other output is printed afterwards.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use flow_runtime::engine::Path;
+use flow_runtime::engine::{NodePath, Path};
 use flow_runtime::{Answer, BoxError, Event, EventKind, Observer, Question, RunId};
 use flow_spec::visible;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -17,26 +17,26 @@ use serde_json::Value;
 
 use crate::terminal::ask_at_the_terminal;
 
-/// How often the signs move by which people see that something still runs.
+/// The interval of the animation that shows that something still runs.
 const TICK: Duration = Duration::from_millis(120);
 
-/// How many characters are shown of what a node emits: the last ones.
+/// The number of characters shown of a node's output: the last ones.
 const EMITTED: usize = 60;
 
-/// How a node is shown whose end cannot be foreseen.
+/// The template of a node without known progress.
 const SPINNER: &str = "{spinner} {prefix} {elapsed} {wide_msg}";
-/// How one is shown that has come this far.
+/// The template of a node with a count.
 const COUNTER: &str = "{spinner} {prefix} {elapsed} {pos} {wide_msg}";
-/// How one is shown that has come this far of so much.
+/// The template of a node with a count and a total.
 const BAR: &str = "{spinner} {prefix} {elapsed} [{bar:24}] {pos} of {len} {wide_msg}";
 
-/// Shows a run at a terminal, and lets people be asked there.
+/// Shows a run at a terminal, and allows questions there.
 #[derive(Clone)]
 pub(super) struct Bars(Arc<Shown>);
 
 struct Shown {
     all: MultiProgress,
-    /// Where it is shown.
+    /// The place to draw at.
     target: Box<dyn Fn() -> ProgressDrawTarget + Send + Sync>,
     state: Mutex<State>,
 }
@@ -45,14 +45,14 @@ struct Shown {
 struct State {
     /// The nodes that run, by path.
     running: BTreeMap<String, ProgressBar>,
-    /// How many questions are at the terminal.
+    /// The number of questions at the terminal.
     questions: usize,
-    /// The lines to print when there are none any more.
+    /// The lines to print after the last question.
     held: Vec<String>,
 }
 
 impl Bars {
-    /// Shows it where `target` says.
+    /// Creates bars that draw to `target`.
     pub(super) fn new(target: impl Fn() -> ProgressDrawTarget + Send + Sync + 'static) -> Self {
         Bars(Arc::new(Shown {
             all: MultiProgress::with_draw_target(target()),
@@ -65,7 +65,7 @@ impl Bars {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Prints a line above what runs. What the terminal refuses is lost, as with any progress.
+    /// Prints a line above the running nodes. Ignores errors of the terminal.
     fn print(&self, state: &mut State, line: String) {
         if state.questions > 0 {
             state.held.push(line);
@@ -83,11 +83,10 @@ impl Bars {
         state.running.insert(path.to_owned(), bar);
     }
 
-    /// Removes a node that does not run any more, and everything in it.
+    /// Removes a node that has ended, and everything in it.
     fn end(&self, state: &mut State, path: &str) {
-        let inside = format!("{path}.");
         state.running.retain(|running, bar| {
-            let is_over = running == path || running.starts_with(&inside);
+            let is_over = running == path || NodePath::new(running).within(path).is_some();
             if is_over {
                 bar.finish_and_clear();
                 self.0.all.remove(bar);
@@ -96,15 +95,16 @@ impl Bars {
         });
     }
 
-    /// What happens to an item of the loop at this path, or inside it. `rest` is what follows the path.
-    fn in_loop(&self, event: &Event<'_>, of: &str, rest: &str) {
-        let is_item = rest.find(']') == Some(rest.len() - 1);
+    /// What happens to an item of the loop at the path `of`, or inside the item.
+    fn in_loop(&self, event: &Event<'_>, of: &str, path: NodePath<'_>) {
+        let around = path.parent().and_then(NodePath::outermost_loop);
+        let is_item = path.item().is_some() && around.is_none();
         match event.kind() {
             EventKind::NodeFinished { .. } if is_item => self.change(of, |bar| bar.inc(1)),
             EventKind::AttemptFailed { .. } => self.print(&mut self.state(), line(event)),
             EventKind::NodeFailed { .. } | EventKind::FlowFailed { .. } => {
                 self.print(&mut self.state(), line(event));
-                // The loop can go on.
+                // The loop can continue.
                 if is_item {
                     self.change(of, |bar| bar.inc(1));
                 }
@@ -119,7 +119,7 @@ impl Bars {
         }
     }
 
-    /// Removes all that is left of a run that has ended, or that was interrupted.
+    /// Removes everything that remains of a run that has ended or was interrupted.
     pub(super) fn clear(&self) {
         let mut state = self.state();
         for (_, bar) in mem::take(&mut state.running) {
@@ -139,7 +139,7 @@ impl Bars {
     }
 }
 
-/// As long as it is there, nothing is drawn.
+/// A guard: nothing is drawn while it exists.
 struct Hidden(Bars);
 
 impl Drop for Hidden {
@@ -168,8 +168,9 @@ impl Observer for Bars {
     fn on_event(&self, event: &Event<'_>) {
         let path = event.path().to_string();
         // An item, or something inside it: they are counted at their loop.
-        if let Some((of, rest)) = path.split_once('[') {
-            return self.in_loop(event, of, rest);
+        let node = NodePath::new(&path);
+        if let Some(of) = node.outermost_loop() {
+            return self.in_loop(event, of.as_str(), node);
         }
         match event.kind() {
             EventKind::NodeStarted => self.begin(&path),
@@ -204,7 +205,7 @@ impl Observer for Bars {
     }
 }
 
-/// An event as a line.
+/// Formats an event as a line.
 pub(super) fn line(event: &Event<'_>) -> String {
     visible(&event.to_string()).into_owned()
 }
@@ -223,7 +224,7 @@ mod tests {
 
     use super::*;
 
-    /// Says how far it is, and waits until it may go on.
+    /// Reports its progress, and waits for a permit.
     struct Counting(Arc<Semaphore>);
 
     #[node(writes = counted)]
@@ -269,7 +270,7 @@ mod tests {
         (terminal, Bars::new(target))
     }
 
-    /// What stands at the terminal, drawn now, with its signs and times left out.
+    /// Returns the text at the terminal, drawn now, without signs and times.
     fn seen(terminal: &InMemoryTerm, bars: &Bars) -> Vec<String> {
         for bar in bars.state().running.values() {
             bar.force_draw();
@@ -317,7 +318,7 @@ mod tests {
         assert!(lines[1].starts_with("numbers.doubles"), "{lines:#?}");
         assert_eq!(lines.len(), 2, "{lines:#?}");
 
-        // A question: nothing else is at the terminal, and nothing is lost.
+        // During a question nothing else is at the terminal, and nothing is lost.
         let hidden = bars.hidden();
         terminal.write_line("May I?").unwrap();
         second.add_permits(1);

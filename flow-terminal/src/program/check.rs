@@ -1,4 +1,4 @@
-//! `check`: loads documents, and says what is wrong with them.
+//! The command `check`.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ impl Program {
         Ok(outcome)
     }
 
-    /// The names of the flows that are sound, and what is wrong with the others.
+    /// Returns the names of the sound flows, and the problems of the others.
     fn checked(&self, path: &Path) -> (Vec<String>, Vec<FileProblem>) {
         if path.is_dir() {
             let loaded = Folder::new(path, self.nodes.clone()).reload();

@@ -12,13 +12,13 @@ use serde_json::{Map, Value};
 
 use crate::output::pair;
 
-/// The largest input, in bytes.
+/// The maximum size of an input in bytes.
 const LARGEST: u64 = 32 << 20;
 
-/// Arguments of a command line that say the input of a flow: `--input x.json` and `key=value`.
+/// The arguments for the input of a flow: `--input x.json` and `key=value`.
 #[derive(Debug, Args)]
 pub struct InputArguments {
-    /// Values of the input. They are taken instead of those in the file.
+    /// Values of the input, which take precedence over those in the file.
     #[arg(value_name = "KEY=VALUE", value_parser = pair)]
     values: Vec<(String, String)>,
     /// A JSON file with the input, an object; `-` is the standard input.
@@ -27,12 +27,12 @@ pub struct InputArguments {
 }
 
 impl InputArguments {
-    /// The input that the arguments say.
+    /// Reads the input.
     ///
     /// # Errors
     ///
-    /// It cannot be read, is not an object, or has a value on the command line that the flow does
-    /// not take.
+    /// The input cannot be read, is not an object, or has a value on the command line that the flow
+    /// does not take.
     pub fn read<E>(&self, flow: &(impl AnyFlow<E> + ?Sized)) -> Result<Map<String, Value>, String> {
         let mut input = match &self.input {
             Some(path) => object(path)?,
@@ -51,7 +51,7 @@ impl InputArguments {
     }
 }
 
-/// The value of this JSON, or a text if it is not JSON: also one of more digits than a number has.
+/// Parses JSON, or takes the text if it is not JSON or has a number with too many digits.
 fn value(text: &str) -> Result<Value, serde_json::Error> {
     match (serde_json::from_str(text), parse_json(text.as_bytes())) {
         (Ok(Value::Object(_) | Value::Array(_)), read) => read,
@@ -84,10 +84,10 @@ fn text(from: impl Read) -> io::Result<String> {
     Err(io::Error::new(io::ErrorKind::FileTooLarge, most))
 }
 
-/// Refuses a key that the flow does not take.
+/// Refuses a key that is not an input of the flow.
 fn known<E>(key: &str, flow: &(impl AnyFlow<E> + ?Sized)) -> Result<(), String> {
     let Ok(document) = FlowDocument::parse_spec(flow.structure()) else {
-        // A flow of a type of its own need not say what it takes.
+        // A custom flow may not declare its inputs.
         return Ok(());
     };
     let inputs = document.inputs.properties;
@@ -101,8 +101,8 @@ fn known<E>(key: &str, flow: &(impl AnyFlow<E> + ?Sized)) -> Result<(), String> 
     Err(format!("`{name}` has no input `{key}`{help}"))
 }
 
-/// The input with the text in the place of each value from the command line that is JSON, but not
-/// what the flow takes: `5` as the name of somebody.
+/// Returns the input, with the text of each command-line value that is JSON but does not fit: for
+/// instance `5` as a name.
 fn fitted<E>(
     mut input: Map<String, Value>,
     mut texts: BTreeMap<String, String>,

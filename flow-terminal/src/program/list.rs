@@ -1,4 +1,4 @@
-//! `flows`: the flows of the program, and what documents may use.
+//! The command `flows`.
 
 use flow_spec::document::Schema;
 use flow_spec::{FlowDocument, visible, visible_json};
@@ -31,12 +31,12 @@ impl Program {
     }
 }
 
-/// The structure of a flow. Null for a flow of a type of its own that has none.
+/// Returns the structure of a flow, or null for a custom flow without one.
 fn document(flow: &Runnable) -> Value {
     serde_json::from_str(flow.structure()).unwrap_or_default()
 }
 
-/// A flow in one line: `Expense(claim, limit?) -> (receipt?)  Pays a claim.`
+/// Formats a flow as one line: `Expense(claim, limit?) -> (receipt?)  Pays a claim.`
 fn line(flow: &Runnable) -> String {
     let Ok(document) = FlowDocument::parse_spec(flow.structure()) else {
         return flow.name().to_owned();

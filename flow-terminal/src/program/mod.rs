@@ -1,4 +1,4 @@
-//! A command line of flows: of those in the program, and of those in documents.
+//! A command line for flows in the program and in documents.
 
 mod arguments;
 mod bars;
@@ -22,20 +22,19 @@ use flow_runtime::engine::{AnyFlow, Observed};
 /// A flow that this program can run.
 type Runnable = dyn for<'r> AnyFlow<Observed<'r>>;
 
-/// Makes a command line of flows, so that a program with flows is a tool.
+/// A command line for flows, which makes a program with flows a tool.
 ///
 /// | | |
 /// |---|---|
 /// | `run FLOW --input x.json` | runs a flow of the program, with the input from a file |
 /// | `run flow.yaml key=value` | runs the flow in a file, with the input from the command line |
-/// | `check flow.yaml flows/` | loads documents, and reports what is wrong with line and column |
+/// | `check flow.yaml flows/` | loads documents, and reports problems with line and column |
 /// | `flows` | lists the flows of the program, and the nodes that documents may use |
 ///
-/// The output is JSON on the standard output; progress and errors are on the standard error. At a
-/// terminal progress moves: each node that runs has a line, with the items of a loop counted;
-/// elsewhere each event is a line. What a flow asks is asked at the [`Terminal`](crate::Terminal).
-/// The exit code is 0 if the flow reached an end, 1 if it failed or a check found something, and 2
-/// if nothing was run.
+/// The output is JSON on standard output; progress and errors go to standard error. At a terminal,
+/// progress moves: each running node has a line, which counts the items of a loop. Elsewhere, each
+/// event is a line. Questions are asked at the [`Terminal`](crate::Terminal). The exit code is 0 if
+/// the flow reached an end, 1 if it failed or a check found something, and 2 if nothing was run.
 ///
 /// # Examples
 ///
@@ -92,13 +91,13 @@ impl fmt::Debug for Program {
 }
 
 impl Program {
-    /// A program without flows.
+    /// Creates a program without flows.
     pub fn new() -> Self {
         Program::default()
     }
 
-    /// Adds a flow, which is run by its name: one whose values are `Serialize` and `Deserialize`, or
-    /// one that was loaded. It replaces one with the same name.
+    /// Adds a flow under its name: one whose values are `Serialize` and `Deserialize`, or a loaded
+    /// one. It replaces a flow with the same name.
     pub fn flow(mut self, flow: impl for<'r> AnyFlow<Observed<'r>> + 'static) -> Self {
         let flow: Arc<Runnable> = Arc::new(flow);
         self.flows.retain(|other| other.name() != flow.name());
@@ -106,13 +105,13 @@ impl Program {
         self
     }
 
-    /// Adds what documents may use.
+    /// Adds the nodes that documents may use.
     pub fn nodes(mut self, nodes: Registry) -> Self {
         self.nodes = self.nodes.with(nodes);
         self
     }
 
-    /// The command line, to which a program can add commands of its own.
+    /// Returns the command line, to which a program can add its own commands.
     ///
     /// # Examples
     ///
@@ -131,8 +130,8 @@ impl Program {
             .arg_required_else_help(true)
     }
 
-    /// Carries out what the command line says, and returns the exit code. For a command that is not
-    /// one of [`command`](Self::command), this prints an error.
+    /// Executes the parsed command line and returns the exit code. Prints an error for a command
+    /// that is not one of [`command`](Self::command).
     ///
     /// # Cancel safety
     ///
@@ -147,8 +146,8 @@ impl Program {
         output::exit_code(done)
     }
 
-    /// Carries out what the arguments of the process say, and returns the exit code. If they make no
-    /// sense, or ask for help, this prints it and ends the process.
+    /// Parses and executes the arguments of the process, and returns the exit code. If they are
+    /// invalid or ask for help, prints a message and ends the process.
     pub async fn run(self) -> ExitCode {
         let matches = self.command().get_matches();
         self.execute(&matches).await

@@ -1,4 +1,4 @@
-//! `run`: runs a flow of the program, or of a file.
+//! The command `run`.
 
 use std::io::{IsTerminal as _, stderr};
 use std::path::Path;
@@ -15,19 +15,19 @@ use super::{Program, Runnable, arguments};
 use crate::Terminal;
 use crate::output::{Outcome, print, tell_error};
 
-/// Prints what happens, a line each.
+/// Prints each event as a line.
 struct Progress;
 
 impl Observer for Progress {
     fn on_event(&self, event: &Event<'_>) {
-        // Parts of a text that is still being written would be mixed with the lines.
+        // Parts of an unfinished text would be mixed with the lines.
         if !matches!(event.kind(), EventKind::Delta(_) | EventKind::DeltaJson(_)) {
             eprintln!("{}", line(event));
         }
     }
 }
 
-/// Whether progress can be shown that moves.
+/// Returns `true` if moving progress can be shown.
 fn moves() -> bool {
     stderr().is_terminal() && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
 }
@@ -74,7 +74,7 @@ impl Program {
         }
     }
 
-    /// The flow of this name, or in this file.
+    /// Returns the flow of this name, or loads the one in this file.
     fn find(&self, name: &str) -> Result<Arc<Runnable>, String> {
         if let Some(flow) = self.flows.iter().find(|flow| flow.name() == name) {
             return Ok(flow.clone());

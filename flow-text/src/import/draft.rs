@@ -1,4 +1,4 @@
-//! A document that is being made from a workflow.
+//! A document that is being built from a workflow.
 
 use flow_spec::document::__private::{composed, inside, wrong};
 use flow_spec::document::{EdgeDocument, EndDocument, ONLY_OUTPUT, Problems, types};
@@ -9,25 +9,25 @@ use serde_json::{Map, Value, json};
 
 use super::origins::Origins;
 
-/// The document, and where its parts come from.
+/// The document, and the origins of its parts.
 pub(super) struct Draft {
     pub(super) flow: FlowDocument,
     pub(super) origins: Origins,
-    /// What the workflow says and no document can say, without another way through it.
+    /// The parts of the workflow that no document can express, even in another way.
     pub(super) left_out: Vec<Problem>,
 }
 
 /// The longest time in a workflow: 31 years.
 pub(super) const MOST_MILLISECONDS: u64 = 1_000_000_000_000;
 
-/// Where an action of a node leads.
+/// The target of an action of a node.
 pub(super) struct Route {
     pub(super) action: String,
     /// The id of a node. `None` if the flow ends.
     pub(super) to: Option<String>,
     /// The label of the end, if it leads to one.
     pub(super) label: &'static str,
-    /// Where that is written.
+    /// The pointer of the field that names the target.
     pub(super) pointer: String,
 }
 
@@ -41,12 +41,12 @@ impl Draft {
         }
     }
 
-    /// Notes that a part of the document comes from there.
+    /// Records that a part of the document comes from `origin`.
     pub(super) fn note(&mut self, part: String, origin: impl Into<String>) {
         self.origins.note(part, origin.into());
     }
 
-    /// Adds a value that the workflow has from the beginning, with its name in the form of ids.
+    /// Adds an initial value of the workflow, with its name in the form of ids.
     pub(super) fn value(
         &mut self,
         name: &str,
@@ -64,7 +64,7 @@ impl Draft {
         }
     }
 
-    /// Adds an input of the flow, which it also returns.
+    /// Adds an input of the flow, which the flow also returns.
     pub(super) fn input(&mut self, name: &str, default: Option<&Value>, origin: String) {
         let mut schema = property("", None);
         if let Some(default) = default {
@@ -78,7 +78,7 @@ impl Draft {
         }
     }
 
-    /// Adds a node that comes from there. Returns its pointer.
+    /// Adds a node that comes from `origin`. Returns its pointer.
     pub(super) fn node(&mut self, node: NodeDocument, origin: &str) -> String {
         let pointer = inside("/nodes", self.flow.nodes.len());
         self.note(pointer.clone(), origin);
@@ -86,7 +86,7 @@ impl Draft {
         pointer
     }
 
-    /// Lets a node that was added write its value under a key, which the flow returns.
+    /// Makes the last added node write its value under a key, which the flow returns.
     pub(super) fn result(&mut self, key: &str, origin: &str) {
         let Some(node) = self.flow.nodes.last_mut() else {
             unreachable!("the node is added before its result");
@@ -155,7 +155,7 @@ pub(super) fn agent(id: &str, agent: &str) -> NodeDocument {
     }
 }
 
-/// A node of the language.
+/// A built-in node.
 pub(super) fn built_in(id: &str, r#type: &str, params: Value) -> NodeDocument {
     NodeDocument {
         r#type: r#type.to_owned(),
@@ -168,26 +168,26 @@ pub(super) fn built_in(id: &str, r#type: &str, params: Value) -> NodeDocument {
     }
 }
 
-/// A question with this text, in which braces are braces.
+/// A question with this text, in which braces are escaped.
 pub(super) fn human(id: &str, message: &str) -> NodeDocument {
     let prompt = message.replace('{', "{{").replace('}', "}}");
     built_in(id, types::HUMAN, json!({ "prompt": prompt }))
 }
 
-/// A name as one that Rust and CEL can say: `code-review` is `code_review`.
+/// A name in a form that Rust and CEL accept: `code-review` becomes `code_review`.
 pub(super) fn key(name: &str) -> String {
     name.replace('-', "_")
 }
 
-/// The ids in a list of steps or nodes, also of those that cannot be read: where such a one is named,
-/// nothing else is wrong.
+/// The ids in a list of steps or nodes, including those that cannot be read. A reference to one of
+/// these is not another mistake.
 pub(super) fn written_ids<'a>(value: &'a Value, list: &str) -> impl Iterator<Item = &'a str> {
     let all = value.get(list).and_then(Value::as_array);
     let ids = all.into_iter().flatten().map(|one| one.get("id"));
     ids.flatten().filter_map(Value::as_str)
 }
 
-/// The problem of a step or a node that does not say which of these types it has.
+/// The problem of a step or a node without one of these types.
 pub(super) fn no_type(value: &Value, pointer: &str, what: &str, types: &[&str]) -> Problem {
     let at = inside(pointer, "type");
     match value.get("type") {

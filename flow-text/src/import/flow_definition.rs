@@ -1,6 +1,6 @@
 //! The `FlowDefinition` of the AI Agent Flow Framework: agents, branches, parallel nodes, people,
-//! waits and loops. Functions, which the framework has in TypeScript, are names of registered nodes
-//! here, and conditions are expressions in CEL.
+//! waits and loops. Functions, which the framework writes in TypeScript, are names of registered
+//! nodes here. Conditions are expressions in CEL.
 
 mod nodes;
 mod parts;
@@ -16,7 +16,7 @@ use super::draft::{Draft, Route, agent, built_in, human, written_ids};
 use nodes::{Kind, Node, Reference};
 use parts::Parts;
 
-/// Reads a definition. What is made of it is incomplete if there are problems.
+/// Reads a definition. The draft is incomplete if there are problems.
 pub(super) fn read(value: &Value, problems: &mut Problems) -> Option<Draft> {
     let fields = ["id", "startNode", "nodes", "initialState"];
     let mut object = Object::of(value, "", "a flow definition", &fields, problems)?;
@@ -51,7 +51,7 @@ pub(super) fn read(value: &Value, problems: &mut Problems) -> Option<Draft> {
         .into_iter()
         .chain(nodes.iter().flat_map(Node::references))
     {
-        // A node whose id could not be read may be the one that was meant.
+        // A node whose id could not be read may be the target.
         let id = reference.id.as_str();
         let is_known = id.is_empty() || ids.contains_key(id) || written.contains(id);
         if is_known || ids.contains_key("") || problems.is_full() {
@@ -156,8 +156,8 @@ fn add_node(draft: &mut Draft, node: &Node, mut made: NodeDocument) -> String {
     pointer
 }
 
-/// Adds a wait: a pause, a poll, which may fail, or a poll after a pause. Returns the id of the last
-/// of them.
+/// Adds a wait: a pause, a poll, which may fail, or a poll after a pause. Returns the id of the
+/// last one.
 fn add_wait(
     draft: &mut Draft,
     node: &Node,

@@ -1,11 +1,11 @@
-//! The ids and the names of values in a workflow, in the form in which ids are compared.
+//! The ids and the names of values in a workflow, in the form that ids are compared in.
 
 use std::borrow::Cow;
 
 use flow_spec::document::__private::composed;
 use serde_json::Value;
 
-/// The fields of workflows, steps and cases that have the id of a step or a node, or the name of a
+/// The fields of workflows, steps and cases with the id of a step or a node, or with the name of a
 /// value, which often is such an id.
 const IDS: [&str; 17] = [
     "id",
@@ -27,10 +27,10 @@ const IDS: [&str; 17] = [
     "outputAdapter",
 ];
 
-/// The field in which each value is the name of one.
+/// The field whose values are names of values.
 const NAMES: &str = "inputAdapter";
 
-/// The fields that have lists of steps, nodes or cases.
+/// The fields with lists of steps, nodes or cases.
 const LISTS: [&str; 3] = ["steps", "nodes", "cases"];
 
 /// The workflow with all ids composed (NFC).

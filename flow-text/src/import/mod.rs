@@ -1,8 +1,7 @@
 //! Workflows of other tools, read as the documents of flows. `docs/import.md` has the tables.
 //!
-//! The hard thing is where something is: what is wrong with the document that was made is reported
-//! where the author of the workflow wrote it. So the maker of a document notes where each part of it
-//! comes from.
+//! The hard thing is places: a problem of the resulting document is reported where the author of
+//! the workflow wrote it. So the importer records the origin of each part of the document.
 
 mod draft;
 mod flow_definition;
@@ -19,8 +18,7 @@ use serde_json::Value;
 use draft::Draft;
 pub(crate) use origins::Origins;
 
-/// The format of the flow that a text contains, in JSON or YAML alike. It is told by the fields of
-/// the flow.
+/// The format of the flow in a text, in JSON or YAML alike. The fields of the flow determine it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Notation {
@@ -50,7 +48,7 @@ impl Notation {
     }
 }
 
-/// What a flow of this notation is: `a workflow of OpenAgents, in the format of its engine`.
+/// Prints the kind of a flow: `a workflow of OpenAgents, in the format of its engine`.
 impl fmt::Display for Notation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -66,9 +64,9 @@ impl fmt::Display for Notation {
 pub(crate) struct Imported {
     pub(crate) flow: FlowDocument,
     pub(crate) notation: Notation,
-    /// `None` if the parts of the document are where they were in the value.
+    /// The origins of the parts. `None` if the parts are where they were in the value.
     pub(crate) origins: Option<Origins>,
-    /// What was read and is not in the document, with its pointers in the value.
+    /// The parts of the value that are not in the document, with their pointers in the value.
     pub(crate) left_out: Vec<Problem>,
 }
 

@@ -1,5 +1,4 @@
-//! Where the parts of a document come from, and how its problems are told to the author of a
-//! workflow.
+//! The origins of the parts of a document, and its problems in the words of workflows.
 
 use std::collections::HashMap;
 
@@ -13,7 +12,7 @@ pub(crate) struct Origins {
     values: &'static str,
 }
 
-/// Words of an advice that only the author of a document can follow.
+/// Words in advice that only the author of a document can follow.
 const OF_DOCUMENTS: [&str; 7] = [
     "inputs",
     "`required`",
@@ -32,12 +31,12 @@ impl Origins {
         }
     }
 
-    /// Notes that a part of the document comes from there.
+    /// Records that a part of the document comes from `origin`.
     pub(super) fn note(&mut self, part: String, origin: String) {
         self.pointers.insert(part, origin);
     }
 
-    /// The pointer in the text of what is at a pointer in the document, or around it.
+    /// The pointer in the text of the part at a pointer in the document, or of the part around it.
     pub(crate) fn of(&self, pointer: &str) -> &str {
         let mut rest = Some(pointer);
         while let Some(part) = rest {
@@ -49,7 +48,7 @@ impl Origins {
         ""
     }
 
-    /// A problem of the document as one of the text.
+    /// Turns a problem of the document into one of the text.
     pub(crate) fn problem(&self, mut problem: Problem) -> Problem {
         problem.pointer = self.of(&problem.pointer).to_owned();
         problem.is_name = false;
@@ -63,7 +62,7 @@ impl Origins {
         problem
     }
 
-    /// What the author of a workflow can do about a mistake.
+    /// Advice for the author of a workflow on a mistake.
     fn advice(&self, code: Code) -> String {
         let advice = match code {
             Code::UnknownAction | Code::UnroutedAction => {

@@ -1,12 +1,12 @@
-//! Lines up the actions of neighbouring edges.
+//! Aligns the actions of neighbouring edges.
 
 use super::lexer::Source;
 use super::measure::Measure;
 use super::parser::Parsed;
 use super::syntax::{Gap, Statement};
 
-/// Widens the gaps before the `-` and the `>>` of edges that begin `source - "action" >>`, so that
-/// they are below each other in edges that follow each other without an empty line.
+/// Widens the gaps before the `-` and the `>>` of edges that begin `source - "action" >>`. They are
+/// then aligned in consecutive edges without an empty line between.
 pub(super) fn align(source: &Source<'_>, parsed: &mut Parsed) {
     let mut gaps = Vec::new();
     let measure = Measure::new(source, parsed);
@@ -32,7 +32,7 @@ pub(super) fn align(source: &Source<'_>, parsed: &mut Parsed) {
     }
 }
 
-/// The widths of what is before the `-` and the `>>` of an edge, and the places of these.
+/// The widths of the text before the `-` and the `>>` of an edge, and the places of both.
 struct Columns {
     source: usize,
     minus: usize,
@@ -41,7 +41,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// `None` if the statement is not such an edge, or has line breaks in its source.
+    /// Returns `None` if the statement is not such an edge, or has line breaks in its source.
     fn of(statement: &Statement, measure: Measure<'_, '_>) -> Option<Self> {
         let Statement::Edge(edge) = statement else {
             return None;

@@ -5,8 +5,8 @@ use super::lexer::{Kind, Source};
 /// The indices of the brackets of each `flow!` of this crate, in the order written.
 ///
 /// A `flow!` in the arguments of another macro is left out, because it may mean anything there, as
-/// in the body of a `macro_rules!` or in `quote!`. So is one with a `$`, which is completed
-/// elsewhere.
+/// in the body of a `macro_rules!` or in `quote!`. A `flow!` with a `$`, which is completed
+/// elsewhere, is left out too.
 pub(super) fn blocks(source: &Source<'_>) -> Vec<(usize, usize)> {
     let mut blocks = Vec::new();
     let mut index = 0;
@@ -37,7 +37,7 @@ pub fn brackets_of_macro(source: &Source<'_>, index: usize) -> Option<usize> {
     (is_macro && kind(open) == Some(Kind::Open)).then_some(open)
 }
 
-/// Whether the word is `flow`, by itself or at the end of a path into `flow_runtime`.
+/// Returns true if the word is `flow`, by itself or at the end of a path into `flow_runtime`.
 fn names_flow(source: &Source<'_>, index: usize) -> bool {
     let text = |index: usize| source.tokens[index].text;
     if text(index) != "flow" || source.tokens[index + 2].kind != Kind::Open {

@@ -1,9 +1,9 @@
-//! Reads the tokens of a flow one after the other, and notes what comes before each.
+//! Reads the tokens of a flow one after the other, and records the gap before each.
 
 use super::lexer::{Fault, Kind, Source};
 use super::syntax::{Gap, Item, Line, List, Part};
 
-/// As deep as brackets can be nested, other than in Rust.
+/// The maximum depth of brackets outside of Rust.
 const DEEPEST: usize = 64;
 
 /// A piece of Rust in a flow.
@@ -21,7 +21,7 @@ pub(super) enum Rust {
     Setting,
     /// The condition of a branch.
     Condition,
-    /// All that is in a group.
+    /// The content of a group.
     Content,
 }
 
@@ -119,8 +119,8 @@ impl<'s, 'a> Cursor<'s, 'a> {
         }
     }
 
-    /// Rust as it is written, up to the end of the group or to a token that ends it and is not in
-    /// brackets.
+    /// Reads Rust as it is written, up to the end of the group or to a token outside of brackets
+    /// that ends it.
     pub(super) fn rust(&mut self, gap: Gap, rust: Rust, expected: &str) -> Result<(), Fault> {
         let from = self.at;
         let mut angles = 0_usize;
@@ -153,13 +153,13 @@ impl<'s, 'a> Cursor<'s, 'a> {
         }
     }
 
-    /// Whether this is what stands before the next token.
+    /// Returns true if this is the text of the token before the next one.
     fn follows(&self, text: &str) -> bool {
         let before = self.at.checked_sub(1);
         before.is_some_and(|before| self.source.tokens[before].text == text)
     }
 
-    /// A bracket and all up to its partner, as written.
+    /// Takes a bracket and everything up to its partner, as written.
     pub(super) fn group(&mut self, gap: Gap) {
         let close = self.source.partner(self.at);
         self.take(gap);
@@ -168,13 +168,13 @@ impl<'s, 'a> Cursor<'s, 'a> {
         }
     }
 
-    /// Whether the settings begin here. `with` can be a method, too.
+    /// Returns true if the settings begin here. `with` can also be a method.
     pub(super) fn is_with(&self) -> bool {
         let before = self.source.tokens[self.at - 1].text;
         self.text(0) == "with" && !matches!(before, "." | "::") && self.kind(1) == Some(Kind::Word)
     }
 
-    /// What is between the brackets that begin here.
+    /// Reads the content of the brackets that begin here.
     pub(super) fn inside<T>(
         &mut self,
         gap: Gap,
@@ -202,7 +202,7 @@ impl<'s, 'a> Cursor<'s, 'a> {
         Ok((open, parsed, self.take(gap)))
     }
 
-    /// Items that commas separate.
+    /// Reads items that commas separate.
     pub(super) fn items(
         &mut self,
         first: Gap,

@@ -1,7 +1,7 @@
 //! Splits Rust source into tokens and comments, each with its place, and pairs the brackets.
 //!
-//! The words of a macro crate are not enough here: they have no comments and no space. Only what
-//! matters for a layout is told apart, so a number such as `1.5` may be several tokens.
+//! The tokens of a macro crate are not enough here: they have no comments and no space. Only
+//! differences that matter for a layout are kept, so a number such as `1.5` may be several tokens.
 
 /// A part of the source that is not space.
 #[derive(Debug, Clone, Copy)]
@@ -33,12 +33,12 @@ pub enum Kind {
     Comment,
 }
 
-/// Why source cannot be laid out.
+/// The reason why source cannot be laid out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The offset of the token that is wrong.
+    /// The offset of the wrong token.
     pub at: usize,
-    /// What is wrong with it.
+    /// The mistake.
     pub message: String,
 }
 
@@ -57,7 +57,7 @@ pub struct Source<'a> {
     /// Its tokens, without the comments.
     pub tokens: Vec<Token<'a>>,
     comments: Vec<Token<'a>>,
-    /// For each bracket the token that closes or opens it; for other tokens the token itself.
+    /// For each bracket, its partner's index. For other tokens, the token itself.
     partners: Vec<usize>,
 }
 
@@ -106,7 +106,7 @@ impl<'a> Source<'a> {
     ///
     /// # Panics
     ///
-    /// There is no such token.
+    /// The source has fewer tokens.
     pub fn partner(&self, index: usize) -> usize {
         self.partners[index]
     }
@@ -124,7 +124,7 @@ impl<'a> Source<'a> {
         &self.comments
     }
 
-    /// All that is between this token and the one before it.
+    /// The text between this token and the one before it.
     pub(super) fn text_before(&self, index: usize) -> &'a str {
         let end = |token: &Token<'_>| token.start + token.text.len();
         let before = index
@@ -133,19 +133,19 @@ impl<'a> Source<'a> {
         &self.text[before..self.tokens[index].start]
     }
 
-    /// Whether there is an empty line between this token and the one before it.
+    /// Returns true if an empty line is between this token and the one before it.
     pub(super) fn has_empty_line_before(&self, index: usize) -> bool {
         let comments = self.comments_before(index).iter();
         let mut parts = comments.chain([&self.tokens[index]]);
         parts.any(|part| self.has_empty_line(part))
     }
 
-    /// Whether there is an empty line directly before a token or a comment.
+    /// Returns true if an empty line is directly before a token or a comment.
     pub(super) fn has_empty_line(&self, part: &Token<'_>) -> bool {
         self.space_before(part).matches('\n').count() > 1
     }
 
-    /// Whether a comment begins a line. Documentation always does.
+    /// Returns true if a comment begins a line. Documentation always does.
     pub(super) fn has_own_line(&self, comment: &Token<'_>) -> bool {
         let is_documentation = comment.text.starts_with("///") || comment.text.starts_with("//!");
         is_documentation || self.space_before(comment).contains('\n')
@@ -157,8 +157,8 @@ impl<'a> Source<'a> {
         &before[before.trim_end_matches(is_space).len()..]
     }
 
-    /// The width of the space at the beginning of the line that the token is in. A line that begins
-    /// inside a token, such as a literal, does not count as a line.
+    /// The width of the space at the beginning of the token's line. A line that begins inside a
+    /// token, such as a literal, does not count as a line.
     pub(super) fn indent_of(&self, token: &Token<'_>) -> usize {
         let mut token = token;
         let mut tokens = &self.tokens[..self
@@ -188,7 +188,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The width of space in which a tab is as wide as four blanks.
+/// The width of space. A tab is as wide as four blanks.
 pub(super) fn width_of_space(space: &str) -> usize {
     let width = |letter| match letter {
         '\t' => 4,
@@ -197,7 +197,7 @@ pub(super) fn width_of_space(space: &str) -> usize {
     space.chars().map(width).sum()
 }
 
-/// The characters that Rust takes for space.
+/// Returns true for the characters that Rust takes for space.
 pub(super) fn is_space(letter: char) -> bool {
     matches!(
         letter,
@@ -251,7 +251,7 @@ fn token(text: &str) -> Result<(Kind, usize), &'static str> {
     }
 }
 
-/// Whatever else is no space and no mark of ASCII can only be part of a name.
+/// Returns true for a character of a name: any character except space and marks of ASCII.
 fn is_word(letter: char) -> bool {
     letter == '_' || letter.is_ascii_alphanumeric() || !letter.is_ascii() && !is_space(letter)
 }
@@ -290,7 +290,7 @@ fn comment(text: &str) -> Option<Result<usize, &'static str>> {
     Some(Err("this comment is not closed"))
 }
 
-/// The length of a literal in such quotes, in which `\` escapes the next character.
+/// The length of a literal in these quotes, in which `\` escapes the next character.
 fn quoted(text: &str, quote: char) -> Result<usize, &'static str> {
     let mut escaped = false;
     for (at, letter) in text.char_indices().skip(1) {

@@ -1,4 +1,4 @@
-//! Widths of what is to be written on one line.
+//! Widths of text that is to be written on one line.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::lexer::{Kind, Source, Token};
 use super::parser::Parsed;
 use super::syntax::Gap;
 
-/// The longest line, if what is on it can be broken.
+/// The maximum width of a line, if its content can be broken.
 pub(super) const WIDEST: usize = 100;
 
 #[derive(Clone, Copy)]
@@ -22,19 +22,19 @@ impl<'s, 'a> Measure<'s, 'a> {
         Measure { source, parsed }
     }
 
-    /// The gap before a token. The bracket of the macro that comes after all tokens has none.
+    /// The gap before a token. The macro's closing bracket, after all tokens, has none.
     pub(super) fn gap(&self, index: usize) -> Gap {
         let gap = self.parsed.gaps.get(index - self.parsed.first);
         gap.copied().unwrap_or(Gap::NONE)
     }
 
-    /// Whether a token is left out on one line: a comma before a closing bracket.
+    /// Returns true if a token is left out on one line: a comma before a closing bracket.
     pub(super) fn is_left_out(&self, index: usize) -> bool {
         self.gap(index) == Gap::TrailingComma && self.source.comments_before(index).is_empty()
     }
 
-    /// The width of these tokens on one line, without what is before the first one. `None` if there
-    /// is a line break in them, or if they are wider than any line.
+    /// The width of these tokens on one line, without the gap before the first one. `None` if they
+    /// contain a line break, or are wider than any line.
     pub(super) fn width(&self, tokens: Range<usize>) -> Option<usize> {
         let mut width = 0;
         let first = tokens.start;
@@ -71,7 +71,7 @@ impl<'s, 'a> Measure<'s, 'a> {
         width
     }
 
-    /// The width of what comes before a token if it stays on the line. `None` if it cannot.
+    /// The width of the gap before a token if it stays on the line. `None` if it cannot.
     pub(super) fn width_before(&self, index: usize) -> Option<usize> {
         let comments = self.source.comments_before(index);
         let space = self.source.space_before(&self.source.tokens[index]);
@@ -101,7 +101,7 @@ impl<'s, 'a> Measure<'s, 'a> {
     }
 }
 
-/// Whether the last of these comments goes on to the end of its line.
+/// Returns true if the last of these comments extends to the end of its line.
 pub(super) fn ends_line(comments: &[Token<'_>]) -> bool {
     comments
         .last()

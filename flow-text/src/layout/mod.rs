@@ -1,9 +1,9 @@
 //! The layout of `flow!` in Rust source: [`lay_out`].
 //!
-//! A source is split into tokens (`lexer`), the `flow!` in it are found (`blocks`), parsed
+//! A source is split into tokens (`lexer`). Each `flow!` in it is found (`blocks`), parsed
 //! (`parser`, over a `cursor`) and written again (`printer`). The hard thing is that comments can
-//! be anywhere and must not get lost: the syntax consists of tokens, the comments before a token
-//! come with it, and a result with other tokens or comments than the source is refused.
+//! be anywhere and must not get lost. So the syntax consists of tokens, and a token carries the
+//! comments before it. A result with other tokens or comments than the source is refused.
 
 mod align;
 mod blocks;
@@ -26,9 +26,9 @@ pub use lexer::{Fault, Kind, Source, Token};
 /// A source with its `flow!` laid out.
 #[derive(Debug)]
 pub struct LaidOut {
-    /// The source.
+    /// The new text of the source.
     pub text: String,
-    /// Why some of them, or all, are as they were.
+    /// The reasons why some or all of them are unchanged.
     pub faults: Vec<Fault>,
 }
 
@@ -64,7 +64,7 @@ pub fn lay_out(text: &str) -> LaidOut {
         }
     };
     let style = style(&source);
-    // From the last to the first, so that the places of those before stay as they are.
+    // From the last to the first, so that the places of earlier ones do not change.
     for (open, close) in blocks::blocks(&source).into_iter().rev() {
         let (from, to) = (source.tokens[open].start + 1, source.tokens[close].start);
         match block(&source, open, close, style) {
@@ -75,7 +75,7 @@ pub fn lay_out(text: &str) -> LaidOut {
     laid_out
 }
 
-/// The line ends and the indentation of a file: as in its first lines that show them.
+/// The line ends and the indentation of a file, as its first lines have them.
 fn style(source: &Source<'_>) -> Style {
     let first_line = source.text.split_inclusive('\n').next();
     let mut indented = source
@@ -92,7 +92,7 @@ fn style(source: &Source<'_>) -> Style {
     }
 }
 
-/// What is between the brackets of a `flow!`, laid out.
+/// The content of the brackets of a `flow!`, laid out.
 fn block(source: &Source<'_>, open: usize, close: usize, style: Style) -> Result<String, Fault> {
     let mut parsed = parser::parse(source, open, close)?;
     align::align(source, &mut parsed);
@@ -147,14 +147,14 @@ fn print(
     printer.finish()
 }
 
-/// Whether two texts have the same tokens and comments, apart from commas before closing brackets.
+/// Compares the tokens and comments of two texts, except for commas before closing brackets.
 fn is_same(before: &str, after: &str) -> bool {
     let parts = |text| Source::new(text).ok().map(|source| essence(&source));
     let before = parts(before);
     before.is_some() && before == parts(after)
 }
 
-/// The tokens and the comments without what a layout may change.
+/// The tokens and the comments, without the parts that a layout may change.
 fn essence(source: &Source<'_>) -> (Vec<String>, Vec<Vec<String>>) {
     let is_trailing = |index: usize| {
         let next = source.tokens.get(index + 1);

@@ -1,7 +1,7 @@
 //! Parses the text of a `flow!`: its signature and its statements.
 //!
-//! Rust in it, such as a type or a value, is not parsed: it ends where the language of flows goes
-//! on. Names are not judged, so a flow that does not compile can have a layout.
+//! Rust in it, such as a type or a value, is not parsed: it ends where the language of flows
+//! resumes. Names are not checked, so a flow that does not compile can have a layout.
 
 use std::ops::Range;
 
@@ -9,19 +9,19 @@ use super::cursor::{Cursor, Rust};
 use super::lexer::{Fault, Kind, Source};
 use super::syntax::{Branch, Edge, Flow, Gap, Item, Line, List, Part, Segment, Statement};
 
-/// The syntax of a flow, and what comes before each token.
+/// The syntax of a flow, and the gap before each token.
 pub(super) struct Parsed {
     pub(super) flow: Flow,
     pub(super) gaps: Vec<Gap>,
-    /// The token that the first gap belongs to.
+    /// The token to which the first gap belongs.
     pub(super) first: usize,
 }
 
-/// Parses what is between these brackets.
+/// Parses the content of these brackets.
 ///
 /// # Errors
 ///
-/// It is not a flow.
+/// The content is not a flow.
 pub(super) fn parse(source: &Source<'_>, open: usize, close: usize) -> Result<Parsed, Fault> {
     let mut cursor = Cursor::new(source, open, close);
     let flow = cursor.flow()?;
@@ -262,7 +262,7 @@ impl Cursor<'_, '_> {
         }
     }
 
-    /// Brackets with something in them that stays as it is: `(5s)`.
+    /// Brackets with content that stays as it is: `(5s)`.
     fn group_of_one(&mut self) -> Result<(), Fault> {
         self.inside(Gap::NONE, |cursor| {
             cursor.rust(Gap::NONE, Rust::Content, "something in the brackets")
@@ -356,7 +356,7 @@ impl Cursor<'_, '_> {
     }
 
     /// A node, `start`, `end("label")`, `wait(5s)` or a fork, perhaps with the mapping of the edge
-    /// that leads there.
+    /// to it.
     fn step(&mut self, gap: Gap, segment: &mut Segment) -> Result<(), Fault> {
         if self.text(0) == "[" {
             segment.push(Part::List(self.fork(gap)?));

@@ -1,5 +1,5 @@
 //! Writes a parsed flow line by line. Each token and each comment is written once, in the order of
-//! the source; a layout decides only what is between them.
+//! the source. A layout decides only about the gaps between them.
 
 use std::ops::Range;
 
@@ -10,21 +10,21 @@ use super::measure::{Measure, WIDEST, ends_line};
 use super::parser::Parsed;
 use super::syntax::{Gap, List, Part, range};
 
-/// The width of one level.
+/// The width of one level of indentation.
 pub(super) const INDENT: usize = 4;
 
-/// Where a token goes.
+/// The place of a token.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// On this line, unless a comment before it ends the line.
     Here,
     /// On a new line that continues the statement, with this indentation.
     Below(usize),
-    /// On a new line with this indentation, after the empty line that the source may have there.
+    /// On a new line with this indentation, after the source's empty line, if it has one there.
     Line(usize),
 }
 
-/// What all lines of a file have.
+/// The style of all lines of a file.
 #[derive(Clone, Copy)]
 pub(super) struct Style {
     pub(super) line_end: &'static str,
@@ -41,13 +41,13 @@ pub(super) struct Printer<'s, 'a> {
     indent: usize,
     /// The indentation of a line that continues the statement.
     hanging: usize,
-    /// The width of what is still to come after the segments of a line: a comma, or nothing.
+    /// The width of the text that follows the segments of a line: a comma, or nothing.
     after: usize,
-    /// A token before which all is written.
+    /// A token whose gap is already written.
     led: Option<usize>,
     /// The first token of the piece of Rust that is written, and the indentation of its line.
     anchor: (usize, usize),
-    /// How much further right the lines of that piece are than in the source, once it is known.
+    /// The distance by which the lines of that piece move to the right, once it is known.
     shift: Option<isize>,
 }
 
@@ -95,7 +95,7 @@ impl<'s, 'a> Printer<'s, 'a> {
         self.push(self.source.tokens[index].text);
     }
 
-    /// Writes what is before a token: comments and space.
+    /// Writes the comments and the space before a token.
     pub(super) fn lead(&mut self, index: usize, place: Place) {
         self.led = Some(index);
         let gap = self.measure.gap(index);
@@ -143,7 +143,7 @@ impl<'s, 'a> Printer<'s, 'a> {
         self.shift = None;
     }
 
-    /// Writes what the source has before a token. Its lines keep their distance from the first one.
+    /// Writes the source's text before a token. Its lines keep their distance from the first.
     fn as_written(&mut self, index: usize) {
         let token = self.source.tokens[index];
         let comments = self.source.comments_before(index);
@@ -185,8 +185,8 @@ impl<'s, 'a> Printer<'s, 'a> {
         self.push_comment(comment, shift);
     }
 
-    /// Writes a comment. Its lines move with the first one, unless they are documentation, whose
-    /// text they are part of.
+    /// Writes a comment. Its lines move with the first one, except in documentation, where they are
+    /// part of the text.
     fn push_comment(&mut self, comment: &Token<'_>, shift: isize) {
         let is_documentation = comment.text.starts_with("/**") || comment.text.starts_with("/*!");
         if shift == 0 || is_documentation {
@@ -233,7 +233,7 @@ impl<'s, 'a> Printer<'s, 'a> {
         }
     }
 
-    /// Writes segments on one line, or goes on below before one that does not fit.
+    /// Writes segments on one line, and begins a new line before each one that does not fit.
     pub(super) fn line(&mut self, segments: &[Vec<Part>], indent: usize) {
         let outer = std::mem::replace(&mut self.hanging, indent + INDENT);
         for (at, segment) in segments.iter().enumerate() {
@@ -251,8 +251,8 @@ impl<'s, 'a> Printer<'s, 'a> {
         self.hanging = outer;
     }
 
-    /// Writes a segment on one line, or with its lists broken: the last one, if what is before it
-    /// fits, and otherwise one after the other.
+    /// Writes a segment on one line, or with its lists broken: only the last one, if the text
+    /// before it fits, and otherwise one after the other.
     fn segment(&mut self, segment: &[Part]) {
         let mut rest = segment;
         while !rest.is_empty() && !self.fits(range(rest), self.column) {
@@ -289,8 +289,8 @@ impl<'s, 'a> Printer<'s, 'a> {
         self.close(list.close, indent);
     }
 
-    /// Writes a closing brace on a line of its own, or directly after the opening one if there is
-    /// nothing between them.
+    /// Writes a closing brace on a line of its own, or directly after the opening one if nothing is
+    /// between them.
     pub(super) fn close(&mut self, close: usize, indent: usize) {
         let is_empty = self.source.partner(close) + 1 == close;
         if !is_empty || !self.source.comments_before(close).is_empty() {
@@ -308,7 +308,7 @@ impl<'s, 'a> Printer<'s, 'a> {
         }
     }
 
-    /// Whether these tokens fit on a line after this column.
+    /// Returns true if these tokens fit on a line after this column.
     fn fits(&self, tokens: Range<usize>, column: usize) -> bool {
         let before = if self.led == Some(tokens.start) {
             Some(0)
@@ -321,7 +321,7 @@ impl<'s, 'a> Printer<'s, 'a> {
             .is_some_and(|(before, width)| column + before + width + self.after <= WIDEST)
     }
 
-    /// Whether a segment that does not fit on one line can begin on this one.
+    /// Returns true if a segment that does not fit on one line can begin on this one.
     fn begins_here(&self, segment: &[Part]) -> bool {
         let tokens = range(segment);
         match segment.iter().rev().find_map(Part::breakable) {
@@ -340,7 +340,7 @@ fn distance(from: usize, to: usize) -> isize {
     to.cast_signed() - from.cast_signed()
 }
 
-/// The width of space that is this much further right, or all the way to the left.
+/// The width of space after a shift to the right, or 0 if it would be negative.
 fn shifted(space: &str, shift: isize) -> usize {
     width_of_space(space).saturating_add_signed(shift)
 }

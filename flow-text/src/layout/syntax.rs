@@ -1,13 +1,13 @@
-//! What is between the brackets of `flow!`, as far as its layout depends on it.
+//! The content of the brackets of `flow!`, to the extent that its layout depends on it.
 
 use std::ops::Range;
 
 /// A whole flow. Numbers are the indices of tokens.
 #[derive(Debug)]
 pub(super) struct Flow {
-    /// `#[…]`, each for a line of its own.
+    /// The attributes `#[…]`, each on a line of its own.
     pub(super) attributes: Vec<Range<usize>>,
-    /// From the visibility to the `{`.
+    /// The tokens from the visibility to the `{`.
     pub(super) head: Line,
     pub(super) statements: Vec<Statement>,
     /// The `}`.
@@ -35,14 +35,14 @@ pub(super) struct Edge {
 /// `branch name(keys) { … }`
 #[derive(Debug)]
 pub(super) struct Branch {
-    /// Up to the `{`.
+    /// The tokens up to the `{`.
     pub(super) head: Line,
     pub(super) cases: Vec<Item>,
     /// The `}`.
     pub(super) close: usize,
 }
 
-/// Text that is on one line if it fits. Otherwise a line begins before one of its segments.
+/// Text on one line, if it fits. Otherwise lines begin before some of its segments.
 #[derive(Debug, Default)]
 pub(super) struct Line {
     pub(super) segments: Vec<Segment>,
@@ -63,7 +63,7 @@ pub(super) struct List {
     pub(super) open: usize,
     pub(super) items: Vec<Item>,
     pub(super) close: usize,
-    /// Whether a comma ends the last item where each has a line of its own.
+    /// True if a comma ends the last item when each has a line of its own.
     pub(super) trailing_comma: bool,
 }
 
@@ -73,14 +73,14 @@ pub(super) struct Item {
     pub(super) comma: Option<usize>,
 }
 
-/// What comes before a token if it stays on the line.
+/// The gap before a token if it stays on the line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Gap {
     /// This many blanks.
     Blanks(usize),
-    /// What the source has there.
+    /// The text that the source has there.
     AsWritten,
-    /// Nothing, and the token is a comma after the last item of a list. It is left out if the list
+    /// An empty gap before a comma after the last item of a list. The comma is left out if the list
     /// is on one line.
     TrailingComma,
 }
@@ -91,7 +91,7 @@ impl Gap {
 }
 
 impl Statement {
-    /// Its first token.
+    /// The index of the first token.
     pub(super) fn first(&self) -> usize {
         match self {
             Statement::Plain(line) => line.first(),
@@ -102,21 +102,21 @@ impl Statement {
 }
 
 impl Line {
-    /// Its first token.
+    /// The index of the first token.
     pub(super) fn first(&self) -> usize {
         range(&self.segments[0]).start
     }
 }
 
 impl List {
-    /// From bracket to bracket.
+    /// The tokens from bracket to bracket.
     pub(super) fn tokens(&self) -> Range<usize> {
         self.open..self.close + 1
     }
 }
 
 impl Part {
-    /// The list, if it has items that can get lines of their own.
+    /// The list, if it has items that can have lines of their own.
     pub(super) fn breakable(&self) -> Option<&List> {
         match self {
             Part::List(list) if !list.items.is_empty() => Some(list),
@@ -132,7 +132,7 @@ impl Part {
     }
 }
 
-/// The tokens of these parts, which follow each other.
+/// The tokens of these consecutive parts.
 pub(super) fn range(parts: &[Part]) -> Range<usize> {
     match parts {
         [] => 0..0,

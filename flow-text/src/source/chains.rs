@@ -14,28 +14,28 @@ use super::unsaid::Found;
 
 /// The statements with the edges of a flow.
 pub(super) struct Statements<'a> {
-    /// Each without its semicolon.
+    /// The lines, each without its semicolon.
     pub(super) lines: Vec<String>,
-    /// The nodes in the order in which they have to be in the document.
+    /// The nodes in the order that the document has to have.
     pub(super) order: Vec<&'a str>,
-    /// The pauses that would have another name than their id.
+    /// The pauses whose name would differ from their id.
     pub(super) renamed: Vec<(&'a str, String)>,
 }
 
-/// Writes each edge and each end once: those of the document in their order, in chains where one
-/// continues from where the one before it leads.
+/// Writes each edge and each end of the document once, in their order. A chain continues from the
+/// target of the edge before.
 pub(super) struct Chains<'a, 'n> {
     nodes: &'n Nodes<'a>,
     ends: Vec<EndDocument>,
     routes: Routes<'a>,
     written_edges: Vec<bool>,
     written_ends: Vec<bool>,
-    /// The edges and ends before these are written.
+    /// The edges and ends before these indices are written.
     first_edge: usize,
     first_end: usize,
     /// The pauses that an edge leads to.
     waits: HashSet<&'a str>,
-    /// The nodes that were mentioned, in this order.
+    /// The nodes that were mentioned, in order.
     mentioned: Vec<&'a str>,
     seen: HashSet<&'a str>,
     /// The order in which edges reach the nodes.
@@ -156,8 +156,8 @@ impl<'a, 'n> Chains<'a, 'n> {
         lines
     }
 
-    /// The next edge or end that begins a statement: that of the node that was reached first, of its
-    /// first action. Edges keep their order, and so do ends.
+    /// The next edge or end that begins a statement: the first action of the node that was reached
+    /// first. Edges keep their order, and so do ends.
     fn next(&mut self) -> Option<Route> {
         self.pass_written();
         let edges = self.unwritten_edges();
@@ -178,7 +178,7 @@ impl<'a, 'n> Chains<'a, 'n> {
             .map(|(_, route)| route)
     }
 
-    /// Moves past the first edges and ends if they are written, so that they are not looked at again.
+    /// Moves past the first edges and ends that are written, so that they are not searched again.
     fn pass_written(&mut self) {
         while self.written_edges.get(self.first_edge) == Some(&true) {
             self.first_edge += 1;
@@ -198,7 +198,7 @@ impl<'a, 'n> Chains<'a, 'n> {
         all.filter(|index| !self.written_ends[*index])
     }
 
-    /// The position of a node and of its action. `None` for a pause, which no statement begins with.
+    /// The position of a node and its action. `None` for a pause, which cannot begin a statement.
     fn position(&self, id: &str, condition: Option<&str>) -> Option<[usize; 3]> {
         let reached = self.reached.get(id).copied().unwrap_or(usize::MAX);
         let index = *self.nodes.by_id.get(id)?;
@@ -233,7 +233,7 @@ impl<'a, 'n> Chains<'a, 'n> {
         line
     }
 
-    /// Writes a route, and those that continue from where it leads.
+    /// Writes a route, and those that continue from its target.
     fn chain(&mut self, route: Route, line: &mut String, unsaid: &mut Found) {
         let mut next = Some(route);
         while let Some(route) = next {
@@ -242,7 +242,7 @@ impl<'a, 'n> Chains<'a, 'n> {
         }
     }
 
-    /// Adds ` >> target`. Returns the node that it leads to.
+    /// Adds ` >> target`. Returns the target node.
     fn follow(
         &mut self,
         route: Route,
@@ -268,8 +268,8 @@ impl<'a, 'n> Chains<'a, 'n> {
         Some(node)
     }
 
-    /// The default action of the last node of a chain, if it comes next. After a pause, it comes
-    /// next in any case.
+    /// The default action of the last node of a chain, if it comes next. After a pause, it always
+    /// comes next.
     fn continuation(&mut self, last: &NodeDocument) -> Option<Route> {
         self.pass_written();
         let id = last.id.as_str();
@@ -297,7 +297,7 @@ impl<'a, 'n> Chains<'a, 'n> {
         edge.or(end.map(Route::End))
     }
 
-    /// A step that an edge leads to.
+    /// A step as the target of an edge.
     fn target(&mut self, node: &'a NodeDocument, pointer: &str, unsaid: &mut Found) -> String {
         if node.r#type == types::WAIT && !self.waits.insert(&node.id) {
             let message = format!(
@@ -365,7 +365,7 @@ impl<'a, 'n> Chains<'a, 'n> {
         }
     }
 
-    /// Reports the edges that no statement can begin with.
+    /// Reports the edges that cannot begin a statement.
     fn report_rest(&self, unsaid: &mut Found) {
         let edges = self.nodes.flow.edges.iter().enumerate();
         for (index, edge) in edges.filter(|(index, _)| !self.written_edges[*index]) {
@@ -430,7 +430,7 @@ fn keys(mappings: &Map<String, Value>, pointer: &str, unsaid: &mut Found) -> Str
     }
 }
 
-/// The ends of a document without any: there, a node without edges and actions ends the flow.
+/// The ends of a document that lists none. There, a node without edges and actions ends the flow.
 fn silent_ends(nodes: &Nodes<'_>) -> Vec<EndDocument> {
     let flow = nodes.flow;
     let owners = flow.owners();

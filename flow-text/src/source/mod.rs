@@ -1,9 +1,9 @@
-//! Writes a document as the `flow!` that it could have come from.
+//! Writes a document as a `flow!` that could have produced it.
 //!
 //! The hard thing is that the text has to compile to the same document. A node without a
-//! declaration has the name and the settings of its function or type, and its position follows
-//! from the edges; so nodes are declared where that would not be what the document says
-//! (`nodes`). Edges are written in their order, as chains (`chains`).
+//! declaration has the name and the settings of its function or type, and its position follows from
+//! the edges. So a node is declared if the document differs from that (`nodes`). Edges are written
+//! in their order, as chains (`chains`).
 
 mod chains;
 mod nodes;
@@ -23,12 +23,12 @@ use unsaid::Found;
 
 pub use unsaid::Unsaid;
 
-/// The flow as `flow!`, with the flows inside it before it.
+/// The flow as `flow!`, after the flows inside it.
 ///
-/// The text needs the functions, types and derived traits that the flow names in scope. Where it is
-/// compiled, the flow describes itself by the same document; only a pause may come later among its
-/// nodes, since it cannot be declared and the nodes with a retry or a timeout are. A flow that is
-/// not sound gives text that does not compile: see [`FlowDocument::check`].
+/// The text needs the functions, types and derived traits that the flow names in scope. The
+/// compiled flow has the same document, except that a pause may come later among its nodes. A pause
+/// cannot be declared, while nodes with a retry or a timeout are. A flow that is not sound gives
+/// text that does not compile: see [`FlowDocument::check`].
 ///
 /// # Examples
 ///
@@ -57,8 +57,8 @@ pub use unsaid::Unsaid;
 ///
 /// # Errors
 ///
-/// Everything in the document that `flow!` cannot say, such as values of settings, which are Rust
-/// values in a program, or an id that is not a name in Rust.
+/// Everything in the document that `flow!` cannot express, such as values of settings, which are
+/// Rust values in a program, or an id that is not a name in Rust.
 pub fn source(flow: &FlowDocument) -> Result<String, Vec<Unsaid>> {
     sources([flow])
 }
@@ -67,8 +67,8 @@ pub fn source(flow: &FlowDocument) -> Result<String, Vec<Unsaid>> {
 ///
 /// # Errors
 ///
-/// As [`source`], for all of the flows. The pointers are those in each flow. Two different flows
-/// may not have the same name.
+/// See [`source`]. The errors of all flows are returned, with pointers into each flow. Two
+/// different flows may not have the same name.
 pub fn sources<'a>(
     flows: impl IntoIterator<Item = &'a FlowDocument>,
 ) -> Result<String, Vec<Unsaid>> {
@@ -105,14 +105,13 @@ struct Blocks {
 /// One `flow!`.
 struct Block {
     head: String,
-    /// The `namespace`, if it is not the one that follows from the name. The flow inside another
-    /// one does not say.
+    /// The `namespace`, if it does not follow from the name. An inner flow has none.
     namespace: Option<String>,
     statements: String,
 }
 
 impl Blocks {
-    /// Adds the flows inside this one, and then itself.
+    /// Adds the flows inside this one, and then the flow itself.
     fn add(&mut self, flow: &FlowDocument, pointer: &str, is_outermost: bool) {
         for (index, node) in flow.nodes.iter().enumerate() {
             let Some(inner) = &node.internal_flow else {
@@ -227,7 +226,7 @@ fn parameters(schema: &Schema, pointer: &str, unsaid: &mut Found) -> String {
     format!("({})", parameters.join(", "))
 }
 
-/// The default of a value as Rust, if it has one. One that Rust cannot say is reported.
+/// The default of a value as Rust, if it has one. Reports a default that Rust cannot express.
 fn default(
     schema: &Schema,
     name: &str,

@@ -1,4 +1,4 @@
-//! The declarations of nodes, and which nodes need one.
+//! The declarations of nodes, and the choice of nodes that need one.
 
 use std::collections::{HashMap, HashSet};
 
@@ -111,7 +111,7 @@ impl<'a> Nodes<'a> {
         text
     }
 
-    /// The nodes in the order of the document; names of pauses are left to chance.
+    /// The nodes in the order of the document. The names of pauses are not compared.
     fn order_of_document(&self) -> Vec<&'a str> {
         self.flow
             .nodes
@@ -120,7 +120,7 @@ impl<'a> Nodes<'a> {
             .collect()
     }
 
-    /// The order of the nodes that are declared, after which come those that edges mention.
+    /// The order of the declared nodes. The nodes that edges mention follow them.
     pub(super) fn order_of_declarations(&self) -> Vec<&'a str> {
         let nodes = || self.flow.nodes.iter();
         let is_branch = |node: &&NodeDocument| node.r#type == types::BRANCH;
@@ -132,7 +132,7 @@ impl<'a> Nodes<'a> {
             .collect()
     }
 
-    /// The order of the nodes that only loops name, which come last.
+    /// The order of the nodes that only loops name. They come last.
     pub(super) fn order_of_hidden(&self) -> Vec<&'a str> {
         let bodies = self.flow.nodes.iter().filter_map(NodeDocument::body);
         bodies.filter(|body| self.hidden.contains(body)).collect()
@@ -157,7 +157,7 @@ impl<'a> Nodes<'a> {
         self.declared.extend(ids);
     }
 
-    /// Reports what `flow!` cannot say of a node.
+    /// Reports everything about a node that `flow!` cannot express.
     fn check(&self, node: &NodeDocument, unsaid: &mut Found) {
         let at = self.at(node);
         let is_named = node.r#type != types::WAIT && !self.hidden.contains(node.id.as_str());
@@ -292,7 +292,7 @@ pub(super) fn name_of(id: &str) -> Option<String> {
     rust::ident(id).filter(|_| !RESERVED_NAMES.contains(&id))
 }
 
-/// The path of a node, as Rust writes it, and its name without generic arguments.
+/// The path of a node in Rust, and its name without generic arguments.
 pub(super) fn path_of(node: &NodeDocument) -> (String, String) {
     let text = match node.r#type.as_str() {
         types::HUMAN => text_param(&node.params, "expects"),
@@ -302,7 +302,7 @@ pub(super) fn path_of(node: &NodeDocument) -> (String, String) {
     path.unwrap_or_else(|| (text.to_owned(), text.to_owned()))
 }
 
-/// Whether a node has to be declared: without a declaration, it would be another one.
+/// Returns true if a node has to be declared, because it would otherwise be another one.
 fn needs_declaration(node: &NodeDocument) -> bool {
     let has_settings = node.settings.retry.is_some() || node.settings.timeout.is_some();
     match node.r#type.as_str() {
@@ -317,7 +317,7 @@ fn needs_declaration(node: &NodeDocument) -> bool {
     }
 }
 
-/// Whether a node without a declaration has a value, or needs none.
+/// Returns true if a node without a declaration has a value, or needs none.
 fn has_value(node: &NodeDocument) -> bool {
     let name = path_of(node).1;
     let is_type = name.starts_with(char::is_uppercase);
@@ -327,7 +327,7 @@ fn has_value(node: &NodeDocument) -> bool {
     }
 }
 
-/// `fork`, `fork_2`: the name of a node without one.
+/// Returns true for the name of a node without one: `fork`, `fork_2`.
 fn is_anonymous(id: &str, word: &str) -> bool {
     let number = id.strip_prefix(word).map(|rest| rest.strip_prefix('_'));
     match number {

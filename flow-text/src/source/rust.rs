@@ -7,13 +7,13 @@ use serde_json::{Number, Value};
 
 use crate::layout::{Kind, Source};
 
-/// The name as Rust writes it. `None` if it is not a name.
+/// The name in Rust. `None` if it is not a name.
 pub(super) fn ident(name: &str) -> Option<String> {
     rust_name(name).map(Cow::into_owned)
 }
 
-/// The name of a function, a type or a flow, with generic arguments if it has some: as Rust writes
-/// it, and without the arguments.
+/// The name of a function, a type or a flow: in Rust, with its generic arguments if it has some,
+/// and without the arguments.
 pub(super) fn path(text: &str) -> Option<(String, &str)> {
     let name = text.split('<').next().unwrap_or(text);
     let arguments = &text[name.len()..];
@@ -22,7 +22,7 @@ pub(super) fn path(text: &str) -> Option<(String, &str)> {
     Some((ident(name)? + arguments, name))
 }
 
-/// Whether the text can be a type: nothing in it ends the type.
+/// Returns true if the text can be a type: no part of it ends the type.
 pub(super) fn is_type(text: &str) -> bool {
     let mut angles = 0_usize;
     let ends = |token: &str| match token {
@@ -44,7 +44,7 @@ pub(super) fn is_type(text: &str) -> bool {
     is_closed(text, ends) && angles == 0
 }
 
-/// Whether the text is the path of a function, without generic arguments.
+/// Returns true if the text is the path of a function, without generic arguments.
 pub(super) fn is_path(text: &str) -> bool {
     let is_part =
         |part: &str| ident(part).is_some() || matches!(part, "crate" | "self" | "super" | "Self");
@@ -52,13 +52,13 @@ pub(super) fn is_path(text: &str) -> bool {
     text.split("::").all(is_part)
 }
 
-/// Whether the text can be the condition of a branch.
+/// Returns true if the text can be the condition of a branch.
 pub(super) fn is_condition(text: &str) -> bool {
     is_closed(text, |token| matches!(token, ";" | "=>"))
 }
 
-/// Whether the text has closed brackets and quotes, no comments, and outside of brackets nothing
-/// that ends it.
+/// Returns true if the text has closed brackets and quotes, no comments, and no token outside of
+/// brackets that ends it.
 fn is_closed(text: &str, mut ends: impl FnMut(&str) -> bool) -> bool {
     let Ok(source) = Source::new(text) else {
         return false;
@@ -81,8 +81,8 @@ pub(super) fn literal(text: &str) -> String {
     format!("{text:?}")
 }
 
-/// The JSON as an expression of this type. `None` if it is not a literal of a type of the language,
-/// or a list of them.
+/// The JSON as an expression of this type. `None` if the type is not one with literals, or a list
+/// of such a type.
 pub(super) fn value(json: &Value, rust_type: &str) -> Option<String> {
     let item = rust_type.strip_prefix("Vec<");
     if let (Some(item), Value::Array(items)) = (item.and_then(|rest| rest.strip_suffix('>')), json)
@@ -110,7 +110,7 @@ pub(super) fn value(json: &Value, rust_type: &str) -> Option<String> {
     }
 }
 
-/// Whether the number is one of this type of whole numbers.
+/// Returns true if the number fits this integer type.
 fn is_in(number: &Number, rust_type: &str) -> bool {
     let text = number.to_string();
     match rust_type {
@@ -128,7 +128,7 @@ fn is_in(number: &Number, rust_type: &str) -> bool {
     }
 }
 
-/// A documentation comment, with a line break at its end.
+/// A documentation comment that ends with a line break.
 pub(super) fn documentation(text: Option<&str>) -> String {
     let Some(text) = text else {
         return String::new();

@@ -1,19 +1,19 @@
-//! What `flow!` cannot say.
+//! Parts of a document that `flow!` cannot express.
 
 use std::fmt;
 
 use flow_spec::visible;
 
-/// Something in a document that `flow!` cannot say.
+/// A part of a document that `flow!` cannot express.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unsaid {
-    /// Where it is in the document, as a JSON pointer.
+    /// The JSON pointer of the part.
     pub pointer: String,
-    /// What it is: one sentence without a full stop.
+    /// The reason: one sentence without a full stop.
     pub message: String,
 }
 
-/// What cannot be said, as it is found.
+/// The parts found so far.
 #[derive(Default)]
 pub(super) struct Found(pub(super) Vec<Unsaid>);
 
@@ -26,7 +26,7 @@ impl Found {
     }
 }
 
-/// The place and the message.
+/// Prints the place and the message.
 impl fmt::Display for Unsaid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let place = match self.pointer.as_str() {

@@ -1,4 +1,4 @@
-//! Puts the events of a YAML parser together to values and their places.
+//! Assembles the events of a YAML parser into values and their places.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,18 +13,18 @@ use crate::tree::{Field, Inside, Mark, Tree, inside};
 
 use super::scalar;
 
-/// The largest number of lists and objects in one another, as in JSON.
+/// The maximum depth of lists and objects, as in JSON.
 const DEEPEST: usize = 127;
 
-/// The largest size in bytes of all values that anchors and aliases copy.
+/// The maximum size in bytes of all values that anchors and aliases copy.
 const MOST_COPIED: usize = 4 << 20;
 
 /// Reads YAML.
 ///
 /// # Errors
 ///
-/// It is not YAML, or more than one document; it nests too deep, or its anchors and aliases copy
-/// too much.
+/// The text is not YAML, has more than one document, or nests too deep, or its anchors and aliases
+/// copy too much.
 pub(crate) fn read(text: &str) -> Result<Content, Problem> {
     let options = granit_parser::options! {
         emit_unresolved_aliases: true,
@@ -46,12 +46,12 @@ pub(crate) fn read(text: &str) -> Result<Content, Problem> {
     })
 }
 
-/// What the events have become so far.
+/// The values read so far.
 #[derive(Default)]
 struct Reader {
     /// The value of the document, once it is complete.
     root: Option<(Value, Tree)>,
-    /// The lists and objects that are not complete, from the outermost one on.
+    /// The lists and objects that are not complete, starting with the outermost one.
     open: Vec<Open>,
     anchors: HashMap<usize, (Value, Arc<Tree>)>,
     /// The number of values, names among them.
@@ -77,7 +77,7 @@ enum Collection {
 struct Object {
     map: Map<String, Value>,
     fields: Vec<Field>,
-    /// Where each name stands first.
+    /// The first place of each name.
     first: HashMap<String, Mark>,
     /// The name whose value comes next.
     next: Option<Name>,
@@ -298,7 +298,7 @@ impl Reader {
         self.lost.get_or_insert((place(span.start), what));
     }
 
-    /// Notes that a value is copied.
+    /// Counts a value that is copied.
     fn copy(&mut self, value: &Value, mark: Mark) -> Result<(), Problem> {
         self.copied = self.copied.saturating_add(size(value));
         if self.copied <= MOST_COPIED {
@@ -336,7 +336,7 @@ fn tree_of(span: Span) -> Tree {
     }
 }
 
-/// About as many bytes as the value takes in memory.
+/// The approximate size of the value in memory, in bytes.
 fn size(value: &Value) -> usize {
     let inside = match value {
         Value::String(text) => text.len(),

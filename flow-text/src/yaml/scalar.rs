@@ -1,4 +1,4 @@
-//! What a scalar without quotes means: the core schema of YAML 1.2.
+//! The meaning of a scalar without quotes: the core schema of YAML 1.2.
 
 use serde_json::{Number, Value};
 
@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 ///
 /// # Errors
 ///
-/// It is a number that JSON does not have.
+/// The scalar is a number that JSON does not have.
 pub(super) fn value(text: &str) -> Result<Value, &'static str> {
     Ok(match text {
         "" | "~" | "null" | "Null" | "NULL" => Value::Null,
@@ -21,14 +21,14 @@ pub(super) fn value(text: &str) -> Result<Value, &'static str> {
     })
 }
 
-/// `.inf`, `-.inf`, `.nan`
+/// Returns true for `.inf`, `-.inf` and `.nan`.
 fn is_special(text: &str) -> bool {
     let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
     matches!(unsigned, ".inf" | ".Inf" | ".INF") || matches!(text, ".nan" | ".NaN" | ".NAN")
 }
 
-/// A number, as JSON has it: 64 bits if it is whole and fits, and otherwise a double. `None` if the
-/// text is not a number; no number if it is too large for a double.
+/// A number as in JSON: 64 bits if it is an integer and fits, and otherwise a double. `None` if the
+/// text is not a number, and `Some(None)` if it is too large for a double.
 fn number(text: &str) -> Option<Option<Number>> {
     for (prefix, radix) in [("0o", 8), ("0x", 16)] {
         if let Some(digits) = text.strip_prefix(prefix)
@@ -56,7 +56,7 @@ fn number(text: &str) -> Option<Option<Number>> {
     Some(text.parse().ok().and_then(Number::from_f64))
 }
 
-/// Digits with a point or an exponent: `1.5`, `.5`, `1.`, `1e9`.
+/// Returns true for digits with a point or an exponent: `1.5`, `.5`, `1.`, `1e9`.
 fn is_float(text: &str) -> bool {
     let (mantissa, exponent) = match text.split_once(['e', 'E']) {
         Some((mantissa, exponent)) => (mantissa, Some(exponent)),
@@ -141,7 +141,7 @@ mod tests {
         }
     }
 
-    /// What both formats can write is the same number in both.
+    /// A number that both formats can write is the same in both.
     #[test]
     fn numbers_are_those_of_json() {
         for text in [

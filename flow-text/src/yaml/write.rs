@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use super::scalar;
 
-/// The longest name before a colon, in characters. YAML asks for a mark before a longer one.
+/// The maximum length of a name in characters. YAML requires a mark before a longer one.
 const LONGEST_NAME: usize = 1024;
 
 /// The flow as YAML: one line for each value, and quotes only where a reader of YAML 1.1 or 1.2
@@ -46,7 +46,7 @@ pub fn to_yaml(flow: &FlowDocument) -> String {
     text
 }
 
-/// Writes the fields of an object that has some. The first line is indented already.
+/// Writes the fields of a non-empty object. The first line is already indented.
 fn object(text: &mut String, map: &Map<String, Value>, indent: usize) {
     for (index, (name, value)) in map.iter().enumerate() {
         if index > 0 {
@@ -81,7 +81,7 @@ fn object(text: &mut String, map: &Map<String, Value>, indent: usize) {
     }
 }
 
-/// Writes the items of a list that has some. The first line is indented already.
+/// Writes the items of a non-empty list. The first line is already indented.
 fn list(text: &mut String, items: &[Value], indent: usize) {
     for (index, item) in items.iter().enumerate() {
         if index > 0 {
@@ -96,7 +96,7 @@ fn list(text: &mut String, items: &[Value], indent: usize) {
     }
 }
 
-/// Writes a value without values in it, and ends its line.
+/// Writes a value without inner values, and ends its line.
 fn scalar(text: &mut String, value: &Value, indent: usize) {
     match value {
         Value::String(string) => match block(string) {
@@ -132,7 +132,7 @@ fn block(text: &str) -> Option<&'static str> {
     })
 }
 
-/// A string on one line: without quotes if it is still a string then.
+/// A string on one line, without quotes if it is a string without them.
 fn one_line(text: &str) -> String {
     if is_plain(text) {
         text.to_owned()
@@ -141,7 +141,7 @@ fn one_line(text: &str) -> String {
     }
 }
 
-/// Whether a string can be written without quotes, also for readers of YAML 1.1.
+/// Returns true if a string can be written without quotes, also for readers of YAML 1.1.
 fn is_plain(text: &str) -> bool {
     let is_string = matches!(scalar::value(text), Ok(Value::String(_)));
     let lower = text.to_ascii_lowercase();
@@ -160,13 +160,13 @@ fn is_plain(text: &str) -> bool {
         && deceptive(text).all(is_printed)
 }
 
-/// `2.0.0` is a string for every reader, other than `1_000` or `12:30`.
+/// Returns true for `2.0.0`, a string for every reader, unlike `1_000` or `12:30`.
 fn is_version(text: &str) -> bool {
     let parts = text.split('.');
     parts.clone().count() > 2 && parts.clone().all(|part| part.parse::<u32>().is_ok())
 }
 
-/// Characters that YAML allows outside of quotes, and that look like what they are.
+/// Returns true for characters that YAML allows outside of quotes and that do not deceive.
 fn is_printed((letter, deceives): (char, bool)) -> bool {
     !deceives && !matches!(letter, '\u{fffe}' | '\u{ffff}')
 }

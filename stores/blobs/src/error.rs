@@ -8,7 +8,7 @@ use flow_store::StoreError;
 
 type Source = Box<dyn Error + Send + Sync>;
 
-/// What could not be done.
+/// The attempted operation.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
     #[error("the folder `{}` cannot be used for blobs", .folder.display())]

@@ -1,9 +1,9 @@
 //! Blobs in a folder.
 //!
-//! A value is written to a file of another name, which is renamed when its content is on the disk.
-//! `LocalFileSystem` of `object_store` does so too, but it leaves half of a file where a process has
-//! crashed, lets everybody on the machine read what it writes, and does not wait until a folder that
-//! another task has just made is on the disk.
+//! A value is written to a file with another name, which is renamed once its content is on the
+//! disk. `LocalFileSystem` of `object_store` does so too, but leaves half a file after a crash,
+//! lets everybody on the machine read it, and does not wait until a folder that another task has
+//! just created is on the disk.
 
 use std::fs::{self, DirBuilder, File};
 use std::io::{self, ErrorKind, Write as _};
@@ -17,20 +17,20 @@ use tempfile::NamedTempFile;
 
 use crate::error::Failure;
 
-/// The folder of the files that are being written. No blob's folder has such a name.
+/// The folder of files in progress. No blob's folder has such a name.
 const NEW: &str = ".new";
 
-/// Nobody writes to a file for so long: who did has crashed.
+/// The age at which a file in progress is left over from a crash.
 const LEFT_BEHIND: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// How often a folder is made again that somebody else removes, since it is empty.
+/// The number of times that a folder is created again if somebody else removes it while empty.
 const TRIES: usize = 100;
 
 /// Keeps blobs in a folder: each execution has a folder in it, and each blob is a file.
 ///
-/// All processes on the store have to see the same folder. A network drive will do if a file that
-/// was renamed is seen by all at once, as with NFS. Back it up after the store, never before: a blob
-/// is written before the row that names it.
+/// All processes on the store have to see the same folder. A network drive works if all see a
+/// renamed file at once, as with NFS. Back the folder up after the store, never before: a blob is
+/// written before the row that names it.
 ///
 /// # Examples
 ///
@@ -56,12 +56,12 @@ pub struct FolderBlobs {
 }
 
 impl FolderBlobs {
-    /// Opens a folder, or makes it. What is made can be read and written only by its owner, if the
-    /// system has such permissions; an existing folder keeps its permissions.
+    /// Opens a folder, or creates it. Only the owner can read and write a new folder, if the system
+    /// has such permissions; an existing folder keeps its permissions.
     ///
     /// # Errors
     ///
-    /// There is something that is not a folder, or it cannot be written to.
+    /// The path is not a folder, or it cannot be written to.
     pub async fn open(folder: impl AsRef<Path>) -> Result<FolderBlobs, StoreError> {
         let folder = folder.as_ref();
         let given = folder.to_owned();
@@ -116,7 +116,7 @@ impl Blobs for FolderBlobs {
     }
 }
 
-/// Runs what waits for a disk, in a thread for such things.
+/// Runs a blocking operation in a thread for such operations.
 async fn blocking<T: Send + 'static>(
     run: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> io::Result<T> {
@@ -126,7 +126,7 @@ async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Opens or makes the folder, and returns its absolute path.
+/// Opens or creates the folder, and returns its absolute path.
 fn prepare(given: &Path) -> io::Result<PathBuf> {
     let root = std::path::absolute(given)?;
     match if_there(fs::metadata(&root))? {
@@ -137,8 +137,8 @@ fn prepare(given: &Path) -> io::Result<PathBuf> {
         Some(_) => {}
         None => make(&root)?,
     }
-    // If somebody else has just made the folder, that may not be on the disk yet. Who may not read
-    // what is around it has not made it.
+    // If somebody else has just created the folder, it may not be on the disk yet. A process that
+    // may not read its parent did not create it.
     match root.parent().map_or(Ok(()), sync) {
         Err(error) if error.kind() != ErrorKind::PermissionDenied => return Err(error),
         _ => {}
@@ -149,8 +149,7 @@ fn prepare(given: &Path) -> io::Result<PathBuf> {
     Ok(root)
 }
 
-/// Makes a folder for its owner alone, and those around it that are missing. They are on the disk
-/// then.
+/// Creates a folder for its owner alone, with missing parents. They are on the disk on return.
 fn make(folder: &Path) -> io::Result<()> {
     let is_there = |folder: &&Path| !folder.exists();
     let missing: Vec<&Path> = folder.ancestors().take_while(is_there).collect();
@@ -166,8 +165,8 @@ fn make(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Removes the files that processes have left behind which crashed while they wrote them. What
-/// cannot be removed stays: blobs can be kept beside it.
+/// Removes the files in progress of crashed processes. Files that cannot be removed stay and do no
+/// harm.
 fn sweep(new: &Path) {
     let now = SystemTime::now();
     for file in fs::read_dir(new).into_iter().flatten().flatten() {
@@ -189,7 +188,7 @@ fn write(root: &Path, file: &Path, value: &[u8]) -> io::Result<()> {
         make(folder)?;
         match new.persist(file) {
             Ok(_) => break,
-            // Whoever deletes the last file in a folder removes the folder.
+            // The deletion of the last file in a folder removes the folder.
             Err(failed) if failed.error.kind() == ErrorKind::NotFound && tries < TRIES => {
                 new = failed.file;
             }
@@ -197,11 +196,11 @@ fn write(root: &Path, file: &Path, value: &[u8]) -> io::Result<()> {
         }
     }
     sync(folder)?;
-    // If somebody else has just made the folder, that may not be on the disk yet.
+    // If somebody else has just created the folder, it may not be on the disk yet.
     sync(root)
 }
 
-/// Removes a file, and its folder if nothing is left in it.
+/// Removes a file, and its folder if that is then empty.
 fn remove(file: &Path) -> io::Result<()> {
     if_there(fs::remove_file(file))?;
     if let Some(folder) = file.parent() {
@@ -211,7 +210,7 @@ fn remove(file: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The names in a folder, in their order.
+/// Returns the names in a folder, in order.
 fn list(folder: &Path) -> io::Result<Vec<String>> {
     let mut names = Vec::new();
     for file in if_there(fs::read_dir(folder))?.into_iter().flatten() {
@@ -221,7 +220,7 @@ fn list(folder: &Path) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-/// `None` if what was to be read or removed is not there.
+/// Returns `None` if the file to read or remove does not exist.
 fn if_there<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
     match outcome {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
@@ -234,6 +233,6 @@ fn sync(folder: &Path) -> io::Result<()> {
     if cfg!(unix) {
         File::open(folder)?.sync_all()?;
     }
-    // Elsewhere, a folder cannot be opened, and a name is written with its file.
+    // Elsewhere, a folder cannot be opened, and names are written with their files.
     Ok(())
 }

@@ -13,8 +13,8 @@ use crate::error::Failure;
 
 /// Keeps blobs in an object store, such as S3: each blob is an object.
 ///
-/// The object store has to show what was written to whoever reads after that, as S3, Azure and
-/// Google do. Back it up after the store, never before: a blob is written before the row that names
+/// The object store has to be consistent: readers see all earlier writes, as with S3, Azure and
+/// Google. Back it up after the store, never before: a blob is written before the row that names
 /// it.
 ///
 /// # Examples
@@ -38,13 +38,13 @@ pub struct ObjectBlobs {
 }
 
 impl ObjectBlobs {
-    /// Blobs under a prefix, such as `flows/blobs`; all of the bucket if it is empty.
+    /// Keeps blobs under a prefix, such as `flows/blobs`, or in the whole bucket if it is empty.
     pub fn new(objects: Arc<dyn ObjectStore>, prefix: impl Into<Path>) -> ObjectBlobs {
         let prefix = prefix.into();
         ObjectBlobs { objects, prefix }
     }
 
-    /// Asks for a listing, of which the first part will do.
+    /// Requests a listing, and reads its first part.
     pub(crate) async fn look(&self) -> Result<(), object_store::Error> {
         self.objects.list(Some(&self.prefix)).try_next().await?;
         Ok(())
@@ -59,7 +59,7 @@ impl ObjectBlobs {
 
 impl fmt::Debug for ObjectBlobs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // An object store shows its bucket by `Display`, and everything else by `Debug`.
+        // An object store has its bucket in `Display`, and everything else in `Debug`.
         f.debug_struct("ObjectBlobs")
             .field("objects", &format_args!("{}", self.objects))
             .field("prefix", &self.prefix)

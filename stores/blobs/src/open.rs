@@ -1,4 +1,4 @@
-//! Places for blobs by their addresses.
+//! Opens places for blobs by their addresses.
 
 use std::sync::Arc;
 
@@ -7,26 +7,25 @@ use flow_store::{Blobs, StoreError};
 use crate::FolderBlobs;
 use crate::error::Failure;
 
-/// Opens the place for blobs that a text says: the path of a folder, which is made if it is not there,
-/// or an address of an object store if the program has the feature for it.
+/// Opens the place for blobs at an address: the path of a folder, which is created if missing, or
+/// the address of an object store if the program has its feature.
 ///
-/// | address | of | feature |
+/// | address | place | feature |
 /// |---|---|---|
 /// | `blobs`, `/srv/blobs` | a folder | |
-/// | `s3://bucket/prefix` | S3, and what speaks its language | `aws` |
+/// | `s3://bucket/prefix` | S3 and compatible servers | `aws` |
 /// | `gs://bucket/prefix` | Google Cloud Storage | `gcp` |
 /// | `az://container/prefix` | Azure Blob Storage | `azure` |
 /// | `https://host/prefix` | a server with WebDAV | `http` |
 ///
-/// Keys and settings of an object store are read from the environment, by the names that
+/// Keys and settings of an object store are read from the environment, under the names that
 /// `object_store` documents and that begin with `AWS_`, `GOOGLE_` or `AZURE_`: `AWS_ACCESS_KEY_ID`,
-/// `AWS_REGION`, `AWS_ENDPOINT` and so on. It is asked for a listing, so that what is wrong with them
-/// is found at once.
+/// `AWS_REGION`, `AWS_ENDPOINT` and so on. A listing is requested at once, to find wrong settings.
 ///
 /// # Errors
 ///
-/// The text is not such an address, a user or a password is in it, the feature is missing, or the
-/// place cannot be reached.
+/// The address is invalid, it contains a user or a password, the feature is missing, or the place
+/// cannot be reached.
 ///
 /// # Examples
 ///
@@ -55,7 +54,7 @@ fn not_a_place(address: &str) -> Failure {
     }
 }
 
-/// An address without what may be a secret in it.
+/// Returns an address without its possible secrets.
 fn shown(address: &str) -> String {
     match address.split_once("://") {
         Some((scheme, rest)) => {
@@ -103,8 +102,8 @@ impl Kind {
     }
 }
 
-/// How the names of settings in the environment begin. `object_store` would take `TOKEN`, `TIMEOUT`
-/// or `PROXY_URL` as well, which may be meant for something else.
+/// The prefixes of settings in the environment. `object_store` would also accept `TOKEN`, `TIMEOUT`
+/// or `PROXY_URL`, which may be meant for something else.
 #[cfg(feature = "objects")]
 const PREFIXES: [&str; 3] = ["AWS_", "GOOGLE_", "AZURE_"];
 

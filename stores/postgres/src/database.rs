@@ -1,4 +1,4 @@
-//! The connections, and calls that go on when a connection breaks.
+//! The connections, and calls that are repeated if a connection breaks.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -23,12 +23,12 @@ pub(super) type Value<'a> = (&'a (dyn ToSql + Sync), Type);
 
 pub(super) struct Database {
     pool: Pool,
-    /// Connections for steps in transactions: however long these take, others get one.
+    /// Connections for steps in transactions, separate so that long steps do not block other calls.
     steps: Pool,
     pub(super) idle_in_transaction: Duration,
     /// The schema, quoted.
     schema: String,
-    /// What the bodies of functions are quoted by. It is nowhere in the name of the schema.
+    /// The quote around bodies of functions, which does not occur in the name of the schema.
     body: String,
     /// The class of the advisory locks of this schema.
     class: i32,
@@ -37,20 +37,20 @@ pub(super) struct Database {
     prepared_statements: bool,
     callers_clocks: bool,
     tls: Tls,
-    /// `None` if there are none.
+    /// The hints, if they are on.
     pub(super) hints: Option<Arc<Hints<Notifications>>>,
 }
 
-/// Tries of the same, with longer and longer pauses.
+/// The attempts of a call, with growing pauses.
 pub(super) struct Tries {
-    /// `None` if it is too far away for a clock.
+    /// The deadline. `None` if it is too far away for a clock.
     until: Option<Instant>,
     is_last: bool,
     pause: Duration,
 }
 
 impl Tries {
-    /// Returns true, after a pause, if there is to be another try after one that failed so.
+    /// Returns `true`, after a pause, if the call is to be retried after this error.
     pub(super) async fn go_on_after(&mut self, error: &CallError) -> bool {
         if self.is_last || error.effect() == Effect::Refused {
             return false;
@@ -65,11 +65,11 @@ impl Tries {
 /// The result of a statement.
 pub(super) struct Answer {
     pub(super) result: Result<Vec<Found>, CallError>,
-    /// Whether it is not known of an earlier try if it had its effect.
+    /// `true` if an earlier attempt may have had its effect.
     pub(super) again: bool,
 }
 
-/// A connection that is closed unless it is given back: nobody else gets it in the middle of a
+/// A connection that is closed unless it is returned, so that nobody gets it in the middle of a
 /// transaction.
 pub(super) struct Held(Option<Client>);
 
@@ -103,7 +103,7 @@ impl DerefMut for Held {
     }
 }
 
-/// Where to listen. What is sent there is as secret as what is sent to the store.
+/// Returns the address to listen at. Its messages are as secret as those of the store.
 fn listening(url: &str, store: &Config) -> Result<(Config, Tls), StoreError> {
     let (config, tls) = address(url)?;
     let is_encrypted = |config: &Config| config.get_ssl_mode() == SslMode::Require;
@@ -144,7 +144,7 @@ impl Database {
         let channel = Notifications::new(class, sender, listens_at, options.answer_timeout);
         Ok(Database {
             pool: pool(options.connections, Some(options.patience))?,
-            // Each waits for steps, which take as long as they take.
+            // Each may be held for as long as a step takes.
             steps: pool(options.connections, None)?,
             idle_in_transaction: options.transaction_idle_timeout,
             schema: format!("\"{}\"", schema.replace('"', "\"\"")),
@@ -166,8 +166,8 @@ impl Database {
         }
     }
 
-    /// A statement with what belongs to this schema in it. `{again}` is true if it is not known of an
-    /// earlier try if it had its effect.
+    /// Fills in the parts of a statement that belong to this schema. `{again}` is true if an
+    /// earlier attempt may have had its effect.
     fn sql_of_try(&self, template: &str, again: bool) -> String {
         let mut sql = String::with_capacity(template.len());
         let mut rest = template;
@@ -175,7 +175,7 @@ impl Database {
             sql += before;
             let (name, after) = after.split_once('}').unwrap_or((after, ""));
             match name {
-                // Within a text.
+                // Within a string.
                 "schema" if before.ends_with('\'') => sql += &self.schema.replace('\'', "''"),
                 "schema" => sql += &self.schema,
                 "body" => sql += &self.body,
@@ -188,13 +188,13 @@ impl Database {
         sql + rest
     }
 
-    /// The time at which claims are judged, for a caller at whose clock it is this time. `None` for
-    /// that of the database.
+    /// Returns the time by which claims are judged, for a caller with this time. `None` for the
+    /// database's time.
     pub(super) fn claims_at(&self, now_ms: u64) -> Option<i64> {
         self.callers_clocks.then(|| given::integer(now_ms))
     }
 
-    /// A statement with what belongs to this schema in it.
+    /// Fills in the parts of a statement that belong to this schema.
     pub(super) fn sql(&self, template: &str) -> String {
         self.sql_of_try(template, false)
     }
@@ -219,14 +219,14 @@ impl Database {
         let result = self.answered(self.query(&client, sql, values)).await;
         if let Err(CallError::NoAnswer(_)) = result {
             self.cancel(&client);
-            // Whatever came next on it would wait too.
+            // The next call on it would wait too.
             drop(Object::take(client));
         }
         result
     }
 
-    /// Has the server stop a statement for whose answer nobody waits any more, and which would hold
-    /// its locks. If the server cannot be reached, it finds out by itself.
+    /// Cancels a statement whose answer is no longer awaited, so that it does not hold its locks.
+    /// Without a connection, the server finds out by itself.
     fn cancel(&self, client: &Client) {
         let (cancel, tls) = (client.cancel_token(), Tls::clone(&self.tls));
         let at_most = self.answer_timeout;
@@ -235,7 +235,7 @@ impl Database {
         });
     }
 
-    /// Waits for an answer of the database, but not for ever.
+    /// Waits for an answer of the database, for a limited time.
     pub(super) async fn answered<T, E: Into<CallError>>(
         &self,
         answer: impl Future<Output = Result<T, E>>,
@@ -260,13 +260,13 @@ impl Database {
         }
     }
 
-    /// A connection of the store itself.
+    /// Returns a connection of the store itself.
     pub(super) async fn connection(&self) -> Result<Held, CallError> {
         let client = self.pool.get().await.map_err(CallError::NoConnection)?;
         Ok(Held(Some(client)))
     }
 
-    /// A connection on which these statements have begun a transaction.
+    /// Returns a connection on which these statements have begun a transaction.
     pub(super) async fn connection_for_step(&self, begin: &str) -> Result<Held, StoreError> {
         let mut tries = self.tries();
         loop {
@@ -279,7 +279,7 @@ impl Database {
 
     async fn begin(&self, begin: &str) -> Result<Held, CallError> {
         let client = self.steps.get().await.map_err(CallError::NoConnection)?;
-        // Before the statements are on their way.
+        // Before the statements are sent.
         let held = Held(Some(client));
         self.answered(held.batch_execute(begin)).await?;
         Ok(held)
@@ -308,7 +308,7 @@ impl Database {
         Ok(client.query(&statement, &values).await?)
     }
 
-    /// Runs a statement of which no refusal is expected.
+    /// Runs a statement that is not expected to be refused.
     pub(super) async fn rows(
         &self,
         template: &str,
@@ -319,7 +319,7 @@ impl Database {
     }
 }
 
-/// Reads an address.
+/// Parses an address.
 fn address(url: &str) -> Result<(Config, Tls), Failure> {
     let (mut config, tls) = tls::read(url)?;
     if config.get_application_name().is_none() {
@@ -329,8 +329,7 @@ fn address(url: &str) -> Result<(Config, Tls), Failure> {
     Ok((config, tls))
 }
 
-/// Sets what the address leaves open, so that a connection without an answer is noticed in seconds:
-/// by itself, TCP would wait for hours.
+/// Sets defaults that detect a dead connection in seconds. TCP itself would wait for hours.
 fn notice_dead_connections(config: &mut Config) {
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(5));
@@ -349,15 +348,15 @@ fn notice_dead_connections(config: &mut Config) {
     }
 }
 
-/// A quote for the bodies of functions.
+/// Returns a quote for the bodies of functions.
 fn body(schema: &str) -> String {
     let mut quotes = (0_u32..).map(|number| format!("$body{number}$"));
     let quote = quotes.find(|quote| !schema.contains(quote));
     quote.unwrap_or_else(|| unreachable!("a name is shorter than all of them"))
 }
 
-/// A number for the advisory locks of a schema (FNV-1a). A number that another program uses too
-/// would cost time only.
+/// Returns a number for the advisory locks of a schema (FNV-1a). A collision with another program
+/// only costs time.
 fn class(schema: &str) -> i32 {
     let bytes = b"typed flows ".iter().chain(schema.as_bytes());
     let hash = bytes.fold(0x811c_9dc5_u32, |hash, byte| {

@@ -8,7 +8,7 @@ use flow_store::StoreError;
 use tokio_postgres::Error;
 use tokio_postgres::error::SqlState;
 
-/// What the functions in the database refuse.
+/// The codes of refusals by the functions in the database.
 pub(super) const NOT_FOUND: &str = "FW001";
 pub(super) const LEASE_LOST: &str = "FW002";
 pub(super) const GAP: &str = "FW003";
@@ -110,7 +110,7 @@ impl From<Failure> for StoreError {
     }
 }
 
-/// Why a call of the database has no result.
+/// The reason why a call of the database has no result.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CallError {
     #[error("there is no connection")]
@@ -119,7 +119,7 @@ pub(super) enum CallError {
     Postgres(#[from] Error),
     #[error("the database has not answered for {0:?}")]
     NoAnswer(Duration),
-    /// What the store itself has found wrong.
+    /// An error that the store itself found.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -130,14 +130,14 @@ impl From<Failure> for CallError {
     }
 }
 
-/// What is known about a call that failed.
+/// The effect of a failed call, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// It had none, and would fail again.
+    /// The call had no effect, and would fail again.
     Refused,
-    /// It had none, and can succeed if it is made again.
+    /// The call had no effect, and may succeed if repeated.
     Undone,
-    /// The connection was lost: it may have had its effect, and may still have it.
+    /// The connection was lost: the call may have had its effect, or may still have it.
     Unknown,
 }
 
@@ -178,7 +178,7 @@ fn effect(error: &Error) -> Effect {
         SqlState::T_R_SERIALIZATION_FAILURE,
         SqlState::T_R_DEADLOCK_DETECTED,
     ];
-    // The server ends, which can be between the commit and the answer.
+    // The server shuts down, possibly between the commit and the answer.
     let unknown = [SqlState::ADMIN_SHUTDOWN, SqlState::CRASH_SHUTDOWN];
     if undone.contains(code) {
         Effect::Undone
@@ -189,13 +189,13 @@ fn effect(error: &Error) -> Effect {
     }
 }
 
-/// Returns true if the connection failed. A message that cannot be sent, such as a text of more than
-/// two gigabytes, is an error of input and output too, but leaves the connection as it was.
+/// Returns `true` if the connection failed. A message that cannot be sent, such as a text of more
+/// than two gigabytes, is an I/O error too, but leaves the connection usable.
 fn is_lost(error: &Error) -> bool {
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {
         if let Some(error) = error.downcast_ref::<io::Error>() {
-            // A certificate that is not trusted is data that is not valid.
+            // An untrusted certificate is invalid data.
             let kinds = [io::ErrorKind::InvalidInput, io::ErrorKind::InvalidData];
             return !kinds.contains(&error.kind());
         }
@@ -271,12 +271,12 @@ fn reported(error: Error, effect: Effect) -> StoreError {
     .into()
 }
 
-/// The code of an error of the database.
+/// Returns the code of an error of the database.
 pub(super) fn code(error: &CallError) -> Option<&str> {
     Some(error.postgres()?.code()?.code())
 }
 
-/// The code and the detail of an error that a function of the store has raised.
+/// Returns the code and the detail of an error raised by a function of the store.
 pub(super) fn refused(error: &CallError) -> Option<(&str, &str)> {
     let reported = error.postgres()?.as_db_error()?;
     Some((
@@ -285,7 +285,7 @@ pub(super) fn refused(error: &CallError) -> Option<(&str, &str)> {
     ))
 }
 
-/// The name of the constraint that a row violates.
+/// Returns the name of the violated constraint.
 pub(super) fn violated(error: &CallError) -> Option<&str> {
     let reported = error.postgres()?.as_db_error()?;
     let is_taken = *reported.code() == SqlState::UNIQUE_VIOLATION;
@@ -306,7 +306,7 @@ mod tests {
         };
         let (client, connection) = tokio_postgres::connect(&server.url(), NoTls).await.unwrap();
         tokio::spawn(connection);
-        // As a text that is too long: it fails when the message is put together.
+        // Like a text that is too long, it fails when the message is built.
         let error = client.query_typed("SELECT '\0'", &[]).await.unwrap_err();
         assert_eq!(effect(&error), Effect::Refused, "{error:?}");
         let deadlock = "DO $$ BEGIN RAISE SQLSTATE '40P01'; END $$";

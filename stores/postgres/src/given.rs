@@ -1,4 +1,4 @@
-//! What is written, as JSON: the functions in the database take rows by the names of their columns.
+//! Data to write, as JSON: the functions in the database take rows by the names of their columns.
 
 use std::borrow::Cow;
 
@@ -12,7 +12,7 @@ pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// The length of a claim, which the database adds to a time.
+/// Returns the length of a claim, which the database adds to a time.
 pub(super) fn lease(lease_ms: u64) -> i64 {
     integer(lease_ms.min(1 << 60))
 }
@@ -84,7 +84,7 @@ fn given_pause(pause: &PauseRow) -> GivenPause<'_> {
     }
 }
 
-/// The name of a state, and the answer.
+/// Returns the name of a state, and the answer.
 pub(super) fn state(state: &PauseState) -> (&'static str, Option<Cow<'_, str>>) {
     match state {
         PauseState::Open => ("open", None),
@@ -125,7 +125,7 @@ struct GivenRow<'a> {
     created_by_call: Uuid,
 }
 
-/// A new execution, whose next record has this number. Its claim is made by the database, unless
+/// Returns a new execution whose next record has this number. The database makes its claim, unless
 /// claims are judged by the clocks of callers.
 pub(super) fn row(
     row: &Row,
@@ -164,7 +164,7 @@ pub(super) fn row(
     })
 }
 
-/// Records. `None` if there are none.
+/// Returns records, or `None` if there are none.
 pub(super) fn records(records: &[Record]) -> Option<String> {
     let given: Vec<_> = records.iter().map(given_record).collect();
     (!given.is_empty()).then(|| json(&given))
@@ -174,7 +174,7 @@ pub(super) fn record(record: &Record) -> String {
     json(&given_record(record))
 }
 
-/// Questions. `None` if there are none.
+/// Returns questions, or `None` if there are none.
 pub(super) fn pauses(pauses: &[PauseRow]) -> Option<String> {
     let given: Vec<_> = pauses.iter().map(given_pause).collect();
     (!given.is_empty()).then(|| json(&given))

@@ -1,8 +1,8 @@
 //! Hints to other processes, by NOTIFY.
 //!
-//! A transaction that writes notifies nobody: NOTIFY takes a lock of the whole server until the
-//! commit. What was written is told after it, by one statement on a connection of its own. Through a
-//! pooler, LISTEN succeeds and nothing ever comes.
+//! A writing transaction does not notify itself: NOTIFY locks the whole server until the commit.
+//! One statement on a separate connection follows the commit. Through a pooler, LISTEN succeeds but
+//! nothing arrives.
 
 use std::time::Duration;
 
@@ -21,14 +21,14 @@ pub(super) struct Notifications {
     channel: String,
     /// The connection that sends.
     sender: Pool,
-    /// Where to listen.
+    /// The address to listen at.
     config: Config,
     tls: Tls,
     answer_timeout: Duration,
 }
 
 impl Notifications {
-    /// For the schema with this number.
+    /// Creates the channel of the schema with this number.
     pub(super) fn new(
         class: i32,
         sender: Pool,
@@ -59,7 +59,7 @@ impl Channel for Notifications {
             .await
             .is_err()
         {
-            // Whatever came next on it would wait too.
+            // The next call on it would wait too.
             drop(Object::take(client));
         }
     }
@@ -72,7 +72,7 @@ impl Channel for Notifications {
         };
         let (to, arrived) = mpsc::unbounded_channel();
         let driver = AbortOnDrop(tokio::spawn(async move {
-            // Ends when the connection does.
+            // Ends with the connection.
             while let Some(Ok(message)) =
                 std::future::poll_fn(|cx| connection.poll_message(cx)).await
             {

@@ -41,13 +41,13 @@ impl PostgresStore {
     /// Opens the store at an address such as `postgres://user:password@host/database`, with the
     /// default options.
     ///
-    /// The tables are created, or brought to the version that this library knows. Several processes
-    /// may do this at once.
+    /// Creates the tables, or upgrades them to the version that this library knows. Several
+    /// processes may do this at once.
     ///
     /// # Errors
     ///
-    /// The address is not valid; the database cannot be reached; it has settings with which the
-    /// store cannot keep what it promises; or [`StoreError::TooNew`].
+    /// The address is invalid; the database cannot be reached; it has settings with which the store
+    /// cannot keep its guarantees; or [`StoreError::TooNew`].
     ///
     /// # Examples
     ///
@@ -64,7 +64,7 @@ impl PostgresStore {
     ///
     /// # Errors
     ///
-    /// As [`connect`](PostgresStore::connect); or the name of the schema is not valid.
+    /// Errors of [`connect`](PostgresStore::connect), or the name of the schema is invalid.
     pub async fn connect_with(
         url: &str,
         options: PostgresOptions,
@@ -77,7 +77,7 @@ impl PostgresStore {
 
 impl fmt::Debug for PostgresStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the address, which may have a password.
+        // The address is left out, since it may contain a password.
         f.debug_struct("PostgresStore").finish_non_exhaustive()
     }
 }

@@ -1,5 +1,4 @@
-//! Marks of executions that are halted. To write one twice is to write it once, so a lost answer does
-//! no harm.
+//! Marks of halted executions. Writing one is idempotent, so a lost answer does no harm.
 
 use flow_store::{ExecutionId, Mark, StoreError};
 use tokio_postgres::types::Type;
@@ -8,7 +7,7 @@ use super::database::{Database, Value};
 use super::given::integer;
 use super::text;
 
-/// Writes why a claimed execution is halted, how often it was taken over, and perhaps new options.
+/// Writes the reason of a halt, the number of takeovers, and perhaps new options.
 pub(super) async fn mark(
     database: &Database,
     id: ExecutionId,

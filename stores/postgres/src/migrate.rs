@@ -1,4 +1,4 @@
-//! Brings the tables to the version that this library knows.
+//! Upgrades the tables to the version that this library knows.
 
 use deadpool_postgres::Client;
 use flow_store::StoreError;
@@ -7,7 +7,7 @@ use tokio_postgres::Row as Found;
 use super::database::Database;
 use super::errors::{CallError, Failure, store_error};
 
-/// The statements that lead from each version to the next.
+/// The statements that upgrade each version to the next.
 const VERSIONS: [&[&str]; 2] = [
     &[
         include_str!("version_1/tables.sql"),
@@ -18,7 +18,7 @@ const VERSIONS: [&[&str]; 2] = [
     &[include_str!("version_2.sql")],
 ];
 
-/// Several processes may do this at once: the first one does it, and the others wait.
+/// Upgrades the tables. If several processes do this at once, one does it and the others wait.
 pub(super) async fn migrate(database: &Database) -> Result<(), StoreError> {
     let mut tries = database.tries();
     loop {
@@ -43,7 +43,7 @@ async fn migrate_on(client: &mut Client, database: &Database) -> Result<(), Call
     let transaction = client.transaction().await?;
     let run = async |template: &str| transaction.batch_execute(&database.sql(template)).await;
     run("SELECT pg_advisory_xact_lock({class}, -2)").await?;
-    // Who may use the schema need not be allowed to create one.
+    // A user of the schema may lack the permission to create one.
     let sql = database.sql("SELECT to_regclass('{schema}.version') IS NULL");
     let found = transaction.query_typed(&sql, &[]).await?;
     if found.iter().any(|row| row.get(0)) {
@@ -64,7 +64,7 @@ async fn migrate_on(client: &mut Client, database: &Database) -> Result<(), Call
     Ok(transaction.commit().await?)
 }
 
-/// The version of the tables, which is not above the one that this library knows.
+/// Returns the version of the tables, which this library must know.
 fn version(found: &[Found]) -> Result<usize, StoreError> {
     let damaged = |reason: String| StoreError::Corrupt {
         place: "the table `version`".to_owned(),
@@ -86,7 +86,7 @@ fn version(found: &[Found]) -> Result<usize, StoreError> {
     Ok(version)
 }
 
-/// Refuses settings with which the store cannot keep what it promises.
+/// Refuses settings with which the store cannot keep its guarantees.
 async fn check_settings(client: &Client) -> Result<(), CallError> {
     let sql =
         "SELECT current_setting('transaction_isolation'), current_setting('synchronous_commit')";
@@ -96,7 +96,7 @@ async fn check_settings(client: &Client) -> Result<(), CallError> {
     };
     let (isolation, commit): (String, String) = (found.get(0), found.get(1));
     if isolation != "read committed" {
-        // A reader of the log has to see what others have committed meanwhile.
+        // A reader of the log has to see concurrent commits.
         return Err(Failure::Setting {
             name: "default_transaction_isolation",
             found: isolation,

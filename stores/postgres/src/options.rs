@@ -1,9 +1,9 @@
-//! How a store is opened.
+//! The options of a store.
 
 use std::fmt;
 use std::time::Duration;
 
-/// How a [`PostgresStore`](crate::PostgresStore) is opened.
+/// The options to open a [`PostgresStore`](crate::PostgresStore) with.
 ///
 /// # Examples
 ///
@@ -27,8 +27,9 @@ pub struct PostgresOptions {
 }
 
 impl PostgresOptions {
-    /// The schema `flow`, 8 connections, 10 seconds of patience, 30 seconds for an answer, no
-    /// prepared statements, 60 seconds for a step in a transaction to do something there, and hints.
+    /// Creates the defaults: the schema `flow`, 8 connections, 10 seconds of patience, 30 seconds
+    /// for an answer, no prepared statements, 60 seconds for an idle transaction of a step, and
+    /// hints.
     pub fn new() -> PostgresOptions {
         PostgresOptions {
             schema: "flow".to_owned(),
@@ -43,68 +44,67 @@ impl PostgresOptions {
         }
     }
 
-    /// The schema that the tables are in. It is created if it does not exist.
+    /// Sets the schema of the tables. It is created if it does not exist.
     pub fn schema(mut self, name: impl Into<String>) -> PostgresOptions {
         self.schema = name.into();
         self
     }
 
-    /// How many connections this process uses at most: from one to 262143, which is also the most
-    /// that a server can allow. Steps that write in transactions use up to as many others, and wait
-    /// for one that is free.
+    /// Sets the maximum number of connections of this process, from 1 to 262143, the maximum of a
+    /// server. Steps that write in transactions use up to as many others, and wait for a free one.
     pub fn connections(mut self, count: usize) -> PostgresOptions {
         self.connections = count.clamp(1, 262_143);
         self
     }
 
-    /// How long a call goes on trying while the database cannot be reached or the connection
-    /// breaks, such as while the server starts again, and how long it waits for a free connection.
+    /// Sets how long a call retries while the database cannot be reached or the connection breaks,
+    /// for instance during a restart of the server. Also limits the wait for a free connection.
     pub fn patience(mut self, patience: Duration) -> PostgresOptions {
         self.patience = patience;
         self
     }
 
-    /// How long a call waits for the answer to a statement. A connection on which none came is given
-    /// up as broken, and the statement is repeated on another one as long as the
+    /// Sets how long a call waits for the answer to a statement. A connection without an answer
+    /// counts as broken. The statement is repeated on another one while the
     /// [`patience`](PostgresOptions::patience) lasts, but at least once.
     pub fn answer_timeout(mut self, timeout: Duration) -> PostgresOptions {
         self.answer_timeout = timeout;
         self
     }
 
-    /// How long a step with a [`Transaction`](crate::Transaction) may do nothing in it before the
-    /// database ends it, such as while the process is stopped; at least a millisecond.
+    /// Sets how long a step with a [`Transaction`](crate::Transaction) may leave it idle before the
+    /// database ends it, for instance while the process is stopped. At least a millisecond.
     pub fn transaction_idle_timeout(mut self, timeout: Duration) -> PostgresOptions {
         self.transaction_idle_timeout = timeout;
         self
     }
 
-    /// Whether this process tells others of what it writes, and is told by them
-    /// ([`Store::changes`](flow_store::Store::changes)): by NOTIFY, after the commit, and by two more
-    /// connections. Without this, what others write is found by looking for it.
+    /// Turns hints between processes on or off ([`Store::changes`](flow_store::Store::changes)).
+    /// They use NOTIFY after the commit, and two more connections. Without them, processes look for
+    /// the writes of others regularly.
     pub fn hints(mut self, on: bool) -> PostgresOptions {
         self.hints = on;
         self
     }
 
-    /// The address at which this process listens to what others write: that of the server itself if
-    /// the address of the store is that of a pooler, through which nothing is heard.
+    /// Sets the address to listen at for hints. If the address of the store is a pooler, which
+    /// passes on no hints, set that of the server itself.
     pub fn listen_at(mut self, url: impl Into<String>) -> PostgresOptions {
         self.listen_at = Some(url.into());
         self
     }
 
     /// Judges claims by the times that processes give, instead of by the clock of the database: for
-    /// tests that [set the clock](flow_store::Store#clocks). Where several machines use the store,
-    /// an execution could then begin anew on another machine while it still runs.
+    /// tests that [set the clock](flow_store::Store#clocks). With several machines, an execution
+    /// could then start again on another machine while it still runs.
     pub fn callers_clocks(mut self) -> PostgresOptions {
         self.callers_clocks = true;
         self
     }
 
-    /// Whether the server keeps statements prepared for each connection, which is faster. Leave
-    /// this off (the default) if a pooler such as PgBouncer gives each transaction another
-    /// connection to the server: a statement could be one of another program there.
+    /// Keeps statements prepared for each connection, which is faster. Leave this off (the default)
+    /// behind a pooler such as PgBouncer, which switches connections between transactions: a
+    /// statement could be another program's.
     pub fn prepared_statements(mut self, keep: bool) -> PostgresOptions {
         self.prepared_statements = keep;
         self
@@ -113,7 +113,7 @@ impl PostgresOptions {
 
 impl fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the address, which may have a password.
+        // The address is left out, since it may contain a password.
         f.debug_struct("PostgresOptions")
             .field("schema", &self.schema)
             .field("connections", &self.connections)

@@ -18,7 +18,7 @@ pub(super) fn id(found: &Found) -> Result<ExecutionId, StoreError> {
     })
 }
 
-/// The time of the database. `None` if claims are judged by the clocks of callers.
+/// Returns the time of the database, or `None` if claims are judged by the clocks of callers.
 pub(super) async fn clock_ms(database: &Database) -> Result<Option<u64>, StoreError> {
     if database.claims_at(0).is_some() {
         return Ok(None);
@@ -153,7 +153,7 @@ pub(super) async fn due(
     after: Option<ExecutionId>,
     at_most: usize,
 ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError> {
-    // Each part has an index of its own.
+    // Each part has its own index.
     let sql = "SELECT e.id FROM {schema}.executions AS e JOIN ( \
              SELECT id FROM {schema}.executions WHERE status = 'running' \
              UNION SELECT id FROM {schema}.executions WHERE status = 'paused' AND settled > 0 \

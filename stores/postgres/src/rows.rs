@@ -1,4 +1,4 @@
-//! Rows of the database, as the types of the store.
+//! Converts rows of the database to the types of the store.
 
 use std::str::FromStr;
 
@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use super::text;
 
-/// What is wrong with a value.
+/// A value, or what is wrong with it.
 type Reading<T> = Result<T, String>;
 
 pub(super) fn value<'a, T: FromSql<'a>>(found: &'a Found, column: &str) -> Reading<T> {
@@ -113,7 +113,7 @@ fn read_execution(found: &Found) -> Reading<Row> {
     })
 }
 
-/// The claim to an execution.
+/// Reads the claim to an execution.
 pub(super) fn claim(id: ExecutionId, found: &Found) -> Result<Option<Claim>, Damaged> {
     let read = || {
         let Some(holder) = value::<Option<Uuid>>(found, "holder")? else {
@@ -150,7 +150,7 @@ pub(super) fn record(of: ExecutionId, found: &Found) -> Result<Record, Damaged> 
     damaged(Some(of), place, read())
 }
 
-/// A record of the log, and its offset.
+/// Reads a record of the log.
 pub(super) fn logged(offset: u64, found: &Found) -> Result<Logged, Damaged> {
     let place = || format!("the record with the offset {offset}");
     let execution = damaged(None, place(), id(found, "execution"))?;

@@ -1,8 +1,8 @@
-//! Texts as stored. Postgres has no text with the character NUL, so that is escaped.
+//! Escapes texts for storage, since texts of Postgres cannot contain NUL.
 
 use std::borrow::Cow;
 
-/// Stands before what is escaped: a character of the private use area.
+/// The escape character, from the private use area.
 const ESCAPE: char = '\u{E0F7}';
 
 pub(super) fn stored(text: &str) -> Cow<'_, str> {

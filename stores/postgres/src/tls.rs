@@ -5,13 +5,13 @@ use tokio_postgres::config::SslMode;
 
 use super::errors::Failure;
 
-/// How connections are encrypted.
+/// The encryption of connections.
 #[cfg(feature = "tls")]
 pub(super) type Tls = tokio_postgres_rustls::MakeRustlsConnect;
 #[cfg(not(feature = "tls"))]
 pub(super) type Tls = tokio_postgres::NoTls;
 
-/// Reads an address. What it says about TLS is read here: the driver does not know all of it.
+/// Parses an address. The settings for TLS are handled here: the driver does not know all of them.
 pub(super) fn read(address: &str) -> Result<(Config, Tls), Failure> {
     let (address, said) = if let Some(beginning) = url_beginning(address) {
         without_url_parameters(address, beginning)?
@@ -20,7 +20,7 @@ pub(super) fn read(address: &str) -> Result<(Config, Tls), Failure> {
     };
     let mut config: Config = address.parse().map_err(Failure::Address)?;
     let is_encrypted = match said.mode.as_deref() {
-        // What was left for the driver may ask for it too, in a way that is not known here.
+        // The rest, which goes to the driver, may ask for TLS in an unknown way.
         None | Some("disable" | "prefer") => {
             !matches!(config.get_ssl_mode(), SslMode::Disable | SslMode::Prefer)
         }
@@ -30,7 +30,7 @@ pub(super) fn read(address: &str) -> Result<(Config, Tls), Failure> {
     if !is_encrypted && said.root.is_some() {
         return Err(Failure::RootWithoutTls);
     }
-    // `prefer` protects against nobody who can change what is sent.
+    // `prefer` does not protect against an attacker who can change messages.
     config.ssl_mode(if is_encrypted {
         SslMode::Require
     } else {
@@ -40,7 +40,7 @@ pub(super) fn read(address: &str) -> Result<(Config, Tls), Failure> {
     Ok((config, tls))
 }
 
-/// What an address says about TLS.
+/// The settings for TLS in an address.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Said {
     mode: Option<String>,
@@ -48,7 +48,7 @@ struct Said {
 }
 
 impl Said {
-    /// Takes a setting that is about TLS. Returns false if it is not.
+    /// Takes a setting for TLS. Returns `false` for any other.
     fn takes(&mut self, name: &str, value: impl FnOnce() -> String) -> bool {
         match name {
             "sslmode" => self.mode = Some(value()),
@@ -59,7 +59,7 @@ impl Said {
     }
 }
 
-/// What a URL begins with. `None` if the driver reads the address as settings.
+/// Returns the start of a URL, or `None` if the driver reads the address as settings.
 fn url_beginning(address: &str) -> Option<&'static str> {
     let mut beginnings = ["postgres://", "postgresql://"].into_iter();
     beginnings.find(|beginning| address.starts_with(beginning))
@@ -68,7 +68,7 @@ fn url_beginning(address: &str) -> Option<&'static str> {
 /// `postgres://user@host/database?name=value&…`
 fn without_url_parameters(address: &str, beginning: &str) -> Result<(String, Said), Failure> {
     let mut said = Said::default();
-    // As for the driver, everything before the first `@` is the user and the password.
+    // Like in the driver, everything before the first `@` is the user and the password.
     let host = address.find('@').map_or(beginning.len(), |at| at + 1);
     let credentials = &address[..host];
     let is_about_tls =
@@ -145,7 +145,7 @@ fn connector(is_encrypted: bool, root: Option<&str>) -> Result<Tls, Failure> {
         .with_safe_default_protocol_versions()
         .map_err(|error| Failure::Roots(Box::new(error)))?;
     let mut config = config.with_root_certificates(roots).with_no_client_auth();
-    // A server asks for this where TLS begins at once (`sslnegotiation=direct`).
+    // A server requires this if TLS begins at once (`sslnegotiation=direct`).
     config.alpn_protocols = vec![b"postgresql".to_vec()];
     Ok(Tls::new(config))
 }
@@ -235,8 +235,8 @@ mod tests {
             );
         }
     }
-    /// Whether connections to this address are encrypted. Without the feature, that it is refused
-    /// says so.
+    /// Returns `true` if connections to this address are encrypted. Without the feature, a refusal
+    /// implies so.
     fn is_encrypted(address: &str) -> bool {
         match read(address) {
             #[cfg(not(feature = "tls"))]
@@ -274,7 +274,7 @@ mod tests {
         ] {
             assert!(!is_encrypted(address), "{address}");
         }
-        // The driver takes what is before the last sign for a password.
+        // The driver takes everything before the last sign for a password.
         let address = "postgres://h/d?sslmode=require&application_name=a@b";
         let refused = read(address);
         assert!(matches!(refused, Err(Failure::AtInParameters)));

@@ -14,22 +14,21 @@ use super::database::{Database, Held};
 use super::errors::{self, CallError, Effect, Failure};
 use super::write;
 
-/// A transaction of the database in which a step writes: the parameter of a node with the setting
+/// A transaction of the database for the writes of a step: the parameter of a node with the setting
 /// `transaction`.
 ///
-/// What the step writes is committed together with its recorded outcome, or not at all: when the
-/// step fails, when its process crashes, and when another process has taken over the execution. So
-/// the rows of each completed step are there exactly once.
+/// The writes of the step are committed together with its recorded outcome. Neither happens if the
+/// step fails, its process crashes, or another process has taken over the execution. The rows of
+/// each completed step are thus there exactly once.
 ///
 /// The tables are your own, in the database of the store. Each value of a statement comes with its
-/// type, so that statements go through a pooler such as PgBouncer.
+/// type, so that statements work through a pooler such as PgBouncer.
 ///
-/// As always in Postgres, a statement that fails undoes the transaction: a step that goes on
-/// nevertheless fails at its end, unless it has gone back to a `SAVEPOINT` of its own. Constraints
-/// that are `DEFERRABLE` are checked at the end of the step, as part of it. If the step does nothing in
-/// the transaction for as long as
-/// [`PostgresOptions::transaction_idle_timeout`](crate::PostgresOptions::transaction_idle_timeout)
-/// says, the database ends it.
+/// As always in Postgres, a failed statement undoes the transaction. A step that continues
+/// nevertheless fails at its end, unless it went back to its own `SAVEPOINT`. `DEFERRABLE`
+/// constraints are checked at the end of the step, as part of it. The database ends a transaction
+/// that is idle for longer than
+/// [`PostgresOptions::transaction_idle_timeout`](crate::PostgresOptions::transaction_idle_timeout).
 ///
 /// # Examples
 ///
@@ -66,13 +65,12 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Runs one statement, and returns how many rows it has changed. If its future is dropped, the
+    /// Runs one statement, and returns the number of changed rows. If the future is dropped, the
     /// statement may have been run.
     ///
     /// # Errors
     ///
-    /// The statement failed, or the connection is lost. Nothing of the transaction will be committed
-    /// then.
+    /// The statement failed, or the connection is lost. The transaction will not be committed then.
     pub async fn execute(
         &mut self,
         sql: &str,
@@ -81,12 +79,12 @@ impl Transaction {
         Ok(self.client.execute_typed(sql, values).await?)
     }
 
-    /// Runs one statement, and returns the rows that it gives. If its future is dropped, the
-    /// statement may have been run.
+    /// Runs one statement, and returns its rows. If the future is dropped, the statement may have
+    /// been run.
     ///
     /// # Errors
     ///
-    /// As [`execute`](Transaction::execute).
+    /// Returns the same errors as [`execute`](Transaction::execute).
     pub async fn query(
         &mut self,
         sql: &str,
@@ -95,9 +93,10 @@ impl Transaction {
         Ok(self.client.query_typed(sql, values).await?)
     }
 
-    /// The connection, for everything else, such as `COPY`. It goes back to a pool of connections for
-    /// steps: change its settings by `SET LOCAL` only. Its methods that prepare statements, such as
-    /// [`query`](tokio_postgres::Client::query), do not go through every pooler.
+    /// Returns the connection, for everything else, such as `COPY`. It returns to a pool of
+    /// connections for steps, so change its settings by `SET LOCAL` only. Its methods that prepare
+    /// statements, such as [`query`](tokio_postgres::Client::query), do not work through every
+    /// pooler.
     pub fn client(&mut self) -> &tokio_postgres::Client {
         &self.client
     }
@@ -109,13 +108,13 @@ impl fmt::Debug for Transaction {
     }
 }
 
-/// Why a step could not write in its [`Transaction`].
+/// An error of a step's [`Transaction`].
 #[derive(Debug, thiserror::Error)]
 #[error("a statement of the transaction failed")]
 pub struct TransactionError(#[from] Error);
 
 impl TransactionError {
-    /// The error of Postgres, such as for its [`code`](Error::code).
+    /// Returns the error of Postgres, for instance to read its [`code`](Error::code).
     pub fn postgres(&self) -> &Error {
         &self.0
     }
@@ -127,7 +126,7 @@ pub(super) struct Begun {
     transaction: Transaction,
 }
 
-/// A step that ends the transaction by a statement of its own removes the savepoint.
+/// The savepoint that reveals whether a step ended the transaction by its own statement.
 const SAVEPOINT: &str = "SAVEPOINT transaction_of_step";
 const RELEASE: &str = "RELEASE SAVEPOINT transaction_of_step";
 
@@ -151,9 +150,9 @@ impl Begun {
         self.database.answered(client.batch_execute(sql)).await
     }
 
-    /// Undoes the transaction, and gives the connection back.
+    /// Rolls the transaction back, and returns the connection.
     async fn undo(self) {
-        // To close the connection undoes it as well, so a slow answer is not worth to wait for.
+        // Closing the connection rolls back as well, so a slow answer is not worth waiting for.
         let undone = tokio::time::timeout(Duration::from_secs(1), self.run("ROLLBACK"));
         if matches!(undone.await, Ok(Ok(()))) {
             self.transaction.client.give_back();
@@ -161,7 +160,7 @@ impl Begun {
     }
 }
 
-/// Why the savepoint is not there any more.
+/// Returns the error for a missing savepoint.
 fn unreleased(error: CallError) -> StoreError {
     match errors::code(&error) {
         Some("25P01" | "3B001") => Failure::EndedByStep.into(),
@@ -188,7 +187,7 @@ impl StoreTransaction for Begun {
         fence: u64,
         append: Append,
     ) -> Result<(), StoreError> {
-        // Readers of the log wait for whoever writes to it, so from here on it has to go on quickly.
+        // Readers of the log wait for writers, so the rest must be quick.
         let release = format!("{RELEASE}; SET LOCAL idle_in_transaction_session_timeout = 5000");
         let written = match self.run(&release).await {
             Ok(()) => {

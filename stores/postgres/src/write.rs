@@ -1,6 +1,6 @@
-//! Writes. Each is one statement. If the connection was lost before the answer came, the statement
-//! runs again, and finds out whether it had its effect the first time: by the fence and the numbers of
-//! records, or by the id of the call, which is stored with what it wrote.
+//! Writes. Each is one statement. If the connection is lost before the answer, the statement runs
+//! again, and detects whether it had its effect before: by the fence and the numbers of records, or
+//! by the id of the call, which is stored with its writes.
 
 use deadpool_postgres::Client;
 use flow_store::hints::Written;
@@ -47,8 +47,7 @@ pub(super) async fn create(
     } = database.call(sql, &values).await;
     let is_taken = |error| errors::violated(error) == Some("executions_pkey");
     if row.idempotency_key.is_some() && result.as_ref().is_err_and(is_taken) {
-        // One that was created at the same time has the id, and perhaps the key as well: whoever
-        // comes after it is told so.
+        // A concurrent one may have the id, and perhaps the key: then a later call reports it.
         let answer = database.call(sql, &values).await;
         (result, again) = (answer.result, again | answer.again);
     }
@@ -80,8 +79,8 @@ pub(super) async fn create(
     }
 }
 
-/// Adds a part of a loop for the holder of a claim. The execution with the loop stays as it is until
-/// the part is stored.
+/// Adds a part of a loop for the holder of a claim. The execution with the loop is locked until the
+/// part is stored.
 pub(super) async fn create_part(
     database: &Database,
     of: ExecutionId,
@@ -140,7 +139,7 @@ pub(super) async fn create_part(
     }
 }
 
-/// Returns true if this call has created the execution, and its answer was lost.
+/// Returns `true` if this call created the execution and its answer was lost.
 async fn is_created_by(
     database: &Database,
     id: ExecutionId,
@@ -188,7 +187,7 @@ pub(super) async fn claim(
     let Answer { result, again } = database.call(sql, &values).await;
     let mut found = result.map_err(store_error)?;
     if found.is_empty() && again {
-        // A claim of which its holder does not know would keep everybody out.
+        // A claim that its holder does not know would keep everybody out.
         let sql = "SELECT * FROM {schema}.executions \
              WHERE id = $1 AND holder = $2 AND claimed_by_call = $3";
         let values: [Value<'_>; _] = [
@@ -224,7 +223,7 @@ pub(super) async fn renew(
     holder: Uuid,
     until_ms: u64,
 ) -> Result<Vec<ExecutionId>, StoreError> {
-    // Locked in one order, so that no two statements wait for each other.
+    // Locks in one order prevent deadlocks between statements.
     let sql = "WITH held AS ( \
              SELECT id FROM {schema}.executions WHERE holder = $1 ORDER BY id FOR UPDATE \
          ), renewed AS ( \
@@ -265,10 +264,10 @@ pub(super) async fn append(
     Err(refused(id, append, error))
 }
 
-/// What others are told of an append with this answer.
+/// Returns the hints for an append with this answer.
 fn told_of(append: &Append, answer: &[Found]) -> Written {
     let frees_key = answer.iter().any(|row| row.get(0));
-    // Who pauses an execution goes on with it when it can.
+    // A process that pauses an execution resumes it itself.
     let gives_up = append.release && append.status.is_none_or(|status| status == Status::Running);
     Written {
         records: !append.records.is_empty(),
@@ -276,8 +275,8 @@ fn told_of(append: &Append, answer: &[Found]) -> Written {
     }
 }
 
-/// The same in a transaction that has begun on this connection. Returns what others are told of when
-/// it is committed.
+/// Appends in a transaction that has begun on this connection. Returns the hints to send after the
+/// commit.
 pub(super) async fn append_in(
     database: &Database,
     client: &Client,
@@ -294,14 +293,14 @@ pub(super) async fn append_in(
     }
 }
 
-/// Checks that an append is right in itself.
+/// Checks that an append is consistent in itself.
 fn check(id: ExecutionId, append: &Append) -> Result<(), StoreError> {
     refusal::questions_of(id, &append.opened)?;
     refusal::sequence(id, first_seq(append), &append.records)?;
     Ok(())
 }
 
-/// The number of the first record, with which the database compares only if there is one.
+/// Returns the number of the first record, which the database checks only if there is one.
 fn first_seq(append: &Append) -> u64 {
     append.records.first().map_or(0, |record| record.seq)
 }
@@ -343,7 +342,7 @@ async fn call_append(
     }
 }
 
-/// What an append was refused for.
+/// Returns the reason why an append was refused.
 fn refused(id: ExecutionId, append: &Append, error: CallError) -> StoreError {
     let Some((code, detail)) = errors::refused(&error) else {
         return store_error(error);
@@ -372,8 +371,8 @@ fn refused(id: ExecutionId, append: &Append, error: CallError) -> StoreError {
     }
 }
 
-/// Returns true if an append with this fence, whose answer was lost, has been written. Nobody else
-/// writes with the same fence.
+/// Returns `true` if an append with this fence, whose answer was lost, has been written. Nobody
+/// else writes with the same fence.
 async fn is_written(
     database: &Database,
     id: ExecutionId,
@@ -399,19 +398,19 @@ async fn is_written(
     Ok(!database.rows(sql, &values).await?.is_empty())
 }
 
-/// Finds out what became of a transaction with this append, when the answer to its commit was lost.
+/// Finds out whether a transaction with this append was committed if the answer was lost.
 pub(super) async fn is_committed(
     database: &Database,
     id: ExecutionId,
     fence: u64,
     append: &Append,
 ) -> Result<(), StoreError> {
-    // It may not be over in the database yet: the lock waits for it.
+    // It may still be in progress in the database: the lock waits for it.
     let sql = "SELECT fence FROM {schema}.executions WHERE id = $1 FOR SHARE";
     let found = database.rows(sql, &[(&id.as_uuid(), Type::UUID)]).await?;
     let found = found.first().ok_or(StoreError::NotFound(id))?;
     if found.get::<_, i64>(0) != integer(fence) {
-        // Who has taken over may have written the same record by itself.
+        // A process that took over may have written the same record itself.
         return Err(StoreError::LeaseLost(id));
     }
     if is_written(database, id, fence, append).await? {
@@ -479,7 +478,7 @@ pub(super) async fn settle(
 
 pub(super) async fn delete(database: &Database, id: ExecutionId) -> Result<bool, StoreError> {
     let values: [Value<'_>; _] = [(&id.as_uuid(), Type::UUID)];
-    // Of what was deleted nothing is left by which a repetition could find out whose work it was.
+    // A deletion leaves nothing by which a repetition could recognise its own work.
     let sql = "SELECT FROM {schema}.executions WHERE id = $1";
     if database.rows(sql, &values).await?.is_empty() {
         return Ok(false);

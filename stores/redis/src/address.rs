@@ -1,4 +1,4 @@
-//! The address of a server, with what belongs to the store in it.
+//! Parses the address of a server, including the options of the store in it.
 
 use flow_store::StoreError;
 use redis::{ConnectionInfo, ErrorKind, IntoConnectionInfo as _, RedisError};
@@ -7,8 +7,8 @@ use super::errors::{Failure, UnknownParameter};
 use super::options::{Durability, RedisOptions};
 use super::tls::Tls;
 
-/// Where to connect, how connections are encrypted if they are, and the options as the address changes
-/// them.
+/// Returns where to connect, the encryption of connections if any, and the options, changed by the
+/// address.
 pub(super) fn read(
     url: &str,
     mut options: RedisOptions,
@@ -17,14 +17,14 @@ pub(super) fn read(
         not_valid("it is not one as `redis://user:password@host`, with special characters as `%23`")
     })?;
     let is_encrypted = ["rediss", "valkeys"].contains(&address.scheme());
-    // Other programs trust every server with `#insecure`. All else may be a part of a password.
+    // Other programs trust every server with `#insecure`. Anything else may be part of a password.
     match address.fragment() {
         Some("insecure") => return Err(Failure::Fragment("`#insecure` at its end").into()),
         Some(_) => return Err(Failure::Fragment("a `#` in it").into()),
         None => {}
     }
     let mut certificates = None;
-    // On the path of a socket, the number of the database and the user stand among the parameters.
+    // With a socket, the number of the database and the user are parameters.
     let is_socket = address.scheme().ends_with("unix");
     let mut others = Vec::new();
     for (key, value) in address.query_pairs() {
@@ -52,7 +52,7 @@ pub(super) fn read(
         return Err(Failure::Name(name.clone()).into());
     }
     let tls = is_encrypted.then(|| Tls::new(certificates.as_deref()));
-    // The library, which is built without TLS, reads all else.
+    // The library, built without TLS, parses the rest.
     if is_encrypted && address.set_scheme("redis").is_err() {
         return Err(not_valid("its scheme cannot be read").into());
     }

@@ -1,11 +1,11 @@
-//! Commands and scripts, as they are sent to the server.
+//! Commands and scripts for the server.
 
 use redis::aio::MultiplexedConnection;
 use redis::{Cmd, ErrorKind, RedisError, ServerErrorKind, Value};
 
 use super::script::Script;
 
-/// What is sent to the server.
+/// A command or script for the server.
 pub(super) enum Call<'a> {
     Command(Cmd),
     Script {
@@ -44,7 +44,7 @@ impl Call<'_> {
     }
 }
 
-/// Returns true if the server does not know a script yet. Nothing has run then.
+/// Returns `true` if the server does not know a script yet. It did not run then.
 fn is_unknown(error: &RedisError) -> bool {
     error.kind() == ErrorKind::Server(ServerErrorKind::NoScript)
 }

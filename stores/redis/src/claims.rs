@@ -1,9 +1,9 @@
-//! The claims that this process was given.
+//! The claims of this process.
 //!
-//! A server that has lost its last writes does not know of a claim that it gave just before, and
-//! gives the same fence to somebody else. So each claim has the id of the call that made it, and a
-//! process writes with that too. A claim that was lost to somebody else is not forgotten before there
-//! is another one, because steps of it may still be under way.
+//! A server that lost its last writes does not know its newest claims, and gives the same fence to
+//! somebody else. Each claim therefore has the id of the call that made it, which a process sends
+//! with its writes. A lost claim is kept until the next one, because its steps may still be
+//! running.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -30,14 +30,14 @@ impl Claims {
         self.lock().insert(id, Given { fence, call });
     }
 
-    /// The call that made a claim. `None` if another handle of the store made it.
+    /// Returns the call that made a claim, or `None` if another handle of the store made it.
     pub(super) fn call_of(&self, id: ExecutionId, fence: u64) -> Option<Uuid> {
         let claims = self.lock();
         let given = claims.get(&id).filter(|given| given.fence == fence);
         given.map(|given| given.call)
     }
 
-    /// Forgets a claim that was given up, or whose execution is gone.
+    /// Forgets a claim that was released, or whose execution is gone.
     pub(super) fn remove(&self, id: ExecutionId, fence: u64) {
         let mut claims = self.lock();
         if claims.get(&id).is_some_and(|given| given.fence == fence) {

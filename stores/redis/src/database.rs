@@ -1,4 +1,4 @@
-//! The connection, and calls that go on when it breaks.
+//! The connection, and calls that are repeated if it breaks.
 
 use std::io;
 use std::sync::Arc;
@@ -25,59 +25,58 @@ use super::script::{Arguments, Script};
 use super::tls::Tls;
 use super::{address, settings};
 
-/// How long a new connection may take.
+/// The time limit for a new connection.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// After how many servers of a cluster that send a call elsewhere it counts as a try: they may be at
-/// odds.
+/// The number of redirects within a cluster that count as one attempt: its servers may disagree.
 const REDIRECTS: usize = 5;
 
 pub(super) struct Database {
     info: ConnectionInfo,
     tls: Option<Tls>,
-    /// What all keys begin with: the name of the store in braces, which keeps them together in a
+    /// The prefix of all keys: the name of the store in braces, which keep them together in a
     /// cluster.
     prefix: String,
     durability: Durability,
     patience: Duration,
     answer_timeout: Duration,
-    /// Whether claims are judged by the times that callers give.
+    /// `true` if claims are judged by the times that callers give.
     pub(super) callers_clocks: bool,
     line: Mutex<Line>,
-    /// How many tries to connect have failed.
+    /// The number of failed attempts to connect.
     failures: AtomicU64,
     pub(super) claims: Claims,
-    /// `None` if there are none.
+    /// The hints, if they are on.
     pub(super) hints: Option<Arc<Hints<Messages>>>,
 }
 
-/// The connection that all calls share: the server does one after the other anyway.
+/// The connection that all calls share, since the server runs one after the other anyway.
 #[derive(Default)]
 struct Line {
     connection: Option<MultiplexedConnection>,
-    /// How many there have been.
+    /// The number of connections so far.
     number: u64,
-    /// The server of the cluster that has the keys, if it is not the one of the address.
+    /// The server of the cluster that has the keys, if not the one of the address.
     moved_to: Option<(String, u16)>,
-    /// What the last try to connect has failed with.
+    /// The error of the last attempt to connect.
     failure: String,
 }
 
-/// Tries of the same, with longer and longer pauses.
+/// The attempts of a call, with growing pauses.
 struct Tries {
-    /// `None` if it is too far away for a clock.
+    /// The deadline. `None` if it is too far away for a clock.
     until: Option<Instant>,
     is_last: bool,
     pause: Duration,
-    /// How many in a row were sent to another server.
+    /// The number of consecutive redirects.
     redirects: usize,
 }
 
 impl Tries {
-    /// Returns true, after a pause, if there is to be another try after one that failed so.
+    /// Returns `true`, after a pause, if the call is to be retried after this error.
     async fn go_on_after(&mut self, error: &CallError) -> bool {
         if error.moved_to().is_some() && self.redirects < REDIRECTS {
-            // Nothing was tried: it was the wrong server.
+            // The wrong server did not run the call.
             self.redirects += 1;
             return true;
         }
@@ -124,7 +123,7 @@ impl Database {
         format!("{}{name}", self.prefix)
     }
 
-    /// Runs a script that writes. If its answer is lost, it runs again, and is told so.
+    /// Runs a script that writes. If its answer is lost, runs it again with a note of that.
     pub(super) async fn write(
         &self,
         script: &Script,
@@ -195,7 +194,7 @@ impl Database {
         result
     }
 
-    /// Waits for an answer of the server, but not for ever.
+    /// Waits for an answer of the server, for a limited time.
     pub(super) async fn answered<T>(
         &self,
         answer: impl Future<Output = Result<T, RedisError>>,
@@ -206,7 +205,7 @@ impl Database {
         }
     }
 
-    /// Lets the next call make another connection: whatever came next on this one would fail too.
+    /// Makes the next call open a new connection: another call on this one would fail too.
     async fn give_up(&self, number: u64, error: &CallError) {
         let mut line = self.line.lock().await;
         if line.number != number {
@@ -216,7 +215,7 @@ impl Database {
         line.moved_to = error.moved_to().map(|(host, port)| (host.to_owned(), port));
     }
 
-    /// The connection, and its number.
+    /// Returns the connection and its number.
     async fn connection(&self) -> Result<(u64, MultiplexedConnection), CallError> {
         let failures = self.failures.load(Ordering::SeqCst);
         let mut line = self.line.lock().await;
@@ -224,7 +223,7 @@ impl Database {
             return Ok((line.number, connection.clone()));
         }
         if self.failures.load(Ordering::SeqCst) != failures {
-            // Another call has just tried in vain: all that wait would need longer and longer.
+            // Another call has just failed to connect: waiting calls would need longer and longer.
             return Err(CallError::NoConnection(
                 io::Error::other(line.failure.clone()).into(),
             ));
@@ -244,7 +243,7 @@ impl Database {
         Ok((line.number, connection))
     }
 
-    /// A new connection to a server that can keep what the store promises.
+    /// Opens a connection to a server that can keep the store's guarantees.
     async fn connect(
         &self,
         moved_to: Option<&(String, u16)>,
@@ -262,7 +261,7 @@ impl Database {
         Ok(connection)
     }
 
-    /// A new connection on which it can be listened, and where what comes goes.
+    /// Opens a connection for subscriptions, whose messages go to `to`.
     pub(super) async fn connect_to_listen(
         &self,
         to: impl AsyncPushSender,
@@ -307,8 +306,8 @@ fn no_connection() -> CallError {
     CallError::NoConnection(io::Error::from(io::ErrorKind::TimedOut).into())
 }
 
-/// The address of another server of a cluster. One that does not know its own name is told as no
-/// host.
+/// Returns the address of another server of a cluster. A server that does not know its own name
+/// reports no host.
 fn address_of(info: &ConnectionInfo, host: &str, port: u16) -> ConnectionAddr {
     let host = match info.addr() {
         ConnectionAddr::Tcp(known, _) if host.is_empty() => known.clone(),

@@ -5,8 +5,7 @@ use std::time::Duration;
 use flow_store::StoreError;
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 
-/// A failure that is not a refusal.
-/// A parameter that there is not. Whatever may be a part of a password is not shown.
+/// An unknown parameter. It hides anything that may be part of a password.
 #[derive(Debug)]
 pub(super) struct UnknownParameter(pub(super) Option<String>);
 
@@ -109,7 +108,7 @@ impl From<Failure> for StoreError {
     }
 }
 
-/// Why a call of the server has no result.
+/// The reason why a call of the server has no result.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CallError {
     #[error("there is no connection")]
@@ -118,7 +117,7 @@ pub(super) enum CallError {
     Redis(#[from] RedisError),
     #[error("the server has not answered for {0:?}")]
     NoAnswer(Duration),
-    /// What the store itself has found wrong.
+    /// An error that the store itself found.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -129,14 +128,14 @@ impl From<Failure> for CallError {
     }
 }
 
-/// What is known about a call that failed.
+/// The effect of a failed call, as far as known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Effect {
-    /// It had none, and would fail again.
+    /// The call had no effect, and would fail again.
     Refused,
-    /// It had none, and can succeed if it is made again.
+    /// The call had no effect, and may succeed if repeated.
     Undone,
-    /// The connection was lost: it may have had its effect, and may still have it.
+    /// The connection was lost: the call may have had its effect, or may still have it.
     Unknown,
 }
 
@@ -154,7 +153,7 @@ impl CallError {
         }
     }
 
-    /// What it says, without what is said elsewhere.
+    /// Returns the text, without parts that are reported elsewhere.
     pub(super) fn text(&self) -> String {
         match self {
             CallError::NoConnection(error) => error.to_string(),
@@ -162,13 +161,13 @@ impl CallError {
         }
     }
 
-    /// Returns true if the connection is as good as before.
+    /// Returns `true` if the connection is still usable.
     pub(super) fn leaves_the_connection(&self) -> bool {
         let is_busy = matches!(self, CallError::Redis(error) if is_busy(error));
         is_busy || self.effect() == Effect::Refused
     }
 
-    /// The server that has the keys of the store, if another one was asked.
+    /// Returns the server that has the keys of the store, if another one was asked.
     pub(super) fn moved_to(&self) -> Option<(&str, u16)> {
         let (CallError::Redis(error) | CallError::NoConnection(error)) = self else {
             return None;
@@ -197,16 +196,16 @@ fn effect(error: &RedisError) -> Effect {
     }
 }
 
-/// Returns true if a script of somebody else runs.
+/// Returns `true` if somebody else's script is running.
 fn is_busy(error: &RedisError) -> bool {
     error.code() == Some("BUSY")
 }
 
-/// Returns true if a script has begun on a server that has not, or not yet, the keys, or may not
-/// write to them. Before it writes, a script asks for every key to which it will write.
+/// Returns `true` if a script ran on a server that does not have the keys, or not yet, or cannot
+/// write to them. Scripts access all keys that they write before the first write.
 fn is_elsewhere(error: &RedisError) -> bool {
     let texts = [
-        // Before Redis 7.0, the errors of commands are within that of the script.
+        // Before Redis 7.0, errors of commands are nested in that of the script.
         "-READONLY ",
         "non local key",
         "undeclared keys were accessed during rehashing",
@@ -239,7 +238,7 @@ fn reported(error: RedisError) -> StoreError {
     if text.contains("OOM command not allowed") || text.contains("No space left") {
         return StoreError::Full(Box::new(error));
     }
-    // What somebody else has written under the keys of the store.
+    // Foreign data under the keys of the store.
     let corrupt = |place: &str| StoreError::Corrupt {
         place: place.to_owned(),
         reason: text.clone(),
@@ -261,7 +260,7 @@ fn reported(error: RedisError) -> StoreError {
     Failure::Reported(text, error).into()
 }
 
-/// The damage that a script has found.
+/// Returns the damage that a script found.
 fn damaged(text: &str) -> Option<StoreError> {
     let (_, found) = text.split_once("FLOW-DAMAGED\u{1f}")?;
     let mut parts = found.split('\u{1f}');
@@ -271,7 +270,7 @@ fn damaged(text: &str) -> Option<StoreError> {
     })
 }
 
-/// The error if an answer does not have the form that the scripts give it.
+/// Returns the error for an answer that does not have the expected form.
 pub(super) fn not_understood(what: impl Into<String>) -> StoreError {
     Failure::Answer(what.into()).into()
 }
@@ -282,7 +281,7 @@ mod tests {
 
     use super::*;
 
-    /// The error that the library makes of an answer.
+    /// Returns the error that the library makes of an answer.
     fn answered(text: &str) -> CallError {
         let answer = format!("-{text}\r\n");
         let value = redis::parse_redis_value(answer.as_bytes()).unwrap();

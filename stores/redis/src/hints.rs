@@ -1,7 +1,7 @@
 //! Hints to other processes, by PUBLISH.
 //!
-//! They are sent after what was written, and not in its script, so that many writes take one. In a
-//! cluster every server passes on what any of them was sent.
+//! They are sent after a write instead of in its script, so that one covers many writes. In a
+//! cluster, every server passes them on.
 
 use std::sync::{Mutex, PoisonError, Weak};
 
@@ -18,7 +18,7 @@ use super::reply;
 /// PUBLISH and SUBSCRIBE.
 pub(super) struct Messages {
     channel: String,
-    /// It has these.
+    /// The database, which owns these messages.
     database: Weak<Database>,
 }
 
@@ -41,7 +41,7 @@ impl Channel for Messages {
     async fn listen(&self) -> Result<Heard, Unheard> {
         let database = self.database.upgrade().ok_or(Unheard::Lost)?;
         let (to, arrived) = mpsc::unbounded_channel();
-        // Nothing more is sent after the connection is lost, which ends what is heard.
+        // The loss of the connection drops the sender, which ends the subscription.
         let to = Mutex::new(Some(to));
         let pushed = move |pushed: PushInfo| {
             let mut to = to.lock().unwrap_or_else(PoisonError::into_inner);
@@ -57,14 +57,14 @@ impl Channel for Messages {
         let mut connection = listening.map_err(|_| Unheard::Lost)?;
         match database.answered(connection.subscribe(&self.channel)).await {
             Ok(()) => Ok(Heard::new(arrived, connection)),
-            // Whoever may use keys need not be allowed to listen.
+            // A user of the keys may lack the permission to subscribe.
             Err(error) if error.effect() == Effect::Refused => Err(Unheard::Deaf),
             Err(_) => Err(Unheard::Lost),
         }
     }
 }
 
-/// What was published, if this is that.
+/// Returns the published text, if this is one.
 fn text_of(pushed: PushInfo) -> Option<String> {
     let text = pushed.data.into_iter().next_back()?;
     (pushed.kind == PushKind::Message)

@@ -37,16 +37,16 @@ pub struct RedisStore {
 
 impl RedisStore {
     /// Opens the store at an address such as `redis://user:password@host:6379/0`, with the default
-    /// options. The parameters `name` and `durability` of the address set the options of these names:
-    /// `redis://host?name=billing&durability=every_second`. With the feature `tls`, `rediss://` encrypts the
-    /// connections, and `cacert` names the file with the certificates that are trusted, instead of those
-    /// of the system: `rediss://host?cacert=/etc/redis/ca.pem`.
+    /// options. The parameters `name` and `durability` of the address set the options of these
+    /// names: `redis://host?name=billing&durability=every_second`. With the feature `tls`,
+    /// `rediss://` encrypts the connections. `cacert` names a file with the certificates to trust
+    /// instead of the system's: `rediss://host?cacert=/etc/redis/ca.pem`.
     ///
     /// # Errors
     ///
-    /// The address is not valid; it asks for TLS, and the feature `tls` is not on, or the certificate of the
-    /// server is not trusted; the server cannot be reached; it has settings with which the store
-    /// cannot keep what it promises; or [`StoreError::TooNew`].
+    /// The address is invalid; it requires TLS, but the feature `tls` is off or the server's
+    /// certificate is not trusted; the server cannot be reached; it has settings with which the
+    /// store cannot keep its guarantees; or [`StoreError::TooNew`].
     ///
     /// # Examples
     ///
@@ -59,11 +59,11 @@ impl RedisStore {
         RedisStore::connect_with(url, RedisOptions::new()).await
     }
 
-    /// Opens the store with these options. What the address says comes before them.
+    /// Opens the store with these options. Settings in the address take precedence.
     ///
     /// # Errors
     ///
-    /// As [`connect`](RedisStore::connect); or the name of the store is not valid.
+    /// Errors of [`connect`](RedisStore::connect), or the name of the store is invalid.
     pub async fn connect_with(url: &str, options: RedisOptions) -> Result<RedisStore, StoreError> {
         let database = Database::new(url, options)?;
         read::last_offset(&database).await?;
@@ -73,7 +73,7 @@ impl RedisStore {
 
 impl fmt::Debug for RedisStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not the address, which may have a password.
+        // The address is left out, since it may contain a password.
         f.debug_struct("RedisStore").finish_non_exhaustive()
     }
 }

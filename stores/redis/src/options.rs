@@ -1,8 +1,8 @@
-//! How a store is opened.
+//! The options of a store.
 
 use std::time::Duration;
 
-/// How a [`RedisStore`](crate::RedisStore) is opened.
+/// The options to open a [`RedisStore`](crate::RedisStore) with.
 ///
 /// # Examples
 ///
@@ -24,24 +24,24 @@ pub struct RedisOptions {
     pub(crate) hints: bool,
 }
 
-/// How much of what the store has confirmed may be lost when the server crashes. A server whose
-/// settings allow more is refused.
+/// The confirmed writes that may be lost in a crash of the server. A server whose settings allow
+/// more is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
-    /// Nothing: the server has `appendonly yes`, `appendfsync always` and `no-appendfsync-on-rewrite
-    /// no`.
+    /// No writes: the server has `appendonly yes`, `appendfsync always` and
+    /// `no-appendfsync-on-rewrite no`.
     EveryWrite,
-    /// What was written in the last second or two: the server has `appendonly yes`, `appendfsync
-    /// everysec` or `always`, and `no-appendfsync-on-rewrite no`. If an execution loses its last records so, the steps that they are about run again.
+    /// The writes of the last second or two: the server has `appendonly yes`, `appendfsync
+    /// everysec` or `always`, and `no-appendfsync-on-rewrite no`. Their steps run again.
     EverySecond,
-    /// Whatever the server loses, which may be everything. Its settings need not be visible: a server
-    /// that removes keys when its memory is full is refused nevertheless, if it shows that.
+    /// Any writes, possibly all. The settings of the server may be hidden. A server that shows that
+    /// it evicts keys when its memory is full is refused nevertheless.
     Unchecked,
 }
 
 impl RedisOptions {
-    /// The name `flow`, no loss ([`Durability::EveryWrite`]), 10 seconds of patience, 30 seconds for
-    /// an answer, the clock of the server, and hints.
+    /// Creates the defaults: the name `flow`, no loss ([`Durability::EveryWrite`]), 10 seconds of
+    /// patience, 30 seconds for an answer, the clock of the server, and hints.
     pub fn new() -> RedisOptions {
         RedisOptions {
             name: "flow".to_owned(),
@@ -53,45 +53,45 @@ impl RedisOptions {
         }
     }
 
-    /// The name of the store: its keys begin with it, in braces. Several stores can be on one
+    /// Sets the name of the store, with which its keys begin, in braces. Several stores can share a
     /// server. A cluster keeps a store on one of its servers, which follows from the name.
     pub fn name(mut self, name: impl Into<String>) -> RedisOptions {
         self.name = name.into();
         self
     }
 
-    /// How much may be lost when the server crashes.
+    /// Sets the losses that are allowed in a crash of the server.
     pub fn durability(mut self, durability: Durability) -> RedisOptions {
         self.durability = durability;
         self
     }
 
-    /// How long a call goes on trying while the server cannot be reached or the connection breaks,
-    /// such as while the server starts again.
+    /// Sets how long a call retries while the server cannot be reached or the connection breaks,
+    /// for instance during a restart of the server.
     pub fn patience(mut self, patience: Duration) -> RedisOptions {
         self.patience = patience;
         self
     }
 
-    /// How long a call waits for an answer. A connection on which none came is given up as broken,
-    /// and the call is repeated on another one as long as the [`patience`](RedisOptions::patience)
-    /// lasts, but at least once.
+    /// Sets how long a call waits for an answer. A connection without an answer counts as broken.
+    /// The call is repeated on another one while the [`patience`](RedisOptions::patience) lasts,
+    /// but at least once.
     pub fn answer_timeout(mut self, timeout: Duration) -> RedisOptions {
         self.answer_timeout = timeout;
         self
     }
 
-    /// Whether this process tells others of what it writes, and is told by them
-    /// ([`Store::changes`](flow_store::Store::changes)): by PUBLISH, after the write, and by one more
-    /// connection. Without this, what others write is found by looking for it.
+    /// Turns hints between processes on or off ([`Store::changes`](flow_store::Store::changes)).
+    /// They use PUBLISH after the write, and one more connection. Without them, processes look for
+    /// the writes of others regularly.
     pub fn hints(mut self, on: bool) -> RedisOptions {
         self.hints = on;
         self
     }
 
     /// Judges claims by the times that processes give, instead of by the clock of the server: for
-    /// tests that [set the clock](flow_store::Store#clocks). Where several machines use the store,
-    /// an execution could then begin anew on another machine while it still runs.
+    /// tests that [set the clock](flow_store::Store#clocks). With several machines, an execution
+    /// could then start again on another machine while it still runs.
     pub fn callers_clocks(mut self) -> RedisOptions {
         self.callers_clocks = true;
         self

@@ -12,11 +12,11 @@ use super::reply::{self, Fields};
 use super::rows;
 use super::script::{self, Arguments, integer};
 
-/// How many entries a call reads at most: the server does nothing else meanwhile.
+/// The maximum number of entries that a call reads, since it blocks the server.
 const PAGE: usize = 500;
 
-/// How many executions the first page of a list reads beyond those that are asked for: some may not be
-/// wanted.
+/// The number of executions that the first page of a list reads beyond the limit, as some may not
+/// match.
 const AT_ONCE: usize = 10;
 
 fn command(name: &str, key: &str) -> Cmd {
@@ -25,12 +25,12 @@ fn command(name: &str, key: &str) -> Cmd {
     command
 }
 
-/// The time of the server that has the keys. `None` if claims are judged by the clocks of callers.
+/// Returns the time of the server with the keys, or `None` with the clocks of callers.
 pub(super) async fn clock_ms(database: &Database) -> Result<Option<u64>, StoreError> {
     if database.callers_clocks {
         return Ok(None);
     }
-    // A script, with a key: in a cluster, each server has a clock.
+    // A script with a key, since each server of a cluster has its own clock.
     let found = database.read(&script::CLOCK, Arguments::default()).await?;
     let now = reply::text(found).and_then(|now| now.parse().ok());
     let now = now.ok_or_else(|| not_understood("a time that is not a number"))?;
@@ -53,7 +53,7 @@ pub(super) async fn structure(
     })
 }
 
-/// The fields of an execution, none if there is no such execution.
+/// Reads the fields of an execution, none if it does not exist.
 async fn fields(database: &Database, id: ExecutionId) -> Result<Fields, StoreError> {
     let get = command("HGETALL", &database.key(&format!("execution:{id}")));
     Fields::new(database.command(get).await?)
@@ -92,7 +92,7 @@ pub(super) async fn list(
         .map_or_else(|| "+".to_owned(), |id| format!("({id}"));
     let limit = query.limit.unwrap_or(usize::MAX);
     let (mut listed, mut count) = (Vec::new(), 0);
-    // Longer and longer ones: what is looked for can be rare.
+    // Growing pages, since matches can be rare.
     let mut page_length = PAGE.min(limit.saturating_add(AT_ONCE));
     while count < limit {
         let arguments = Arguments::default()
@@ -129,10 +129,10 @@ pub(super) async fn list(
     Ok(listed)
 }
 
-/// What a script has found under an id: the id, and the fields, unless they do not matter.
+/// Returns the id that a script found, and the fields unless they do not matter.
 fn identified(found: Value) -> Result<(String, Option<Fields>), StoreError> {
     let mut parts = reply::array(found)?.into_iter();
-    // An id that somebody else has written need not be a text.
+    // A foreign id may not be a text.
     let id = parts.next().and_then(reply::bytes);
     let id = id.ok_or_else(|| not_understood("an entry without an id"))?;
     let fields = parts.next().map(Fields::new).transpose()?;

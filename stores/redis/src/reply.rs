@@ -7,7 +7,7 @@ use redis::Value;
 
 use super::errors::not_understood;
 
-/// An array.
+/// Returns an array.
 pub(super) fn array(value: Value) -> Result<Vec<Value>, StoreError> {
     match value {
         Value::Array(values) | Value::Set(values) => Ok(values),
@@ -15,7 +15,7 @@ pub(super) fn array(value: Value) -> Result<Vec<Value>, StoreError> {
     }
 }
 
-/// An array that begins with a word that says what it is.
+/// Returns an array that begins with a word for its kind.
 pub(super) fn tagged(value: Value) -> Result<(String, Vec<Value>), StoreError> {
     let mut values = array(value)?.into_iter();
     let tag = values.next().and_then(text);
@@ -23,7 +23,7 @@ pub(super) fn tagged(value: Value) -> Result<(String, Vec<Value>), StoreError> {
     Ok((tag, values.collect()))
 }
 
-/// The error if a script answers with a word that is not known.
+/// Returns the error for a script that answers with an unknown word.
 pub(super) fn unknown(tag: &str) -> StoreError {
     not_understood(format!("`{tag}`"))
 }
@@ -37,12 +37,12 @@ pub(super) fn bytes(value: Value) -> Option<Vec<u8>> {
     }
 }
 
-/// A text. `None` if there is none, or it is not one.
+/// Returns a text, or `None` if there is none or it is invalid.
 pub(super) fn text(value: Value) -> Option<String> {
     String::from_utf8(bytes(value)?).ok()
 }
 
-/// What is wrong with a value.
+/// A value, or what is wrong with it.
 pub(super) type Reading<T> = Result<T, String>;
 
 /// The fields of a hash or of a record.
@@ -84,7 +84,7 @@ impl Fields {
         text.ok_or_else(|| format!("it has no `{field}`"))
     }
 
-    /// A value that is written as text, such as a number. An empty one counts as none.
+    /// Reads a value that is written as text, such as a number. An empty one counts as missing.
     pub(super) fn optional<T: std::str::FromStr<Err: std::fmt::Display>>(
         &self,
         field: &str,

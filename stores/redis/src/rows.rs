@@ -1,4 +1,4 @@
-//! What is stored, as the types of the store.
+//! Converts stored data to the types of the store.
 
 use flow_store::{
     Claim, Concurrency, Damaged, ExecutionId, Logged, PauseRow, PauseState, Record, RecordKind,
@@ -21,7 +21,7 @@ fn damaged<T>(
     })
 }
 
-/// The execution with this id, which is as it was listed.
+/// Reads the execution that was listed with this id.
 pub(super) fn execution(listed: &str, fields: &Fields) -> Result<Row, Damaged> {
     let id: Option<ExecutionId> = listed.parse().ok();
     damaged(id, || format!("execution {listed}"), read(listed, fields))
@@ -84,7 +84,7 @@ fn named<T: std::str::FromStr<Err: std::fmt::Display>>(fields: &Fields, field: &
         .map_err(|error: T::Err| format!("`{field}`: {error}"))
 }
 
-/// The claim to an execution.
+/// Reads the claim to an execution.
 pub(super) fn claim(id: ExecutionId, fields: &Fields) -> Result<Option<Claim>, Damaged> {
     let read = || {
         let Some(holder) = fields.optional("holder")? else {
@@ -99,7 +99,7 @@ pub(super) fn claim(id: ExecutionId, fields: &Fields) -> Result<Option<Claim>, D
     damaged(Some(id), || format!("execution {id}"), read())
 }
 
-/// An entry of a stream: its id, and its fields.
+/// Returns the id and the fields of an entry of a stream.
 fn entry(value: Value) -> Result<(String, Fields), StoreError> {
     let mut parts = reply::array(value)?.into_iter();
     let id = parts.next().and_then(reply::text);
@@ -111,7 +111,7 @@ fn entry(value: Value) -> Result<(String, Fields), StoreError> {
     }
 }
 
-/// The number of a record, and its offset.
+/// Returns the number and the offset of a record.
 fn numbers(id: &str) -> Option<(u64, u64)> {
     let (seq, offset) = id.split_once('-')?;
     Some((seq.parse().ok()?, offset.parse().ok()?))
@@ -140,7 +140,7 @@ fn record(of: ExecutionId, seq: u64, fields: &Fields) -> Result<Record, Damaged>
     damaged(Some(of), || format!("execution {of}, record {seq}"), read())
 }
 
-/// The records of an execution, of which none may be missing in between.
+/// Reads the records of an execution, without gaps.
 pub(super) fn records(of: ExecutionId, entries: Value) -> Result<Vec<Record>, StoreError> {
     let mut records: Vec<Record> = Vec::new();
     for entry in reply::array(entries)? {
@@ -159,7 +159,7 @@ pub(super) fn records(of: ExecutionId, entries: Value) -> Result<Vec<Record>, St
     Ok(records)
 }
 
-/// A record of an execution in the log, and its offset.
+/// Reads a record of an execution in the log.
 pub(super) fn logged_of(
     execution: ExecutionId,
     owner: Option<String>,
@@ -175,7 +175,7 @@ pub(super) fn logged_of(
     Ok((offset, logged))
 }
 
-/// A record of the log of all: its offset, its execution, its number, the owner and its fields.
+/// Reads a record of the log of all, with its offset, execution, number, owner and fields.
 pub(super) fn logged(found: Value) -> Result<(u64, Result<Logged, Damaged>), StoreError> {
     let parts: Result<[Value; 5], _> = reply::array(found)?.try_into();
     let [offset, execution, seq, owner, fields] =

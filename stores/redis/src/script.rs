@@ -1,4 +1,4 @@
-//! The scripts, and what they are given. Each is one atomic write or read on the server.
+//! The scripts and their arguments. Each script is one atomic write or read on the server.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -9,10 +9,10 @@ use uuid::Uuid;
 /// The version of the layout of the keys.
 pub(super) const VERSION: u64 = 1;
 
-/// The largest number of which the numbers of Lua know every one.
+/// The largest number up to which Lua represents every integer.
 const LARGEST: u64 = (1 << 53) - 1;
 
-/// A script, and the hash by which the server knows it once it has seen it.
+/// A script and its hash, by which the server knows it after the first call.
 #[derive(Debug)]
 pub(super) struct Script {
     pub(super) code: &'static str,
@@ -56,7 +56,7 @@ scripts! {
     TAKE_QUEUED = "take_queued",
 }
 
-/// The arguments of a script, in the order in which it takes them.
+/// The arguments of a script, in its order.
 #[derive(Debug, Default)]
 pub(super) struct Arguments<'a>(Vec<Cow<'a, [u8]>>);
 
@@ -90,7 +90,7 @@ impl<'a> Arguments<'a> {
         self.owned(integer(number))
     }
 
-    /// How long a claim is valid.
+    /// Adds the length of a claim.
     pub(super) fn lease(self, lease_ms: u64) -> Self {
         self.number(lease(lease_ms))
     }
@@ -106,13 +106,13 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// The same, with this number before them.
+    /// Inserts this number before the arguments.
     pub(super) fn counted(mut self, number: u64) -> Self {
         self.0.insert(0, Cow::Owned(integer(number).into_bytes()));
         self
     }
 
-    /// The same, with those after them.
+    /// Appends other arguments.
     pub(super) fn and(mut self, others: Arguments<'a>) -> Self {
         self.0.extend(others.0);
         self
@@ -159,18 +159,18 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// The length of a claim as stored: 34 years at most. Sums with a time are then numbers of which Lua
-/// knows every one, and a claim that is broken, which counts as made in 1970, has run out.
+/// Returns the length of a claim as stored: at most 34 years. Sums with times then stay exact in
+/// Lua, and a broken claim, which counts as made in 1970, has expired.
 pub(super) fn lease(lease_ms: u64) -> u64 {
     lease_ms.min(1 << 40)
 }
 
-/// A number as stored.
+/// Formats a number as stored.
 pub(super) fn integer(number: u64) -> String {
     number.min(LARGEST).to_string()
 }
 
-/// The name of a state, and the answer.
+/// Returns the name of a state, and the answer.
 pub(super) fn state(state: &PauseState) -> (&'static str, Option<&str>) {
     match state {
         PauseState::Open => ("open", None),

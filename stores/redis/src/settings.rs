@@ -1,4 +1,4 @@
-//! What the server has to be like.
+//! The requirements on the server.
 
 use flow_store::StoreError;
 use redis::aio::MultiplexedConnection;
@@ -11,8 +11,8 @@ use super::options::Durability;
 use super::reply::{self, Fields};
 use super::script::{self, Arguments};
 
-/// Checks a server on a new connection, and makes the store there, or brings it up to date. Its
-/// version is under this key.
+/// Checks a server on a new connection, and creates or upgrades the store there. This key holds its
+/// version.
 pub(super) async fn check(
     durability: Durability,
     key: String,
@@ -30,7 +30,7 @@ pub(super) async fn check(
         lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))
     };
     if of("loading") == Some("1") {
-        // It says that it has no log while it reads its log.
+        // While the server loads its log, it reports that it has none.
         return Err(CallError::NoConnection(RedisError::from((
             ErrorKind::Server(ServerErrorKind::BusyLoading),
             "the server starts",
@@ -58,7 +58,7 @@ fn is_too_old(version: &str) -> bool {
     first.is_some_and(|first| (first, second.unwrap_or(0)) < (6, 2))
 }
 
-/// The user may not run the command, or it has another name.
+/// Returns `true` if the command is forbidden or renamed.
 fn is_hidden(error: &RedisError) -> bool {
     let is_unknown = error
         .detail()
@@ -70,10 +70,10 @@ const WITHOUT_LOG: &str = "`Durability::Unchecked` (in an address, `?durability=
 const WITHIN_SECONDS: &str =
     "`Durability::EverySecond` (in an address, `?durability=every_second`)";
 
-/// A setting, the values that are needed, and what allows others.
+/// A setting, the required values, and the option that allows others.
 type Needed = (&'static str, &'static [&'static str], &'static str);
 
-/// What the log needs that a server writes.
+/// Returns the settings that the log of a server needs.
 fn needed(durability: Durability) -> [Needed; 2] {
     let (often_enough, allowed): (&[_], _) = match durability {
         Durability::EveryWrite => (&["always"], WITHIN_SECONDS),
@@ -129,13 +129,13 @@ async fn check_log(
     Ok(())
 }
 
-/// Makes the store if there is none.
+/// Creates the store if there is none.
 async fn open(
     key: String,
     server: Option<&str>,
     connection: &mut MultiplexedConnection,
 ) -> Result<(), CallError> {
-    // A server that does not say which one it is may be another one each time.
+    // A server without an id may be another one each time.
     let server = server.map_or_else(|| Uuid::new_v4().to_string(), str::to_owned);
     let arguments = Arguments::default().number(script::VERSION).owned(server);
     let call = Call::Script {

@@ -1,4 +1,4 @@
-//! TLS to a server.
+//! TLS connections to a server.
 
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncConnectionConfig, RedisConnectionInfo};
@@ -32,7 +32,7 @@ impl Tls {
 
 #[cfg(feature = "tls")]
 impl Tls {
-    /// Trusts the authorities whose certificates are in a file, or those that the system trusts.
+    /// Trusts the authorities in a file of certificates, or those that the system trusts.
     pub(super) fn new(file: Option<&str>) -> Result<Tls, Failure> {
         use std::sync::Arc;
 
@@ -50,7 +50,7 @@ impl Tls {
         Ok(Tls(Arc::new(config).into()))
     }
 
-    /// A new connection to a server whose certificate is for this host.
+    /// Opens a connection to a server with a certificate for this host.
     pub(super) async fn connect(
         &self,
         host: &str,
@@ -74,7 +74,7 @@ impl Tls {
         let stream = self.0.connect(name, stream).await.map_err(lost)?;
         let connection = MultiplexedConnection::new_with_config(info, stream, config).await;
         let (connection, driver) = connection.map_err(CallError::NoConnection)?;
-        // It ends when nobody has the connection any more.
+        // It ends when the connection is no longer used.
         tokio::spawn(driver);
         Ok(connection)
     }
@@ -84,7 +84,7 @@ impl Tls {
 fn roots_of_the_system() -> Result<rustls::RootCertStore, Failure> {
     let mut roots = rustls::RootCertStore::empty();
     let found = rustls_native_certs::load_native_certs();
-    // Some systems have certificates that cannot be read beside those that can.
+    // Some systems also have certificates that cannot be read.
     let (added, _) = roots.add_parsable_certificates(found.certs);
     match found.errors.into_iter().next() {
         _ if added > 0 => Ok(roots),

@@ -1,6 +1,6 @@
-//! Writes. Each is one script. If the connection was lost before the answer came, the script runs
-//! again, and finds out whether it had its effect the first time: by the id of the call, which is
-//! stored with what it wrote.
+//! Writes. Each is one script. If the connection is lost before the answer, the script runs again,
+//! and detects whether it had its effect before: by the id of the call, which is stored with its
+//! writes.
 
 use flow_store::hints::Written;
 use flow_store::{
@@ -15,12 +15,12 @@ use super::reply::{self, Fields};
 use super::rows;
 use super::script::{self, Arguments, integer};
 
-/// The first part of an answer.
+/// Returns the first part of an answer.
 fn first(parts: Vec<Value>) -> Value {
     parts.into_iter().next().unwrap_or(Value::Nil)
 }
 
-/// The fields of a new execution.
+/// Returns the fields of a new execution.
 fn fields<'a>(
     row: &'a Row,
     records: &[Record],
@@ -89,7 +89,7 @@ pub(super) async fn create_part(
     create_for(database, Some((of, fence)), row, records, &[], None).await
 }
 
-/// Adds an execution: a part of another one, if that and the fence of its claim are given.
+/// Adds an execution. It is a part of another one if that and the fence of its claim are given.
 async fn create_for(
     database: &Database,
     of: Option<(ExecutionId, u64)>,
@@ -244,7 +244,7 @@ pub(super) async fn renew(
         .write(&script::RENEW, Uuid::new_v4(), arguments)
         .await?;
     let held = reply::array(answer)?.into_iter();
-    // What is not an id is nobody's execution.
+    // A text that is not an id belongs to no execution.
     Ok(held
         .filter_map(|id| reply::text(id)?.parse().ok())
         .collect())
@@ -287,7 +287,7 @@ pub(super) async fn append(
     }
     match tag.as_str() {
         "ok" => {
-            // Who pauses an execution goes on with it when it can.
+            // A process that pauses an execution resumes it itself.
             let gives_up =
                 append.release && append.status.is_none_or(|status| status == Status::Running);
             database.tell(Written {
@@ -317,7 +317,7 @@ pub(super) async fn append(
     }
 }
 
-/// Writes why a claimed execution is halted, and how often it was taken over.
+/// Writes the reason of a halt and the number of takeovers.
 pub(super) async fn mark(
     database: &Database,
     id: ExecutionId,
@@ -457,7 +457,7 @@ fn taken_row(fields: Value) -> Result<Result<Row, Damaged>, StoreError> {
     Ok(rows::execution(&id, &fields))
 }
 
-/// What a script says of an execution that it cannot read: its id, the place and the reason.
+/// Reads a script's report of a damaged execution: its id, the place and the reason.
 fn damaged(parts: Vec<Value>) -> Damaged {
     let mut texts = parts
         .into_iter()

@@ -79,18 +79,18 @@ impl<'a, T: Into<Cell<'a>>> From<Option<T>> for Cell<'a> {
     }
 }
 
-/// A number as SQLite stores it: times out of its range become the last one in it.
+/// Returns a number as SQLite stores it: larger ones become the largest possible.
 pub(super) fn integer(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
-/// How many cells an execution had in the first version of the tables. Its later cells are part of
-/// the checksum only if they have a value, so that rows from before keep theirs.
+/// The number of cells of an execution in the first version of the tables. Later cells are part of
+/// the checksum only if they have a value, so that older rows keep theirs.
 const EXECUTION_CELLS: usize = 25;
 
-/// The checksum of a row.
+/// Returns the checksum of a row.
 pub(super) fn checksum<'v>(table: &str, values: impl IntoIterator<Item = ValueRef<'v>>) -> i64 {
-    // One long text is much faster to sum up than its parts.
+    // Hashing one long buffer is much faster than hashing its parts.
     let mut row = Vec::with_capacity(512);
     row.extend_from_slice(table.as_bytes());
     let first_version = match table {
@@ -104,8 +104,7 @@ pub(super) fn checksum<'v>(table: &str, values: impl IntoIterator<Item = ValueRe
             }
             row.extend_from_slice(&rows::limit(index).to_le_bytes());
         }
-        // The kind of each value, and its length or number, so that no two different rows look the
-        // same.
+        // The kind of each value, and its length or number, tell different rows apart.
         let (kind, number, bytes): (u8, i64, &[u8]) = match value {
             ValueRef::Null => (0, 0, &[]),
             ValueRef::Integer(number) => (1, number, &[]),
@@ -120,8 +119,8 @@ pub(super) fn checksum<'v>(table: &str, values: impl IntoIterator<Item = ValueRe
     i64::from(crc32fast::hash(&row))
 }
 
-/// Runs a statement with the values of a row and, as the last one, their checksum. Returns how many
-/// rows it changed.
+/// Runs a statement with the values of a row and, as the last one, their checksum. Returns the
+/// number of changed rows.
 pub(super) fn write(
     connection: &Connection,
     sql: &str,

@@ -29,7 +29,7 @@ pub(super) fn shared_error(error: &Shared) -> StoreError {
 }
 
 fn is_full(error: ffi::Error) -> bool {
-    // The index of the log is a file too, which is enlarged before the log is written to.
+    // The index of the log is a file too, which grows before a write to the log.
     error.code == ErrorCode::DiskFull || error.extended_code == ffi::SQLITE_IOERR_SHMSIZE
 }
 

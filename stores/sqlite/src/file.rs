@@ -1,8 +1,8 @@
-//! Finds out what is at a path, without touching it.
+//! Finds out what a path leads to, without touching it.
 //!
-//! SQLite accepts any file that it can open: it would add tables to the database of another
-//! program, and it puts files next to it even if it only reads. So the file is checked first, in a
-//! way that takes no lock and writes nothing.
+//! SQLite accepts any file that it can open: it would add tables to another program's database, and
+//! creates files next to it even for reads. The file is therefore checked first, without locks or
+//! writes.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -25,7 +25,7 @@ pub(super) enum Found {
     Store,
 }
 
-/// The path for SQLite, which gives some relative paths a special meaning.
+/// Returns the path for SQLite, which gives some relative paths a special meaning.
 pub(super) fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
     if path == Path::new(":memory:") {
         let reason = "it is SQLite's name for a database in memory; `MemoryStore` is one";
@@ -34,8 +34,8 @@ pub(super) fn absolute(path: &Path) -> Result<PathBuf, StoreError> {
     std::path::absolute(path).map_err(|error| StoreError::Other(Box::new(error)))
 }
 
-/// Looks at the file at an absolute path, and creates an empty one if there is none. `given` is the
-/// path in errors.
+/// Checks the file at an absolute path, and creates an empty one if there is none. Errors contain
+/// the path `given`.
 pub(super) fn look(path: &Path, given: &Path) -> Result<Found, StoreError> {
     let metadata = match fs::metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => make(path),
@@ -83,8 +83,8 @@ fn make(path: &Path) -> io::Result<Metadata> {
     use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
     use std::sync::{Mutex, PoisonError};
 
-    // When a file is closed, the process loses all its locks on it, including those of SQLite. So
-    // nobody else in this process may find the file, and open it, before it is closed.
+    // Closing a file drops all locks of the process on it, including those of SQLite. So nobody
+    // else in this process may open the file before it is closed.
     static MAKING: Mutex<()> = Mutex::new(());
     let _alone = MAKING.lock().unwrap_or_else(PoisonError::into_inner);
 
@@ -118,8 +118,8 @@ fn make(path: &Path) -> io::Result<Metadata> {
     fs::metadata(path)
 }
 
-/// The application id in the file itself, whatever the files next to it contain: a store has it
-/// there before it has a log.
+/// Returns the application id in the file itself, whatever the files next to it contain: a store
+/// has it there before it has a log.
 fn application(path: &Path) -> rusqlite::Result<i64> {
     // `immutable` takes no lock, and neither reads nor creates a file next to it.
     let uri = format!("{}?immutable=1", uri(path)?);
@@ -133,7 +133,7 @@ fn application(path: &Path) -> rusqlite::Result<i64> {
     connection.pragma_query_value(None, "application_id", |row| row.get(0))
 }
 
-/// An absolute path as a URI.
+/// Returns an absolute path as a URI.
 fn uri(path: &Path) -> rusqlite::Result<String> {
     #[cfg(unix)]
     let bytes = std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str());

@@ -32,7 +32,7 @@ use flow_store::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
     PauseRow, Row, Settlement, Status, Store, StoreError, StoreTransaction, Take, Token,
 };
-/// The interface to SQLite that a [`Transaction`] has.
+/// The SQLite interface of a [`Transaction`].
 pub use rusqlite;
 pub use transaction::{Transaction, TransactionError};
 
@@ -47,7 +47,8 @@ pub struct SqliteOptions {
 }
 
 impl SqliteOptions {
-    /// The defaults: waits up to five seconds for other processes, and survives a loss of power.
+    /// Creates the defaults: waits up to five seconds for other processes, and survives a loss of
+    /// power.
     pub fn new() -> SqliteOptions {
         SqliteOptions {
             busy_timeout: Duration::from_secs(5),
@@ -57,27 +58,27 @@ impl SqliteOptions {
         }
     }
 
-    /// How long to wait for another process that writes. After that, the store returns
+    /// Sets how long to wait for another writing process. After that, calls return
     /// [`StoreError::Locked`].
     pub fn busy_timeout(mut self, timeout: Duration) -> SqliteOptions {
         self.busy_timeout = timeout;
         self
     }
 
-    /// Which writes survive a crash or a loss of power.
+    /// Sets which writes survive a crash or a loss of power.
     pub fn durability(mut self, durability: Durability) -> SqliteOptions {
         self.durability = durability;
         self
     }
 
-    /// How long the [`Transaction`] of a step may last. Nobody else can write meanwhile, and a claim
-    /// cannot be renewed: stay well below the lease. The default is ten seconds.
+    /// Sets how long the [`Transaction`] of a step may last. Meanwhile, nobody else can write or
+    /// renew a claim, so stay well below the lease. The default is ten seconds.
     pub fn transaction_timeout(mut self, timeout: Duration) -> SqliteOptions {
         self.transaction_timeout = timeout;
         self
     }
 
-    /// The largest number of pages in the file.
+    /// Sets the maximum number of pages in the file.
     #[doc(hidden)]
     pub fn max_pages(mut self, pages: u32) -> SqliteOptions {
         self.max_pages = Some(pages);
@@ -91,25 +92,25 @@ impl Default for SqliteOptions {
     }
 }
 
-/// Which writes survive a crash or a loss of power.
+/// The writes that survive a crash or a loss of power.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Durability {
     /// All writes, even if the machine loses power.
     Full,
-    /// All writes if the process ends, however it ends. If the machine loses power, the last writes
-    /// can be missing, but never part of one, and never one before others that are kept. This is
-    /// much faster on slow disks.
+    /// All writes if the process ends in any way. After a loss of power, the last writes can be
+    /// missing, but never a part of one, and never one before others that are kept. This is much
+    /// faster on slow disks.
     Normal,
 }
 
 /// Keeps executions in an SQLite file.
 ///
-/// You can inspect the file with the `sqlite3` shell, also while it is in use: the view `journal`
-/// contains what happened, with the time as text. Several processes of one machine may use the
-/// file, but it should not be on a network drive. Times after the year 292,278,994 are stored as
-/// that year.
+/// You can inspect the file with the `sqlite3` shell, even while it is in use: the view `journal`
+/// contains the history, with readable times. Several processes of one machine may use the file,
+/// but it should not be on a network drive. Times after the year 292,278,994 are stored as that
+/// year.
 ///
-/// When the store is dropped, its pending writes are still made.
+/// Dropping the store completes its pending writes.
 ///
 /// # Examples
 ///
@@ -132,16 +133,15 @@ pub struct SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a file, or creates one. A new file can be read and written only by its owner, if the
-    /// system has such permissions; an existing file keeps its permissions. An empty file becomes a
-    /// store.
+    /// Opens a file, or creates one. Only the owner can read and write a new file, if the system
+    /// has such permissions; an existing file keeps its permissions. An empty file becomes a store.
     ///
     /// # Errors
     ///
-    /// [`StoreError::NotAStore`] if there is a file that is neither empty nor a store, or something
-    /// that is not a file: it is left as it was. [`StoreError::TooNew`] if a newer version of this
-    /// library wrote it, [`StoreError::Corrupt`] if it is damaged; or the file or its folder cannot
-    /// be written to.
+    /// [`StoreError::NotAStore`] if the path is a file that is neither empty nor a store, or not a
+    /// file: it is left as it was. [`StoreError::TooNew`] if a newer version of this library wrote
+    /// it, [`StoreError::Corrupt`] if it is damaged; or the file or its folder cannot be written
+    /// to.
     pub async fn open(path: impl AsRef<Path>) -> Result<SqliteStore, StoreError> {
         SqliteStore::open_with(path, SqliteOptions::new()).await
     }
@@ -150,7 +150,7 @@ impl SqliteStore {
     ///
     /// # Errors
     ///
-    /// As [`open`](SqliteStore::open).
+    /// Returns the same errors as [`open`](SqliteStore::open).
     pub async fn open_with(
         path: impl AsRef<Path>,
         options: SqliteOptions,
@@ -171,8 +171,7 @@ impl SqliteStore {
             };
             let _ = opened.send(Ok(()));
             writer::serve(&writer, &to_write);
-            // The last connection to close has to be the one that writes: it moves the log into the
-            // file.
+            // The writing connection has to close last: it moves the log into the file.
             for thread in threads {
                 let _ = thread.join();
             }
@@ -294,7 +293,7 @@ impl Store for SqliteStore {
 
     async fn take_queued(&self, take: &Take) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
         let (seen, take) = (take.clone(), take.clone());
-        // Most processes look often and find nothing: that must not keep others from writing.
+        // Most looks find nothing, and must not keep others from writing.
         let found = self.read(move |connection| queue::look(connection, &seen));
         match found.await? {
             queue::Found::Nothing(damaged) => Ok(damaged),
@@ -416,7 +415,7 @@ impl Store for SqliteStore {
 
     async fn begin(&self) -> Result<Box<dyn StoreTransaction>, StoreError> {
         let (session, begun, begins) = transaction::session(self.transaction_timeout);
-        // If the thread is gone, so is the session.
+        // If the thread is gone, the session is too.
         let _ = self.jobs.send(Job::Session(session));
         begins
             .await

@@ -1,5 +1,5 @@
-//! The log: the records by their offsets. If an index is damaged, what it hides is looked for in the
-//! table, and the other way round.
+//! The log: the records by their offsets. If an index is damaged, the table has the entries that it
+//! hides, and vice versa.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::errors::{Damage, store_error};
 use super::read::{all, execution, first, logged_from, number};
 use super::rows::{self, RECORD, RecordKey};
 
-/// The log of an execution, or of all.
+/// Returns the log of an execution, or of all.
 pub(super) fn log(
     connection: &Connection,
     of: Option<ExecutionId>,
@@ -37,8 +37,8 @@ pub(super) fn log(
     }
 }
 
-/// The log of an execution. Its later records have greater offsets, so what was passed are its first
-/// ones; they are looked for from the newest on, since most readers have passed most of them.
+/// Returns the log of an execution. Its offsets grow with its records, so the records already read
+/// come first. The search starts at the newest, since most readers have read most of them.
 fn log_of(
     connection: &Connection,
     id: ExecutionId,
@@ -56,8 +56,8 @@ fn log_of(
     logged_from(connection, &execution, from_seq, limit)
 }
 
-/// The log record by record, so that a damaged one does not prevent the others from being read. That
-/// of one execution is looked for among all records, as the damaged part may be what leads to it.
+/// Returns the log record by record, so that a damaged one does not hide the others. The log of one
+/// execution is searched in all records, as the path to it may be damaged.
 fn log_by_offset(
     connection: &Connection,
     of: Option<ExecutionId>,
@@ -97,9 +97,9 @@ fn log_by_offset(
     Ok(log)
 }
 
-/// The first offsets after the given one, each with the known facts if the record itself cannot be
-/// read. The table and its index are separate trees: an entry that is hidden in one of them is in
-/// the other.
+/// Returns the first offsets after the given one, each with the known facts if the record cannot be
+/// read. The table and its index are separate trees: an entry that one of them hides is in the
+/// other.
 fn offsets(
     connection: &Connection,
     after: u64,
@@ -123,15 +123,15 @@ fn offsets(
         loop {
             let row = match found.next().map_err(store_error) {
                 Ok(Some(row)) => row,
-                // Entries after a page that cannot be read are not available here.
+                // Entries after an unreadable page are not available here.
                 Ok(None) | Err(StoreError::Corrupt { .. }) => break,
                 Err(error) => return Err(error),
             };
             let Ok(offset) = rows::number(row, 0) else {
                 continue;
             };
-            // A greater offset was never issued, and a reader that continued after it would miss
-            // later records.
+            // Such an offset was never issued. A reader that continued after it would miss later
+            // records.
             if offset <= after || offset > newest {
                 continue;
             }
@@ -163,7 +163,7 @@ pub(super) fn last_offset(connection: &Connection) -> Result<u64, StoreError> {
         _ => Err(Damage("they do not grow".to_owned()).at("the offsets of records".to_owned())),
     });
     match newest {
-        // The offset may be the damaged part. The index has it, too.
+        // The offset may be the damaged part. The index has it too.
         Err(StoreError::Corrupt { .. }) => {
             let sql = "SELECT max(\"offset\") FROM \
                  (SELECT \"offset\" FROM records INDEXED BY sqlite_autoindex_records_1)";

@@ -1,4 +1,4 @@
-//! Opens the file, and brings its tables to the newest version.
+//! Opens the file, and upgrades its tables.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,12 +23,12 @@ const STEPS: &[M<'static>] = &[
 /// The newest version.
 const KNOWN: u64 = STEPS.len() as u64;
 
-/// More than the number of different statements.
+/// An upper bound for the number of different statements.
 const STATEMENTS: usize = 64;
 
 const BETWEEN_ATTEMPTS: Duration = Duration::from_millis(5);
 
-/// The connection that writes, to a file with the newest tables. `given` is the path in errors.
+/// Opens the writing connection to a file with the newest tables. Errors contain the path `given`.
 pub(super) fn writer(
     path: &Path,
     given: &Path,
@@ -46,7 +46,7 @@ pub(super) fn writer(
     }
 }
 
-/// A connection that reads. The writing connection has to be open.
+/// Opens a reading connection. The writing connection has to be open.
 pub(super) fn reader(path: &Path, options: &SqliteOptions) -> Result<Connection, StoreError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(store_error)?;
@@ -100,8 +100,7 @@ fn prepare(connection: &Connection, options: &SqliteOptions) -> Result<(), Store
         .map_err(store_error)
 }
 
-/// Marks an empty file as a store. This happens before there is a log, so that the mark is in the
-/// file itself.
+/// Marks an empty file as a store, before there is a log, so that the mark is in the file itself.
 fn mark(connection: &mut Connection, given: &Path) -> Result<(), StoreError> {
     let transaction = connection
         .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -146,11 +145,10 @@ fn migrate(connection: &mut Connection) -> Result<(), StoreError> {
     })
 }
 
-/// Compares the tables, indexes, triggers and views with those that this library creates. There may
-/// be others as well.
+/// Compares the tables, indexes, triggers and views with those of this library. Others may exist as
+/// well.
 ///
-/// Their definitions decide how data is read: with another expression in it, an index would hide
-/// rows.
+/// Their definitions decide how data is read: an index with another expression would hide rows.
 fn check_schema(connection: &Connection) -> Result<(), StoreError> {
     let mut expected = Connection::open_in_memory().map_err(store_error)?;
     migrate(&mut expected)?;
@@ -164,7 +162,8 @@ fn check_schema(connection: &Connection) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The definition of each object, by its name. SQLite stores the text, but may change its spaces.
+/// Returns the definition of each object by its name. SQLite stores the text, but may change its
+/// spaces.
 fn schema(connection: &Connection) -> Result<BTreeMap<String, String>, StoreError> {
     let sql =
         "SELECT name, type || ' on ' || tbl_name || ': ' || coalesce(sql, '') FROM sqlite_schema";

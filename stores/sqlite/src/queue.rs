@@ -10,15 +10,15 @@ use super::errors::store_error;
 use super::rows::{self, Execution};
 use super::{read, write};
 
-/// What a look at the queue has found.
+/// The result of a look at the queue.
 pub(super) enum Found {
-    /// Nothing can leave it. These are damaged, and may be among what could.
+    /// No execution can leave it, except perhaps these damaged ones.
     Nothing(Vec<Result<Row, Damaged>>),
-    /// At this moment there is something to take.
+    /// At this moment, an execution can leave it.
     Some,
 }
 
-/// Reads whether there is something to take, without keeping others from writing.
+/// Returns whether an execution can leave the queue, without blocking writers.
 pub(super) fn look(connection: &Connection, take: &Take) -> Result<Found, StoreError> {
     let mut all_damaged = Vec::new();
     for chosen in choose(connection, take, take.limit.min(1))? {
@@ -54,8 +54,8 @@ pub(super) fn take_queued(
     Ok(taken)
 }
 
-/// The executions that can leave the queue, at most this many, and damaged ones that may be among
-/// them.
+/// Returns the executions that can leave the queue, at most this many, and damaged ones that may be
+/// among them.
 fn choose(
     connection: &Connection,
     take: &Take,
@@ -133,12 +133,12 @@ impl Entry {
     }
 }
 
-/// The places that are left.
+/// The free places.
 struct Places<'a> {
     connection: &'a Connection,
     left: usize,
     flows: BTreeMap<String, usize>,
-    /// How many executions with a key are under way.
+    /// The number of executions in progress by key.
     under_way: HashMap<String, u64>,
 }
 

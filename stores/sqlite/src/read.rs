@@ -1,5 +1,5 @@
-//! Reads. An index says which rows to read; each row is then read and checked by itself. If an
-//! index is damaged, it may lead to a row that is intact, but is not the one that was meant.
+//! Reads. An index says which rows to read; each row is then read and checked by itself. A damaged
+//! index may lead to an intact row, but the wrong one.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -37,7 +37,7 @@ pub(super) fn execution(
     Ok(found)
 }
 
-/// A question, even if it is closed.
+/// Returns a question, even a closed one.
 pub(super) fn question(
     connection: &Connection,
     token: Token,
@@ -52,8 +52,8 @@ pub(super) fn question(
     )
 }
 
-/// The row with this key. If there is none, one of its neighbours in the index may be the row, with
-/// a damaged key.
+/// Returns the row with this key. If there is none, one of its neighbours in the index may be the
+/// row, with a damaged key.
 fn keyed<T>(
     connection: &Connection,
     from: &str,
@@ -79,7 +79,7 @@ fn keyed<T>(
     Ok(None)
 }
 
-/// The executions that a query allows, the newest first.
+/// Returns the executions that match a query, the newest first.
 pub(super) fn list(
     connection: &Connection,
     query: &ListQuery,
@@ -101,7 +101,7 @@ pub(super) fn list(
     Ok(listed.found)
 }
 
-/// The results for the executions in an index, up to a limit. Damaged ones are not counted.
+/// The results for the executions in an index, up to a limit. Damaged ones do not count.
 struct Limited<T> {
     left: usize,
     found: Vec<Result<T, Damaged>>,
@@ -146,7 +146,7 @@ impl<T> Limited<T> {
 }
 
 /// Finds the executions of an owner, and of a status or a flow, in an index. The other parts of a
-/// query are tested on the rows, which are checked first.
+/// query are tested on the rows, after a check of these.
 fn ids_of(query: &ListQuery) -> (String, Vec<Value>) {
     let mut conditions = Vec::new();
     let mut values: Vec<Value> = Vec::new();
@@ -166,7 +166,7 @@ fn ids_of(query: &ListQuery) -> (String, Vec<Value>) {
         }
     }
     if query.halted == Some(true) {
-        // Few are.
+        // Few executions are halted.
         index = "executions_halted";
         conditions.push("halted IS NOT NULL");
     }
@@ -186,7 +186,7 @@ fn ids_of(query: &ListQuery) -> (String, Vec<Value>) {
     (sql, values)
 }
 
-/// An execution that was found in an index.
+/// Returns an execution that was found in an index.
 pub(super) fn indexed(connection: &Connection, id: ExecutionId) -> Result<Execution, StoreError> {
     execution(connection, id)?.ok_or_else(|| {
         Damage("an index has it, and it is not there".to_owned()).at(format!("execution {id}"))
@@ -206,7 +206,7 @@ pub(super) fn records(
     Ok(logged.into_iter().map(|logged| logged.record).collect())
 }
 
-/// The records of an execution from one on, without a gap.
+/// Returns the records of an execution from one on, without a gap.
 pub(super) fn logged_from(
     connection: &Connection,
     execution: &Execution,
@@ -239,7 +239,7 @@ pub(super) fn logged_from(
     }
 }
 
-/// The questions of an execution that are not closed, in the order asked.
+/// Returns the questions of an execution that are not closed, in the order asked.
 pub(super) fn questions(
     connection: &Connection,
     execution: &Execution,
@@ -264,8 +264,8 @@ pub(super) fn questions(
     Err(execution.damage(format!("of its {unclosed} questions there are {found}")))
 }
 
-/// How many entries of the index are read after the due ones, and compared with their executions.
-/// If one of them is damaged, the other one still marks the end of the due ones.
+/// The number of index entries to read after the due ones and to compare with their executions. If
+/// one of them is damaged, the other one still marks the end of the due ones.
 const BEYOND: usize = 2;
 
 /// An entry of an index by time.
@@ -281,7 +281,7 @@ struct Entry {
 enum ByTime {
     /// The time from which an execution can continue.
     Due,
-    /// The time at which it was claimed, by the clock of the holder.
+    /// The time of the claim, by the clock of the holder.
     Claimed,
 }
 
@@ -347,7 +347,7 @@ fn add_entries(
     Ok(())
 }
 
-/// The number in the first row.
+/// Returns the number in the first row.
 pub(super) fn number(connection: &Connection, sql: &str) -> Result<u64, StoreError> {
     let number = first(connection, sql, &[], |row| rows::number(row, 0))?;
     Ok(number.unwrap_or(0))

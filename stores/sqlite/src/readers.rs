@@ -24,14 +24,14 @@ pub(super) async fn read<T: Send + 'static>(
     // If the threads are gone, so is `reply`.
     let _ = reads.send(Box::new(move |connection| {
         if !reply.is_closed() {
-            // Nobody may be waiting any more.
+            // The caller may have stopped waiting.
             let _ = reply.send(as_of_now(connection, run));
         }
     }));
     outcome.await.unwrap_or_else(|_| Err(thread_ended()))
 }
 
-/// Runs a read on the state of one moment.
+/// Runs a read on a consistent state.
 fn as_of_now<T>(
     connection: &Connection,
     run: impl FnOnce(&Connection) -> Result<T, StoreError>,
@@ -44,7 +44,7 @@ fn as_of_now<T>(
     outcome
 }
 
-/// Serves reads until nobody can send any more of them.
+/// Serves reads until all senders are gone.
 pub(super) fn serve(connection: &Connection, reads: &Mutex<Receiver<Read>>) {
     loop {
         let next = reads.lock().unwrap_or_else(PoisonError::into_inner).recv();

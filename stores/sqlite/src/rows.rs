@@ -34,11 +34,11 @@ pub(super) struct Execution {
     /// The number of the first record that was not pruned.
     pub(super) first_seq: u64,
     pub(super) claim: Option<Claim>,
-    /// When it continues by itself, if it is paused.
+    /// The time at which it resumes by itself, if it is paused.
     pub(super) timer_ms: Option<u64>,
-    /// How many of its questions have an answer that the run has not seen.
+    /// The number of its questions with an answer that the run has not seen.
     pub(super) settled: u64,
-    /// How many of its questions are not closed.
+    /// The number of its questions that are not closed.
     pub(super) unclosed: u64,
 }
 
@@ -82,19 +82,19 @@ impl Execution {
         ]
     }
 
-    /// When it was claimed, or when the claim was prolonged, by the clock of the holder.
+    /// Returns the start of its claim or the last renewal, by the clock of the holder.
     pub(super) fn claimed_ms(&self) -> Option<u64> {
         let claim = self.claim?;
         Some(claim.until_ms.saturating_sub(claim.lease_ms))
     }
 
-    /// Returns true if one of its questions is open.
+    /// Returns `true` if one of its questions is open.
     pub(super) fn asks(&self) -> bool {
         self.unclosed > self.settled
     }
 
-    /// The time from which it can continue if nobody has claimed it and nobody writes to it. `None`
-    /// if it cannot.
+    /// Returns the time from which it can continue if nobody claims it or writes to it. `None` if
+    /// it cannot.
     pub(super) fn ready_ms(&self) -> Option<u64> {
         match self.row.status {
             _ if self.row.halted.is_some() => None,
@@ -105,13 +105,13 @@ impl Execution {
         }
     }
 
-    /// The time from which it can continue if nobody writes to it. `None` if it cannot.
+    /// Returns the time from which it can continue if nobody writes to it. `None` if it cannot.
     pub(super) fn due_ms(&self) -> Option<u64> {
         let free_ms = self.claim.map_or(0, |claim| claim.until_ms);
         Some(self.ready_ms()?.max(free_ms))
     }
 
-    /// Updates what follows from its questions. These may include closed ones.
+    /// Updates the values that follow from its questions. These may include closed ones.
     pub(super) fn count(&mut self, questions: &[Question]) {
         let states = || questions.iter().map(|question| &question.row.state);
         let count = |is: fn(&PauseState) -> bool| states().filter(|state| is(state)).count() as u64;
@@ -125,7 +125,7 @@ impl Execution {
         self.row.wake_ms = expiries.chain(self.timer_ms).min();
     }
 
-    /// The error for damage in this execution.
+    /// Returns the error for damage in this execution.
     pub(super) fn damage(&self, reason: String) -> StoreError {
         Damage(reason).at(format!("execution {}", self.row.id))
     }
@@ -186,7 +186,7 @@ pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Execution, StoreError
     read().map_err(|damage: Damage| damage.at(format!("execution {}", columns.shown(0))))
 }
 
-/// The values of a record.
+/// Returns the values of a record.
 pub(super) fn record_cells<'a>(
     offset: u64,
     execution: &'a str,
@@ -244,7 +244,7 @@ pub(super) struct RecordKey {
     pub(super) seq: u64,
 }
 
-/// The columns after the first one, if they can be read.
+/// Returns the columns after the first one, if they can be read.
 pub(super) fn record_key(row: &rusqlite::Row<'_>) -> Option<RecordKey> {
     let columns = Columns(row);
     Some(RecordKey {
@@ -357,18 +357,18 @@ pub(super) fn structure(row: &rusqlite::Row<'_>) -> Result<String, StoreError> {
     read().map_err(|damage: Damage| damage.at(format!("structure {}", columns.shown(0))))
 }
 
-/// A number in a row that has no checksum: computed by SQLite, or from an index.
+/// Returns a number in a row without a checksum: computed by SQLite, or from an index.
 pub(super) fn number(row: &rusqlite::Row<'_>, column: usize) -> Result<u64, StoreError> {
     let number = Columns(row).number(column);
     number.map_err(|damage| damage.at("an index".to_owned()))
 }
 
-/// A text in such a row, whatever is stored there.
+/// Returns a text in such a row, whatever is stored there.
 pub(super) fn shown(row: &rusqlite::Row<'_>, column: usize) -> String {
     Columns(row).shown(column)
 }
 
-/// An id from an index.
+/// Parses an id from an index.
 pub(super) fn parsed_id(id: &str) -> Result<ExecutionId, StoreError> {
     let parsed = id.parse();
     parsed.map_err(|error: InvalidId| Damage(error.to_string()).at(format!("execution {id}")))
@@ -454,9 +454,9 @@ impl<'a> Columns<'a, '_> {
         Damage(format!("column `{column}`: {reason}"))
     }
 
-    /// Checks that the values before this column are those from which its checksum was made.
+    /// Checks that the checksum belongs to the values before this column.
     fn check(&self, table: &str, column: usize) -> Result<(), Damage> {
-        // A column that cannot be read would have been noticed before.
+        // An unreadable column would have been noticed before.
         let values = (0..column).map_while(|index| self.0.get_ref(index).ok());
         let stored: i64 = self.number(column)?;
         if stored == checksum(table, values) {
@@ -465,7 +465,7 @@ impl<'a> Columns<'a, '_> {
         Err(Damage("its checksum does not fit".to_owned()))
     }
 
-    /// A value that identifies a row in an error, whatever it is.
+    /// Returns a value that identifies a row in an error, whatever it is.
     fn shown(&self, index: usize) -> String {
         match self.0.get_ref(index) {
             Ok(ValueRef::Text(text)) => String::from_utf8_lossy(text).into_owned(),

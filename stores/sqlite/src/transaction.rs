@@ -1,6 +1,6 @@
-//! Transactions in which steps write: sessions on the thread that writes.
+//! Transactions for the writes of steps: sessions on the writing thread.
 //!
-//! While a session lasts, the thread serves nothing else. So it has a limit.
+//! A session occupies the thread, so its time is limited.
 
 use std::any::Any;
 use std::error::Error;
@@ -18,21 +18,21 @@ use crate::errors::shared_error;
 use crate::write;
 use crate::writer::execute;
 
-/// A transaction of the file in which a step writes: the parameter of a node with the setting
+/// A transaction of the file for the writes of a step: the parameter of a node with the setting
 /// `transaction`.
 ///
-/// What the step writes is committed together with its recorded outcome, or not at all: when the
-/// step fails, when its process crashes, and when another process has taken over the execution. So
-/// the rows of each completed step are there exactly once.
+/// The writes of the step are committed together with its recorded outcome. Neither happens if the
+/// step fails, its process crashes, or another process has taken over the execution. The rows of
+/// each completed step are thus there exactly once.
 ///
-/// The tables are your own, in the file of the store. Nobody else can write to the file while the
-/// transaction lasts: keep it short. It is rolled back after
+/// The tables are your own, in the file of the store. Nobody else can write to the file during the
+/// transaction, so keep it short. It is rolled back after
 /// [`SqliteOptions::transaction_timeout`](crate::SqliteOptions::transaction_timeout). A step that
-/// writes to the store in another way meanwhile, such as one that starts an execution, waits for
+/// writes to the store in another way meanwhile, for instance by starting an execution, blocks
 /// itself until then.
 ///
 /// A constraint that is `DEFERRABLE INITIALLY DEFERRED` is checked too late to be an error of the
-/// step: if it fails, the execution stops before the step, as if the disk were full.
+/// step. If it fails, the execution stops before the step, as if the disk were full.
 ///
 /// # Examples
 ///
@@ -77,16 +77,16 @@ pub struct Transaction {
 }
 
 impl Transaction {
-    /// Runs statements, and returns what the function returns. If its future is dropped, the
-    /// statements may have been run; the step that drops it can go on.
+    /// Runs statements, and returns the result of the function. If the future is dropped, the
+    /// statements may have been run; the step can continue.
     ///
     /// # Errors
     ///
-    /// The function's error, after which the transaction continues; or the transaction has ended.
+    /// The function's error, after which the transaction continues, or the transaction has ended.
     ///
     /// # Panics
     ///
-    /// If the function panics.
+    /// Panics if the function panics.
     pub async fn call<T: Send + 'static>(
         &mut self,
         run: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
@@ -94,7 +94,7 @@ impl Transaction {
         let (reply, outcome) = oneshot::channel();
         let run = move |connection: &Connection| {
             let result = catch_unwind(AssertUnwindSafe(|| run(connection)));
-            // Nobody may be waiting any more.
+            // The caller may have stopped waiting.
             let _ = reply.send(result);
         };
         let _ = self.commands.send(Command::Call(Box::new(run)));
@@ -105,11 +105,11 @@ impl Transaction {
         }
     }
 
-    /// Runs one statement, and returns how many rows it has changed.
+    /// Runs one statement, and returns the number of changed rows.
     ///
     /// # Errors
     ///
-    /// As [`call`](Transaction::call).
+    /// Returns the same errors as [`call`](Transaction::call).
     ///
     /// # Examples
     ///
@@ -136,7 +136,7 @@ impl fmt::Debug for Transaction {
     }
 }
 
-/// Why a step could not write in its [`Transaction`].
+/// An error of a step's [`Transaction`].
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TransactionError {
@@ -180,17 +180,17 @@ enum Command {
     RollBack(oneshot::Sender<()>),
 }
 
-/// A step that ends the transaction by a statement of its own removes the savepoint.
+/// The savepoint that reveals whether a step ended the transaction by its own statement.
 const SAVEPOINT: &str = "SAVEPOINT transaction_of_step";
 
-/// A transaction that is to begin on the thread that writes.
+/// A transaction that is to begin on the writing thread.
 pub(crate) struct Session {
     commands: Receiver<Command>,
     began: Reply,
     limit: Duration,
 }
 
-/// A session for a step, and what waits until it has begun.
+/// Creates a session for a step, and a receiver that waits for its start.
 pub(crate) fn session(
     limit: Duration,
 ) -> (Session, Begun, oneshot::Receiver<Result<(), StoreError>>) {
@@ -226,18 +226,18 @@ impl Session {
             waiting = serve(connection, &commands, limit);
         }
         if !connection.is_autocommit() {
-            // If this fails, the next `BEGIN` fails too, and says why.
+            // If this fails, the next `BEGIN` fails too, with the reason.
             let _ = execute(connection, "ROLLBACK");
         }
         if let Some(waiting) = waiting {
-            // Nobody may be waiting any more.
+            // The caller may have stopped waiting.
             let _ = waiting.send(());
         }
     }
 }
 
-/// Serves commands until the transaction is committed or is to be rolled back. Returns whom to tell
-/// when it has been.
+/// Serves commands until the transaction is committed or has to be rolled back. Returns the sender
+/// to notify after that.
 fn serve(
     connection: &Connection,
     commands: &Receiver<Command>,
@@ -246,7 +246,7 @@ fn serve(
     let deadline = Instant::now() + limit;
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
-        // A command that is there already would be returned even then.
+        // A waiting command would be returned even then.
         if left.is_zero() {
             return None;
         }
@@ -269,7 +269,7 @@ fn commit(connection: &Connection, end: &End) -> Result<(), StoreError> {
     execute(connection, "COMMIT").map_err(|error| shared_error(&error))
 }
 
-/// Removes the savepoint, and so finds out whether it is still there.
+/// Removes the savepoint, which fails if the step removed it.
 fn release(connection: &Connection) -> Result<(), StoreError> {
     execute(connection, "RELEASE transaction_of_step").map_err(|_| {
         let reason = "the step ended its transaction by a statement of its own";
@@ -332,7 +332,7 @@ impl StoreTransaction for Begun {
     async fn roll_back(self: Box<Self>) {
         let (reply, ended) = oneshot::channel();
         let _ = self.0.commands.send(Command::RollBack(reply));
-        // If the session has ended already, so has its transaction.
+        // If the session has ended, its transaction has too.
         let _ = ended.await;
     }
 }

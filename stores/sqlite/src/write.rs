@@ -1,7 +1,7 @@
-//! Writes. Each function runs within a transaction that is undone if it fails.
+//! Writes. Each function runs within a transaction that is rolled back if it fails.
 //!
-//! To change a row, it is read, checked, and written as a whole with a new checksum: a statement
-//! that changed only a part of it would give a damaged row a valid checksum.
+//! To change a row, it is read, checked, and written as a whole with a new checksum. A partial
+//! update would give a damaged row a valid checksum.
 
 use flow_store::{
     Append, Claim, Created, EndIf, ExecutionId, Mark, PauseRow, PauseState, Record, RecordKind,
@@ -80,7 +80,7 @@ pub(super) fn create_part(
     }
 }
 
-/// The execution to which the claim with this fence belongs.
+/// Returns the execution if the claim with this fence is the current one.
 fn claimed(connection: &Connection, id: ExecutionId, fence: u64) -> Result<Execution, StoreError> {
     let execution = read::execution(connection, id)?.ok_or(StoreError::NotFound(id))?;
     if execution.row.fence != fence || execution.claim.is_none() {
@@ -89,7 +89,7 @@ fn claimed(connection: &Connection, id: ExecutionId, fence: u64) -> Result<Execu
     Ok(execution)
 }
 
-/// A statement that takes the values of a row in the order of these columns.
+/// Returns a statement that takes the values of a row in the order of these columns.
 fn insert(table: &str, columns: &str, otherwise: &str) -> String {
     let values = vec!["?"; columns.split(',').count()].join(", ");
     format!("INSERT INTO {table} ({columns}) VALUES ({values}) {otherwise}")
@@ -106,8 +106,8 @@ pub(super) fn put(connection: &Connection, execution: &Execution) -> Result<(), 
     Ok(())
 }
 
-/// Writes an execution in which only the length of the journal has changed, which is not in any
-/// index.
+/// Writes an execution in which only the length of the journal has changed, which no index
+/// contains.
 fn put_grown(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
     let sql = "UPDATE executions SET updated_ms = ?11, next_seq = ?12, snapshot_seq = ?14, checksum = ?33 WHERE id = ?1";
     cells::write(connection, sql, "executions", &execution.cells())?;
@@ -169,8 +169,8 @@ pub(super) fn renew(
     let sql = "SELECT id FROM executions WHERE holder = ?1 ORDER BY id";
     let shown = |row: &rusqlite::Row<'_>| Ok(rows::shown(row, 0));
     let ids = read::all(connection, sql, &[&holder.to_string()], shown)?;
-    // Damaged executions are not prolonged. Their holder learns why at its next write, unless it is
-    // not known which execution is damaged.
+    // Claims of damaged executions are not prolonged. Their holder learns why at its next write,
+    // unless the damaged execution cannot be identified.
     let held: Vec<ExecutionId> = ids.iter().flat_map(|id| rows::parsed_id(id)).collect();
     for id in &held {
         let mut execution = match read::indexed(connection, *id) {
@@ -243,7 +243,7 @@ fn prune(connection: &Connection, execution: &mut Execution, seq: u64) -> Result
     Ok(())
 }
 
-/// Writes why a claimed execution is halted, and how often it was taken over.
+/// Writes the reason of a halt and the number of takeovers to a claimed execution.
 pub(super) fn mark(
     connection: &Connection,
     id: ExecutionId,
@@ -338,7 +338,7 @@ pub(super) fn delete(connection: &Connection, id: ExecutionId) -> Result<bool, S
     Ok(execute(connection, sql, [key])? > 0)
 }
 
-/// Refuses to delete by an index that leads to records of another execution.
+/// Refuses to delete through an index that leads to records of another execution.
 fn leads_to_its_records(
     connection: &Connection,
     id: ExecutionId,
@@ -390,7 +390,7 @@ fn change_questions(
         if is_known {
             continue;
         }
-        // The token may be that of a question that is closed already.
+        // The token may belong to a closed question.
         let question = read::question(connection, *token)?;
         if question.is_none_or(|question| question.row.execution != id) {
             return Err(StoreError::UnknownToken(*token));
@@ -434,7 +434,7 @@ fn put_question(connection: &Connection, question: &Question) -> Result<(), Stor
     Ok(())
 }
 
-/// Runs a statement that changes something. Returns how many rows it changed.
+/// Runs a statement that changes data. Returns the number of changed rows.
 fn execute(connection: &Connection, sql: &str, values: impl Params) -> Result<usize, StoreError> {
     let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
     statement.execute(values).map_err(store_error)

@@ -1,8 +1,8 @@
 //! The thread that writes.
 //!
-//! Making a transaction durable takes longer than everything else in it. So all requests that
-//! arrive meanwhile are put into the next transaction, each within a savepoint of its own, and
-//! answered once that is committed.
+//! Making a transaction durable takes longer than the rest of it. All requests that arrive
+//! meanwhile therefore form the next transaction, each within its own savepoint, and are answered
+//! after the commit.
 
 use std::iter;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use tokio::sync::oneshot;
 use super::errors::{Shared, shared_error};
 use super::transaction::Session;
 
-/// The largest number of requests in one transaction.
+/// The maximum number of requests in one transaction.
 const GROUP: usize = 512;
 
-/// What the thread is to do.
+/// A job for the thread.
 pub(super) enum Job {
-    /// Something to write, together with what else is there to write.
+    /// A write, which shares a transaction with other waiting writes.
     Write(Box<dyn Request>),
-    /// A transaction of its own, of a step.
+    /// A separate transaction of a step.
     Session(Session),
 }
 
-/// Something to write. It may be run several times, each time as if it were the first.
+/// A write. It may run several times, each time as if it were the first.
 pub(super) trait Request: Send {
     /// Runs the request, and keeps the outcome. Returns true if it succeeded.
     fn run(&mut self, connection: &Connection) -> bool;
@@ -59,7 +59,7 @@ where
             None => self.outcome,
         };
         if let Some(outcome) = outcome {
-            // Nobody may be waiting any more.
+            // The caller may have stopped waiting.
             let _ = self.reply.send(outcome);
         }
     }
@@ -85,7 +85,7 @@ pub(super) fn thread_ended() -> StoreError {
     StoreError::Other("a thread of the store has ended".into())
 }
 
-/// Does these jobs until nobody can send any more of them.
+/// Runs these jobs until all senders are gone.
 pub(super) fn serve(connection: &Connection, jobs: &Receiver<Job>) {
     while let Ok(first) = jobs.recv() {
         let mut group = Vec::new();
@@ -108,7 +108,7 @@ pub(super) fn serve(connection: &Connection, jobs: &Receiver<Job>) {
     }
 }
 
-/// How a transaction ended.
+/// The end of a transaction.
 enum End {
     /// Each request has its outcome.
     Done,
@@ -124,7 +124,7 @@ fn commit(connection: &Connection, mut group: Vec<Box<dyn Request>>) {
         End::Failed(error) if group.len() == 1 || is_locked(&error) => Some(error),
         End::Undone if group.len() == 1 => None,
         End::Failed(_) | End::Undone => {
-            // It is not known which request was at fault.
+            // The failed request is unknown.
             for request in group {
                 commit(connection, vec![request]);
             }
@@ -149,7 +149,7 @@ fn transaction(connection: &Connection, group: &mut [Box<dyn Request>]) -> End {
         Err(error) => Err(error),
     };
     if !connection.is_autocommit() {
-        // If this fails, the next `BEGIN` fails too, and says why.
+        // If this fails, the next `BEGIN` fails too, with the reason.
         let _ = execute(connection, "ROLLBACK");
     }
     end.unwrap_or_else(End::Failed)
@@ -166,7 +166,7 @@ fn run_together(connection: &Connection, group: &mut [Box<dyn Request>]) -> Resu
     for request in group {
         execute(connection, "SAVEPOINT request")?;
         if !request.run(connection) {
-            // Some errors, such as a full disk, can make SQLite give up the whole transaction.
+            // Some errors, such as a full disk, can make SQLite roll back the whole transaction.
             if connection.is_autocommit() {
                 return Ok(End::Undone);
             }

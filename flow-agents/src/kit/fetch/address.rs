@@ -1,8 +1,8 @@
-//! Which addresses are public, by the registries of special addresses that IANA keeps.
+//! Classifies addresses as public or special, by the registries of IANA.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// What an address is if it is not a public one.
+/// The kind of a special address. `None` if it is public.
 pub(super) fn special(address: IpAddr) -> Option<&'static str> {
     match address {
         IpAddr::V4(address) => special_v4(address),
@@ -10,7 +10,7 @@ pub(super) fn special(address: IpAddr) -> Option<&'static str> {
     }
 }
 
-/// The beginnings of addresses, with how many of their bits count.
+/// The prefixes of addresses, with their length in bits.
 const V4: &[([u8; 4], u32, &str)] = &[
     ([0, 0, 0, 0], 8, "an address of this machine"),
     ([10, 0, 0, 0], 8, "a private address"),
@@ -48,7 +48,7 @@ fn special_v4(address: Ipv4Addr) -> Option<&'static str> {
     found.map(|(.., what)| *what)
 }
 
-/// As [`V4`], of what is within 2000::/3.
+/// The same as [`V4`] within 2000::/3.
 const V6: &[([u16; 2], u32, &str)] = &[
     ([0x2001, 0], 23, "an address for protocols, such as Teredo"),
     ([0x2001, 0xdb8], 32, "an address for documentation"),
@@ -62,7 +62,7 @@ fn special_v6(address: Ipv6Addr) -> Option<&'static str> {
     }
     let segments = address.segments();
     if segments[..6] == [0x64, 0xff9b, 0, 0, 0, 0] {
-        // NAT64: what is reached is the address in its last 32 bits.
+        // NAT64: the address reached is that in the last 32 bits.
         let within = Ipv4Addr::from_bits(u32::from(segments[6]) << 16 | u32::from(segments[7]));
         return special_v4(within);
     }

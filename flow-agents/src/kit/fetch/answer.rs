@@ -1,4 +1,4 @@
-//! The body of an answer, up to its largest size, as text.
+//! The body of an answer as text, up to its maximum size.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE};
 use reqwest::header::{CONTENT_ENCODING, CONTENT_TYPE};
@@ -8,14 +8,14 @@ use super::super::text::{counted, grouped, shortened};
 use super::error::{FetchError, beginning};
 use super::html::{self, Syntax};
 
-/// The most that is read and returned.
+/// The maximum sizes of what is read and returned.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) bytes: usize,
     pub(super) characters: usize,
 }
 
-/// The text of an answer from some character on. `asked` is the address with which it began.
+/// The text of an answer from a character offset. `asked` is the requested address.
 pub(super) async fn read(
     answer: Response,
     asked: &str,
@@ -57,7 +57,7 @@ pub(super) async fn read(
     Ok(part(&text.text, limits.characters, offset as usize, &notes))
 }
 
-/// The beginning of the text of an answer that is not a success. Empty if it is not text.
+/// The beginning of the text of an error answer. Empty if it is not text.
 pub(super) async fn said(answer: Response) -> String {
     let url = answer.url().to_string();
     let Ok(kind) = Kind::of(&answer) else {
@@ -75,7 +75,7 @@ fn not_text(url: &str, reason: String) -> FetchError {
     FetchError::NotText { url, reason }
 }
 
-/// The body up to so many bytes, and whether there is more of it.
+/// The body up to a maximum number of bytes, and true if there is more.
 async fn body(mut answer: Response, most: usize) -> Result<(Vec<u8>, bool), FetchError> {
     let url = answer.url().to_string();
     let mut bytes = Vec::new();
@@ -92,9 +92,9 @@ async fn body(mut answer: Response, most: usize) -> Result<(Vec<u8>, bool), Fetc
     }
 }
 
-/// What an answer says that it is.
+/// The declared type of an answer.
 struct Kind {
-    /// How a page is written. `None` for all other text.
+    /// The syntax of a page. `None` for all other text.
     page: Option<Syntax>,
     charset: Option<&'static Encoding>,
 }
@@ -106,7 +106,7 @@ struct Text {
 
 impl Kind {
     fn of(answer: &Response) -> Result<Kind, String> {
-        // Of several, nobody knows which one holds. Those of encodings are a list in any case.
+        // Of several values, it is unknown which one holds. Those of encodings form a list anyway.
         let header = |name| {
             let values = answer.headers().get_all(name).iter();
             let values: Vec<_> = values
@@ -159,7 +159,7 @@ impl Kind {
         Ok(Kind { page, charset })
     }
 
-    /// The text of a body. What is not in the encoding that it says is replaced.
+    /// The text of a body. Bytes that do not fit the declared encoding are replaced.
     fn decode(&self, bytes: &[u8], is_cut: bool, url: &str) -> Result<Text, String> {
         let charset = self
             .charset
@@ -214,7 +214,7 @@ fn declared(bytes: &[u8]) -> Option<&'static Encoding> {
         .split(|character: char| !is_of_label(character))
         .next()?;
     let encoding = Encoding::for_label(label.as_bytes())?;
-    // It was read as ASCII, so it is not what it says; HTML takes UTF-8 for that.
+    // It was read as ASCII, so it cannot be UTF-16; HTML then uses UTF-8.
     let is_wide = encoding == UTF_16LE || encoding == UTF_16BE;
     Some(if is_wide { UTF_8 } else { encoding })
 }

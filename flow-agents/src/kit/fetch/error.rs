@@ -1,4 +1,4 @@
-//! Why nothing was fetched.
+//! Errors of the tool that fetches pages.
 
 use std::error::Error;
 use std::time::Duration;
@@ -6,37 +6,37 @@ use std::time::Duration;
 use super::super::text::shortened;
 use super::rules::Refusal;
 
-/// Why nothing was fetched.
+/// The reason why nothing was fetched.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
     /// An address that may not be fetched. Nothing was sent to it.
     #[error("the URL {url:?} is refused: {reason}")]
     Refused {
-        /// The beginning of the address, which may be one to which another one redirects.
+        /// The beginning of the address, possibly the target of a redirect.
         url: String,
-        /// Why it may not be fetched.
+        /// The reason why it may not be fetched.
         reason: String,
     },
-    /// A host that [`Fetch::only_hosts`](super::Fetch::only_hosts),
+    /// An invalid host, passed to [`Fetch::only_hosts`](super::Fetch::only_hosts),
     /// [`Fetch::allow_private`](super::Fetch::allow_private) or
-    /// [`Fetch::resolve`](super::Fetch::resolve) cannot read.
+    /// [`Fetch::resolve`](super::Fetch::resolve).
     #[error("{host:?} is not a host: {reason}")]
     Host {
-        /// The beginning of what was given.
+        /// The beginning of the argument.
         host: String,
-        /// What is wrong with it.
+        /// The reason why it is invalid.
         reason: String,
     },
-    /// A redirect that leads nowhere, or one too many.
+    /// A redirect without a valid target, or one too many.
     #[error("{url:?} redirects {problem}")]
     Redirect {
         /// The beginning of the address that redirects.
         url: String,
-        /// What is wrong with that.
+        /// The problem.
         problem: String,
     },
-    /// An answer that is not a success.
+    /// An answer with an error status.
     #[error("{url:?} is answered with the status {status}{}", before(.said))]
     Status {
         /// The beginning of the address.
@@ -46,12 +46,12 @@ pub enum FetchError {
         /// The beginning of the text of the answer, if it is text.
         said: String,
     },
-    /// An answer that is not text, or not text that can be read.
+    /// An answer that is not text, or not readable.
     #[error("the answer of {url:?} is not read: {reason}")]
     NotText {
         /// The beginning of the address.
         url: String,
-        /// What it is.
+        /// The reason.
         reason: String,
     },
     /// An answer that takes longer than [`Fetch::max_time`](super::Fetch::max_time).
@@ -59,15 +59,15 @@ pub enum FetchError {
     TimedOut {
         /// The beginning of the address.
         url: String,
-        /// How long it was waited for.
+        /// The time limit.
         after: Duration,
     },
-    /// No connection, or one that breaks off.
+    /// A failed or broken connection.
     #[error("{url:?} cannot be fetched")]
     Failed {
         /// The beginning of the address.
         url: String,
-        /// What went wrong.
+        /// The error.
         source: Box<dyn Error + Send + Sync>,
     },
 }
@@ -96,7 +96,7 @@ impl FetchError {
         FetchError::Host { host, reason }
     }
 
-    /// What an error of a request is: the refusal of an address that was looked up for it, or a
+    /// Converts an error of a request: it is the refusal of an address that was looked up, or a
     /// failure.
     pub(super) fn of(url: &str, error: reqwest::Error) -> FetchError {
         let error = error.without_url(); // it is in the text already

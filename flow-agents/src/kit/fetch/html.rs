@@ -1,5 +1,5 @@
-//! The text of a page, in a time that is linear in its size: tags are read one after the other, and
-//! no tree is built of them, whose depth a page could choose.
+//! The text of a page, in linear time. Tags are read one after the other, without building a tree,
+//! whose depth a page could choose.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use html5gum::emitters::default::DefaultEmitter;
 use html5gum::{StartTag, Token, Tokenizer};
 use reqwest::Url;
 
-/// What is within these is not for readers.
+/// Elements whose content is not for readers.
 const SKIPPED: &[&[u8]] = &[
     b"iframe",
     b"noembed",
@@ -17,9 +17,9 @@ const SKIPPED: &[&[u8]] = &[
     b"style",
     b"template",
 ];
-/// What has a line of its own.
+/// Elements with their own line.
 const LINES: &[&[u8]] = &[b"br", b"dd", b"div", b"dt", b"li", b"option", b"tr"];
-/// What has an empty line above and below.
+/// Elements with an empty line above and below.
 const PARAGRAPHS: &[&[u8]] = &[
     b"address",
     b"article",
@@ -51,15 +51,15 @@ const PARAGRAPHS: &[&[u8]] = &[
     b"title",
     b"ul",
 ];
-/// The links of a page with a longer address are left as they are written: it would be repeated
-/// with each of them.
+/// The maximum length of a page's address for resolving its links: it would be repeated in each
+/// link. With a longer one, links stay as they are written.
 const LONGEST_BASE: usize = 300;
 
-/// How a page is written.
+/// The syntax of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Syntax {
     Html,
-    /// As XML: each element can be closed where it is opened, as in `<script src="a.js"/>`.
+    /// XML: each element can be closed where it is opened, as in `<script src="a.js"/>`.
     Xhtml,
 }
 
@@ -98,7 +98,7 @@ pub(super) fn text(page: &str, url: &str, syntax: Syntax) -> String {
     page.text
 }
 
-/// XHTML with the text of its CDATA sections written as other text.
+/// Replaces the CDATA sections of XHTML by plain text.
 fn without_sections(page: &str) -> Cow<'_, str> {
     const START: &str = "<![CDATA[";
     if !page.contains(START) {
@@ -114,7 +114,7 @@ fn without_sections(page: &str) -> Cow<'_, str> {
     plain.into()
 }
 
-/// What stands before the next piece of text.
+/// The gap before the next piece of text.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 enum Gap {
     #[default]
@@ -129,13 +129,13 @@ struct Page {
     base: Option<Url>,
     text: String,
     gap: Gap,
-    /// What begins the line of the next piece of text, such as `-`.
+    /// The beginning of the line of the next piece of text, such as `-`.
     mark: String,
     /// The element whose content is skipped.
     skipped: Option<&'static [u8]>,
-    /// In how many `pre` it is.
+    /// The number of enclosing `pre` elements.
     preformatted: usize,
-    /// Where the text of a link begins, and where the link leads.
+    /// The start of a link's text, and the target of the link.
     link: Option<(usize, String)>,
 }
 
@@ -183,7 +183,7 @@ impl Page {
         }
     }
 
-    /// Whether this is an element with lines of its own.
+    /// Returns true if this element has its own lines.
     fn separate(&mut self, name: &[u8]) -> bool {
         let gap = match () {
             () if PARAGRAPHS.contains(&name) => Gap::Paragraph,
@@ -206,7 +206,7 @@ impl Page {
         self.words(text);
     }
 
-    /// Adds words, with one space between each two.
+    /// Adds words, separated by single spaces.
     fn words(&mut self, text: &str) {
         let is_space = |character: char| character.is_ascii_whitespace();
         for (index, word) in text.split(is_space).enumerate() {
@@ -220,7 +220,7 @@ impl Page {
         }
     }
 
-    /// Begins a cell of a table, behind another one.
+    /// Begins a cell of a table, after another one.
     fn cell(&mut self) {
         if self.gap < Gap::Line && !self.text.is_empty() && !self.text.ends_with('\n') {
             self.gap = Gap::Space;
@@ -229,7 +229,7 @@ impl Page {
         self.gap = self.gap.max(Gap::Space);
     }
 
-    /// Adds what stands before a piece of text.
+    /// Adds the gap before a piece of text.
     fn fill(&mut self) {
         let gap = std::mem::take(&mut self.gap);
         let ends = |end: &str| self.text.ends_with(end);

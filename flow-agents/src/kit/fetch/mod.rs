@@ -1,4 +1,4 @@
-//! Pages of the web, and nothing of the networks around the program.
+//! Fetches public pages of the web, never addresses of private networks.
 
 mod address;
 mod answer;

@@ -1,5 +1,5 @@
-//! The addresses of names. They are checked here, where a connection gets them: nobody can change
-//! them in between.
+//! Resolves names. The addresses are checked where a connection gets them, so they cannot change in
+//! between.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 
 use super::rules::{Refusal, Rules, plain};
 
-/// Looks names up as the system does, and lets only those addresses pass that the rules allow.
+/// Looks up names as the system does, and returns only addresses that the rules allow.
 pub(super) struct Checked {
     pub(super) rules: Arc<Rules>,
 }

@@ -1,4 +1,4 @@
-//! Which addresses of the web may be fetched.
+//! Rules for the addresses that may be fetched.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -9,23 +9,23 @@ use url::Host;
 use super::super::text::shortened;
 use super::address::special;
 
-/// How many bytes an address has at most.
+/// The maximum number of bytes of an address.
 const LONGEST: usize = 8_192;
 
-/// What may be fetched, and from where.
+/// The rules for hosts and addresses.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Rules {
-    /// Only these hosts, if there is a list.
+    /// The allowed hosts. `None` allows all.
     pub(super) only: Option<Vec<String>>,
     /// Hosts that may have addresses that are not public.
     pub(super) private: Vec<String>,
     /// The addresses of names that are not looked up.
     pub(super) known: BTreeMap<String, Vec<IpAddr>>,
-    /// A name that was to be known, and is none: nothing is fetched.
+    /// An invalid name passed to `resolve`: nothing is fetched.
     pub(super) unknown: Option<(String, Refusal)>,
 }
 
-/// Why an address is not fetched.
+/// The reason why an address is not fetched.
 #[derive(Debug, Clone, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct Refusal(pub(super) String);
@@ -37,7 +37,7 @@ impl Refusal {
 }
 
 impl Rules {
-    /// Reads an address that a model has written.
+    /// Reads an address written by a model.
     pub(super) fn read(&self, url: &str) -> Result<Url, Refusal> {
         if url.len() > LONGEST {
             return Err(Refusal::new("it is longer than 8,192 bytes"));
@@ -47,7 +47,7 @@ impl Rules {
         Ok(url)
     }
 
-    /// Checks an address, also one to which another one has redirected.
+    /// Checks an address, or the target of a redirect.
     pub(super) fn check(&self, url: &Url) -> Result<(), Refusal> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(Refusal::new("only http and https are fetched"));
@@ -87,7 +87,7 @@ impl Rules {
         if self.may_be_private(host) {
             return Ok(());
         }
-        // A name that has a private address beside public ones is refused as well.
+        // A name with both private and public addresses is refused as well.
         let found = addresses
             .iter()
             .find_map(|address| Some((address, special(*address)?)));
@@ -110,14 +110,14 @@ fn is_local(name: &str) -> bool {
     name == "localhost" || name.ends_with(".localhost")
 }
 
-/// A host as it is compared: in small letters, without the brackets around an IPv6 address and the
-/// point behind a name.
+/// Normalizes a host for comparison: lowercase, without the brackets of an IPv6 address and the
+/// trailing dot of a name.
 pub(super) fn plain(host: &str) -> String {
     let host = host.trim_matches(['[', ']']);
     host.strip_suffix('.').unwrap_or(host).to_lowercase()
 }
 
-/// Reads a host as people write it, such as `münchen.de` or `*.example.org`, into what is compared.
+/// Parses and normalizes a host as people write it, such as `münchen.de` or `*.example.org`.
 pub(super) fn read_host(text: &str) -> Result<String, Refusal> {
     let (before, name) = match text.strip_prefix("*.") {
         Some(name) => ("*.", name),
@@ -143,7 +143,7 @@ pub(super) fn read_host(text: &str) -> Result<String, Refusal> {
     }
 }
 
-/// Reads a name that is looked up, as [`read_host`] does.
+/// Parses a name to look up, as [`read_host`] does.
 pub(super) fn read_name(text: &str) -> Result<String, Refusal> {
     let host = read_host(text)?;
     if host.starts_with('*') {
@@ -155,7 +155,7 @@ pub(super) fn read_name(text: &str) -> Result<String, Refusal> {
     Ok(host)
 }
 
-/// Whether a host is in a list, which may have `*.example.org` for all names below `example.org`.
+/// Returns true if a list has a host. `*.example.org` matches all names below `example.org`.
 fn is_among(list: &[String], host: &str) -> bool {
     list.iter().any(|entry| match entry.strip_prefix('*') {
         Some(end) => end.starts_with('.') && host.len() > end.len() && host.ends_with(end),

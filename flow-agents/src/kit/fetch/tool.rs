@@ -13,23 +13,23 @@ use super::error::{FetchError, beginning};
 use super::names::Checked;
 use super::rules::{Rules, read_host, read_name};
 
-/// How many redirects are followed.
+/// The maximum number of redirects.
 const MOST_REDIRECTS: usize = 5;
 
-/// A tool that fetches text from the web, and reaches nothing but public addresses.
+/// A tool that fetches text from the web, from public addresses only.
 ///
-/// Loopback, private, link-local, shared and other special addresses are refused, IPv4 addresses
-/// within IPv6 ones included. The addresses of a name are checked where the connection gets them,
-/// so that a name cannot have another address meanwhile, and each redirect is checked as if the
-/// model had written it. Refused are also other schemes than `http` and `https`, and user names and
-/// passwords in URLs. Proxies of the environment are not used, nothing is sent but the request, and
-/// no cookies are kept.
+/// Loopback, private, link-local, shared and other special addresses are refused, including IPv4
+/// addresses within IPv6 ones. The addresses of a name are checked where the connection gets them,
+/// so a name cannot change its address meanwhile. Each redirect is checked like an address written
+/// by the model. Schemes other than `http` and `https` are refused too, as are user names and
+/// passwords in URLs. It does not use proxies of the environment, sends only the request, and keeps
+/// no cookies.
 ///
-/// What is read is text: HTML, of which the text is returned, JSON, XML and all types of `text`.
-/// Compressed answers are not asked for, and refused.
+/// It reads text: HTML, of which it returns the text, JSON, XML and all types of `text`. Compressed
+/// answers are not requested, and are refused.
 ///
-/// What a page says is written by others, and a model may take it for instructions. A URL can carry
-/// away what the model knows: [`only_hosts`](Fetch::only_hosts) says where it may go.
+/// A page is written by others, and a model may take it for instructions. A URL can leak what the
+/// model knows: [`only_hosts`](Fetch::only_hosts) limits the hosts.
 ///
 /// # Examples
 /// ```
@@ -49,7 +49,7 @@ pub struct Fetch {
     rules: Arc<Rules>,
     limits: Limits,
     time: Duration,
-    /// Made at the first call, since that can fail, and shared by all copies.
+    /// Created at the first call, since that can fail, and shared by all clones.
     client: Arc<OnceLock<Client>>,
 }
 
@@ -67,11 +67,11 @@ impl Fetch {
         }
     }
 
-    /// Fetches only from these hosts, such as `docs.rs`. `*.rust-lang.org` is each host below
+    /// Allows only these hosts, such as `docs.rs`. `*.rust-lang.org` is each host below
     /// `rust-lang.org`.
     ///
     /// # Errors
-    /// [`FetchError::Host`]: one of them is not a host, such as a whole URL.
+    /// [`FetchError::Host`] if one of them is not a host but, for example, a whole URL.
     pub fn only_hosts(
         self,
         hosts: impl IntoIterator<Item = impl AsRef<str>>,
@@ -80,11 +80,11 @@ impl Fetch {
         Ok(self.with(|rules| rules.only = Some(hosts)))
     }
 
-    /// Lets these hosts have addresses that are not public, such as a server on the own network.
+    /// Lets these hosts have addresses that are not public, such as a server on the local network.
     /// They are names or IP addresses.
     ///
     /// # Errors
-    /// [`FetchError::Host`]: one of them is not a host, such as a whole URL.
+    /// [`FetchError::Host`] if one of them is not a host but, for example, a whole URL.
     pub fn allow_private(
         self,
         hosts: impl IntoIterator<Item = impl AsRef<str>>,
@@ -93,10 +93,10 @@ impl Fetch {
         Ok(self.with(|rules| rules.private.extend(hosts)))
     }
 
-    /// Takes these addresses for a name such as `docs.rs` or `münchen.de`, in place of those of DNS. They are
-    /// checked all the same.
+    /// Uses these addresses for a name such as `docs.rs` or `münchen.de`, instead of those of DNS.
+    /// They are checked all the same.
     ///
-    /// If it is not a name, such as a URL or an IP address, each call is refused with
+    /// If it is not a name but, for example, a URL or an IP address, each call returns
     /// [`FetchError::Host`].
     pub fn resolve(self, name: &str, addresses: impl IntoIterator<Item = IpAddr>) -> Fetch {
         let addresses = addresses.into_iter().collect();
@@ -106,20 +106,20 @@ impl Fetch {
         })
     }
 
-    /// How many bytes of an answer are read. By default 2 MiB.
+    /// Sets the maximum number of bytes of an answer that are read. The default is 2 MiB.
     pub fn max_bytes(mut self, bytes: usize) -> Fetch {
         self.limits.bytes = bytes;
         self
     }
 
-    /// How many characters of text the tool returns, not counting what it says of the rest. By
-    /// default 20,000.
+    /// Sets the maximum number of characters of text that the tool returns, without its notes. The
+    /// default is 20,000.
     pub fn max_result_characters(mut self, characters: usize) -> Fetch {
         self.limits.characters = characters;
         self
     }
 
-    /// How long a call takes, with all redirects. By default 30 seconds.
+    /// Sets the time limit of a call, with all redirects. The default is 30 seconds.
     pub fn max_time(mut self, time: Duration) -> Fetch {
         self.time = time;
         self
@@ -140,7 +140,7 @@ impl Fetch {
             .redirect(redirect::Policy::none())
             .no_proxy()
             .referer(false)
-            // Another crate may have switched them on.
+            // Another crate may have enabled them.
             .no_gzip()
             .no_brotli()
             .no_zstd()
@@ -152,7 +152,7 @@ impl Fetch {
         Ok(self.client.get_or_init(|| client))
     }
 
-    /// The answer behind all redirects, which is a success.
+    /// The successful answer after all redirects.
     async fn answer(&self, url: &str) -> Result<Response, FetchError> {
         if let Some((name, refusal)) = &self.rules.unknown {
             return Err(FetchError::host(name, refusal.clone()));
@@ -199,7 +199,7 @@ impl Fetch {
         }
     }
 
-    /// Where an answer redirects to, which is checked as what a model writes.
+    /// The target of a redirect, checked like an address written by a model.
     fn redirected(&self, url: &Url, answer: &Response) -> Result<Url, FetchError> {
         let failed = |problem: &str| FetchError::Redirect {
             url: beginning(url.as_str()),
@@ -232,8 +232,8 @@ impl Default for Fetch {
 }
 
 /// Fetches a page from the web and returns its text: HTML without its tags and with its links as
-/// `[text](URL)`, JSON, XML and plain text as they are. If that is not all of it, the last lines
-/// begin with `…` and say what is left and how to read on.
+/// `[text](URL)`, JSON, XML and plain text as they are. If the text is cut, the last lines begin
+/// with `…` and say how much remains and how to read it.
 #[node]
 impl Fetch {
     /// Fetches a page.
@@ -242,15 +242,15 @@ impl Fetch {
     /// See [`FetchError`].
     ///
     /// # Panics
-    /// It is called outside of tokio.
+    /// If it is called outside tokio.
     ///
     /// # Cancel safety
-    /// The request is given up, and its answer is lost.
+    /// The request is aborted, and its answer is lost.
     pub async fn exec(
         &self,
         /// The URL, which begins with `https://` or `http://`.
         url: String,
-        /// How many characters of the text are left out at the beginning. None by default.
+        /// The number of characters to skip at the beginning of the text. The default is 0.
         offset: Option<u32>,
     ) -> Result<String, FetchError> {
         let fetched = async {

@@ -1,4 +1,4 @@
-//! The tools of a folder together.
+//! The tools of a folder as sets.
 
 use super::folder::Folder;
 use super::reading::{FsGlob, FsGrep, FsLs, FsRead};

@@ -1,4 +1,4 @@
-//! What changes the folder. A file is written whole, beside the old one, and then takes its name.
+//! Changes to the folder. A file is written whole, beside the old one, and then takes its name.
 
 use std::io::{self, Write as _};
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::error::{FileError, beginning};
 use super::path::FolderPath;
 use super::root::{Limits, Root, wrong_kind};
 
-/// Writes a file, which is there afterwards as a whole or as it was before.
+/// Writes a file atomically: afterwards it is complete, or as it was before.
 pub(super) fn write(
     root: &Root,
     limits: Limits,
@@ -66,8 +66,8 @@ pub(super) fn edit(
     Ok(format!("replaced the text in {name}"))
 }
 
-/// The text with one part replaced, or why it is not. It takes a time linear in the text: other
-/// changes wait for it.
+/// The text with one part replaced, or the reason why it is not. The time is linear in the text,
+/// since other changes wait for it.
 fn changed(text: &str, old: &str, new: &str) -> Result<String, &'static str> {
     let Some((before, after)) = text.split_once(old) else {
         if text.contains("\r\n") && old.contains('\n') && !old.contains('\r') {
@@ -84,7 +84,7 @@ fn changed(text: &str, old: &str, new: &str) -> Result<String, &'static str> {
     Ok([before, new, after].concat())
 }
 
-/// Makes a folder, and those above it.
+/// Makes a folder, and its missing parents.
 pub(super) fn make_folder(root: &Root, path: &str) -> Result<String, FileError> {
     let path = FolderPath::read_below(path)?;
     let name = path.as_text();
@@ -99,7 +99,7 @@ pub(super) fn make_folder(root: &Root, path: &str) -> Result<String, FileError> 
     Ok(format!("made the folder {name}"))
 }
 
-/// Removes a file, a link or a folder. Where a link leads is left as it is.
+/// Removes a file, a link or a folder. The target of a link stays.
 pub(super) fn remove(root: &Root, path: &str, is_recursive: bool) -> Result<String, FileError> {
     let path = FolderPath::read_below(path)?;
     let name = path.as_text();
@@ -125,7 +125,7 @@ pub(super) fn remove(root: &Root, path: &str, is_recursive: bool) -> Result<Stri
     Ok(format!("removed the empty folder {name}"))
 }
 
-/// Writes a file with this content. Returns whether it is new.
+/// Writes a file with this content. Returns true if it is new.
 fn replace(
     root: &Root,
     limits: Limits,
@@ -140,7 +140,7 @@ fn replace(
     }
     let failed = |source| FileError::of(&name, "written", source);
     let mut at = path.to_path();
-    // A link is left as it is, and the file to which it leads is written.
+    // A link stays as it is, and its target is written.
     let is_link = root
         .dir
         .symlink_metadata(&at)
@@ -173,7 +173,7 @@ fn replace(
     Ok(old.is_none())
 }
 
-/// The open folder, which is made if it is not there.
+/// Opens a folder, which is made if it does not exist.
 fn open_or_make(root: &Root, path: &Path) -> io::Result<Dir> {
     if path.as_os_str().is_empty() {
         return root.dir.try_clone();

@@ -1,41 +1,41 @@
-//! Why a tool for files did not do what it was asked.
+//! Errors of the tools for files.
 
 use std::io;
 
 use super::super::text::{counted, grouped, shortened};
 
-/// Why a tool for files did not do what it was asked.
+/// The reason why a tool for files refused or failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FileError {
-    /// A path that is not written as one below the folder.
+    /// A path that is not valid below the folder.
     #[error("the path {path:?} is refused: {reason}")]
     Path {
         /// The beginning of the path.
         path: String,
-        /// What is wrong with it.
+        /// The reason why it is refused.
         reason: &'static str,
     },
-    /// A path that a link leads out of the folder.
+    /// A path with a link that leads out of the folder.
     #[error("the path {path:?} is refused: a link in it leads out of the folder")]
     Outside {
         /// The beginning of the path.
         path: String,
     },
-    /// There is nothing at this path.
+    /// A path at which nothing exists.
     #[error("there is nothing at {path:?}")]
     NotFound {
         /// The beginning of the path.
         path: String,
     },
-    /// Something else than what the tool works on, such as a folder in place of a file.
+    /// A path to something else than the tool works on, such as a folder instead of a file.
     #[error("{path:?} is {found}, and {wanted} is needed")]
     Kind {
         /// The beginning of the path.
         path: String,
-        /// What is there.
+        /// The kind found.
         found: &'static str,
-        /// What the tool works on.
+        /// The kind that the tool works on.
         wanted: &'static str,
     },
     /// A file that is not text in UTF-8.
@@ -56,9 +56,9 @@ pub enum FileError {
     TooLarge {
         /// The beginning of the path.
         path: String,
-        /// The size that it has or would have.
+        /// The size, current or intended.
         bytes: u64,
-        /// The largest size.
+        /// The maximum size.
         most: u64,
     },
     /// A file that may not be written.
@@ -73,7 +73,7 @@ pub enum FileError {
     Edit {
         /// The beginning of the path.
         path: String,
-        /// Why it is not.
+        /// The reason.
         reason: String,
     },
     /// A folder that is not empty.
@@ -82,12 +82,12 @@ pub enum FileError {
         /// The beginning of the path.
         path: String,
     },
-    /// A pattern that cannot be read, or that is too large.
+    /// A pattern that is invalid or too large.
     #[error("the pattern {pattern:?} is refused: {reason}")]
     Pattern {
         /// The beginning of the pattern.
         pattern: String,
-        /// What is wrong with it.
+        /// The reason why it is refused.
         reason: String,
     },
     /// A line number or a count of lines that is zero.
@@ -96,14 +96,14 @@ pub enum FileError {
         /// `offset` or `limit`.
         argument: &'static str,
     },
-    /// The operating system refuses, such as for a lack of permission or of space.
+    /// An error of the operating system, such as missing permission or space.
     #[error("{path:?} cannot be {doing}: {source}")]
     Io {
         /// The beginning of the path.
         path: String,
-        /// What was being done, such as `read`.
+        /// The operation, such as `read`.
         doing: &'static str,
-        /// What the operating system says.
+        /// The error.
         source: io::Error,
     },
     /// The program is about to end.
@@ -117,7 +117,7 @@ pub(super) fn beginning(text: &str) -> String {
 }
 
 impl FileError {
-    /// What an operation at a path says of an error of the operating system.
+    /// Converts an error of the operating system about an operation at a path.
     pub(super) fn of(path: &str, doing: &'static str, source: io::Error) -> FileError {
         let path = beginning(path);
         match source.kind() {

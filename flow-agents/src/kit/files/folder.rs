@@ -14,19 +14,19 @@ use super::root::{Limits, Root};
 
 /// A folder that tools work in and cannot leave.
 ///
-/// Its [`tools`](Folder::tools) are eight, four of which change something. An agent that is to
-/// change nothing is given its [`reading_tools`](Folder::reading_tools).
+/// It has eight [`tools`](Folder::tools), four of which change something. Give an agent that must
+/// not change anything the [`reading_tools`](Folder::reading_tools).
 ///
-/// Paths are relative to the folder. What is absolute, has `..` in it, or leads out through a
-/// symbolic link is refused; the operating system is asked for each step of a path, so a link that
-/// is put there meanwhile leads nowhere either. Pipes and devices are not opened. What is behind a
-/// hard link or a mount point counts as part of the folder.
+/// Paths are relative to the folder. A path is refused if it is absolute, contains `..`, or leaves
+/// the folder through a symbolic link. The operating system checks each step of a path, so a link
+/// that is created meanwhile is no way out either. Pipes and devices are not opened. The targets of
+/// hard links and mount points count as part of the folder.
 ///
-/// The tools wait for the disk on tokio's threads for blocking work. Changes that are asked for at
-/// the same time are made one after the other.
+/// The tools wait for the disk on tokio's blocking threads. Concurrent changes are made one after
+/// the other.
 ///
 /// # Cancel safety
-/// Work that has begun when a tool is dropped goes on to its end, and its result is lost.
+/// Work that has begun when a tool is dropped runs to its end, and its result is lost.
 ///
 /// # Examples
 /// ```
@@ -52,7 +52,7 @@ impl Folder {
     /// Opens a folder of the file system.
     ///
     /// # Errors
-    /// It does not exist, is not a folder, or may not be opened.
+    /// The folder does not exist, is not a folder, or may not be opened.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Folder> {
         let dir = Dir::open_ambient_dir(path, ambient_authority())?;
         let change = Mutex::new(());
@@ -67,29 +67,29 @@ impl Folder {
         })
     }
 
-    /// How many bytes of a file are read or searched, and how many a file may have that is written.
-    /// By default 10 MiB.
+    /// Sets the maximum number of bytes of a file that are read, searched or written. The default
+    /// is 10 MiB.
     pub fn max_file_bytes(mut self, bytes: u64) -> Folder {
         self.limits.file_bytes = bytes;
         self
     }
 
-    /// How many characters of text a tool returns, not counting what it says of the rest. By
-    /// default 20,000.
+    /// Sets the maximum number of characters of text that a tool returns, without its notes. The
+    /// default is 20,000.
     pub fn max_result_characters(mut self, characters: usize) -> Folder {
         self.limits.result_characters = characters;
         self
     }
 
-    /// How long [`FsGrep`](super::FsGrep) searches. It is looked at between lines, so the search of
-    /// one line may take longer. What is found until then is returned, with a note. By default 10
+    /// Sets the time limit of [`FsGrep`](super::FsGrep). It is checked between lines, so the search
+    /// of one line may take longer. The matches so far are returned, with a note. The default is 10
     /// seconds.
     pub fn max_search_time(mut self, time: Duration) -> Folder {
         self.limits.search_time = time;
         self
     }
 
-    /// Does what only reads, on a thread for blocking work.
+    /// Does work that only reads, on a blocking thread.
     pub(super) async fn look(
         &self,
         work: impl FnOnce(&Root, Limits) -> Result<String, FileError> + Send + 'static,
@@ -104,7 +104,7 @@ impl Folder {
         }
     }
 
-    /// Does what changes something, after what others are changing.
+    /// Does work that changes something, after the changes of others.
     pub(super) async fn change(
         &self,
         work: impl FnOnce(&Root, Limits) -> Result<String, FileError> + Send + 'static,

@@ -1,5 +1,5 @@
-//! Lines that match a regular expression. The time is linear in what is searched, but grows with
-//! the pattern as well, so it has a limit of its own.
+//! Searches for lines that match a regular expression. The time is linear in the text, but it also
+//! grows with the pattern, which thus has its own limit.
 
 use std::time::{Duration, Instant};
 
@@ -13,21 +13,21 @@ use super::path::FolderPath;
 use super::root::{Beginning, Limits, Root, beginning_of};
 use super::walk::walk;
 
-/// How many bytes are searched.
+/// The maximum number of bytes that are searched.
 const MOST_BYTES: u64 = 1 << 30;
-/// How many characters of a line are shown.
+/// The number of characters of a line that are shown.
 const LONGEST_LINE: usize = 500;
-/// How many bytes of a line are searched.
+/// The number of bytes of a line that are searched.
 const LONGEST_SEARCHED: usize = 32 << 10;
-/// How many bytes a compiled pattern has: `\w` alone has 45 kB, and the time of a search grows
-/// with it.
+/// The maximum size in bytes of a compiled pattern: `\w` alone has 45 kB, and the time of a search
+/// grows with it.
 const LARGEST_PATTERN: usize = 512 << 10;
-/// After how many bytes the clock is read.
+/// The number of bytes after which the clock is read.
 const BYTES_PER_LOOK: usize = 4 << 10;
-/// How many lines around a match are shown.
+/// The maximum number of lines shown around a match.
 const MOST_AROUND: usize = 20;
 
-/// What is searched for, and where.
+/// A pattern, and the place to search.
 pub(super) struct Query {
     pub(super) pattern: String,
     pub(super) path: Option<String>,
@@ -112,7 +112,7 @@ struct Search {
     bytes: u64,
     binary: u64,
     cut: u64,
-    /// How many lines were searched only at the beginning, and do not match there.
+    /// The number of lines that were searched only at the beginning, without a match.
     long: u64,
 }
 
@@ -147,7 +147,7 @@ impl Search {
         }
     }
 
-    /// Which lines match: as many as can be shown, and one more.
+    /// The lines that match: as many as can be shown, and one more.
     fn matching(&mut self, text: &str) -> Vec<usize> {
         let mut matching = Vec::new();
         for (index, line) in text.lines().enumerate() {
@@ -157,7 +157,7 @@ impl Search {
             let beginning = &line[..line.floor_char_boundary(LONGEST_SEARCHED)];
             self.clock.searched(beginning.len());
             let is_whole = beginning.len() == line.len();
-            // At a cut, `$` may match what is not the end of the line.
+            // At a cut, `$` may match before the end of the line.
             let end = self.regex.shortest_match(beginning);
             if end.is_some_and(|end| is_whole || end < beginning.len()) {
                 matching.push(index);
@@ -195,11 +195,11 @@ impl Search {
     }
 }
 
-/// The time that a search takes. It is read only now and then.
+/// The time that a search takes, read only now and then.
 struct Clock {
     start: Instant,
     most: Duration,
-    /// How many bytes were searched since it was read.
+    /// The number of bytes searched since the clock was read.
     bytes: usize,
     is_late: bool,
 }

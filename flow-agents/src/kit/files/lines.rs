@@ -1,9 +1,9 @@
-//! A result of lines that has a largest size.
+//! A result of lines, with a maximum size.
 
-/// How many lines a result has at most.
+/// The maximum number of lines of a result.
 pub(super) const MOST_LINES: usize = 1_000;
 
-/// Lines up to a limit, and how many there were beyond it.
+/// Lines up to a limit, and the number of lines beyond it.
 pub(super) struct Lines {
     text: String,
     lines: usize,
@@ -12,7 +12,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// No lines, with room for so many characters.
+    /// Creates an empty result, with room for a number of characters.
     pub(super) fn new(characters: usize) -> Lines {
         let text = String::new();
         Lines {
@@ -23,7 +23,7 @@ impl Lines {
         }
     }
 
-    /// Adds a line, or counts it if there is no more room.
+    /// Adds a line, or counts it if there is no room left.
     pub(super) fn push(&mut self, line: &str) {
         let characters = line.chars().count() + 1;
         if self.beyond > 0 || characters > self.left || self.lines == MOST_LINES {
@@ -36,7 +36,7 @@ impl Lines {
         self.text.push('\n');
     }
 
-    /// The lines, with notes about what is missing. `empty` is said if there is no line.
+    /// The lines, with notes about the missing ones. `empty` is the text if there are no lines.
     pub(super) fn finish(self, empty: &str, notes: &[String]) -> String {
         let mut text = self.text;
         if self.lines == 0 && self.beyond == 0 {
@@ -50,7 +50,7 @@ impl Lines {
         text
     }
 
-    /// How many lines were left out.
+    /// The number of lines that were left out.
     pub(super) fn beyond(&self) -> u64 {
         self.beyond
     }

@@ -1,4 +1,4 @@
-//! Which files there are: a listing of one folder, and the paths that match a pattern.
+//! Lists one folder, and finds the paths that match a pattern.
 
 use globset::{GlobBuilder, GlobMatcher};
 
@@ -9,9 +9,9 @@ use super::path::FolderPath;
 use super::root::{Limits, Root, wrong_kind};
 use super::walk::{Entry, entries, walk};
 
-/// How many entries of one folder are looked at.
+/// The maximum number of entries of a folder that are listed.
 const MOST_ENTRIES: u64 = 100_000;
-/// How many characters a pattern has.
+/// The maximum number of characters of a pattern.
 const LONGEST_PATTERN: usize = 1_000;
 
 /// The entries of a folder, one a line.
@@ -80,7 +80,7 @@ fn more(lines: &Lines, (one, many): (&str, &str)) -> Vec<String> {
         .collect()
 }
 
-/// Which files are meant. A pattern without a `/` is one for names, in all folders.
+/// A pattern of files. A pattern without `/` matches names in all folders.
 pub(super) struct Pattern {
     matcher: GlobMatcher,
     is_of_names: bool,
@@ -133,7 +133,7 @@ pub(super) fn is_folder(root: &Root, path: &FolderPath) -> Result<(), FileError>
     Err(wrong_kind(&text, found, "a folder"))
 }
 
-/// A name or a path on one line, whatever is in it.
+/// A name or a path on one line, with control characters escaped.
 pub(super) fn visible(name: &str) -> String {
     if !name.chars().any(char::is_control) {
         return name.to_owned();

@@ -1,4 +1,4 @@
-//! The files of one folder. Whatever a model asks for, nothing outside of the folder is read or
+//! The files of one folder. Whatever a model asks for, nothing outside the folder is read or
 //! changed.
 
 mod all;

@@ -4,18 +4,17 @@ use std::path::{Path, PathBuf};
 
 use super::error::{FileError, beginning};
 
-/// How many bytes a path has at most.
+/// The maximum number of bytes of a path.
 const LONGEST: usize = 4_096;
 
-/// A path below the folder, as it is written. Where the links in it lead is checked as it is
-/// opened.
+/// A path below the folder, as it was written. Its links are checked when it is opened.
 #[derive(Debug, Clone)]
 pub(super) struct FolderPath {
     names: Vec<String>,
 }
 
 impl FolderPath {
-    /// Reads a path. None, an empty one and `.` are the folder itself.
+    /// Reads a path. `None`, the empty path and `.` are the folder itself.
     pub(super) fn read(path: Option<&str>) -> Result<FolderPath, FileError> {
         let path = path.unwrap_or_default();
         if let Some(reason) = refused(path) {
@@ -27,7 +26,7 @@ impl FolderPath {
         Ok(FolderPath { names })
     }
 
-    /// The path of something in the folder, which is not the folder itself.
+    /// Reads the path of something in the folder, not the folder itself.
     pub(super) fn read_below(path: &str) -> Result<FolderPath, FileError> {
         let below = FolderPath::read(Some(path))?;
         if below.is_root() {
@@ -42,7 +41,7 @@ impl FolderPath {
         self.names.is_empty()
     }
 
-    /// For results and errors.
+    /// The path for results and errors.
     pub(super) fn as_text(&self) -> String {
         if self.is_root() {
             return ".".to_owned();
@@ -50,7 +49,7 @@ impl FolderPath {
         self.names.join("/")
     }
 
-    /// For the operating system.
+    /// The path for the operating system.
     pub(super) fn to_path(&self) -> PathBuf {
         if self.is_root() {
             return PathBuf::from(".");

@@ -5,7 +5,7 @@ use super::error::{FileError, beginning};
 use super::path::FolderPath;
 use super::root::{Beginning, Limits, Root};
 
-/// The lines of a file from `offset` on, which is counted from 1, up to `limit` of them.
+/// Up to `limit` lines of a file, from line `offset`, which is counted from 1.
 pub(super) fn read(
     root: &Root,
     limits: Limits,

@@ -14,14 +14,14 @@ pub struct FsLs {
 }
 
 impl FsLs {
-    /// Lists this folder and those in it.
+    /// Creates the tool for this folder.
     pub fn new(folder: &Folder) -> FsLs {
         let folder = folder.clone();
         FsLs { folder }
     }
 }
 
-/// Lists what is in a folder, one entry a line: folders end with `/`, files have their size in
+/// Lists the entries of a folder, one on each line: folders end with `/`, files have their size in
 /// bytes.
 #[node]
 impl FsLs {
@@ -31,11 +31,10 @@ impl FsLs {
     /// See [`FileError`].
     ///
     /// # Panics
-    /// It is called outside of tokio.
+    /// If it is called outside tokio.
     pub async fn exec(
         &self,
-        /// The folder, relative to the one that can be worked in. That folder itself if it is left
-        /// out.
+        /// The folder, relative to the working folder. The default is the working folder itself.
         path: Option<String>,
     ) -> Result<String, FileError> {
         self.folder
@@ -51,7 +50,7 @@ pub struct FsGlob {
 }
 
 impl FsGlob {
-    /// Finds files in this folder.
+    /// Creates the tool for this folder.
     pub fn new(folder: &Folder) -> FsGlob {
         let folder = folder.clone();
         FsGlob { folder }
@@ -59,7 +58,7 @@ impl FsGlob {
 }
 
 /// Finds files by a pattern of their paths, such as `*.md` or `src/**/*.rs`, and returns their
-/// paths, one a line. Links are not followed.
+/// paths, one on each line. Links are not followed.
 #[node]
 impl FsGlob {
     /// Finds files by a pattern.
@@ -68,14 +67,13 @@ impl FsGlob {
     /// See [`FileError`].
     ///
     /// # Panics
-    /// It is called outside of tokio.
+    /// If it is called outside tokio.
     pub async fn exec(
         &self,
         /// `*` is any part of a name, `**` any folders, `?` one character, `{a,b}` one of several,
-        /// `[a-z]` one of a range. A pattern without `/` is searched for among the names in all
-        /// folders.
+        /// `[a-z]` one of a range. A pattern without `/` matches names in all folders.
         pattern: String,
-        /// The folder in which to search. All that can be worked in if it is left out.
+        /// The folder to search. The default is the whole working folder.
         path: Option<String>,
     ) -> Result<String, FileError> {
         let work = move |root: &_, limits| look::glob(root, limits, &pattern, path.as_deref());
@@ -90,7 +88,7 @@ pub struct FsGrep {
 }
 
 impl FsGrep {
-    /// Searches the files in this folder.
+    /// Creates the tool for this folder.
     pub fn new(folder: &Folder) -> FsGrep {
         let folder = folder.clone();
         FsGrep { folder }
@@ -108,17 +106,17 @@ impl FsGrep {
     /// See [`FileError`].
     ///
     /// # Panics
-    /// It is called outside of tokio.
+    /// If it is called outside tokio.
     pub async fn exec(
         &self,
         /// A regular expression, without backreferences and look-around. `(?i)` at its beginning
         /// ignores case.
         pattern: String,
-        /// The folder or the file in which to search. All that can be worked in if it is left out.
+        /// The folder or file to search. The default is the whole working folder.
         path: Option<String>,
         /// Only files whose paths match this pattern, such as `*.rs`.
         glob: Option<String>,
-        /// How many lines before and after each match are returned as well, at most 20.
+        /// The number of lines to return before and after each match, at most 20.
         context: Option<u8>,
     ) -> Result<String, FileError> {
         let query = Query {
@@ -140,15 +138,15 @@ pub struct FsRead {
 }
 
 impl FsRead {
-    /// Reads files in this folder.
+    /// Creates the tool for this folder.
     pub fn new(folder: &Folder) -> FsRead {
         let folder = folder.clone();
         FsRead { folder }
     }
 }
 
-/// Reads a text file. If that is not all of it, the last line begins with `…` and says what is left
-/// and how to read on.
+/// Reads a text file. If the text is cut, the last line begins with `…` and says how much remains
+/// and how to read it.
 #[node]
 impl FsRead {
     /// Reads a text file.
@@ -157,14 +155,14 @@ impl FsRead {
     /// See [`FileError`].
     ///
     /// # Panics
-    /// It is called outside of tokio.
+    /// If it is called outside tokio.
     pub async fn exec(
         &self,
         /// The file.
         path: String,
         /// The number of the first line to read, from 1.
         offset: Option<u32>,
-        /// How many lines are read. As many as can be returned if it is left out.
+        /// The number of lines to read. The default is as many as can be returned.
         limit: Option<u32>,
     ) -> Result<String, FileError> {
         let work = move |root: &_, limits| read::read(root, limits, &path, offset, limit);

@@ -13,12 +13,11 @@ use super::path::FolderPath;
 /// The open folder with its limits.
 pub(super) struct Root {
     pub(super) dir: Dir,
-    /// Held while something is changed, so that two edits of a file that are made at once do not
-    /// undo each other.
+    /// Held during a change, so that two concurrent edits of a file do not undo each other.
     pub(super) change: Mutex<()>,
 }
 
-/// How much may be read and returned.
+/// The limits of reading and of results.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) file_bytes: u64,
@@ -29,18 +28,17 @@ pub(super) struct Limits {
 /// The beginning of a file.
 pub(super) struct Beginning {
     pub(super) bytes: Vec<u8>,
-    /// The size of the whole file, as far as it is known: some files of the system are longer than
-    /// they say.
+    /// The size of the whole file, if known: some files of the system are longer than they report.
     pub(super) size: u64,
 }
 
 impl Beginning {
-    /// How many bytes follow.
+    /// The number of bytes that follow.
     pub(super) fn left(&self) -> u64 {
         self.size - self.bytes.len() as u64
     }
 
-    /// It as text. A part of a character at the end is left out if the file goes on.
+    /// The beginning as text. If the file continues, a partial character at the end is left out.
     pub(super) fn text(&self) -> Option<&str> {
         let text = match std::str::from_utf8(&self.bytes) {
             Ok(text) => text,
@@ -54,7 +52,7 @@ impl Beginning {
 }
 
 impl Root {
-    /// The beginning of a file, up to so many bytes.
+    /// Reads the beginning of a file, up to a maximum number of bytes.
     pub(super) fn read(&self, path: &FolderPath, most: u64) -> Result<Beginning, FileError> {
         let text = path.as_text();
         let failed = |source| FileError::of(&text, "read", source);
@@ -72,7 +70,7 @@ impl Root {
     }
 }
 
-/// Opens a file for reading. `None` if it is something else: a pipe or a device is not waited for.
+/// Opens a file for reading. `None` if it is something else: a pipe or a device would block.
 pub(super) fn open(
     dir: &Dir,
     path: &std::path::Path,
@@ -85,7 +83,7 @@ pub(super) fn open(
     Ok(is_file.then_some(file))
 }
 
-/// The beginning of an open file, up to so many bytes.
+/// Reads the beginning of an open file, up to a maximum number of bytes.
 pub(super) fn beginning_of(file: File, most: u64) -> io::Result<Beginning> {
     let size = file.metadata()?.len();
     let mut bytes = Vec::new();
@@ -96,7 +94,7 @@ pub(super) fn beginning_of(file: File, most: u64) -> io::Result<Beginning> {
     Ok(Beginning { bytes, size })
 }
 
-/// What is at a path, in the words of an error.
+/// The error for an unexpected kind of file at a path.
 pub(super) fn wrong_kind(path: &str, found: FileType, wanted: &'static str) -> FileError {
     let path = beginning(path);
     let found = if found.is_dir() {

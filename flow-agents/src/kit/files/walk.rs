@@ -10,9 +10,9 @@ use super::error::FileError;
 use super::path::FolderPath;
 use super::root::{Root, open};
 
-/// How many entries are looked at. A folder with more of them is searched in parts.
+/// The maximum number of entries of a walk. A larger folder is searched in parts.
 const MOST_ENTRIES: u64 = 100_000;
-/// How many folders deep.
+/// The maximum depth of folders.
 const DEEPEST: usize = 64;
 
 /// An entry of a folder.
@@ -21,8 +21,8 @@ pub(super) struct Entry {
     pub(super) is: FileType,
 }
 
-/// The entries of an open folder, by name. Stops after so many, and says so. A name that is not
-/// Unicode is written with `�`: such a file can be seen but not opened.
+/// The entries of an open folder, by name, and true if there are more than `most`. A name that is
+/// not Unicode is written with `�`: such a file can be seen but not opened.
 pub(super) fn entries(dir: &Dir, most: u64) -> std::io::Result<(Vec<Entry>, bool)> {
     let mut entries = Vec::new();
     for entry in dir.entries()? {
@@ -43,7 +43,7 @@ fn sort(entries: &mut [Entry]) {
     entries.sort_by(|one, other| one.name.cmp(&other.name));
 }
 
-/// What a walk left out.
+/// The parts that a walk left out.
 #[derive(Default)]
 pub(super) struct Left {
     looked_at: u64,
@@ -58,7 +58,7 @@ impl Left {
         self.unreadable += 1;
     }
 
-    /// What is said of it behind a result.
+    /// The notes shown after a result.
     pub(super) fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if self.is_cut {
@@ -81,18 +81,18 @@ impl Left {
     }
 }
 
-/// A file that a walk has come to.
+/// A file found by a walk.
 pub(super) struct Found<'w> {
-    /// Its path below the folder of the tools.
+    /// The path below the folder of the tools.
     pub(super) path: &'w str,
-    /// Its path below where the walk began.
+    /// The path below the start of the walk.
     pub(super) below: &'w str,
     dir: &'w Dir,
     name: &'w str,
 }
 
 impl Found<'_> {
-    /// Opens it. `None` if it has become something else meanwhile.
+    /// Opens the file. `None` if it has become something else meanwhile.
     pub(super) fn open(&self) -> std::io::Result<Option<File>> {
         open(self.dir, Path::new(self.name), FollowSymlinks::No)
     }
@@ -137,7 +137,7 @@ impl Walk<'_> {
         Ok(names)
     }
 
-    /// Whether the walk goes on.
+    /// Returns false to stop the walk.
     fn folder(&mut self, dir: &Dir, entries: Vec<Entry>, path: &str, depth: usize) -> bool {
         entries.iter().all(|entry| {
             let below = format!("{path}{}", entry.name);

@@ -13,14 +13,14 @@ pub struct FsWrite {
 }
 
 impl FsWrite {
-    /// Writes files in this folder.
+    /// Creates the tool for this folder.
     pub fn new(folder: &Folder) -> FsWrite {
         let folder = folder.clone();
         FsWrite { folder }
     }
 }
 
-/// Writes a text file. One that is there is replaced, folders that are missing are made.
+/// Writes a text file. Replaces an existing file, and makes missing folders.
 #[node]
 impl FsWrite {
     /// Writes a text file, as a whole or not at all.
@@ -29,7 +29,7 @@ impl FsWrite {
     /// See [`FileError`]. Folders that were made for the file remain.
     ///
     /// # Panics
-    /// It is called outside of tokio.
+    /// If it is called outside tokio.
     pub async fn exec(
         &self,
         /// The file.
@@ -49,7 +49,7 @@ pub struct FsEdit {
 }
 
 impl FsEdit {
-    /// Changes files in this folder.
+    /// Creates the tool for this folder.
     pub fn new(folder: &Folder) -> FsEdit {
         let folder = folder.clone();
         FsEdit { folder }
@@ -65,7 +65,7 @@ impl FsEdit {
     /// See [`FileError`].
     ///
     /// # Panics
-    /// It is called outside of tokio.
+    /// If it is called outside tokio.
     pub async fn exec(
         &self,
         /// The file.
@@ -89,7 +89,7 @@ pub struct FsMkdir {
 }
 
 impl FsMkdir {
-    /// Makes folders in this folder.
+    /// Creates the tool for this folder.
     pub fn new(folder: &Folder) -> FsMkdir {
         let folder = folder.clone();
         FsMkdir { folder }
@@ -105,7 +105,7 @@ impl FsMkdir {
     /// See [`FileError`].
     ///
     /// # Panics
-    /// It is called outside of tokio.
+    /// If it is called outside tokio.
     pub async fn exec(
         &self,
         /// The folder.
@@ -124,7 +124,7 @@ pub struct FsRemove {
 }
 
 impl FsRemove {
-    /// Removes what is in this folder.
+    /// Creates the tool for this folder.
     pub fn new(folder: &Folder) -> FsRemove {
         let folder = folder.clone();
         FsRemove { folder }
@@ -137,16 +137,15 @@ impl FsRemove {
     /// Removes a file or a folder.
     ///
     /// # Errors
-    /// See [`FileError`]. If the removal of a folder fails, a part of what was in it may be gone.
+    /// See [`FileError`]. If the removal of a folder fails, part of its contents may be gone.
     ///
     /// # Panics
-    /// It is called outside of tokio.
+    /// If it is called outside tokio.
     pub async fn exec(
         &self,
-        /// What is removed.
+        /// The file, link or folder to remove.
         path: String,
-        /// Whether a folder is removed with all that is in it. If not, only an empty one is
-        /// removed.
+        /// True to remove a folder with its contents. By default, only an empty folder is removed.
         recursive: Option<bool>,
     ) -> Result<String, FileError> {
         let is_recursive = recursive.unwrap_or(false);

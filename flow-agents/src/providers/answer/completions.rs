@@ -1,4 +1,4 @@
-//! Chat Completions of OpenAI, which many servers send in forms of their own.
+//! Chat Completions of OpenAI. Many servers send variants of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ pub(super) struct Reader {
     of_provider: BTreeSet<usize>,
     /// The index of the first call.
     first: Option<usize>,
-    /// What the model thought, for a provider that wants it back.
+    /// The model's thoughts, for a provider that wants them back.
     thought: String,
 }
 
@@ -52,14 +52,14 @@ impl parts::Reader for Reader {
     }
 }
 
-/// What a choice says. Some servers send all that came so far, as `message`, with the next part.
+/// The content of a choice. Some servers also send all content so far with each part, as `message`.
 fn said(choice: &Value) -> Option<&Value> {
     let fields = ["delta", "message"].into_iter();
     let mut said = fields.filter_map(|name| choice.get(name));
     said.find(|said| said.is_object())
 }
 
-/// Whether it is a choice of a chat. One of Completions, the older interface, has a `text`.
+/// Returns `true` for a choice of a chat. Those of Completions, the older interface, have a `text`.
 fn is_choice(choice: &Value) -> bool {
     said(choice).is_some()
         || !text(choice, "finish_reason").is_empty() && choice.get("text").is_none()
@@ -72,7 +72,7 @@ impl Reader {
             parts.keep(thought);
             self.thought.push_str(thought);
         }
-        // A model of Mistral that thinks has several parts.
+        // Thinking models of Mistral send several parts.
         for part in list(said, "content") {
             match text(part, "type") {
                 "text" | "" => parts.say(text(part, "text")),
@@ -111,7 +111,7 @@ impl Reader {
         parts.call(chunk);
     }
 
-    /// Keeps what the model thought with its first call.
+    /// Keeps the model's thoughts with its first call.
     fn end_thought(&mut self, parts: &mut Parts) {
         let thought = std::mem::take(&mut self.thought);
         if let (Some(first), false) = (self.first, thought.is_empty()) {
@@ -128,7 +128,7 @@ fn usage(tokens: &Value, parts: &Parts) -> Option<Usage> {
     if input.is_none() && output.is_none() {
         return None;
     }
-    // xAI does not count what a model thinks as answered.
+    // xAI does not count a model's thoughts as output.
     let thought = count("/completion_tokens_details/reasoning_tokens");
     let thought = thought.filter(|_| parts.provider.name == "xai" || output.is_none());
     let output = output.unwrap_or_default() + thought.unwrap_or_default();
@@ -138,13 +138,13 @@ fn usage(tokens: &Value, parts: &Parts) -> Option<Usage> {
     Some(usage)
 }
 
-/// The indexes of the calls of an answer. Some servers give none, and some the same one to all.
+/// The indexes of the calls of an answer. Some servers send none, and some the same for all calls.
 #[derive(Debug, Default)]
 struct CallNumbers {
     by_id: BTreeMap<String, usize>,
     /// The last call at each place.
     by_place: BTreeMap<usize, usize>,
-    /// The last call with each index that the server gives.
+    /// The last call with each index that the server sends.
     by_index: BTreeMap<u64, usize>,
     /// The calls that have a name and an id.
     is_begun: BTreeSet<usize>,
@@ -152,11 +152,12 @@ struct CallNumbers {
 }
 
 impl CallNumbers {
-    /// The index of a call, or of a part of one, which came at this place.
+    /// Returns the index of a call, or of a part of one, at this place.
     ///
-    /// A part belongs to the call with its id. One with a new id belongs to the call with its index, unless that has
-    /// begun and this begins another one: some servers give a new id to each part. Where the server gives no index, a
-    /// part with a new id begins a call, and one without an id belongs to the last call at its place.
+    /// A part belongs to the call with its id. A part with a new id belongs to the call with its
+    /// index, unless that call has begun and the part begins another: some servers give each part a
+    /// new id. Without an index, a part with a new id begins a call, and a part without an id
+    /// belongs to the last call at its place.
     fn number(&mut self, place: usize, call: &Value) -> usize {
         let (id, given) = (text(call, "id"), call["index"].as_u64());
         let begins = !id.is_empty() && !text(&call["function"], "name").is_empty();
@@ -167,7 +168,7 @@ impl CallNumbers {
             (None, None) if id.is_empty() => self.by_place.get(&place).copied(),
             (None, None) => None,
         };
-        // The order of the calls is that in which the server counts them.
+        // Calls keep the order of the server's indexes.
         let wanted = given.filter(|_| of_index.is_none());
         let wanted = wanted.and_then(|index| usize::try_from(index).ok());
         let wanted = wanted.filter(|index| !self.is_begun.contains(index));

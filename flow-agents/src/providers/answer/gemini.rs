@@ -11,7 +11,7 @@ use crate::usage::Usage;
 
 #[derive(Default)]
 pub(super) struct Reader {
-    /// A call whose arguments come in parts has begun.
+    /// `true` within a call whose arguments arrive in parts.
     is_in_parts: bool,
 }
 
@@ -21,7 +21,7 @@ impl parts::Reader for Reader {
         parts.is_known |= fields.iter().any(|name| event[*name].is_object())
             || list(event, "candidates").all(Value::is_object) && event["candidates"].is_array();
         parts.usage = usage(&event["usageMetadata"]).or(parts.usage);
-        // A question that is not allowed has no answer.
+        // A blocked question has no answer.
         let feedback = &event["promptFeedback"];
         if !text(feedback, "blockReason").is_empty() {
             parts.filter();
@@ -32,7 +32,7 @@ impl parts::Reader for Reader {
             for part in list(&candidate["content"], "parts") {
                 self.read(part, parts);
             }
-            // Parts may follow behind a reason.
+            // Parts may follow after a reason.
             parts.stop(text(candidate, "finishReason"));
             if parts.is_held_back() {
                 parts.refuse(text(candidate, "finishMessage"));
@@ -58,7 +58,7 @@ impl Reader {
             }
             return;
         };
-        // Only a request that asks for it gets the arguments in parts. Without all of them, a call is none.
+        // Arguments arrive in parts only if the request asks for it. Such calls are ignored.
         let continues = call["willContinue"] == true;
         let is_part = !call["partialArgs"].is_null() || continues;
         if is_part || self.is_in_parts && call["args"].is_null() {
@@ -76,7 +76,7 @@ impl Reader {
 fn called(call: &Value, signature: &str, parts: &mut Parts) {
     let name = text(call, "name");
     if name.is_empty() {
-        return; // the end of such a call
+        return; // the end of a call in parts
     }
     let index = parts.begin_call();
     let mut chunk = ToolCallChunk::new(index);
@@ -96,7 +96,7 @@ fn called(call: &Value, signature: &str, parts: &mut Parts) {
     parts.call(chunk);
 }
 
-/// What the answer used. Gemini does not count what a model thinks as answered.
+/// The usage. Gemini does not count a model's thoughts as output.
 fn usage(tokens: &Value) -> Option<Usage> {
     let count = |name: &str| tokens[name].as_u64();
     let sum = |one, other| match (count(one), count(other)) {

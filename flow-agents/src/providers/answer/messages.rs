@@ -12,9 +12,9 @@ use crate::usage::Usage;
 
 #[derive(Default)]
 pub(super) struct Reader {
-    /// The blocks that have begun and have no end yet, by their indexes.
+    /// The blocks that have begun and not ended, by their indexes.
     blocks: BTreeMap<u64, Block>,
-    /// What the model thought since its last call.
+    /// The model's thoughts since its last call.
     thoughts: Vec<Thought>,
     tokens: Tokens,
 }
@@ -30,11 +30,11 @@ enum Block {
         thought: String,
         signature: String,
     },
-    /// A block of another kind, such as a call of a tool of the provider.
+    /// Another kind of block, such as a call of a tool of the provider.
     Other,
 }
 
-/// The tokens that were told last.
+/// The token counts that were reported last.
 #[derive(Default)]
 struct Tokens {
     input: u64,
@@ -94,7 +94,7 @@ impl parts::Reader for Reader {
     }
 }
 
-/// Why the message ended, and what is said of a refusal.
+/// Reads why the message ended, and the explanation of a refusal.
 fn stop(message: &Value, parts: &mut Parts) {
     let details = &message["stop_details"];
     if text(details, "type") == "refusal" {
@@ -188,7 +188,7 @@ impl Reader {
         }
     }
 
-    /// What the answer used. Each event tells a part of it.
+    /// Reads the usage. Each event reports a part of it.
     fn used(&mut self, usage: &Value, parts: &mut Parts) {
         let tokens = &mut self.tokens;
         let fields = [

@@ -1,7 +1,7 @@
-//! What is read of an answer, in the order in which it comes.
+//! Readers of answers, part by part in the order of arrival.
 //!
-//! Each protocol has a [`Reader`], which reads a whole answer as it reads the events of a stream. What a reader does not
-//! know it passes over: providers add kinds of events, of parts and of calls at any time.
+//! Each protocol has a [`Reader`] for whole answers and for the events of a stream. Readers ignore
+//! unknown kinds of events, parts and calls: providers may add new ones at any time.
 
 mod completions;
 mod gemini;
@@ -12,7 +12,7 @@ mod responses;
 pub(super) use self::parts::{Parts, Reader, told};
 use super::provider::{Protocol, Provider};
 
-/// Reads an answer of this provider.
+/// Returns the reader for answers of this provider.
 pub(super) fn reader(provider: &Provider) -> Box<dyn Reader> {
     match provider.protocol {
         Protocol::Chat => Box::new(completions::Reader::default()),

@@ -1,4 +1,4 @@
-//! The parts of an answer, and what reads them.
+//! The parts of an answer, and the trait that reads them.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -17,36 +17,36 @@ pub(in crate::providers) trait Reader: Send {
     /// Reads an event of a stream.
     ///
     /// # Errors
-    /// An error that the provider tells of.
+    /// Any error that the provider reports.
     fn event(&mut self, event: &Value, parts: &mut Parts) -> Result<(), ModelError>;
 
     /// Reads a whole answer.
     ///
     /// # Errors
-    /// An error that the provider tells of.
+    /// Any error that the provider reports.
     fn whole(&mut self, body: &Value, parts: &mut Parts) -> Result<(), ModelError> {
         self.event(body, parts)
     }
 }
 
-/// As how many bytes a call counts by itself.
+/// The bytes that a call counts for, in addition to its texts.
 const CALL: usize = 256;
 
 /// The parts of an answer.
 pub(in crate::providers) struct Parts {
     pub(in crate::providers) provider: &'static Provider,
-    /// Parts that have come and were not taken yet.
+    /// Parts that are read and not taken yet.
     pub(in crate::providers) ready: VecDeque<Chunk>,
-    /// What the answer used, as far as it is known.
+    /// The usage, if it is known.
     pub(in crate::providers) usage: Option<Usage>,
-    /// An event that the protocol knows has come.
+    /// `true` once an event of the protocol has arrived.
     pub(in crate::providers) is_known: bool,
-    /// The provider has said that nothing more comes.
+    /// `true` once the provider has said that nothing more follows.
     pub(in crate::providers) has_ended: bool,
     stop: Option<Stop>,
-    /// The provider held the answer back, or the model refused to give one.
+    /// `true` if the provider held the answer back, or the model refused to give one.
     is_filtered: bool,
-    /// Why the provider has broken the answer off.
+    /// The provider's reason for breaking the answer off.
     broken_off: Option<String>,
     characters: usize,
     /// The indexes of the calls that have begun.
@@ -81,18 +81,18 @@ impl Parts {
         }
     }
 
-    /// Adds a text by which the model refuses to answer.
+    /// Adds the text of a refusal.
     pub(in crate::providers) fn refuse(&mut self, text: &str) {
         self.is_filtered |= !text.is_empty();
         self.say(text);
     }
 
-    /// The provider held the answer back.
+    /// Marks the answer as held back by the provider.
     pub(in crate::providers) fn filter(&mut self) {
         self.is_filtered = true;
     }
 
-    /// Whether the provider has held the answer back.
+    /// Returns `true` if the provider held the answer back.
     pub(in crate::providers) fn is_held_back(&self) -> bool {
         self.is_filtered || self.stop == Some(Stop::Filtered)
     }
@@ -104,7 +104,7 @@ impl Parts {
         next
     }
 
-    /// Counts a call, if it is another one: each takes some memory, also without a text.
+    /// Counts a call if it is new: each takes some memory, even without a text.
     pub(in crate::providers) fn count_call(&mut self, index: usize) {
         if self.calls.insert(index) {
             self.bytes += CALL;
@@ -126,18 +126,18 @@ impl Parts {
         self.call(chunk);
     }
 
-    /// Counts what is kept until later.
+    /// Counts a text that is kept until later.
     pub(in crate::providers) fn keep(&mut self, text: &str) {
         self.bytes += text.len();
     }
 
-    /// What is kept of thoughts with the call that follows them.
+    /// Returns thoughts in the form that is kept with the call after them.
     pub(in crate::providers) fn kept(&self, thoughts: Vec<Thought>) -> Option<Value> {
         kept::keep(self.provider, thoughts)
     }
 
-    /// Why the answer ended, in the provider's word. Some servers send an empty word, or one that means the same, until it
-    /// does. Of several words the worst counts.
+    /// Records the provider's reason for the end of the answer. Before the end, some servers send
+    /// an empty word or an equivalent. The worst of several reasons counts.
     pub(in crate::providers) fn stop(&mut self, word: &str) {
         let stop = match word {
             "" | "null" | "FINISH_REASON_UNSPECIFIED" => return,
@@ -180,12 +180,12 @@ impl Parts {
         }
     }
 
-    /// The answer says why it ended.
+    /// Returns `true` if the answer has said why it ended.
     pub(in crate::providers) fn has_stopped(&self) -> bool {
         self.stop.is_some() || self.broken_off.is_some()
     }
 
-    /// Checks that what has come is within the limit.
+    /// Checks that the parts so far are within the limit.
     ///
     /// # Errors
     /// [`ModelError::TooLarge`].
@@ -196,11 +196,11 @@ impl Parts {
         Ok(())
     }
 
-    /// The end of the answer.
+    /// Returns the last chunk of the answer.
     ///
     /// # Errors
-    /// [`ModelError::CutOff`] if the answer does not say why it ended, and [`ModelError::Unavailable`] if the provider
-    /// has broken it off.
+    /// [`ModelError::CutOff`] if the answer does not say why it ended, and
+    /// [`ModelError::Unavailable`] if the provider broke it off.
     pub(in crate::providers) fn end(&mut self) -> Result<Chunk, ModelError> {
         if let Some(word) = &self.broken_off {
             return Err(failure::broken_off(word, self.characters));
@@ -213,7 +213,7 @@ impl Parts {
         Ok(Chunk::end(told(self.usage), stop))
     }
 
-    /// The answer was cut off here.
+    /// Returns the error of an answer that was cut off here.
     pub(in crate::providers) fn cut(&self) -> ModelError {
         ModelError::CutOff {
             characters: self.characters,
@@ -222,7 +222,7 @@ impl Parts {
     }
 }
 
-/// How much less than an answer something is that has ended so.
+/// The severity of a reason to stop.
 fn rank(stop: &Stop) -> u8 {
     match stop {
         Stop::Done => 0,
@@ -232,7 +232,7 @@ fn rank(stop: &Stop) -> u8 {
     }
 }
 
-/// The usage, with a warning if it is not known.
+/// Returns the usage, or zero with a warning if it is not known.
 pub(in crate::providers) fn told(usage: Option<Usage>) -> Usage {
     usage.unwrap_or_else(|| {
         warning!("a provider does not say how many tokens it used, so they count as none");
@@ -240,12 +240,12 @@ pub(in crate::providers) fn told(usage: Option<Usage>) -> Usage {
     })
 }
 
-/// A text in an event; empty if there is none.
+/// Returns a text field of an event; empty if it is missing.
 pub(in crate::providers) fn text<'a>(event: &'a Value, name: &str) -> &'a str {
     event.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// The elements of a list in an event; none if there is no list.
+/// Returns the elements of a list field of an event; none if it is missing.
 pub(in crate::providers) fn list<'a>(
     event: &'a Value,
     name: &str,

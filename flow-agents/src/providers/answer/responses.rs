@@ -11,7 +11,7 @@ use crate::providers::failure;
 use crate::providers::kept::Thought;
 use crate::usage::Usage;
 
-/// Events that say of which item they are.
+/// The events that name the place of their item.
 const PLACED: [&str; 5] = [
     "response.output_text.delta",
     "response.refusal.delta",
@@ -22,16 +22,16 @@ const PLACED: [&str; 5] = [
 
 #[derive(Default)]
 pub(super) struct Reader {
-    /// Calls that have begun and have no end yet, by the places of their items. Only the end has
-    /// all arguments.
+    /// Calls that have begun and not ended, by the places of their items. Only the end has all
+    /// arguments.
     calls: BTreeMap<u64, Call>,
-    /// Signatures of what the model thought since its last call.
+    /// Signatures of the model's thoughts since its last call.
     thoughts: Vec<Thought>,
-    /// The places of the texts that have come, by their items: what follows may repeat them whole.
+    /// The places of texts that have arrived, by their items. Later events may repeat these texts.
     said: BTreeSet<(u64, u64)>,
-    /// The places of the items that are whole.
+    /// The places of the complete items.
     ended: BTreeSet<u64>,
-    /// Something has come without its place, so what follows cannot be told from what has come.
+    /// `true` if an event lacked its place, so that repeated items cannot be recognized.
     has_placeless: bool,
 }
 
@@ -43,7 +43,7 @@ struct Call {
 }
 
 impl Call {
-    /// Takes what the item says. The arguments of one that is whole are whole, unless it has none.
+    /// Copies the fields of an item that are not empty. A complete item has complete arguments.
     fn take(&mut self, item: &Value) {
         let fields = [
             ("call_id", &mut self.id),
@@ -99,7 +99,7 @@ impl parts::Reader for Reader {
 }
 
 impl Reader {
-    /// The whole answer, of which parts may have come.
+    /// Reads the whole answer. Parts of it may have arrived before.
     fn end_of_all(&mut self, body: &Value, parts: &mut Parts) -> Result<(), ModelError> {
         parts.has_ended = true;
         if text(body, "status") == "failed" {
@@ -136,7 +136,7 @@ impl Reader {
         }
     }
 
-    /// An item is whole.
+    /// Handles a complete item.
     fn end(&mut self, place: u64, item: &Value, parts: &mut Parts) {
         if !self.ended.insert(place) && !self.has_placeless {
             return;

@@ -1,4 +1,4 @@
-//! What a model is asked, in the parts that all forms of requests have.
+//! A request in the parts that all protocols share.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::message::{Image, ImageSource, Message, Part, ToolCall};
 use crate::model::{OutputSchema, Request};
 use crate::providers::provider::Provider;
 
-/// What a model is asked.
+/// A request to a model of a provider.
 pub(super) struct Asked<'a> {
     pub(super) provider: &'a Provider,
     pub(super) model: &'a str,
@@ -17,20 +17,20 @@ pub(super) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The schema of the answer, for a provider that takes it.
+    /// The schema of the answer, if the provider accepts it.
     pub(super) fn output(&self) -> Option<&OutputSchema> {
         let output = self.request.output.as_ref();
         output.filter(|_| self.provider.takes_schemas())
     }
 }
 
-/// What one side says before the other one does. The results of the calls of one message belong together: some providers
-/// say that a model otherwise learns to call one tool at a time.
+/// A turn of one side. The results of the calls of one message are one turn: some providers say
+/// that a model otherwise learns to call one tool at a time.
 pub(super) enum Turn<'a> {
     System(&'a str),
     User(&'a [Part]),
     Assistant(&'a str, &'a [ToolCall]),
-    /// Results of calls, with the ids of the calls.
+    /// The results of calls, each after the id of its call.
     Results(Vec<(&'a str, &'a str)>),
 }
 
@@ -82,7 +82,7 @@ fn check(part: &Part) -> Result<(), ModelError> {
     }
 }
 
-/// What a person says: a text alone as a text, else the parts in the form of the provider.
+/// The content of a user message: a single text as a string, else parts in the provider's form.
 pub(super) fn said(parts: &[Part], part: impl Fn(&Part) -> Value) -> Value {
     match parts {
         [Part::Text(text)] => json!(text),
@@ -90,7 +90,7 @@ pub(super) fn said(parts: &[Part], part: impl Fn(&Part) -> Value) -> Value {
     }
 }
 
-/// The address of an image, which has the image in it if it is here.
+/// The address of an image, or a `data:` URL if the message contains the image.
 pub(super) fn address(image: &Image) -> String {
     match &image.source {
         ImageSource::Url(url) => url.clone(),
@@ -98,8 +98,8 @@ pub(super) fn address(image: &Image) -> String {
     }
 }
 
-/// The arguments as an object, which all providers ask for. Ones that the model wrote badly are sent
-/// back to it in the form that Anthropic documents for this.
+/// The arguments as an object, which all providers require. Invalid ones are sent back to the model
+/// in the form that Anthropic documents for this.
 pub(super) fn arguments(call: &ToolCall) -> Value {
     match call.parse::<Map<String, Value>>() {
         Ok(arguments) => Value::Object(arguments),

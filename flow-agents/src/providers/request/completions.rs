@@ -9,7 +9,7 @@ use crate::model::ToolDefinition;
 use crate::providers::kept::{self, Thought};
 use crate::providers::provider::Provider;
 
-/// The beginnings of the names of models that have another name for the most tokens.
+/// The prefixes of models that call the limit of tokens `max_completion_tokens`.
 const THINKING: [&str; 5] = ["gpt-5", "gpt-6", "o1", "o3", "o4"];
 
 pub(super) fn body(asked: &Asked<'_>) -> Value {
@@ -70,7 +70,7 @@ fn answered(provider: &Provider, content: &str, calls: &[ToolCall]) -> Value {
         return message;
     }
     message["tool_calls"] = calls.iter().map(called).collect();
-    // DeepSeek wants the field with each message that calls, also where nothing was kept.
+    // DeepSeek requires the field in each message with calls, even if nothing was kept.
     if provider.wants_thoughts() {
         let thoughts = calls.iter().flat_map(|call| kept::kept(provider, call));
         let thoughts = thoughts.filter_map(|thought| match thought {

@@ -10,7 +10,7 @@ use crate::message::{ImageSource, Part, ToolCall};
 use crate::model::ToolDefinition;
 use crate::providers::kept::{self, Thought};
 
-/// The names by which Gemini's own tools are asked for.
+/// The names that requests use for Gemini's own tools.
 const OF_GEMINI: [&str; 4] = [
     "googleSearch",
     "googleSearchRetrieval",
@@ -18,7 +18,7 @@ const OF_GEMINI: [&str; 4] = [
     "urlContext",
 ];
 
-/// What Gemini 3 takes for the signature of a call that has none.
+/// The value that Gemini 3 accepts for the signature of a call that has none.
 const UNSIGNED: &str = "skip_thought_signature_validator";
 
 pub(super) fn body(asked: &Asked<'_>) -> Result<Value, ModelError> {
@@ -86,7 +86,7 @@ fn answered(asked: &Asked<'_>, content: &str, calls: &[ToolCall]) -> Vec<Value> 
     if !content.is_empty() {
         parts.push(json!({ "text": content }));
     }
-    // The first call of a message needs one.
+    // The first call of a message needs a signature.
     let mut instead = asked
         .model
         .contains("gemini-3")

@@ -68,7 +68,7 @@ fn answered(provider: &Provider, content: &str, calls: &[ToolCall]) -> Value {
     let mut blocks = Vec::new();
     let mut said = Some(content).filter(|it| !it.is_empty());
     for call in calls {
-        // A thought is only taken with its signature, which is kept before it.
+        // Anthropic accepts a thought only with its signature, which is kept before it.
         let mut signature = None;
         for thought in kept::kept(provider, call) {
             match (thought, signature.take()) {
@@ -80,7 +80,7 @@ fn answered(provider: &Provider, content: &str, calls: &[ToolCall]) -> Value {
                 (Thought::Block(block), _) => blocks.push(block),
             }
         }
-        // A message begins with what was thought before it.
+        // A message begins with the thoughts before it.
         blocks.extend(
             said.take()
                 .map(|text| json!({ "type": "text", "text": text })),
@@ -105,7 +105,7 @@ fn tool(tool: &ToolDefinition) -> Value {
     json!({ "name": name, "input_schema": parameters, "description": description })
 }
 
-/// The most tokens that a model can answer with, as far as that is known of its name.
+/// The maximum number of output tokens of a model, inferred from its name.
 fn most_tokens(model: &str) -> u32 {
     let version = |family: &str| {
         let mut numbers = model.split_once(family)?.1.split('-').map(|it| {

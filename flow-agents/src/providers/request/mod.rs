@@ -17,7 +17,7 @@ use crate::model::Request;
 /// The body of a request to this model.
 ///
 /// # Errors
-/// [`ModelError::Refused`] for what the provider does not take.
+/// [`ModelError::Refused`] for content that the provider does not accept.
 pub(super) fn body(
     provider: &Provider,
     model: &str,

@@ -40,15 +40,15 @@ pub(super) fn body(asked: &Asked<'_>) -> Value {
     set(&mut body, "temperature", request.temperature);
     set(&mut body, "max_output_tokens", request.max_tokens);
     if thinks(asked.model) {
-        // What the model thought, for the next request, without a summary, for which OpenAI wants a
-        // proof of who asks.
+        // Asks for the thoughts, to send them with the next request. OpenAI gives summaries only to
+        // verified organizations.
         body["include"] = json!(["reasoning.encrypted_content"]);
     }
     body
 }
 
-/// Whether a model of OpenAI thinks before it answers. Of one that does not, OpenAI refuses to send
-/// the thoughts.
+/// Returns `true` if a model of OpenAI thinks before it answers. For other models, OpenAI refuses
+/// to send thoughts.
 fn thinks(name: &str) -> bool {
     let others = ["gpt-3", "gpt-4", "chatgpt"];
     !others.iter().any(|other| name.starts_with(other)) && !name.contains("-chat")
@@ -77,7 +77,7 @@ fn answered(provider: &Provider, content: &str, calls: &[ToolCall], items: &mut 
                 items.push(thought);
             }
         }
-        items.extend(said.take()); // behind what was thought before it
+        items.extend(said.take()); // after the thoughts before it
         items.push(json!({
             "type": "function_call", "call_id": call.id, "name": call.name,
             "arguments": arguments(call).to_string(),

@@ -1,4 +1,4 @@
-//! The schemas of answers, as strict as providers want them.
+//! The schemas of answers, as strict as providers require.
 
 use serde_json::{Value, json};
 
@@ -15,14 +15,14 @@ const SCHEMAS: [&str; 6] = [
 /// Keys of a schema whose value has schemas by their names.
 const NAMED: [&str; 3] = ["properties", "$defs", "definitions"];
 
-/// A schema whose objects have no further fields.
+/// Returns the schema with objects that allow no further fields.
 pub(super) fn closed(schema: &Value) -> Value {
     let mut schema = schema.clone();
     make_strict(&mut schema, false);
     schema
 }
 
-/// A schema whose objects have all their fields and no further ones.
+/// Returns the schema with objects that require all their fields and allow no further ones.
 pub(super) fn strict(schema: &Value) -> Value {
     let mut schema = schema.clone();
     make_strict(&mut schema, true);

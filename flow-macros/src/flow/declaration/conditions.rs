@@ -1,9 +1,8 @@
 //! Checks that the conditions of a `branch` use only the keys that the branch names, since they see
-//! nothing else of the state.
+//! no other state.
 //!
-//! The hard thing is to avoid false reports: a name in a condition may be anything. So a name is
-//! reported only if it stands for a value and is that of a key, and only if the condition cannot
-//! have names of its own.
+//! A name in a condition may be anything. To avoid false reports, it is reported only if it stands
+//! for a value and is a key, and if the condition cannot define names itself.
 
 use flow_spec::{Code, Node, NodeRead, ReadMode};
 use proc_macro2::{Ident, TokenStream, TokenTree};

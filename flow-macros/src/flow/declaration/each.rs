@@ -83,7 +83,7 @@ const WITHOUT_ITEMS: [&str; 17] = [
     "i64", "i128", "isize", "f32", "f64",
 ];
 
-/// Checks that loops go over collections, as far as the spelling of a type shows. For other types
+/// Checks that loops go over collections, as far as the spelling of a type shows. For other types,
 /// rustc reports that they cannot be iterated over.
 pub(in crate::flow) fn check_collections(
     flow: &FlowSyntax,
@@ -119,7 +119,7 @@ pub(in crate::flow) fn check_collections(
     }
 }
 
-/// Reports loops in branches of forks that are to be spread: their items run in place.
+/// Reports spread loops in branches of forks, whose items run in place.
 pub(in crate::flow) fn check_spread(flow: &FlowSyntax, instances: &Instances, report: &mut Report) {
     let forks = instances.iter().filter_map(|(_, fork)| match &fork.kind {
         InstanceKind::Fork(branches) => Some(branches.iter().flatten()),
@@ -140,7 +140,7 @@ pub(in crate::flow) fn check_spread(flow: &FlowSyntax, instances: &Instances, re
     }
 }
 
-/// The body of a loop over items writes nothing by itself.
+/// Refuses separate writes of the body of a loop over items.
 pub(super) fn check_collected(flow: &FlowSyntax, instance: &Instance, report: &mut Report) {
     if !instance.hidden {
         return;

@@ -1,5 +1,5 @@
-//! Checks mappings: each port has to exist and be mapped once, and the keys may not conflict and
-//! have to be written.
+//! Checks mappings: each port has to exist and be mapped once; the keys have to be written and must
+//! not conflict.
 
 use flow_spec::{Code, ERROR_KEY, Node};
 use syn::Ident;

@@ -1,4 +1,4 @@
-//! The parts of a declaration apart from the wiring: a value, a mapping, settings.
+//! The parts of a declaration besides the wiring: a value, a mapping, settings.
 
 mod conditions;
 mod each;
@@ -37,7 +37,7 @@ pub(super) fn check(
     settings::check_settings(flow, instance, contract, report);
 }
 
-/// Checks the name of a node. The name alone says whether the node has a value, before its contract
+/// Checks the name of a node. The name alone decides if the node has a value, before its contract
 /// is known.
 fn check_name(instance: &Instance, contract: &Contract, report: &mut Report) {
     let is_function = contract.kind == Kind::Function;
@@ -58,8 +58,8 @@ fn check_name(instance: &Instance, contract: &Contract, report: &mut Report) {
     }
 }
 
-/// Checks the word `human`. Before the contract is known, only this word says that a declared node
-/// has no value.
+/// Checks the word `human`. Before the contract is known, only this word marks a declared node
+/// without a value.
 fn check_human(flow: &FlowSyntax, instance: &Instance, contract: &Contract, report: &mut Report) {
     let Some(declaration) = instance.declared(flow).filter(|_| !instance.hidden) else {
         return;

@@ -58,7 +58,7 @@ pub(super) fn check_settings(
     }
 }
 
-/// Checks `retry` and `timeout`, given by the flow to a node, or to a loop for each of its items.
+/// Checks `retry` and `timeout` that the flow gives to a node, or to a loop for each of its items.
 pub(super) fn check_policy(
     settings: &Settings,
     name: &str,
@@ -115,7 +115,7 @@ pub(super) fn check_policy(
     }
 }
 
-/// Returns true if the first attempt uses up what the node takes.
+/// Returns true if the first attempt consumes the values that the node takes.
 fn uses_up(contract: &Contract) -> bool {
     match contract.attempts {
         Attempts::Many => false,

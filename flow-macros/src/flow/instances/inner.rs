@@ -50,7 +50,7 @@ impl Instances {
         branches
     }
 
-    /// Returns true if a step of a branch is itself a fork, written here or declared.
+    /// Returns true if a step of a branch is itself a fork, inline or declared.
     fn inner(&self, step: &StepSyntax) -> bool {
         let declared = self.of(step).map(|id| &self[id].kind);
         matches!(step, StepSyntax::Fork(_)) || matches!(declared, Some(InstanceKind::Fork(_)))

@@ -1,5 +1,5 @@
-//! Nodes that occur only in edges. Each is one node, however often it is mentioned, and needs a
-//! name of its own.
+//! Nodes that occur only in edges. Each is one node, however often it is mentioned, and needs its
+//! own name.
 
 use flow_spec::{Code, NodeId};
 use proc_macro2::Span;

@@ -59,15 +59,15 @@ pub(crate) enum InstanceKind {
 pub(crate) struct Instances {
     list: Vec<Instance>,
     by_name: HashMap<String, NodeId>,
-    /// Those that are declared, by their names.
+    /// The declared nodes, by their names.
     declared: HashMap<String, NodeId>,
     by_path: HashMap<String, NodeId>,
     /// Forks by their text, because a fork that is written twice is one fork.
     by_branches: HashMap<String, NodeId>,
-    /// Names of nodes for which an error already says everything.
+    /// Names of nodes that an error already reports.
     unusable: HashSet<String>,
-    /// Waits by where they are written, because a wait that is the target of one edge and the start
-    /// of the next is one wait.
+    /// Waits by their place, because a wait that is the target of one edge and the start of the
+    /// next is one wait.
     by_wait: HashMap<WaitIndex, NodeId>,
     /// The body of each loop over items.
     bodies: HashMap<NodeId, NodeId>,
@@ -243,8 +243,8 @@ impl Instance {
         }
     }
 
-    /// Returns true if it is a type or a flow, and so has a value. A human node has no value, but
-    /// only its declaration says that it is one.
+    /// Returns true if it is a type or a flow, and so has a value. A human node has none, but only
+    /// its declaration reveals that it is one.
     pub(crate) fn is_type(&self) -> bool {
         let last = self.path().and_then(|path| path.segments.last());
         !self.asks && last.is_some_and(|segment| is_type_name(&segment.ident))
@@ -268,7 +268,7 @@ impl Instance {
     }
 }
 
-/// Reports an edge that leads from an `end`, or to `start`, unless a node with that name is reported.
+/// Reports an edge from an `end` or to `start`, unless a node with that name is reported.
 fn check_direction(edge: &EdgeSyntax, reported: &HashSet<String>, report: &mut Report) {
     if let StepSyntax::End(..) = edge.from
         && !reported.contains("end")

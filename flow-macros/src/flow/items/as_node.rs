@@ -20,8 +20,8 @@ use super::enums::{End, Fields, ends};
 use super::signature::{outputs, unique};
 use crate::flow::types::TypeNames;
 
-/// The items with which an outer flow uses a run of this one: to collect it, to read what it wrote,
-/// or to compare the types of its inputs.
+/// The items with which an outer flow uses a run of this one: to collect it, to read its writes, or
+/// to compare the types of its inputs.
 pub(super) fn seen_around(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let rt = runtime();
     let name = &flow.name;
@@ -42,7 +42,7 @@ pub(super) fn seen_around(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     quote!(#collected #(#writes)* #(#reads)*)
 }
 
-/// The result that a loop over items keeps of each run of this flow: its only output, or all
+/// The result that a loop over items keeps for each run of this flow: its only output, or all
 /// outputs.
 fn collected(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let rt = runtime();
@@ -72,13 +72,13 @@ fn collected(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     }
 }
 
-/// Returns true if only the contracts of the flow's nodes tell what it writes at its ends.
+/// Returns true if the writes at the flow's ends depend on the contracts of its nodes.
 fn depends_on_nodes(flow: &FlowSyntax) -> bool {
     outputs(flow).any(|output| output.optional)
 }
 
-/// The flow as a node of another one, in the first half of the expansion. Nothing if the second
-/// half defines it.
+/// The flow as a node of another one, in the first half of the expansion. Empty if the second half
+/// defines it.
 pub(super) fn contract(flow: &FlowSyntax, broken: bool) -> TokenStream {
     if depends_on_nodes(flow) && !broken {
         TokenStream::new()
@@ -87,8 +87,8 @@ pub(super) fn contract(flow: &FlowSyntax, broken: bool) -> TokenStream {
     }
 }
 
-/// The flow as a node of another one, in the second half of the expansion. Nothing if the first
-/// half has defined it.
+/// The flow as a node of another one, in the second half of the expansion. Empty if the first half
+/// has defined it.
 pub(super) fn contract_at_ends(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
     if depends_on_nodes(flow) {
         contract_with(flow, written, false)
@@ -97,8 +97,7 @@ pub(super) fn contract_at_ends(flow: &FlowSyntax, written: &[Action]) -> TokenSt
     }
 }
 
-/// Outputs that are not optional are written at each end, the others where an end is said to write
-/// them.
+/// Outputs that are not optional are written at each end, the others at the ends that write them.
 fn contract_with(flow: &FlowSyntax, written: &[Action], broken: bool) -> TokenStream {
     let reads = unique(&flow.inputs).map(|parameter| ReadPort {
         name: parameter.name.clone(),

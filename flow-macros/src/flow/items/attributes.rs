@@ -24,7 +24,7 @@ pub(super) fn docs_or(attributes: &[Attribute], otherwise: &str) -> TokenStream 
         .collect()
 }
 
-/// The derives that the user asked for, without those that are there already.
+/// The derives that the user asked for, without the existing ones.
 pub(super) fn derives(flow: &FlowSyntax, present: &[&str]) -> TokenStream {
     let lists = flow
         .attributes
@@ -47,7 +47,7 @@ pub(super) fn derives(flow: &FlowSyntax, present: &[&str]) -> TokenStream {
     }
 }
 
-/// For the types that stand beside a flow: what rustc says of the flow's name, it need not repeat
+/// Attributes for the types next to a flow: rustc need not repeat its reports about the flow's name
 /// for each of them.
 pub(super) fn said_of_the_flow(flow: &FlowSyntax) -> Option<TokenStream> {
     let name = plain(&flow.name);

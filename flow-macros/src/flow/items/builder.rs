@@ -1,6 +1,6 @@
-//! Builders of inputs and flows, which report in their own words what is not set, or set twice.
+//! Builders of inputs and flows, with their own errors for fields that are not set, or set twice.
 //!
-//! A builder has a type parameter for what is set: a tuple with `()` for each field that is not set,
+//! A builder has a type parameter for its state: a tuple with `()` for each field that is not set,
 //! and with a tuple of the field's type for each that is. With one long tuple, each method would
 //! name all other fields, so the tuple has at most eight parts, which are tuples in turn.
 
@@ -13,7 +13,7 @@ use syn::{Index, Visibility};
 use crate::names::{here, ident, plain};
 use crate::runtime::{runtime, runtime_at};
 
-/// How many parts a tuple has at most.
+/// The maximum number of parts of a tuple.
 const PARTS: usize = 8;
 
 /// A type that a builder makes.
@@ -33,9 +33,9 @@ pub(super) struct Field<'a> {
     pub(super) ty: TokenStream,
     /// The documentation of its method.
     pub(super) doc: TokenStream,
-    /// The type of what its method takes.
+    /// The type that its method takes.
     pub(super) taken: TokenStream,
-    /// The value of the field, made from what is taken: [`VALUE`].
+    /// The value of the field, computed from the argument [`VALUE`].
     pub(super) made: TokenStream,
     pub(super) unset: Unset,
 }
@@ -43,7 +43,7 @@ pub(super) struct Field<'a> {
 /// The parameter of the method that sets a field.
 pub(super) const VALUE: &str = "__value";
 
-/// What a field is if it is not set.
+/// The value of a field that is not set.
 pub(super) enum Unset {
     /// A mistake.
     Refused,
@@ -54,19 +54,19 @@ pub(super) enum Unset {
 }
 
 impl Field<'_> {
-    /// The lifetime that its trait has if rustc has to see at each use whether its type has a
-    /// default. It has no meaning: a bound without one would have to hold at the definition.
+    /// The lifetime of its trait if rustc has to check at each use if its type has a default. It
+    /// has no meaning: a bound without one would have to hold at the definition.
     fn lifetime(&self) -> Option<TokenStream> {
         let site = here(self.name.span());
         matches!(self.unset, Unset::DefaultOfType).then(|| quote_spanned!(site=> <'__a>))
     }
 
-    /// The trait of what its parameter is if the field is set, or if it has a default.
+    /// The trait of its parameter if the field is set, or if it has a default.
     fn is_set(&self) -> Ident {
         self.trait_name("is_set")
     }
 
-    /// The trait of what its parameter is if the field is not set.
+    /// The trait of its parameter if the field is not set.
     fn is_not_set(&self) -> Ident {
         self.trait_name("is_not_set")
     }
@@ -83,13 +83,13 @@ impl Field<'_> {
 
 /// The parts of the tuple.
 enum Part {
-    /// What is set for the field of this number.
+    /// The parameter for the field of this number.
     Field(usize),
     Tuple(Vec<Part>),
 }
 
 impl Part {
-    /// The tuple for so many fields.
+    /// The tuple for this many fields.
     fn all(fields: usize) -> Part {
         let mut parts: Vec<Part> = (0..fields).map(Part::Field).collect();
         while parts.len() > PARTS {
@@ -110,7 +110,7 @@ impl Part {
         }
     }
 
-    /// The type or the expression with this for each field.
+    /// The type or the expression that has the given tokens for each field.
     fn of_fields(&self, of_field: &impl Fn(usize) -> TokenStream) -> TokenStream {
         match self {
             Part::Field(field) => of_field(*field),
@@ -121,7 +121,7 @@ impl Part {
         }
     }
 
-    /// The same, with this for each tuple that has none of the fields. `path` leads to the part.
+    /// Like `of_fields`, with other tokens for tuples without the fields. `path` leads to the part.
     fn along(
         &self,
         fields: &[usize],
@@ -167,8 +167,8 @@ pub(super) fn builder(built: &Built<'_>) -> TokenStream {
     builder.expand()
 }
 
-/// The parameters of the fields. rustc shows them, so each is named as its field is, unless another
-/// type has that name.
+/// The parameters of the fields. rustc shows them, so each has the name of its field, unless
+/// another type has that name.
 fn parameters(fields: &[Field<'_>]) -> Vec<Ident> {
     let mut mentioned = HashSet::new();
     for field in fields {
@@ -230,7 +230,7 @@ impl Builder<'_> {
                 }
             }
             const _: () = {
-                // Used, so that no lint says of a flow that nothing calls that nothing makes its builder.
+                // Used, so that no lint reports an unused builder for a flow that nothing calls.
                 const _: fn() -> #name = #its_type::builder;
                 #(#definitions)*
                 #(#setters)*
@@ -305,7 +305,7 @@ impl Builder<'_> {
         };
         let values = all.along(fields, &[], &value, &mut place);
         let parameter = &parameters[own];
-        // Shown as what users write, so that rustc says nothing about the macro.
+        // Shown as the user's code, so that rustc does not mention the macro.
         let unset = Ident::new(&field.is_not_set().to_string(), name.span());
         let argument = Ident::new(VALUE, site);
         quote_spanned! {site=>
@@ -337,7 +337,7 @@ impl Builder<'_> {
         let lifetimes = fields.iter().filter_map(Field::lifetime);
         let lifetime = lifetimes.map(|_| quote!('__a,)).next();
         let site = here(name.span());
-        // Shown as what users write, so that rustc says nothing about the macro.
+        // Shown as the user's code, so that rustc does not mention the macro.
         let bounds = fields.iter().map(|field| {
             let user = field.name.span();
             let name = Ident::new(&field.is_set().to_string(), user);
@@ -424,7 +424,7 @@ fn other(path: &[usize]) -> Ident {
     format_ident!("__Set{}", path.join("_"))
 }
 
-/// What is set, at the end of a path.
+/// The parameter at the end of a path.
 fn place(path: &[usize]) -> TokenStream {
     let path = path.iter().map(|&part| Index::from(part));
     quote!(self.__set #(.#path)*)

@@ -1,5 +1,5 @@
-//! Checks for names that would give two fields or two variants with one name, and for names that
-//! cannot be one: the analysis knows nothing about the types that a flow defines.
+//! Checks for names that would collide as fields or variants, and for invalid ones: the analysis
+//! does not know the types that a flow defines.
 
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
@@ -13,8 +13,8 @@ use crate::report::Report;
 
 use super::enums::{End, ends, node_variant};
 
-/// Reports parameters with one name. Two fields with one name would not compile, so this is done
-/// here and not by the analysis.
+/// Reports parameters with the same name. Two fields with one name would not compile, so this is
+/// done here and not by the analysis.
 pub(super) fn check_parameters(flow: &FlowSyntax, report: &mut Report) {
     for (what, parameters) in [("input", &flow.inputs), ("output", &flow.outputs)] {
         let mut seen = HashSet::new();
@@ -88,7 +88,7 @@ pub(super) fn check_ends(flow: &FlowSyntax, report: &mut Report) {
     }
 }
 
-/// Checks the names of nodes, which become the variants of an enum as well.
+/// Checks the names of nodes, which also become the variants of an enum.
 pub(super) fn check_nodes(instances: &Instances, report: &mut Report) {
     let mut nodes: HashMap<String, &Instance> = HashMap::new();
     for instance in instances.named_ones() {

@@ -66,7 +66,7 @@ pub(super) struct Fields<'a> {
     outputs: Vec<&'a Parameter>,
     /// The index of each output, by its key.
     indices: HashMap<String, usize>,
-    /// What is written at each end, by its label.
+    /// The values written at each end, by its label.
     written: HashMap<&'a str, &'a Action>,
 }
 
@@ -82,8 +82,8 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The outputs that may be there at an end. An end about which nothing is known, in a flow with
-    /// mistakes, counts as writing all of them, so that its users have no further error.
+    /// The outputs that may be there at an end. In a flow with mistakes, an unknown end counts as
+    /// writing all of them, so that its users have no second error.
     pub(super) fn at(&self, label: &str) -> Vec<Field<'a>> {
         let field = |index: usize, is_certain: bool| Field {
             index,
@@ -167,7 +167,7 @@ fn name_enum(
     let allow = said_of_the_flow(flow);
     let (idents, docs, texts): (Vec<_>, Vec<_>, Vec<_>) = columns(variants);
     let any = (!variants.is_empty()).then(|| quote!(#[repr(u16)]));
-    // Shown at the name: rustc would show all of the macro's call.
+    // Shown at the name: rustc would show the whole call of the macro.
     let enumeration = quote_spanned! {here(flow.name.span())=>
         #vis enum #name { #(#[doc = #docs] #idents),* }
     };

@@ -1,5 +1,5 @@
-//! `impl Flow`: how a flow is run, and its routing table. The loop itself is not here, because it
-//! needs the contracts.
+//! `impl Flow`: the methods that run a flow, and its routing table. The loop itself is elsewhere,
+//! because it needs the contracts.
 
 use std::collections::HashMap;
 
@@ -20,7 +20,7 @@ use super::enums::{ends, node_variant};
 use super::signature::unique;
 use super::{TypeNames, as_node, nesting};
 
-/// How many arguments clippy allows.
+/// The number of arguments that clippy allows.
 const MANY_ARGUMENTS: usize = 7;
 
 /// `impl Flow`, and the items that a flow needs to be a node.
@@ -82,8 +82,8 @@ fn items(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenSt
 }
 
 /// The type of the input, if its values can be sent and the flow does not contain itself. Otherwise
-/// the error is elsewhere, and rustc reports nothing that follows from it for the functions with
-/// that input.
+/// the error is elsewhere, and rustc reports no consequences of it for the functions with that
+/// input.
 fn checked_input(
     flow: &FlowSyntax,
     instances: &Instances,
@@ -184,7 +184,7 @@ pub(crate) fn action_of(edge: &EdgeSyntax) -> String {
     label_of(edge.action.as_ref())
 }
 
-/// An action or a label, `"default"` if none is written.
+/// An action or a label, or `"default"` if none is written.
 pub(crate) fn label_of(written: Option<&LitStr>) -> String {
     written.map_or_else(|| DEFAULT_ACTION.to_owned(), LitStr::value)
 }

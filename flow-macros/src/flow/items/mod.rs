@@ -1,7 +1,7 @@
-//! The parts of a flow that do not depend on its nodes' contracts: its types, how it is run, and,
-//! if it has no optional outputs, its own contract.
+//! The parts of a flow that do not depend on its nodes' contracts: its types, its methods and, if
+//! it has no optional outputs, its own contract.
 //!
-//! All of them are there even if the flow has mistakes, so that its users see no second error.
+//! All of them exist even if the flow has mistakes, so that its users see no second error.
 
 mod as_node;
 mod attributes;
@@ -31,7 +31,7 @@ pub(crate) use implementation::{action_of, label_of};
 pub(crate) use outcome::outcome;
 pub(crate) use unread::unread;
 
-/// The parts that depend on what the flow writes at its ends: its outcome and, if it has optional
+/// The parts that depend on the flow's writes at its ends: its outcome and, if it has optional
 /// outputs, its contract.
 pub(crate) fn at_ends(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
     let outcome = outcome(flow, written);

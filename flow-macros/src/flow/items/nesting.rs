@@ -1,4 +1,4 @@
-//! What a flow contains, so that flows which contain each other are reported once.
+//! The flows inside a flow, so that flows which contain each other are reported once.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
@@ -12,7 +12,7 @@ use crate::flow::types::{inner_flows, named_type};
 use crate::names::plain;
 use crate::runtime::{runtime, runtime_at};
 
-/// `impl Node`, which says what the flow has inside.
+/// `impl Node`, which names the flows inside the flow.
 pub(super) fn node(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let rt = runtime();
     let (name, valued) = (&flow.name, valued(flow, instances));
@@ -58,8 +58,8 @@ pub(super) fn check(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     quote!(impl #name { const INNER_FLOWS: ::core::primitive::usize = #(#checks)+*; })
 }
 
-/// The constant, if there is one. If it cannot be evaluated, rustc points at each use: at a node, as
-/// all other uses do.
+/// The constant, if there is one. If it cannot be evaluated, rustc points at each use: at a node,
+/// as all other uses do.
 pub(super) fn checked(flow: &FlowSyntax, instances: &Instances) -> Option<TokenStream> {
     let valued = valued(flow, instances);
     valued.first().map(|first| inner_flows(flow, first.span()))

@@ -13,8 +13,8 @@ use crate::runtime::runtime;
 use super::attributes::{derives, docs_or, said_of_the_flow};
 use super::enums::{End, Field, Fields, ends};
 
-/// The enum, and the method that makes it of the output. Nothing if there is one end: then the output
-/// says as much.
+/// The enum, and the method that converts the output into it. Empty for a flow with one end, whose
+/// output says as much.
 pub(crate) fn outcome(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
     let ends = ends(flow);
     if ends.len() < 2 {
@@ -49,7 +49,7 @@ pub(crate) fn outcome(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
                 match self.end { #(#values),* }
             }
         }
-        // A use: whether there is another one is up to the callers.
+        // A use: callers may have no other.
         const _: fn(#output) -> #outcome = #output::into_outcome;
     };
     let variants = ends.iter().map(|end| &end.variant);

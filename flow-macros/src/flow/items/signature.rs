@@ -26,7 +26,7 @@ impl Parameter {
         }
     }
 
-    /// The type as which an outer flow passes it.
+    /// The type with which an outer flow passes it.
     pub(super) fn argument_type(&self) -> TokenStream {
         let ty = &self.ty;
         if self.may_be_left_out() {
@@ -65,7 +65,7 @@ pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let debug = debug(input, unique(&flow.inputs).map(|parameter| &parameter.name));
     let allow = said_of_the_flow(flow);
     let defaults = defaults::functions(flow, names);
-    // Shown at the name: rustc would show all of the macro's call.
+    // Shown at the name: rustc would show the whole call of the macro.
     let structure = quote_spanned!(here(flow.name.span())=> #vis struct #input { #(#fields),* });
     quote! {
         #[doc = #documentation]
@@ -78,7 +78,7 @@ pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     }
 }
 
-/// An input as a field of the builder. Of an optional one, the value is set.
+/// An input as a field of the builder. For an optional one, its inner value is set.
 fn set<'a>(parameter: &'a Parameter, names: &TypeNames) -> Field<'a> {
     let Parameter { name, ty, .. } = parameter;
     let value = Ident::new(builder::VALUE, here(name.span()));

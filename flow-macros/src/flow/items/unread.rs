@@ -1,5 +1,5 @@
-//! The builder of a flow with declarations that could not be read: code that sets their values has
-//! no second error.
+//! The builder of a flow with unreadable declarations: code that sets their values has no second
+//! error.
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
@@ -8,8 +8,8 @@ use crate::flow::instances::{Instance, Instances};
 use crate::flow::syntax::FlowSyntax;
 use crate::names::{here, is_name};
 
-/// The setters of nodes whose declarations could not be read, and the builder if there is no other.
-/// Their types are not known, so they take any value.
+/// The setters of nodes with unreadable declarations, and the builder if there is no other. Their
+/// types are unknown, so they take any value.
 pub(crate) fn unread(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let FlowSyntax { name, vis, .. } = flow;
     let has_values = instances.iter().any(|(_, instance)| instance.is_type());

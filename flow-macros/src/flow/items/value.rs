@@ -1,7 +1,7 @@
 //! The flow's own struct, which holds the values of its nodes, with its builder and its `Default`.
 //!
-//! A mistake in a value or in the type of a node should be reported once, although each is used in
-//! two places.
+//! A mistake in a value or in the type of a node should be reported once, although each is used
+//! twice.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
@@ -59,9 +59,9 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         fields: set.into_iter().map(|one| set_in(flow, one)).collect(),
         others: others.chain([quote!(#last: ())]).collect(),
     });
-    // To know that a type is `Sized`, rustc looks at its last field, and so around each ring. It
-    // names the field to those who build the flow without its builder.
-    // Shown at the name: rustc would show all of the macro's call.
+    // To know that a type is `Sized`, rustc looks at its last field, and thus at each ring. It
+    // shows the field to those who build the flow without its builder. Shown at the name: rustc
+    // would show the whole call of the macro.
     let structure = quote_spanned! {here(name.span())=>
         #vis struct #name { #(#fields,)* #last: () }
     };
@@ -83,7 +83,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     }
 }
 
-/// The field after those of the nodes, under a name that none of them has.
+/// The field after those of the nodes, with a name that none of them has.
 fn last_field(valued: &[&Instance]) -> Ident {
     let mut name = "made_by_its_builder".to_owned();
     while valued.iter().any(|node| plain(&node.name) == name) {
@@ -92,7 +92,7 @@ fn last_field(valued: &[&Instance]) -> Ident {
     Ident::new(&name, Span::call_site())
 }
 
-/// The functions that make the values which the flow declares.
+/// The functions that return the values which the flow declares.
 fn declared_functions(flow: &FlowSyntax, valued: &[&Instance]) -> Option<TokenStream> {
     let name = &flow.name;
     let functions = valued.iter();
@@ -114,8 +114,8 @@ fn without_values(
     } else {
         quote!({})
     };
-    // The structure is not shown at its name, as all others are: rustc would propose the value `Age` for
-    // an unknown `age` within the flow.
+    // The structure is not shown at its name, as all others are: rustc would propose the value
+    // `Age` for an unknown `age` within the flow.
     let new = quote_spanned!(here(name.span())=> pub const fn new() -> Self);
     quote! {
         #documentation
@@ -147,7 +147,7 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
         .iter()
         .map(|instance| default_trait(flow, instance));
     let names: Vec<Ident> = without_value.iter().map(|one| trait_name(one)).collect();
-    // Shown as what users write, so that rustc points at the node and says nothing about the macro.
+    // Shown as the user's code, so that rustc points at the node and does not mention the macro.
     let bounds = without_value.iter().zip(&names).map(|(one, name)| {
         let user = one.name.span();
         let name = Ident::new(&name.to_string(), user);
@@ -183,7 +183,7 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
 }
 
 /// The trait of a type that has a default, for the message if it has none. The lifetime has no
-/// meaning: a bound without one would have to hold where the flow is defined.
+/// meaning: a bound without one would have to hold at the definition of the flow.
 fn default_trait(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     let (rt, its_trait) = (runtime(), trait_name(instance));
     let (flow, name) = (&flow.name, &instance.name);
@@ -210,8 +210,8 @@ fn trait_name(instance: &Instance) -> Ident {
     format_ident!("{}_has_a_default", plain(&instance.name), span = site)
 }
 
-/// For a type that is declared with `human` and lacks `#[node]`, rustc says only that there is no
-/// macro of its name: this says how to fix it.
+/// For a type that is declared with `human` and lacks `#[node]`, rustc reports only a missing macro
+/// of its name. This adds how to fix it.
 fn hint(instance: &Instance) -> Option<TokenStream> {
     let path = instance.path().filter(|_| instance.asks)?;
     let last = path.segments.last()?;
@@ -225,7 +225,7 @@ fn hint(instance: &Instance) -> Option<TokenStream> {
 fn held_type(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     let ty = node_type(flow, instance);
     if crate::editor::expands() {
-        // It is shown as it is written.
+        // It is shown as written.
         return ty;
     }
     let rt = runtime_at(instance.span);
@@ -268,7 +268,7 @@ fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
     }
 }
 
-/// Says at the edge that a node which is used without a declaration has no value.
+/// Reports at the edge that a node used without a declaration has no value.
 fn refuse_without_value(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStream> {
     if is_set(flow, instance) || declared_value(flow, instance).is_some() {
         return None;
@@ -340,7 +340,7 @@ fn set_in<'a>(flow: &FlowSyntax, instance: &'a Instance) -> Field<'a> {
         name,
         ty: held_type(flow, instance),
         doc: quote!(#[doc = #doc]),
-        // As the type is named, for documentation.
+        // The type as named, for documentation.
         taken: quote!(#named),
         made: held(flow, instance, &quote!(#value)),
         unset: match declared_value(flow, instance) {

@@ -75,8 +75,7 @@ pub(super) fn node(
     })
 }
 
-/// The word `human` before a path. A node may also have that name, or be in a module with that
-/// name.
+/// The word `human` before a path. A node or its module may also have that name.
 fn human(input: ParseStream<'_>) -> syn::Result<Option<Span>> {
     let ahead = input.fork();
     let is_human = ahead.parse::<Ident>().is_ok_and(|word| word == "human");
@@ -119,7 +118,7 @@ fn refuse_lifetime(path: &Path) -> syn::Result<()> {
 }
 
 /// Refuses a path that cannot name a node, because a macro with the node's name passes on its
-/// contract: a keyword cannot name a macro, and a type has no macros in it.
+/// contract: a keyword cannot name a macro, and a type cannot contain one.
 pub(super) fn refuse_nameless(path: &Path) -> syn::Result<()> {
     if let Some(word) = keyword_in(path) {
         let text = format!("`{word}` is a word of Rust and names no node");
@@ -169,7 +168,7 @@ fn mapping(input: ParseStream<'_>) -> syn::Result<Vec<Mapping>> {
     )
 }
 
-/// Refuses the fields of a value where a mapping should be.
+/// Refuses the fields of a value in place of a mapping.
 pub(super) fn refuse_value(input: ParseStream<'_>) -> syn::Result<()> {
     if input.peek(Token![:]) {
         let text = "a key is mapped with `<-`: `{ parameter <- key }`; and a value comes after `=`, in a declaration \
@@ -189,7 +188,7 @@ pub(super) fn key(input: ParseStream<'_>) -> syn::Result<Ident> {
     input.parse()
 }
 
-/// What a loop over a reference or an iterator is told.
+/// The error for a loop over a reference or an iterator.
 fn the_key_alone(item: &Ident, over: &Ident) -> String {
     format!(
         "a loop names the key alone: `for {item} in {over}`; its items are lent or moved as the body reads them"
@@ -295,8 +294,8 @@ fn with(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Settings> {
     }
 }
 
-/// The name of the setting that follows without a comma. A statement does not look like one: it has
-/// neither `=` nor parentheses behind its first word, and `collect_errors` alone is no statement.
+/// The name of the setting that follows without a comma. A statement looks different: its first
+/// word is not followed by `=` or parentheses, and `collect_errors` alone is no statement.
 fn setting_ahead(input: ParseStream<'_>) -> Option<Ident> {
     let ahead = input.fork();
     let name: Ident = ahead.parse().ok()?;

@@ -126,7 +126,7 @@ fn action(from: &StepSyntax, input: ParseStream<'_>) -> syn::Result<Option<LitSt
     }
 }
 
-/// `waits` is the number of waits that were read before.
+/// Parses a step. `waits` is the number of earlier waits.
 fn step(input: ParseStream<'_>, waits: &mut usize, report: &mut Report) -> syn::Result<StepSyntax> {
     foreign::attributes(input, report)?;
     if input.peek(token::Bracket) {

@@ -1,5 +1,5 @@
-//! Parses `flow!`. It does not judge meaning, and does not stop at the first mistake: after a
-//! statement that cannot be read it reads on, so that most of a half-typed flow is there.
+//! Parses `flow!`. It does not judge meaning, and continues after a statement that cannot be read,
+//! so that it returns most of a half-typed flow.
 
 mod declarations;
 mod edges;
@@ -28,8 +28,7 @@ pub(crate) fn parse(tokens: TokenStream, report: &mut Report) -> Parsed {
         Ok(())
     })
     .parse2(tokens.clone());
-    // After a mistake between parentheses, syn also reports what was left unread there: one report
-    // is enough.
+    // After a mistake in parentheses, syn also reports the unread rest: one report is enough.
     if found.is_none() || report.is_empty() {
         report.ok(parsed);
     }
@@ -126,7 +125,7 @@ fn item(
     end_of_statement(input, body, report)
 }
 
-/// `pub` and its like, up to the flow's name.
+/// `pub` and similar, up to the flow's name.
 fn visibility(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Visibility> {
     let visibility = input.parse()?;
     foreign::before_the_name(input, report)?;

@@ -1,5 +1,5 @@
-//! Reads on after a mistake: finds the end of a statement that cannot be read, and the parts of it
-//! that are still of use.
+//! Continues after a mistake: finds the end of an unreadable statement, and the parts of it that
+//! are still useful.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::ext::IdentExt as _;
@@ -11,8 +11,8 @@ use crate::report::Report;
 
 use super::foreign;
 
-/// The places of all tokens of the body: a stream knows only what is ahead, and a missing `;` is
-/// missed behind.
+/// The places of all tokens of the body: a stream only knows the tokens ahead, while a missing `;`
+/// is reported behind.
 pub(super) struct Body(Vec<Span>);
 
 impl Body {
@@ -29,7 +29,7 @@ impl Body {
     }
 }
 
-/// Reads the `;`. If it is missing, the next statement begins all the same.
+/// Reads the `;`. If it is missing, the next statement begins anyway.
 pub(super) fn end_of_statement(
     input: ParseStream<'_>,
     body: &Body,
@@ -50,8 +50,7 @@ pub(super) fn end_of_statement(
     Err(input.error("expected `;`, `>>`, or `- \"action\" >>`"))
 }
 
-/// Skips to the end of a statement that could not be read: its `;`, or the block of a statement of
-/// Rust.
+/// Skips to the end of an unreadable statement: its `;`, or the block of a statement of Rust.
 pub(super) fn skip_statement(input: ParseStream<'_>) -> syn::Result<()> {
     let first = input.fork().call(Ident::parse_any);
     let has_block = first.is_ok_and(|word| foreign::ends_with_a_block(&word.to_string()));
@@ -99,7 +98,7 @@ pub(super) fn generic_nodes(statement: ParseStream<'_>) -> Vec<Ident> {
     names
 }
 
-/// The ends named by a statement that could not be read.
+/// The ends named by an unreadable statement.
 pub(super) fn ends(statement: ParseStream<'_>) -> syn::Result<Vec<(Span, Option<LitStr>)>> {
     let mut ends = Vec::new();
     while !statement.is_empty() && !statement.peek(Token![;]) {

@@ -126,7 +126,7 @@ fn default(name: &Ident, input: ParseStream<'_>) -> syn::Result<Expr> {
     input.parse().map_err(|error| expected(error.span()))
 }
 
-/// Refuses attributes, which would be lost. Doc comments are those of the key.
+/// Refuses attributes, which would be lost. Doc comments belong to the key.
 fn refuse_attributes(
     Parameter {
         attributes,
@@ -200,10 +200,9 @@ fn refuse_reads(parameter: &mut Parameter, inputs: &HashSet<String>, report: &mu
     parameter.default = syn::parse2(missing).ok();
 }
 
-/// The first word in an expression that is the value of one of these names: not a field, a
-/// function or a part of a path. None if the expression has blocks or closures, which may have
-/// values of these names. An argument that is nothing but the word may be a function, and what a
-/// macro makes of its words is not known.
+/// The first word in an expression that is the value of one of these names: not a field, a function
+/// or a part of a path. `None` if the expression has blocks or closures, which may define such
+/// names. An argument of one word may be a function, and the use of a macro's words is unknown.
 fn first_value(expression: TokenStream, names: &HashSet<String>) -> Option<Ident> {
     value_in(expression, names, false)
 }

@@ -1,6 +1,6 @@
-//! A branch of a fork: what it writes, and what it takes out of the flow's state before it starts.
+//! A branch of a fork: its writes, and the values that it takes from the flow's state at its start.
 //!
-//! Values are taken out before, because branches can only read the flow's state while they run.
+//! Values are taken before, because running branches can only read the flow's state.
 
 use flow_spec::{Graph, NodeId, NodeKind, ReadMode, Take};
 
@@ -15,9 +15,9 @@ pub(in crate::flow) struct BranchPlan<'a> {
     pub(in crate::flow) chain: &'a [NodeId],
     /// The keys that a node writes, by the node's position in the chain.
     writes: Vec<Vec<BranchWrite<'a>>>,
-    /// The reads whose values are taken out of the state as it was at the fork.
+    /// The reads whose values are taken from the state at the fork.
     pub(in crate::flow) takes: Vec<TakenBy>,
-    /// Those of these reads that leave the key empty.
+    /// The reads among them that leave the key empty.
     moves: Vec<(&'a str, TakenBy)>,
 }
 
@@ -66,7 +66,7 @@ impl<'a> BranchPlan<'a> {
         branch
     }
 
-    /// `Some` if a node earlier in the chain writes the key, and then whether it may leave the key
+    /// `Some` if a node earlier in the chain writes the key: true if it may leave the key
     /// unwritten. The body of a loop is not in the chain itself, and sees what its loop sees.
     pub(super) fn written_before(&self, node: NodeId, key: &str) -> Option<bool> {
         let position = self.chain.iter().position(|&other| other == node)?;

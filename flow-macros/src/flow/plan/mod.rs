@@ -1,6 +1,6 @@
 //! The plan of a flow: lookup tables for its expansion, the order in which its nodes are written,
-//! the place of each value that a node reads, and whether the value is moved or cloned. It contains
-//! no tokens but the checks that the expansion leaves there.
+//! the place of each value that a node reads, and if the value is moved or cloned. Its only tokens
+//! are checks that the expansion adds.
 
 mod branch;
 mod order;
@@ -43,12 +43,12 @@ pub(super) struct Plan<'a> {
     branches: HashMap<NodeId, Vec<BranchPlan<'a>>>,
     /// The routes of each node, in the order of the edges.
     routes: HashMap<NodeId, Vec<RouteIndex>>,
-    /// What rustc has to find out about types, as it comes up: calls that do not compile if a type
-    /// does not fit.
+    /// The facts about types that rustc has to check, as they come up: calls that do not compile if
+    /// a type does not fit.
     pub(super) checks: RefCell<Vec<TokenStream>>,
 }
 
-/// A route: the index of an edge in the graph, which is what a visit of a node returns.
+/// A route: the index of an edge in the graph, which a visit of a node returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RouteIndex(pub(super) usize);
 
@@ -157,8 +157,8 @@ impl Plan<'_> {
         }
     }
 
-    /// Returns true if the node at that place is a flow that is tried again as a whole, and needs
-    /// its inputs each time.
+    /// Returns true if the node at that place is a flow that is retried as a whole, and needs its
+    /// inputs each time.
     pub(super) fn repeats(&self, node: NodeId, place: Place<'_>) -> bool {
         self.resolved.contracts[node].kind == Kind::Flow && self.settings(node, place).repeats()
     }

@@ -1,4 +1,4 @@
-//! The place of the value of each read, and whether the node borrows it, gets it or gets a clone.
+//! The place of the value of each read, and its handover: borrowed, moved or cloned.
 
 use flow_spec::{EdgeMapping, NodeId, Reader, Take};
 
@@ -13,8 +13,7 @@ use super::{BranchPlan, Plan, ReadIndex, RouteIndex, TakenBy};
 pub(in crate::flow) enum Place<'a> {
     /// In the flow's own loop.
     Loop,
-    /// In a branch of a fork, which sees the state as it was at the fork and what the branch
-    /// writes.
+    /// In a branch of a fork, which sees the state at the fork and its own writes.
     Branch(&'a BranchPlan<'a>),
     /// The body of a loop over items, the node `of`, which is in the loop or in a branch. It cannot
     /// change the state.
@@ -51,12 +50,12 @@ pub(in crate::flow) enum Slot {
     Nowhere,
 }
 
-/// How a value is passed to the node.
+/// The way in which a value is passed to the node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::flow) enum Handover {
     Borrow,
     Move,
-    /// Cloned because this needs it later.
+    /// Cloned because a later reader needs it.
     Clone {
         later: Reader,
     },
@@ -68,7 +67,7 @@ pub(in crate::flow) struct EdgeWrite<'a> {
     pub(in crate::flow) key: &'a str,
     /// The key of the state whose value it gets.
     pub(in crate::flow) source: &'a str,
-    /// `Some` if the value is cloned because this needs it later.
+    /// `Some` if the value is cloned because a later reader needs it.
     pub(in crate::flow) later: Option<Reader>,
 }
 
@@ -129,7 +128,7 @@ impl Plan<'_> {
         }
     }
 
-    /// How a value is passed to a node that takes it.
+    /// The handover of a value to a node that takes it.
     fn taken(&self, place: Place<'_>, by: TakenBy, slot: Slot) -> Handover {
         let itself = Handover::Clone {
             later: Reader::Node(by.node),

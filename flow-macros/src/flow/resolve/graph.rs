@@ -1,7 +1,6 @@
 //! The graph of a flow: its nodes as their contracts describe them, and its edges.
 //!
-//! The consequences of a mistake should not be reported as well, so the graph overlooks what has
-//! been reported.
+//! The graph overlooks reported mistakes, so that their consequences are not reported as well.
 
 use std::collections::HashSet;
 
@@ -114,7 +113,7 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &Contra
             && let body = instances.body(id)
             && !declaration::reads_item(flow, item, &instances[body], &contracts[body])
         {
-            // This is reported, and the value that it reads instead is the same mistake.
+            // This is reported, and a wrong item read is the same mistake.
             nodes[body.0]
                 .reads
                 .iter_mut()
@@ -144,7 +143,7 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &Contra
     nodes
 }
 
-/// The type of one result of a loop with this body, as text. Empty if it is not known.
+/// The type of one result of a loop with this body, as text. Empty if it is unknown.
 fn item_text(body: &Instance, contract: &Contract) -> String {
     if contract.returns_nothing() {
         return "()".to_owned();
@@ -166,9 +165,9 @@ fn item_text(body: &Instance, contract: &Contract) -> String {
     }
 }
 
-/// The type of the results of a loop as text, given that of one result. Empty if it is not known.
+/// The type of the results of a loop as text, given that of one result. Empty if it is unknown.
 fn results_text(flow: &FlowSyntax, instance: &Instance, body: &Contract, item: &str) -> String {
-    // Where the body cannot fail, that is the mistake, and not what reads the results.
+    // If the body cannot fail, the mistake is that, and not the reader of the results.
     let can_fail = body.fallible() || instance.times_out(flow);
     match (item, can_fail && instance.collects_errors(flow)) {
         ("", _) => String::new(),
@@ -230,8 +229,8 @@ fn node(flow: &FlowSyntax, kind: NodeKind, instance: &Instance, contract: &Contr
     node
 }
 
-/// A port that is mapped wrongly is reported, and that is enough: the node counts as reading and
-/// writing what the mapping needs.
+/// A wrong mapping of a port is reported once: the node counts as reading and writing everything
+/// that the mapping needs.
 fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
     for (index, one) in mapping.iter().enumerate() {
         if ports(contract, one.reads).contains(&plain(&one.port))
@@ -239,7 +238,7 @@ fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
         {
             continue;
         }
-        // Both names: they may be the wrong way round.
+        // Both names: they may be swapped.
         for key in [plain(&one.key), plain(&one.port)] {
             node.reads.push(NodeRead {
                 key: key.clone(),

@@ -37,8 +37,8 @@ impl Index<NodeId> for Contracts {
     }
 }
 
-/// Builds the graph and has it checked. If there are mistakes, returns what the flow writes at its
-/// ends as far as that can be told, for those who use it.
+/// Builds the graph and has it checked. If there are mistakes, returns the flow's writes at its
+/// ends as far as they are known, for its users.
 pub(crate) fn resolve(
     flow: &FlowSyntax,
     instances: &Instances,
@@ -71,7 +71,7 @@ pub(crate) fn resolve(
     declaration::check_spread(flow, instances, report);
     declaration::check_conditions(flow, instances, &mut nodes, report);
     let graph = graph(flow, instances, nodes);
-    // rustc compares all types, and knows neither the key nor who wrote it.
+    // rustc compares all types, but knows neither the key nor its writer.
     let mut diagnostics = flow_spec::check_types(&graph, Compared::Standard);
     let checked = match flow_spec::check(graph.clone()) {
         Ok(graph) => Some(graph),
@@ -86,7 +86,7 @@ pub(crate) fn resolve(
         let own = span(diagnostic.site).start().line;
         for (site, what) in &diagnostic.related {
             let line = span(*site).start().line;
-            // What is on the same line is shown already.
+            // Places on the same line are shown already.
             if line != own {
                 text.push_str(&format!("\nnote: {what} (line {line})"));
             }
@@ -114,7 +114,7 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
                 let mut contract = of_path(path)?;
                 if instance.times_out(flow) {
                     contract.failure = match contract.kind {
-                        // An answer may be too late, as if the type gave the limit.
+                        // An answer may be late, as if the type set the limit.
                         Kind::Human => Failure::Timeout,
                         _ => contract.failure.within_timeout(),
                     };
@@ -210,7 +210,7 @@ fn contract_of_branch(branch: &BranchSyntax, optional: &[&Ident]) -> Contract {
     }
 }
 
-/// Where the key of a read is named: in the flow or in a prompt, and else the node.
+/// The place that names the key of a read: in the flow or in a prompt, or else the node.
 fn read_span(flow: &FlowSyntax, instance: &Instance, contract: &Contract, read: usize) -> Span {
     let Some(port) = contract.reads.get(read) else {
         return instance.span;

@@ -1,5 +1,5 @@
 //! Runs a node: as a step of the engine or, if it is a flow, by its own loop, with the attempts
-//! that the outer flow gives it; and decides what follows from a failure.
+//! that the outer flow gives it. Handles failures.
 
 use flow_spec::{ERROR_KEY, TIMEOUT_ACTION};
 use proc_macro2::{Ident, TokenStream};
@@ -46,7 +46,7 @@ impl Visit<'_> {
         }
     }
 
-    /// The routes that it takes if it had no answer in time, and if it failed.
+    /// The routes for a missing answer and for a failure.
     pub(super) fn failure_routes(&self) -> (Option<RouteIndex>, Option<RouteIndex>) {
         let timeout = if self.contract.times_out() {
             self.plan.route(self.node, TIMEOUT_ACTION)
@@ -56,7 +56,7 @@ impl Visit<'_> {
         (timeout, self.plan.error_route(self.node, self.contract))
     }
 
-    /// Has a function, a type or a flow carried out: an expression of its outcome or failure.
+    /// Runs a function, a type or a flow: an expression of its outcome or failure.
     pub(super) fn awaited(&self) -> TokenStream {
         let arguments = self.arguments();
         match self.contract.kind {
@@ -124,7 +124,7 @@ impl Visit<'_> {
         }
     }
 
-    /// Asks a person, within the time that there is to answer.
+    /// Asks a person, within the time for an answer.
     fn question(&self, arguments: &[Argument]) -> TokenStream {
         let Visit { rt, path, site, .. } = self;
         let made = self.made_visit(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY));
@@ -138,7 +138,7 @@ impl Visit<'_> {
         })
     }
 
-    /// A value that the prompt shows. If it cannot be printed, rustc says so at the question.
+    /// A value that the prompt shows. If it cannot be printed, rustc reports that at the question.
     fn printed(&self, read: ReadIndex, value: &Ident) -> TokenStream {
         let Read { key, slot, .. } = self.plan.read(self.place, self.node, read);
         let text = self.state.text(key);
@@ -154,7 +154,7 @@ impl Visit<'_> {
         quote_spanned!(self.site=> #shown(#value))
     }
 
-    /// Runs a flow, and tries it again as a whole if the outer flow says so.
+    /// Runs a flow, and retries it as a whole if the outer flow says so.
     fn flow(&self, arguments: &[Argument]) -> TokenStream {
         let Visit { rt, path, site, .. } = self;
         let field = &self.instance.name;

@@ -78,7 +78,7 @@ impl Visit<'_> {
         let graph = self.plan.resolved.graph.graph();
         let reads = &graph.node(self.node).reads;
         let collection = self.value(ReadIndex(0), &self.contract.reads[0]);
-        // A collection that cannot be spread is reported at its name in the loop.
+        // An unsuitable collection is reported at its name in the loop.
         let InstanceKind::Each { over, .. } = &self.instance.kind else {
             return carried_out.clone();
         };
@@ -285,7 +285,7 @@ impl Visit<'_> {
     }
 }
 
-/// These tokens as they are resolved, shown at one place.
+/// These tokens with their resolution, shown at one place.
 fn shown_at(tokens: TokenStream, place: Span) -> TokenStream {
     let shown = |token: TokenTree| {
         let span = token.span().located_at(place);

@@ -1,6 +1,5 @@
-//! A fork: its branches run at the same time in the run's own task. Each sees the state as it was
-//! at the fork, and has a small state of its own for what it writes, which is written back when all
-//! branches are done.
+//! A fork: its branches run concurrently in the run's own task. Each sees the state at the fork,
+//! and has a small state for its own writes, which are written back when all branches are done.
 
 use flow_spec::DEFAULT_ACTION;
 use proc_macro2::{Ident, TokenStream};
@@ -70,8 +69,8 @@ impl Visit<'_> {
         named.collect()
     }
 
-    /// Runs the branches at the same time. They are polled where they are: a future inside
-    /// combinators is moved once for each of them, which cost as much as everything else.
+    /// Runs the branches concurrently. They are polled in place: combinators would move each future
+    /// repeatedly, which cost as much as everything else.
     fn joined(&self, branches: &[Branch<'_>]) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let room = self

@@ -1,4 +1,4 @@
-//! The mappings of an edge, as statements: what they read is taken or cloned first, and then written
+//! The mappings of an edge, as statements: all values are taken or cloned first, and then written
 //! under the other keys.
 
 use flow_spec::{Code, Reader};
@@ -12,7 +12,7 @@ use crate::names::{here, ident};
 use super::told::said;
 
 impl Plan<'_> {
-    /// The statements of the mappings of an edge. Empty for an edge without any.
+    /// The statements of the mappings of an edge. Empty for an edge without mappings.
     pub(in crate::flow) fn mappings(&self, state: &State, route: RouteIndex) -> TokenStream {
         let writes = self.edge_writes(route);
         let spans = &self.flow.edges[route.0].mappings;

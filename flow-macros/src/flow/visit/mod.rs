@@ -1,8 +1,8 @@
-//! One node in the loop, in a branch of a fork or in a loop over items: passes it the values that
-//! it reads, runs it, and writes what it returned.
+//! One node in the loop, in a branch of a fork or in a loop over items: passes its reads to it,
+//! runs it, and writes its results.
 //!
 //! Generated code knows the engine as `engine`, the position of the run as `scope`, and the flow's
-//! state as `state`. In a branch, the flow's state is `base`, and `own` is what the branch itself
+//! state as `state`. In a branch, the flow's state is `base`, and `own` has the branch's own
 //! writes.
 
 mod branch_state;
@@ -33,7 +33,7 @@ use super::types::node_type;
 
 pub(super) use branch_state::structs;
 
-/// One node, with what its expansion needs.
+/// One node, with the data for its expansion.
 pub(super) struct Visit<'a> {
     pub(super) plan: &'a Plan<'a>,
     pub(super) state: &'a State,
@@ -113,8 +113,8 @@ impl<'a> Visit<'a> {
     }
 
     /// Returns true if its failure ends the run or the branch. Then the loop or the branch itself
-    /// awaits it: an `async fn` around it would have a state of its own, which costs as much as the
-    /// rest of the loop.
+    /// awaits it: an `async fn` around it would have another state, which costs as much as the rest
+    /// of the loop.
     fn is_plain(&self) -> bool {
         let bounded = self.settings.retry.is_some() || self.settings.timeout.is_some();
         let bounded_here = match self.contract.kind {
@@ -130,8 +130,8 @@ impl<'a> Visit<'a> {
             && self.failure_routes() == (None, None)
     }
 
-    /// Returns true if the visit says which route it took, by its index. In a branch of a fork there
-    /// is only one way, and in the loop a node with a single route has no choice: without its index,
+    /// Returns true if the visit returns the index of its route. In a branch of a fork there is
+    /// only one way, and in the loop a node with a single route has no choice: without its index,
     /// rustc has less to check for each node.
     pub(super) fn chooses(&self) -> bool {
         let single = self.is_plain() && self.plan.routes(self.node).len() == 1;
@@ -147,7 +147,7 @@ impl<'a> Visit<'a> {
         if self.is_plain() {
             let carried_out = self.awaited();
             let (outcome, route) = self.written();
-            // This is as long as `?` to read, but not to compile: there is one for each node.
+            // This is as long as `?` to read, but faster to compile: there is one for each node.
             return quote_spanned! {site=>
                 match #carried_out {
                     #rt::Ok(#outcome) => #route

@@ -1,9 +1,8 @@
-//! The values that a node reads, as expressions. The plan says where they are and how they are
-//! passed to the node.
+//! The values that a node reads, as expressions. The plan has their places and handovers.
 //!
-//! The hard thing is a value that is read again later: a constant beside the clone says who reads it
-//! if its type is not `Clone`. A trait with a message of its own would do as well, but rustc prints
-//! its name.
+//! A value that is read again later is cloned. If its type is not `Clone`, a constant beside the
+//! clone names the later reader. A trait with its own message would also do, but rustc prints its
+//! name.
 
 use flow_spec::{Code, ERROR_KEY, EdgeTarget, Reader};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -73,8 +72,8 @@ impl Visit<'_> {
         }
     }
 
-    /// The type of a key and that as which a node reads it, if their names differ and only rustc knows
-    /// whether the types do.
+    /// The type of a key and the type that a node reads it as, if their names differ and only rustc
+    /// knows whether the types do.
     fn compared(&self, read: ReadIndex, port: &ReadPort, key: &str) -> Option<[TokenStream; 2]> {
         let is_generic = self.instance.path().is_none_or(has_arguments);
         let is_human = self.contract.kind == Kind::Human;
@@ -284,7 +283,7 @@ impl Visit<'_> {
 }
 
 impl Plan<'_> {
-    /// The words that say what reads a value later.
+    /// The words that name the later reader of a value.
     pub(super) fn reads_later(&self, reader: Reader) -> String {
         match reader {
             Reader::Node(reader) => {

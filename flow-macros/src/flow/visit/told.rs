@@ -1,8 +1,8 @@
-//! Checks of types that say what is wrong in our words and with no others.
+//! Checks of types that report mistakes only in our words.
 //!
-//! A trait with a message of its own would check the same, but rustc also prints the name of the
-//! trait. So each is a constant: what is found out about a type decides whether it panics. The
-//! constants are not among the items of the flow, because rustc prints what they are in.
+//! A trait with its own message would check the same, but rustc also prints the trait's name. Each
+//! check is therefore a constant, which panics if a type does not fit. The constants are not among
+//! the items of the flow, because rustc prints their surroundings.
 
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{quote, quote_spanned};
@@ -19,14 +19,14 @@ pub(super) fn said(ty: Option<&str>) -> String {
     ty.map_or("its type".to_owned(), |ty| format!("`{ty}`"))
 }
 
-/// Returns true if the path of a node names arguments: then its own types may be parameters.
+/// Returns true if the path of a node has arguments, so that its own types may be parameters.
 pub(super) fn has_arguments(path: &syn::Path) -> bool {
     let last = path.segments.last();
     last.is_some_and(|last| !last.arguments.is_none())
 }
 
-/// Returns true if values of the type can be cloned, as its name shows: then rustc has nothing to
-/// find out.
+/// Returns true if the name of a type shows that its values can be cloned, so that rustc need not
+/// check.
 fn is_surely_clone(mut ty: &str) -> bool {
     while let Some(inner) = ["Vec<", "Option<"]
         .iter()
@@ -37,7 +37,7 @@ fn is_surely_clone(mut ty: &str) -> bool {
     is_surely_printed(ty) || ty == "PathBuf"
 }
 
-/// Returns true if values of the type can be printed, as its name shows.
+/// Returns true if the name of a type shows that its values can be printed.
 pub(super) fn is_surely_printed(ty: &str) -> bool {
     const PRINTED: [&str; 17] = [
         "String", "bool", "char", "f32", "f64", "i8", "i16", "i32", "i64", "i128", "isize", "u8",
@@ -51,8 +51,8 @@ pub(super) fn is_of_std(ty: &str) -> bool {
     ty.parse().is_ok_and(|tokens| is_plain(&tokens))
 }
 
-/// Returns true if two types have different names, and only rustc knows whether they differ. Of types
-/// of the standard library it is known, and what points to another type may be read as that.
+/// Returns true if two types have different names, but only rustc knows if they differ. For types
+/// of the standard library this is known, and a pointer may be read as its target.
 pub(in crate::flow) fn may_differ(written: &str, wanted: &str) -> bool {
     let points = ["Option<", "Box<", "Arc<", "Rc<", "Cow<"];
     let is_pointer = points.iter().any(|pointer| written.starts_with(pointer));
@@ -63,7 +63,7 @@ pub(in crate::flow) fn may_differ(written: &str, wanted: &str) -> bool {
 }
 
 impl Plan<'_> {
-    /// The traits for what does not fit, and the constants that say so.
+    /// The traits for types that do not fit, and the constants that report them.
     pub(in crate::flow) fn told(&self, site: Span) -> (Option<TokenStream>, TokenStream) {
         let checks = self.checks.take();
         let rt = runtime_at(site);
@@ -90,8 +90,8 @@ impl Plan<'_> {
         (imports, constants)
     }
 
-    /// The function that clones the values of a key. If they cannot be cloned, rustc says so at the
-    /// user's code, unless it says that the types there are not the same.
+    /// The function that clones the values of a key. If they cannot be cloned, rustc reports that
+    /// at the user's code, unless it reports different types there.
     pub(super) fn cloned(
         &self,
         state: &State,
@@ -113,8 +113,8 @@ impl Plan<'_> {
         quote_spanned!(site=> #rt::CloneOf::<#ty>::__of)
     }
 
-    /// The function that makes a value of one type one of another. If they are not the same, rustc
-    /// says so at the user's code.
+    /// The function that returns a value of one type as another one. If they differ, rustc
+    /// reports that at the user's code.
     pub(in crate::flow) fn agreed(
         &self,
         one: &TokenStream,
@@ -128,7 +128,7 @@ impl Plan<'_> {
         quote_spanned!(here(user)=> #rt::SameType::<#one, #other>::__of)
     }
 
-    /// Has rustc say at the user's code if a value of one type cannot be read as another one.
+    /// Makes rustc report at the user's code if a value of one type cannot be read as another one.
     pub(super) fn lent(&self, one: &TokenStream, other: &TokenStream, message: &str, user: Span) {
         let rt = runtime_at(user);
         let fits = quote_spanned! {user=>
@@ -139,8 +139,8 @@ impl Plan<'_> {
         self.check(&fits, message, user);
     }
 
-    /// The function that shows values of a type. If they cannot be printed, rustc says so at the
-    /// user's code.
+    /// The function that shows values of a type. If they cannot be printed, rustc reports that at
+    /// the user's code.
     pub(super) fn printed(&self, ty: &TokenStream, message: &str, user: Span) -> TokenStream {
         let (rt, at_user) = (runtime_at(here(user)), runtime_at(user));
         let is_display = quote_spanned!(user=> #at_user::Prints::<#ty>::__IS_DISPLAY);

@@ -16,8 +16,8 @@ use crate::names::{ident, plain};
 use super::Visit;
 
 impl Visit<'_> {
-    /// The pattern that takes the outcome apart, and an expression that writes its values and gives
-    /// the route.
+    /// The pattern that destructures the outcome, and an expression that writes its values and
+    /// returns the route.
     pub(super) fn written(&self) -> (TokenStream, TokenStream) {
         match self.contract.kind {
             Kind::Flow => self.written_by_flow(),

@@ -1,5 +1,5 @@
-//! The arguments of each phase: `exec` gets what `prep` returned or else what it reads,
-//! `exec_fallback` gets the arguments of `exec` and the error, `post` gets all of these.
+//! The arguments of each phase: `exec` gets the result of `prep`, or else its reads;
+//! `exec_fallback` gets the arguments of `exec` and the error; `post` gets all of these.
 
 use flow_spec::Code;
 use proc_macro2::TokenStream;

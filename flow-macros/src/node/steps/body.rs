@@ -12,7 +12,7 @@ use super::node::Node;
 use super::phase::Phase;
 
 impl Node<'_> {
-    /// The body, and the call of `exec` if there is nothing to do but await it.
+    /// The body, and the call of `exec` if it only has to be awaited.
     pub(super) fn body(&self, report: &mut Report) -> (TokenStream, Option<TokenStream>) {
         let (rt, can_fail) = (runtime(), self.exec_can_fail());
         let attempts = self.attempts().has_visit().then(|| {
@@ -50,7 +50,7 @@ impl Node<'_> {
         (quote!(#attempts #prep let __exec = #exec; #value), None)
     }
 
-    /// The value of a phase that is not tried again.
+    /// The value of a phase that is not retried.
     fn checked(&self, phase: &Phase, name: TokenStream, arguments: &[TokenStream]) -> TokenStream {
         let call = phase.awaited(arguments);
         let context = phase.context();

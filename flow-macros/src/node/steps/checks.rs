@@ -17,10 +17,10 @@ use super::node::Node;
 use super::phase::{pattern_name, result_name};
 use super::syntax::Steps;
 
-/// What can have a condition in place of a method.
+/// The part that can have a condition in place of a method.
 const WHOLE: &str = "the whole `impl` block";
 
-/// Reports them, except those that depend on what the methods return.
+/// Reports them, except those that depend on the return types of the methods.
 pub(super) fn check(steps: &Steps, attribute: &NodeAttribute, report: &mut Report) {
     let phases = ["prep", "exec_fallback", "post", "exec"];
     for method in phases.into_iter().filter_map(|name| steps.method(name)) {
@@ -92,8 +92,8 @@ fn refuse_unusual(method: &Signature, report: &mut Report) {
     }
 }
 
-/// Reports a parameter of `post` whose name is almost that of a result of another method, if nothing has
-/// that name. `result` is such a name if its type is that of what `exec` returns.
+/// Reports a parameter of `post` whose name is almost that of another method's result, if no value
+/// has that name. `result` is such a name if its type is that of `exec`'s result.
 fn refuse_near_results(method: &Signature, of_exec: Option<&Type>, report: &mut Report) {
     let typed = || {
         method.inputs.iter().filter_map(|input| match input {

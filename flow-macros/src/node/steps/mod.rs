@@ -1,6 +1,6 @@
 //! `#[node]` on an `impl` block: `prep`, `exec`, `exec_fallback` and `post`.
 //!
-//! Only `exec` is tried again, and with a `prep` it sees only what `prep` returned.
+//! Only `exec` is retried, and after a `prep` it sees only the result of `prep`.
 
 mod arguments;
 mod body;
@@ -87,7 +87,7 @@ pub(super) fn expand(
     Ok(super::contract::contract(&named, attribute, &contract))
 }
 
-/// The method that does the work. `None` if there is none, or if the block is one of a trait.
+/// The method that does the work. `None` if there is none, or if the block implements a trait.
 fn exec_of<'a>(steps: &'a Steps, name: &Ident, report: &mut Report) -> Option<&'a Signature> {
     if let Some(of_trait) = &steps.of_trait {
         let message = format!("a node is an `impl` block of `{name}` itself, not of a trait");
@@ -158,7 +158,7 @@ pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
     Ok(steps.name().map(stub).unwrap_or_default())
 }
 
-/// The block with the items next to it, unless there is another `#[node]` block of its type.
+/// The block with the items next to it, unless its type has another `#[node]` block.
 pub(super) fn once(items: TokenStream, block: TokenStream) -> TokenStream {
     let steps: syn::Result<Steps> = syn::parse2(block);
     match steps.as_ref().map(Steps::name) {

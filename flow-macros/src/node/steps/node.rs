@@ -1,5 +1,5 @@
-//! A node of phases, and what follows from its phases: what it reads, whether it can fail, and
-//! whether there can be more than one attempt.
+//! A node of phases, and the facts that follow from them: its reads, if it can fail, and if there
+//! can be more than one attempt.
 
 use flow_spec::Code;
 use proc_macro2::Ident;
@@ -128,8 +128,8 @@ impl<'a> Node<'a> {
         self.exec.sig.asyncness.is_none() && !returns_future(&self.exec.sig.output)
     }
 
-    /// Returns true if another method than `exec` awaits. If `exec` cannot fail, a flow's timeout is
-    /// that of all methods.
+    /// Returns true if a method other than `exec` awaits. If `exec` cannot fail, a flow's timeout
+    /// covers all methods.
     fn others_await(&self) -> bool {
         let others = [
             self.prep.as_ref(),
@@ -190,7 +190,7 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns true if an attempt consumes what `exec` takes.
+    /// Returns true if an attempt consumes the values that `exec` takes.
     pub(super) fn once(&self) -> bool {
         !self.repeats() && self.exec_takes() && !self.exec_clones()
     }
@@ -205,8 +205,8 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// Returns true if `exec` gets clones of what it takes, for another attempt or for a later
-    /// phase.
+    /// Returns true if `exec` gets clones of the values that it takes, for another attempt or for a
+    /// later phase.
     pub(super) fn exec_clones(&self) -> bool {
         let later = [self.fallback.as_ref(), self.post.as_ref()]
             .into_iter()
@@ -218,7 +218,7 @@ impl<'a> Node<'a> {
             || self.fallback.is_some()
     }
 
-    /// The name of the parameter under which `exec` takes what `prep` returned.
+    /// The name of the parameter with which `exec` takes the result of `prep`.
     fn prep_name(&self) -> Option<Ident> {
         let is_own = |typed: &&PatType| {
             !parameter::is_context(&typed.ty) && !parameter::is_mutable(&typed.ty)

@@ -1,5 +1,4 @@
-//! An `impl` block as far as we parse it: the signatures of its methods. Their bodies do not matter
-//! here.
+//! An `impl` block as far as we parse it: the signatures of its methods, without their bodies.
 
 use std::mem;
 
@@ -23,7 +22,7 @@ pub(super) struct Steps {
     pub(super) of_trait: Option<Type>,
     pub(super) self_ty: Type,
     pub(super) methods: Vec<Method>,
-    /// What follows the signatures: bodies, and items that are no methods.
+    /// The rest after the signatures: bodies, and items other than methods.
     bodies: TokenStream,
 }
 
@@ -92,7 +91,7 @@ impl Steps {
         signatures.find(|sig| sig.ident == wanted)
     }
 
-    /// Returns true if a body has this word in it.
+    /// Returns true if a body contains this word.
     pub(super) fn mentions(&self, name: &Ident) -> bool {
         fn has(tokens: TokenStream, name: &Ident) -> bool {
             tokens.into_iter().any(|token| match token {
@@ -105,8 +104,7 @@ impl Steps {
     }
 }
 
-/// Names the lifetimes of `impl Ask<'_>`: the code next to the block stands where only named ones
-/// can.
+/// Names the lifetimes of `impl Ask<'_>`: the code next to the block requires named ones.
 fn name_lifetimes(ty: &mut Type, generics: &mut Generics) {
     let Type::Path(path) = ty else { return };
     let Some(PathArguments::AngleBracketed(arguments)) =

@@ -1,4 +1,4 @@
-//! The actions of a node, and what it writes on them.
+//! The actions of a node, and the values that it writes on them.
 
 use crate::diff::change::{Change, Effect, Kind, Part};
 use crate::diff::matching::{Match, match_names};
@@ -9,7 +9,7 @@ use crate::graph::{Action, TIMEOUT_ACTION};
 use super::Pair;
 
 impl Pair<'_> {
-    /// Compares its actions. If a document does not list any, there is nothing to compare.
+    /// Compares its actions. Does nothing if a document does not list any.
     pub(super) fn compare_actions(&self, changes: &mut Vec<Change>) {
         let name = &self.name;
         let (Some(old), Some(new)) = (&self.old.1.actions, &self.new.1.actions) else {
@@ -63,7 +63,7 @@ impl Pair<'_> {
         }
     }
 
-    /// Compares what it writes on an action that was kept, for writes that were kept.
+    /// Compares the writes on a kept action, for writes that were kept.
     fn compare_written(&self, action: &str, place: &str, changes: &mut Vec<Change>) {
         let (old, new) = (self.old.1, self.new.1);
         for write in new.outputs.properties.keys() {
@@ -87,7 +87,7 @@ impl Pair<'_> {
     }
 }
 
-/// Whether a value is written on an action.
+/// The certainty with which a value is written on an action.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::diff) enum Written {
     Never,
@@ -96,7 +96,7 @@ pub(in crate::diff) enum Written {
 }
 
 impl Written {
-    /// Whether an end of a flow writes an output.
+    /// The certainty with which an end of a flow writes an output.
     pub(in crate::diff) fn by(end: &Action, output: &str) -> Self {
         match end.writes.iter().find(|write| write.key == output) {
             None => Written::Never,

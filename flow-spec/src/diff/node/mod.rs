@@ -1,4 +1,4 @@
-//! One node in two versions. Runs have stored the actions that it took and what it wrote.
+//! One node in two versions. Runs have stored its actions and the values that it wrote.
 
 mod actions;
 mod ports;
@@ -91,7 +91,7 @@ impl Pair<'_> {
         let (old, new) = (&self.old.1.r#type, &self.new.1.r#type);
         if old != new {
             let message = format!("`{}` was a `{old}`, and is a `{new}`", self.name);
-            // Which function does it is not recorded; what it decided and wrote is, and is compared.
+            // The function is not recorded. Its decisions and writes are, and they are compared.
             let is_built_in = |name: &str| types::ALL.contains(&name);
             let effect = if is_built_in(old) || is_built_in(new) {
                 Effect::Breaking

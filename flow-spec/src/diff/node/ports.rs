@@ -69,7 +69,7 @@ impl Pair<'_> {
     }
 
     /// The effect of an added or removed write on executions. They are not affected if no action
-    /// that they can have taken always writes it.
+    /// that they may have taken always writes it.
     fn effect_on_stored(&self, node: &NodeDocument, write: &str) -> Effect {
         let has_it = match (&self.old.1.actions, &self.new.1.actions) {
             (Some(old), Some(new)) => {
@@ -86,7 +86,7 @@ impl Pair<'_> {
         }
     }
 
-    /// Compares what it reads. These values are looked up when it runs.
+    /// Compares the values that it reads, which are looked up when it runs.
     pub(super) fn compare_reads(&self, changes: &mut Vec<Change>) {
         let (old, new) = (&self.old.1.inputs, &self.new.1.inputs);
         let name = &self.name;
@@ -115,7 +115,7 @@ fn property(side: &str, name: &str) -> String {
     inside(&inside(side, "properties"), name)
 }
 
-/// Returns true if one value can have become another.
+/// Returns `true` if one value can have become another.
 fn same_types(old: &Schema, new: &Schema) -> impl Fn(&str, &str) -> bool {
     |before: &str, after: &str| {
         let types = types::compare(&old.properties[before], &new.properties[after]);

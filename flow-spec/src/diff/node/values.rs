@@ -34,13 +34,13 @@ impl Pair<'_> {
         }
     }
 
-    /// The nodes that an execution has passed if another setting makes its journal useless.
+    /// The nodes that an execution has passed if a changed setting makes its journal useless.
     fn passed_by_setting(&self, name: &str) -> Vec<String> {
         let (old, new) = (&self.old.1.settings, &self.new.1.settings);
         let is_loop = self.old.1.r#type == types::EACH;
         let itself = || vec![self.context.node(&self.old.1.id)];
         match name {
-            // Items or branches that had begun would no longer.
+            // Items or branches that had begun would now begin later.
             "concurrency" if self.begin_later() => itself(),
             // The items ran in parts.
             "spread" if is_loop && old.spread.is_some() && new.spread.is_none() => itself(),
@@ -49,8 +49,8 @@ impl Pair<'_> {
         }
     }
 
-    /// Returns true if fewer items or branches run at once than before. Without a number, items run
-    /// one after the other, and all branches at once.
+    /// Returns `true` if fewer items or branches run at once than before. Without a number, items
+    /// run one after the other, and all branches at once.
     fn begin_later(&self) -> bool {
         let at_once = |node: &NodeDocument| match node.r#type.as_str() {
             types::EACH => node.settings.concurrency.unwrap_or(1),
@@ -59,8 +59,8 @@ impl Pair<'_> {
         at_once(self.new.1) < at_once(self.old.1)
     }
 
-    /// The same for a part of a node of the language. A branch decides again with the new conditions.
-    /// A fork waits for what its branches had not, and comes to what they had in another order.
+    /// The nodes that an execution has passed if a node of the language changes. A branch decides
+    /// again. A fork waits for outcomes not recorded, and reaches recorded ones in another order.
     fn passed_by_param(&self, name: &str) -> Vec<String> {
         let (old, new) = (self.old.1, self.new.1);
         let ids = |node: &NodeDocument| node.params.get(name).map(Value::to_string);
@@ -83,8 +83,8 @@ impl Pair<'_> {
         passed
     }
 
-    /// Returns true if the stored results of a loop would be those of other items or of another
-    /// node. They are stored by the number of the item.
+    /// Returns `true` if the stored results of a loop would belong to other items or to another
+    /// node. They are stored by the index of the item.
     fn is_other_work(&self, param: &str) -> bool {
         self.new.1.r#type == types::EACH && ["over", "body"].contains(&param)
     }
@@ -116,7 +116,7 @@ fn rename(ids: &mut Value, renamed: &Renamed<'_>) {
     }
 }
 
-/// The settings of a node. Those of a group are named like `retry.attempts`.
+/// The settings of a node. Those of a group have names like `retry.attempts`.
 fn settings(node: &NodeDocument) -> Map<String, Value> {
     let mut settings = Map::new();
     let Ok(Value::Object(groups)) = serde_json::to_value(&node.settings) else {

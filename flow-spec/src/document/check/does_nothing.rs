@@ -1,10 +1,10 @@
-//! Checks that the settings of a node do something for it.
+//! Checks that the settings of a node have an effect.
 
 use crate::diagnostic::Code;
 use crate::document::problem::{Problem, Problems, inside};
 use crate::document::{NodeDocument, types};
 
-/// Reports settings that do nothing for a node, in the words of `flow!`.
+/// Reports settings without an effect on a node, in the words of `flow!`.
 pub(super) fn check(node: &NodeDocument, pointer: &str, problems: &mut Problems) {
     let name = node.r#type.as_str();
     let (is_loop, is_fork) = (name == types::EACH, name == types::FORK);

@@ -1,6 +1,6 @@
 //! Converts a document to the graph that the analysis checks.
 //!
-//! The document is read already, so every name in it exists; names that do not exist are left out.
+//! The document has been read, so every name in it exists; unknown names are left out.
 
 use std::collections::{HashMap, HashSet};
 
@@ -25,7 +25,7 @@ pub(super) struct Places<'a> {
     uses: Uses<'a>,
 }
 
-/// How nodes are used in the flow, by their ids.
+/// The uses of the flow's nodes, by id.
 #[derive(Default)]
 struct Uses<'a> {
     /// Nodes that a loop runs.
@@ -79,7 +79,7 @@ impl<'a> Places<'a> {
         places
     }
 
-    /// The graph. Reports nodes whose mappings conflict.
+    /// Builds the graph. Reports nodes whose mappings conflict.
     pub(super) fn graph(&self, problems: &mut Problems) -> Graph {
         let flow = self.flow;
         let nodes = flow.nodes.iter().map(|node| self.graph_node(node));
@@ -180,7 +180,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Adds the ends of documents without `ends`, which other tools write: there, a node without
+    /// Adds the ends of documents without `ends`, which other tools write. There, a node without
     /// successors ends the flow if it lists no actions.
     fn add_silent_ends(&mut self) {
         let flow = self.flow;
@@ -241,8 +241,8 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// The actions of a node. If it does not list any, those of its edges. The results of a node
-    /// that a loop runs for each item are collected, whatever its action is.
+    /// The actions of a node, or those of its edges if it lists none. The results of a node that a
+    /// loop runs for each item are collected for any action.
     fn actions(&self, node: &NodeDocument) -> Vec<ActionDocument> {
         let id = node.id.as_str();
         if self.uses.bodies.contains(id) {

@@ -1,7 +1,6 @@
 //! The keywords of JSON Schema in the schema of a value.
 //!
-//! A schema may have keywords of anybody, so one that is not known is refused only if it is probably
-//! a misspelt one.
+//! A schema may have custom keywords, so an unknown one is refused only if it is probably misspelt.
 
 use serde_json::{Map, Value};
 
@@ -12,10 +11,10 @@ use crate::suggest::{closest, did_you_mean_text};
 use crate::document::__private::wrong;
 use crate::document::Schema;
 
-/// How the value of a keyword is read.
+/// The form of a keyword's value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
-    /// Anything, or something that is checked elsewhere.
+    /// Anything, or a value that is checked elsewhere.
     Any,
     Number,
     /// A number that is above zero.
@@ -95,17 +94,17 @@ const KEYWORDS: [(&str, Of); 59] = [
     ("discriminator", Of::Any),
 ];
 
-/// The deepest nesting of a type of Rust.
+/// The maximum nesting of a type of Rust.
 const DEEPEST_TYPE: usize = 16;
 
-/// The longest type of Rust, in bytes.
+/// The maximum length of a type of Rust, in bytes.
 const LONGEST_TYPE: usize = 1000;
 
 const TYPES: [&str; 7] = [
     "array", "boolean", "integer", "null", "number", "object", "string",
 ];
 
-/// Checks the schemas of what a flow or a node reads, or of what it writes.
+/// Checks the schemas of the values that a flow or a node reads or writes.
 pub(super) fn check(values: &Schema, pointer: &str, problems: &mut Problems) {
     check_keywords(&values.keywords, pointer, problems);
     for (name, property) in &values.properties {
@@ -182,8 +181,8 @@ fn check_part(value: &Value, pointer: &str, problems: &mut Problems) {
     }
 }
 
-/// Checks that a type of Rust is one that somebody may have written: some passes take long for one
-/// that is not.
+/// Refuses types of Rust that nobody is likely to have written: some passes would take long for
+/// them.
 fn check_rust_type(value: &Value, pointer: &str, problems: &mut Problems) {
     let Some(text) = value.as_str() else {
         problems.push(wrong(pointer, "`rustType`", "a string", value));

@@ -9,8 +9,8 @@ use crate::document::read::{Ports, check_mappings};
 
 use super::graph::{Places, key};
 
-/// Reports mappings of ports that a node does not list, and nodes that write two values under one
-/// key, so that one of them would be lost.
+/// Reports mappings of ports that a node does not list. Also reports nodes that write two values
+/// under one key, which would lose one of them.
 pub(super) fn check(places: &Places<'_>, problems: &mut Problems) {
     for (index, node) in places.flow.nodes.iter().enumerate() {
         // The program knows the inputs of a node whose output has no name of its own.

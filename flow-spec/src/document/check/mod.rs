@@ -17,16 +17,15 @@ use super::problem::{Problem, Problems, inside};
 use super::{FlowDocument, NodeDocument};
 
 impl FlowDocument {
-    /// Checks that the flow and every flow inside it is sound, and returns all problems. If there
-    /// are more than [`MOST_PROBLEMS`](super::MOST_PROBLEMS), the list ends after that many with a
-    /// note that there are more.
+    /// Checks that the flow and every flow inside it is sound, and returns all problems. After
+    /// [`MOST_PROBLEMS`](super::MOST_PROBLEMS), the list ends with a note that there are more.
     ///
-    /// This is the analysis of `flow!`, and it reports the same; types are compared by their
-    /// spelling ([`check_types`]). A document that a program has put together is first read in the
-    /// same way as by [`parse`](FlowDocument::parse).
+    /// This is the analysis of `flow!`, with the same reports; types are compared by their spelling
+    /// ([`check_types`]). A document that a program has put together is first read as by
+    /// [`parse`](FlowDocument::parse).
     ///
-    /// If a node [is left open](NodeDocument::is_left_open), nothing is said of whether the values of
-    /// its flow are written and read.
+    /// If a node [is left open](NodeDocument::is_left_open), the check ignores whether the
+    /// values of its flow are written and read.
     pub fn check(&self) -> Vec<Problem> {
         let misread = self.misread();
         if !misread.is_empty() {
@@ -37,8 +36,8 @@ impl FlowDocument {
         problems.into_vec()
     }
 
-    /// The flow itself as a graph, without its inner flows. All reads are borrows, because whether
-    /// a value is moved matters only in Rust code.
+    /// Returns the flow itself as a graph, without its inner flows. All reads are borrows, because
+    /// moves matter only in Rust code.
     ///
     /// # Errors
     ///
@@ -58,8 +57,8 @@ impl FlowDocument {
         }
     }
 
-    /// What the flow writes at each of its ends, as [`CheckedGraph::ends`]. `None` if the flow
-    /// itself has problems.
+    /// Returns the outputs that the flow writes at each of its ends, like [`CheckedGraph::ends`].
+    /// `None` if the flow itself has problems.
     ///
     /// [`CheckedGraph::ends`]: crate::CheckedGraph::ends
     pub fn written_at_ends(&self) -> Option<Vec<Action>> {
@@ -74,7 +73,7 @@ impl FlowDocument {
     }
 }
 
-/// Checks a flow and the flows inside it. Returns what it writes at its ends, if it is sound.
+/// Checks a flow and the flows inside it. Returns the outputs at its ends, if it is sound.
 fn check_level<'a>(
     flow: &'a FlowDocument,
     pointer: &str,
@@ -123,7 +122,7 @@ fn check_level<'a>(
     ends
 }
 
-/// Checks the schemas of all that a flow and its nodes read and write.
+/// Checks the schemas of all values that a flow and its nodes read and write.
 fn check_schemas(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
     let nodes = flow.nodes.iter().enumerate();
     let nodes = nodes.map(|(index, node)| {
@@ -140,7 +139,7 @@ fn check_schemas(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
     }
 }
 
-/// Returns true if it may be wrong because of a node that does not list what it reads and writes.
+/// Returns `true` if the mistake may result from a node that does not list its reads and writes.
 fn is_about_ports(diagnostic: &Diagnostic) -> bool {
     match diagnostic.code {
         Code::UnassignedRead | Code::UnwrittenOutput | Code::UnusedInput => true,
@@ -149,8 +148,8 @@ fn is_about_ports(diagnostic: &Diagnostic) -> bool {
     }
 }
 
-/// Reports a flow that contains itself. Two flows are different if they have different names or
-/// places.
+/// Reports a flow that contains itself. Two flows are different if their names or namespaces
+/// differ.
 fn recursion(flow: &FlowDocument, pointer: &str, around: &[&FlowDocument]) -> Option<Problem> {
     let is_it =
         |outer: &&&FlowDocument| outer.namespace == flow.namespace && outer.name == flow.name;

@@ -9,7 +9,7 @@ use super::graph::Places;
 use super::wording;
 
 impl Places<'_> {
-    /// A problem that the analysis found in the graph, with its place in the document and in the
+    /// Converts a mistake in the graph to a problem with its place in the document, in the
     /// document's words.
     pub(super) fn problem(&self, diagnostic: Diagnostic) -> Problem {
         let related = diagnostic.related.iter();

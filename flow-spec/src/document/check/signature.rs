@@ -1,4 +1,4 @@
-//! Checks that a node agrees with the flow that it is.
+//! Checks that a node that is a flow agrees with that flow.
 
 use std::collections::HashSet;
 
@@ -105,15 +105,15 @@ fn set<'a>(names: &[&'a str]) -> HashSet<&'a str> {
     names.iter().copied().collect()
 }
 
-/// Removes a name that is only misspelt from the missing ones: it is reported where it is misspelt.
+/// Removes a missing name that is only misspelt: it is reported where it is misspelt.
 fn forget_meant(wrong: &str, missing: &mut Vec<&str>) {
     if let Some(meant) = closest(wrong, missing.iter().copied()) {
         missing.retain(|name| *name != meant);
     }
 }
 
-/// Checks that the node reads what the flow takes, and writes what the flow returns. An optional
-/// input may be left out.
+/// Checks that the node reads the flow's inputs and writes its outputs. An optional input may be
+/// left out.
 fn check_side(
     side: &str,
     node: &NodeDocument,

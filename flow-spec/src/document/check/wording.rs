@@ -1,17 +1,17 @@
-//! The advice of the analysis, in the words of the document.
+//! The help of the analysis, in the words of the document.
 //!
-//! Its messages and paths are the same for all front ends. But its advice is written in the
-//! language, and an author of JSON cannot follow it.
+//! Its messages and paths are the same for all front ends. But its help is written in the language,
+//! which an author of JSON does not use.
 
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::EdgePart;
 
-/// Texts that show that an advice is written in the language.
+/// Texts that occur only in help written in the language.
 const SYNTAX: [&str; 8] = [
     ">>", "->", "<-", "`node ", "#[node", "Option", "Result", "end(",
 ];
 
-/// The advice for a problem.
+/// Returns the help for a problem.
 pub(super) fn help(diagnostic: &Diagnostic) -> Option<String> {
     let said = diagnostic.help.as_deref()?;
     if !SYNTAX.iter().any(|mark| said.contains(mark)) {
@@ -69,7 +69,7 @@ fn advice(diagnostic: &Diagnostic) -> Option<&'static str> {
     Some(advice)
 }
 
-/// Returns true for a mapping of an edge that writes a key that nothing reads there.
+/// Returns `true` for a mapping of an edge that writes a key that nothing reads there.
 fn names_key(diagnostic: &Diagnostic) -> bool {
     matches!(diagnostic.site, Site::Edge(_, EdgePart::Key(_)))
 }
@@ -80,8 +80,8 @@ fn is_optional_input(diagnostic: &Diagnostic) -> bool {
         .ends_with("which the caller may leave out")
 }
 
-/// Returns true for a message about `error`, which already says that `error` exists only where an
-/// `"error"` edge leads.
+/// Returns `true` for a message that already explains that `error` exists only where an `"error"`
+/// edge leads.
 fn reads_error(diagnostic: &Diagnostic) -> bool {
     diagnostic.message.contains(" reads `error`,")
 }

@@ -13,7 +13,7 @@ use super::settings;
 /// The prefix of the types of the language.
 const PREFIX: &str = "flow.";
 
-/// Checks a node whose type is one of the language.
+/// Checks a node whose type belongs to the language.
 pub(super) fn check(node: &NodeDocument, object: &mut Object<'_, '_>) {
     let name = node.r#type.as_str();
     if !name.starts_with(PREFIX) {

@@ -1,7 +1,7 @@
 //! Finds names that occur twice in one object.
 //!
-//! `serde_json` keeps the last value and does not report this, so what the author wrote first would
-//! be lost. The text is therefore read once more, only for its names.
+//! `serde_json` silently keeps the last value, so the author's first one would be lost. The text is
+//! therefore read again, only for its names.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -37,7 +37,7 @@ impl Place<'_> {
     }
 }
 
-/// A value of which only the names are read.
+/// A value whose names alone are read.
 struct Names<'a, 'p> {
     place: &'a Place<'a>,
     problems: &'p mut Problems,

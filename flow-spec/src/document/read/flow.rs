@@ -24,7 +24,7 @@ const FIELDS: [&str; 12] = [
     "dependencies",
 ];
 
-/// Reads the flow, which has `depth` flows around it.
+/// Reads a flow that has `depth` flows around it.
 pub(super) fn flow(
     value: &Value,
     pointer: &str,

@@ -1,8 +1,8 @@
 //! Reads JSON, and reports all problems at once, each with its JSON pointer.
 //!
-//! The hard thing is that one mistake should be one problem. A value that cannot be read leaves a
-//! hole (a blank text, an empty list), which is reported where it is, and about which nothing later
-//! complains. A document with more problems than are listed is not read to its end.
+//! One mistake should be one problem. A value that cannot be read is reported and leaves a hole (a
+//! blank text, an empty list), about which no later check complains. A document with more problems
+//! than are listed is not read to its end.
 
 mod builtin;
 mod duplicates;
@@ -36,10 +36,10 @@ impl FlowDocument {
     /// - a field is missing, unknown or of the wrong type;
     /// - an id occurs twice, or the name of a node, a value or a type of the language does not
     ///   exist;
-    /// - nothing says where the flow begins.
+    /// - the start of the flow is not given.
     ///
-    /// If there are more than [`MOST_PROBLEMS`](super::MOST_PROBLEMS), the list ends after that
-    /// many with a note that there are more.
+    /// After [`MOST_PROBLEMS`](super::MOST_PROBLEMS), the list ends with a note that there are
+    /// more.
     pub fn parse(text: &str) -> Result<FlowDocument, Vec<Problem>> {
         // Some editors write a byte order mark before the text.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -51,23 +51,23 @@ impl FlowDocument {
         finished(flow, problems)
     }
 
-    /// As [`parse`](FlowDocument::parse), for the JSON in a program. There, inner flows have no
-    /// namespaces, so these are filled in.
+    /// Parses the JSON in a program, like [`parse`](FlowDocument::parse). There, inner flows have
+    /// no namespaces, so these are filled in.
     ///
     /// # Errors
     ///
-    /// As [`parse`](FlowDocument::parse).
+    /// See [`parse`](FlowDocument::parse).
     pub fn parse_spec(text: &str) -> Result<FlowDocument, Vec<Problem>> {
         let mut flow = FlowDocument::parse(text)?;
         flow.fill_namespaces();
         Ok(flow)
     }
 
-    /// As [`parse`](FlowDocument::parse), for JSON that was read already.
+    /// Reads JSON that was parsed already, like [`parse`](FlowDocument::parse).
     ///
     /// # Errors
     ///
-    /// As [`parse`](FlowDocument::parse).
+    /// See [`parse`](FlowDocument::parse).
     pub fn from_value(value: &Value) -> Result<FlowDocument, Vec<Problem>> {
         let mut problems = Problems::default();
         let flow = flow::flow(value, "", 0, &mut problems);

@@ -1,4 +1,4 @@
-//! Checks that the names in a flow exist: nodes, the entry, what a node reads and writes.
+//! Checks that the names in a flow exist: nodes, the entry, the reads and writes of a node.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use crate::document::problem::{Problem, Problems, inside};
 use crate::document::{EdgeDocument, FlowDocument, NodeDocument, Schema, types};
 use crate::suggest::did_you_mean;
 
-/// Reports every name in the flow, without its inner flows, that does not exist.
+/// Reports every unknown name in the flow, without its inner flows.
 pub(super) fn check(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
     let nodes = inside(pointer, "nodes");
     check_ids(flow, &nodes, problems);
@@ -18,11 +18,11 @@ pub(super) fn check(flow: &FlowDocument, pointer: &str, problems: &mut Problems)
         let problem = Problem::new(Code::Start, nodes, "the flow has no nodes").help(help);
         problems.push(problem);
     }
-    // A node whose id could not be read may be the one that was meant.
+    // A node whose id could not be read may be the intended one.
     let ids: HashSet<&str> = flow.nodes.iter().map(|node| node.id.as_str()).collect();
     if !ids.contains("") {
         let references = references(flow, pointer).into_iter();
-        // Without any node, the flow begins nowhere, which is reported.
+        // A flow without nodes has no start, which is reported.
         let is_entry = |place: &str| place.ends_with("/entryNodeId");
         let references =
             references.filter(|(_, place)| !(flow.nodes.is_empty() && is_entry(place)));
@@ -42,8 +42,8 @@ fn ends_at_start(flow: &FlowDocument) -> bool {
     flow.ends.iter().any(|end| end.from.is_none())
 }
 
-/// Names the entry of a flow of BackpackFlow, which has no ends and need not name it: the flow begins
-/// with the one node to which no other one leads.
+/// Names the entry of a flow of BackpackFlow, which has no ends and need not name it. The flow
+/// begins with the only node to which no other one leads.
 pub(super) fn find_entry(flow: &mut FlowDocument) {
     if needs_entry(flow)
         && flow.ends.is_empty()
@@ -58,15 +58,15 @@ fn needs_entry(flow: &FlowDocument) -> bool {
     flow.entry_node_id.is_none() && !ends_at_start(flow) && flow.nodes.len() > 1
 }
 
-/// The nodes with which the flow could begin: no edge of another node leads to them, and they are in no
-/// fork or loop.
+/// The nodes with which the flow could begin: no edge of another node leads to them, and they are
+/// not in a fork or loop.
 fn beginnings(flow: &FlowDocument) -> Vec<&str> {
     let mut found = Vec::new();
     for node in &flow.nodes {
         parts(node, "", &mut found);
     }
     let inside = found.iter().map(|(id, _)| *id);
-    // What a node repeats by itself, it can also do first.
+    // A node that repeats itself can still be the first one.
     let others = flow.edges.iter().filter(|edge| edge.from != edge.to);
     let targets = others.map(|edge| edge.to.as_str());
     let reached: HashSet<&str> = inside.chain(targets).collect();
@@ -74,8 +74,8 @@ fn beginnings(flow: &FlowDocument) -> Vec<&str> {
     ids.filter(|id| !reached.contains(id)).collect()
 }
 
-/// Returns true if each node has an id of its own, and each edge leads to one of them: a node to which
-/// no edge seems to lead may be one that is only misspelt.
+/// Returns `true` if each node has its own id, and each edge leads to one of them. Otherwise, a
+/// node may seem to have no incoming edge only because an id is misspelt.
 fn is_clear(flow: &FlowDocument) -> bool {
     let ids = flow.nodes.iter().map(|node| node.id.as_str());
     let ids: HashSet<&str> = ids.filter(|id| !id.is_empty()).collect();
@@ -142,8 +142,8 @@ fn check_ids(flow: &FlowDocument, pointer: &str, problems: &mut Problems) {
     }
 }
 
-/// An id is a name in Rust, with `-` in addition. It has no dot, which separates the names of a
-/// path.
+/// Returns `true` for an id: a name in Rust that may also contain `-`. It has no dot, which
+/// separates the names of a path.
 fn is_id(id: &str) -> bool {
     let mut letters = id.chars();
     let first = letters
@@ -206,7 +206,7 @@ fn no_node(flow: &FlowDocument, id: &str, pointer: String) -> Problem {
 
 /// Reports names in the mappings and actions of a node that the node does not have.
 pub(super) fn check_node(node: &NodeDocument, pointer: &str, problems: &mut Problems) {
-    // A document need not say what a node reads and writes: a program that loads it may know.
+    // A document may omit a node's reads and writes: a program that loads it may know them.
     check_mappings(node, Ports::Listed, pointer, problems);
     for (index, action) in node.actions.iter().flatten().enumerate() {
         let pointer = inside(&inside(pointer, "actions"), index);
@@ -225,14 +225,14 @@ pub(super) fn check_node(node: &NodeDocument, pointer: &str, problems: &mut Prob
     }
 }
 
-/// Whether a node of a document lists what it reads, or what it writes.
+/// States whether a node of a document lists its reads or its writes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::document) enum Ports {
     Listed,
     NotListed,
 }
 
-/// Reports names in the mappings of a node that it does not have, of ports that are listed or not.
+/// Reports unknown names in the mappings of a node, for ports that are listed or not.
 pub(in crate::document) fn check_mappings(
     node: &NodeDocument,
     of: Ports,

@@ -1,4 +1,4 @@
-//! An object that is being read, field by field.
+//! An object that is read field by field.
 
 use std::collections::HashSet;
 
@@ -12,15 +12,14 @@ use crate::suggest::closest;
 pub struct Object<'a, 'p> {
     map: &'a Map<String, Value>,
     pointer: String,
-    /// The fields for which misspelt ones stand. They are reported where they are misspelt, and not
-    /// as missing.
+    /// The fields that were misspelt. They are reported as such, not as missing.
     misspelt: Vec<&'static str>,
-    /// Where what is wrong with it is reported.
+    /// The problems found.
     pub problems: &'p mut Problems,
 }
 
 impl<'a, 'p> Object<'a, 'p> {
-    /// An object that has only these fields. `None`, with a problem, if it is not an object.
+    /// Reads an object that has only these fields. `None`, with a problem, if it is not an object.
     pub fn of(
         value: &'a Value,
         pointer: &str,
@@ -33,7 +32,7 @@ impl<'a, 'p> Object<'a, 'p> {
         Some(object)
     }
 
-    /// An object that may also have unknown fields.
+    /// Reads an object that may also have unknown fields.
     pub fn open(
         value: &'a Value,
         pointer: &str,
@@ -77,22 +76,22 @@ impl<'a, 'p> Object<'a, 'p> {
         }
     }
 
-    /// The pointer of a field.
+    /// Returns the pointer of a field.
     pub fn at(&self, name: &str) -> String {
         inside(&self.pointer, name)
     }
 
-    /// Returns true if the author wrote this field, even if it is misspelt.
+    /// Returns `true` if the author wrote this field, even if it is misspelt.
     pub fn has(&self, name: &str) -> bool {
         self.map.contains_key(name) || self.is_misspelt(name)
     }
 
-    /// Returns true if the author misspelt this field, so that its value is not known.
+    /// Returns `true` if the author misspelt this field, so that its value is not known.
     pub fn is_misspelt(&self, name: &str) -> bool {
         self.misspelt.contains(&name)
     }
 
-    /// The fields other than these.
+    /// Returns the other fields.
     pub fn others(&self, names: &[&str]) -> Map<String, Value> {
         let others = self.map.iter();
         others
@@ -110,8 +109,8 @@ impl<'a, 'p> Object<'a, 'p> {
         }
     }
 
-    /// The value of the field, as `read` returns it. `None` if the field is missing; `None`, with a
-    /// problem, if `read` refuses its value.
+    /// Returns the value of the field, as `read` returns it. `None` if the field is missing, or if
+    /// `read` refuses its value, which is reported.
     pub fn value<T>(
         &mut self,
         name: &str,
@@ -128,13 +127,13 @@ impl<'a, 'p> Object<'a, 'p> {
         read
     }
 
-    /// A text. It is blank if the author wrote something that is not a text.
+    /// Reads a text. Returns a blank one if the author wrote another type.
     pub fn text(&mut self, name: &str) -> Option<String> {
         let text = self.value(name, "a string", |value| value.as_str().map(str::to_owned));
         text.or_else(|| self.has(name).then(String::new))
     }
 
-    /// A text that is not empty.
+    /// Reads a text that is not empty.
     pub fn name(&mut self, name: &str) -> Option<String> {
         if self.map.get(name).and_then(Value::as_str) == Some("") {
             let message = format!("`{name}` is empty");
@@ -144,24 +143,24 @@ impl<'a, 'p> Object<'a, 'p> {
         self.text(name)
     }
 
-    /// A required text that is not empty.
+    /// Reads a required text that is not empty.
     pub fn required_name(&mut self, name: &str, help: &str) -> String {
         self.require(name, help);
         self.name(name).unwrap_or_default()
     }
 
-    /// A flag, which is false if it is missing.
+    /// Reads a flag. Returns `false` if it is missing.
     pub fn flag(&mut self, name: &str) -> bool {
         self.value(name, "true or false", Value::as_bool)
             .unwrap_or_default()
     }
 
-    /// An object.
+    /// Reads an object.
     pub fn object(&mut self, name: &str) -> Option<&'a Map<String, Value>> {
         self.value(name, "an object", Value::as_object)
     }
 
-    /// An object whose values are texts.
+    /// Reads an object whose values are texts.
     pub fn texts_by_name(&mut self, name: &str) -> Option<Map<String, Value>> {
         let map = self.object(name)?;
         for (key, value) in map {
@@ -177,7 +176,7 @@ impl<'a, 'p> Object<'a, 'p> {
         Some(map.clone())
     }
 
-    /// As [`texts_by_name`](Self::texts_by_name), but no text may be empty.
+    /// Like [`texts_by_name`](Self::texts_by_name), but no text may be empty.
     pub fn names_by_name(&mut self, name: &str) -> Option<Map<String, Value>> {
         let map = self.texts_by_name(name)?;
         for (key, _) in map.iter().filter(|(_, value)| *value == "") {
@@ -192,7 +191,7 @@ impl<'a, 'p> Object<'a, 'p> {
         Some(map)
     }
 
-    /// A list of names without duplicates.
+    /// Reads a list of names without duplicates.
     pub fn names(&mut self, name: &str) -> Vec<String> {
         let mut seen = HashSet::new();
         let names = self.list(name, |value, pointer, problems| {
@@ -213,7 +212,7 @@ impl<'a, 'p> Object<'a, 'p> {
         names.unwrap_or_default()
     }
 
-    /// A field that a separate function reads.
+    /// Reads a field with a separate function.
     pub fn part<T>(
         &mut self,
         name: &str,
@@ -223,7 +222,7 @@ impl<'a, 'p> Object<'a, 'p> {
         Some(read(value, &self.at(name), self.problems))
     }
 
-    /// A list whose items a separate function reads, until there are more problems than are listed.
+    /// Reads a list with a function for its items, until there are more problems than are listed.
     pub fn list<T>(
         &mut self,
         name: &str,
@@ -242,10 +241,10 @@ impl<'a, 'p> Object<'a, 'p> {
     }
 }
 
-/// The longest text that a message quotes.
+/// The maximum length of a text that a message quotes.
 const LONGEST_QUOTE: usize = 40;
 
-/// The problem that a value is not what was expected.
+/// The problem of a value that differs from the expected one.
 pub fn wrong(pointer: &str, what: &str, expected: &str, found: &Value) -> Problem {
     let found = match found {
         Value::Null | Value::Bool(_) | Value::Number(_) => found.to_string(),

@@ -21,7 +21,7 @@ pub(super) fn schema(value: &Value, pointer: &str, problems: &mut Problems) -> S
     let properties = object.object("properties");
     let required = object.names("required");
     let keywords = object.others(&["type", "properties", "required"]);
-    // A misspelt one is reported by the check of keywords.
+    // The check of keywords reports a misspelt one.
     let mut others = keywords.keys();
     let is_misspelt = others.any(|name| closest(name, ["properties"]).is_some());
     let knows = !is_misspelt && (properties.is_some() || !object.has("properties"));

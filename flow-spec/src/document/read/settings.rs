@@ -1,4 +1,4 @@
-//! How a node is run.
+//! The settings of a node.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! The nodes of a definition, as they are written.
+//! The nodes of a definition, as written.
 
 use flow_spec::document::__private::{Object, inside};
 use flow_spec::document::{Problems, RetrySettings, SettingsDocument};
@@ -15,9 +15,9 @@ pub(super) struct Node {
     pub(super) pointer: String,
     pub(super) title: Option<String>,
     pub(super) kind: Kind,
-    /// The node that follows. `None` if none does.
+    /// The next node. `None` if the flow ends there.
     pub(super) on_success: Option<Reference>,
-    /// The node that follows if it fails. `None` if the flow fails then.
+    /// The next node if it fails. `None` if the flow fails then.
     pub(super) on_error: Option<Reference>,
     /// Its attempts and its timeout.
     pub(super) settings: SettingsDocument,
@@ -34,7 +34,7 @@ pub(super) enum Kind {
     },
     Branch {
         cases: Vec<(String, Reference)>,
-        /// Where it leads if no condition is true. `None` if the flow ends there.
+        /// The target if no condition is true. `None` if the flow ends there.
         default: Option<Reference>,
     },
     Parallel {
@@ -55,7 +55,7 @@ pub(super) enum Kind {
     },
 }
 
-/// The id of a node, and where it is written. It is empty if it could not be read.
+/// The id of a node, and its pointer. The id is empty if it could not be read.
 pub(super) struct Reference {
     pub(super) id: String,
     pub(super) pointer: String,
@@ -79,7 +79,7 @@ impl Node {
         found
     }
 
-    /// The id of the node that polls: a pause before it has the id of the wait.
+    /// The id of the node that polls. A pause before it has the id of the wait.
     pub(super) fn poll_id(&self) -> String {
         match self.kind {
             Kind::Wait {
@@ -163,7 +163,7 @@ pub(super) fn node(value: &Value, pointer: &str, problems: &mut Problems) -> Opt
     })
 }
 
-/// The fields of a node of this type, besides those that all have.
+/// The fields of a node of this type, besides those that all nodes have.
 fn fields(named: Option<&str>) -> Option<&'static [&'static str]> {
     Some(match named? {
         "agent" => &[
@@ -288,7 +288,7 @@ fn looped(object: &mut Object<'_, '_>) -> Kind {
     }
 }
 
-/// Its attempts, of which there is one more than retries, and its timeout.
+/// The attempts, which are one more than the retries, and the timeout.
 fn settings(object: &mut Object<'_, '_>) -> SettingsDocument {
     let retries = object.value("maxRetries", "a number of retries", |value| {
         u32::try_from(value.as_u64()?).ok()?.checked_add(1)

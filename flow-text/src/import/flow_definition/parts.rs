@@ -1,4 +1,4 @@
-//! Which nodes run inside others: the children of parallel nodes with what follows them, and the
+//! Nodes that run inside others: the children of parallel nodes with the nodes after them, and the
 //! nodes of loops.
 
 use std::collections::HashMap;
@@ -11,7 +11,7 @@ use super::nodes::{Kind, Node, Reference};
 /// Nodes by their positions.
 pub(super) struct Parts {
     ids: HashMap<String, usize>,
-    /// The parallel node in whose branch a node is.
+    /// The parallel node whose branch contains a node.
     branches: HashMap<usize, usize>,
     /// The loop that runs a node.
     loops: HashMap<usize, usize>,
@@ -42,15 +42,15 @@ impl Parts {
         self.branches.contains_key(&node)
     }
 
-    /// Returns true if it is said what follows when a node fails: at the node, or at the parallel
-    /// node in whose branch it is.
+    /// Returns true if the next node after a failure is given: at the node, or at the parallel node
+    /// whose branch contains it.
     pub(super) fn routes_error(&self, nodes: &[Node], node: usize) -> bool {
         let around = self.branches.get(&node).map(|around| &nodes[*around]);
         let around = around.is_some_and(|around| around.on_error.is_some());
         around || nodes[node].on_error.is_some()
     }
 
-    /// Where a node leads if it succeeds, and where that is written.
+    /// The next node after a success, and the pointer that names it.
     pub(super) fn after<'n>(&self, nodes: &'n [Node], node: usize) -> (Option<&'n str>, String) {
         let looped = self.loops.get(&node).map(|looped| &nodes[*looped]);
         let node = &nodes[node];
@@ -61,7 +61,7 @@ impl Parts {
         }
     }
 
-    /// The branches of a parallel node: the ids of each.
+    /// The branches of a parallel node, as the ids of each.
     pub(super) fn branches(&self, nodes: &[Node], children: &[Reference]) -> Vec<Vec<String>> {
         let branch = |child: &Reference| {
             let chain = self.chain(nodes, child);
@@ -70,7 +70,7 @@ impl Parts {
         children.iter().map(branch).collect()
     }
 
-    /// A child of a parallel node and what follows it, as far as that is in the same branch.
+    /// A child of a parallel node and the nodes after it in the same branch.
     fn chain<'a>(
         &'a self,
         nodes: &'a [Node],
@@ -85,7 +85,7 @@ impl Parts {
         })
     }
 
-    /// Adds a child of a parallel node and what follows it, up to the node that follows the
+    /// Adds a child of a parallel node and the nodes after it, up to the node that follows the
     /// parallel node.
     fn add_branch(
         &mut self,
@@ -111,7 +111,7 @@ impl Parts {
         }
     }
 
-    /// Why a node cannot be in a branch.
+    /// The reason why a node cannot be in a branch.
     fn refused(
         &self,
         around: &Node,

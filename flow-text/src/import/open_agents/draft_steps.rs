@@ -78,7 +78,7 @@ pub(super) fn step(value: &Value, pointer: &str, problems: &mut Problems) -> Opt
     })
 }
 
-/// How often an agent is called. Pauses double each time.
+/// The number of calls of an agent. Pauses double each time.
 fn retry(object: &mut Object<'_, '_>) -> Option<RetrySettings> {
     let expected = "the number of all calls, at least 1";
     let attempts = object.value("max_retries", expected, |value| {

@@ -1,8 +1,8 @@
-//! The steps of the engine's format, and what it says besides them.
+//! The steps of the engine's format, and its other fields.
 //!
-//! The engine ends a workflow where nothing is said about the next step. Here, that holds for
-//! success and for a condition that is not true; a failure ends the run with its error, and what
-//! follows a rejection has to be said.
+//! The engine ends a workflow if the next step is missing. Here, that holds for success and for a
+//! condition that is false. A failure ends the run with its error, and the next step after a
+//! rejection is required.
 
 use std::collections::HashSet;
 
@@ -29,13 +29,13 @@ pub(super) const OF_ENGINE: [&str; 10] = [
     "persist_dir",
 ];
 
-/// How many attempts follow the first one if a workflow does not say it.
+/// The default number of attempts after the first one.
 const RETRIES: u32 = 1;
-/// The pause after the first attempt if a workflow does not say it, and the longest pause.
+/// The default pause after the first attempt, and the longest pause, in milliseconds.
 const PAUSE: u64 = 1_000;
 const LONGEST_PAUSE: u64 = 30_000;
 
-/// What a workflow says about its runs and its engine, which no flow says.
+/// The fields of a workflow about its runs and its engine, which flows do not have.
 pub(super) fn left_out(object: &mut Object<'_, '_>) -> Vec<Problem> {
     let mut left_out = Vec::new();
     let mut add = |object: &Object<'_, '_>, field: &str, what: &str, help: String| {
@@ -93,7 +93,7 @@ pub(super) fn left_out(object: &mut Object<'_, '_>) -> Vec<Problem> {
     left_out
 }
 
-/// Reads a step of a workflow with these steps.
+/// Reads a step of a workflow that has these steps.
 pub(super) fn step(
     value: &Value,
     pointer: &str,
@@ -192,7 +192,7 @@ fn no_transform(pointer: &str) -> Problem {
     problem.help("register a node that calculates it, and make the step one of the type `agent`")
 }
 
-/// Where a field leads. The workflow ends if it is missing.
+/// The target in a field. The workflow ends if the field is missing.
 fn next(object: &mut Object<'_, '_>, field: &str, action: &str) -> Route {
     let to = object.name(field);
     Route {
@@ -226,7 +226,7 @@ fn timeout(object: &mut Object<'_, '_>) -> Option<String> {
     timeout.map(|timeout| format!("{timeout}ms"))
 }
 
-/// How often an agent is called again. Pauses double each time, up to the longest.
+/// The number of repeated calls of an agent. Pauses double each time, up to the longest.
 fn retry(object: &mut Object<'_, '_>) -> Option<RetrySettings> {
     let expected = "the number of calls after the first, at least 0";
     let retries = object.value("max_retries", expected, |value| {
@@ -355,7 +355,7 @@ fn condition(object: &mut Object<'_, '_>, steps: &HashSet<&str>, routes: &mut Ve
     }
 }
 
-/// Reports a field that has a meaning for the engine and none for a flow.
+/// Reports a field that has a meaning only for the engine, and not for a flow.
 fn cannot(object: &mut Object<'_, '_>, field: &str, message: String, help: String) {
     if object.has(field) && !object.is_misspelt(field) {
         let problem = Problem::new(Code::Document, object.at(field), message).of_name();

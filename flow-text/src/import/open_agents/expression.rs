@@ -1,8 +1,8 @@
-//! Conditions of OpenAgents, which are expressions of JavaScript, as expressions in CEL.
+//! Conditions of OpenAgents, which are JavaScript expressions, as CEL expressions.
 //!
 //! The two languages share names, fields, literals, comparisons, `&&`, `||`, `!`, `+`, `-` and `*`
-//! with their precedence. Whatever else JavaScript has is refused, since it would be another
-//! condition in CEL or none.
+//! with their precedence. Everything else of JavaScript is refused, because in CEL it would be a
+//! different condition or an invalid one.
 
 use std::collections::HashSet;
 
@@ -10,7 +10,7 @@ use flow_spec::document::__private::composed;
 
 use crate::import::draft::key;
 
-/// Names that begin something of JavaScript that is no value.
+/// Names that begin a construct of JavaScript other than a value.
 const KEYWORDS: [&str; 9] = [
     "await",
     "delete",
@@ -23,7 +23,7 @@ const KEYWORDS: [&str; 9] = [
     "void",
 ];
 
-/// How each operator is written in CEL, the longest first.
+/// The operators and their forms in CEL, the longest first.
 const OPERATORS: [(&str, &str); 15] = [
     ("===", "=="),
     ("!==", "!="),
@@ -42,7 +42,7 @@ const OPERATORS: [(&str, &str); 15] = [
     ("(", "("),
 ];
 
-/// A condition in CEL over the results of these steps.
+/// Translates a condition over the results of these steps to CEL.
 ///
 /// # Errors
 ///
@@ -64,8 +64,8 @@ struct Reader<'a> {
     rest: &'a str,
     steps: &'a HashSet<&'a str>,
     cel: String,
-    /// For each open parenthesis, whether there was a comparison since the last `&&` or `||`. CEL
-    /// groups several of them otherwise.
+    /// For each open parenthesis, true if a comparison came after the last `&&` or `||`. CEL groups
+    /// several comparisons in another way.
     compares: Vec<bool>,
 }
 
@@ -82,7 +82,7 @@ impl Reader<'_> {
         }
         if first.is_ascii_digit() {
             let number = self.take(|letter| letter.is_ascii_alphanumeric() || letter == '.');
-            // `010` has the base 8 in JavaScript.
+            // `010` is octal in JavaScript.
             let is_octal =
                 number.starts_with('0') && number[1..].starts_with(|it: char| it.is_ascii_digit());
             let is_plain = number.parse::<f64>().is_ok() && !number.ends_with('.') && !is_octal;
@@ -184,7 +184,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// The key that is named as a field of `context`, where the id of a step may contain `-`.
+    /// The key of a field of `context`, in which the id of a step may contain `-`.
     fn of_context(&mut self) -> Result<String, String> {
         if let Some(rest) = self.rest.strip_prefix('.') {
             let is_part = |letter: char| is_word(letter) || letter == '-';
@@ -196,7 +196,7 @@ impl Reader<'_> {
             };
             let ids = self.steps.iter().copied().filter(begins);
             if let Some(id) = ids.max_by_key(|id| id.len()) {
-                // Where it ends before it is composed: no letter is made of a `-`.
+                // The end in the text before it is composed. No letter is composed from a `-`.
                 let mut dashes = rest[..whole].match_indices('-').map(|(at, _)| at);
                 let end = dashes.nth(id.matches('-').count()).unwrap_or(whole);
                 self.rest = &rest[end..];
@@ -237,7 +237,7 @@ impl Reader<'_> {
         Ok(Some(index))
     }
 
-    /// A text in quotes, with the escapes that CEL has too.
+    /// A text in quotes, with the escapes that CEL has as well.
     fn text(&mut self) -> Result<String, String> {
         let mut letters = self.rest.char_indices();
         let quote = letters.next().map(|(_, quote)| quote).unwrap_or_default();
@@ -271,7 +271,7 @@ impl Reader<'_> {
     }
 }
 
-/// A name as CEL has it: one that is no plain name stands in backquotes. `None` if it has a `$`, which no name has.
+/// A name in CEL, in backquotes if it is not plain. `None` for a `$`, which no name has.
 fn in_cel(name: &str) -> Option<String> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     if name.contains('$') {
@@ -283,7 +283,7 @@ fn in_cel(name: &str) -> Option<String> {
     }
 }
 
-/// Returns true for a part of a name.
+/// Returns true for a character of a name.
 fn is_word(letter: char) -> bool {
     unicode_ident::is_xid_continue(letter) || letter == '$'
 }
@@ -332,7 +332,7 @@ mod tests {
             ("test.in === 1", "test.`in` == 1"),
             ("test.$ref === 'x'", "test['$ref'] == 'x'"),
             ("test.a === 10", "test.a == 10"),
-            // Letters with signs, and ids in another form than that in which they are compared.
+            // Letters with marks, and ids in another form than the one that is compared.
             (
                 "context.क्षमा.x > 1 && क्षमा.x < 2",
                 "`क्षमा`.x > 1 && `क्षमा`.x < 2",

@@ -1,7 +1,7 @@
 //! Workflows of OpenAgents: steps of agents, approvals, parallel agents and conditions.
 //!
-//! There are two formats. The analysis of PocketFlow, with which OpenAgents began, drafts the one;
-//! the engine that was built then reads the other. Both become the same steps here.
+//! There are two formats. The analysis of PocketFlow, with which OpenAgents began, drafts one. The
+//! engine that was built then reads the other. Both become the same steps here.
 
 mod draft_steps;
 mod engine_steps;
@@ -20,13 +20,13 @@ use super::draft::{Draft, agent, built_in, human, key};
 use steps::{Agent, END, Kind, Step};
 pub(super) use version::Version;
 
-/// The key of what a workflow is given.
+/// The key of a workflow's input.
 const INPUT: &str = "input";
 
 /// The type of the answer to an approval, which has to be registered.
 const APPROVAL: &str = "Approval";
 
-/// Reads a workflow. What is made of it is incomplete if there are problems.
+/// Reads a workflow. The draft is incomplete if there are problems.
 pub(super) fn read(value: &Value, problems: &mut Problems) -> Option<Draft> {
     if !version::check(value, problems) {
         return None;
@@ -75,7 +75,7 @@ pub(super) fn read(value: &Value, problems: &mut Problems) -> Option<Draft> {
     Some(draft)
 }
 
-/// Adds the values that a workflow has from the beginning.
+/// Adds the initial values of a workflow.
 fn add_context(draft: &mut Draft, object: &mut Object<'_, '_>, field: &str) {
     let at = object.at(field);
     for (name, value) in object.object(field).into_iter().flatten() {
@@ -90,8 +90,8 @@ fn add_context(draft: &mut Draft, object: &mut Object<'_, '_>, field: &str) {
     }
 }
 
-/// The ids of all steps, also of those that cannot be read: where such a one is named, nothing else
-/// is wrong.
+/// The ids of all steps, including those that cannot be read. A reference to one of these is not
+/// another mistake.
 fn written_steps(value: &Value) -> HashSet<&str> {
     let mut ids = HashSet::new();
     let mut open = vec![value];
@@ -105,7 +105,7 @@ fn written_steps(value: &Value) -> HashSet<&str> {
     ids
 }
 
-/// The step that runs first. The engine begins with the first step to which none leads.
+/// The step that runs first. The engine begins with the first step that is not a target.
 fn first<'s>(value: &Value, steps: &'s [Step]) -> Option<&'s Step> {
     let routes = steps.iter().flat_map(|step| &step.routes);
     let targets: HashSet<&str> = routes.filter_map(|route| route.to.as_deref()).collect();
@@ -123,7 +123,7 @@ fn check_targets(written: &HashSet<&str>, steps: &[Step], problems: &mut Problem
     let is_unnamed = steps.iter().any(|step| step.id.is_empty());
     for route in steps.iter().flat_map(|step| &step.routes) {
         let to = route.to.as_deref().unwrap_or_default();
-        // A step whose id could not be read may be the one that was meant.
+        // A step whose id could not be read may be the target.
         if problems.is_full() || is_unnamed || to.is_empty() {
             continue;
         }
@@ -166,10 +166,10 @@ fn check_inputs(written: &HashSet<&str>, steps: &[Step], draft: &Draft, problems
     }
 }
 
-/// Reports agents whose results would have the name of something else.
+/// Reports agents whose results would share a name with something else.
 fn check_keys(steps: &[Step], draft: &Draft, problems: &mut Problems) {
     let mut first: HashMap<String, &Agent> = HashMap::new();
-    // Those of the draft's parallel steps have no ids of their own to change.
+    // Agents of the draft's parallel steps have no ids of their own to change.
     let agents = steps.iter().flat_map(Step::agents);
     for agent in agents.filter(|agent| agent.has_id) {
         let key = key(&agent.id);
@@ -262,7 +262,7 @@ fn add_agent(draft: &mut Draft, step: Agent, fails: bool) {
     let mut node = agent(&step.id, &step.agent);
     node.fallible = fails || step.settings.retry.is_some();
     node.settings = step.settings;
-    // The key `input` is what it is given anyway.
+    // The agent gets the key `input` anyway.
     let input = step.input.filter(|input| input.step != INPUT);
     if let Some(input) = &input {
         let key = key(&input.step).into();

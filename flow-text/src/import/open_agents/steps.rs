@@ -1,4 +1,4 @@
-//! A step of a workflow in either format, and the fields that both have.
+//! A step of a workflow in either format, and the fields of both formats.
 
 use flow_spec::ERROR_ACTION;
 use flow_spec::document::__private::Object;
@@ -17,7 +17,7 @@ pub(super) struct Step {
     pub(super) id: String,
     pub(super) pointer: String,
     pub(super) kind: Kind,
-    /// Where it leads: the ids of steps, or [`END`].
+    /// The targets: the ids of steps, or [`END`].
     pub(super) routes: Vec<Route>,
 }
 
@@ -40,26 +40,26 @@ pub(super) enum Kind {
 pub(super) struct Agent {
     pub(super) id: String,
     pub(super) agent: String,
-    /// Where it is written.
+    /// The pointer of the agent.
     pub(super) pointer: String,
-    /// True if it is a step itself, and not only the name of an agent.
+    /// True if it is a step itself, and not just the name of an agent.
     pub(super) has_id: bool,
     pub(super) settings: SettingsDocument,
-    /// The step whose result it is given.
+    /// The step whose result it gets.
     pub(super) input: Option<Input>,
 }
 
-/// The step whose result an agent is given.
+/// The step whose result an agent gets.
 pub(super) struct Input {
     pub(super) step: String,
     pub(super) pointer: String,
 }
 
-/// A condition in CEL, and the action to which it leads.
+/// A condition in CEL, and its action.
 pub(super) struct Case {
     pub(super) when: String,
     pub(super) action: String,
-    /// Where both are written.
+    /// The pointers of both.
     pub(super) pointers: [String; 2],
 }
 
@@ -86,14 +86,14 @@ pub(super) fn milliseconds(object: &mut Object<'_, '_>, field: &str, least: u64)
     })
 }
 
-/// Where an action leads, which has to be said: what is not said does not go the way of success.
+/// The target of an action. It is required: a missing one does not mean that of success.
 pub(super) fn required(object: &mut Object<'_, '_>, action: &str) -> Option<Route> {
     let help = format!("name the step that follows then, or `{END}`");
     object.require(&format!("on_{action}"), &help);
     route(object, action)
 }
 
-/// Where an action leads. `None` if nothing is said about it.
+/// The target of an action. `None` if it is missing.
 pub(super) fn route(object: &mut Object<'_, '_>, action: &str) -> Option<Route> {
     let field = format!("on_{action}");
     let to = object.name(&field)?;

@@ -1,4 +1,4 @@
-//! Which format of OpenAgents a workflow has: that of its draft, or that of its engine.
+//! The format of a workflow of OpenAgents: that of its draft, or that of its engine.
 
 use flow_spec::document::__private::inside;
 use flow_spec::document::Problems;
@@ -37,7 +37,7 @@ const OF_STEP: Fields = Fields {
     ],
 };
 
-/// What is called otherwise in the other format, in either direction.
+/// Fields with different names in the two formats, in either direction.
 const PAIRS: [(&str, &str); 4] = [
     ("on_success", "next"),
     ("retry_delay", "retry_delay_ms"),
@@ -69,8 +69,8 @@ struct Clue<'a> {
 }
 
 impl Version {
-    /// The format of a workflow. Where fields of both are mixed, it is the one of which there are
-    /// more; without any, it is that of the engine.
+    /// The format of a workflow. If fields of both are mixed, the format with more fields. Without
+    /// any, that of the engine.
     pub(in crate::import) fn of(workflow: &Value) -> Version {
         Version::most(&clues(workflow))
     }
@@ -92,7 +92,7 @@ impl Version {
     }
 }
 
-/// Reports the fields of the other format. Returns true if there are none.
+/// Reports the fields of the other format. Returns true without any.
 pub(super) fn check(workflow: &Value, problems: &mut Problems) -> bool {
     let clues = clues(workflow);
     let version = Version::most(&clues);

@@ -11,7 +11,7 @@ use syn::{Ident, Lit, LitStr, Path, Token, bracketed, parenthesized, token};
 use crate::flow::syntax::{EdgeSyntax, StepSyntax};
 use crate::names::{path_text, snake_case};
 
-/// What is not a step, where one should be.
+/// The error for something that is not a step, in place of one.
 pub(in crate::flow::parse) fn step(input: ParseStream<'_>) -> syn::Error {
     let text = if input.peek(Token![|])
         || input.peek(Token![||])
@@ -76,8 +76,7 @@ fn without_quotes(quoted: &LitStr) -> String {
     }
 }
 
-/// A text after an arrow, which may have been meant as a step, as an action or as the label of an
-/// end.
+/// A text after an arrow, which may have been meant as a step, an action or the label of an end.
 pub(in crate::flow::parse) fn quoted_step(from: &StepSyntax, input: ParseStream<'_>) -> syn::Error {
     let quoted = match input.fork().parse::<LitStr>() {
         Ok(quoted) => quoted,
@@ -97,8 +96,7 @@ pub(in crate::flow::parse) fn quoted_step(from: &StepSyntax, input: ParseStream<
     input.error(text)
 }
 
-/// A step that is called like a function of another library, or by another spelling of a word of
-/// the DSL.
+/// A step named like a function of another library, or another spelling of a word of the DSL.
 pub(in crate::flow::parse) fn word(word: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     let name = word.to_string();
     let text = match name.as_str() {
@@ -146,7 +144,7 @@ pub(in crate::flow::parse) fn call(word: &Ident, input: ParseStream<'_>) -> syn:
     syn::Error::new(word.span(), text)
 }
 
-/// What is not an action in quotes, after `-`.
+/// The error after `-` for something that is not an action in quotes.
 pub(in crate::flow::parse) fn action(from: &StepSyntax, input: ParseStream<'_>) -> syn::Error {
     if input.peek(Token![_]) {
         let from = shown(from);
@@ -173,8 +171,8 @@ pub(in crate::flow::parse) fn action(from: &StepSyntax, input: ParseStream<'_>) 
     }
 }
 
-/// An action of several letters in single quotes, as if it had double ones: rustc has reported it, and says
-/// so.
+/// An action of several letters in single quotes, read as if in double ones: rustc has reported it,
+/// with the fix.
 pub(in crate::flow::parse) fn in_single_quotes(input: ParseStream<'_>) -> Option<LitStr> {
     let ahead = input.fork();
     let literal: Literal = ahead.parse().ok()?;
@@ -193,7 +191,7 @@ pub(in crate::flow::parse) fn arrow(from: &StepSyntax, span: Span) -> syn::Error
     syn::Error::new(span, text)
 }
 
-/// What follows a step, or its action, where `>>` should.
+/// The error for something after a step, or its action, in place of `>>`.
 pub(in crate::flow::parse) fn instead_of_an_arrow(
     from: &StepSyntax,
     action: Option<&LitStr>,
@@ -257,7 +255,7 @@ pub(in crate::flow::parse) fn instead_of_an_arrow(
             }
             _ => format!("an action is written `{name} - \"{member}\" >> next`"),
         };
-        // In small letters, it may be a path as well.
+        // In lowercase, it may be a path as well.
         if member_after_a_dot(input).is_some_and(|name| name == member) {
             text.push_str(&format!(", and a node of a module `{name}::{member}`"));
         }
@@ -266,7 +264,7 @@ pub(in crate::flow::parse) fn instead_of_an_arrow(
     Ok(())
 }
 
-/// An action with no arrow behind it, which may be that of the step before.
+/// An action without an arrow behind it, which may belong to the step before.
 pub(in crate::flow::parse) fn action_behind(
     action: &LitStr,
     from: &StepSyntax,

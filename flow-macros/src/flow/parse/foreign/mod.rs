@@ -1,4 +1,4 @@
-//! Spellings of Rust and of other workflow libraries, each with what is written in a flow instead.
+//! Spellings of Rust and of other workflow libraries, each with the equivalent in a flow.
 
 mod edges;
 
@@ -23,12 +23,12 @@ const BLOCKS: [&str; 9] = [
     "if", "match", "for", "while", "loop", "fn", "struct", "enum", "impl",
 ];
 
-/// Whether a statement that begins with this word ends with its block, as Rust's own do.
+/// Returns true if a statement that begins with this word ends with its block, as in Rust.
 pub(super) fn ends_with_a_block(word: &str) -> bool {
     BLOCKS.contains(&word)
 }
 
-/// Words before the flow's name, as in `struct Name(…)`. They are reported and read over.
+/// Words before the flow's name, as in `struct Name(…)`. They are reported and skipped.
 pub(super) fn before_the_name(input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
     let mut words: Vec<Ident> = Vec::new();
     while input.peek(Ident::peek_any) && input.peek2(Ident::peek_any) {
@@ -45,8 +45,7 @@ pub(super) fn before_the_name(input: ParseStream<'_>, report: &mut Report) -> sy
     Ok(())
 }
 
-/// Reads over the `->` before the outputs, or another arrow, which is reported. Returns false if
-/// there is none.
+/// Skips the `->` before the outputs, or reports another arrow. Returns false if there is none.
 pub(super) fn before_the_outputs(input: ParseStream<'_>, report: &mut Report) -> syn::Result<bool> {
     if input.peek(Token![=>]) {
         report.text(input.span(), "the outputs come after `->`");
@@ -59,7 +58,7 @@ pub(super) fn before_the_outputs(input: ParseStream<'_>, report: &mut Report) ->
     Ok(input.parse::<Option<Token![->]>>()?.is_some())
 }
 
-/// What follows the body of a flow.
+/// The error for tokens after the body of a flow.
 pub(super) fn after_the_body(input: ParseStream<'_>) -> syn::Error {
     if input.peek(Ident::peek_any) && (input.peek2(token::Paren) || input.peek2(Ident::peek_any)) {
         input.error("each flow has a `flow!` of its own")
@@ -70,8 +69,8 @@ pub(super) fn after_the_body(input: ParseStream<'_>) -> syn::Error {
     }
 }
 
-/// Attributes of a statement or of a part of one, doc comments among them: nothing in a flow's body takes
-/// one. They are reported and read over.
+/// Attributes and doc comments of a statement or of a part of one, which a flow's body does not
+/// allow. They are reported and skipped.
 pub(super) fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Result<()> {
     if !is_attribute(input) {
         return Ok(());
@@ -87,7 +86,7 @@ pub(super) fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Re
     Ok(())
 }
 
-/// The same where the statement cannot be read on.
+/// Refuses an attribute where the statement cannot be read further.
 pub(super) fn refuse_attribute(input: ParseStream<'_>) -> syn::Result<()> {
     if !is_attribute(input) {
         return Ok(());
@@ -190,7 +189,7 @@ fn bound(input: ParseStream<'_>) -> syn::Result<(Option<Ident>, String)> {
     Ok((name, node))
 }
 
-/// What follows the name of a declared node, where `:` should.
+/// The error for tokens after the name of a declared node, in place of `:`.
 pub(super) fn instead_of_a_path(name: &Ident, input: ParseStream<'_>) -> syn::Error {
     let ahead = input.fork();
     let value = (ahead.parse::<Token![=]>()).and_then(|_| ahead.call(Path::parse_mod_style));
@@ -205,7 +204,7 @@ pub(super) fn instead_of_a_path(name: &Ident, input: ParseStream<'_>) -> syn::Er
     input.error(text)
 }
 
-/// Refuses a call that makes the value of a node where the path of the node should be.
+/// Refuses a call that creates the value of a node in place of the node's path.
 pub(super) fn value_as_path(name: &Ident, input: ParseStream<'_>) -> syn::Result<()> {
     let ahead = input.fork();
     let Ok(path) = ahead.call(Path::parse_mod_style) else {
@@ -252,7 +251,7 @@ pub(super) fn operator_in_words(input: ParseStream<'_>) -> syn::Result<()> {
     )))
 }
 
-/// What is not an action in quotes, after a condition of a branch.
+/// The error for something that is not an action in quotes, after a condition of a branch.
 pub(super) fn action_of_case(branch: &Ident, input: ParseStream<'_>) -> syn::Error {
     match input.fork().call(Path::parse_mod_style) {
         Ok(step) => {

@@ -1,4 +1,4 @@
-//! Whose money is spent, and on which day.
+//! Owners who spend money, by day.
 
 use std::fmt;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -25,7 +25,7 @@ const SECONDS: u64 = 24 * 60 * 60;
 pub struct Day(pub u32);
 
 impl Day {
-    /// The day of this time in UTC. Times before 1970 are of day 0, and those after the last day of it.
+    /// The UTC day of this time. Times outside the range give the first or the last day.
     pub fn utc(time: SystemTime) -> Day {
         let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
         Day(u32::try_from(since.as_secs() / SECONDS).unwrap_or(u32::MAX))
@@ -38,18 +38,18 @@ impl fmt::Display for Day {
     }
 }
 
-/// What an owner spends on a day.
+/// The spending of an owner on a day.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Account {
-    /// Who spends, such as a user or a team, by any name.
+    /// The owner, such as a user or a team, by any name.
     pub owner: String,
     /// The day.
     pub day: Day,
 }
 
 impl Account {
-    /// That of an owner on a day.
+    /// The account of an owner on a day.
     pub fn new(owner: impl Into<String>, day: Day) -> Account {
         let owner = owner.into();
         Account { owner, day }

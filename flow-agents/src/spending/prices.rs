@@ -1,19 +1,19 @@
-//! What tokens cost.
+//! Prices of tokens.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use crate::about::AboutModel;
-use crate::limits::money::Money;
+use crate::spending::money::Money;
 use crate::usage::Usage;
 
-/// The name that stands for all other models of a provider.
+/// The name for all other models of a provider.
 const OTHERS: &str = "*";
 
-/// What the tokens of models cost, by provider and model: a table that a program brings along.
+/// The prices of tokens by provider and model, a table that the program supplies.
 ///
-/// The names are those of [`AboutModel`]. The name `*` stands for all models of a provider that the
+/// The names are those of [`AboutModel`]. The name `*` matches all models of a provider that the
 /// table does not name. All prices are in one currency.
 ///
 /// # Examples
@@ -36,12 +36,12 @@ const OTHERS: &str = "*";
 pub struct Prices(BTreeMap<String, BTreeMap<String, Price>>);
 
 impl Prices {
-    /// A table without prices.
+    /// Creates a table without prices.
     pub fn new() -> Prices {
         Prices::default()
     }
 
-    /// With this price for a model, instead of the one that it had.
+    /// Sets the price of a model.
     pub fn with(mut self, model: AboutModel, price: Price) -> Prices {
         let provider = self.0.entry(model.provider).or_default();
         provider.insert(model.name, price);
@@ -51,7 +51,7 @@ impl Prices {
     /// The price of a model.
     ///
     /// # Errors
-    /// If the table has none: it is never taken to be nothing.
+    /// [`UnknownPrice`] if the table has none: a missing price is never taken as zero.
     pub fn price(&self, model: &AboutModel) -> Result<Price, UnknownPrice> {
         let provider = self.0.get(&model.provider);
         let price = provider.and_then(|it| it.get(&model.name).or_else(|| it.get(OTHERS)));
@@ -60,32 +60,32 @@ impl Prices {
         })
     }
 
-    /// What these tokens of a model cost, rounded up to the next billionth.
+    /// The cost of these tokens of a model, rounded up to the next billionth.
     ///
     /// # Errors
-    /// As [`price`](Prices::price).
+    /// Those of [`price`](Prices::price).
     pub fn cost(&self, model: &AboutModel, usage: Usage) -> Result<Money, UnknownPrice> {
         Ok(self.price(model)?.of(usage))
     }
 }
 
-/// What a million tokens of a model cost.
+/// The price of a million tokens of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Price {
-    /// What a million tokens that are sent cost.
+    /// The price of a million input tokens.
     pub input: Money,
-    /// What a million tokens cost that are sent, and that the provider had kept from an earlier
-    /// request. Without it, they cost as much as all others.
+    /// The price of a million input tokens that the provider had cached from an earlier request.
+    /// The default is the price of other input tokens.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input: Option<Money>,
-    /// What a million tokens of answers cost.
+    /// The price of a million output tokens.
     pub output: Money,
 }
 
 impl Price {
-    /// These prices for a million tokens that are sent, and for a million tokens of answers.
+    /// Creates a price from those of a million input tokens and a million output tokens.
     pub fn new(input: Money, output: Money) -> Price {
         Price {
             input,
@@ -94,7 +94,7 @@ impl Price {
         }
     }
 
-    /// What these tokens cost, rounded up to the next billionth.
+    /// The cost of these tokens, rounded up to the next billionth.
     pub fn of(self, usage: Usage) -> Money {
         let cached = usage.cached_input_tokens.min(usage.input_tokens);
         let cached_price = self.cached_input.unwrap_or(self.input);
@@ -104,7 +104,7 @@ impl Price {
     }
 }
 
-/// A table has no price for a model.
+/// The error for a model without a price.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the table of prices has no price for the model {:?} of {:?}", model.name, model.provider)]
 #[non_exhaustive]

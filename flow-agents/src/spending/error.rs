@@ -1,20 +1,20 @@
-//! Why a model may not be asked.
+//! Errors of budgets.
 
 use std::error::Error;
 
 use crate::about::AboutModel;
-use crate::limits::account::Account;
-use crate::limits::budget::OverBudget;
-use crate::limits::prices::UnknownPrice;
+use crate::spending::account::Account;
+use crate::spending::budget::OverBudget;
+use crate::spending::prices::UnknownPrice;
 
-/// Why a model may not be asked, or why what it used cannot be counted.
+/// The reason why a model may not be asked, or why its use cannot be counted.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BudgetError {
-    /// Nothing is left of a limit.
+    /// A limit is exhausted.
     #[error(transparent)]
     Over(#[from] OverBudget),
-    /// Nothing is left of a limit of an owner.
+    /// A limit of an owner is exhausted.
     #[error("the owner {:?} may spend no more on day {}", account.owner, account.day)]
     OwnerOver {
         /// The owner and the day.
@@ -25,7 +25,7 @@ pub enum BudgetError {
     /// The budget limits money, and the model has no price.
     #[error("the budget limits money")]
     NoPrice(#[from] UnknownPrice),
-    /// The budget limits tokens or money, and the provider does not say how many tokens a request used.
+    /// The budget limits tokens or money, and the provider does not report the tokens of a request.
     #[error(
         "the budget limits tokens, and the model {:?} of {:?} does not say how many it used",
         model.name, model.provider
@@ -34,16 +34,16 @@ pub enum BudgetError {
         /// The model.
         model: AboutModel,
     },
-    /// What was spent cannot be read or kept.
+    /// The spending cannot be read or written.
     #[error("what was spent cannot be counted")]
     Ledger {
-        /// What went wrong.
+        /// The error.
         source: Box<dyn Error + Send + Sync>,
     },
 }
 
 impl BudgetError {
-    /// The limit of which nothing is left, if that is why.
+    /// The exhausted limit, if that is the reason.
     pub fn over_budget(&self) -> Option<&OverBudget> {
         match self {
             BudgetError::Over(over) | BudgetError::OwnerOver { source: over, .. } => Some(over),

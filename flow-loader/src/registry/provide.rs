@@ -1,15 +1,15 @@
-//! What a registry provides beside its nodes.
+//! Values that a registry provides beside its nodes.
 
 use std::sync::Arc;
 
-use super::{Credentials, Dependency, DependencyError};
-use crate::Registry;
+use super::Registry;
+use crate::provided::{Credentials, Dependency, DependencyError};
 
 impl Registry {
-    /// Provides a value to documents, which they name in `params`: see [`Dependency`]. If there is
-    /// one of the same name, this one replaces it.
+    /// Provides a value to documents, which they name in `params`: see [`Dependency`]. It replaces
+    /// one of the same name.
     ///
-    /// If the node asks for a trait object, the type has to be written, as in
+    /// If the node requires a trait object, the type has to be written, as in
     /// `registry.provide::<dyn Model>("fast", Arc::new(model))`.
     #[must_use]
     pub fn provide<T>(self, name: impl Into<String>, value: Arc<T>) -> Self
@@ -19,12 +19,12 @@ impl Registry {
         self.provide_with(name, || value)
     }
 
-    /// Provides a value that is made when it is asked for first, once for this registry and its
-    /// clones: as [`provide`](Self::provide).
+    /// Provides a value that is made when it is first requested, once for this registry and its
+    /// clones, like [`provide`](Self::provide).
     ///
     /// # Panics
     ///
-    /// This method does not panic. If `make` does, so does each load of a document that asks for
+    /// This method does not panic. If `make` does, so does each load of a document that requests
     /// the value.
     #[must_use]
     pub fn provide_with<T>(
@@ -39,27 +39,27 @@ impl Registry {
         self
     }
 
-    /// Provides what `@cred:name` in `params` stands for: see [`Credentials`]. Credentials that were
-    /// provided before are not asked any more.
+    /// Provides the values of `@cred:name` in `params`: see [`Credentials`]. Replaces credentials
+    /// that were provided before.
     #[must_use]
     pub fn provide_credentials(mut self, credentials: impl Credentials + 'static) -> Self {
         Arc::make_mut(&mut self.provided).credentials = Some(Arc::new(credentials));
         self
     }
 
-    /// Provides what `${NAME}` in `params` stands for: the [`Environment`](crate::Environment), or
-    /// anything else with names. Variables that were provided before are not asked any more.
+    /// Provides the values of `${NAME}` in `params`: the [`Environment`](crate::Environment), or
+    /// anything else with names. Replaces variables that were provided before.
     #[must_use]
     pub fn provide_variables(mut self, variables: impl Credentials + 'static) -> Self {
         Arc::make_mut(&mut self.provided).variables = Some(Arc::new(variables));
         self
     }
 
-    /// The value that is provided under this name.
+    /// Returns the value that is provided under this name.
     ///
     /// # Errors
     ///
-    /// Nothing is provided under this name, or it has another type.
+    /// No value is provided under this name, or it has another type.
     pub fn dependency<T>(&self, name: &str) -> Result<Dependency<T>, DependencyError>
     where
         T: ?Sized + Send + Sync + 'static,
@@ -67,7 +67,7 @@ impl Registry {
         self.provided.dependency(name)
     }
 
-    /// The names of the values that it provides, sorted, each with its type as rustc writes it.
+    /// Returns the names of the provided values, sorted, each with its type as rustc writes it.
     pub fn dependencies(&self) -> impl Iterator<Item = (&str, &'static str)> {
         self.provided.dependencies()
     }

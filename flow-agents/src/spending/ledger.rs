@@ -1,4 +1,4 @@
-//! Where it is counted what owners spend.
+//! Ledgers that count the spending of owners.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,33 +7,33 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::Instant;
 
-use crate::limits::account::{Account, Day};
-use crate::limits::budget::{Budget, Spent};
-use crate::limits::error::BudgetError;
+use crate::spending::account::{Account, Day};
+use crate::spending::budget::{Budget, Spent};
+use crate::spending::error::BudgetError;
 
-/// The time after which a reservation is given back whose request has not ended.
+/// The time after which the reservation of an unfinished request is released.
 pub(crate) const GIVEN_BACK_AFTER: Duration = Duration::from_secs(60 * 60);
 
-/// Counts what owners spend on models, over all runs: for [`Charged`](crate::Charged).
+/// Counts what owners spend on models, over all runs, for [`Charged`](crate::Charged).
 ///
-/// An account has one entry for each request, by an id. Writing an entry again adds nothing to it, so a step
-/// that is repeated after a crash counts once: as much as the one of its requests that used most.
+/// An account has one entry for each request, by an id. Writing an entry again adds nothing to it.
+/// So a step that is repeated after a crash counts once, with the highest use of its requests.
 ///
-/// An entry that was reserved and not settled belongs to a request that is under way, or whose caller has died.
-/// After a time that the ledger documents, it is given back: it then has what its request used before, or
-/// nothing. A request that is settled later counts all the same.
+/// An entry that is reserved but not settled belongs to a request that is under way, or whose
+/// caller has died. The ledger releases it after a documented time. It then has its earlier settled
+/// use, or nothing. A request that is settled later still counts.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// Writes an entry of what a request may use, if something is left of each limit. What the account
-    /// has spent is checked and the entry is written at once, whoever else does the same, in whatever
-    /// process. An entry of the same id does not count for the check. If there is one, each of its
-    /// numbers stays if it is larger than the new one: a request that is repeated stays counted.
+    /// Writes an entry of what a request may use, if something is left of each limit. Checking the
+    /// spending and writing the entry is one atomic operation, across all processes. An entry of
+    /// the same id does not count for the check. If there is one, each of its numbers stays if it
+    /// is larger than the new one: a repeated request stays counted.
     ///
     /// # Errors
-    /// [`BudgetError::Over`] if nothing is left, and [`BudgetError::Ledger`] if that cannot be found out.
+    /// [`BudgetError::Over`] if nothing is left, and [`BudgetError::Ledger`] if that is not known.
     ///
     /// # Cancel safety
-    /// If it is dropped, the entry may be written or not.
+    /// If it is dropped, the entry may or may not be written.
     async fn reserve(
         &self,
         account: &Account,
@@ -42,27 +42,27 @@ pub trait Ledger: Send + Sync {
         budget: &Budget,
     ) -> Result<(), BudgetError>;
 
-    /// Writes into an entry what its request used. If it has ended before, the larger one of each of the
-    /// numbers stays: a step that is repeated after a crash and then fails has still used what it used.
+    /// Settles an entry with the use of its request. If it was settled before, the larger of each
+    /// number stays: a step that is repeated after a crash and then fails has still used it.
     ///
     /// # Errors
     /// [`BudgetError::Ledger`] if it cannot be written. The entry then stays as it is.
     ///
     /// # Cancel safety
-    /// If it is dropped, the entry may be written or not.
+    /// If it is dropped, the entry may or may not be written.
     async fn settle(&self, account: &Account, entry: &str, spent: Spent)
     -> Result<(), BudgetError>;
 
-    /// What an account has spent, including what requests that have no answer yet may use.
+    /// The spending of an account, including what unanswered requests may use.
     ///
     /// # Errors
     /// [`BudgetError::Ledger`] if it cannot be read.
     async fn spent(&self, account: &Account) -> Result<Spent, BudgetError>;
 }
 
-/// A [`Ledger`] in memory: for tests, and for limits that a restart may forget. A call adds up all entries
-/// of the owner and the day. A reservation is given back an hour after it was made, unless
-/// [`give_back_after`](MemoryLedger::give_back_after) says otherwise.
+/// A [`Ledger`] in memory, for tests and for limits that need not survive a restart. A call adds up
+/// all entries of the owner and the day. A reservation is released an hour after it was made, or
+/// after [`give_back_after`](MemoryLedger::give_back_after).
 ///
 /// # Examples
 /// ```
@@ -92,21 +92,21 @@ type Accounts = BTreeMap<Account, BTreeMap<String, Entry>>;
 
 #[derive(Debug, Default)]
 struct Entry {
-    /// What its request used, if it has ended before.
+    /// The use of its request, if it was settled before.
     settled: Option<Spent>,
     reserved: Option<Reservation>,
 }
 
-/// What a request may use that is under way.
+/// The possible use of a request that is under way.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Reservation {
     expected: Spent,
-    /// When it is given back.
+    /// The time at which it is released.
     until: Option<Instant>,
 }
 
 impl Reservation {
-    /// One that is given back after this time.
+    /// A reservation that is released after this time.
     pub(crate) fn new(expected: Spent, give_back_after: Duration) -> Reservation {
         Reservation {
             expected,
@@ -114,7 +114,7 @@ impl Reservation {
         }
     }
 
-    /// What is reserved, unless it is given back.
+    /// The reserved use. `None` once it is released.
     pub(crate) fn counted(self) -> Option<Spent> {
         let is_over = self.until.is_some_and(|until| until <= Instant::now());
         (!is_over).then_some(self.expected)
@@ -141,24 +141,24 @@ impl Default for MemoryLedger {
 }
 
 impl MemoryLedger {
-    /// A ledger without entries.
+    /// Creates a ledger without entries.
     pub fn new() -> MemoryLedger {
         MemoryLedger::default()
     }
 
-    /// The time after which the reservation of a request that has not ended is given back: an hour by
-    /// default. Choose more than the longest request takes, since others may use what was given back.
+    /// Sets the time after which the reservation of an unfinished request is released. The default
+    /// is an hour. Choose more than the longest request takes: others may use what is released.
     pub fn give_back_after(mut self, time: Duration) -> MemoryLedger {
         self.give_back_after = time;
         self
     }
 
-    /// Forgets the entries of all days before this one.
+    /// Removes the entries of all days before this one.
     pub fn forget_before(&self, day: Day) {
         self.lock().retain(|account, _| account.day >= day);
     }
 
-    /// A test that panicked elsewhere says so by itself.
+    /// Ignores poisoning: a test that panicked reports it itself.
     fn lock(&self) -> MutexGuard<'_, Accounts> {
         self.accounts.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -1,5 +1,7 @@
 //! The nodes and flows that documents may use.
 
+mod provide;
+
 use std::any::type_name;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,15 +13,15 @@ use semver::Version;
 use crate::adapter::Adapter;
 use crate::provided::Provided;
 
-/// The nodes and flows that documents may use, by name. Made by [`registry!`](crate::registry!).
+/// The nodes and flows that documents may use, by name. Created by [`registry!`](crate::registry!).
 ///
 /// A registry is a value: a program can have several, and two of them share nothing.
 ///
 /// # Flows
 ///
 /// A document names a flow of the registry like a node: `{ type: Exam, id: exam }`. It runs as if
-/// its document stood there as `internalFlow`, so its nodes have to be in the registry as well. What
-/// is missing is reported when a document that uses the flow is loaded.
+/// its document were there as `internalFlow`, so its nodes have to be in the registry as well.
+/// Missing nodes are reported when a document that uses the flow is loaded.
 ///
 /// # Versions
 ///
@@ -30,8 +32,8 @@ use crate::provided::Provided;
 ///
 /// # Changes
 ///
-/// Additions take a registry by value. So what is shared, as `&Registry` or `Arc<Registry>`, is
-/// final, and a clone of it can be added to. A clone shares the nodes and costs little.
+/// Additions take a registry by value. A shared registry (`&Registry` or `Arc<Registry>`) is
+/// therefore final, but a clone of it can be extended. A clone shares the nodes and costs little.
 ///
 /// # Examples
 ///
@@ -77,7 +79,7 @@ use crate::provided::Provided;
 #[derive(Debug, Clone, Default)]
 pub struct Registry {
     entries: BTreeMap<String, Vec<Entry>>,
-    /// What the values of nodes can take from the program.
+    /// Values that the program provides to nodes.
     pub(crate) provided: Arc<Provided>,
     /// The functions that decide about attempts.
     decisions: Arc<BTreeMap<String, Decision>>,
@@ -96,33 +98,33 @@ pub(crate) struct Entry {
     pub(crate) item: Item,
 }
 
-/// What a name stands for.
+/// The item that a name stands for.
 #[derive(Debug, Clone)]
 pub(crate) enum Item {
     Node(Arc<Adapter>),
     Flow(Arc<FlowDocument>),
 }
 
-/// Why a document does not get what it names.
+/// The reasons why a name in a document is not found.
 pub(crate) enum Unfound<'r> {
-    /// There is nothing of this name.
+    /// No entry has this name.
     Name,
-    /// There are several without a version: these are their full paths.
+    /// Several entries without a version have this name: these are their full paths.
     Several(Vec<&'static str>),
-    /// There is no such version of the name, but these.
+    /// The name has no such version, but these.
     Version(Vec<&'r Version>),
-    /// The text behind the `@` is not a version.
+    /// The text after the `@` is not a version.
     NotAVersion,
 }
 
 impl Registry {
-    /// An empty registry.
+    /// Creates an empty registry.
     pub fn new() -> Self {
         Registry::default()
     }
 
-    /// Adds the nodes and flows of another registry, and what it provides. What is here already, in the
-    /// same version or with the same full path, is replaced; so is a dependency of the same name.
+    /// Adds the nodes and flows of another registry, and the values that it provides. An entry with
+    /// the same version or the same full path is replaced, as is a dependency of the same name.
     #[must_use]
     pub fn with(mut self, other: Registry) -> Self {
         for entry in other.entries.into_values().flatten() {
@@ -138,11 +140,11 @@ impl Registry {
         self
     }
 
-    /// Adds a function that decides whether another attempt follows a failure, under the name by
-    /// which documents know it. It replaces another one of this name.
+    /// Adds a function that decides whether another attempt follows a failure, under its name in
+    /// documents. It replaces any other function of this name.
     ///
-    /// What `#[node(retry(…, if = …))]` names needs no entry: it comes with the node. If the flow
-    /// names the same function in its settings, that of the node is meant.
+    /// The function in `#[node(retry(…, if = …))]` needs no entry: it comes with the node. If the
+    /// flow names the same function in its settings, the node's function is used.
     ///
     /// # Examples
     ///
@@ -204,11 +206,11 @@ impl Registry {
         self.decisions.keys().map(String::as_str)
     }
 
-    /// Adds a flow as a document, under its name (or if it has none, under its namespace). It
-    /// replaces what is registered there without a version.
+    /// Adds a flow as a document, under its name, or under its namespace if it has no name. It
+    /// replaces an entry of this name without a version.
     ///
-    /// Whether the flow is sound is checked when a document that uses it is loaded. So flows can be
-    /// added in any order.
+    /// The flow is checked when a document that uses it is loaded. Flows can therefore be added in
+    /// any order.
     ///
     /// # Examples
     ///
@@ -259,14 +261,14 @@ impl Registry {
         self
     }
 
-    /// Adds a flow as a document, as this version of its name: as [`with_flow`](Self::with_flow).
+    /// Adds a flow as a document, as this version of its name, like [`with_flow`](Self::with_flow).
     #[must_use]
     pub fn with_flow_version(mut self, flow: FlowDocument, version: Version) -> Self {
         self.add(Entry::document(flow, Some(version)));
         self
     }
 
-    /// The names of its nodes and flows, sorted.
+    /// Returns the names of its nodes and flows, sorted.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.entries.keys().map(String::as_str)
     }
@@ -312,7 +314,7 @@ impl Registry {
         named.push(entry);
     }
 
-    /// What a document names: by a name or a full path, and behind an `@` its version.
+    /// Finds the entry for a name or a full path, with an optional version after an `@`.
     pub(crate) fn find(&self, written: &str) -> Result<&Entry, Unfound<'_>> {
         let (name, version) = name_and_version(written);
         let has_path = |entry: &&Entry| entry.path == Some(name);
@@ -343,7 +345,7 @@ impl Registry {
         }
     }
 
-    /// The flow that a document names. `None` if the name stands for something else, or for nothing.
+    /// The flow that a document names. `None` if the name does not stand for a flow.
     pub(crate) fn find_flow(&self, written: &str) -> Option<&Arc<FlowDocument>> {
         match &self.find(written).ok()?.item {
             Item::Flow(flow) => Some(flow),
@@ -362,8 +364,8 @@ impl Entry {
         }
     }
 
-    /// Returns true if it takes the place of another entry of its name. Without versions, two items
-    /// of the program are told apart by their paths.
+    /// Returns `true` if it replaces another entry of its name. Without versions, the paths of two
+    /// items of the program distinguish them.
     fn replaces(&self, other: &Entry) -> bool {
         let both_have_paths = self.path.is_some() && other.path.is_some();
         let are_told_apart = self.version.is_none() && both_have_paths && self.path != other.path;
@@ -371,7 +373,7 @@ impl Entry {
     }
 }
 
-/// A name in a document, and the version that it asks for.
+/// Splits a name in a document from the requested version.
 pub(crate) fn name_and_version(written: &str) -> (&str, Option<&str>) {
     match written.split_once('@') {
         Some((name, version)) => (name, Some(version)),

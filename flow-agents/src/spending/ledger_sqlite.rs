@@ -1,4 +1,4 @@
-//! What owners spend, in an SQLite file.
+//! The spending of owners in an SQLite file.
 
 use std::fmt;
 use std::path::Path;
@@ -7,11 +7,11 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use rusqlite::{OptionalExtension as _, Row, Transaction, params};
 
-use crate::limits::account::{Account, Day};
-use crate::limits::budget::{Budget, Spent};
-use crate::limits::error::BudgetError;
-use crate::limits::ledger::{GIVEN_BACK_AFTER, Ledger};
-use crate::limits::money::Money;
+use crate::spending::account::{Account, Day};
+use crate::spending::budget::{Budget, Spent};
+use crate::spending::error::BudgetError;
+use crate::spending::ledger::{GIVEN_BACK_AFTER, Ledger};
+use crate::spending::money::Money;
 use crate::sqlite::{Failure, Layout, SqliteFile};
 use crate::usage::Usage;
 
@@ -32,7 +32,7 @@ const LAYOUT: Layout = Layout {
             PRIMARY KEY (owner, day, entry)
         ) STRICT, WITHOUT ROWID;
     ",
-    // A reservation is deleted by whatever is written into its entry, also by an earlier program.
+    // Every write to an entry deletes its reservation, even by an earlier version of the program.
     added: "
         CREATE TABLE IF NOT EXISTS reservations (
             owner TEXT NOT NULL,
@@ -63,7 +63,7 @@ const WRITTEN: &str = "
     FROM entries WHERE owner = ?1 AND day = ?2 AND entry = ?3
 ";
 
-/// The entries whose reservations are over have what their requests used before, or nothing.
+/// Resets entries with expired reservations to the earlier use of their requests, or removes them.
 const GIVE_BACK: [&str; 3] = [
     "DELETE FROM entries WHERE EXISTS (
         SELECT 1 FROM reservations r
@@ -77,7 +77,7 @@ const GIVE_BACK: [&str; 3] = [
     "DELETE FROM reservations WHERE until_milliseconds <= ?1",
 ];
 
-/// What the request of an entry used before it was reserved.
+/// Selects the use of an entry before it was reserved.
 const SETTLED: &str = "
     SELECT calls, input_tokens, cached_input_tokens, output_tokens, money_billionths, time_nanoseconds
     FROM reservations WHERE owner = ?1 AND day = ?2 AND entry = ?3
@@ -85,13 +85,12 @@ const SETTLED: &str = "
 
 /// A [`Ledger`] in an SQLite file, which several processes may have open.
 ///
-/// What is written is on the disk before a request is made, and before its answer is passed on. Calls wait
-/// for the disk on tokio's threads for blocking work, so that they need a runtime of tokio. A process
-/// waits up to five seconds for another one that writes. A call reads all entries of the owner and
-/// the day.
+/// Each write is on disk before a request is made, and before its answer is passed on. Calls wait
+/// for the disk on tokio's blocking threads, so they need a tokio runtime. A process waits up to
+/// five seconds for another one that writes. A call reads all entries of the owner and the day.
 ///
-/// A reservation is given back an hour after it was made, by the clock of the system, unless
-/// [`give_back_after`](SqliteLedger::give_back_after) says otherwise.
+/// A reservation is released an hour after it was made, by the system clock, or after
+/// [`give_back_after`](SqliteLedger::give_back_after).
 ///
 /// # Examples
 /// ```
@@ -124,11 +123,11 @@ impl fmt::Debug for SqliteLedger {
 }
 
 impl SqliteLedger {
-    /// Opens a file, which is created if it does not exist. Waits for the disk.
+    /// Opens a file, and creates it if it does not exist. Waits for the disk.
     ///
     /// # Errors
-    /// [`BudgetError::Ledger`] if the file cannot be opened, is a database of something else, or comes from
-    /// a later version of this crate.
+    /// [`BudgetError::Ledger`] if the file cannot be opened, is another kind of database, or comes
+    /// from a later version of this crate.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteLedger, BudgetError> {
         let file = SqliteFile::open(path.as_ref(), &LAYOUT).map_err(failed)?;
         Ok(SqliteLedger {
@@ -138,14 +137,14 @@ impl SqliteLedger {
         })
     }
 
-    /// When a reservation is given back whose request has not ended: after an hour by default. Choose more
-    /// than the longest request takes, since another one may have what was given back.
+    /// Sets the time after which the reservation of an unfinished request is released. The default
+    /// is an hour. Choose more than the longest request takes: others may use what is released.
     pub fn give_back_after(mut self, time: Duration) -> SqliteLedger {
         self.give_back_after = time;
         self
     }
 
-    /// What tells the time. By default, the clock of the system.
+    /// Sets the clock. The default is the system clock.
     pub fn clock(mut self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> SqliteLedger {
         self.clock = Box::new(clock);
         self
@@ -163,7 +162,7 @@ impl SqliteLedger {
     /// [`BudgetError::Ledger`] if they cannot be removed.
     ///
     /// # Cancel safety
-    /// If it is dropped, they may be removed or not.
+    /// If it is dropped, they may or may not be removed.
     pub async fn forget_before(&self, day: Day) -> Result<(), BudgetError> {
         self.within(move |transaction| {
             for table in ["entries", "reservations"] {
@@ -192,7 +191,7 @@ fn milliseconds(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// Gives back the reservations that are over.
+/// Releases the reservations that are over.
 fn give_back(transaction: &Transaction<'_>, now: i64) -> Result<(), BudgetError> {
     for change in GIVE_BACK {
         let mut change = transaction.prepare_cached(change).map_err(failed)?;
@@ -201,7 +200,7 @@ fn give_back(transaction: &Transaction<'_>, now: i64) -> Result<(), BudgetError>
     Ok(())
 }
 
-/// Notes until when an entry is reserved that has just been written, and what its request used before.
+/// Records until when a new entry is reserved, and the earlier use of its request.
 fn note(
     transaction: &Transaction<'_>,
     account: &Account,
@@ -231,7 +230,7 @@ fn note(
     noted.map(drop).map_err(failed)
 }
 
-/// The earlier use of the request of an entry, if it has ended before.
+/// The earlier use of an entry's request, if it was settled before.
 fn settled(
     transaction: &Transaction<'_>,
     account: &Account,
@@ -247,7 +246,7 @@ fn settled(
     Ok(reserved.optional().map_err(failed)?.unwrap_or(written))
 }
 
-/// What an account has spent, one entry left out.
+/// The spending of an account, without one entry.
 fn spent(
     transaction: &Transaction<'_>,
     account: &Account,
@@ -259,7 +258,7 @@ fn spent(
     rows.sum::<Result<Spent, _>>().map_err(failed)
 }
 
-/// What an entry has, if there is one.
+/// The numbers of an entry, if it exists.
 fn written(
     transaction: &Transaction<'_>,
     account: &Account,

@@ -1,4 +1,4 @@
-//! Amounts of money, without the errors of floats.
+//! Amounts of money, without the rounding errors of floats.
 
 use std::fmt;
 use std::iter::Sum;
@@ -11,14 +11,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 /// The decimal places of an amount.
 const PLACES: usize = 9;
 
-/// The smallest parts of a whole one.
+/// The number of billionths in one unit.
 const ONE: u64 = 1_000_000_000;
 
 /// An amount of money, to a billionth of a unit of its currency. The currency is that of the
 /// [`Prices`](crate::Prices) from which the amount comes.
 ///
-/// It is written as a decimal number, and its JSON is such a text. A number is read as well. The
-/// largest amount is about 18 billion; a larger sum stays at it.
+/// Its text is a decimal number, and so is its JSON, as a string. A JSON number is accepted as
+/// well. The maximum is about 18 billion; a larger sum saturates.
 ///
 /// # Examples
 /// ```
@@ -39,7 +39,7 @@ pub struct Money {
 }
 
 impl Money {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Money = Money { billionths: 0 };
 
     /// An amount in billionths of a unit of its currency.
@@ -52,7 +52,7 @@ impl Money {
         self.billionths
     }
 
-    /// This amount so many times, divided by a million and rounded up.
+    /// This amount times a number, divided by a million and rounded up.
     pub(crate) fn per_million(self, times: u64) -> Money {
         let product = u128::from(self.billionths) * u128::from(times);
         let billionths = u64::try_from(product.div_ceil(1_000_000)).unwrap_or(u64::MAX);
@@ -93,7 +93,7 @@ impl fmt::Display for Money {
     }
 }
 
-/// A text is not an amount of money.
+/// The error for a text that is not an amount of money.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ParseMoneyError {
@@ -122,7 +122,7 @@ impl FromStr for Money {
         if places.len() > PLACES {
             return Err(ParseMoneyError::TooFine(text.to_owned()));
         }
-        // Digits only, so the one reason for which they are refused is their size.
+        // The text has only digits, so the only possible error is their number.
         let billionths = format!("{whole}{places:0<PLACES$}").parse();
         let billionths = billionths.map_err(|_| ParseMoneyError::TooLarge(text.to_owned()))?;
         Ok(Money { billionths })
@@ -163,7 +163,7 @@ impl Visitor<'_> for Amount {
         self.visit_str(&whole.to_string())
     }
 
-    /// The shortest text of a float is the one that stands in the file.
+    /// The shortest text of a float is the one written in the file.
     fn visit_f64<E: de::Error>(self, number: f64) -> Result<Money, E> {
         self.visit_str(&number.to_string())
     }

@@ -1,4 +1,4 @@
-//! Asks whoever the options of a run name.
+//! Questions to whoever the options of a run name.
 
 use std::fmt::Display;
 
@@ -7,16 +7,16 @@ use serde_json::Value;
 use crate::error::{BoxError, Failed, FlowError};
 use crate::node_error::{Failure, TimedOut};
 use crate::observer::EventKind;
-use crate::question::answer::{Question, QuestionType};
+use crate::question::{Question, QuestionType};
 use crate::run::Run;
 use crate::visit::Visit;
 
-/// Asks whoever the options of a run name: [`RunOptions::answer`](crate::RunOptions::answer).
+/// Asks whoever a run's options name: [`RunOptions::answer`](crate::RunOptions::answer).
 ///
 /// # Errors
 ///
-/// [`FlowError::Unanswered`] if there is nobody to ask, or if the answer is not of the type;
-/// [`FlowError::Node`] if there is none in time.
+/// [`FlowError::Unanswered`] if nobody can be asked, or if the answer is of another type;
+/// [`FlowError::Node`] if it does not come in time.
 pub async fn ask(
     run: &Run,
     visit: Visit<'_>,
@@ -55,7 +55,7 @@ pub async fn ask(
 }
 
 /// The error of a question whose answer is not of its type.
-pub(crate) fn of_another_type(visit: &Visit<'_>, error: &impl Display) -> Failed {
+pub(super) fn of_another_type(visit: &Visit<'_>, error: &impl Display) -> Failed {
     let error = format!("the answer is of another type: {error}");
     unanswered(visit, error.into())
 }

@@ -1,4 +1,4 @@
-//! How much may be spent on models, and what was spent.
+//! Budgets of models, and the spending that counts against them.
 
 use std::fmt;
 use std::iter::Sum;
@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::money::Money;
+use crate::spending::money::Money;
 use crate::usage::Usage;
 
-/// What was spent on models: a value that a flow can keep in its state.
+/// The spending on models: a value that a flow can keep in its state.
 ///
-/// In a durable run, the journal has it with the outcome of the step that wrote it: what was spent
-/// is counted once, however often the process crashes.
+/// In a durable run, the journal has it with the outcome of the step that wrote it. So it counts
+/// once, however often the process crashes.
 ///
 /// # Examples
 /// ```
@@ -32,26 +32,26 @@ use crate::usage::Usage;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Spent {
-    /// How often models were asked, answered or not. A request that a budget refuses asks none.
+    /// The number of requests, answered or not. A request that a budget refuses does not count.
     pub calls: u64,
     /// The tokens of the requests.
     pub usage: Usage,
-    /// What the tokens cost.
+    /// The cost of the tokens.
     pub money: Money,
-    /// How long models took to answer. The times of requests that ran at once are added. Of a stream, only the
-    /// waits for its parts count.
+    /// The time that models took to answer. The times of concurrent requests are added. For a
+    /// stream, only the waits for its parts count.
     pub time: Duration,
 }
 
 impl Spent {
-    /// Adds a request, with what it used and what that cost.
+    /// Adds a request, with its use and its cost.
     pub fn add(&mut self, usage: Usage, cost: Money) {
         self.calls = self.calls.saturating_add(1);
         self.usage += usage;
         self.money += cost;
     }
 
-    /// The larger ones of the numbers of both.
+    /// The maximum of each number of both.
     #[must_use]
     pub(crate) fn max(self, other: Spent) -> Spent {
         Spent {
@@ -91,16 +91,16 @@ impl fmt::Display for Spent {
     }
 }
 
-/// How much may be spent on models. A limit that is not set does not hold.
+/// The maximum spending on models. A limit that is not set does not apply.
 ///
-/// The tokens of an answer are known when it has come, so a model is asked as long as something is
-/// left of each limit. Until then, a request counts as one call that sends nothing and answers with
-/// [`max_tokens`](crate::Request::max_tokens), or with nothing if it does not have them. So requests can
-/// exceed a limit of tokens or money: one by what it uses itself, and several at once by what all of them
-/// send, and by their answers if they do not have `max_tokens`. A limit of time is exceeded by all
-/// requests that are under way. Only the number of calls is never exceeded.
+/// The tokens of an answer are known only after it, so a model is asked while something is left of
+/// each limit. Until then, a request counts as one call that sends nothing and answers with
+/// [`max_tokens`](crate::Request::max_tokens), or with nothing if they are not set. So requests can
+/// exceed a limit of tokens or money: a single request by its own use, concurrent requests by all
+/// they send, and by their answers without `max_tokens`. All requests under way can exceed a limit
+/// of time. The number of calls is never exceeded.
 ///
-/// What an [`Embedding`](crate::Embedding) uses is not counted.
+/// The use of an [`Embedding`](crate::Embedding) is not counted.
 ///
 /// # Examples
 /// ```
@@ -138,42 +138,42 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// A budget without limits.
+    /// Creates a budget without limits.
     pub fn new() -> Budget {
         Budget::default()
     }
 
-    /// How often models may be asked.
+    /// Limits the number of requests to models.
     pub fn calls(mut self, calls: u64) -> Budget {
         self.calls = Some(calls);
         self
     }
 
-    /// How many tokens may be sent.
+    /// Limits the number of tokens that are sent.
     pub fn input_tokens(mut self, tokens: u64) -> Budget {
         self.input_tokens = Some(tokens);
         self
     }
 
-    /// How many tokens answers may have.
+    /// Limits the number of tokens of answers.
     pub fn output_tokens(mut self, tokens: u64) -> Budget {
         self.output_tokens = Some(tokens);
         self
     }
 
-    /// How many tokens may be sent and answered together.
+    /// Limits the number of tokens, sent and answered together.
     pub fn tokens(mut self, tokens: u64) -> Budget {
         self.tokens = Some(tokens);
         self
     }
 
-    /// How much money may be spent, in the currency of the [`Prices`](crate::Prices).
+    /// Limits the money, in the currency of the [`Prices`](crate::Prices).
     pub fn money(mut self, money: Money) -> Budget {
         self.money = Some(money);
         self
     }
 
-    /// How long models may take to answer, all requests together.
+    /// Limits the time that models take to answer, all requests together.
     pub fn time(mut self, time: Duration) -> Budget {
         self.time = Some(time);
         self
@@ -190,10 +190,10 @@ impl Budget {
         self.limits_money() || tokens.iter().any(Option::is_some)
     }
 
-    /// Whether a model may be asked: something is left of each limit.
+    /// Checks that a model may be asked: something is left of each limit.
     ///
     /// # Errors
-    /// The first limit of which nothing is left, in the order of the fields of [`Limit`].
+    /// The first exhausted limit, in the order of the variants of [`Limit`].
     pub fn check(&self, spent: &Spent) -> Result<(), OverBudget> {
         let Usage {
             input_tokens: input,
@@ -227,17 +227,17 @@ fn reached<T: PartialOrd>(limit: Option<T>, spent: T) -> Option<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Limit {
-    /// So many calls.
+    /// The number of calls.
     Calls(u64),
-    /// So many tokens that are sent.
+    /// The number of tokens that are sent.
     InputTokens(u64),
-    /// So many tokens of answers.
+    /// The number of tokens of answers.
     OutputTokens(u64),
-    /// So many tokens of both.
+    /// The number of tokens of both.
     Tokens(u64),
-    /// So much money.
+    /// The amount of money.
     Money(Money),
-    /// So long.
+    /// The time.
     Time(Duration),
 }
 
@@ -254,13 +254,13 @@ impl fmt::Display for Limit {
     }
 }
 
-/// Nothing is left of a limit of a budget.
+/// A limit of a budget is exhausted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("nothing is left of a budget ({limit}); spent on models: {spent}")]
 #[non_exhaustive]
 pub struct OverBudget {
     /// The limit.
     pub limit: Limit,
-    /// What was spent.
+    /// The spending.
     pub spent: Spent,
 }
