@@ -36,7 +36,7 @@ macro_rules! probes {
     ($($yes:ident $no:ident $method:ident [$($bounds:tt)*];)*) => {$(
         /// Implemented if the type has this ability.
         pub trait $yes {
-            /// Returns [`Yes`].
+            /// Returns `Yes`.
             fn $method(&self) -> Yes {
                 Yes
             }
@@ -46,7 +46,7 @@ macro_rules! probes {
 
         /// Implemented if the type lacks this ability.
         pub trait $no {
-            /// Returns [`No`].
+            /// Returns `No`.
             fn $method(&self) -> No {
                 No
             }
@@ -71,7 +71,7 @@ probes! {
 /// Without the feature `schemars`, no type is known to have a schema.
 #[cfg(not(feature = "schemars"))]
 pub trait IsNotSchema {
-    /// Returns [`No`].
+    /// Returns `No`.
     fn __schema(&self) -> No {
         No
     }

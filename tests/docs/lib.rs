@@ -20,7 +20,7 @@ struct Workers;
 #[doc = include_str!("../../docs/from-langgraph.md")]
 struct FromLangGraph;
 
-/// `docs/from-pocketflow.md`
+/// `docs/pocketflow-programs.md`
 #[cfg(doctest)]
-#[doc = include_str!("../../docs/from-pocketflow.md")]
-struct FromPocketFlow;
+#[doc = include_str!("../../docs/pocketflow-programs.md")]
+struct PocketFlowPrograms;
