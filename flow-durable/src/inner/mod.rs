@@ -43,8 +43,7 @@ pub(crate) use claims::{FIRST_FENCE, UnusedClaim};
 pub(crate) use halts::Look;
 pub(crate) use listen::Hints;
 pub(crate) use load::{
-    Loaded, WITHOUT_BLOBS, check_format, kept_elsewhere, loaded_visits, options_of,
-    records_since_snapshot,
+    Loaded, check_format, kept_elsewhere, loaded_visits, options_of, records_since_snapshot,
 };
 pub(crate) use marks::{Suspicion, halted, one_suspect};
 pub use recover::Recovered;
