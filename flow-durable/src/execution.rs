@@ -10,7 +10,8 @@ use flow_store::{
 use serde_json::Value;
 
 use super::error::RuntimeError;
-use super::events::{EventFilter, Events};
+use super::events::Events;
+use super::filter::EventFilter;
 use super::options::StoredOptions;
 use super::owned::Owned;
 use super::payload::WITHOUT_BLOBS;

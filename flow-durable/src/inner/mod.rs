@@ -28,9 +28,9 @@ use tokio_util::sync::CancellationToken;
 use uuid::{ContextV7, Uuid};
 
 use crate::clock::SetByStore;
+use crate::deltas::Deltas;
 use crate::driver::Signals;
 use crate::error::RuntimeError;
-use crate::events::Deltas;
 use crate::lease::Lease;
 use crate::options::RuntimeOptions;
 use crate::parts::flow_with_loop;
