@@ -45,7 +45,7 @@ pub(crate) use listen::Hints;
 pub(crate) use load::{
     Loaded, check_format, kept_elsewhere, loaded_visits, options_of, records_since_snapshot,
 };
-pub(crate) use marks::{Suspicion, halted, one_suspect};
+pub(crate) use marks::{halted, one_suspect};
 pub use recover::Recovered;
 pub(crate) use slots::{Slot, Slots};
 pub(crate) use tasks::{Alarm, Gone, Once};
