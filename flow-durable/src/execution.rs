@@ -10,10 +10,11 @@ use flow_store::{
 use serde_json::Value;
 
 use super::error::RuntimeError;
-use super::events::{EventFilter, Events};
-use super::inner::WITHOUT_BLOBS;
+use super::events::Events;
+use super::filter::EventFilter;
 use super::options::StoredOptions;
 use super::owned::Owned;
+use super::payload::WITHOUT_BLOBS;
 
 /// The text that is shown for a reason that is not in the store.
 const REASON_WITHOUT_BLOBS: &str = "the reason is kept as a blob, and this process has opened the \

@@ -9,9 +9,10 @@ use flow_store::{ExecutionId, Token};
 use serde_json::{Map, Value};
 
 use super::error::RuntimeError;
-use super::events::{EventFilter, Events};
+use super::events::Events;
 use super::execution::{Execution, OpenQuestion};
 use super::execution_state::ExecutionState;
+use super::filter::EventFilter;
 use super::listed::{ListOptions, Listed};
 use super::options::StartOptions;
 use super::runtime::Runtime;

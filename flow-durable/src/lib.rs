@@ -1,6 +1,7 @@
 #![doc = include_str!("../docs/durable.md")]
 
 mod clock;
+mod deltas;
 mod driver;
 mod engine;
 mod entry;
@@ -9,6 +10,7 @@ mod events;
 mod execution;
 mod execution_state;
 mod executions;
+mod filter;
 mod inner;
 mod journal;
 mod lease;
@@ -27,16 +29,17 @@ mod values;
 mod versions;
 mod writes;
 
+pub use deltas::DeltaContent;
 pub use engine::Durable;
 pub use entry::Payload;
 pub use error::{RuntimeError, StoreFailure};
 pub use events::{
-    DeltaContent, DeltaEvent, EventFilter, EventStatistics, Events, ExecutionEvent, InvalidPattern,
-    MissedDeltas, Pattern, RecordedEvent,
+    DeltaEvent, EventStatistics, Events, ExecutionEvent, MissedDeltas, RecordedEvent,
 };
 pub use execution::{Execution, OpenQuestion};
 pub use execution_state::{ExecutionState, StateChange, StateDiff, StateSource};
 pub use executions::Executions;
+pub use filter::{EventFilter, InvalidPattern, Pattern};
 pub use flow_store::{
     Append, Claim, Concurrency, Created, Damaged, DamagedRecord, EndIf, ExecutionId, InvalidId,
     JOURNAL_FORMAT, ListQuery, Logged, Mark, MemoryStore, PauseRow, PauseState, Record, RecordKind,

@@ -15,6 +15,10 @@ pub(crate) const VALUE_DEPTH: usize = 100;
 /// The maximum nesting depth of a payload that contains values. serde_json reads up to 127 levels.
 pub(crate) const PAYLOAD_DEPTH: usize = 120;
 
+/// The reason a value is not in the store.
+pub(crate) const WITHOUT_BLOBS: &str = "is kept as a blob, and this process has opened the store \
+     without its blobs: open it as the process that wrote it, with a `BlobStore`";
+
 /// Checks a text that serde_json has written.
 ///
 /// # Errors

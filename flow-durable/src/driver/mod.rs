@@ -4,6 +4,7 @@
 //! All of this is one task. The run waits for the store only where a step requires it; the records
 //! made meanwhile are written together.
 
+mod suspicion;
 mod waiting;
 mod writes;
 
@@ -25,10 +26,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::engine::Durable;
 use super::error::RuntimeError;
-use super::inner::Suspicion;
 use super::journal::Journal;
 use super::payload::{self, PAYLOAD_DEPTH};
 use super::replay::Unused;
+pub(crate) use suspicion::Suspicion;
 use waiting::{RunWaker, Waiting, claim_is_lost, look};
 
 /// The interval at which a busy run checks for answers from another process.

@@ -25,16 +25,15 @@ use serde_json::Value;
 
 use self::failures::caught;
 use self::spread::OfPart;
-use super::entry::{Kept, Payload};
+use super::entry::{Kept, Payload, Snapshot};
 use super::error::RuntimeError;
 use super::journal::{Journal, NewRecord};
 use super::payload::{self, VALUE_DEPTH};
 use super::replay::Outcome;
 
 pub(crate) use parts::{results_of, with_steps};
-pub(crate) use people::{Answered, Asked};
 pub(crate) use relay::Relay;
-pub(crate) use snapshot::{AtNode, Captured, Snapshot, Snapshots, UNFIT};
+pub(crate) use snapshot::{AtNode, Captured, Snapshots, UNFIT};
 pub(crate) use spread::{NewPart, PartResult, Parts, Spreads};
 
 /// The action of a node that failed.

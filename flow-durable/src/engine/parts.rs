@@ -4,7 +4,8 @@
 use flow_runtime::engine::{Failed, Frame, Saved, Spread};
 use serde_json::{Map, Value, json};
 
-use crate::engine::{Durable, Snapshot};
+use crate::engine::Durable;
+use crate::entry::Snapshot;
 use crate::parts::Division;
 
 /// The output with the number of steps that a part took. No key of a flow has this name.

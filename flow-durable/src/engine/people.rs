@@ -5,40 +5,13 @@ use std::time::Duration;
 use flow_runtime::engine::{Failed, Failure, Place, QuestionType, Visit};
 use flow_runtime::{FlowError, NodeError, TimedOut};
 use flow_store::{PauseRow, PauseState, RecordKind, Settlement, Token};
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use uuid::Uuid;
 
 use crate::engine::Durable;
+use crate::entry::{Answered, Asked};
 use crate::journal::{AskingGuard, NewRecord};
 use crate::replay::Outcome;
-
-/// The recorded outcome of a question.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Answered {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) answer: Option<Value>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) timed_out: bool,
-}
-
-/// The recorded question. It does not contain the token, because not everyone who may read a
-/// journal may answer.
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct Asked {
-    pub(crate) prompt: String,
-    pub(crate) expected: String,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) expires_ms: Option<u64>,
-    /// The JSON Schema of the answer, so that the question can be asked again without the flow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) schema: Option<Value>,
-    /// The reason the previous answer was refused. It was accepted by a process without the flow.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) refused: Option<String>,
-}
 
 /// A question to ask.
 struct ToAsk {

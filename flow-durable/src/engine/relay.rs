@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use flow_runtime::engine::Path;
 use flow_runtime::{Event, EventKind, Observer, RunId};
 
-use crate::events::{Chunks, Delta, DeltaContent, Emitter};
+use crate::deltas::{Chunks, Delta, DeltaContent, Emitter};
 use crate::journal::Journal;
 
 /// An event that is passed on when the records before it are stored.

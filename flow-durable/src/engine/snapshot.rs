@@ -8,29 +8,12 @@ use flow_runtime::FlowError;
 use flow_runtime::engine::{
     Failed, Frame, Hooks, Json, Saved, Scope, Spread, StateHooks, StoredState, Unstorable,
 };
-use serde::{Deserialize, Serialize};
 
 use crate::engine::Durable;
 use crate::engine::spread::Runs;
-use crate::journal::{Visits, name_of};
+use crate::entry::Snapshot;
+use crate::journal::name_of;
 use crate::payload::{self, PAYLOAD_DEPTH};
-
-/// The state of a flow before one of its nodes, from which a recovery begins.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-pub(crate) struct Snapshot {
-    /// The namespace of the flow.
-    pub(crate) namespace: String,
-    /// The node.
-    pub(crate) node: String,
-    /// The values by key.
-    pub(crate) state: serde_json::Map<String, serde_json::Value>,
-    /// The input of the run.
-    pub(crate) input: serde_json::Map<String, serde_json::Value>,
-    /// The number of visits to each node of the outermost flow.
-    pub(crate) visits: Visits,
-    /// The number of steps counted so far.
-    pub(crate) steps: u64,
-}
 
 /// The options for snapshots.
 #[derive(Debug, Clone, Copy)]

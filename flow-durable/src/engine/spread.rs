@@ -15,7 +15,8 @@ use futures_util::stream::FuturesUnordered;
 use serde_json::Value;
 use tokio::sync::Notify;
 
-use crate::engine::{Durable, Snapshot};
+use crate::engine::Durable;
+use crate::entry::Snapshot;
 use crate::error::RuntimeError;
 use crate::journal::{Journal, NewRecord};
 use crate::parts::{Division, Part};

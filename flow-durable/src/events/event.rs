@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+use crate::deltas::DeltaContent;
 use crate::entry::Payload;
 use crate::values::NodeValues;
 use flow_runtime::engine::NodePath;
@@ -29,7 +30,7 @@ pub enum ExecutionEvent {
 #[non_exhaustive]
 pub struct RecordedEvent {
     /// The position among the records of all executions, including those of other owners: see
-    /// [`EventFilter::from_offset`](super::EventFilter::from_offset).
+    /// [`EventFilter::from_offset`](crate::EventFilter::from_offset).
     pub offset: u64,
     /// The execution.
     pub execution: ExecutionId,
@@ -45,7 +46,7 @@ pub struct RecordedEvent {
     /// the execution.
     pub duration: Option<Duration>,
     /// The values that the node read or wrote, if the subscriber asked for them
-    /// ([`EventFilter::values`](super::EventFilter::values)).
+    /// ([`EventFilter::values`](crate::EventFilter::values)).
     pub values: Option<Box<NodeValues>>,
 }
 
@@ -71,34 +72,6 @@ pub struct DeltaEvent {
     pub at_ms: u64,
     /// The emitted content.
     pub content: DeltaContent,
-}
-
-/// The content that a node emitted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DeltaContent {
-    /// A part of its result, as text: [`Context::emit`](flow_runtime::Context::emit).
-    Text(String),
-    /// A part of its result, as JSON: [`Context::emit_json`](flow_runtime::Context::emit_json).
-    Value(Value),
-    /// The progress of the node: [`Context::progress`](flow_runtime::Context::progress).
-    Progress {
-        /// The amount that is done.
-        done: u64,
-        /// The total amount. `None` if it is not known.
-        of: Option<u64>,
-    },
-}
-
-impl DeltaContent {
-    /// The content as JSON: a text, any JSON, or an object with `done` and `of`.
-    pub fn to_json(&self) -> Value {
-        match self {
-            DeltaContent::Text(text) => text.as_str().into(),
-            DeltaContent::Value(value) => value.clone(),
-            DeltaContent::Progress { done, of } => json!({ "done": done, "of": of }),
-        }
-    }
 }
 
 /// Deltas that were dropped because the subscriber was slow.
@@ -207,7 +180,7 @@ impl ExecutionEvent {
     /// A node's `prep`, `exec` and `post` are one step, recorded as a whole, so `prep_complete`
     /// does not exist. `params`, `reads`, `items` (the number of a loop's items) and `writes` are
     /// present if the subscriber asks for them
-    /// ([`EventFilter::values`](super::EventFilter::values)). Each access has the `key` and the
+    /// ([`EventFilter::values`](crate::EventFilter::values)). Each access has the `key` and the
     /// `value`: a `summary`, `"missing"` or `"unknown"`. If a node inside a flow, a fork or a loop
     /// fails, its error comes first. The error of each flow, fork and loop around it follows.
     /// Errors are stored as texts: they have no `stack`, but the texts of their causes. Only the

@@ -1,12 +1,8 @@
 //! The events of executions: their journals as a stream.
 
-mod chunks;
-mod deltas;
 mod event;
 mod executions;
-mod filter;
 mod isolated;
-mod pattern;
 mod reader;
 mod statistics;
 mod structure;
@@ -22,15 +18,12 @@ use std::task::{Context, Poll};
 
 use futures_util::Stream;
 
-pub(crate) use chunks::Chunks;
-pub(crate) use deltas::{Delta, Deltas, Emitter};
-pub use event::{DeltaContent, DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
-pub use filter::EventFilter;
+pub use event::{DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
 pub(crate) use isolated::Isolated;
-pub use pattern::{InvalidPattern, Pattern};
 pub use statistics::EventStatistics;
 
 use super::error::RuntimeError;
+use super::filter::EventFilter;
 use super::owned::Owned;
 use reader::{Item, Reader};
 

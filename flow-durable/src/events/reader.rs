@@ -13,13 +13,12 @@ use std::time::Duration;
 use flow_store::{DamagedRecord, ExecutionId, Logged, StoreError};
 use futures_util::future::select;
 
-use super::deltas::{Listener, Waiting};
 use super::event::{DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
 use super::executions::{Described, Executions};
-use super::filter::EventFilter;
+use crate::deltas::{Delta, Listener, Waiting};
 use crate::entry::is_end;
 use crate::error::RuntimeError;
-use crate::events::deltas::Delta;
+use crate::filter::EventFilter;
 use crate::owned::Owned;
 use crate::values::NodeValues;
 

@@ -13,9 +13,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::as_part::as_part;
 use super::load::{Loaded, loaded_visits};
-use super::{ActiveRun, Inner, Slot, Suspicion, lock};
-use crate::driver::{Driven, Driver, Signals, Work};
-use crate::engine::{Durable, Relay, Snapshot, Snapshots, Spreads};
+use super::{ActiveRun, Inner, Slot, lock};
+use crate::driver::{Driven, Driver, Signals, Suspicion, Work};
+use crate::engine::{Durable, Relay, Snapshots, Spreads};
+use crate::entry::Snapshot;
 use crate::error::RuntimeError;
 use crate::journal::Journal;
 use crate::journal::transaction::RunTransactions;

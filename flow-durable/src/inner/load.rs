@@ -13,11 +13,10 @@ use flow_store::{
 use serde_json::{Map, Value};
 
 use super::{Inner, PAGE};
-use crate::engine::Snapshot;
-use crate::entry::Entry;
+use crate::entry::{Entry, Snapshot, Visits};
 use crate::error::RuntimeError;
-use crate::journal::Visits;
 use crate::options::StoredOptions;
+use crate::payload::WITHOUT_BLOBS;
 use crate::registered::{Registered, document};
 use crate::replay::is_awaited;
 use crate::steps::missing;
@@ -441,10 +440,6 @@ fn answered_elsewhere(pause: &PauseRow) -> Option<RuntimeError> {
         _ => None,
     }
 }
-
-/// The reason a value is not in the store.
-pub(crate) const WITHOUT_BLOBS: &str = "is kept as a blob, and this process has opened the store \
-     without its blobs: open it as the process that wrote it, with a `BlobStore`";
 
 /// The options of an execution. Errors name `path` as their place.
 ///

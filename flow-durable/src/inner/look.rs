@@ -12,8 +12,8 @@ use futures_util::FutureExt as _;
 use tokio::sync::Notify;
 use tokio::task::coop::unconstrained;
 
-use super::{Inner, Loaded, Suspicion, loaded_visits, lock};
-use crate::driver::{Driver, Signals, Work};
+use super::{Inner, Loaded, loaded_visits, lock};
+use crate::driver::{Driver, Signals, Suspicion, Work};
 use crate::engine::{Captured, Durable, Relay, Snapshots};
 use crate::error::RuntimeError;
 use crate::journal::Journal;

@@ -5,43 +5,18 @@
 //! afterwards. So an execution that was lost several times without a new record runs without others
 //! like it, until it has one. If the process is lost again, this execution is the cause.
 
-use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::sync::Arc;
 
 use flow_store::{ExecutionId, ListQuery, Mark, Row, Status, Store as _, TakeOvers};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 
 use super::{Inner, PAGE, lock};
+use crate::driver::Suspicion;
 use crate::error::RuntimeError;
 use crate::options::StoredOptions;
 
 /// The maximum size of a stored reason, in bytes.
 const REASON_BYTES: usize = 4096;
-
-/// The right to run an execution that may kill its process. It ends when this is dropped, when a
-/// record shows that the process survived, or after a while.
-#[derive(Debug, Default)]
-pub(crate) struct Suspicion(Option<Arc<Mutex<Option<OwnedSemaphorePermit>>>>);
-
-impl Suspicion {
-    /// A suspicion that ends after this time, so that a long run does not hold up the others.
-    fn lasting(permit: OwnedSemaphorePermit, at_most: Duration) -> Self {
-        let permit = Arc::new(Mutex::new(Some(permit)));
-        let held = Arc::downgrade(&permit);
-        tokio::spawn(async move {
-            tokio::time::sleep(at_most).await;
-            if let Some(held) = held.upgrade() {
-                lock(&held).take();
-            }
-        });
-        Suspicion(Some(permit))
-    }
-
-    /// Ends the suspicion, because there is a new record.
-    pub(crate) fn end(&mut self) {
-        self.0 = None;
-    }
-}
 
 /// Allows one suspect at a time.
 pub(crate) fn one_suspect() -> Arc<Semaphore> {

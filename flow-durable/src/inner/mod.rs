@@ -28,9 +28,9 @@ use tokio_util::sync::CancellationToken;
 use uuid::{ContextV7, Uuid};
 
 use crate::clock::SetByStore;
+use crate::deltas::Deltas;
 use crate::driver::Signals;
 use crate::error::RuntimeError;
-use crate::events::Deltas;
 use crate::lease::Lease;
 use crate::options::RuntimeOptions;
 use crate::parts::flow_with_loop;
@@ -43,10 +43,9 @@ pub(crate) use claims::{FIRST_FENCE, UnusedClaim};
 pub(crate) use halts::Look;
 pub(crate) use listen::Hints;
 pub(crate) use load::{
-    Loaded, WITHOUT_BLOBS, check_format, kept_elsewhere, loaded_visits, options_of,
-    records_since_snapshot,
+    Loaded, check_format, kept_elsewhere, loaded_visits, options_of, records_since_snapshot,
 };
-pub(crate) use marks::{Suspicion, halted, one_suspect};
+pub(crate) use marks::{halted, one_suspect};
 pub use recover::Recovered;
 pub(crate) use slots::{Slot, Slots};
 pub(crate) use tasks::{Alarm, Gone, Once};

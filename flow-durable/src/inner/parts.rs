@@ -10,13 +10,14 @@ use flow_store::{
 };
 use serde_json::{Map, Value};
 
-use super::load::{WITHOUT_BLOBS, input_in, kept_elsewhere, options_of, records_since_snapshot};
+use super::load::{input_in, kept_elsewhere, options_of, records_since_snapshot};
 use super::{Inner, lock};
 use crate::engine::{NewPart, PartResult, Parts, results_of};
 use crate::entry::Payload;
 use crate::error::RuntimeError;
 use crate::options::StoredOptions;
 use crate::parts::{Part, flow_of_parts, is_named_as_part_of};
+use crate::payload::WITHOUT_BLOBS;
 use crate::registered::hash_of;
 
 impl Parts for Inner {

@@ -9,7 +9,8 @@ use tokio::time::Instant;
 
 use super::listen::time_to_look;
 use super::slots::Slot;
-use super::{Inner, Look, Suspicion, lock};
+use super::{Inner, Look, lock};
+use crate::driver::Suspicion;
 use crate::error::RuntimeError;
 use crate::lease::Term;
 use crate::parts::flow_of_parts;

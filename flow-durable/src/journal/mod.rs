@@ -23,6 +23,7 @@ use flow_store::{
 };
 
 use super::clock::Clock;
+use super::entry::Visits;
 use super::error::RuntimeError;
 use super::lease::Lease;
 use super::payload;
@@ -34,7 +35,7 @@ use flow_runtime::NodeError;
 use flow_runtime::engine::Place;
 pub(crate) use questions::AskingGuard;
 use turns::Turns;
-pub(crate) use visits::{Visits, name_of};
+pub(crate) use visits::name_of;
 
 /// The journal of one execution, for its run in this process.
 pub(crate) struct Journal {

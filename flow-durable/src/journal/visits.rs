@@ -1,6 +1,5 @@
 //! The visits to nodes, and the history of an execution.
 
-use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
 
@@ -11,10 +10,8 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use tokio::time::Instant;
 
+use crate::entry::Visits;
 use crate::journal::{Journal, NewRecord};
-
-/// The number of visits to each node of a flow, by name.
-pub(crate) type Visits = BTreeMap<String, u32>;
 
 /// The history that a run asks for in places where it has no access to the engine.
 impl History for Journal {

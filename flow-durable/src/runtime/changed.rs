@@ -11,8 +11,8 @@ use flow_store::{ExecutionId, Record, RecordKind, Row};
 use serde_json::{Map, Value, json};
 
 use super::Runtime;
-use crate::engine::{Snapshot, UNFIT};
-use crate::entry::{Copied, is_end};
+use crate::engine::UNFIT;
+use crate::entry::{Copied, Snapshot, is_end};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::inner::Loaded;

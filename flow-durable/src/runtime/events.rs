@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 
 use crate::error::RuntimeError;
-use crate::events::{EventFilter, Events};
+use crate::events::Events;
+use crate::filter::EventFilter;
 use crate::runtime::Runtime;
 
 impl Runtime {

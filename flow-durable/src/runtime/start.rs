@@ -10,9 +10,10 @@ use flow_store::{
 use serde_json::Value;
 
 use super::Runtime;
+use crate::driver::Suspicion;
 use crate::error::RuntimeError;
 use crate::execution::Execution;
-use crate::inner::{FIRST_FENCE, Loaded, Slot, Suspicion, UnusedClaim};
+use crate::inner::{FIRST_FENCE, Loaded, Slot, UnusedClaim};
 use crate::options::StartOptions;
 use crate::payload::{self, VALUE_DEPTH};
 use crate::registered::{Registered, hash_of};

@@ -10,8 +10,8 @@ use flow_store::{ExecutionId, PauseRow, PauseState, Record, RecordKind, Row, Sta
 use serde_json::json;
 use uuid::Uuid;
 
-use crate::engine::{Asked, AtNode};
-use crate::entry::{Copied, Entry, Json, is_end};
+use crate::engine::AtNode;
+use crate::entry::{Asked, Copied, Entry, Json, is_end};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::inner::{Loaded, check_format, kept_elsewhere};

@@ -20,8 +20,7 @@ use flow_spec::{FlowDocument, NodeDocument};
 use flow_store::{ExecutionId, Record, RecordKind};
 use serde_json::{Map, Value, json};
 
-use crate::engine::Answered;
-use crate::entry::Entry;
+use crate::entry::{Answered, Entry};
 use crate::error::RuntimeError;
 
 pub use access::{AccessedValue, KeyAccess, NodeValues};

@@ -4,15 +4,19 @@
 //! So a run that emits a lot does not displace the deltas of other runs, and the number of deltas
 //! that a listener missed reveals nothing about runs that it may not see.
 
+mod chunks;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use flow_store::ExecutionId;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use super::event::DeltaContent;
-use super::filter::EventFilter;
+use crate::filter::EventFilter;
 use crate::owners::Owners;
+
+pub(crate) use chunks::Chunks;
 
 /// A part of a result, which is not stored.
 #[derive(Debug, Clone)]
@@ -27,6 +31,34 @@ pub(crate) struct Delta {
     pub(crate) next_seq: u64,
     pub(crate) at_ms: u64,
     pub(crate) content: DeltaContent,
+}
+
+/// The content that a node emitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum DeltaContent {
+    /// A part of its result, as text: [`Context::emit`](flow_runtime::Context::emit).
+    Text(String),
+    /// A part of its result, as JSON: [`Context::emit_json`](flow_runtime::Context::emit_json).
+    Value(Value),
+    /// The progress of the node: [`Context::progress`](flow_runtime::Context::progress).
+    Progress {
+        /// The amount that is done.
+        done: u64,
+        /// The total amount. `None` if it is not known.
+        of: Option<u64>,
+    },
+}
+
+impl DeltaContent {
+    /// The content as JSON: a text, any JSON, or an object with `done` and `of`.
+    pub fn to_json(&self) -> Value {
+        match self {
+            DeltaContent::Text(text) => text.as_str().into(),
+            DeltaContent::Value(value) => value.clone(),
+            DeltaContent::Progress { done, of } => json!({ "done": done, "of": of }),
+        }
+    }
 }
 
 /// The number of deltas that a slow listener may lag behind. Its filter limits their bytes.

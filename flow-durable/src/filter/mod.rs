@@ -1,8 +1,10 @@
 //! The filter for the events of a subscriber.
 
+mod pattern;
+
 use flow_store::{ExecutionId, Record, RecordKind};
 
-use super::pattern::{InvalidPattern, Pattern};
+pub use pattern::{InvalidPattern, Pattern};
 
 /// The number of bytes read ahead of a subscriber, unless the filter sets another.
 const READ_AHEAD: usize = 1024 * 1024;
@@ -26,15 +28,15 @@ const READ_AHEAD: usize = 1024 * 1024;
 #[derive(Debug, Clone)]
 #[must_use]
 pub struct EventFilter {
-    pub(super) execution: Option<ExecutionId>,
-    pub(super) kinds: Option<Vec<RecordKind>>,
-    pub(super) paths: Vec<Pattern>,
-    pub(super) after: Option<u64>,
-    pub(super) until_now: bool,
-    pub(super) deltas: bool,
-    pub(super) until_over: bool,
-    pub(super) values: bool,
-    pub(super) read_ahead_bytes: usize,
+    pub(crate) execution: Option<ExecutionId>,
+    kinds: Option<Vec<RecordKind>>,
+    paths: Vec<Pattern>,
+    pub(crate) after: Option<u64>,
+    pub(crate) until_now: bool,
+    pub(crate) deltas: bool,
+    pub(crate) until_over: bool,
+    pub(crate) values: bool,
+    pub(crate) read_ahead_bytes: usize,
 }
 
 impl Default for EventFilter {
@@ -113,7 +115,7 @@ impl EventFilter {
     }
 
     /// Adds values to the events, in short:
-    /// [`RecordedEvent::values`](super::RecordedEvent::values). These are a node's settings
+    /// [`RecordedEvent::values`](crate::RecordedEvent::values). These are a node's settings
     /// ([`NodeValues::params`](crate::NodeValues::params)), what it reads when it is reached and
     /// writes when it takes an action, and the number of a loop's items. They come from the
     /// structure of the flow and the records from the newest snapshot on, and cost the run nothing.
@@ -141,16 +143,16 @@ impl EventFilter {
         self
     }
 
-    pub(super) fn is_of(&self, execution: ExecutionId) -> bool {
+    pub(crate) fn is_of(&self, execution: ExecutionId) -> bool {
         self.execution.is_none_or(|of| of == execution)
     }
 
-    pub(super) fn allows(&self, record: &Record) -> bool {
+    pub(crate) fn allows(&self, record: &Record) -> bool {
         let kinds = self.kinds.as_ref();
         kinds.is_none_or(|kinds| kinds.contains(&record.kind)) && self.allows_path(&record.path)
     }
 
-    pub(super) fn allows_path(&self, path: &str) -> bool {
+    pub(crate) fn allows_path(&self, path: &str) -> bool {
         self.paths.is_empty() || self.paths.iter().any(|pattern| pattern.matches(path))
     }
 }

@@ -3,6 +3,8 @@
 //! An outcome can be large, and whoever follows a journal needs few of them. So an [`Entry`] knows what
 //! its payload is, and decodes it only when it is read.
 
+mod payloads;
+
 use std::any::type_name;
 use std::marker::PhantomData;
 
@@ -10,14 +12,13 @@ use flow_runtime::NodeError;
 use flow_spec::short_name;
 use flow_store::{ExecutionId, Record, RecordKind, is_blob_marker_of};
 use serde::de::{DeserializeOwned, IgnoredAny};
-use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::engine::{Answered, Asked, Snapshot};
 use crate::error::RuntimeError;
-use crate::inner::WITHOUT_BLOBS;
 use crate::parts::{Division, Part};
-use crate::payload;
+use crate::payload::{self, WITHOUT_BLOBS};
+
+pub(crate) use payloads::{Answered, Asked, Copied, Snapshot, Visits};
 
 /// A record, by its kind and with its payload as the type that the kind has.
 #[derive(Debug, Clone, Copy)]
@@ -117,18 +118,6 @@ pub(crate) fn is_end(kind: RecordKind) -> bool {
         kind,
         RecordKind::RunCompleted | RecordKind::RunFailed | RecordKind::RunCancelled
     )
-}
-
-/// The payload of a [`RunCopied`](RecordKind::RunCopied) record.
-#[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Copied {
-    /// The execution that was copied.
-    pub(crate) execution: ExecutionId,
-    /// The number of its last record that was copied.
-    pub(crate) seq: u64,
-    /// The values with which the copy continues instead of those of the original.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) values: Option<Map<String, Value>>,
 }
 
 /// The payload of a record, for programs that follow journals.

@@ -1,0 +1,66 @@
+//! The payloads of records that are objects.
+
+use std::collections::BTreeMap;
+
+use flow_store::ExecutionId;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// The payload of a [`RunCopied`](flow_store::RecordKind::RunCopied) record.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Copied {
+    /// The execution that was copied.
+    pub(crate) execution: ExecutionId,
+    /// The number of its last record that was copied.
+    pub(crate) seq: u64,
+    /// The values with which the copy continues instead of those of the original.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) values: Option<Map<String, Value>>,
+}
+
+/// The recorded outcome of a question.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Answered {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) answer: Option<Value>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) timed_out: bool,
+}
+
+/// The recorded question. It does not contain the token, because not everyone who may read a
+/// journal may answer.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Asked {
+    pub(crate) prompt: String,
+    pub(crate) expected: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expires_ms: Option<u64>,
+    /// The JSON Schema of the answer, so that the question can be asked again without the flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) schema: Option<Value>,
+    /// The reason the previous answer was refused. It was accepted by a process without the flow.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) refused: Option<String>,
+}
+
+/// The number of visits to each node of a flow, by name.
+pub(crate) type Visits = BTreeMap<String, u32>;
+
+/// The state of a flow before one of its nodes, from which a recovery begins.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Snapshot {
+    /// The namespace of the flow.
+    pub(crate) namespace: String,
+    /// The node.
+    pub(crate) node: String,
+    /// The values by key.
+    pub(crate) state: Map<String, Value>,
+    /// The input of the run.
+    pub(crate) input: Map<String, Value>,
+    /// The number of visits to each node of the outermost flow.
+    pub(crate) visits: Visits,
+    /// The number of steps counted so far.
+    pub(crate) steps: u64,
+}
