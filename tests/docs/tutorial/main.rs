@@ -1,6 +1,6 @@
 //! Follows `docs/tutorial.md` word for word, in an empty folder: makes the package, puts the items
 //! of each block into `src/main.rs`, runs the commands, and compares what they print. And makes the
-//! mistake that the README shows.
+//! mistake that the README shows, and draws its picture.
 
 // The page has the commands of a Unix shell.
 #![cfg(unix)]
@@ -12,6 +12,7 @@ mod terminal;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
+use std::process::Command;
 
 use page::Block;
 use program::Program;
@@ -62,7 +63,7 @@ fn word_for_word() {
 }
 
 #[test]
-fn the_mistake_in_the_readme() {
+fn the_mistake_and_the_picture_in_the_readme() {
     let repository = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let blocks = page::blocks(&repository.join("README.md"));
     let [program, message, ..] = &blocks[..] else {
@@ -84,5 +85,16 @@ fn the_mistake_in_the_readme() {
     terminal.follow(
         message.line,
         &format!("$ cargo run -q\n{}…\n", message.text),
+    );
+
+    fs::write(&source, &program.text).expect("the program can be written");
+    terminal.follow(program.line, "$ cargo run -q\n");
+    let mut draw = Command::new(flow_services::program("flow-cli", "cargo-flow"));
+    draw.args(["flow", "render", "--format", "svg"]);
+    let drawn = draw.arg(terminal.program("expense")).output();
+    let picture = fs::read_to_string(repository.join("docs/expense.svg")).expect("a picture");
+    assert_eq!(
+        String::from_utf8_lossy(&drawn.expect("it is drawn").stdout),
+        picture
     );
 }

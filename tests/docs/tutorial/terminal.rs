@@ -29,6 +29,11 @@ impl Terminal {
         &self.place
     }
 
+    /// The program of this name that its commands have built.
+    pub(crate) fn program(&self, name: &str) -> PathBuf {
+        target().join("debug").join(name)
+    }
+
     /// Runs the commands of the block that begins at this line of the page.
     pub(crate) fn follow(&mut self, line: usize, block: &str) {
         for command in block.split("$ ").skip(1) {
@@ -76,19 +81,22 @@ impl Terminal {
 
     /// Starts a command in a group of its own, which can be killed as a whole.
     fn start(&self, command: &str) -> Child {
-        let target = Path::new(env!("CARGO_TARGET_TMPDIR")).join("tutorial");
         let mut shell = Command::new("sh");
         shell
             .args(["-c", &format!("exec 2>&1; {command}")])
             .current_dir(&self.place);
         shell
-            .env("CARGO_TARGET_DIR", target)
+            .env("CARGO_TARGET_DIR", target())
             .env("CARGO_NET_OFFLINE", "true")
             .env("CARGO_TERM_COLOR", "never")
             .env("CARGO_PROFILE_DEV_DEBUG", "0");
         shell.stdout(Stdio::piped()).process_group(0);
         shell.spawn().expect("a shell starts")
     }
+}
+
+fn target() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("tutorial")
 }
 
 fn kill(running: &Child) {
