@@ -1,5 +1,5 @@
-//! An agent with two tools: a model that looks up prices and computes, and is asked at most six times.
-//! What is wrong with a call, the model reads and corrects.
+//! An agent with two tools: its model looks up prices and computes, in at most six requests. It
+//! receives the errors of its calls, and corrects them.
 //!
 //! ```text
 //! cargo run --example agent

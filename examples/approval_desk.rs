@@ -1,6 +1,5 @@
-//! A desk for expense claims: small ones are paid at once, larger ones when somebody approves them,
-//! which may be days later. Each call is a separate process, and the state between calls is in an
-//! SQLite file.
+//! A desk for expense claims: small claims are paid at once, larger ones after an approval, perhaps
+//! days later. Each call is a separate process, and the state between calls is in an SQLite file.
 //!
 //! ```text
 //! cargo run --example approval_desk -- submit Ann 950 "a conference"
@@ -9,7 +8,7 @@
 //! cargo run --example approval_desk -- log 01a5…
 //! ```
 //!
-//! Without arguments it demonstrates all this with a file of its own.
+//! Without arguments, it demonstrates these calls with a temporary file.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -41,7 +40,7 @@ fn measure(amount: &u64) -> Size {
     }
 }
 
-/// What somebody at the desk decides.
+/// A decision at the desk.
 #[node(
     human = "Approve {amount} EUR for {employee}: {purpose}?",
     timeout = "14d"
@@ -52,8 +51,8 @@ enum Decision {
     Reject { reason: String },
 }
 
-/// Stands in for a bank. If the process dies before the receipt is recorded, the transfer is made
-/// again with the same reference, by which a bank recognises that it has seen it before.
+/// Stands in for a bank. If the process dies before the receipt is recorded, the transfer is
+/// repeated with the same reference, so that a bank recognises the repetition.
 #[node(writes = receipt)]
 fn pay(cx: &Context, amount: &u64, employee: &str) -> String {
     let reference = cx.step_id();
@@ -79,7 +78,7 @@ fn tell_late(employee: &str, purpose: &str) -> String {
 }
 
 flow! {
-    /// Pays an expense claim, after a look at it if it is large.
+    /// Pays an expense claim, after an approval if it is large.
     ExpenseClaim(employee: String, amount: u64, purpose: String) -> (
         receipt: Option<String>,
         message: String,
@@ -98,7 +97,7 @@ flow! {
 #[derive(Parser)]
 #[command(name = "approval_desk")]
 struct Arguments {
-    /// Where the claims are kept
+    /// The file with the claims
     #[arg(long, global = true, default_value = "approval_desk.db")]
     file: PathBuf,
     #[command(subcommand)]
@@ -107,36 +106,36 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Hand in a claim
+    /// Submit a claim
     Submit {
         employee: String,
         /// In EUR
         #[arg(value_parser = clap::value_parser!(u64).range(1..))]
         amount: u64,
         purpose: String,
-        /// A name for the claim: to submit it again is to ask what became of it
+        /// A name for the claim: submitting it again shows its status
         #[arg(long)]
         id: Option<String>,
     },
-    /// All claims, the newest first
+    /// List all claims, the newest first
     List,
-    /// Say yes to a claim
+    /// Approve a claim
     Approve {
         execution: ExecutionId,
         #[arg(long, default_value = "")]
         comment: String,
     },
-    /// Say no to a claim
+    /// Reject a claim
     Reject {
         execution: ExecutionId,
         #[arg(long)]
         reason: String,
     },
-    /// What happened to a claim, a line for each record
+    /// Show the history of a claim, one line per record
     Log { execution: ExecutionId },
 }
 
-/// A runtime that knows the flow, after it has resumed what other processes left.
+/// Opens a runtime with the flow, and resumes the executions that other processes left.
 async fn open(file: &Path) -> Result<Runtime, Box<dyn Error>> {
     let runtime = Runtime::new(SqliteStore::open(file).await?);
     runtime.register(ExpenseClaim::new())?;
@@ -250,7 +249,7 @@ fn question(question: &OpenQuestion) -> String {
     format!("{}{}", question.prompt(), left.unwrap_or_default())
 }
 
-/// The time between two moments, in the largest unit of which there is at least one.
+/// The time between two moments, in the largest unit that fits at least once.
 fn since(from: SystemTime, to: SystemTime) -> String {
     let time = to.duration_since(from).unwrap_or(Duration::ZERO).as_secs();
     match time {
@@ -261,7 +260,7 @@ fn since(from: SystemTime, to: SystemTime) -> String {
     }
 }
 
-/// Calls this program again and again.
+/// Calls this program repeatedly.
 fn demonstrate() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let call = |arguments: &[&str]| -> Result<String, Box<dyn Error>> {

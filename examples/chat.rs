@@ -1,5 +1,5 @@
-//! A conversation that is remembered: it is one execution in an SQLite file, which waits for what the person
-//! says next. After a restart, the program goes on where it was. When the conversation is long, its oldest
+//! A conversation that is remembered: one execution in an SQLite file, which waits for the person's
+//! next message. After a restart, the program resumes it. When the conversation is long, its oldest
 //! turns are summed up.
 //!
 //! ```text
@@ -23,10 +23,10 @@ use flow_runtime::prelude::*;
 use flow_sqlite::SqliteStore;
 use serde::{Deserialize, Serialize};
 
-/// How many tokens a conversation has before its oldest turns are summed up.
+/// The number of tokens above which the oldest turns of a conversation are summed up.
 const TOKENS: u64 = 4_000;
 
-/// What the person says next.
+/// The person's next message.
 #[node(human = "You: ")]
 #[derive(Serialize, Deserialize)]
 enum Says {
@@ -44,7 +44,7 @@ fn begin() -> Messages {
     messages
 }
 
-/// Adds what the person said.
+/// Adds the person's message.
 #[node(writes = messages)]
 fn hear(messages: Messages, text: String) -> Messages {
     let mut messages = messages;
@@ -64,14 +64,14 @@ flow! {
     }
 }
 
-/// What the person says: at the terminal, or as it is written down.
+/// The person, at the terminal or with scripted messages.
 enum Person {
     Terminal,
     Script(VecDeque<&'static str>),
 }
 
 impl Person {
-    /// The next line. `None` leaves the conversation as it is, for the next time.
+    /// Returns the next message, or `None` to leave the conversation for the next time.
     fn says(&mut self, prompt: &str) -> Result<Option<Says>, io::Error> {
         print!("{prompt}");
         io::stdout().flush()?;
@@ -91,7 +91,7 @@ impl Person {
     }
 }
 
-/// Goes on with the conversation in the file, or begins one.
+/// Resumes the conversation in the file, or begins one.
 async fn talk(
     file: &Path,
     model: Arc<dyn Model>,
@@ -128,7 +128,7 @@ async fn talk(
         let filter = EventFilter::new().execution(execution.id()).deltas();
         let mut events = runtime.events(filter).await?;
         execution = runtime.resume(question.token(), says).await?;
-        // The answer, while it comes, until the next question or the end.
+        // Streams the answer until the next question or the end.
         while let Some(event) = events.next().await.transpose()? {
             if event.path().is_some_and(|path| path.ends_with(".chat")) {
                 print!("{}", event.delta().unwrap_or_default());
@@ -151,7 +151,7 @@ async fn talk(
     Ok(execution)
 }
 
-/// What a model could say.
+/// Sample replies of a model.
 fn script() -> ScriptedModel {
     ScriptedModel::new()
         .text("Hello, Ann. What can I do for you?")

@@ -1,13 +1,13 @@
 //! A program that kills itself in the middle of a fork, at the worst moment: the card has been
-//! charged, but this is not recorded yet. Started again, it continues. Recorded steps are not
-//! repeated; the charge is repeated with the same key, by which the bank recognises it.
+//! charged, but this is not recorded yet. Started again, it resumes. Recorded steps are not
+//! repeated. The charge is repeated with the same key, so the bank recognises it.
 //!
 //! ```text
 //! cargo run --example crash -- run order.db   # killed
-//! cargo run --example crash -- run order.db   # goes on
+//! cargo run --example crash -- run order.db   # resumes
 //! ```
 //!
-//! Without arguments it starts itself twice in this way.
+//! Without arguments, it starts itself twice in this way.
 
 use std::error::Error;
 use std::io::{self, Write as _};
@@ -33,10 +33,10 @@ fn reserve(item: &str) -> String {
     "B7".to_owned()
 }
 
-/// The card is charged by a bank that keeps a ledger.
+/// The bank that charges the card, and keeps a ledger.
 struct Charge {
     ledger: PathBuf,
-    /// Only in the first process: dies when the other branch is recorded.
+    /// Set only in the first process, which dies when the other branch is recorded.
     dies: Option<watch::Receiver<bool>>,
 }
 
@@ -56,7 +56,7 @@ impl Charge {
             writeln!(ledger, "{key} {price}")?;
         }
         if let Some(mut reserved) = self.dies.clone() {
-            // It fails if the sender is gone, and then it is time to die as well.
+            // An error means that the sender is gone: then it is time to die as well.
             let _ = reserved.wait_for(|reserved| *reserved).await;
             kill_this_process()?;
         }
@@ -107,7 +107,7 @@ async fn order(file: &Path) -> Result<(), Box<dyn Error>> {
         dies: is_new.then_some(reserved),
     };
 
-    // Another process waits this long before it takes over what this one has left.
+    // Another process waits this long before it takes over the executions of this one.
     let options = RuntimeOptions::new()
         .lease(Duration::from_secs(1))
         .observer(Arc::new(Reserved(sender)));
@@ -128,7 +128,7 @@ async fn order(file: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Starts this program with a new file, and then again with the file that the first process left.
+/// Starts this program with a new file, and then again with the file of the first process.
 fn crash_and_go_on() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;
     let file = folder.path().join("order.db");
@@ -141,7 +141,7 @@ fn crash_and_go_on() -> Result<(), Box<dyn Error>> {
         let text = String::from_utf8(output.stdout)?;
         print!("{text}{}", String::from_utf8(output.stderr)?);
         println!("  {}", output.status);
-        // A process that was ended by a signal has no exit code.
+        // A process that a signal ended has no exit code.
         Ok((output.status.code().is_none(), text))
     };
 

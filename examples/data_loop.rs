@@ -76,8 +76,8 @@ enum RowError {
     Impossible(f64, String),
 }
 
-/// Stands in for a service that knows the sensors of the stations: that of the summit reads half a
-/// degree too low.
+/// Stands in for a service that knows the sensors of the stations: the sensor of the summit reads
+/// half a degree too low.
 #[node]
 async fn correct(row: &str) -> Result<Reading, RowError> {
     let malformed = || RowError::Malformed(row.to_owned());

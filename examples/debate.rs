@@ -1,5 +1,5 @@
-//! A debate: two advocates speak in turn, each knowing what was said before, and a judge decides. Each
-//! of the three can have a model of its own.
+//! A debate: two advocates speak in turn, each with the speeches so far, and a judge decides. Each
+//! of the three can have its own model.
 //!
 //! ```text
 //! cargo run --example debate
@@ -29,7 +29,7 @@ enum Side {
     Against,
 }
 
-/// The debate so far, as a model reads it.
+/// The debate so far, as text for a model.
 fn minutes(claim: &str, speeches: &[Speech]) -> String {
     let lines = speeches
         .iter()
@@ -71,12 +71,12 @@ impl Advocate {
     }
 }
 
-/// What the judge says.
+/// The judgement.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 struct Judgement {
-    /// What decided.
+    /// The decisive argument.
     reason: String,
-    /// Who has argued better.
+    /// The side that argued better.
     winner: Side,
 }
 
@@ -84,7 +84,7 @@ struct Judge {
     model: Arc<dyn Model>,
 }
 
-/// Decides who has argued better.
+/// Decides which side argued better.
 #[node(writes = judgement)]
 impl Judge {
     async fn exec(&self, claim: &str, speeches: &[Speech]) -> Result<Judgement, AskError> {
@@ -113,7 +113,7 @@ flow! {
     }
 }
 
-/// What a model could say: both sides in turn, and then the judge.
+/// Sample replies of a model: both sides in turn, and then the judge.
 fn script() -> ScriptedModel {
     ScriptedModel::new()
         .text("Fewer meetings leave more time to think.")

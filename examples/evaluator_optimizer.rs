@@ -15,7 +15,7 @@ const TEXTS: [&str; 2] = [
     "Actually, we basically just really need to utilize and leverage a very quite good plan.",
 ];
 
-/// Words that say little, and what to write instead.
+/// Words that say little, and their replacements.
 const WORDY: [(&str, &str); 8] = [
     ("utilize", "use"),
     ("leverage", "apply"),
@@ -59,7 +59,7 @@ fn better_word(word: &str) -> Option<(String, String)> {
     Some((word.to_owned(), better.to_string()))
 }
 
-/// Stands in for a model that writes: it does what the judge found.
+/// Stands in for a model that writes: it follows the judge.
 #[node(writes(text, earlier))]
 fn improve(
     text: String,

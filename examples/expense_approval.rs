@@ -1,5 +1,5 @@
 //! Expense claims are reviewed, sent back until they can be decided, and paid.
-//! A payment that fails is not the end of the run: an `"error"` edge hands the claim to a clerk.
+//! A failed payment does not end the run: an `"error"` edge hands the claim to a clerk.
 //!
 //! ```text
 //! cargo run --example expense_approval -- claims.json
@@ -33,7 +33,7 @@ struct Claim {
     account: Option<String>,
     #[serde(flatten)]
     draft: Draft,
-    /// What the employee hands in when asked to revise.
+    /// The drafts that the employee submits when asked to revise.
     #[serde(default)]
     revisions: VecDeque<Draft>,
 }
@@ -45,7 +45,7 @@ struct Draft {
     receipt: bool,
 }
 
-/// What a reviewer can decide.
+/// A decision of the reviewer.
 #[derive(Action)]
 enum Verdict {
     Approved { amount: u64 },
@@ -70,7 +70,7 @@ fn review(claim: &Claim, policy: &Policy) -> Verdict {
     Verdict::NeedsRevision { feedback }
 }
 
-/// How the employee answers to feedback.
+/// The employee's response to feedback.
 #[derive(Action)]
 enum Revision {
     Revised { claim: Claim },
@@ -120,7 +120,7 @@ flow! {
     }
 }
 
-/// The nodes that a run went through.
+/// The nodes that a run visited.
 #[derive(Default)]
 struct Trail(Mutex<Vec<String>>);
 

@@ -1,6 +1,6 @@
 //! A flow in a YAML file is edited while the program serves executions of it. New executions follow
-//! the edit. One that has waited for a person since before the edit finishes on its version. A broken
-//! edit is reported with its line, and changes nothing.
+//! the edit. An execution from before the edit finishes on its version. A broken edit is reported
+//! with its line, and changes nothing.
 //!
 //! The program edits a copy of `examples/data/claim.yaml` itself, in a temporary folder.
 //!
@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 
-/// Up to which amount a claim is paid without a person. The document says it.
+/// The limit up to which a claim is paid without a person. The document sets it.
 #[derive(Deserialize)]
 struct Limit {
     most: u64,
@@ -61,19 +61,19 @@ async fn thank(receipt: String) -> String {
     format!("{receipt}, with thanks")
 }
 
-/// Everything that documents may use.
+/// The types and nodes that documents may use.
 fn nodes() -> Registry {
     registry![Limit, Approval, pay, thank]
 }
 
-/// Makes the flows of a folder those of the runtime, now and after each edit. Returns what happens.
+/// Serves the flows of a folder, now and after each edit. Returns a stream of the changes.
 fn serve(runtime: &Runtime, folder: &Path) -> io::Result<(Watch, UnboundedReceiver<String>)> {
     let (runtime, (told, news)) = (runtime.clone(), unbounded_channel());
     let folder = Folder::new(folder, nodes());
     let watch = folder.watch(move |reload| {
         for line in follow(&runtime, reload) {
             println!("{line}");
-            // Nobody listens any more when the program ends.
+            // Nobody listens when the program ends.
             let _ = told.send(line);
         }
     })?;
@@ -102,7 +102,7 @@ fn follow(runtime: &Runtime, reload: Reload) -> Vec<String> {
     lines
 }
 
-/// Starts an execution, which is paid or waits for a person.
+/// Starts an execution, which pays the claim or waits for a person.
 async fn claim(
     runtime: &Runtime,
     employee: &str,
@@ -120,7 +120,7 @@ fn receipt(execution: &Execution) -> Result<String, Box<dyn Error>> {
     Ok(receipt.to_owned())
 }
 
-/// Edits a file as editors do: the file of this name is the old one or the new one, never half of it.
+/// Edits a file as editors do, by replacing it: no reader sees half of it.
 fn edit(file: &Path, changes: &[(&str, &str)]) -> io::Result<()> {
     let mut text = fs::read_to_string(file)?;
     for (from, to) in changes {
@@ -178,7 +178,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let dan = claim(&runtime, "Dan", 50).await?;
     assert_eq!(receipt(&dan)?, "50 EUR for Dan, with thanks");
 
-    // Ann's claim has waited since the first version, in which nobody was thanked.
+    // Ann's claim has waited since the first version, which thanked nobody.
     let question = &ann.questions().await?[0];
     let ann = runtime.resume(question.token(), Approval::Granted).await?;
     assert_eq!(receipt(&ann.settled().await?)?, "300 EUR for Ann");

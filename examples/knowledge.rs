@@ -1,5 +1,5 @@
-//! Knowledge: three letters are read one after the other, and a question is answered from what they say. The
-//! last letter says that something in the first one is not true any more.
+//! Knowledge: three letters are read one after the other, and a question is answered from them. The
+//! last letter says that a fact in the first one is no longer true.
 //!
 //! ```text
 //! cargo run --example knowledge
@@ -47,7 +47,7 @@ fn answer(reply: Reply) -> String {
 }
 
 flow! {
-    /// Answers a question from what is known.
+    /// Answers a question from the knowledge.
     Answer(question: String) -> (recalled: Recalled, answer: String) {
         node recall: Recall;
         node chat: Chat;
@@ -55,10 +55,10 @@ flow! {
     }
 }
 
-/// What a model could say.
+/// Sample replies of a model.
 fn script() -> ScriptedModel {
     ScriptedModel::new()
-        // March: what the letter names, and what it says about that.
+        // March: the names in the letter, and the facts about them.
         .text(
             r#"[{ "name": "Ann Lee", "kind": "person", "summary": "" },
                 { "name": "Acme", "kind": "company", "summary": "It builds bridges." }]"#,
@@ -68,7 +68,7 @@ fn script() -> ScriptedModel {
                   "text": "Ann Lee works at Acme." }]"#,
         )
         .text(r#"[{ "fact": 1, "since": null, "until": null }]"#)
-        // May. Acme is known; what the letter says about it is compared with what is known.
+        // May. Acme is known, so the facts of the letter are compared with the known ones.
         .text(
             r#"[{ "name": "Acme", "kind": "company", "summary": "" },
                 { "name": "Elbe", "kind": "river", "summary": "" }]"#,

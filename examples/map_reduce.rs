@@ -1,5 +1,5 @@
 //! Map and reduce: counts the words of all text files of a directory. Reading and counting block,
-//! so they run on separate threads, four files at a time; the results are still in the order of the
+//! so they run on separate threads, four files at a time. The results are still in the order of the
 //! files.
 //!
 //! ```text
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 
 use flow_runtime::prelude::*;
 
-/// How often each word occurs.
+/// The number of occurrences of each word.
 type Counts = HashMap<String, usize>;
 
 #[derive(Debug, thiserror::Error)]

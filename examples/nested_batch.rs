@@ -54,7 +54,7 @@ fn average_grade(grades: &[u8]) -> f64 {
 }
 
 flow! {
-    /// Works out the average grade of a student.
+    /// Computes the average grade of a student.
     Student(line: String) -> (name: String, average: f64) {
         start >> parse_line >> average_grade >> end;
     }
@@ -81,7 +81,7 @@ fn average_of_class(students: &[StudentOutput]) -> f64 {
 }
 
 flow! {
-    /// Works out the average of a class: each student counts the same.
+    /// Computes the average of a class: each student counts the same.
     Class(file: PathBuf) -> (title: String, students: Vec<StudentOutput>, average: f64) {
         node students: for line in lines { Student };
 

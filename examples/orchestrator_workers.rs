@@ -1,6 +1,6 @@
 //! An orchestrator with workers: it plans tasks, gives each to the right worker, and stops when
-//! none is left. A worker may send work back. Together they find a heading for each paragraph of a
-//! text, all of them different.
+//! none is left. A worker may send work back. Together they find a different heading for each
+//! paragraph of a text.
 //!
 //! ```text
 //! cargo run --example orchestrator_workers -- notes.txt
@@ -24,12 +24,12 @@ const ARTICLE_HEADINGS: [&str; 5] = [
 #[derive(Default)]
 struct Section {
     paragraph: String,
-    /// Words that the section may be about, the best last.
+    /// Possible topics of the section, the best one last.
     terms: Vec<String>,
     heading: String,
 }
 
-/// The next task, and the section for which it is.
+/// The next task, and its section.
 #[derive(Action)]
 enum Task {
     Analyze { index: usize },

@@ -1,5 +1,5 @@
 //! Three flows of three nodes each, nested in one. A flow is a node like any other: it reads its
-//! inputs, writes its outputs, and its `end` labels are the actions by which the outer flow routes.
+//! inputs and writes its outputs. Its `end` labels are actions, which the outer flow routes.
 //!
 //! ```text
 //! cargo run --example order_pipeline
@@ -119,7 +119,7 @@ flow! {
     }
 }
 
-/// The paths of the nodes that a run went through, without those that are flows themselves.
+/// The paths of the nodes that a run visited, without those that are flows themselves.
 #[derive(Default)]
 struct Trail(Mutex<Vec<String>>);
 

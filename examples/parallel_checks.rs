@@ -1,6 +1,6 @@
-//! Checks that run at the same time: a post is published when its content and its safety are fine.
-//! One of the checks is a chain of two steps. If a check cannot be made at all, the others are
-//! dropped and a person has to look at the post.
+//! Checks that run at the same time: a post is published if its content and its safety are fine.
+//! One of the checks is a chain of two steps. If a check itself fails, the others are dropped, and
+//! a person reviews the post.
 //!
 //! ```text
 //! cargo run --example parallel_checks -- posts.json
@@ -35,7 +35,7 @@ async fn check_content(post: &Post) -> Objections {
     }
 }
 
-/// Stands in for a model that finds what nobody should be asked for.
+/// Stands in for a model that finds improper requests.
 #[node(writes = unsafe_content)]
 async fn check_safety(post: &Post) -> Objections {
     tokio::time::sleep(Duration::from_millis(20)).await;
@@ -59,7 +59,7 @@ fn find_links(post: &Post) -> Vec<String> {
         .collect()
 }
 
-/// Stands in for a service that knows bad hosts, and that does not always answer.
+/// Stands in for a service that knows bad hosts, and does not always answer.
 #[node(writes = bad_links, timeout = "50ms")]
 async fn look_up(hosts: &[String]) -> Objections {
     if hosts.iter().any(|host| host.starts_with("slow.")) {
@@ -104,7 +104,7 @@ flow! {
     }
 }
 
-/// Prints what happens to each node, as it happens.
+/// Prints the events of each node as they occur.
 struct Print;
 
 impl Observer for Print {

@@ -1,5 +1,5 @@
-//! Prompt chaining: each request to the model works on the answer to the one before, and a gate between them sends
-//! a poor outline back with feedback.
+//! Prompt chaining: each request to the model works on the previous answer. A gate between them
+//! sends a poor outline back with feedback.
 //!
 //! ```text
 //! cargo run --example prompt_chaining
@@ -15,7 +15,7 @@ use flow_runtime::prelude::*;
 const FEWEST_SECTIONS: usize = 3;
 const MOST_OUTLINES: u32 = 3;
 
-/// Asks for an outline, once more with what was wrong with the one before.
+/// Asks for an outline, with feedback on the previous one if it was refused.
 struct Outline {
     model: Arc<dyn Model>,
 }
@@ -37,7 +37,7 @@ impl Outline {
     }
 }
 
-/// Whether the chain goes on.
+/// The verdict on an outline.
 #[derive(Action)]
 enum Gate {
     Valid,
@@ -103,7 +103,7 @@ flow! {
     }
 }
 
-/// What a model could say that is lazy until it is asked again.
+/// Sample replies of a model that is lazy at first.
 fn script() -> ScriptedModel {
     ScriptedModel::new()
         .text(r#"["What is tea?", "How we came to tea"]"#)

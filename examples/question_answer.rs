@@ -1,5 +1,5 @@
-//! A question goes to a model and its answer comes back. The model is a field of the node, so that
-//! a real client can replace the stand-in.
+//! A question to a model, and its answer. The model is a field of the node, so that a real client
+//! can replace the stand-in.
 //!
 //! ```text
 //! cargo run --example question_answer -- "Why is the sky blue?"
@@ -11,7 +11,7 @@ use flow_runtime::prelude::*;
 
 const DEFAULT_QUESTION: &str = "In one sentence, what's the end of the universe?";
 
-/// Whatever answers a prompt.
+/// A model that answers prompts.
 trait Model: Send + Sync {
     fn complete(&self, prompt: &str) -> impl Future<Output = Result<String, ModelError>> + Send;
 }

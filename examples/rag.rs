@@ -1,14 +1,14 @@
-//! Answers from documents: the texts of a folder are split and kept with their vectors. Then a question is
-//! answered from the passages that are like it, with citations, and another one by an agent that searches by
-//! itself. What is written to the terminal comes as the model writes it.
+//! Answers from documents: the texts of a folder are split and stored with their vectors. The first
+//! question is answered from similar passages, with citations, and the second by an agent that
+//! searches by itself. The answers are streamed to the terminal.
 //!
 //! ```text
 //! cargo run --example rag
 //! cargo run --features genai --example rag -- --model ollama:qwen3:4b
 //! ```
 //!
-//! The vectors count words here, so that no model is needed for them. A real embedding is
-//! `GenAi::new("openai:text-embedding-3-small")`, and a file keeps the passages with `SqlitePassages`.
+//! The vectors count words here, so they need no model. A real embedding is
+//! `GenAi::new("openai:text-embedding-3-small")`. `SqlitePassages` keeps the passages in a file.
 
 use std::error::Error;
 use std::io::Write as _;
@@ -27,7 +27,7 @@ use serde_json::json;
 const QUESTION: &str = "Which lights does the pilot boat show at night?";
 const OF_AGENT: &str = "How many days after the storm began was it calm, according to the journal?";
 
-/// What a model could say.
+/// Sample replies of a model.
 fn script() -> ScriptedModel {
     ScriptedModel::new()
         .text("A white light over a red one [harbour_notice.txt#1].")
@@ -42,7 +42,7 @@ fn script() -> ScriptedModel {
         .text("Four days [lighthouse_log.txt#1].")
 }
 
-/// Keeps the documents of the folder.
+/// Stores the documents of the folder.
 async fn read(folder: &Path, passages: &Arc<MemoryPassages>) -> Result<usize, Box<dyn Error>> {
     let index = Index::builder()
         .split(Split::new().longest(400))
@@ -64,7 +64,7 @@ fn embedding() -> BagOfWords {
     BagOfWords::new(4096)
 }
 
-/// Writes what the model says to the terminal.
+/// Writes the model's text to the terminal.
 struct Show;
 
 impl Observer for Show {

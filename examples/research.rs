@@ -1,13 +1,14 @@
-//! Research: a question is broken into searches, what they find is read and noted, and as long as something is
-//! missing, more is searched for, at most three times. Then a report is written, with its sources.
+//! Research: a question is broken into searches, and notes are taken of their results. While
+//! something is missing, further searches follow, at most three times. Then a report is written,
+//! with its sources.
 //!
 //! ```text
 //! cargo run --example research
 //! cargo run --features genai --example research -- --model ollama:qwen3:4b
 //! ```
 //!
-//! It searches the texts of a folder. For the web, give `Library` a `Search` that asks the search engine of
-//! your choice.
+//! It searches the texts of a folder. For the web, give `Library` a `Search` that asks a search
+//! engine.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -29,10 +30,10 @@ struct Source {
     text: String,
 }
 
-/// Where is searched.
+/// A searchable collection.
 #[async_trait]
 trait Search: Send + Sync {
-    /// The sources about a topic, the best one first.
+    /// Returns the sources about a topic, the best one first.
     async fn search(&self, topic: &str) -> Result<Vec<Source>, std::io::Error>;
 }
 
@@ -81,7 +82,7 @@ struct Plan {
     model: Arc<dyn Model>,
 }
 
-/// Says what to search for.
+/// Names the topics to search for.
 #[node(writes = topics)]
 impl Plan {
     async fn exec(&self, question: &str) -> Result<Vec<String>, AskError> {
@@ -102,14 +103,14 @@ impl Library {
     }
 }
 
-/// What is known so far: each source that was read, and what it says about the question.
+/// The knowledge so far: the name of each source read, and a note of its relevant content.
 type Notes = Vec<(String, String)>;
 
 struct TakeNotes {
     model: Arc<dyn Model>,
 }
 
-/// Reads the sources that were not read before, and notes what they say.
+/// Reads the new sources, and notes what they say.
 #[node(writes = notes)]
 impl TakeNotes {
     async fn exec(
@@ -135,10 +136,10 @@ impl TakeNotes {
     }
 }
 
-/// What is missing.
+/// The missing knowledge.
 #[derive(Deserialize, JsonSchema)]
 struct Missing {
-    /// Topics to search for. None if the notes answer the question.
+    /// Topics to search for. Empty if the notes answer the question.
     topics: Vec<String>,
 }
 
@@ -152,7 +153,7 @@ struct Judge {
     model: Arc<dyn Model>,
 }
 
-/// Decides whether more has to be searched for, and counts how often it was.
+/// Decides whether a further search is needed, and counts the rounds.
 #[node(writes = rounds, actions = Judged)]
 impl Judge {
     async fn exec(
@@ -198,7 +199,7 @@ impl Write {
 }
 
 flow! {
-    /// Finds out.
+    /// Answers a question with a report.
     Research(question: String) -> (report: String, notes: Notes, rounds: u32) {
         node plan: Plan;
         node library: Library;
@@ -213,7 +214,7 @@ flow! {
     }
 }
 
-/// What a model could say.
+/// Sample replies of a model.
 fn script() -> ScriptedModel {
     ScriptedModel::new()
         .text(r#"["fog, bell, whistle, siren"]"#)

@@ -1,6 +1,6 @@
 //! A research agent of three levels: a flow whose only node is an agent. The agent searches,
 //! analyses and sums up, and its search is itself a flow. The program answers a question, and
-//! prints the flow as a tree and as JSON: with the values of its settings, but without its secret.
+//! prints the flow as a tree and as JSON, with the values of its settings, but without its secret.
 //!
 //! ```text
 //! cargo run --example research_agent
@@ -35,7 +35,7 @@ fn plan(question: &str) -> Vec<String> {
     telling.map(str::to_lowercase).collect()
 }
 
-/// Asks the catalog, as the video site's search would.
+/// Searches the catalog, like the search of a video site.
 #[derive(Params)]
 struct Catalog {
     limit: usize,
@@ -93,7 +93,7 @@ impl Analysis {
     }
 }
 
-/// Writes the answer, where a program with a language model would ask it.
+/// Writes the answer in place of a language model.
 #[derive(Params)]
 struct Summary {
     model: &'static str,

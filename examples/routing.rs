@@ -1,5 +1,5 @@
-//! Routing: a message is classified first, and each class has a node of its own. The findings of
-//! the classifier travel with the action, and can be read only where that action leads.
+//! Routing: a message is classified first, and each class has its own node. The findings of the
+//! classifier travel with the action, and only the nodes behind that action can read them.
 //!
 //! ```text
 //! cargo run --example routing -- "Order 4711 came broken, I want my money back"
@@ -16,7 +16,7 @@ const MESSAGES: [&str; 4] = [
     "Please refund me",
 ];
 
-/// What a message can be about.
+/// The class of a message.
 #[derive(Action)]
 enum Class {
     Refund { order: Option<u32> },

@@ -1,5 +1,5 @@
-//! Summaries of long texts: a file is read in parts of 10,000 characters, each part is summed up, and then the
-//! summaries of all parts. A folder is all of its files, and several folders are the files of each.
+//! Summaries of long texts: a file is read in parts of 10,000 characters, each part is summed up,
+//! and then the summaries of all parts. Folders are summed up file by file.
 //!
 //! ```text
 //! cargo run --example summaries
@@ -70,7 +70,7 @@ struct SumUpAll {
     model: Arc<dyn Model>,
 }
 
-/// Reduces: the summaries of all parts to one. That of a single part is the one already.
+/// Reduces: the summaries of all parts to one. The summary of a single part is used as it is.
 #[node(writes = summary)]
 impl SumUpAll {
     async fn exec(&self, summaries: Vec<String>) -> Result<String, ModelError> {
@@ -123,7 +123,7 @@ fn flow(model: &Arc<dyn Model>) -> SumUpFolders {
     SumUpFolders::builder().sum_up_folder(sum_up_folder).build()
 }
 
-/// What a model could say, of each text in turn.
+/// Sample replies of a model, for each text in turn.
 fn script() -> ScriptedModel {
     ScriptedModel::new()
         .text("How light stations were heard in fog before there was radar.")
@@ -161,7 +161,7 @@ mod law;
 mod tests {
     use super::*;
 
-    /// P-045: a large file in parts of 10,000 characters, files by their names, and folders by files.
+    /// P-045: a large file in parts of 10,000 characters, files by name, and folders by files.
     #[tokio::test]
     async fn a_large_file_is_summed_up_in_parts() {
         let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];

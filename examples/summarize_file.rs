@@ -1,5 +1,5 @@
 //! A summariser that is often busy: three attempts, and a fallback if none of them succeeds. Only
-//! `exec` is tried again; the result of `prep` is kept, and the fallback works with it.
+//! `exec` is retried. The result of `prep` is kept, also for the fallback.
 //!
 //! ```text
 //! cargo run --example summarize_file -- notes.txt
@@ -83,7 +83,7 @@ flow! {
     }
 }
 
-/// Prints what happens to each node, as it happens.
+/// Prints the events of each node as they occur.
 struct Print;
 
 impl Observer for Print {

@@ -1,5 +1,5 @@
-//! A supervisor of an agent: it reads each answer, and sends the agent back with what is wrong, at
-//! most twice. After the third answer that it refuses, the run ends.
+//! A supervisor of an agent: it reviews each answer, and sends the agent back with an objection, at
+//! most twice. The third refusal ends the run.
 //!
 //! ```text
 //! cargo run --example supervisor
@@ -31,12 +31,12 @@ fn handbook(
     }
 }
 
-/// What the supervisor thinks of an answer.
+/// The supervisor's review of an answer.
 #[derive(Deserialize, JsonSchema)]
 struct Review {
-    /// Whether the answer can be given to the person.
+    /// True if the answer can be given to the person.
     acceptable: bool,
-    /// What has to be better. Empty if it is acceptable.
+    /// The fault to correct. Empty if the answer is acceptable.
     objection: String,
 }
 
@@ -51,7 +51,7 @@ struct Supervisor {
     model: Arc<dyn Model>,
 }
 
-/// Reviews the answer, and counts how often.
+/// Reviews the answer, and counts the reviews.
 #[node(writes = reviews, actions = Decision)]
 impl Supervisor {
     async fn exec(
@@ -83,7 +83,7 @@ fn begin(question: &str) -> Messages {
     Messages::from_iter([Message::user(question)])
 }
 
-/// Tells the agent what the supervisor objects to.
+/// Tells the agent the supervisor's objection.
 #[node(writes = messages)]
 fn send_back(messages: Messages, objection: &str) -> Messages {
     let mut messages = messages;
@@ -107,7 +107,7 @@ flow! {
     }
 }
 
-/// What a model could say: the agent first, and then the supervisor, in turn.
+/// Sample replies of the agent and the supervisor, in turn.
 fn script() -> ScriptedModel {
     ScriptedModel::new()
         .calls([("handbook", json!({ "topic": "travel" }))])
@@ -139,7 +139,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         );
         let answer = "Second class, according to the handbook.";
         assert_eq!(output.answer.as_deref(), Some(answer));
-        // The agent is sent back with all that it knows: it does not look up anything again.
+        // The agent keeps its conversation, so it does not look up anything again.
         let told: Vec<String> = script.requests()[3]
             .messages
             .iter()

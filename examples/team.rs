@@ -1,5 +1,5 @@
-//! A team: a planner decides who works on a request. Two experts work on a technical one at the same time; about
-//! any other, a person gives advice. Then all that was said is summed up.
+//! A team: a planner decides who works on a request. Two experts work on a technical request at the
+//! same time. On any other, a person gives advice. Then the contributions are summed up.
 //!
 //! ```text
 //! cargo run --example team
@@ -14,7 +14,7 @@ use flow_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What kind of work a request is.
+/// The kind of work of a request.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
@@ -24,10 +24,10 @@ enum Kind {
     Other,
 }
 
-/// How to go about a request.
+/// A plan for a request.
 #[derive(Clone, Deserialize, JsonSchema)]
 struct Plan {
-    /// In one sentence.
+    /// The goal, in one sentence.
     goal: String,
     kind: Kind,
 }
@@ -36,7 +36,7 @@ struct Planner {
     model: Arc<dyn Model>,
 }
 
-/// Plans how to go about a request.
+/// Plans the work on a request.
 #[node(writes = plan)]
 impl Planner {
     async fn exec(&self, request: &str) -> Result<Plan, AskError> {
@@ -90,7 +90,7 @@ impl Tester {
     }
 }
 
-/// What a person says.
+/// The advice of a person.
 #[node(human = "What do you advise about: {request}?")]
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Advice {
@@ -101,7 +101,7 @@ struct Summary {
     model: Arc<dyn Model>,
 }
 
-/// Sums up what was said.
+/// Sums up the contributions.
 #[node(writes = summary)]
 impl Summary {
     async fn exec(
@@ -136,7 +136,7 @@ flow! {
     }
 }
 
-/// What a model could say.
+/// Sample replies of a model.
 fn script() -> ScriptedModel {
     ScriptedModel::new()
         .text(r#"{ "goal": "Exports are resumed after a crash.", "kind": "technical" }"#)
@@ -163,7 +163,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         "Set the price of the team plan",
     ] {
         println!("{request}:");
-        // A program in which people wait asks at the terminal, or keeps the question in a store.
+        // A real program asks at the terminal, or keeps the question in a store.
         let options = RunOptions::answer(|question: &flow_runtime::Question| {
             println!("  {}", question.prompt());
             let text = "Ask three customers first.".to_owned();

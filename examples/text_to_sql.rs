@@ -1,6 +1,6 @@
-//! Questions that a model answers in SQL: it reads the schema of an SQLite file, writes a query, and
-//! writes another one if SQLite refuses it. The file is opened for reading only, so that no query
-//! changes it, whatever the model writes.
+//! Questions that a model answers with SQL: it reads the schema of an SQLite file, writes a query,
+//! and corrects it if SQLite refuses it. The file is opened for reading only, so no query of the
+//! model can change it.
 //!
 //! ```text
 //! cargo run --example text_to_sql
@@ -24,7 +24,7 @@ fn open(file: &Path) -> rusqlite::Result<Connection> {
     Connection::open_with_flags(file, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// Reads how the tables were created.
+/// Reads the statements that created the tables.
 #[node(blocking)]
 fn schema(file: &Path) -> rusqlite::Result<String> {
     let connection = open(file)?;
@@ -52,7 +52,7 @@ struct WriteSql {
     model: Arc<dyn Model>,
 }
 
-/// Asks the model for a query, and tells it of those that were refused.
+/// Asks the model for a query, given those that were refused.
 #[node(writes = sql)]
 impl WriteSql {
     async fn exec(
@@ -149,8 +149,8 @@ const SHOP: &str = "
     INSERT INTO orders VALUES (1, 1, 30), (2, 2, 45), (3, 3, 5), (4, 1, 10);
 ";
 
-/// What a model could say: a column that does not exist, something that is not a question, and then
-/// the right query.
+/// Sample replies of a model: a column that does not exist, a statement that is not a query, and
+/// then the right query.
 fn script() -> ScriptedModel {
     let right = "SELECT city, sum(euros) FROM orders JOIN customers ON customers.id = customer_id \
                  GROUP BY city ORDER BY 2 DESC";

@@ -1,5 +1,5 @@
-//! A flow in a YAML file names the model that it asks. The program provides the models, the host and
-//! the credential, so the file can be shared, and asks another model once it is edited.
+//! A flow in a YAML file that names its model. The program provides the models, the host and the
+//! credential, so the file can be shared, and an edit is enough to ask another model.
 //!
 //! ```text
 //! cargo run --example two_models
@@ -84,7 +84,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(quick["answer"], "Yes.");
     println!("careful: {}\nquick: {}", careful["answer"], quick["answer"]);
 
-    // What the program does not provide is found when the document is loaded.
+    // Loading the document reports anything that the program does not provide.
     let misspelt = ANSWERING.replace("model: careful", "model: carefull");
     let error = load(misspelt, Format::Yaml, &registry).expect_err("there is no such model");
     println!("{error}");
@@ -94,7 +94,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .contains("no `dyn Model` is provided as `carefull`")
     );
 
-    // The document has names only.
+    // The document contains only names.
     assert!(!answering.document().to_json().contains("sk-1"));
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! Voting: a model is asked the same question several times at once, and the answer that it gives most often wins.
-//! An answer without a number has no vote, but does not affect the others; if there is none at all, there is
-//! nothing to decide.
+//! Voting: a model is asked the same question several times at once, and its most frequent answer
+//! wins. An answer without a number has no vote, but does not affect the others. Without any vote,
+//! the run fails.
 //!
 //! ```text
 //! cargo run --example voting
@@ -25,7 +25,7 @@ enum NoVote {
     NoNumber(String),
 }
 
-/// Asks the model, and looks for the last number in its reply.
+/// Asks the model, and takes the last number in its reply.
 struct Vote {
     model: Arc<dyn Model>,
 }
@@ -63,7 +63,7 @@ struct NobodyAnswered {
     ballots: usize,
 }
 
-/// Counts the votes. Of two answers with as many votes, the one given first wins.
+/// Counts the votes. Of two answers with equally many votes, the one given first wins.
 #[node(writes = winner)]
 fn majority(votes: &[Result<f64, NodeError>]) -> Result<Winner, NobodyAnswered> {
     let mut winner: Option<Winner> = None;
@@ -80,7 +80,7 @@ fn majority(votes: &[Result<f64, NodeError>]) -> Result<Winner, NobodyAnswered> 
 }
 
 flow! {
-    /// Asks several times, and takes the answer that comes most often.
+    /// Asks several times, and takes the most frequent answer.
     Voting(question: String, ballots: Vec<u32>) -> (
         votes: Vec<Result<f64, NodeError>>,
         winner: Winner,
@@ -92,7 +92,7 @@ flow! {
     }
 }
 
-/// What a model could say: once it is busy, and once it says no number.
+/// Sample replies of a model: one is an error, because it is busy, and one has no number.
 fn script() -> ScriptedModel {
     let busy = ModelError::Unavailable {
         retry_after: None,

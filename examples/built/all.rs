@@ -1,5 +1,5 @@
-//! A program that has the flows of the examples, calls none of them, and prints the examples' names:
-//! see `main.rs`.
+//! A program that contains the flows of the examples, calls none of them, and prints the examples'
+//! names: see `main.rs`.
 
 mod examples;
 

@@ -1,4 +1,4 @@
-//! The examples as modules, so that their flows are in the program that has this module.
+//! The examples as modules, so that their flows are in each program with this module.
 
 macro_rules! examples {
     ($($name:ident $path:literal)*) => {

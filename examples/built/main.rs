@@ -1,7 +1,7 @@
 //! Reads flows from programs without running them: from the examples, and from programs that were
-//! built with fat LTO and stripped. They have to be byte for byte the same as in a running program.
+//! built with fat LTO and stripped. They must be byte for byte the same as in a running program.
 //!
-//! The examples are modules here, so that their flows are linked into this program, which does run.
+//! The examples are modules here, so that their flows are linked into this running program.
 
 mod examples;
 
@@ -17,10 +17,10 @@ use flow_runtime::flows;
 
 use crate::examples::EXAMPLES;
 
-/// Examples with an SQLite file, of which the program with all examples would have to be built as well.
+/// Examples with an SQLite file. The program with all examples would have to build SQLite as well.
 const WITH_A_STORE: [&str; 4] = ["approval_desk", "chat", "crash", "text_to_sql"];
 
-/// Examples with an agent: its flows are in the programs, and not in this one.
+/// Examples with an agent: its flows are in the programs, but not in this one.
 const WITH_AN_AGENT: [&str; 8] = [
     "agent",
     "debate",
@@ -52,7 +52,7 @@ fn every_example_is_here() {
     assert_eq!(names, listed);
 }
 
-/// `cargo flow export` reads from the built examples the same that they would print themselves.
+/// `cargo flow export` reads from the built examples what they would print themselves.
 #[test]
 fn the_flows_of_the_built_examples_are_those_of_a_running_program() {
     let linked: BTreeSet<String> = flows().iter().map(|flow| exported(flow.spec())).collect();
@@ -65,7 +65,7 @@ fn the_flows_of_the_built_examples_are_those_of_a_running_program() {
     assert_eq!(read, linked);
 }
 
-/// Nothing calls them in that program, of which fat LTO leaves as little as it can.
+/// The program calls none of the flows, and fat LTO removes as much of it as it can.
 #[test]
 fn the_flows_of_all_examples_are_in_a_stripped_program() {
     let linked: BTreeSet<String> = flows().iter().map(|flow| exported(flow.spec())).collect();
@@ -73,8 +73,8 @@ fn the_flows_of_all_examples_are_in_a_stripped_program() {
     assert_eq!(read.into_values().collect::<BTreeSet<_>>(), linked);
 }
 
-/// The flows of a library that the program names but never calls, and a flow of its own that
-/// nothing uses.
+/// The flows of a library that the program names but never calls, and an unused flow of the program
+/// itself.
 #[test]
 fn flows_that_nobody_calls_are_in_the_program() {
     let program = stripped("linked_flows");
@@ -117,8 +117,8 @@ fn export(program: &Path) -> BTreeMap<String, String> {
     files.collect()
 }
 
-/// The path of a program that is built with the profile that keeps as little as possible. All are built at once, so that
-/// what they depend on is compiled once.
+/// The path of a program built with the profile that keeps as little as possible. All of them are
+/// built at once, so that their dependencies are compiled once.
 fn stripped(program: &str) -> PathBuf {
     static BUILT: Once = Once::new();
     BUILT.call_once(|| {

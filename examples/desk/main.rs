@@ -251,8 +251,8 @@ run_completed expense_claim {"receipt":"950 EUR to Ann, reference …/expense_cl
     );
 }
 
-/// AF-15, for a program instead of a server: an unknown execution has another error than one that
-/// cannot be decided.
+/// AF-15, for a program instead of a server: the error for an unknown execution differs from the
+/// one for an execution that cannot be decided.
 #[test]
 fn what_is_not_there_is_an_error() {
     let desk = Desk::new();

@@ -11,7 +11,7 @@ fn large(amount: u64) -> Value {
 flow_law::law! {
     nodes: [measure, Decision, pay, tell_paid, tell_rejected, tell_late],
     flows: [
-        // What people decide is made up for each.
+        // The decision of a person is made up for each.
         ExpenseClaim {
             inputs: [large(501), large(502), large(503), large(504), large(505), large(506)],
         },

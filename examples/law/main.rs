@@ -1,7 +1,7 @@
-//! The flows of the examples under the law of loaded flows: exported, loaded again and run, they do
-//! what the compiled ones do.
+//! The flows of the examples under the law of loaded flows: exported, loaded again and run, they
+//! behave like the compiled ones.
 //!
-//! The examples are modules here. What each lists is in a file of its name in this folder.
+//! The examples are modules here. The file of its name in this folder lists the flows of each.
 
 macro_rules! examples {
     ($($name:ident $path:literal)*) => {
@@ -40,7 +40,7 @@ examples! {
     voting "../voting.rs"
 }
 
-// The flows of the library that examples are made of.
+// The flows of the library that the examples use.
 flow_law::law! {
     nodes: [],
     flows: [],
@@ -63,6 +63,6 @@ fn loaded_flows_do_what_compiled_ones_do() {
         held.stored + held.unstored >= 7 && held.left_out == 24,
         "{held}"
     );
-    // Those of a person who does not answer for a fortnight, and of a sixth round.
+    // The ends for a person who does not answer for a fortnight, and for a sixth round.
     assert!(held.untaken.len() <= 3, "{held}");
 }

@@ -1,7 +1,7 @@
 //! Programs written with `flow!`, one in each file of the folder above:
 //! `cargo run --example expense_approval`.
 //!
-//! Those that ask a model run offline, with answers that are written down. They ask a real one with
+//! Examples with a model run offline, with scripted answers. They ask a real model with
 //! `cargo run --features genai --example agent -- --model ollama:qwen3:4b`.
 
 use std::error::Error;
@@ -13,12 +13,12 @@ use flow_agents::{Model, ScriptedModel};
 pub struct Chosen {
     /// The model.
     pub model: Arc<dyn Model>,
-    /// Its answers, if they are written down: then the example knows what comes out.
+    /// Its answers, if they are scripted: the example can then check its output.
     pub script: Option<Arc<ScriptedModel>>,
 }
 
-/// The model that the program's arguments name behind `--model`, such as `ollama:qwen3:4b` or
-/// `anthropic:claude-sonnet-4-5`. Without them, one with the answers of this script.
+/// Returns the model that the argument `--model` of the program names, such as `ollama:qwen3:4b` or
+/// `anthropic:claude-sonnet-4-5`. Without arguments, returns one with the answers of this script.
 ///
 /// # Errors
 /// Other arguments, a name without a known provider, a missing key, or a build without the feature

@@ -1,5 +1,5 @@
 //! Milliseconds a step on a real Restate server, with runs that stay in one invocation and with runs
-//! that go on in new ones. The servers take turns, so that what else the machine does slows all.
+//! that continue in new ones. The servers take turns, so that other load slows all of them.
 //! `cargo bench --package flow-restate`
 
 #[path = "../tests/server/client.rs"]
@@ -17,10 +17,10 @@ use serde_json::json;
 
 use client::{Settings, WHOLE, attach, server_and_worker_with, start};
 
-/// After how many entries runs go on in a new invocation. The second one is what is set otherwise.
+/// The numbers of entries after which runs continue in a new invocation. The second is the default.
 const ENTRIES: [u64; 3] = [u64::MAX, 4000, 100];
 
-/// So many runs at once, of so many steps.
+/// The numbers of concurrent runs and of their steps.
 const RUNS: [(u32, u32); 3] = [(1, 1000), (8, 1000), (1, 10_000)];
 
 const ROUNDS: usize = 5;
@@ -54,7 +54,7 @@ async fn main() {
     }
 }
 
-/// Runs so many flows at once: milliseconds a step.
+/// Runs this many flows at once, and returns the milliseconds a step.
 async fn measure(server: &Restate, name: &str, runs: u32, steps: u32) -> f64 {
     let began = Instant::now();
     let input = json!({ "number": 0, "limit": steps });

@@ -1,4 +1,4 @@
-//! Serves a flow on the port 9080, at which `restate deployments register` looks for it.
+//! Serves a flow on port 9080, to be registered with `restate deployments register`.
 
 use flow_restate::Endpoint;
 use flow_runtime::prelude::*;

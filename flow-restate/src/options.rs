@@ -44,7 +44,7 @@ impl Options {
     }
 }
 
-/// An observer that ignores two kinds of errors: those by which a flow is left that continues
+/// An observer that ignores two kinds of errors: those that leave a flow because it continues
 /// elsewhere, and those caused by another failure.
 struct Told {
     observer: Arc<dyn Observer>,

@@ -207,8 +207,8 @@ impl Schedules {
     ///
     /// # Errors
     ///
-    /// Those of [`check`](Schedules::check), immediately. Later errors do not end it: errors of the
-    /// store go to the [observer](Schedules::observer).
+    /// Errors of [`check`](Schedules::check), immediately. Later errors do not end it: errors of
+    /// the store go to the [observer](Schedules::observer).
     ///
     /// # Cancel safety
     ///

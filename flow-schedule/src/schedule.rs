@@ -110,7 +110,7 @@ impl Schedule {
     ///
     /// # Errors
     ///
-    /// Those of [`new`](Schedule::new).
+    /// Errors of [`new`](Schedule::new).
     pub fn by_name(
         name: impl Into<String>,
         expression: impl Into<String>,
@@ -228,7 +228,7 @@ impl Schedule {
         &self.flow
     }
 
-    /// The first tick after a time. `None` if there is none that can be represented.
+    /// The first tick after a time, or `None` if it cannot be represented.
     pub fn next_after(&self, time: SystemTime) -> Option<Tick> {
         let time = Timestamp::try_from(time).ok()?;
         let after = time.to_zoned(self.time_zone.clone());

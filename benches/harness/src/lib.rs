@@ -1,7 +1,7 @@
-//! What every contender does, how it is measured, and the pieces of work that its nodes do.
+//! The workloads of every contender, their measurement, and the work of the nodes.
 //!
-//! A contender is a program of its own: `fn main() { bench_harness::main::<Ours>() }`. So neither its dependencies nor
-//! what the compiler inlines into it have anything to do with another one.
+//! A contender is a separate program: `fn main() { bench_harness::main::<Ours>() }`. So it shares
+//! neither dependencies nor inlined code with another one.
 
 mod measure;
 mod task;
@@ -14,16 +14,18 @@ pub use workload::{
     BATCH_CONCURRENCY, BATCH_ITEMS, CHAINS, LOADED_NODES, PAYLOAD_BYTES, ROUNDS, Workload,
 };
 
-/// One way to do the workloads.
+/// An implementation of the workloads.
 pub trait Contender {
-    /// The workload, ready to be run any number of times. `Err` says in a few words why it cannot be expressed.
+    /// Returns the workload, ready to be run any number of times, or the reason why it cannot be
+    /// expressed, in a few words.
     ///
     /// # Errors
     ///
-    /// The contender has no means for it.
+    /// The contender cannot express it.
     fn workload(workload: Workload) -> Result<Task, &'static str>;
 
-    /// Whether a run of it spreads over several threads, so that what one of them allocates is not all.
+    /// Returns true if a run uses several threads, so that allocations of one thread are not all of
+    /// them.
     fn spreads(workload: Workload) -> bool {
         workload == Workload::Concurrent
     }

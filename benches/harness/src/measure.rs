@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use crate::{Contender, Task, Workload};
 
-/// What a sample takes at least, if it is more than one run.
+/// The minimum duration of a sample of more than one run.
 const LEAST: Duration = Duration::from_millis(1);
 
 const USAGE: &str =
@@ -25,7 +25,7 @@ pub fn main<C: Contender>() -> ExitCode {
     }
 }
 
-/// `unsupported: …` is an answer as well.
+/// Returns the line to print, which may be `unsupported: …`.
 fn answer<C: Contender>(arguments: &[String]) -> Result<String, String> {
     let [command, workload, rest @ ..] = arguments else {
         return Err(USAGE.into());
@@ -59,14 +59,14 @@ fn answer<C: Contender>(arguments: &[String]) -> Result<String, String> {
     }
 }
 
-/// The runs that callgrind counts, which knows this function by its name. What comes before is left out: a flow is
-/// loaded with maps whose seeds are random, so that takes another number of instructions in each process.
+/// The runs that callgrind counts: it knows this function by its name. Loading a flow is not
+/// counted, since random seeds of maps change its number of instructions in each process.
 #[inline(never)]
 fn counted_runs(task: &mut Task, runs: u64) -> u64 {
     task(0..runs)
 }
 
-/// Whether it does what it should.
+/// Compares the results of some runs with the expected ones.
 fn check(task: &mut Task, workload: Workload) -> Result<String, String> {
     for seed in 0..8 {
         let (found, expected) = (task(seed..seed + 1), workload.expected(seed));
@@ -79,14 +79,15 @@ fn check(task: &mut Task, workload: Workload) -> Result<String, String> {
     Ok("ok".into())
 }
 
-/// Nanoseconds per run: the median of samples that take a millisecond or one run each, until the time is up.
+/// Nanoseconds per run: the median of the samples that fit into the time. Each takes a millisecond
+/// or one run.
 fn time(task: &mut Task, time: Duration) -> String {
     let sample = |task: &mut Task, runs: u64| {
         let start = Instant::now();
         task(0..runs);
         start.elapsed()
     };
-    // The shorter one of two, since whatever interrupts a sample makes it longer.
+    // The shorter of two, since interruptions only make a sample longer.
     let shortest = |task: &mut Task, runs| sample(task, runs).min(sample(task, runs));
     let mut runs = 1;
     while sample(task, runs) < LEAST && shortest(task, runs) < LEAST && runs < 1 << 40 {
@@ -106,7 +107,7 @@ fn allocations(_task: &mut Task, _runs: u64) -> Result<String, String> {
     Err("it is built without the feature `allocations` of bench-harness".into())
 }
 
-/// Allocations and bytes per run, those of the first few runs left out.
+/// Allocations and bytes per run, without the first few runs.
 #[cfg(feature = "allocations")]
 fn allocations(task: &mut Task, runs: u64) -> Result<String, String> {
     task(0..4);
@@ -116,7 +117,7 @@ fn allocations(task: &mut Task, runs: u64) -> Result<String, String> {
         });
         (counted.count_total as f64, counted.bytes_total as f64)
     };
-    // What is due to the call and not to its runs is in both.
+    // The difference leaves out the cost of the call itself, which is in both.
     let (few, many) = (count(runs), count(2 * runs));
     let per_run = |few: f64, many: f64| (many - few) / runs as f64;
     Ok(format!(

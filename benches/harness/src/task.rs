@@ -1,17 +1,17 @@
 //! A workload that can be run many times in a row.
 //!
-//! What starts and polls the runs must not be seen in their cost: the runs of one call are one future, whose loop is
-//! compiled together with the run.
+//! Starting and polling must not add to the cost of the runs: the runs of one call are one future,
+//! whose loop is compiled together with the run.
 
 use std::hint::black_box;
 use std::ops::Range;
 
 use tokio::runtime::{Builder, Runtime};
 
-/// Runs a workload once for each seed, and gives the sum of what came out.
+/// Runs a workload once for each seed, and returns the sum of the results.
 pub type Task = Box<dyn FnMut(Range<u64>) -> u64>;
 
-/// A task whose runs are carried out one after the other on this thread.
+/// A task that does its runs one after the other on this thread.
 pub fn task(run: impl AsyncFnMut(u64) -> u64 + 'static) -> Task {
     on(built(Builder::new_current_thread().enable_all()), run)
 }

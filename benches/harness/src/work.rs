@@ -1,4 +1,4 @@
-//! The pieces of work. Nodes differ between contenders, what they do must not.
+//! The pieces of work. Nodes differ between contenders, but their work must not.
 //!
 //! `black_box` keeps the compiler from doing the work of several nodes at once.
 
@@ -18,7 +18,7 @@ pub fn add(total: u64) -> u64 {
     black_box(total) + 1
 }
 
-/// Adds one, unless that is too much.
+/// Adds one, unless it overflows.
 ///
 /// # Errors
 ///
@@ -40,19 +40,19 @@ impl std::fmt::Display for Overflow {
 
 impl std::error::Error for Overflow {}
 
-/// Whether the loop is done.
+/// Returns true if the loop is done.
 #[inline(always)]
 pub fn is_enough(total: u64, limit: u64) -> bool {
     black_box(total) >= limit
 }
 
-/// Which of three ways to go.
+/// Returns which of three ways to take.
 #[inline(always)]
 pub fn way(value: u64) -> u64 {
     (black_box(value) & 3).min(2)
 }
 
-/// What the chosen way does.
+/// The work of the chosen way.
 #[inline(always)]
 pub fn plus(value: u64, more: u64) -> u64 {
     black_box(value) + more
@@ -69,14 +69,14 @@ pub fn payload() -> Vec<u8> {
     payload_text().into_bytes()
 }
 
-/// The same for who keeps values as JSON: as a text, which is one value, and not as an array of numbers.
+/// The large value as a text, for contenders that keep values as JSON: one value, not an array.
 pub fn payload_text() -> String {
     let mut text = "a".repeat(PAYLOAD_BYTES);
     text.replace_range(PAYLOAD_BYTES - 1.., ".");
     text
 }
 
-/// How often a whole large value has been changed since its first byte was that one. Nothing is whole that lost bytes.
+/// The number of changes to a large value since its first byte was `before`; 0 if bytes are lost.
 pub fn changes(before: u8, payload: &[u8]) -> u64 {
     match payload {
         [first, .., b'.'] if payload.len() == PAYLOAD_BYTES => {
@@ -98,7 +98,7 @@ pub fn touch(mut payload: Vec<u8>) -> Vec<u8> {
     payload
 }
 
-/// The same where the library keeps the value and lends it.
+/// Like [`touch`], for a library that keeps the value and lends it.
 #[inline(always)]
 pub fn touch_in_place(payload: &mut [u8]) {
     if let Some(first) = black_box(payload).first_mut() {
@@ -106,7 +106,7 @@ pub fn touch_in_place(payload: &mut [u8]) {
     }
 }
 
-/// The same where it is a text.
+/// Like [`touch`], for a text.
 #[inline(always)]
 pub fn touch_text(text: String) -> String {
     let mut text = black_box(text);
@@ -115,13 +115,13 @@ pub fn touch_text(text: String) -> String {
     text
 }
 
-/// The byte remains a letter of ASCII, so that the value remains a text.
+/// The byte stays in ASCII, so that the value remains a text.
 #[inline(always)]
 fn next(byte: u8) -> u8 {
     byte.wrapping_add(1) & ASCII
 }
 
-/// Gives way to others once.
+/// Yields to other tasks once.
 pub fn give_way() -> impl Future<Output = ()> + Send {
     GiveWay(false)
 }

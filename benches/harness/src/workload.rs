@@ -1,56 +1,56 @@
-//! What is done, and what has to come out, so that nobody is fast by leaving something out.
+//! The workloads, and their expected results, so that no contender is fast by omitting work.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// How many rounds the loop makes.
+/// The number of rounds of the loop.
 pub const ROUNDS: u64 = 1_000;
-/// How many chains run at the same time.
+/// The number of chains that run at the same time.
 pub const CHAINS: u64 = 1_000;
-/// How many items the batch has.
+/// The number of items of the batch.
 pub const BATCH_ITEMS: u64 = 10_000;
-/// How many of them are worked on at once.
+/// The number of items that are processed at once.
 pub const BATCH_CONCURRENCY: usize = 16;
-/// How many nodes the document has that is loaded.
+/// The number of nodes of the loaded document.
 pub const LOADED_NODES: u64 = 10_000;
-/// How large the value is that is handed on.
+/// The size of the large value, in bytes.
 pub const PAYLOAD_BYTES: usize = 64 * 1024;
 
-/// What a contender does in one run.
+/// The work of a contender in one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Workload {
     /// One node, which adds one.
     Single,
-    /// Ten nodes one after the other, each of which adds one.
+    /// Ten nodes one after the other, each adding one.
     Chain,
-    /// The same ten nodes, each of which returns a `Result`.
+    /// The chain with nodes that return a `Result`.
     FallibleChain,
-    /// Two nodes in a loop: one adds one, the other decides whether that is enough.
+    /// Two nodes in a loop: one adds one, the other decides whether to continue.
     Loop,
-    /// A node that decides between three others, which meet again.
+    /// A node that chooses one of three others, followed by a common node.
     Branch,
-    /// Eight nodes at the same time, and one that adds up what they found.
+    /// Eight nodes at the same time, and one that adds up their results.
     Fork,
-    /// The chain, its nodes spread over three flows, one in the other.
+    /// The chain, spread over three nested flows.
     Nested,
-    /// Ten nodes that hand on a value of 64 KiB, and change it.
+    /// Ten nodes that change a value of 64 KiB and pass it on.
     Payload,
     /// A node for each of 10,000 items, 16 at once.
     Batch,
-    /// The same with a node that gives way to others once.
+    /// The batch with a node that yields once.
     WaitingBatch,
-    /// A thousand chains at the same time on two threads. Each node gives way to others once.
+    /// A thousand chains at the same time on two threads. Each node yields once.
     Concurrent,
     /// The loop, with an observer that ignores everything.
     Observed,
     /// The chain, with an observer that ignores everything.
     ObservedChain,
-    /// A document of a chain of 10,000 nodes is read and checked.
+    /// Reads and checks a document of a chain of 10,000 nodes.
     Load,
 }
 
 impl Workload {
-    /// All of them.
+    /// All workloads.
     pub const ALL: [Workload; 14] = [
         Workload::Single,
         Workload::Chain,
@@ -88,7 +88,7 @@ impl Workload {
         }
     }
 
-    /// What a run of this seed has to come to.
+    /// The expected result of a run with this seed.
     pub fn expected(self, seed: u64) -> u64 {
         match self {
             Workload::Single => seed + 1,

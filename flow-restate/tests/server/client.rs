@@ -17,10 +17,10 @@ use tokio::runtime::{Builder, Runtime};
 use crate::flows::*;
 use crate::wide::Wide;
 
-/// How often a call is made again while the server is down.
+/// The number of retries of a call while the server is down.
 const PATIENCE: u32 = 600;
 
-/// A process with flows, more or less: a runtime of its own, of which nothing is left when it is
+/// A process with flows, more or less: a separate tokio runtime, which leaves nothing when it is
 /// killed.
 pub(crate) struct Worker {
     pub(crate) port: u16,
@@ -29,22 +29,22 @@ pub(crate) struct Worker {
     runtime: Option<Runtime>,
 }
 
-/// What a worker does with its runs.
+/// The settings of a worker for its runs.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Settings {
-    /// How many steps they may take.
+    /// The maximum number of steps.
     pub(crate) steps: u64,
-    /// After how many entries they go on in a new invocation.
+    /// The number of entries after which they continue in a new invocation.
     pub(crate) entries: Option<u64>,
 }
 
-/// Runs that end with the invocation with which they begin.
+/// Runs that stay in their first invocation.
 pub(crate) const WHOLE: Settings = Settings {
     steps: 100_000,
     entries: Some(u64::MAX),
 };
 
-/// Runs that go on in a new invocation as soon as there is an entry in the journal.
+/// Runs that continue in a new invocation after each entry of the journal.
 pub(crate) const IN_PARTS: Settings = Settings {
     steps: 100_000,
     entries: Some(0),
@@ -67,13 +67,13 @@ impl Worker {
         }
     }
 
-    /// Tells a server of the worker.
+    /// Registers the worker with a server.
     pub(crate) async fn register(&self, server: &Restate) {
         let (status, said) = self.try_to_register(server).await;
         assert_eq!(status, 201, "{said}");
     }
 
-    /// Tells a server of the worker: the status, and what is said.
+    /// Registers the worker with a server, and returns the status and the text.
     pub(crate) async fn try_to_register(&self, server: &Restate) -> (u16, String) {
         let address = json!({ "uri": format!("http://127.0.0.1:{}", self.port) });
         let admin = server.admin();
@@ -81,7 +81,7 @@ impl Worker {
         said.unwrap()
     }
 
-    /// Drops everything where it is.
+    /// Drops everything at once.
     pub(crate) fn kill(&mut self) {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_timeout(Duration::from_secs(5));
@@ -164,12 +164,12 @@ fn endpoint(settings: Settings) -> Endpoint {
     }
 }
 
-/// Starts a server and a worker that it knows. `None` if the server is not installed.
+/// Starts a server and a registered worker. Returns `None` if the server is not installed.
 pub(crate) async fn server_and_worker() -> Option<(Restate, Worker)> {
     server_and_worker_with(WHOLE).await
 }
 
-/// The same, with a worker that has these settings.
+/// Like [`server_and_worker`], but with these settings for the worker.
 pub(crate) async fn server_and_worker_with(settings: Settings) -> Option<(Restate, Worker)> {
     let server = Restate::start()?;
     let worker = Worker::start(settings);
@@ -177,7 +177,7 @@ pub(crate) async fn server_and_worker_with(settings: Settings) -> Option<(Restat
     Some((server, worker))
 }
 
-/// Runs a flow to its end: the output, or the status and the error.
+/// Runs a flow to its end, and returns the output, or the status and the error.
 pub(crate) async fn run(
     server: &Restate,
     flow: &str,
@@ -203,7 +203,7 @@ pub(crate) async fn attach(ingress: &str, flow: &str, key: &str) -> Result<Value
     for _ in 0..PATIENCE {
         match call(ingress, "GET", &path, &Value::Null).await {
             Some((200, said)) => return Ok(serde_json::from_str(&said).unwrap()),
-            // Not all of the server is up again, or was when it was asked.
+            // Parts of the server are still down, or were when they were asked.
             Some((404 | 429 | 502 | 503 | 504, _)) | None => {
                 tokio::time::sleep(Duration::from_millis(100)).await;
             }
@@ -213,7 +213,7 @@ pub(crate) async fn attach(ingress: &str, flow: &str, key: &str) -> Result<Value
     panic!("{flow}/{key} does not end");
 }
 
-/// Asks the server's tables, also while not all of the server is up again.
+/// Queries the server's tables, also while parts of the server are still down.
 pub(crate) async fn query(server: &Restate, sql: &str) -> Vec<Value> {
     let body = json!({ "query": sql });
     for _ in 0..PATIENCE {
@@ -229,7 +229,7 @@ pub(crate) async fn query(server: &Restate, sql: &str) -> Vec<Value> {
     panic!("the server does not answer: {sql}");
 }
 
-/// The status and the text. `None` if the connection fails.
+/// Returns the status and the text, or `None` if the connection fails.
 pub(crate) async fn call(
     host: &str,
     method: &str,

@@ -1,4 +1,4 @@
-//! Runs that go on in new invocations.
+//! Runs that continue in new invocations.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::flows::EVENTS;
 use crate::questions::{answer, asked, good, until_asked};
 use crate::{until_begun, visits_of};
 
-/// The largest number of entries that a journal has at this moment.
+/// The current number of entries of the longest journal.
 async fn longest(server: &Restate) -> u64 {
     let rows = query(
         server,
@@ -25,14 +25,14 @@ async fn longest(server: &Restate) -> u64 {
     entries.max().unwrap_or_default()
 }
 
-/// How many invocations of a handler there are.
+/// The number of invocations of a handler.
 async fn invocations(server: &Restate, handler: &str) -> usize {
     let sql = format!("SELECT id FROM sys_invocation WHERE target_handler_name = '{handler}'");
     query(server, &sql).await.len()
 }
 
-/// A loop of many steps: more of them if the variable `FLOW_RESTATE_STEPS` says so, and then with
-/// the invocations that there are without a setting.
+/// A loop of many steps. The variable `FLOW_RESTATE_STEPS` can raise their number, and then
+/// invocations have their default length.
 #[tokio::test]
 async fn no_journal_of_a_long_run_is_long() {
     let (steps, entries) = match std::env::var("FLOW_RESTATE_STEPS") {
@@ -62,15 +62,15 @@ async fn no_journal_of_a_long_run_is_long() {
     let each_once: Vec<u32> = (1..=steps).collect();
     assert_eq!(visits_of(&invocation), each_once);
     println!("a journal has {most} entries at most, seen {looks} times");
-    // A step has two, and each of 200 calls has three. One more node is on its way.
+    // Two for each step, and three for each of 200 calls. One more node is under way.
     let wanted = entries.map_or(8100, |_| 640);
     assert!((20..wanted).contains(&most), "{most}");
-    // The server keeps none of those that are over, apart from the first.
+    // Of those that are over, the server keeps only the first.
     assert_eq!(invocations(&server, "continue").await, 0);
 }
 
-/// A call has the input, and the values of the flow before and after: 3 MB, of which 16 MiB are
-/// exceeded by the sixth.
+/// A call contains the input, and the values of the flow before and after: 3 MB, so that the sixth
+/// call exceeds 16 MiB.
 #[tokio::test]
 async fn a_journal_of_calls_with_much_in_them_is_short() {
     let Some((server, _worker)) = server_and_worker_with(IN_PARTS).await else {
@@ -152,7 +152,7 @@ async fn a_failure_is_the_same_in_a_later_invocation() {
     }
 }
 
-/// The invocations that there are without a setting.
+/// Invocations of the default length.
 const AS_IT_IS: Settings = Settings {
     entries: None,
     ..WHOLE
@@ -161,7 +161,7 @@ const AS_IT_IS: Settings = Settings {
 #[tokio::test]
 async fn a_run_stays_where_it_is_if_its_values_cannot_be_sent() {
     for (settings, flow, number, output) in [
-        // Two of the three texts are too much, and three are so many bytes that the journal is long.
+        // Two of the three texts are too large to send, and three make the journal long.
         (
             IN_PARTS,
             "Heavy",
@@ -194,7 +194,7 @@ async fn a_number_that_would_be_rounded_is_refused() {
     assert!(error.contains("has more than 64 bits"), "{error}");
 }
 
-/// With the largest number of entries, a run stays where it began, whatever its journal has.
+/// With the largest number of entries, a run stays in its first invocation.
 #[tokio::test]
 async fn a_run_goes_on_elsewhere_after_many_bytes_unless_it_is_to_stay() {
     for (settings, elsewhere) in [(AS_IT_IS, 2), (WHOLE, 0)] {
@@ -233,7 +233,7 @@ async fn observers_are_told_of_each_step_once() {
     assert_eq!(told, wanted);
 }
 
-/// The events that say of a run, by the path of its flow, that it has failed.
+/// The events of failed runs, by the path of the flow.
 fn failures(flow: &str) -> Vec<String> {
     let events = EVENTS.lock().unwrap();
     let begin = format!("{flow} failed: ");
@@ -290,7 +290,7 @@ async fn a_kill_reaches_the_invocation_that_goes_on() {
     panic!("an invocation goes on with a run that was killed");
 }
 
-/// Another deployment may allow more steps, and goes on with the runs of the one before.
+/// Another deployment may allow more steps, and continues the runs of the previous one.
 #[tokio::test]
 async fn a_run_keeps_the_budget_with_which_it_began() {
     let settings = Settings {
@@ -313,7 +313,7 @@ async fn a_run_keeps_the_budget_with_which_it_began() {
     assert!(said.contains("used up its 200 steps"), "{said}");
 }
 
-/// Later versions of flows: one has another structure, one has a value of another type.
+/// Later versions of flows: one with another structure, one with a value of another type.
 mod next {
     use flow_restate::Endpoint;
     use flow_runtime::prelude::*;
@@ -372,13 +372,13 @@ mod next {
     }
 }
 
-/// A flow of which there is a newer version while a run of it is under way.
+/// A flow that gets a newer version during a run.
 struct Changed {
     flow: &'static str,
     older: Value,
     newer: Value,
     outputs: [Value; 2],
-    /// What the journal says.
+    /// The reason in the journal.
     reason: &'static str,
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Each step that began, in order, by its id.
+/// The ids of the steps that began, in order.
 pub(crate) static BEGAN: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// The events of all runs.
@@ -60,7 +60,7 @@ fn add_to(number: u64, text: &str) -> u64 {
 }
 
 flow! {
-    /// A loop that takes a text along.
+    /// A loop that carries a text.
     pub(crate) Laden(number: u64, limit: u64, text: String) -> (number: u64) {
         branch is_enough(number, limit) { number >= limit => "yes", else => "no" }
         start >> add_to >> is_enough;
@@ -113,7 +113,7 @@ flow! {
     }
 }
 
-/// Succeeds when it is tried for the third time.
+/// Succeeds at the third attempt.
 #[node(retry(attempts = 5, wait = "10ms"), writes = tried)]
 async fn fragile(cx: &Context, number: u64) -> Result<u32, String> {
     begin(cx);
@@ -124,7 +124,7 @@ async fn fragile(cx: &Context, number: u64) -> Result<u32, String> {
 }
 
 flow! {
-    /// A step that is tried again.
+    /// A step that is retried.
     pub(crate) Retried(number: u64) -> (tried: u32) {
         start >> fragile >> end;
     }
@@ -141,7 +141,7 @@ fn excuse(error: &NodeError) -> String {
 }
 
 flow! {
-    /// A step whose failure is led on.
+    /// A step with an error edge.
     pub(crate) Excused(number: u64) -> (excuse: Option<String>) {
         start >> fail >> end;
         fail - "error" >> excuse >> end;
@@ -187,7 +187,7 @@ flow! {
     }
 }
 
-/// Whether something is all right.
+/// A yes or no.
 #[node(human = "Is {number} all right?")]
 #[derive(Serialize, Deserialize)]
 enum Verdict {
@@ -196,7 +196,7 @@ enum Verdict {
 }
 
 flow! {
-    /// A question without and one with a time.
+    /// A question without a timeout, and one with it.
     pub(crate) Asking(number: u64) -> (by: Option<String>) {
         node hurried: human Verdict with timeout = "100ms";
         start >> Verdict;
@@ -209,7 +209,7 @@ flow! {
 }
 
 flow! {
-    /// A question within a flow that takes too long, and then one of its own.
+    /// A question within a nested flow that takes too long, and then another question.
     pub(crate) Hasty(number: u64) -> (by: Option<String>) {
         node asking: Opinion with timeout = "200ms", retry(attempts = 2, wait = "10ms");
         start >> asking >> end;
@@ -236,7 +236,7 @@ flow! {
 }
 
 flow! {
-    /// A flow that fails within another one, is tried again, and is followed by a question.
+    /// A nested flow that fails and is retried, followed by a question.
     pub(crate) Stubborn(number: u64) -> (by: Option<String>) {
         node failing: Failing with retry(attempts = 2, wait = "10ms");
         start >> failing >> end;
@@ -259,14 +259,14 @@ enum Reading {
 }
 
 flow! {
-    /// A question of as many characters, twice.
+    /// A question of this many characters, twice.
     pub(crate) Talking(number: u64) -> () {
         start >> repeat >> Reading - "read" >> end;
     }
 }
 
 flow! {
-    /// A text of as many characters, which may be too much for an outcome.
+    /// A text of this many characters, which may be too long for an outcome.
     pub(crate) Doomed(number: u64) -> (text: String) {
         start >> add >> repeat >> end;
     }
@@ -287,7 +287,7 @@ fn scream(text: String) -> Result<(), String> {
 }
 
 flow! {
-    /// A failure of as many characters.
+    /// A failure of this many characters.
     pub(crate) Loud(number: u64) -> () {
         start >> repeat >> scream >> end;
     }
@@ -315,7 +315,7 @@ flow! {
 }
 
 flow! {
-    /// Three texts of as many characters, and then a step that has all of them.
+    /// Three texts of this many characters, and then a step that gets all of them.
     pub(crate) Heavy(number: u64) -> (length: usize) {
         node more: repeat { text -> more };
         node most: repeat { text -> most };
@@ -329,7 +329,7 @@ fn length(text: &str, more: &str, most: &str) -> usize {
 }
 
 flow! {
-    /// A text of as many characters, three times, and then a question.
+    /// A text of this many characters, three times, and then a question.
     pub(crate) Bulky(number: u64) -> (by: Option<String>) {
         node more: repeat;
         node most: repeat;
@@ -357,7 +357,7 @@ flow! {
 }
 
 flow! {
-    /// A loop, whose events one test looks at.
+    /// A loop, whose events one test checks.
     pub(crate) Watched(number: u64, limit: u64) -> (number: u64) {
         branch is_enough(number, limit) { number >= limit => "yes", else => "no" }
         start >> add >> is_enough;

@@ -16,7 +16,7 @@ fn own() -> SigningKey {
     SigningKey::from_bytes(&[7; 32])
 }
 
-/// A private key as the server reads it (RFC 8410).
+/// A private key in the server's format (RFC 8410).
 fn pem(key: &SigningKey) -> String {
     let mut der = vec![
         0x30, 0x2e, 2, 1, 0, 0x30, 5, 6, 3, 0x2b, 0x65, 0x70, 4, 0x22, 4, 0x20,

@@ -10,21 +10,21 @@ use crate::client::{Settings, WHOLE, attach, query, server_and_worker_with, star
 use crate::flows::Batch;
 use crate::{plainly, visits_of};
 
-/// Runs of which each invocation has a few steps.
+/// Runs with a few steps in each invocation.
 const IN_PARTS: Settings = Settings {
     entries: Some(12),
     ..WHOLE
 };
 
-/// How often something is killed, waiting at random in between: more often if the variable
-/// `FLOW_RESTATE_KILLS` says so.
+/// The number of kills, with random waits in between. The variable `FLOW_RESTATE_KILLS` can raise
+/// it.
 fn kills() -> u32 {
     let kills = std::env::var("FLOW_RESTATE_KILLS");
     kills.map_or(5, |kills| kills.parse().unwrap())
 }
 
-/// The waits between the kills: those of an earlier test if the variable `FLOW_RESTATE_SEED` has its
-/// seed.
+/// The waits between the kills. The variable `FLOW_RESTATE_SEED` repeats the waits of an earlier
+/// test by its seed.
 fn waits() -> Rng {
     let seed = std::env::var("FLOW_RESTATE_SEED");
     let seed = seed.map_or_else(|_| fastrand::u64(..), |seed| seed.parse().unwrap());
@@ -32,7 +32,7 @@ fn waits() -> Rng {
     Rng::with_seed(seed)
 }
 
-/// How many runs of a flow are not at their end. A kill while there are none would show nothing.
+/// The number of unfinished runs of a flow. A kill without any would show nothing.
 async fn under_way(server: &Restate, flow: &str) -> usize {
     let unfinished = format!(
         "SELECT id FROM sys_invocation WHERE target_service_name = '{flow}' AND target_handler_name = 'run' AND status <> 'completed'"
@@ -50,7 +50,7 @@ async fn goes_on_in_parts_after_its_worker_is_killed() {
     kill_the_worker(IN_PARTS, "parts").await;
 }
 
-/// The id of an invocation is made of its key, so that no two tests have the same one.
+/// The id of an invocation derives from its key, so no two tests share one.
 async fn kill_the_worker(settings: Settings, key: &str) {
     let Some((server, mut worker)) = server_and_worker_with(settings).await else {
         return;
@@ -79,7 +79,7 @@ async fn kill_the_worker(settings: Settings, key: &str) {
         let output = attach(&server.ingress(), "Batch", &format!("b{round}")).await;
         assert_eq!(output.as_ref(), Ok(&wanted));
     }
-    // A step begins only when the outcome of the one before has been delivered.
+    // A step begins only when the outcome of the previous one has been delivered.
     let visits = visits_of(&invocation);
     assert!(
         visits.is_sorted(),
@@ -107,7 +107,7 @@ async fn kill_the_server(settings: Settings, name: &str) {
     let Some((mut server, _worker)) = server_and_worker_with(settings).await else {
         return;
     };
-    // Many at once, so that each time something is on its way.
+    // Many at once, so that something is under way at each kill.
     let limit = 150 * kills();
     let input = json!({ "number": 0, "limit": limit });
     let mut runs = Vec::new();
@@ -119,7 +119,7 @@ async fn kill_the_server(settings: Settings, name: &str) {
     let begun = || -> usize { runs.iter().map(|(_, id)| visits_of(id).len()).sum() };
     let mut waits = waits();
     for round in 0..kills().div_ceil(2) {
-        // The server takes a moment until it goes on with its runs.
+        // The server takes a moment to resume its runs.
         let before = begun();
         for _ in 0..3000 {
             if begun() > before {
@@ -129,7 +129,7 @@ async fn kill_the_server(settings: Settings, name: &str) {
         }
         assert!(begun() > before, "the server does not go on with its runs");
         tokio::time::sleep(Duration::from_millis(waits.u64(50..400))).await;
-        // A server that begins again knows some of its runs later than others.
+        // A restarted server knows some of its runs later than others.
         let mut known = under_way(&server, "Count").await;
         for _ in 0..500 {
             if known == 16 {

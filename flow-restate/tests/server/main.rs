@@ -21,13 +21,13 @@ use client::{
 use flows::*;
 use wide::Wide;
 
-/// What a plain run gives.
+/// The result of a plain run.
 async fn plainly(flow: &dyn AnyFlow<Direct>, input: &Value) -> Value {
     let input = Saved::from_json(input.clone()).unwrap();
     flow.run(&Direct::new(), input).await.unwrap().into_json()
 }
 
-/// Runs flows with these settings and without a server.
+/// Runs flows with these settings, without a server.
 async fn compare_with_plain_runs(settings: Settings) {
     let Some((server, _worker)) = server_and_worker_with(settings).await else {
         return;
@@ -151,7 +151,7 @@ async fn refuses_an_input_that_does_not_fit() {
     }
 }
 
-/// The steps of an invocation that began, in order: which visit to the only step of its loop.
+/// The begun steps of an invocation, in order, as visits to the only step of its loop.
 fn visits_of(invocation: &str) -> Vec<u32> {
     let began = BEGAN.lock().unwrap();
     began
@@ -164,7 +164,7 @@ fn visits_of(invocation: &str) -> Vec<u32> {
         .collect()
 }
 
-/// Waits until an invocation has begun so many steps.
+/// Waits until an invocation has begun this many steps.
 async fn until_begun(invocation: &str, steps: usize) {
     for _ in 0..2000 {
         if visits_of(invocation).len() >= steps {

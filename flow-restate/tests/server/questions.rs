@@ -15,7 +15,7 @@ pub(crate) fn good() -> Value {
     json!({ "Fine": { "by": "Ann" } })
 }
 
-/// Answers a question of a run: the status, and what is said.
+/// Answers a question of a run, and returns the status and the text.
 pub(crate) async fn answer(
     server: &Restate,
     run: &str,
@@ -28,14 +28,14 @@ pub(crate) async fn answer(
     answered.unwrap()
 }
 
-/// The query of the README for the questions that are asked.
+/// The README's query for open questions.
 fn query_of_readme() -> &'static str {
     let readme = include_str!("../../README.md");
     let (_, rest) = readme.split_once("{\"query\": \"").unwrap();
     rest.split_once("\"}").unwrap().0
 }
 
-/// The names of the questions that are asked, and what is told of them.
+/// The names of the open questions, and their descriptions.
 pub(crate) async fn asked(server: &Restate) -> Vec<(String, Value)> {
     let rows = query(server, query_of_readme()).await;
     rows.iter()
@@ -47,7 +47,7 @@ pub(crate) async fn asked(server: &Restate) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// The names of the questions that are or were asked.
+/// The names of all questions, open or not.
 async fn asked_ever(server: &Restate) -> Vec<String> {
     let rows = query(
         server,
@@ -62,7 +62,7 @@ async fn asked_ever(server: &Restate) -> Vec<String> {
         .collect()
 }
 
-/// Waits until exactly this question is asked.
+/// Waits until exactly this question is open.
 pub(crate) async fn until_asked(server: &Restate, question: &str) {
     let mut found = Vec::new();
     for _ in 0..6000 {
@@ -211,7 +211,7 @@ async fn ten_thousand_steps_are_replayed() {
     assert_eq!(output, Ok(json!({ "by": "Ann", "end": "default" })));
 }
 
-/// The failed attempts at the flow in `Stubborn` that observers have been told of.
+/// The failed attempts at the flow in `Stubborn` that observers have seen.
 fn failures_of_stubborn() -> Vec<String> {
     let events = EVENTS.lock().unwrap();
     events

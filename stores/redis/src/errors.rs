@@ -281,7 +281,7 @@ mod tests {
 
     use super::*;
 
-    /// Returns the error that the library makes of an answer.
+    /// Returns the library's error for an answer.
     fn answered(text: &str) -> CallError {
         let answer = format!("-{text}\r\n");
         let value = redis::parse_redis_value(answer.as_bytes()).unwrap();

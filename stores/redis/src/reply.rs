@@ -37,7 +37,7 @@ pub(super) fn bytes(value: Value) -> Option<Vec<u8>> {
     }
 }
 
-/// Returns a text, or `None` if there is none or it is invalid.
+/// Returns a text, or `None` if it is missing or invalid.
 pub(super) fn text(value: Value) -> Option<String> {
     String::from_utf8(bytes(value)?).ok()
 }

@@ -12,7 +12,7 @@ pub(super) const VERSION: u64 = 1;
 /// The largest number up to which Lua represents every integer.
 const LARGEST: u64 = (1 << 53) - 1;
 
-/// A script and its hash, by which the server knows it after the first call.
+/// A script and its hash, which identifies it to the server after the first call.
 #[derive(Debug)]
 pub(super) struct Script {
     pub(super) code: &'static str,

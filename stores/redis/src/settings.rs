@@ -129,7 +129,7 @@ async fn check_log(
     Ok(())
 }
 
-/// Creates the store if there is none.
+/// Creates the store if it does not exist.
 async fn open(
     key: String,
     server: Option<&str>,

@@ -1,10 +1,10 @@
-//! What a turn of rig's agent takes; and the agent that is killed.
+//! The time of a turn of rig's agent, and a run of the agent to kill.
 //!
-//! The model speaks the scripted wire of rig's own test utilities.
+//! The model uses the scripted wire of rig's own test utilities.
 //!
 //! ```text
 //! agents-rig time plain 10 300   nanoseconds per turn: turns, milliseconds
-//! agents-rig run 3               asks with three turns; nothing is kept
+//! agents-rig run 3               asks with three turns; nothing is stored
 //! ```
 
 mod agent;
@@ -18,7 +18,7 @@ use rig::message::{Origin, ToolCall, ToolFunction, ToolName};
 use rig_core::test_utils::{MOCK_API, MOCK_PROVIDER, MockFrame, MockScript};
 use serde_json::{Value, json};
 
-/// Calls the tool in so many turns, and then answers.
+/// A model that calls the tool in this many turns, and then answers.
 #[derive(Clone)]
 struct AtOnce {
     turns: usize,

@@ -1,6 +1,7 @@
-//! What the tool of every agent calls, and how agents are measured and killed.
+//! The service behind the tool of every agent, and the code that measures and kills agents.
 //!
-//! The agents are asked by a model that answers at once: it calls the tool in so many turns, and then answers.
+//! The agents use a model that answers immediately: it calls the tool in a number of turns, and
+//! then answers.
 
 use std::error::Error;
 use std::fs::OpenOptions;
@@ -11,20 +12,20 @@ use std::sync::OnceLock;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// What the person asks.
+/// The question of the person.
 pub const QUESTION: &str = "What do I need in Bergen?";
 
-/// What the model answers in the end.
+/// The final answer of the model.
 pub const ANSWER: &str = "Take an umbrella.";
 
-/// How often a duration is measured at least.
+/// The minimum number of measurements of a duration.
 const LEAST_RUNS: usize = 3;
 
-/// Says what the weather is in a town.
+/// Returns the weather in a town.
 ///
 /// # Errors
 ///
-/// There is no such town.
+/// The town is unknown.
 pub fn forecast(town: &str) -> Result<String, String> {
     happens("tool");
     match town {
@@ -33,8 +34,8 @@ pub fn forecast(town: &str) -> Result<String, String> {
     }
 }
 
-/// Writes down that the model or the tool was called, in the file that `AGENT_LOG` names, if it names one. If it is the call
-/// that `AGENT_KILL` counts, the process is killed: the call was made, and nobody hears of its result.
+/// Logs a call of the model or the tool in the file that `AGENT_LOG` names, if any. At the call
+/// with the number `AGENT_KILL`, kills the process: the call was made, but its result is lost.
 ///
 /// # Panics
 ///
@@ -58,17 +59,18 @@ pub fn happens(what: &str) {
     }
 }
 
-/// Whether the model calls the tool once more, where it is asked with so many messages: the question, and a call and a result
-/// of each turn.
+/// Returns true if the model calls the tool again, given the number of messages: the question, and
+/// a call and a result for each turn.
 pub fn calls_the_tool(messages: usize, turns: usize) -> bool {
     messages < 1 + 2 * turns
 }
 
-/// The nanoseconds that a turn takes: the median of runs for so many milliseconds, after one to warm up.
+/// The nanoseconds of a turn: the median of the runs within this many milliseconds, after one to
+/// warm up.
 ///
 /// # Errors
 ///
-/// A run failed, or did not come to [`ANSWER`].
+/// A run failed, or its answer was not [`ANSWER`].
 pub async fn nanoseconds_per_turn(
     turns: usize,
     milliseconds: u64,
@@ -87,9 +89,11 @@ pub async fn nanoseconds_per_turn(
     Ok(taken[taken.len() / 2].as_nanos() as f64 / turns as f64)
 }
 
+/// Checks an answer.
+///
 /// # Errors
 ///
-/// It is another answer, or none.
+/// It is not [`ANSWER`].
 pub fn answered(answer: Option<String>) -> Result<(), String> {
     match answer.as_deref() {
         Some(ANSWER) => Ok(()),

@@ -1,18 +1,19 @@
-//! What a careful programmer writes instead of an agent: a loop with a limit, over a `match` of the tools.
+//! The code of a careful programmer instead of an agent: a loop with a limit, over a `match` of the
+//! tools.
 
 use std::pin::Pin;
 
 use agents_service::forecast;
 use serde_json::Value;
 
-/// What was said, in order.
+/// A message of the conversation.
 pub enum Message {
     User(String),
     Assistant(Reply),
     Tool { call: String, content: String },
 }
 
-/// What the model says, and the tools that it calls.
+/// The text of the model, and its calls of tools.
 #[derive(Clone)]
 pub struct Reply {
     pub content: String,
@@ -26,7 +27,7 @@ pub struct Call {
     pub arguments: String,
 }
 
-/// A request takes long enough that a box does not count, and models are exchanged.
+/// A model, boxed so that it can be exchanged: a box costs nothing compared with a request.
 pub trait Model: Send + Sync {
     fn complete<'a>(
         &'a self,

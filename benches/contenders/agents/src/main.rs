@@ -1,8 +1,8 @@
-//! What a turn of our agent takes, and of a loop by hand; and the agent that is killed.
+//! The time of a turn of our agent and of a loop by hand, and a run of the agent to kill.
 //!
 //! ```text
 //! agents time plain 10 300   nanoseconds per turn: plain, memory, sqlite or by_hand, turns, milliseconds
-//! agents run 3               asks with three turns, and goes on with what a process that died has left here
+//! agents run 3               asks with three turns, and resumes the run of a process that died
 //! ```
 
 #[expect(
@@ -47,7 +47,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The agent that may ask the model once more than it has turns with the tool.
+/// The agent, which may ask the model once more than it has turns with the tool.
 fn agent(turns: usize) -> Result<flow_agents::agent::Agent, Box<dyn Error>> {
     Ok(ours::agent(AtOnce { turns }, u32::try_from(turns)? + 1))
 }

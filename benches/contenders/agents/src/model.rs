@@ -1,4 +1,4 @@
-//! The model that answers at once, for ours and for the loop by hand.
+//! The model that answers immediately, for our agent and for the loop by hand.
 
 use std::pin::Pin;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::by_hand;
 
-/// Calls the tool in so many turns, and then answers.
+/// A model that calls the tool in this many turns, and then answers.
 pub(crate) struct AtOnce {
     pub(crate) turns: usize,
 }

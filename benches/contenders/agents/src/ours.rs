@@ -25,7 +25,7 @@ pub fn agent(model: impl Model + 'static, turns: u32) -> Agent {
 pub async fn open(agent: Agent, file: &str) -> Result<Runtime, Box<dyn Error>> {
     let runtime = Runtime::new(SqliteStore::open(file).await?);
     runtime.register(agent)?;
-    runtime.recover().await?; // continues what a process that died has left
+    runtime.recover().await?; // resumes the run of a process that died
     Ok(runtime)
 }
 

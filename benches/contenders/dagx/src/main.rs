@@ -1,7 +1,7 @@
-//! dagx 0.3.1: a graph without cycles, whose tasks lend each other what they found.
+//! dagx 0.3.1: a graph without cycles, whose tasks lend each other their results.
 //!
-//! Each task is a struct with a `#[task]` method, wired with `depends_on`. A run consumes the tasks, so a graph is good for
-//! one run: it is built inside of what is measured. The input is in the first task, as a run takes none.
+//! Each task is a struct with a `#[task]` method, wired with `depends_on`. A run consumes its
+//! tasks, so building the graph is part of the measured time. The first task contains the input.
 
 use std::mem;
 use std::process::ExitCode;
@@ -116,7 +116,7 @@ impl Sum {
     }
 }
 
-/// Ten tasks of one graph, and what the last of them found.
+/// Ten tasks of one graph, and the result of the last one.
 macro_rules! chain {
     ($first:expr, $next:expr) => {{
         let graph = DagRunner::new();

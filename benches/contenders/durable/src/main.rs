@@ -1,7 +1,8 @@
-//! The chain as a durable run: each step's outcome is in an SQLite file, synced to the disk, before the next step starts.
+//! The chain as a durable run: each step's outcome is in an SQLite file, synced to the disk, before
+//! the next step starts.
 //!
-//! Every run is an execution of its own, with its start, its ten steps and its end. The file is made anew in the current
-//! directory.
+//! Every run is a separate execution, with its start, its ten steps and its end. The file is new,
+//! in the current directory.
 
 use std::error::Error;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! floxide 3.2.2: typed nodes that hand on their values.
 //!
-//! A workflow is a struct of its nodes, built once; each node is made with `node!`, each workflow with `workflow!`. A loop
-//! needs a node more, `done`, as a workflow must have one that nothing comes after. A batch is a `BatchNode`, which gives
-//! each item to a thread for blocking work, sixteen at once and then the next sixteen.
+//! A workflow is a struct of its nodes, built once. `node!` makes each node, `workflow!` each
+//! workflow. A workflow must have a last node, so a loop needs the additional node `done`. A batch
+//! is a `BatchNode`, which gives each item to a thread for blocking work, in groups of sixteen.
 
 use std::mem;
 use std::process::ExitCode;
@@ -20,7 +20,7 @@ mod workflows;
 use nodes::*;
 use workflows::*;
 
-/// The runs of a workflow from number to number.
+/// The runs of a workflow from a number to a number.
 fn numbers(workflow: impl Workflow<(), Input = u64, Output = u64> + 'static) -> Runs {
     runs(async move |input| {
         let run = workflow.run(&WorkflowCtx::new(()), input).await;

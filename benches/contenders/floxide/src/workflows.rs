@@ -4,7 +4,7 @@ use floxide::{BatchNode, CompositeNode, Node, Transition, WorkflowCtx, workflow}
 
 use crate::nodes::*;
 
-/// Ten nodes of one kind, in a module as `workflow!` generates names from the fields.
+/// Ten nodes of one kind, in a module, since `workflow!` generates names from the fields.
 macro_rules! chain {
     ($module:ident, $node:ident) => {
         pub mod $module {

@@ -1,8 +1,9 @@
 //! graph-flow 0.8.1: tasks over a shared context of JSON values.
 //!
-//! A graph is built once and run with `execute_session`, each time in a session of its own, which is not stored. Every task
-//! but the last asks for the next one with `ContinueAndExecute`. A way out of three is two conditional edges. The branches
-//! of a fork are the children of a `FanOutTask`, which spawns them.
+//! A graph is built once and run with `execute_session`, each time in a new session, which is not
+//! stored. Every task but the last asks for the next one with `ContinueAndExecute`. A choice of
+//! three ways is two conditional edges. The branches of a fork are the children of a `FanOutTask`,
+//! which spawns them.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ const NAMES: [&str; 10] = [
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
 ];
 
-/// What comes after the node of this place among ten.
+/// The action after the task at this place of ten.
 fn next(place: usize) -> NextAction {
     match place {
         9 => NextAction::End,
@@ -121,7 +122,7 @@ fn fork() -> Result<Graph> {
         .build()
 }
 
-/// What is under `output` after a run that starts with the given values.
+/// Runs a graph with the given values, and returns the value of `output`.
 async fn run<V: Serialize, T: DeserializeOwned>(
     graph: &Graph,
     values: &[(&str, V)],
@@ -136,7 +137,7 @@ async fn run<V: Serialize, T: DeserializeOwned>(
     read(&session.context, output)
 }
 
-/// A graph of a fixed wiring is sound or the program is wrong.
+/// Returns a graph with fixed wiring. It is valid unless the program is wrong.
 fn built(graph: Result<Graph>) -> std::result::Result<Graph, &'static str> {
     graph.map_err(|_| "its graph does not build")
 }

@@ -5,10 +5,10 @@ use bench_harness::work;
 use graph_flow::{Context, GraphError, NextAction, Result, Task, TaskResult};
 use serde::de::DeserializeOwned;
 
-/// What the branches of the fork are called, and what they write.
+/// The branches of the fork, which are also the keys that they write.
 pub const BRANCHES: [&str; 8] = ["a", "b", "c", "d", "e", "f", "g", "h"];
 
-/// A task of a given name, which goes on as it is told once its work is done.
+/// A task with a given name, which returns `next` after its work.
 macro_rules! task {
     ($name:ident { $($field:ident: $type:ty),* } |$task:ident, $context:ident| { $($work:tt)* }) => {
         pub struct $name {

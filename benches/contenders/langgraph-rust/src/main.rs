@@ -1,8 +1,8 @@
 //! `langgraph` 0.2.5, a port of LangGraph: supersteps over channels of JSON values.
 //!
-//! A node is an async function from the state to what changes in it; a graph is built and compiled once, with its limit on
-//! the steps raised to what the loop needs. A compiled graph is a node of another one. Whoever observes reads the stream
-//! that `astream` gives, of the state after each superstep, the last of which is the result.
+//! A node is an async function from the state to its changes. A graph is built and compiled once,
+//! with the step limit that the loop needs. A compiled graph can be a node of another one. An
+//! observer reads the stream of `astream`: the state after each superstep, and last the result.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -77,7 +77,7 @@ async fn choose(state: JsonValue, _config: RunnableConfig) -> Update {
     Ok(json!({ "next": next }))
 }
 
-/// Conditional edges see what the node returned.
+/// Conditional edges see the update that the node returned.
 fn chosen(update: &JsonValue) -> String {
     update["next"].as_str().unwrap_or(END).to_string()
 }
@@ -155,7 +155,7 @@ fn branch() -> Built {
     graph.compile()
 }
 
-/// The nodes of these names, of which one can be a graph.
+/// A line of nodes with these names. `inner` can be a graph.
 fn with_inner(names: &[&str], inner: Option<CompiledStateGraph>) -> Built {
     let mut graph = StateGraph::new(Totals::create_channels());
     for &name in names {
@@ -175,7 +175,7 @@ fn nested() -> Built {
     with_inner(&["one", "inner", "ten"], Some(inner))
 }
 
-/// Of a run that failed, what shows in the check.
+/// Runs a graph. Returns a default for a failed run, which the check notices.
 async fn run(graph: &CompiledStateGraph, input: JsonValue) -> u64 {
     let output = graph.ainvoke(&input, &RunnableConfig::new()).await;
     output.map_or(0, |state| read(&state, "total").unwrap_or_default())

@@ -1,7 +1,7 @@
-//! The workloads as flows that are loaded: the documents of the flows of `ours`, with the same nodes.
+//! The workloads as loaded flows: the documents of the flows of `ours`, with the same nodes.
 //!
-//! A flow is loaded once. A run begins with its input as JSON and ends with its output as JSON, so both are part of what
-//! is measured.
+//! A flow is loaded once. The measured time of a run includes converting its input from JSON and
+//! its output to JSON.
 
 use std::mem;
 use std::process::ExitCode;
@@ -90,12 +90,12 @@ fn loaded(document: &str) -> Result<LoadedFlow, &'static str> {
     })
 }
 
-/// Of a run that failed, what shows in the check.
+/// Returns a default for a failed run, which the check notices.
 fn number(output: &Value) -> u64 {
     output.as_u64().unwrap_or_default()
 }
 
-/// The runs of a flow from number to number, with a key for each.
+/// The runs of a flow from a number to a number, with a key for each.
 fn numbers(document: &str, from: &'static str, to: &'static str) -> Result<Task, &'static str> {
     let flow = loaded(document)?;
     Ok(task(async move |seed| {
@@ -124,7 +124,7 @@ fn batch(document: &str) -> Result<Task, &'static str> {
     }))
 }
 
-/// A chain of many nodes, written by hand: what they read, write and decide is left out.
+/// A chain of many nodes, written by hand, without their inputs, outputs and decisions.
 fn long_chain() -> String {
     let node = |number: u64| json!({ "type": "one", "id": format!("one_{number}") });
     let edge = |number: u64| {

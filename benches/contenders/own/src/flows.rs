@@ -1,4 +1,4 @@
-//! The workloads as flows: compiled, and as the documents that are loaded.
+//! The workloads as flows: compiled, and as documents to load.
 
 use flow_runtime::prelude::*;
 

@@ -1,6 +1,6 @@
-//! The nodes: the same functions for the flows and for what is written by hand.
+//! The nodes: the same functions for the flows and for the code by hand.
 //!
-//! Each program compiles them anew, as it would its own.
+//! Each program compiles them anew, like its own.
 
 use bench_harness::work;
 use bench_harness::work::Overflow;

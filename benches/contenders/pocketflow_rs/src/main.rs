@@ -1,8 +1,9 @@
 //! pocketflow_rs 0.1.0: nodes over a context of JSON values.
 //!
-//! A flow is built once with `build_flow!`. `execute` reads the context, and the default `post_process` writes what it found
-//! to `result`, which is also what a run gives back; so the total is kept there. A node that decides overrides
-//! `post_process`. An error of `execute` goes to `post_process`, whose default writes it down and goes on.
+//! A flow is built once with `build_flow!`. `execute` reads the context. The default `post_process`
+//! writes its result to `result`, which a run also returns, so the total is kept there. A node that
+//! decides overrides `post_process`. An error of `execute` goes to `post_process`, which by default
+//! stores it and continues.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -39,7 +40,7 @@ macro_rules! chain {
     };
 }
 
-/// Of a run that failed, what shows in the check.
+/// Returns a default for a failed run, which the check notices.
 async fn run(flow: &Flow<Action>, value: u64, limit: Option<u64>) -> u64 {
     let mut context = Context::new();
     context.set("result", json!(value));

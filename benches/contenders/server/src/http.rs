@@ -1,4 +1,4 @@
-//! As much of HTTP as the load needs.
+//! The part of HTTP that the load needs.
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -23,7 +23,7 @@ impl Client {
         })
     }
 
-    /// Sends a request, and reads the head of the answer: the length of its body, if it says one.
+    /// Sends a request, reads the head of the answer, and returns the length of the body, or 0.
     async fn send(&mut self, method: &str, path: &str, accept: &str, body: &str) -> Result<usize> {
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: localhost\r\nAccept: {accept}\r\nContent-Type: application/json\r\n\
@@ -64,7 +64,7 @@ impl Client {
         Ok(())
     }
 
-    /// The data of the next event, and its id. `None` if the stream has ended as it should: a
+    /// Returns the data and the id of the next event, or `None` at the regular end of the stream. A
     /// connection that is cut before is an error.
     pub async fn event(&mut self) -> Result<Option<(Value, String)>> {
         let mut line = String::new();

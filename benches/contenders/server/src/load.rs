@@ -9,23 +9,23 @@ use serde_json::{Value, json};
 use crate::http::{Client, Result};
 use crate::server::{Kind, Server};
 
-/// How long the watched execution takes, in milliseconds.
+/// The duration of the watched execution, in milliseconds.
 const WATCHED_MS: u64 = 5000;
 
-/// How many events an execution of ours has before its first step: they are made before the clients
-/// are there.
+/// The number of events of our execution before its first step, when no clients are connected
+/// yet.
 const FIRST: u64 = 2;
 
-/// How many clients never read what they are sent.
+/// The number of clients that never read.
 const SLOW: usize = 50;
 
-/// How long executions are started.
+/// The number of seconds during which executions are started.
 const SECONDS: u64 = 5;
 
-/// How long the server may take with them after the last start.
+/// The time limit for all executions to end after the last start.
 const LONGEST: Duration = Duration::from_secs(120);
 
-/// Clients that watch one execution: how long after an event was made each of them has it.
+/// Measures the delays until clients that watch one execution have its events.
 pub async fn watch(kind: Kind<'_>, clients: usize, pause_ms: u64) -> Result<Value> {
     let server = Server::start(kind).await?;
     let before = server.memory();
@@ -49,7 +49,7 @@ pub async fn watch(kind: Kind<'_>, clients: usize, pause_ms: u64) -> Result<Valu
         match seen {
             Ok(seen) => {
                 events += seen.delays.len();
-                // Also what would have come after the last one.
+                // Includes the events after the last one seen.
                 missed += seen.missed + end.saturating_sub(seen.next);
                 delays.extend(seen.delays);
             }
@@ -64,9 +64,9 @@ pub async fn watch(kind: Kind<'_>, clients: usize, pause_ms: u64) -> Result<Valu
     }))
 }
 
-/// What a client saw.
+/// The events that a client saw.
 struct Seen {
-    /// How many events are missing before the last one.
+    /// The number of events missing before the last one.
     missed: u64,
     /// The number of the event after the last one.
     next: u64,
@@ -97,7 +97,7 @@ async fn watched(address: SocketAddr, path: String, is_ours: bool, steps: u64) -
     Ok(seen)
 }
 
-/// Executions started at a rate, and how long a start takes.
+/// Starts executions at a rate, and measures the time of a start.
 pub async fn start(kind: Kind<'_>, rate: u64) -> Result<Value> {
     let server = Server::start(kind).await?;
     let connections = 32;
@@ -116,7 +116,7 @@ pub async fn start(kind: Kind<'_>, rate: u64) -> Result<Value> {
                 let at = began + Duration::from_secs_f64(number as f64 / rate as f64);
                 tokio::time::sleep_until(at.into()).await;
                 client.json("POST", path, &body).await?;
-                // From when it was due: a server that is behind also delays those after it.
+                // Measured from the due time: a server that is behind also delays later starts.
                 delays.push(u64::try_from(at.elapsed().as_millis())?);
             }
             Result::Ok(delays)
@@ -146,7 +146,7 @@ pub async fn start(kind: Kind<'_>, rate: u64) -> Result<Value> {
     }))
 }
 
-/// Of delays in milliseconds.
+/// The median, the 99th percentile and the maximum of delays in milliseconds.
 fn quantiles(delays: &mut [u64]) -> Value {
     delays.sort_unstable();
     let at = |part: f64| match delays.len() {

@@ -1,10 +1,11 @@
-//! What a server bears: ours, with an SQLite file that survives a loss of power, or LangGraph's dev server, which keeps
-//! everything in memory. The server is a process of its own. Prints the figures as JSON.
+//! The load that a server bears: ours, with an SQLite file that survives a loss of power, or
+//! LangGraph's dev server, which keeps everything in memory. The server is a separate process.
+//! Prints the figures as JSON.
 //!
 //! ```sh
-//! server watch [CLIENTS] [MS]  # clients that watch one execution with a step every so often, among them some that never read
+//! server watch [CLIENTS] [MS]  # clients of one execution, a step every MS; some never read
 //! server start [A SECOND]      # executions started over HTTP
-//! server langgraph ENVIRONMENT GRAPHS watch|start …  # the same of LangGraph's dev server
+//! server langgraph ENVIRONMENT GRAPHS watch|start …  # the same with LangGraph's dev server
 //! ```
 
 mod http;
@@ -17,7 +18,7 @@ use std::process::ExitCode;
 
 use server::Kind;
 
-/// The argument at this place, or else this.
+/// Returns the argument at this place, or `otherwise`.
 fn number<T: std::str::FromStr>(arguments: &[&str], at: usize, otherwise: T) -> T {
     let number = arguments.get(at).and_then(|text| text.parse().ok());
     number.unwrap_or(otherwise)

@@ -10,14 +10,14 @@ use flow_server::{Limits, Server};
 use flow_sqlite::SqliteStore;
 use tokio::net::TcpListener;
 
-/// Something takes a while.
+/// Takes a while.
 #[node(writes = left)]
 async fn tick(left: u64, pause_ms: &u64) -> u64 {
     tokio::time::sleep(Duration::from_millis(*pause_ms)).await;
     left - 1
 }
 
-/// Until all clients are there.
+/// Waits until all clients are connected.
 #[node(writes = begun)]
 async fn begin() -> bool {
     tokio::time::sleep(Duration::from_secs(3)).await;
@@ -57,7 +57,7 @@ flow! {
     }
 }
 
-/// Serves at a free port, which it prints.
+/// Serves on a free port, which it prints.
 pub async fn serve(file: &str) -> Result<()> {
     let runtime = Runtime::new(SqliteStore::open(file).await?);
     runtime.register(Ticks::new())?;

@@ -1,4 +1,4 @@
-//! The servers that are loaded, each a process of its own.
+//! The servers under load, each a separate process.
 
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
@@ -12,20 +12,20 @@ use tokio::process::{Child, Command};
 
 use crate::http::{Client, Result};
 
-/// How long a server may take until it answers.
+/// The time limit for the first answer of a server.
 const LONGEST_START: Duration = Duration::from_secs(60);
 
-/// What is put under load.
+/// The server under load.
 #[derive(Clone, Copy)]
 pub enum Kind<'a> {
     /// flow-server, with an SQLite file that survives a loss of power.
     Ours,
-    /// LangGraph's dev server, which keeps everything in memory: the folder with its environment, and
-    /// the one with the graphs.
+    /// LangGraph's dev server, which keeps everything in memory: the folder with its environment,
+    /// and the folder with the graphs.
     LangGraph(&'a Path, &'a Path),
 }
 
-/// A server in a process of its own.
+/// A server in a separate process.
 pub struct Server {
     process: Child,
     pub address: SocketAddr,
@@ -50,7 +50,7 @@ impl Server {
         })
     }
 
-    /// The memory that it has, in MiB.
+    /// The memory of the process, in MiB.
     pub fn memory(&self) -> u64 {
         let id = self.process.id().unwrap_or_default();
         let status = std::fs::read_to_string(format!("/proc/{id}/status")).unwrap_or_default();
@@ -59,7 +59,7 @@ impl Server {
         kib.unwrap_or_default() / 1024
     }
 
-    /// Starts the execution that is watched, and returns where its events are.
+    /// Starts the watched execution, and returns the path of its events.
     pub async fn ticks(&self, steps: u64, pause_ms: u64) -> Result<String> {
         let mut client = Client::connect(self.address).await?;
         let input = json!({ "left": steps, "pause_ms": pause_ms });
@@ -93,7 +93,7 @@ impl Server {
         ("/runs", run.to_string())
     }
 
-    /// Whether nothing runs or waits any more.
+    /// Returns true if nothing runs or waits.
     pub async fn is_idle(&self, client: &mut Client) -> Result<bool> {
         if self.is_ours {
             let path = "/executions?status=running&limit=1";
@@ -104,8 +104,8 @@ impl Server {
         Ok(queue["n_pending"] == 0 && queue["n_running"] == 0)
     }
 
-    /// The number of an event of the watched execution, and when it was made, in milliseconds since
-    /// 1970. `None` for one that is not counted.
+    /// The number of an event of the watched execution, and its time in milliseconds since 1970.
+    /// `None` for an event that is not counted.
     pub fn numbered(is_ours: bool, event: &Value, id: &str, steps: u64) -> Option<(u64, u64)> {
         if is_ours {
             return Some((event["seq"].as_u64()?, event["timestamp"].as_u64()?));
@@ -120,7 +120,7 @@ impl Server {
         if is_ours { 0 } else { 1 }
     }
 
-    /// The number after that of the last event of the watched execution, which is over.
+    /// The number after the last event of the watched execution, which is over.
     pub async fn end(&self, path: &str, steps: u64) -> Result<u64> {
         if !self.is_ours {
             return Ok(Server::first(false) + steps);

@@ -1,4 +1,5 @@
-//! What Postgres does without a library: one row for each step, about as large as a record, in a transaction of its own.
+//! Postgres without a library: one row for each step, about as large as a record, in its own
+//! transaction.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -33,7 +34,7 @@ pub(crate) async fn insert(address: &str, at_once: usize, seconds: u64) -> Outco
         let insert = client.prepare(INSERT).await?;
         writers.push((client, insert));
     }
-    // As many as there are tasks, so that one is always free.
+    // One for each task, so that one is always free.
     let free = Arc::new(Mutex::new(writers));
     repeat(at_once, seconds, move |_| {
         let (free, next_run) = (free.clone(), next_run.clone());
@@ -51,7 +52,8 @@ pub(crate) async fn insert(address: &str, at_once: usize, seconds: u64) -> Outco
     .await
 }
 
-/// Prints how many transactions there were. A connection reports its own with some delay, or when it ends.
+/// Prints the number of transactions. A connection reports its own with some delay, or when it
+/// ends.
 pub(crate) async fn commits(address: &str) -> Outcome {
     let client = connected(address).await?;
     let sql = "SELECT sum(xact_commit)::bigint FROM pg_stat_database";

@@ -1,4 +1,4 @@
-//! How soon a process sees what another one has written.
+//! The delay until a process sees the writes of another.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -10,10 +10,10 @@ use flow_durable::{EventFilter, ExecutionEvent, Runtime, RuntimeOptions, StartOp
 use crate::Outcome;
 use crate::chain::{Chain, ChainInput, open};
 
-/// How many starts are watched.
+/// The number of watched starts.
 const WATCHED: usize = 200;
 
-/// A runtime that runs nothing: what is started waits in the queue.
+/// A runtime that runs nothing: started executions stay in the queue.
 async fn runtime(address: &str) -> Outcome<Runtime> {
     let options = RuntimeOptions::new().concurrent_executions(0);
     let runtime = Runtime::with_options(open(address, 8).await?, options);
@@ -26,7 +26,7 @@ fn micros() -> u128 {
     now.map_or(0, |since| since.as_micros())
 }
 
-/// Prints when it sees the start of each execution.
+/// Prints the time at which it sees the start of each execution.
 pub(crate) async fn watch(address: &str) -> Outcome {
     let runtime = runtime(address).await?;
     let mut events = Box::pin(runtime.events(EventFilter::new()).await?);
@@ -54,7 +54,7 @@ pub(crate) async fn measure(address: &str) -> Outcome {
     if lines.next().transpose()?.as_deref() != Some("ready") {
         return Err("the process that watches does not begin".into());
     }
-    // Until it listens.
+    // Gives it time to listen.
     tokio::time::sleep(Duration::from_secs(2)).await;
     let mut committed = HashMap::new();
     for _ in 0..WATCHED {

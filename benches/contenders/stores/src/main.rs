@@ -1,12 +1,12 @@
-//! The chain of ten steps as durable executions, on each store. Each is a process of its own, so that several can share a
-//! store.
+//! The chain of ten steps as durable executions, on each store. Each run is a separate process, so
+//! that several can share a store.
 //!
 //! ```sh
 //! stores server postgres           # starts a server, prints its address, and ends it when its input ends
-//! stores run ADDRESS AT_ONCE SECONDS      # how many executions end, so many at once, and the seconds that it took
-//! stores by_hand ADDRESS AT_ONCE SECONDS  # how many rows are inserted into Postgres, each in a transaction of its own
-//! stores commits ADDRESS           # how many transactions Postgres has committed
-//! stores delay ADDRESS             # how soon another process sees what was started: the median and the 99th percentile, in ms
+//! stores run ADDRESS AT_ONCE SECONDS      # executions that ended, and the seconds taken
+//! stores by_hand ADDRESS AT_ONCE SECONDS  # rows inserted into Postgres, one a transaction
+//! stores commits ADDRESS           # transactions that Postgres has committed
+//! stores delay ADDRESS             # delay until another process sees a start: median, p99, in ms
 //! ```
 //!
 //! An address is `sqlite:FILE`, `postgres://…`, `redis://…`, or `restate:INGRESS ADMIN`.
@@ -28,7 +28,7 @@ use tokio::task::JoinSet;
 
 type Outcome<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Prints the address of a server, which ends with this process's input.
+/// Prints the address of a server, which runs until this process's input ends.
 fn serve(address: &str) -> Outcome {
     println!("{address}");
     std::io::stdin().read_line(&mut String::new())?;
@@ -48,8 +48,8 @@ fn server(name: &str) -> Outcome {
     }
 }
 
-/// Does this again and again for a while, so many times at once, after once by itself. Prints how often, and the seconds
-/// that it took.
+/// Repeats this work for the given time, `at_once` times concurrently, after one run alone. Prints
+/// the number of runs and the seconds taken.
 async fn repeat<F, Fut>(at_once: usize, seconds: u64, work: F) -> Outcome
 where
     F: Fn(u64) -> Fut + Send + Sync + 'static,

@@ -1,5 +1,5 @@
-//! The fair floor: what a careful programmer writes instead of a flow. A loop over a `match`, a struct as the state, a
-//! `Result` that names the node that failed, and a limit on the steps.
+//! The fair floor: the code of a careful programmer instead of a flow. A loop over a `match`, a
+//! struct as the state, a `Result` that names the failed node, and a limit on the steps.
 
 use std::error::Error;
 use std::fmt;
@@ -17,7 +17,7 @@ mod nodes;
 
 use nodes::*;
 
-/// Why a run ended before its end.
+/// The reason why a run stopped early.
 #[derive(Debug)]
 enum RunError {
     StepLimit {
@@ -38,7 +38,7 @@ impl fmt::Display for RunError {
     }
 }
 
-/// Boxed, so that what every step returns is small.
+/// Boxed, so that the return value of every step is small.
 type Failed = Box<RunError>;
 
 #[cold]
@@ -49,7 +49,7 @@ fn failed(node: &str, source: impl Error + Send + Sync + 'static) -> Failed {
     })
 }
 
-/// How many steps are left.
+/// The number of steps left.
 struct Budget(u64);
 
 impl Budget {
@@ -285,7 +285,7 @@ mod fork {
     }
 }
 
-/// Each flow is a loop of its own; they share the budget.
+/// Each flow is a separate loop. They share the budget.
 mod nested {
     use super::*;
 
@@ -407,7 +407,7 @@ impl Contender for ByHand {
     }
 }
 
-/// Of a run that failed, what shows in the check.
+/// Returns a default for a failed run, which the check notices.
 fn value_of<T: Default>(result: Result<T, Failed>) -> T {
     result.unwrap_or_else(|failed| {
         eprintln!("{failed}");

@@ -79,7 +79,7 @@ chain! {
     six seven eight nine ten
 }
 
-// What fails is worth nothing: that is the least one can do with a `Result`.
+// A failure counts as 0: the least that a program can do with a `Result`.
 chain! {
     can_fail, total: u64, [or 0]
     try_one try_two try_three try_four try_five

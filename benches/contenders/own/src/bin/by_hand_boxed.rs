@@ -1,5 +1,5 @@
-//! The floor for a graph that is put together at run time: nodes are boxed functions that return boxed futures, edges
-//! are found by index. A typed struct is the state.
+//! The floor for a graph that is built at run time: nodes are boxed functions that return boxed
+//! futures, and edges are found by index. The state is a typed struct.
 
 use std::error::Error;
 use std::mem;
@@ -20,10 +20,10 @@ use nodes::*;
 
 type Failed = Box<dyn Error + Send + Sync>;
 
-/// What a node is: it changes the state and says which of its edges to follow.
+/// A node: it changes the state and returns the number of the edge to follow.
 type Node<S> = Box<dyn for<'a> Fn(&'a mut S) -> BoxFuture<'a, Result<usize, Failed>> + Send + Sync>;
 
-/// Nodes, and by node and action where to go on; `END` is no node.
+/// Nodes, and the next node by node and action, or `END`.
 struct Graph<S> {
     nodes: Vec<Node<S>>,
     edges: Vec<Vec<usize>>,

@@ -142,7 +142,7 @@ impl Contender for Ours {
     }
 }
 
-/// Of a run that failed, what shows in the check.
+/// Returns a default for a failed run, which the check notices.
 fn total_of<O, T: Default>(result: Result<O, FlowError>, take: impl FnOnce(O) -> T) -> T {
     result.map(take).unwrap_or_default()
 }

@@ -1,10 +1,12 @@
 //! statig 0.4.1: a state machine, whose states are the nodes.
 //!
-//! A step makes the current state do its work and go to the next one, and a run is the steps until the machine is in its
-//! state `done`. What the states read and write is the context that each step is given. A machine is no more than the state
-//! it is in, so each run has one of its own. Observers are the hooks around each dispatch and each transition.
+//! In a step, the current state does its work and goes to the next one. A run consists of the steps
+//! until the machine is in its state `done`. The states read and write the context, which each step
+//! receives. A machine is only its current state, so each run has its own. Observers are the hooks
+//! around each dispatch and each transition.
 //!
-//! The states are methods, which is what the library is made for; they cannot wait. `statig_async` has the others.
+//! The states are sync methods, as the library intends: they cannot wait. `statig_async` has async
+//! ones.
 
 use std::process::ExitCode;
 
@@ -24,13 +26,13 @@ fn touch(payload: &mut Payload) {
     work::touch_in_place(&mut payload.0);
 }
 
-/// What the loop reads and writes.
+/// The data of the loop.
 struct Totals {
     total: u64,
     limit: u64,
 }
 
-/// What every machine has: each is in a module, as what the library generates is called `State`.
+/// The common part of the machines. Each is in a module, since the library generates a `State`.
 macro_rules! run {
     ($context:ty) => {
         pub(super) struct Machine;

@@ -1,4 +1,5 @@
-//! statig 0.4.1, as `statig`, but its states are async methods: they could wait, as the nodes of a flow can.
+//! statig 0.4.1, like `statig`, but with async methods as states: they could wait, like nodes of a
+//! flow.
 
 use std::process::ExitCode;
 
@@ -18,13 +19,13 @@ fn touch(payload: &mut Payload) {
     work::touch_in_place(&mut payload.0);
 }
 
-/// What the loop reads and writes.
+/// The data of the loop.
 struct Totals {
     total: u64,
     limit: u64,
 }
 
-/// What every machine has: each is in a module, as what the library generates is called `State`.
+/// The common part of the machines. Each is in a module, since the library generates a `State`.
 macro_rules! run {
     ($context:ty) => {
         pub(super) struct Machine;
