@@ -4,3 +4,8 @@
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct Readme;
+
+/// The program of the README of `flow-macros`, which cannot depend on `flow-runtime`.
+#[cfg(doctest)]
+#[doc = include_str!("../flow-macros/README.md")]
+struct ReadmeOfMacros;

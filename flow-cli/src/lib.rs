@@ -1,6 +1,6 @@
-//! The implementation of `cargo flow`, which shows, checks and compares the flows in built
-//! programs, libraries and WebAssembly modules, without running them, and formats `flow!` in source
-//! files.
+#![doc = include_str!("../README.md")]
+//!
+//! # Implementation
 //!
 //! The program `cargo-flow` only calls [`run`]. A command turns its arguments (`args`) into flows
 //! (`target`, which reads binaries with [`section`]) or source files (`sources`), and writes to the

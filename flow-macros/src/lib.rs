@@ -1,4 +1,7 @@
-//! The macros of `flow-runtime`, which re-exports and documents them.
+// The program of the README needs `flow-runtime`, which needs this crate: `tests/lib.rs` runs it.
+#![cfg_attr(not(doctest), doc = include_str!("../README.md"))]
+//!
+//! # How `flow!` works
 //!
 //! `flow!` works in four steps: parse → resolve → lower → expand. Between the first two, rustc
 //! itself provides the contracts of the nodes: see `protocol`.

@@ -1,5 +1,9 @@
-//! Pictures of a flow: [`text`] for a terminal, a [`tree`] of its nodes, [`mermaid`] and [`dot`]
-//! for programs that draw, [`svg`] as an image, and [`html`] as a page to click through.
+#![doc = include_str!("../README.md")]
+//!
+//! # Pictures
+//!
+//! [`text()`] is for a terminal, [`tree()`] lists the nodes, [`mermaid()`] and [`dot()`] are for
+//! programs that draw, [`svg()`] is an image, and [`html()`] is a page to click through.
 //!
 //! An arrow shows the action that takes it, unless it is `default`; below it the condition, if a
 //! `branch` decides; and in braces the keys that travel along it. These are the keys that its node

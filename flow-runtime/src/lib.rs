@@ -1,5 +1,6 @@
-//! Typed flows: the steps of a program as functions, wired with `a >> b` and `a - "action" >> c`,
-//! and checked while compiling.
+#![doc = include_str!("../README.md")]
+//!
+//! # Steps and flows
 //!
 //! A step is a function or a type marked [`#[node]`](macro@node). Its parameters say what it reads,
 //! its return type says what it writes. [`flow!`] says which step follows which. From both, the
@@ -8,49 +9,8 @@
 //! The result is a plain `async` loop over the steps: it allocates nothing per step and does no
 //! lookups.
 //!
-//! ```
-//! use flow_runtime::prelude::*;
-//!
-//! #[derive(Action)]
-//! enum Verdict {
-//!     Approved { amount: u64 },
-//!     Rejected,
-//! }
-//!
-//! /// Reads `claim` and `limit`. Its verdict decides where the flow goes on.
-//! #[node(actions = Verdict)]
-//! fn review(claim: &u64, limit: &u64) -> Verdict {
-//!     if claim <= limit {
-//!         Verdict::Approved { amount: *claim }
-//!     } else {
-//!         Verdict::Rejected
-//!     }
-//! }
-//!
-//! /// Reads `amount`, which only an approved claim has. Writes `receipt`.
-//! #[node(writes = receipt)]
-//! async fn pay(amount: &u64) -> String {
-//!     format!("paid {amount}")
-//! }
-//!
-//! flow! {
-//!     /// Pays a claim that is within the limit.
-//!     Expense(claim: u64, limit: u64) -> (receipt: Option<String>) {
-//!         start >> review;
-//!         review - "approved" >> pay >> end;
-//!         review - "rejected" >> end("rejected");
-//!     }
-//! }
-//!
-//! #[tokio::main(flavor = "current_thread")]
-//! async fn main() -> Result<(), FlowError> {
-//!     let input = ExpenseInput::builder().claim(30).limit(50).build();
-//!     let output = Expense::new().run(input).await?;
-//!     assert_eq!(output.receipt.as_deref(), Some("paid 30"));
-//!     assert_eq!(output.end, ExpenseEnd::Default);
-//!     Ok(())
-//! }
-//! ```
+//! Waits, polls, timeouts and deadlines use tokio's timer, and blocking nodes use its threads. A
+//! flow without them runs on any executor.
 //!
 //! # What is checked
 //!
@@ -64,8 +24,8 @@
 //!   writes.
 //! - The caller gives every input.
 //!
-//! A mistake is reported with the path on which it happens and with a way to fix it. Here,
-//! `"rejected"` leads to `pay` as well:
+//! A mistake is reported with the path on which it happens and with a way to fix it. If
+//! `"rejected"` led to `pay` as well in the flow above:
 //!
 //! ```text
 //! error: `pay` reads `amount`, which is not written on every path to it [F007]
@@ -81,24 +41,11 @@
 //! - [`RunOptions`] limits, cancels and observes a run.
 //! - [`FlowError`] is the reason why a run did not reach an end.
 //! - [`engine`] contains the traits for writing your own engine.
+//! - [`Flow::SPEC`] and [`flows`] have flows as JSON; `flow_spec` reads, checks and compares it.
 //! - The crate `flow-durable` keeps executions in a store: they survive crashes, and wait for
 //!   people.
 //! - The folder `docs` of the repository has a tutorial, recipes to copy from, and pages for users
 //!   of LangGraph or PocketFlow.
-//!
-//! # Features
-//!
-//! - `json`: `Export` returns a flow as a JSON document with the values of its settings;
-//!   `flow_spec` reads, checks and compares documents. The JSON without values is always available:
-//!   [`Flow::SPEC`], [`flows`].
-//! - `stored`: the values of flows as JSON, which questions to people need. The crates
-//!   `flow-durable` and `flow-terminal`, which asks people at the terminal, enable it.
-//! - `schemars`: an export contains the schemas of types that implement `schemars::JsonSchema`.
-//! - `tracing`: each node of a run started with [`Flow::run_with`] works in a span that carries its
-//!   path.
-//!
-//! Waits, polls, timeouts and deadlines use tokio's timer, and blocking nodes use its threads. A
-//! flow without them runs on any executor.
 
 extern crate self as flow_runtime;
 

@@ -1,4 +1,6 @@
-//! Flows as plain data, and the checks that a flow is sound.
+#![doc = include_str!("../README.md")]
+//!
+//! # Graphs and documents
 //!
 //! One of the front ends (the `flow!` macro, a JSON loader) builds a [`Graph`] and passes it to
 //! [`check`], which returns a [`CheckedGraph`] or every [`Diagnostic`] that it found. A diagnostic
@@ -8,8 +10,7 @@
 //! A [`FlowDocument`] is a flow as JSON. This crate also reads, checks and queries documents, and
 //! compares two versions of one ([`diff()`]). The crate `flow-render` draws them.
 //!
-//! This crate knows neither macros nor `async`. It contains the whole analysis, which other crates
-//! do not repeat.
+//! This crate contains the whole analysis, which other crates do not repeat.
 
 mod analysis;
 mod diagnostic;

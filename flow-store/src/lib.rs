@@ -1,16 +1,10 @@
-//! Stores for the executions of flows: the [`Store`] trait, the types that it uses, and the store
-//! in memory.
+#![doc = include_str!("../README.md")]
 //!
-//! A store does not know flows. It keeps rows and records, hands out leases, and refuses the writes
-//! of a process that has lost its lease. Once a method has returned `Ok`, its effect is durable.
+//! # Promises
 //!
-//! Programs that run flows use these types through `flow_durable`. A store for another database
-//! depends on this crate alone. [`refusal`] has the common errors of all stores, the feature
-//! `hints` tells other processes of writes, and the feature `suite` has the tests that a store must
-//! pass.
-//!
-//! With the feature `blobs`, a `BlobStore` keeps large values outside of any store: in a folder, or
-//! in an object store such as S3 (crate `flow-blobs`).
+//! A [`Store`] does not know flows. It keeps rows and records, hands out leases, and refuses the
+//! writes of a process that has lost its lease. Once a method has returned `Ok`, its effect is
+//! durable. [`refusal`] has the common errors of all stores.
 
 mod blobs;
 mod changes;

@@ -1,4 +1,6 @@
-//! Flows as text: as JSON, as YAML of the same shape, and as `flow!`.
+#![doc = include_str!("../README.md")]
+//!
+//! # Reading and writing
 //!
 //! [`read`] reads a document, or a workflow of another tool ([`Notation`]). It reports all problems
 //! at once, each with its line and column and its JSON pointer. [`Document::check`] adds those of
