@@ -27,11 +27,11 @@ fn a_token_is_asked_for_and_kept_for_the_tab() {
     let Some(page) = Page::open(&served.at("executions")) else {
         return;
     };
-    page.wait("named('dialog h2', 'Who are you?')");
+    page.wait("named('dialog[open] h2', 'Who are you?')");
     page.fill("Bearer token", "another token");
     page.press("Enter");
     // It is not known, so the page asks again.
-    page.wait("find('main .problem') && named('dialog h2', 'Who are you?') && labelled('Bearer token').value === ''");
+    page.wait("find('main .problem') && named('dialog[open] h2', 'Who are you?') && labelled('Bearer token').value === ''");
     page.fill("Bearer token", TOKEN);
     page.press("Enter");
     page.wait("named('#connection', 'Live')");
@@ -85,9 +85,9 @@ fn a_link_is_made_in_the_page() {
     let made = |button: &str| {
         page.click(&format!("named('button', '{button}')"));
         page.fill("Days", "2");
-        page.click("named('dialog button', 'Make the link')");
+        page.click("named('dialog[open] button', 'Make the link')");
         let link = page.wait("labelled('Link')?.value");
-        page.click("named('dialog button', 'Close')");
+        page.click("named('dialog[open] button', 'Close')");
         link.as_str().unwrap().to_owned()
     };
     let to_execution = made("Link …");

@@ -72,7 +72,7 @@ fn a_save_that_ends_late_takes_nothing_away() {
     // Whoever goes on writing during a save is told, and a second save is not forgotten.
     page.run(SLOW);
     page.click("named('button', 'Save')");
-    page.click("named('dialog button', 'Replace theirs with mine')");
+    page.click("named('dialog[open] button', 'Replace theirs with mine')");
     told(&page, "Saved as revision 3.");
     page.eval("window.slow = 'PUT'");
     page.fill("Description", "three");

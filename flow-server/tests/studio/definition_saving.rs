@@ -20,11 +20,11 @@ fn nobody_overwrites_what_somebody_else_has_saved() {
     theirs(1, "Theirs.");
     page.fill("Name", "Mine");
     page.click("named('button', 'Save')");
-    page.wait("named('dialog h2', 'Somebody else has changed it')");
-    page.click("named('dialog button', 'Close')");
+    page.wait("named('dialog[open] h2', 'Somebody else has changed it')");
+    page.click("named('dialog[open] button', 'Close')");
     assert_eq!(editing.stored(id).flow["name"], "Article");
     page.click("named('button', 'Save')");
-    page.click("named('dialog button', 'Show theirs')");
+    page.click("named('dialog[open] button', 'Show theirs')");
     told(&page, "This is theirs. Undo brings yours back.");
     page.wait(
         "labelled('Description').value === 'Theirs.' && labelled('Name').value === 'Article'",
@@ -34,7 +34,7 @@ fn nobody_overwrites_what_somebody_else_has_saved() {
 
     theirs(2, "Theirs again.");
     page.click("named('button', 'Save')");
-    page.click("named('dialog button', 'Replace theirs with mine')");
+    page.click("named('dialog[open] button', 'Replace theirs with mine')");
     told(&page, "Saved as revision 4.");
     let stored = editing.stored(id).flow;
     assert_eq!(

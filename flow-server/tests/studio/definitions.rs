@@ -17,7 +17,7 @@ fn a_flow_is_made_activated_and_started() {
     page.wait("named('p', 'There are no definitions yet.')");
     page.click("named('button', 'New definition …')");
     page.fill("Name", "ArticleDesk");
-    page.click("named('dialog button', 'Create')");
+    page.click("named('dialog[open] button', 'Create')");
     page.wait("find('flow-canvas svg') && find('h1').textContent === 'ArticleDesk'");
 
     page.click("named('button', 'Add an input')");
@@ -65,7 +65,7 @@ fn a_flow_is_made_activated_and_started() {
     page.click("named('button', 'Run …')");
     page.fill("topic", "sea");
     page.fill("words", "2");
-    page.click("named('dialog button', 'Start')");
+    page.click("named('dialog[open] button', 'Start')");
     page.wait("location.hash.startsWith('#/executions/') && named('.status', 'completed')");
     page.wait(
         "document.body.innerText.includes('sea sea And that is all that can be said of it.')",
@@ -229,7 +229,7 @@ fn definitions_are_listed_copied_and_removed() {
         return;
     };
     page.click("named('button', 'Copy …')");
-    page.click("named('dialog button', 'Copy')");
+    page.click("named('dialog[open] button', 'Copy')");
     page.wait("find('h1').textContent === 'ArticleCopy'");
     page.go(&editing.served.at("definitions"));
     page.wait("all('.cards li').length === 2");
@@ -241,11 +241,11 @@ fn definitions_are_listed_copied_and_removed() {
     // A name that is taken is refused where it is written.
     page.click("named('button', 'New definition …')");
     page.fill("Name", "Article");
-    page.click("named('dialog button', 'Create')");
-    page.wait("find('dialog .problem').textContent.startsWith('The name is taken')");
-    page.click("named('dialog button', 'Close')");
+    page.click("named('dialog[open] button', 'Create')");
+    page.wait("find('dialog[open] .problem').textContent.startsWith('The name is taken')");
+    page.click("named('dialog[open] button', 'Close')");
     page.click("all('.cards li')[1].querySelector('button.danger')");
-    page.click("named('dialog button', 'Remove')");
+    page.click("named('dialog[open] button', 'Remove')");
     page.wait("all('.cards li').length === 1 && find('.cards a').textContent === 'ArticleCopy'");
     page.has_no_problems();
 }

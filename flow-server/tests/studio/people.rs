@@ -140,11 +140,11 @@ fn a_copy_goes_on_with_another_value() {
     page.wait("named('h3', 'After record 0')");
     page.click("named('button', 'Copy from here …')");
     page.fill("amount", "thirty");
-    page.click("named('dialog button', 'Start the copy')");
+    page.click("named('dialog[open] button', 'Start the copy')");
     page.wait("labelled('amount').getAttribute('aria-invalid') === 'true'");
     page.fill("amount", "31");
     page.picture("copy");
-    page.click("named('dialog button', 'Start the copy')");
+    page.click("named('dialog[open] button', 'Start the copy')");
     page.wait(&format!(
         "location.hash.startsWith('#/executions/') && !location.hash.includes('{id}')"
     ));
@@ -162,12 +162,12 @@ fn an_execution_is_cancelled_and_deleted() {
     };
     page.click("named('button', 'Cancel …')");
     page.fill("Why?", "nobody wants it");
-    page.click("named('dialog button', 'Cancel the execution')");
+    page.click("named('dialog[open] button', 'Cancel the execution')");
     page.wait("find('h1 .status').textContent === 'cancelled'");
     page.wait("find('.facts').textContent.includes('nobody wants it')");
     page.wait("!find('form.question')");
     page.click("named('button', 'Delete …')");
-    page.click("named('dialog button', 'Delete')");
+    page.click("named('dialog[open] button', 'Delete')");
     page.wait("location.hash === '#/executions'");
     page.wait(
         "find('[role=status]') && find('.executions') && all('.executions .row').length === 0",

@@ -113,8 +113,8 @@ fn markup_inside_values_is_text() {
     let shown = page.eval(key);
     assert_eq!(shown, format!("{MARKUP} (at most 1 at once)"));
     page.click("named('button', 'Copy from here …')");
-    is_text("the dialog", "find('dialog textarea')");
-    page.click("named('dialog button', 'Close')");
+    is_text("the dialog", "find('dialog[open] textarea')");
+    page.click("named('dialog[open] button', 'Close')");
     // It is executed neither where it is written nor where it is read.
     page.fill("Your answer", MARKUP);
     page.click("named('button', 'Answer')");
