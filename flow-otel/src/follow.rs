@@ -98,11 +98,10 @@ impl Follower {
         let mut events = self.executions.events(filter).await?;
         while let Some(event) = events.next().await {
             if let ExecutionEvent::Recorded(event) = event? {
-                let recorded = self.recorded(&event).await;
-                if let Ok(()) | Err(RuntimeError::DamagedRecord { .. }) = recorded {
-                    self.offset = Some(event.offset);
-                }
-                recorded?;
+                self.begin(&event).await?;
+                // The next call continues behind a record that cannot be read.
+                self.offset = Some(event.offset);
+                self.add(&event)?;
             }
             if !self.telemetry.has_ids() {
                 return Err(FollowError::SpanIds);
@@ -111,18 +110,21 @@ impl Follower {
         Ok(())
     }
 
-    async fn recorded(&mut self, event: &RecordedEvent) -> Result<(), RuntimeError> {
+    async fn begin(&mut self, event: &RecordedEvent) -> Result<(), RuntimeError> {
         if !self.runs.contains_key(&event.execution) {
             let run = self.begun(event).await?;
             self.runs.insert(event.execution, run);
         }
+        Ok(())
+    }
+
+    fn add(&mut self, event: &RecordedEvent) -> Result<(), RuntimeError> {
         let Some(run) = self.runs.get_mut(&event.execution) else {
             return Ok(());
         };
-        if !run.add(event.execution, &event.record, &event.node_type)? {
-            return Ok(());
-        }
-        if let Some(run) = self.runs.remove(&event.execution) {
+        if run.add(event.execution, &event.record, &event.node_type)?
+            && let Some(run) = self.runs.remove(&event.execution)
+        {
             run.ended(&event.record);
         }
         Ok(())

@@ -49,6 +49,8 @@ struct Known {
     unreadable: bool,
     nodes: Nodes,
     followed: Followed,
+    /// The damage for which the stream has not yielded an error yet.
+    damage: Option<RuntimeError>,
     /// True if `nodes` includes the nodes that were reached before the stream began.
     complete: bool,
     /// True if the stream has passed its last record.
@@ -283,6 +285,16 @@ impl Executions {
             }
         }
         Ok(values)
+    }
+
+    /// Keeps the error for a damaged record until the stream yields an event of its execution.
+    pub(super) fn keep_damage(&mut self, id: ExecutionId, error: RuntimeError) {
+        self.known(id).damage = Some(error);
+    }
+
+    /// Takes the error that was kept.
+    pub(super) fn take_damage(&mut self, id: ExecutionId) -> Option<RuntimeError> {
+        self.known.get_mut(&id)?.damage.take()
     }
 
     /// Notes that the stream has passed a record.

@@ -34,8 +34,9 @@ use reader::{Item, Reader};
 /// If the store fails, the stream returns the error and continues where it was: the next item is
 /// the next event or, after a while, the next error. A damaged record is one error in its place
 /// ([`RuntimeError::Store`] with [`StoreError::Corrupt`](super::StoreError::Corrupt)), and the
-/// stream continues with the record after it. Other damaged parts of an execution are reported in
-/// the same way. Its events then contain only the data of its records.
+/// stream continues with the record after it. A damaged payload is an event followed by
+/// [`RuntimeError::DamagedRecord`]. Other damaged parts of an execution are reported in the same
+/// way. Its events then contain only the data of its records.
 #[must_use = "a stream reads nothing unless it is asked for its items"]
 pub struct Events {
     ready: VecDeque<Item>,

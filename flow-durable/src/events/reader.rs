@@ -244,16 +244,17 @@ impl Reader {
         };
         self.release(events, Some((logged.execution, logged.record.seq)));
         self.tell_damaged(events);
-        let (values, mut damaged) = match values.transpose() {
-            Ok(values) => (values, None),
-            Err(error) => (None, Some(error)),
-        };
-        // Behind its event, so that whoever continues from there does not meet the damage again.
+        let values = values.transpose().unwrap_or_else(|error| {
+            self.executions.keep_damage(logged.execution, error);
+            None
+        });
+        // Damage follows an event, so that whoever continues from there does not meet it again.
         if let Some(mut described) = described {
-            damaged = damaged.or(described.damaged.take());
+            let damaged = self.executions.take_damage(logged.execution);
+            let damaged = damaged.or(described.damaged.take());
             events.push_back(Ok(recorded(logged.clone(), described, values)));
+            events.extend(damaged.map(Err));
         }
-        events.extend(damaged.map(Err));
         self.executions.passed(logged);
         if self.filter.until_over && is_end(logged.record.kind) {
             self.over = true;

@@ -186,7 +186,10 @@ impl Inner {
             .iter()
             .rfind(|record| record.kind == RecordKind::Snapshot);
         let snapshot = snapshot.map(|record| snapshot_in(row.id, record));
-        let snapshot = snapshot.transpose()?;
+        let snapshot = match snapshot.transpose() {
+            Ok(snapshot) => snapshot,
+            Err(error) => return Ok(vec![format!("its snapshot cannot be read: {error}")]),
+        };
         let namespace = snapshot.as_ref().map_or(&first.path, |it| &it.namespace);
         let passed = passed(&records, namespace);
         let reached = Reached::new(&records, snapshot.as_ref());

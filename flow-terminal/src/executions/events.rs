@@ -1,6 +1,6 @@
 //! The command `events`.
 
-use flow_durable::{EventFilter, Executions, Record};
+use flow_durable::{EventFilter, Executions, Record, RuntimeError};
 use flow_spec::{visible, visible_json};
 
 use super::arguments;
@@ -23,7 +23,14 @@ pub(super) async fn events(
     };
     let mut events = execution.events(filter).await.map_err(said)?;
     while let Some(event) = events.next().await {
-        let event = event.map_err(said)?;
+        let event = match event {
+            // The stream continues behind it.
+            Err(error @ RuntimeError::DamagedRecord { .. }) => {
+                output::tell_error(&said(error));
+                continue;
+            }
+            event => event.map_err(said)?,
+        };
         let text = match event.record() {
             _ if arguments.json => visible_json(format!("{}\n", event.to_json())),
             Some(record) => format!("{}\n", visible(&line(record))),
