@@ -1,6 +1,6 @@
 //! What nodes read and write, for those who ask for it.
 
-use flow_durable::{EventFilter, ExecutionEvent, NodeValues, Runtime, RuntimeError};
+use flow_durable::{EventFilter, ExecutionEvent, NodeValues, RecordKind, Runtime, RuntimeError};
 use flow_runtime::prelude::*;
 use serde_json::{Value, json};
 
@@ -211,6 +211,18 @@ async fn a_damaged_record_is_not_followed_further() {
     let [(1, RuntimeError::DamagedRecord { seq: 2, .. })] = errors[..] else {
         panic!("{errors:?}")
     };
+    // Also for whoever wants other records: behind an event, from which a reader can continue.
+    let finished = filter().kinds([RecordKind::NodeFinished]).until_now();
+    let mut events = viewer.events(finished).await.unwrap();
+    let (first, second) = (events.next().await, events.next().await);
+    assert!(matches!(first, Some(Ok(_))), "{first:?}");
+    assert!(
+        matches!(
+            second,
+            Some(Err(RuntimeError::DamagedRecord { seq: 2, .. }))
+        ),
+        "{second:?}"
+    );
 }
 
 flow_law::law! {
