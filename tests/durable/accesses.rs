@@ -212,7 +212,8 @@ async fn a_damaged_record_is_not_followed_further() {
         panic!("{errors:?}")
     };
     // Also for whoever wants other records: behind an event, from which a reader can continue.
-    let finished = filter().kinds([RecordKind::NodeFinished]).until_now();
+    let finished = filter().kinds([RecordKind::NodeFinished]);
+    let finished = finished.from_offset(third.offset).until_now();
     let mut events = viewer.events(finished).await.unwrap();
     let (first, second) = (events.next().await, events.next().await);
     assert!(matches!(first, Some(Ok(_))), "{first:?}");

@@ -131,7 +131,7 @@ async fn is_taken_over_from_a_dead_process(place: &str) -> Outcome {
         let began = Instant::now();
         let other = process(place, other, &hold).await?;
         while other.recover().await?.resumed != [id] {
-            assert!(began.elapsed() < Duration::from_secs(20));
+            assert!(began.elapsed() < Duration::from_secs(200)); // of a busy machine
             tokio::task::yield_now().await;
         }
         hold.go_on.notify_one();
