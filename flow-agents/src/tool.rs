@@ -59,7 +59,7 @@ pub trait Tool: Send + Sync {
     /// The tool was not called because of its arguments, or it failed.
     ///
     /// # Cancel safety
-    /// That of the tool. A run that is cancelled drops the call.
+    /// Depends on the tool. A cancelled run drops the call.
     async fn call(&self, cx: &Context, arguments: Map<String, Value>) -> Result<String, ToolError>;
 }
 

@@ -60,7 +60,7 @@ impl<T: DeserializeOwned + JsonSchema> ModelAnswer for T {}
 /// See [`AskError`].
 ///
 /// # Cancel safety
-/// That of [`Model::complete`].
+/// As cancel safe as [`Model::complete`].
 ///
 /// # Examples
 /// ```
@@ -229,7 +229,7 @@ impl<'a, M: Model + ?Sized> Ask<'a, M> {
     /// See [`AskError`].
     ///
     /// # Cancel safety
-    /// That of [`Model::complete`].
+    /// As cancel safe as [`Model::complete`].
     pub async fn answer<T: ModelAnswer>(self) -> Result<Answered<T>, AskError> {
         let schema = AnswerSchema::of::<T>();
         let mut messages = self.messages.clone();

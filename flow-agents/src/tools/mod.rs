@@ -138,7 +138,7 @@ impl Tools {
     /// The tool does not exist, its arguments do not fit, or it failed.
     ///
     /// # Cancel safety
-    /// That of the tool.
+    /// Depends on the tool.
     pub async fn call(&self, cx: &Context, call: &ToolCall) -> Result<String, ToolError> {
         let made = self.make(cx, call);
         #[cfg(feature = "tracing")]

@@ -124,7 +124,7 @@ impl CredentialFile {
     ///
     /// # Errors
     ///
-    /// There is no such file, it cannot be read, it is not such a file, or it has another key.
+    /// The file does not exist or cannot be read, does not hold credentials, or has another key.
     pub fn open(path: impl Into<PathBuf>, key: CredentialKey) -> Result<Self, CredentialFileError> {
         let file = CredentialFile {
             path: path.into(),

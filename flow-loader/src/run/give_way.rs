@@ -50,7 +50,7 @@ pub(crate) async fn counted<F: Future>(flow: F) -> F::Output {
     .await
 }
 
-/// Counts a node. Returns `true` if there were so many that the run has to [give way](give_way).
+/// Counts a node. Returns `true` when the run has to [give way](give_way).
 #[inline]
 pub(crate) fn has_run_for_long() -> bool {
     let nodes = NODES.get() + 1;
