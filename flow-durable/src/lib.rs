@@ -43,7 +43,7 @@ pub use filter::{EventFilter, InvalidPattern, Pattern};
 pub use flow_store::{
     Append, Claim, Concurrency, Created, Damaged, DamagedRecord, EndIf, ExecutionId, InvalidId,
     JOURNAL_FORMAT, ListQuery, Logged, Mark, MemoryStore, PauseRow, PauseState, Record, RecordKind,
-    Row, Settlement, Status, Store, StoreError, Take, TakeOvers, Token, UnknownName,
+    Renewal, Row, Settlement, Status, Store, StoreError, Take, TakeOvers, Token, UnknownName,
 };
 pub use inner::Recovered;
 pub use listed::{ListOptions, Listed};

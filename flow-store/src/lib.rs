@@ -31,7 +31,7 @@ pub use memory::MemoryStore;
 pub use record::{Record, RecordKind, UnknownName, from_ms, to_ms};
 pub use rows::{
     Append, Claim, Concurrency, Created, EndIf, JOURNAL_FORMAT, ListQuery, Logged, Mark, PauseRow,
-    PauseState, Row, Settlement, Status, Take, TakeOvers,
+    PauseState, Renewal, Row, Settlement, Status, Take, TakeOvers,
 };
 pub use store::Store;
 pub use transaction::StoreTransaction;

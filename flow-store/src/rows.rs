@@ -277,6 +277,15 @@ pub enum Settlement {
     TimedOut,
 }
 
+/// A claim that has been prolonged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Renewal {
+    /// The execution.
+    pub id: ExecutionId,
+    /// The fence of the claim. An older claim of the same holder is over.
+    pub fence: u64,
+}
+
 /// A claim to an execution: the right to write to it, until another claim replaces it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claim {

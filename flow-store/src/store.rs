@@ -11,7 +11,8 @@ use crate::error::{Damaged, DamagedRecord, StoreError};
 use crate::ids::{ExecutionId, Token};
 use crate::record::Record;
 use crate::rows::{
-    Append, Claim, Created, EndIf, ListQuery, Logged, Mark, PauseRow, Row, Settlement, Status, Take,
+    Append, Claim, Created, EndIf, ListQuery, Logged, Mark, PauseRow, Renewal, Row, Settlement,
+    Status, Take,
 };
 use crate::transaction::StoreTransaction;
 
@@ -182,12 +183,13 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
 
     /// Prolongs all claims of a holder, including expired ones that nobody else has taken. A claim
     /// that is valid for longer stays so. The length of the claims does not change. Returns the
-    /// executions to which the holder still has a claim.
+    /// claims that the holder still has, each with its fence: a holder that was stopped for longer
+    /// than its claim, and has claimed an execution again since, may still run it by the old claim.
     ///
     /// # Errors
     ///
     /// The store could not be written to.
-    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError>;
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<Renewal>, StoreError>;
 
     /// Writes to a claimed execution.
     ///
@@ -405,7 +407,7 @@ impl<S: Store + ?Sized> Store for Arc<S> {
         (**self).break_claim(id, claim).await
     }
 
-    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<Renewal>, StoreError> {
         (**self).renew(holder, until_ms).await
     }
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use flow_durable::{
     Append, Claim, Created, Damaged as DamagedRow, DamagedRecord, EndIf, ExecutionId, ListQuery,
-    Logged, Mark, PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
+    Logged, Mark, PauseRow, Record, Renewal, Row, Settlement, Status, Store, StoreError, Take,
+    Token,
 };
 use flow_store::{Changes, StoreTransaction};
 use uuid::Uuid;
@@ -469,7 +470,7 @@ impl<F: Fault> Store for Faulty<F> {
         self.store.break_claim(id, claim).await
     }
 
-    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<Renewal>, StoreError> {
         self.fault.write()?;
         self.fault.renew()?;
         self.store.renew(holder, until_ms).await

@@ -1,6 +1,6 @@
 //! Makes, renews and gives up the claims of this process, and watches claims of others.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::pin::pin;
 use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
@@ -209,9 +209,14 @@ impl Inner {
         let Ok(held) = self.store.renew(self.holder, term.until_ms).await else {
             return;
         };
-        let held: HashSet<ExecutionId> = held.into_iter().collect();
+        let held: HashMap<ExecutionId, u64> = held
+            .into_iter()
+            .map(|renewal| (renewal.id, renewal.fence))
+            .collect();
         for (id, run) in before {
-            if held.contains(&id) {
+            // A newer claim is that of a later run of this process, and somebody else may have had
+            // the execution in between.
+            if held.get(&id) == Some(&run.fence) {
                 run.lease.prolong(term)
             } else {
                 run.signals.lost.cancel()
@@ -223,20 +228,17 @@ impl Inner {
     /// Gives up the claims of this process to executions that it does not run. The store made them,
     /// but its answer was lost, and would prolong them for as long as the process lives. A claim
     /// that is being made is not given up.
-    async fn give_up_unknown(&self, held: HashSet<ExecutionId>) {
-        let unknown: HashSet<ExecutionId> = {
+    async fn give_up_unknown(&self, mut held: HashMap<ExecutionId, u64>) {
+        {
             let active = lock(&self.active);
-            let runs = |id: &ExecutionId| active.contains_key(id);
-            held.into_iter().filter(|id| !runs(id)).collect()
-        };
-        lock(&self.unknown).retain(|id, _| unknown.contains(id));
-        for id in unknown {
+            held.retain(|id, _| !active.contains_key(id));
+        }
+        lock(&self.unknown).retain(|id, _| held.contains_key(id));
+        for (id, fence) in held {
             let before = lock(&self.unknown).get(&id).copied();
             let Some(Unknown { fence, next_call }) = before else {
-                if let Some(fence) = self.own_fence(id).await {
-                    let next_call = self.claiming.next();
-                    lock(&self.unknown).insert(id, Unknown { fence, next_call });
-                }
+                let next_call = self.claiming.next();
+                lock(&self.unknown).insert(id, Unknown { fence, next_call });
                 continue;
             };
             let is_being_made = !self.claiming.are_done_before(next_call);
@@ -244,14 +246,6 @@ impl Inner {
                 self.release_one(id, fence).await;
             }
         }
-    }
-
-    /// The fence of the claim of this process to an execution, if it has one.
-    async fn own_fence(&self, id: ExecutionId) -> Option<u64> {
-        let row = self.store.execution(id).await.ok()??;
-        // Read after the fence: if the claim has changed meanwhile, that fence is no longer valid.
-        let claim = self.store.claim_of(id).await.ok()??;
-        (claim.holder == self.holder).then_some(row.fence)
     }
 
     /// Resumes an execution if it can be claimed. If not, it is due because its claim is ahead of

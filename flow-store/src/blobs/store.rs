@@ -14,8 +14,8 @@ use crate::changes::Changes;
 use crate::record::Record;
 use crate::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
-    PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, StoreTransaction, Take,
-    Token,
+    PauseRow, PauseState, Renewal, Row, Settlement, Status, Store, StoreError, StoreTransaction,
+    Take, Token,
 };
 
 /// A store that keeps large values elsewhere. Payloads of records, results and answers above a size
@@ -281,7 +281,7 @@ impl<S: Store> Store for BlobStore<S> {
         self.store.break_claim(id, claim).await
     }
 
-    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<Renewal>, StoreError> {
         self.store.renew(holder, until_ms).await
     }
 

@@ -13,7 +13,7 @@ use crate::record::Record;
 use crate::refusal;
 use crate::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
-    PauseRow, PauseState, Row, Settlement, Status, Store, StoreError, Take, Token,
+    PauseRow, PauseState, Renewal, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 
 /// A store that keeps executions in memory, for tests and for programs that need no durability.
@@ -157,7 +157,7 @@ impl Store for MemoryStore {
         Ok(true)
     }
 
-    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<Renewal>, StoreError> {
         let mut contents = self.contents();
         let first = ExecutionId::from(Uuid::nil());
         let last = ExecutionId::from(Uuid::max());
@@ -166,16 +166,19 @@ impl Store for MemoryStore {
             .range((holder, first)..=(holder, last))
             .map(|(_, id)| *id)
             .collect();
-        for id in &held {
-            let Some(mut execution) = contents.take(*id) else {
+        let mut renewals = Vec::new();
+        for id in held {
+            let Some(mut execution) = contents.take(id) else {
                 continue;
             };
             if let Some(claim) = &mut execution.claim {
                 claim.until_ms = claim.until_ms.max(until_ms);
             }
+            let fence = execution.row.fence;
+            renewals.push(Renewal { id, fence });
             contents.put(execution);
         }
-        Ok(held)
+        Ok(renewals)
     }
 
     async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {

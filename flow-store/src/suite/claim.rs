@@ -1,7 +1,7 @@
 use uuid::Uuid;
 
 use super::fixtures::*;
-use crate::{Claim, EndIf, Row, Status, StoreError};
+use crate::{Claim, EndIf, Renewal, Row, Status, StoreError};
 
 /// A claim returns the row with the claim, and with a fence that is one more than before.
 pub async fn gives_the_next_fence(store: Stored) {
@@ -85,6 +85,23 @@ pub async fn changes_nothing_else(store: Stored) {
     assert_eq!(row.unwrap(), Some(expected));
 }
 
+/// A prolonged claim is returned with its fence: a holder that has lost an execution and claimed it
+/// again learns that its first claim is over.
+pub async fn is_prolonged_with_its_fence(store: Stored) {
+    let holder = Uuid::new_v4();
+    let id = started(&store).await;
+    for (who, now) in [
+        (holder, NOW),
+        (Uuid::new_v4(), NOW + LEASE),
+        (holder, NOW + 2 * LEASE),
+    ] {
+        let claimed = store.claim(id, who, now, now + LEASE).await.unwrap();
+        assert!(claimed.is_some());
+    }
+    let renewed = store.renew(holder, NOW + 4 * LEASE).await.unwrap();
+    assert_eq!(renewed, [Renewal { id, fence: 3 }]);
+}
+
 /// All claims of a holder are prolonged and returned.
 pub async fn is_prolonged(store: Stored) {
     let holder = Uuid::new_v4();
@@ -99,7 +116,7 @@ pub async fn is_prolonged(store: Stored) {
         ..append(Vec::new())
     };
     store.append(held.remove(1), 1, released).await.unwrap();
-    let mut renewed = store.renew(holder, NOW + 2 * LEASE).await.unwrap();
+    let mut renewed = renewed(&store, holder, NOW + 2 * LEASE).await;
     renewed.sort();
     assert_eq!(renewed, held);
     let before_end = NOW + 2 * LEASE - 1;
@@ -125,7 +142,7 @@ pub async fn is_prolonged_after_it_ran_out(store: Stored) {
         .claim(taken, Uuid::new_v4(), NOW + 5, NOW + LEASE)
         .await;
     assert!(other.unwrap().is_some());
-    assert_eq!(store.renew(holder, NOW + LEASE).await.unwrap(), [kept]);
+    assert_eq!(renewed(&store, holder, NOW + LEASE).await, [kept]);
     let claim = store
         .claim(kept, Uuid::new_v4(), NOW + 6, NOW + LEASE)
         .await;
@@ -140,7 +157,7 @@ pub async fn is_not_shortened(store: Stored) {
     let id = started(&store).await;
     let holder = Uuid::new_v4();
     store.claim(id, holder, NOW, NOW + LEASE).await.unwrap();
-    assert_eq!(store.renew(holder, NOW + 1).await.unwrap(), [id]);
+    assert_eq!(renewed(&store, holder, NOW + 1).await, [id]);
     let claim = store.claim(id, Uuid::new_v4(), NOW + 2, NOW + 3).await;
     assert_eq!(claim.unwrap(), None);
 }
@@ -179,7 +196,7 @@ pub async fn is_broken_if_it_is_still_the_same(store: Stored) {
     assert_eq!(claim, Claim::new(holder, ahead, ahead + LEASE));
     assert!(claim.is_ahead(NOW) && !claim.is_ahead(ahead));
 
-    assert_eq!(store.renew(holder, ahead + 2 * LEASE).await.unwrap(), [id]);
+    assert_eq!(renewed(&store, holder, ahead + 2 * LEASE).await, [id]);
     let before = everything(&store, id).await;
     assert!(!store.break_claim(id, claim).await.unwrap());
     assert_eq!(everything(&store, id).await, before);
@@ -209,7 +226,7 @@ pub async fn is_prolonged_after_it_was_broken(store: Stored) {
     assert!(store.break_claim(id, claim).await.unwrap());
     assert_eq!(first_due(&store, NOW, 9).await, [id]);
     store.append(id, 1, append(records(1..2))).await.unwrap();
-    assert_eq!(store.renew(holder, NOW + LEASE).await.unwrap(), [id]);
+    assert_eq!(renewed(&store, holder, NOW + LEASE).await, [id]);
     assert_eq!(store.claim_of(id).await.unwrap(), Some(claim));
     assert!(first_due(&store, NOW, 9).await.is_empty());
 }

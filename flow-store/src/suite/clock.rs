@@ -117,8 +117,7 @@ pub async fn prolongs_claims_by_their_length(store: Stored) {
         let first = claimed_until(&store, id).await;
         while clock(&store).await + LEASE <= first {}
         let before = clock(&store).await;
-        let renewed = store.renew(holder, at_holder + LEASE).await;
-        assert_eq!(renewed.unwrap(), [id]);
+        assert_eq!(renewed(&store, holder, at_holder + LEASE).await, [id]);
         let until = claimed_until(&store, id).await;
         let after = clock(&store).await;
         assert!((before + LEASE..=after + LEASE).contains(&until));

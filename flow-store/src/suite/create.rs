@@ -77,8 +77,7 @@ pub async fn is_claimed_at_once(store: Stored) {
     assert_eq!(claim.await.unwrap(), None);
     assert!(first_due(&store, NOW + LEASE - 1, 10).await.is_empty());
     store.append(id, 1, append(records(1..2))).await.unwrap();
-    let held = store.renew(given.holder, NOW + 2 * LEASE).await.unwrap();
-    assert_eq!(held, [id]);
+    assert_eq!(renewed(&store, given.holder, NOW + 2 * LEASE).await, [id]);
     assert!(first_due(&store, NOW + LEASE, 10).await.is_empty());
     assert_eq!(first_due(&store, NOW + 2 * LEASE, 10).await, [id]);
 

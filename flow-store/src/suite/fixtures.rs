@@ -241,3 +241,9 @@ pub fn told(error: &dyn std::error::Error) -> String {
     }
     told
 }
+
+/// Prolongs the claims of a holder, and returns the executions to which it has one.
+pub(super) async fn renewed(store: &Stored, holder: Uuid, until_ms: u64) -> Vec<ExecutionId> {
+    let renewals = store.renew(holder, until_ms).await.unwrap();
+    renewals.into_iter().map(|renewal| renewal.id).collect()
+}

@@ -109,7 +109,7 @@ pub async fn of_writes_double_nothing(line: Arc<Losing>) {
         store.append(id, 1, write).await.unwrap();
     }
     line.lose();
-    assert_eq!(store.renew(holder, NOW + 2 * LEASE).await.unwrap(), [id]);
+    assert_eq!(renewed(&store, holder, NOW + 2 * LEASE).await, [id]);
     line.lose();
     let pause = Append {
         opened: vec![asked.clone()],

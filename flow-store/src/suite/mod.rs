@@ -97,6 +97,7 @@ macro_rules! suite {
                     succeeds_for_one_of_many,
                     changes_nothing_else,
                     is_prolonged,
+                    is_prolonged_with_its_fence,
                     is_prolonged_after_it_ran_out,
                     is_not_shortened,
                     is_not_prolonged_for_another_holder,

@@ -91,7 +91,7 @@ pub async fn gives_a_claim(store: Stored) {
     );
     let claim = Claim::new(take.holder, take.now_ms, take.until_ms);
     assert_eq!(store.claim_of(id).await.unwrap(), Some(claim));
-    assert_eq!(store.renew(take.holder, NOW + 9).await.unwrap(), [id]);
+    assert_eq!(renewed(&store, take.holder, NOW + 9).await, [id]);
     store.append(id, 1, append(records(1..2))).await.unwrap();
     assert!(first_due(&store, take.until_ms - 1, 9).await.is_empty());
     assert_eq!(first_due(&store, take.until_ms, 9).await, [id]);

@@ -25,8 +25,8 @@ use async_trait::async_trait;
 use flow_store::hints::Hints;
 use flow_store::{
     Append, Changes, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
-    Mark, PauseRow, Record, Row, Settlement, Status, Store, StoreError, StoreTransaction, Take,
-    Token,
+    Mark, PauseRow, Record, Renewal, Row, Settlement, Status, Store, StoreError, StoreTransaction,
+    Take, Token,
 };
 use uuid::Uuid;
 
@@ -146,7 +146,7 @@ impl Store for PostgresStore {
         write::break_claim(&self.database, id, claim).await
     }
 
-    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<Renewal>, StoreError> {
         write::renew(&self.database, holder, until_ms).await
     }
 

@@ -1,8 +1,8 @@
 //! Reads.
 
 use flow_store::{
-    Claim, Damaged, DamagedRecord, ExecutionId, ListQuery, Logged, PauseRow, Record, Row, Status,
-    StoreError, Token,
+    Claim, Damaged, DamagedRecord, ExecutionId, ListQuery, Logged, PauseRow, Record, Renewal, Row,
+    Status, StoreError, Token,
 };
 use tokio_postgres::Row as Found;
 use tokio_postgres::types::Type;
@@ -16,6 +16,15 @@ pub(super) fn id(found: &Found) -> Result<ExecutionId, StoreError> {
         place: "an execution".to_owned(),
         reason,
     })
+}
+
+pub(super) fn renewal(found: &Found) -> Result<Renewal, StoreError> {
+    let id = id(found)?;
+    let fence = rows::number(found, "fence").map_err(|reason| StoreError::Corrupt {
+        place: format!("execution {id}"),
+        reason,
+    })?;
+    Ok(Renewal { id, fence })
 }
 
 /// Returns the time of the database, or `None` if claims are judged by the clocks of callers.

@@ -29,7 +29,7 @@ fn optional_text(found: &Found, column: &str) -> Reading<Option<String>> {
     Ok(read.map(text::read))
 }
 
-fn number<T: TryFrom<i64>>(found: &Found, column: &str) -> Reading<T> {
+pub(super) fn number<T: TryFrom<i64>>(found: &Found, column: &str) -> Reading<T> {
     let number: i64 = value(found, column)?;
     T::try_from(number).map_err(|_| format!("`{column}` is {number}"))
 }

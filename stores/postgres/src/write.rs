@@ -5,8 +5,8 @@
 use deadpool_postgres::Client;
 use flow_store::hints::Written;
 use flow_store::{
-    Append, Claim, Created, EndIf, ExecutionId, PauseRow, PauseState, Record, Row, Settlement,
-    Status, StoreError, Take, Token, refusal,
+    Append, Claim, Created, EndIf, ExecutionId, PauseRow, PauseState, Record, Renewal, Row,
+    Settlement, Status, StoreError, Take, Token, refusal,
 };
 use tokio_postgres::Row as Found;
 use tokio_postgres::types::Type;
@@ -222,21 +222,21 @@ pub(super) async fn renew(
     database: &Database,
     holder: Uuid,
     until_ms: u64,
-) -> Result<Vec<ExecutionId>, StoreError> {
+) -> Result<Vec<Renewal>, StoreError> {
     // Locks in one order prevent deadlocks between statements.
     let sql = "WITH held AS ( \
-             SELECT id FROM {schema}.executions WHERE holder = $1 ORDER BY id FOR UPDATE \
+             SELECT id, fence FROM {schema}.executions WHERE holder = $1 ORDER BY id FOR UPDATE \
          ), renewed AS ( \
              UPDATE {schema}.executions AS e \
              SET claimed_until_ms = greatest(claimed_until_ms, coalesce($2, {schema}.clock_ms(NULL) + lease_ms)) \
              FROM held WHERE e.id = held.id \
-         ) SELECT id FROM held ORDER BY id";
+         ) SELECT id, fence FROM held ORDER BY id";
     let values: [Value<'_>; _] = [
         (&holder, Type::UUID),
         (&database.claims_at(until_ms), Type::INT8),
     ];
     let found = database.rows(sql, &values).await?;
-    found.iter().map(read::id).collect()
+    found.iter().map(read::renewal).collect()
 }
 
 pub(super) async fn append(

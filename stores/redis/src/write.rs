@@ -4,8 +4,8 @@
 
 use flow_store::hints::Written;
 use flow_store::{
-    Append, Claim, Created, Damaged, EndIf, ExecutionId, Mark, PauseRow, PauseState, Record, Row,
-    Settlement, Status, StoreError, Take, Token, refusal,
+    Append, Claim, Created, Damaged, EndIf, ExecutionId, Mark, PauseRow, PauseState, Record,
+    Renewal, Row, Settlement, Status, StoreError, Take, Token, refusal,
 };
 use redis::Value;
 use uuid::Uuid;
@@ -235,7 +235,7 @@ pub(super) async fn renew(
     database: &Database,
     holder: Uuid,
     until_ms: u64,
-) -> Result<Vec<ExecutionId>, StoreError> {
+) -> Result<Vec<Renewal>, StoreError> {
     let arguments = Arguments::default()
         .id(holder)
         .flag(database.callers_clocks)
@@ -246,7 +246,12 @@ pub(super) async fn renew(
     let held = reply::array(answer)?.into_iter();
     // A text that is not an id belongs to no execution.
     Ok(held
-        .filter_map(|id| reply::text(id)?.parse().ok())
+        .filter_map(|held| {
+            let held = reply::text(held)?;
+            let (id, fence) = held.split_once(' ')?;
+            let (id, fence) = (id.parse().ok()?, fence.parse().ok()?);
+            Some(Renewal { id, fence })
+        })
         .collect())
 }
 

@@ -30,7 +30,7 @@ use self::writer::Job;
 use flow_store::Record;
 use flow_store::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
-    PauseRow, Row, Settlement, Status, Store, StoreError, StoreTransaction, Take, Token,
+    PauseRow, Renewal, Row, Settlement, Status, Store, StoreError, StoreTransaction, Take, Token,
 };
 /// The SQLite interface of a [`Transaction`].
 pub use rusqlite;
@@ -319,7 +319,7 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<Renewal>, StoreError> {
         self.write(move |connection| write::renew(connection, holder, until_ms))
             .await
     }

@@ -5,7 +5,7 @@
 
 use flow_store::{
     Append, Claim, Created, EndIf, ExecutionId, Mark, PauseRow, PauseState, Record, RecordKind,
-    Row, Settlement, Status, StoreError, Token, refusal,
+    Renewal, Row, Settlement, Status, StoreError, Token, refusal,
 };
 use rusqlite::{Connection, Params, params};
 use uuid::Uuid;
@@ -165,14 +165,20 @@ pub(super) fn renew(
     connection: &Connection,
     holder: Uuid,
     until_ms: u64,
-) -> Result<Vec<ExecutionId>, StoreError> {
-    let sql = "SELECT id FROM executions WHERE holder = ?1 ORDER BY id";
-    let shown = |row: &rusqlite::Row<'_>| Ok(rows::shown(row, 0));
-    let ids = read::all(connection, sql, &[&holder.to_string()], shown)?;
+) -> Result<Vec<Renewal>, StoreError> {
+    let sql = "SELECT id, fence FROM executions WHERE holder = ?1 ORDER BY id";
+    let shown = |row: &rusqlite::Row<'_>| Ok((rows::shown(row, 0), rows::shown(row, 1)));
+    let shown = read::all(connection, sql, &[&holder.to_string()], shown)?;
     // Claims of damaged executions are not prolonged. Their holder learns why at its next write,
-    // unless the damaged execution cannot be identified.
-    let held: Vec<ExecutionId> = ids.iter().flat_map(|id| rows::parsed_id(id)).collect();
-    for id in &held {
+    // unless the damaged execution or its fence cannot be read.
+    let held: Vec<Renewal> = shown
+        .iter()
+        .filter_map(|(id, fence)| {
+            let (id, fence) = (rows::parsed_id(id).ok()?, fence.parse().ok()?);
+            Some(Renewal { id, fence })
+        })
+        .collect();
+    for Renewal { id, .. } in &held {
         let mut execution = match read::indexed(connection, *id) {
             Ok(execution) => execution,
             Err(StoreError::Corrupt { .. }) => continue,

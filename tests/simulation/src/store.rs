@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use async_trait::async_trait;
 use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
-    PauseRow, Record, Row, Settlement, Status, Store, StoreError, Take, Token,
+    PauseRow, Record, Renewal, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -192,7 +192,7 @@ impl Store for Fragile {
         self.around(self.store.break_claim(id, claim)).await
     }
 
-    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<Renewal>, StoreError> {
         self.around(self.store.renew(holder, until_ms)).await
     }
 

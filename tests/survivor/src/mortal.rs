@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
-    PauseRow, PauseState, Record, RecordKind, Row, Settlement, Status, Store, StoreError, Take,
-    Token,
+    PauseRow, PauseState, Record, RecordKind, Renewal, Row, Settlement, Status, Store, StoreError,
+    Take, Token,
 };
 use flow_store::{Changes, StoreTransaction};
 use serde_json::{Value, json};
@@ -253,11 +253,7 @@ impl<S: Store> Store for Mortal<S> {
         self.call(self.store.break_claim(id, claim)).await
     }
 
-    async fn renew(
-        &self,
-        holder: uuid::Uuid,
-        until_ms: u64,
-    ) -> Result<Vec<ExecutionId>, StoreError> {
+    async fn renew(&self, holder: uuid::Uuid, until_ms: u64) -> Result<Vec<Renewal>, StoreError> {
         self.call(self.store.renew(holder, until_ms)).await
     }
 

@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
-    PauseRow, Record, RecordKind, Row, Settlement, Status, Store, StoreError, Take, Token,
+    PauseRow, Record, RecordKind, Renewal, Row, Settlement, Status, Store, StoreError, Take, Token,
 };
 use flow_store::{Changes, StoreTransaction};
 use serde_json::{Value, json};
@@ -139,10 +139,10 @@ impl<S: Store> Store for Told<S> {
         Ok(broken)
     }
 
-    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<ExecutionId>, StoreError> {
+    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<Renewal>, StoreError> {
         let from = now_us();
         let held = self.0.renew(holder, until_ms).await?;
-        let ids: Vec<_> = held.iter().map(ToString::to_string).collect();
+        let ids: Vec<_> = held.iter().map(|renewal| renewal.id.to_string()).collect();
         note(&json!({
             "call": "renew", "from": from, "to": now_us(), "until_ms": until_ms, "held": ids,
         }))?;

@@ -8,7 +8,7 @@ for _, id in ipairs(redis.call('ZRANGE', typed('held:' .. holder, 'zset'), 0, -1
     if not is_sound then
         damage_in(row)
     elseif row and row.holder == holder then
-        held[#held + 1] = id
+        held[#held + 1] = string.format('%s %d', id, row.fence)
         local until_ms = callers == '1' and given_until_ms or claimed_until(at, row.lease_ms)
         if row.claimed_until_ms < until_ms then
             local before = copy_of(row)
