@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use flow_store::{Damaged, ExecutionId, Store};
 
-use super::claims::Watched;
+use super::claims::WatchedClaim;
 use super::{Look, PAGE, Shared};
 use crate::error::RuntimeError;
 
@@ -91,7 +91,7 @@ impl Shared {
     async fn launch_or_watch(
         self: &Arc<Self>,
         id: ExecutionId,
-        watched: &mut HashMap<ExecutionId, Watched>,
+        watched: &mut HashMap<ExecutionId, WatchedClaim>,
     ) -> Result<bool, RuntimeError> {
         let refused = match self.launch(id).await {
             Ok(true) => return Ok(true),

@@ -32,9 +32,9 @@ pub(super) struct Local {
     /// The fence of a claim that is to be given up.
     pub(super) unreleased: Option<u64>,
     /// The claim that the last renewal found although nothing runs with it.
-    pub(super) unknown: Option<Unknown>,
+    pub(super) unknown: Option<UnknownClaim>,
     /// The claim that is ahead of this clock.
-    pub(super) watched: Option<Watched>,
+    pub(super) watched: Option<WatchedClaim>,
 }
 
 /// The run of an execution in this process.
@@ -54,7 +54,7 @@ pub(super) struct Halt {
 
 /// A claim of this process to an execution that it does not run.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Unknown {
+pub(super) struct UnknownClaim {
     pub(super) fence: u64,
     /// The number of the next call that makes claims, at the time this was seen.
     pub(super) next_call: u64,
@@ -62,7 +62,7 @@ pub(super) struct Unknown {
 
 /// A claim whose holder may be gone.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Watched {
+pub(crate) struct WatchedClaim {
     pub(crate) claim: Claim,
     /// The time since which the claim has been unchanged.
     pub(crate) since: Instant,
@@ -167,5 +167,35 @@ impl Locals {
         });
         let halted = self.all.values().filter(|local| local.halt().is_some());
         self.halts = halted.count();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(number: u128) -> ExecutionId {
+        uuid::Uuid::from_u128(number).into()
+    }
+
+    #[test]
+    fn halted_executions_are_counted_and_forgotten() {
+        let mut locals = Locals::default();
+        for number in [1, 1, 2] {
+            locals.change(id(number), |local| {
+                let error = RuntimeError::TaskEnded(id(number));
+                local.run = Run::Halted(Halt::new(error));
+            });
+        }
+        locals.change(id(1), |local| local.unreleased = Some(7));
+        assert_eq!(locals.halts, 2);
+        locals.change(id(2), |local| local.run = Run::None);
+        assert_eq!((locals.halts, locals.iter().count()), (1, 1));
+        locals.change_all(|_, local| local.run = Run::None);
+        assert!(!locals.any_halted());
+        let unreleased = locals.get(id(1)).and_then(|local| local.unreleased);
+        assert_eq!(unreleased, Some(7), "its claim is still to be given up");
+        locals.change_all(|_, local| local.unreleased = None);
+        assert_eq!(locals.iter().count(), 0);
     }
 }

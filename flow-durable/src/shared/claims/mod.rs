@@ -25,7 +25,7 @@ use calls::Calls;
 use local::{Halt, Locals, Run};
 
 pub(crate) use calls::Call;
-pub(crate) use local::{Look, Watched};
+pub(crate) use local::{Look, WatchedClaim};
 pub(crate) use marks::halted;
 
 /// The fence of the claim with which an execution is created.
@@ -301,18 +301,18 @@ impl Claims {
     }
 
     /// A claim as it was first seen. A changed claim is seen now.
-    pub(crate) fn watch(&self, id: ExecutionId, claim: Claim) -> Watched {
+    pub(crate) fn watch(&self, id: ExecutionId, claim: Claim) -> WatchedClaim {
         let locals = lock(&self.locals);
         let before = locals.get(id).and_then(|local| local.watched);
         let seen = before.filter(|before| before.claim == claim);
-        seen.unwrap_or(Watched {
+        seen.unwrap_or(WatchedClaim {
             claim,
             since: Instant::now(),
         })
     }
 
     /// Sets the claims that are watched from now on.
-    pub(crate) fn set_watched(&self, mut watched: HashMap<ExecutionId, Watched>) {
+    pub(crate) fn set_watched(&self, mut watched: HashMap<ExecutionId, WatchedClaim>) {
         let mut locals = lock(&self.locals);
         locals.change_all(|id, local| local.watched = watched.remove(&id));
         for (id, new) in watched {

@@ -7,7 +7,7 @@ use flow_store::ExecutionId;
 use tokio::sync::Notify;
 
 use super::Claims;
-use super::local::Unknown;
+use super::local::UnknownClaim;
 use crate::shared::lock;
 
 impl Claims {
@@ -48,10 +48,10 @@ impl Claims {
         let unknown = self.retain_unknown(held);
         for id in unknown {
             let before = lock(&self.locals).get(id).and_then(|local| local.unknown);
-            let Some(Unknown { fence, next_call }) = before else {
+            let Some(UnknownClaim { fence, next_call }) = before else {
                 if let Some(fence) = self.own_fence(id).await {
                     let next_call = self.calls.next();
-                    let seen = Unknown { fence, next_call };
+                    let seen = UnknownClaim { fence, next_call };
                     lock(&self.locals).change(id, |local| local.unknown = Some(seen));
                 }
                 continue;
