@@ -11,7 +11,6 @@ mod execution;
 mod execution_state;
 mod executions;
 mod filter;
-mod inner;
 mod journal;
 mod lease;
 mod listed;
@@ -23,6 +22,7 @@ mod payload;
 mod registered;
 mod replay;
 mod runtime;
+mod shared;
 mod steps;
 mod store_transactions;
 mod values;
@@ -45,11 +45,11 @@ pub use flow_store::{
     JOURNAL_FORMAT, ListQuery, Logged, Mark, MemoryStore, PauseRow, PauseState, Record, RecordKind,
     Renewal, Row, Settlement, Status, Store, StoreError, Take, TakeOvers, Token, UnknownName,
 };
-pub use inner::Recovered;
 pub use listed::{ListOptions, Listed};
 pub use options::{RuntimeOptions, StartOptions};
 pub use registered::DurableFlow;
 pub use runtime::Runtime;
+pub use shared::Recovered;
 pub use store_transactions::StoreTransactions;
 pub use values::{AccessedValue, KeyAccess, NodeValues};
 pub use writes::{KeyWrite, Writer};

@@ -9,8 +9,8 @@ use flow_store::{ExecutionId, PauseRow, PauseState, Record, Row, Status, Store a
 use tokio::time::Instant;
 
 use crate::error::RuntimeError;
-use crate::inner::{Inner, lock};
 use crate::owners::Owners;
+use crate::shared::Shared;
 use crate::steps::missing;
 
 /// The interval of checks on an execution that another process runs.
@@ -53,22 +53,22 @@ impl Looks {
 /// appear not to exist.
 #[derive(Clone)]
 pub(crate) struct Owned {
-    pub(crate) inner: Arc<Inner>,
+    pub(crate) shared: Arc<Shared>,
     owners: Owners,
 }
 
 impl fmt::Debug for Owned {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Owned")
-            .field("store", &self.inner.store)
+            .field("store", &self.shared.store)
             .field("owners", &self.owners)
             .finish_non_exhaustive()
     }
 }
 
 impl Owned {
-    pub(crate) fn new(inner: Arc<Inner>, owners: Owners) -> Self {
-        Owned { inner, owners }
+    pub(crate) fn new(shared: Arc<Shared>, owners: Owners) -> Self {
+        Owned { shared, owners }
     }
 
     /// The owners whose executions it sees.
@@ -86,7 +86,7 @@ impl Owned {
 
     pub(crate) async fn row(&self, id: ExecutionId) -> Result<Row, RuntimeError> {
         let row = self
-            .inner
+            .shared
             .store
             .execution(id)
             .await
@@ -103,7 +103,7 @@ impl Owned {
     /// The row of an execution without its result. `None` if it does not exist. An execution of
     /// another owner is the error [`RuntimeError::NotFound`].
     pub(crate) async fn there(&self, id: ExecutionId) -> Result<Option<Row>, RuntimeError> {
-        let row = self.inner.store.without_result(id).await;
+        let row = self.shared.store.without_result(id).await;
         let row = row.map_err(RuntimeError::of(id))?;
         row.map(|row| self.own(row)).transpose()
     }
@@ -122,22 +122,21 @@ impl Owned {
         let mut looks = Looks::new();
         loop {
             let mut waits_for_time = false;
-            let mut committed = pin!(self.inner.committed.notified());
+            let mut committed = pin!(self.shared.committed.notified());
             committed.as_mut().enable();
-            let run = lock(&self.inner.active).get(&id).cloned();
-            if let Some(run) = run {
+            if let Some(run) = self.shared.claims.running(id) {
                 let mut done = run.done.subscribe();
                 // The task that has to end the run may be gone, so this also checks the store.
                 let ended = done.wait_for(|done| *done);
-                let _ = tokio::time::timeout(self.inner.options.lease, ended).await;
+                let _ = tokio::time::timeout(self.shared.options.lease, ended).await;
                 drop(done);
-                self.inner.keep_renewing();
+                self.shared.keep_renewing();
                 if let Some(row) = run.over.get() {
                     return self.own(row.clone());
                 }
             }
             let row = self.row(id).await?;
-            let halted = lock(&self.inner.halted).get(&id).cloned();
+            let halted = self.shared.claims.halt_of(id);
             // An execution that was taken over continues in the other process.
             let halted = halted.filter(|error| match error {
                 RuntimeError::TakenOver(_) => false,
@@ -145,40 +144,40 @@ impl Owned {
                 RuntimeError::Halted { .. } => row.halt().is_some(),
                 _ => true,
             });
-            let halted = halted.or_else(|| crate::inner::halted(&row));
+            let halted = halted.or_else(|| crate::shared::halted(&row));
             match (row.status, halted) {
                 (Status::Queued | Status::Running, None) => {}
                 (Status::Queued | Status::Running, Some(error)) => return Err(error),
                 // It was answered, but cannot continue with the answer.
-                (Status::Paused, Some(error)) if self.inner.is_answered(id, |_| true).await? => {
+                (Status::Paused, Some(error)) if self.shared.is_answered(id, |_| true).await? => {
                     return Err(error);
                 }
                 // It was answered, and waits for a place.
                 (Status::Paused, None)
-                    if self.inner.slots.is_limited()
-                        && self.inner.is_answered(id, |_| true).await? => {}
+                    if self.shared.queue.slots.is_limited()
+                        && self.shared.is_answered(id, |_| true).await? => {}
                 // It waits for parts of a loop, or for a time.
-                (Status::Paused, halted) if !self.inner.asks(id).await? => {
+                (Status::Paused, halted) if !self.shared.asks(id).await? => {
                     if let Some(error) = halted {
                         return Err(error);
                     }
-                    if let Some(error) = self.inner.stuck_part_of(&row).await? {
+                    if let Some(error) = self.shared.stuck_part_of(&row).await? {
                         return Err(error);
                     }
-                    waits_for_time = !self.inner.may_have_parts(&row).await?;
+                    waits_for_time = !self.shared.may_have_parts(&row).await?;
                     if looked.is_none_or(|looked| looked.elapsed() >= LOOK_SELDOM) {
                         looked = Some(Instant::now());
-                        if let Some(error) = self.inner.halted_part_of(&row).await? {
+                        if let Some(error) = self.shared.halted_part_of(&row).await? {
                             return Err(error);
                         }
-                        if self.inner.parts_ask(&row).await? {
+                        if self.shared.parts_ask(&row).await? {
                             return Ok(row);
                         }
                     }
                 }
                 _ => return Ok(row),
             }
-            if lock(&self.inner.active).contains_key(&id) {
+            if self.shared.claims.is_running(id) {
                 continue;
             }
             if waits_for_time {
@@ -198,14 +197,14 @@ impl Owned {
     ) -> Result<Vec<(PauseRow, Row)>, RuntimeError> {
         let row = self.row(id).await?;
         let mut parts = match row.status {
-            Status::Paused | Status::Running => self.inner.rows_of_parts(&row).await?,
+            Status::Paused | Status::Running => self.shared.rows_of_parts(&row).await?,
             _ => Vec::new(),
         };
         parts.sort_by_key(|part| part.id);
         let paused = parts.iter().filter(|part| part.status == Status::Paused);
         let mut questions = Vec::new();
         for row in std::iter::once(&row).chain(paused) {
-            let pauses = self.inner.store.pauses(row.id).await;
+            let pauses = self.shared.store.pauses(row.id).await;
             let pauses = pauses.map_err(RuntimeError::of(row.id))?.into_iter();
             let open = pauses.filter(|pause| pause.state == PauseState::Open);
             questions.extend(open.map(|pause| (pause, row.clone())));
@@ -215,8 +214,8 @@ impl Owned {
 
     /// A question and its execution, even if the question is closed.
     pub(crate) async fn question(&self, token: Token) -> Result<(PauseRow, Row), RuntimeError> {
-        self.inner.set_clock().await?;
-        let pause = self.inner.store.pause(token).await?;
+        self.shared.set_clock().await?;
+        let pause = self.shared.store.pause(token).await?;
         let pause = pause.ok_or(RuntimeError::UnknownToken)?;
         match self.row(pause.execution).await {
             Ok(row) => Ok((pause, row)),
@@ -233,18 +232,18 @@ impl Owned {
         limit: usize,
     ) -> Result<Vec<Record>, RuntimeError> {
         self.row(id).await?;
-        let records = self.inner.store.records(id, from, limit).await;
+        let records = self.shared.store.records(id, from, limit).await;
         records.map_err(RuntimeError::of(id))
     }
 
     pub(crate) async fn structure(&self, row: &Row) -> Result<Option<String>, RuntimeError> {
-        let structure = self.inner.store.structure(&row.structure).await;
+        let structure = self.shared.store.structure(&row.structure).await;
         structure.map_err(RuntimeError::of(row.id))
     }
 
     pub(crate) async fn journal(&self, id: ExecutionId) -> Result<Vec<Record>, RuntimeError> {
         let row = self.row(id).await?;
-        let records = self.inner.records(id, 0, None).await?;
+        let records = self.shared.records(id, 0, None).await?;
         match missing(&records, row.next_seq) {
             None => Ok(records),
             Some(seq) => Err(RuntimeError::Unreadable {

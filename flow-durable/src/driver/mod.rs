@@ -9,10 +9,11 @@ mod waiting;
 mod writes;
 
 use std::future::{Future, poll_fn};
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Wake as _, Waker};
 use std::time::Duration;
 
@@ -21,7 +22,6 @@ use flow_runtime::engine::{Hooks as _, Saved, panic_message};
 use flow_store::{ExecutionId, RecordKind, Row, Status, Store, Token};
 use tokio::sync::Notify;
 use tokio::task::coop::has_budget_remaining;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::engine::Durable;
@@ -30,7 +30,7 @@ use super::journal::Journal;
 use super::payload::{self, PAYLOAD_DEPTH};
 use super::replay::Unused;
 pub(crate) use suspicion::Suspicion;
-use waiting::{RunWaker, Waiting, claim_is_lost, look};
+use waiting::{LookState, Waiting, claim_is_lost, look};
 
 /// The interval at which a busy run checks for answers from another process.
 const LOOK_FOR_ANSWERS: Duration = Duration::from_millis(500);
@@ -79,6 +79,14 @@ pub(crate) struct Signals {
     pub(crate) draining: CancellationToken,
 }
 
+impl Signals {
+    /// Returns when an answer comes.
+    fn next_mail(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+        let mail = self.mail.clone();
+        Box::pin(async move { mail.notified().await })
+    }
+}
+
 pub(crate) struct Driver {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) journal: Arc<Journal>,
@@ -101,6 +109,17 @@ pub(crate) struct Driver {
     pub(crate) suspicion: Suspicion,
 }
 
+/// The state of a run between two polls of its driver.
+enum RunState {
+    /// It is polled when it is woken.
+    Running,
+    /// It is over. What it has recorded may not be written yet.
+    Over(Result<Saved, Ended>),
+    /// It cannot continue. What it has recorded before may not be written yet.
+    Halted(RuntimeError),
+}
+
+/// The reason a driver is done with a run.
 enum Paused {
     /// The run is over.
     Done(Result<Saved, Ended>),
@@ -112,8 +131,7 @@ enum Paused {
 
 impl Driver {
     /// Polls the run until it is over or only waits, and then writes its status.
-    pub(crate) async fn drive(mut self, work: Work) -> Driven {
-        let mut work = Some(work);
+    pub(crate) async fn drive(mut self, mut work: Work) -> Driven {
         let paused = self.run(&mut work).await;
         let driven = match paused {
             Paused::Halted(error) => {
@@ -178,36 +196,20 @@ impl Driver {
         }
     }
 
-    async fn run(&mut self, work: &mut Option<Work>) -> Paused {
-        let run = Arc::new(RunWaker {
-            woken: AtomicBool::new(true),
-            ..RunWaker::default()
-        });
-        let mut waiting = Waiting {
-            waker: Waker::from(run.clone()),
-            run,
-            appending: None,
-            looking: None,
-            flush: None,
-            look_at: None,
-            claim: None,
-            mail: self.mail(),
-            lost: Box::pin(self.signals.lost.clone().cancelled_owned()),
-            shut_down: Box::pin(self.signals.shut_down.clone().cancelled_owned()),
-            draining: Box::pin(self.signals.draining.clone().cancelled_owned()),
-        };
-        let mut done = None;
+    async fn run(&mut self, work: &mut Work) -> Paused {
+        let mut waiting = Waiting::new(&self.signals);
+        let mut state = RunState::Running;
         poll_fn(|cx| {
             waiting.run.driver.register(cx.waker());
-            self.poll(work, &mut done, &mut waiting, cx)
+            self.poll(work, &mut state, &mut waiting, cx)
         })
         .await
     }
 
     fn poll(
         &mut self,
-        work: &mut Option<Work>,
-        done: &mut Option<Result<Saved, Ended>>,
+        work: &mut Work,
+        state: &mut RunState,
         waiting: &mut Waiting,
         cx: &mut Context<'_>,
     ) -> Poll<Paused> {
@@ -215,33 +217,30 @@ impl Driver {
             if let Some(error) = self.poll_signals(waiting, cx) {
                 return Poll::Ready(Paused::Halted(error));
             }
-            if done.is_none()
-                && !self.journal.is_halted()
+            if let RunState::Running = state
                 && waiting.run.woken.swap(false, Ordering::AcqRel)
             {
-                *done = self.poll_run(work, &waiting.waker);
+                *state = self.poll_run(work, &waiting.waker);
             }
             if self.poll_claim(waiting, cx).is_ready() {
                 let taken_over = RuntimeError::TakenOver(self.journal.execution());
                 return Poll::Ready(Paused::Halted(taken_over));
             }
-            let stuck = self.journal.is_halted();
             // The last outcomes are written together with the run's end, or before it stops without
             // one.
-            let ends = !stuck && matches!(done, Some(Ok(_) | Err(Ended::Failed(_))));
-            if waiting.appending.is_some() || !ends {
+            let ends = matches!(state, RunState::Over(Ok(_) | Err(Ended::Failed(_))));
+            if waiting.write.is_under_way() || !ends {
                 match self.poll_append(waiting, cx) {
                     Poll::Ready(Ok(())) => continue,
                     Poll::Ready(Err(error)) => return Poll::Ready(Paused::Halted(error)),
                     Poll::Pending => {}
                 }
             }
-            if waiting.appending.is_none() {
-                if let Some(error) = self.journal.halted() {
-                    return Poll::Ready(Paused::Halted(error));
-                }
-                if let Some(ended) = done.take() {
-                    return Poll::Ready(self.ended(ended));
+            if !waiting.write.is_under_way() {
+                match mem::replace(state, RunState::Running) {
+                    RunState::Running => {}
+                    RunState::Over(ended) => return Poll::Ready(self.ended(ended)),
+                    RunState::Halted(error) => return Poll::Ready(Paused::Halted(error)),
                 }
             }
             match self.poll_answers(waiting, cx) {
@@ -249,7 +248,9 @@ impl Driver {
                 Poll::Ready(Err(error)) => return Poll::Ready(Paused::Halted(error)),
                 Poll::Pending => {}
             }
-            if done.is_none() && !stuck && waiting.run.woken.load(Ordering::Acquire) {
+            if let RunState::Running = state
+                && waiting.run.woken.load(Ordering::Acquire)
+            {
                 continue;
             }
             if !has_budget_remaining() {
@@ -258,7 +259,7 @@ impl Driver {
                 waiting.run.wake_by_ref();
                 return Poll::Pending;
             }
-            if waiting.appending.is_none() && waiting.looking.is_none() && self.journal.is_idle() {
+            if waiting.is_idle() && self.journal.is_idle() {
                 if self.journal.skip_starts() {
                     continue;
                 }
@@ -269,7 +270,7 @@ impl Driver {
                     return Poll::Ready(Paused::Waits);
                 }
             }
-            if waiting.appending.is_none() && self.journal.is_drained() {
+            if !waiting.write.is_under_way() && self.journal.is_drained() {
                 let shut_down = RuntimeError::ShutDown(self.journal.execution());
                 return Poll::Ready(Paused::Halted(shut_down));
             }
@@ -289,7 +290,7 @@ impl Driver {
         }
         // The records being written may be in the store already.
         let shuts_down =
-            waiting.appending.is_none() && waiting.shut_down.as_mut().poll(cx).is_ready();
+            !waiting.write.is_under_way() && waiting.shut_down.as_mut().poll(cx).is_ready();
         shuts_down.then_some(RuntimeError::ShutDown(execution))
     }
 
@@ -359,59 +360,51 @@ impl Driver {
         let questions = self.journal.questions();
         let now_ms = self.journal.now_ms();
         let expired = questions.next_expiry_ms.is_some_and(|at| at <= now_ms);
-        if waiting.looking.is_none() && questions.open > 0 {
+        if !waiting.look.is_under_way() && questions.open > 0 {
             let soon = match questions.next_expiry_ms {
                 Some(at) => Duration::from_millis(at.saturating_sub(now_ms)).min(LOOK_FOR_ANSWERS),
                 None => LOOK_FOR_ANSWERS,
             };
-            let look_at = waiting
-                .look_at
-                .get_or_insert_with(|| Box::pin(tokio::time::sleep(soon)));
-            let at = Instant::now() + soon;
-            if look_at.deadline() > at {
-                look_at.as_mut().reset(at);
-            }
+            waiting.look.set_time(soon);
             let mailed = waiting.mail.as_mut().poll(cx).is_ready();
             if mailed {
-                waiting.mail = self.mail();
+                waiting.mail = self.signals.next_mail();
             }
-            if mailed || expired || look_at.as_mut().poll(cx).is_ready() {
-                waiting.look_at = None;
-                waiting.looking = Some(Box::pin(look(self.store.clone(), self.journal.clone())));
+            if mailed || expired || waiting.look.poll_time(cx).is_ready() {
+                let looking = look(self.store.clone(), self.journal.clone());
+                waiting.look = LookState::Looking(Box::pin(looking));
             }
         }
-        let Some(looking) = &mut waiting.looking else {
+        let LookState::Looking(looking) = &mut waiting.look else {
             return Poll::Pending;
         };
         looking.as_mut().poll(cx).map(|result| {
-            waiting.looking = None;
+            waiting.look = LookState::Idle;
             result.map_err(RuntimeError::of(self.journal.execution()))
         })
     }
 
-    fn mail(&self) -> Pin<Box<dyn Future<Output = ()> + Send>> {
-        let mail = self.signals.mail.clone();
-        Box::pin(async move { mail.notified().await })
-    }
-
-    /// Polls the run. Returns its result if it is done.
-    fn poll_run(&self, work: &mut Option<Work>, waker: &Waker) -> Option<Result<Saved, Ended>> {
-        let running = work.as_mut()?;
+    /// Polls the run. Returns its state then.
+    fn poll_run(&self, work: &mut Work, waker: &Waker) -> RunState {
         let mut cx = Context::from_waker(waker);
-        match catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(&mut cx))) {
-            Ok(Poll::Pending) => None,
-            Ok(Poll::Ready(done)) => Some(done),
+        let polled = catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(&mut cx)));
+        if let Some(error) = self.journal.take_halt() {
+            return RunState::Halted(error);
+        }
+        match polled {
+            Ok(Poll::Pending) => RunState::Running,
+            Ok(Poll::Ready(ended)) => RunState::Over(ended),
             Err(payload) => {
                 let place = self.engine.run().interrupted();
                 let path = place.unwrap_or(&self.path).to_owned();
                 let message = panic_message(&*payload);
-                Some(Err(Ended::Failed(FlowError::Panicked { path, message })))
+                RunState::Over(Err(Ended::Failed(FlowError::Panicked { path, message })))
             }
         }
     }
 }
 
 /// Drops a run that is done. A panic in the `Drop` of a value does not change how the run ended.
-fn drop_quietly(work: Option<Work>) {
+fn drop_quietly(work: Work) {
     let _ = catch_unwind(AssertUnwindSafe(|| drop(work)));
 }

@@ -4,14 +4,15 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::task::{Wake, Waker};
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use flow_store::{ExecutionId, PauseState, Settlement, Store, StoreError};
 use futures_util::task::AtomicWaker;
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
+use super::Signals;
 use crate::journal::Journal;
 
 type Appending = Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>>;
@@ -35,20 +36,106 @@ impl Wake for RunWaker {
     }
 }
 
+/// The write of the records of a run.
+pub(super) enum WriteState {
+    Idle,
+    /// Records that nobody waits for are written at this time.
+    Later(Pin<Box<Sleep>>),
+    Writing {
+        append: Appending,
+        /// The number of the next record after them.
+        next_seq: u64,
+        /// The path of the first of them.
+        path: Option<String>,
+    },
+}
+
+impl WriteState {
+    pub(super) fn is_under_way(&self) -> bool {
+        matches!(self, WriteState::Writing { .. })
+    }
+
+    /// Ready when records that nobody waits for have been unwritten for this long.
+    pub(super) fn poll_time(&mut self, after: Duration, cx: &mut Context<'_>) -> Poll<()> {
+        if let WriteState::Idle = self {
+            *self = WriteState::Later(Box::pin(tokio::time::sleep(after)));
+        }
+        match self {
+            WriteState::Later(time) => time.as_mut().poll(cx),
+            WriteState::Idle | WriteState::Writing { .. } => Poll::Pending,
+        }
+    }
+}
+
+/// The look for answers to the questions of a run.
+pub(super) enum LookState {
+    Idle,
+    /// The store is asked at this time.
+    Later(Pin<Box<Sleep>>),
+    Looking(Looking),
+}
+
+impl LookState {
+    pub(super) fn is_under_way(&self) -> bool {
+        matches!(self, LookState::Looking(_))
+    }
+
+    /// Sets the time of the next look: after this duration at the latest.
+    pub(super) fn set_time(&mut self, soon: Duration) {
+        let at = Instant::now() + soon;
+        match self {
+            LookState::Idle => *self = LookState::Later(Box::pin(tokio::time::sleep(soon))),
+            LookState::Later(time) if time.deadline() > at => time.as_mut().reset(at),
+            LookState::Later(_) | LookState::Looking(_) => {}
+        }
+    }
+
+    /// Ready when it is time to look.
+    pub(super) fn poll_time(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        match self {
+            LookState::Later(time) => time.as_mut().poll(cx),
+            LookState::Idle | LookState::Looking(_) => Poll::Pending,
+        }
+    }
+}
+
 /// The events that a driver waits for, besides the run.
 pub(super) struct Waiting {
     pub(super) run: Arc<RunWaker>,
     pub(super) waker: Waker,
-    pub(super) appending: Option<(Appending, u64, Option<String>)>,
-    pub(super) looking: Option<Looking>,
-    pub(super) flush: Option<Pin<Box<Sleep>>>,
-    pub(super) look_at: Option<Pin<Box<Sleep>>>,
+    pub(super) write: WriteState,
+    pub(super) look: LookState,
     /// Ready if the claim is lost. `None` unless a step waits for the lease to be renewed.
     pub(super) claim: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
     pub(super) mail: Pin<Box<dyn Future<Output = ()> + Send>>,
     pub(super) lost: Pin<Box<WaitForCancellationFutureOwned>>,
     pub(super) shut_down: Pin<Box<WaitForCancellationFutureOwned>>,
     pub(super) draining: Pin<Box<WaitForCancellationFutureOwned>>,
+}
+
+impl Waiting {
+    pub(super) fn new(signals: &Signals) -> Self {
+        let run = Arc::new(RunWaker {
+            woken: AtomicBool::new(true),
+            ..RunWaker::default()
+        });
+        Waiting {
+            waker: Waker::from(run.clone()),
+            run,
+            write: WriteState::Idle,
+            look: LookState::Idle,
+            claim: None,
+            mail: signals.next_mail(),
+            lost: Box::pin(signals.lost.clone().cancelled_owned()),
+            shut_down: Box::pin(signals.shut_down.clone().cancelled_owned()),
+            draining: Box::pin(signals.draining.clone().cancelled_owned()),
+        }
+    }
+
+    /// Returns true if the store is not used.
+    pub(super) fn is_idle(&self) -> bool {
+        !self.write.is_under_way() && !self.look.is_under_way()
+    }
 }
 
 /// Passes on the answers to the questions of the run. Questions that have expired can no longer be

@@ -8,7 +8,7 @@ use flow_runtime::engine::Place;
 use flow_store::refusal::newest_snapshot;
 use flow_store::{Append, RecordKind, Row, Status, StoreError};
 
-use super::waiting::Waiting;
+use super::waiting::{Waiting, WriteState};
 use super::{Driven, Driver};
 use crate::error::RuntimeError;
 use crate::journal::{Journal, NewRecord, Pending};
@@ -23,23 +23,29 @@ impl Driver {
         waiting: &mut Waiting,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), RuntimeError>> {
-        if waiting.appending.is_none() && self.is_append_due(waiting, cx) {
-            waiting.flush = None;
+        if !waiting.write.is_under_way() && self.is_append_due(waiting, cx) {
             let pending = self.take_pending();
-            let (next_seq, path) = (
-                pending.next_seq,
-                Journal::first_pending_path(&pending.append),
-            );
-            waiting.appending = Some((Box::pin(self.write(pending)), next_seq, path));
+            let next_seq = pending.next_seq;
+            let path = Journal::first_pending_path(&pending.append);
+            waiting.write = WriteState::Writing {
+                append: Box::pin(self.write(pending)),
+                next_seq,
+                path,
+            };
         }
-        let Some((appending, next_seq, path)) = &mut waiting.appending else {
+        let WriteState::Writing {
+            append,
+            next_seq,
+            path,
+        } = &mut waiting.write
+        else {
             return Poll::Pending;
         };
-        match appending.as_mut().poll(cx) {
+        match append.as_mut().poll(cx) {
             Poll::Pending => Poll::Pending,
             Poll::Ready(result) => {
                 let (next_seq, path) = (*next_seq, path.take());
-                waiting.appending = None;
+                waiting.write = WriteState::Idle;
                 if result.is_ok() {
                     self.suspicion.end();
                     self.journal.stored(next_seq);
@@ -94,10 +100,7 @@ impl Driver {
         if self.journal.begins_no_more() {
             return true;
         }
-        let flush = waiting
-            .flush
-            .get_or_insert_with(|| Box::pin(tokio::time::sleep(FLUSH_AFTER)));
-        flush.as_mut().poll(cx).is_ready()
+        waiting.write.poll_time(FLUSH_AFTER, cx).is_ready()
     }
 
     /// Writes the status of the run, and gives up its claim.

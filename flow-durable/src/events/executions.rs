@@ -13,7 +13,7 @@ use super::structure::Structure;
 use super::values::Followed;
 use crate::entry::{Payload, is_end};
 use crate::error::RuntimeError;
-use crate::inner::Inner;
+use crate::shared::Shared;
 use crate::values::NodeValues;
 use flow_runtime::engine::StepKey;
 
@@ -260,10 +260,10 @@ impl Executions {
     /// damaged is an error.
     pub(super) async fn values(
         &mut self,
-        inner: &Inner,
+        shared: &Shared,
         logged: &Logged,
     ) -> Result<Option<Result<NodeValues, RuntimeError>>, StoreError> {
-        let (id, record, store) = (logged.execution, &logged.record, &*inner.store);
+        let (id, record, store) = (logged.execution, &logged.record, &*shared.store);
         let Some(structure) = self.look_up(store, id).await? else {
             return Ok(None);
         };
@@ -278,7 +278,9 @@ impl Executions {
         };
         self.known(id).followed = followed;
         if let (Some(Ok(values)), RecordKind::NodeStarted) = (&mut values, record.kind) {
-            let version = inner.version_with(&document.name, structure.hash());
+            let version = shared
+                .registry
+                .version_with(&document.name, structure.hash());
             let settings = version.and_then(|version| version.settings(&record.path));
             if let Some(settings) = settings {
                 values.params = settings;

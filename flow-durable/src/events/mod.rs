@@ -2,7 +2,6 @@
 
 mod event;
 mod executions;
-mod isolated;
 mod reader;
 mod statistics;
 mod structure;
@@ -19,7 +18,6 @@ use std::task::{Context, Poll};
 use futures_util::Stream;
 
 pub use event::{DeltaEvent, ExecutionEvent, MissedDeltas, RecordedEvent};
-pub(crate) use isolated::Isolated;
 pub use statistics::EventStatistics;
 
 use super::error::RuntimeError;

@@ -80,19 +80,19 @@ impl Reader {
         missed: Arc<AtomicU64>,
     ) -> Result<Self, StoreError> {
         if !filter.until_now {
-            owned.inner.keep_listening();
+            owned.shared.keep_listening();
         }
         let deltas = filter.deltas && !filter.until_now;
         let listen = || {
             owned
-                .inner
+                .shared
                 .deltas
                 .listen(owned.owners().clone(), filter.clone())
         };
         let deltas = deltas.then(listen);
         let now = match filter.after {
             Some(_) if !filter.until_now => 0,
-            _ => owned.inner.store.last_offset().await?,
+            _ => owned.shared.store.last_offset().await?,
         };
         Ok(Reader {
             passed: filter.after.unwrap_or(now),
@@ -127,16 +127,16 @@ impl Reader {
     }
 
     async fn fill(&mut self, events: &mut VecDeque<Item>) -> Result<(), StoreError> {
-        let inner = self.owned.inner.clone();
+        let shared = self.owned.shared.clone();
         loop {
             // Before looking at the store, so that no write between the look and the wait goes
             // unnoticed.
-            let committed = pin!(inner.committed.notified());
+            let committed = pin!(shared.committed.notified());
             let mut full = false;
             if self.page.is_empty() && !self.is_at_end() {
                 let is_gone = std::mem::take(&mut self.is_idle) && self.is_gone().await?;
                 let (of, limit) = (self.filter.execution, self.limit);
-                let page = inner.store.log(of, self.passed, limit).await?;
+                let page = shared.store.log(of, self.passed, limit).await?;
                 full = page.len() == limit;
                 self.keep(page);
                 if self.page.is_empty() {
@@ -191,7 +191,7 @@ impl Reader {
         let (true, Some(id)) = (self.filter.until_over, self.filter.execution) else {
             return Ok(false);
         };
-        match self.owned.inner.store.execution(id).await {
+        match self.owned.shared.store.execution(id).await {
             Ok(row) => Ok(row.is_none_or(|row| row.status.is_over())),
             Err(StoreError::Corrupt { .. }) => Ok(false),
             Err(error) => Err(error),
@@ -231,14 +231,14 @@ impl Reader {
         if !is_ours || !self.filter.is_of(logged.execution) {
             return Ok(());
         }
-        let inner = self.owned.inner.clone();
+        let shared = self.owned.shared.clone();
         let described = if self.filter.allows(&logged.record) {
-            Some(self.executions.describe(&*inner.store, logged).await?)
+            Some(self.executions.describe(&*shared.store, logged).await?)
         } else {
             None
         };
         let values = if self.filter.values {
-            self.executions.values(&inner, logged).await?
+            self.executions.values(&shared, logged).await?
         } else {
             None
         };
@@ -272,7 +272,7 @@ impl Reader {
     ) -> Result<(), StoreError> {
         let mut damaged = record.damaged.clone();
         if let Some(id) = damaged.execution {
-            let owner = match self.owned.inner.store.execution(id).await {
+            let owner = match self.owned.shared.store.execution(id).await {
                 Ok(row) => row.map(|row| row.owner),
                 Err(StoreError::Corrupt { .. }) => None,
                 Err(error) => return Err(error),
@@ -305,11 +305,11 @@ impl Reader {
             self.received.extend(came);
             self.lost += lost;
         }
-        let inner = self.owned.inner.clone();
+        let shared = self.owned.shared.clone();
         while let Some(waiting) = self.received.front() {
             let looked = self
                 .executions
-                .look_up(&*inner.store, waiting.delta.execution);
+                .look_up(&*shared.store, waiting.delta.execution);
             let structure = looked.await?.unwrap_or_default();
             if let Some(Waiting { delta, bytes }) = self.received.pop_front() {
                 let node_type = structure.type_at(&delta.path);
@@ -329,7 +329,7 @@ impl Reader {
         let deltas = std::mem::take(&mut self.lost);
         if deltas > 0 {
             self.missed.fetch_add(deltas, Ordering::Relaxed);
-            let at_ms = inner.now_ms();
+            let at_ms = shared.now_ms();
             let missed = MissedDeltas { deltas, at_ms };
             events.push_back(Ok(ExecutionEvent::Missed(missed)));
         }
@@ -357,7 +357,7 @@ impl Reader {
 
     /// Waits until there may be something new.
     async fn wait(&mut self, committed: impl Future<Output = ()> + Unpin) {
-        let again = self.owned.inner.hints.look_again();
+        let again = self.owned.shared.hints.look_again();
         let mut later = pin!(tokio::time::sleep(again));
         let look = select(committed, later.as_mut());
         match &self.deltas {

@@ -4,7 +4,7 @@ use flow_spec::FlowDocument;
 use flow_store::{ExecutionId, Record, Store, StoreError};
 
 use crate::error::RuntimeError;
-use crate::inner::records_since_snapshot;
+use crate::shared::records_since_snapshot;
 use crate::values::{NodeValues, State, Values};
 
 /// The values of an execution at the position of the stream.

@@ -72,7 +72,7 @@ struct State {
     /// Questions that were open when the run was loaded.
     open: Vec<PauseRow>,
     since_snapshot: usize,
-    halted: Option<RuntimeError>,
+    halt: Option<RuntimeError>,
     turns: Turns,
     gate: Gate,
 }
@@ -378,15 +378,12 @@ impl Journal {
 
     /// Notes that the run cannot continue.
     pub(crate) fn stop_with(&self, error: RuntimeError) {
-        self.state().halted.get_or_insert(error);
+        self.state().halt.get_or_insert(error);
     }
 
-    pub(crate) fn is_halted(&self) -> bool {
-        self.state().halted.is_some()
-    }
-
-    pub(crate) fn halted(&self) -> Option<RuntimeError> {
-        self.state().halted.take()
+    /// Takes the error with which the run cannot continue, if there is one.
+    pub(crate) fn take_halt(&self) -> Option<RuntimeError> {
+        self.state().halt.take()
     }
 
     /// Returns true if no step is running and nobody waits for a write.

@@ -67,7 +67,7 @@ impl Runtime {
         value: Result<SubmittedValue, serde_json::Error>,
     ) -> Result<Execution, RuntimeError> {
         let (pause, row) = self.owned.question(token).await?;
-        let flow = self.owned.inner.version_if_known(&row).await?;
+        let flow = self.owned.shared.registry.version_if_known(&row).await?;
         still_runs(&row)?;
         self.open(&pause)?;
         let is_known = flow.is_some();
@@ -80,7 +80,7 @@ impl Runtime {
         // The answer is stored. If the execution cannot continue here, this is not an error of the
         // answer.
         if is_known {
-            self.owned.inner.wake(row.id).await;
+            self.owned.shared.wake(row.id).await;
         }
         match self.get(row.id).await {
             Ok(execution) => Ok(execution),
@@ -96,7 +96,7 @@ impl Runtime {
         pause: &PauseRow,
         value: Result<SubmittedValue, serde_json::Error>,
     ) -> Result<String, RuntimeError> {
-        let changes = self.owned.inner.judge_to_answer(row, flow).await?;
+        let changes = self.owned.shared.judge_to_answer(row, flow).await?;
         let asked = flow
             .question(&pause.path)
             .ok_or_else(|| RuntimeError::FlowChanged {
@@ -117,7 +117,7 @@ impl Runtime {
     fn open(&self, pause: &PauseRow) -> Result<(), RuntimeError> {
         closed(pause)?;
         match pause.expires_ms {
-            Some(at) if at <= self.owned.inner.now_ms() => Err(RuntimeError::Expired {
+            Some(at) if at <= self.owned.shared.now_ms() => Err(RuntimeError::Expired {
                 execution: pause.execution,
                 path: pause.path.clone(),
             }),
@@ -132,8 +132,8 @@ impl Runtime {
         token: Token,
         settlement: Settlement,
     ) -> Result<(), RuntimeError> {
-        let store = &self.owned.inner.store;
-        let now_ms = self.owned.inner.now_ms();
+        let store = &self.owned.shared.store;
+        let now_ms = self.owned.shared.now_ms();
         match store.settle(token, settlement.clone(), now_ms).await {
             // Also if its time is over by now: the store has decided.
             Ok(before) => closed(&before),

@@ -15,10 +15,10 @@ use crate::engine::UNFIT;
 use crate::entry::{Copied, Snapshot, is_end};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
-use crate::inner::Loaded;
 use crate::options::StoredOptions;
 use crate::payload::{self, PAYLOAD_DEPTH, VALUE_DEPTH};
 use crate::registered::Registered;
+use crate::shared::Loaded;
 use flow_runtime::engine::Saved;
 
 impl Runtime {
@@ -92,14 +92,14 @@ impl Runtime {
         values: Map<String, Value>,
     ) -> Result<Execution, RuntimeError> {
         let (row, loaded) = self.load_until(id, seq).await?;
-        let flow = self.owned.inner.version(&row).await?;
+        let flow = self.owned.shared.registry.version(&row).await?;
         let options = loaded.options.clone();
         let unchangeable = |reasons| RuntimeError::Unchangeable {
             execution: id,
             seq,
             reasons,
         };
-        let Some(mut at) = self.owned.inner.look(&row, &flow, loaded).await?.at else {
+        let Some(mut at) = self.owned.shared.look(&row, &flow, loaded).await?.at else {
             let reason = "the flow is at its end there, and no node could use them".to_owned();
             return Err(unchangeable(vec![reason]));
         };
@@ -159,7 +159,7 @@ impl Runtime {
             options: options.clone(),
             changes: None,
         };
-        match self.owned.inner.look(row, flow, loaded).await {
+        match self.owned.shared.look(row, flow, loaded).await {
             Ok(captured) => {
                 let at = captured.at;
                 let value = at.and_then(|mut at| at.before.state.remove(key));

@@ -7,8 +7,8 @@ use flow_store::{EndIf, ExecutionId, Record, RecordKind, Row, Status, Store, no_
 use super::Runtime;
 use crate::error::RuntimeError;
 use crate::execution::Execution;
-use crate::inner::{lock, options_of};
 use crate::listed::{ListOptions, Listed};
+use crate::shared::options_of;
 
 impl Runtime {
     /// Ends an execution for this reason, which [`Execution::reason`] and its last record contain.
@@ -35,9 +35,9 @@ impl Runtime {
     pub async fn continue_halted(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
         let row = self.owned.row(id).await?;
         if row.halt().is_some() {
-            self.owned.inner.set_clock().await?;
-            self.owned.inner.continues(&row, None).await?;
-            self.owned.inner.try_to_launch(id).await;
+            self.owned.shared.set_clock().await?;
+            self.owned.shared.continues(&row, None).await?;
+            self.owned.shared.try_to_launch(id).await;
         }
         let row = self.owned.row(id).await?;
         Ok(Execution::new(self.owned.clone(), row))
@@ -61,12 +61,12 @@ impl Runtime {
         if row.halt().is_none() {
             return Err(RuntimeError::NotHalted(id));
         }
-        self.owned.inner.set_clock().await?;
+        self.owned.shared.set_clock().await?;
         let options = options_of(&row, &row.flow)?.with_more_steps(steps);
-        if !self.owned.inner.continues(&row, Some(&options)).await? {
+        if !self.owned.shared.continues(&row, Some(&options)).await? {
             return Err(RuntimeError::NotHalted(id));
         }
-        self.owned.inner.try_to_launch(id).await;
+        self.owned.shared.try_to_launch(id).await;
         let row = self.owned.row(id).await?;
         Ok(Execution::new(self.owned.clone(), row))
     }
@@ -84,9 +84,9 @@ impl Runtime {
                 status: row.status,
             });
         }
-        let path = self.owned.inner.namespace(&row).await;
-        self.owned.inner.set_clock().await?;
-        let at_ms = self.owned.inner.now_ms();
+        let path = self.owned.shared.registry.namespace(&row).await;
+        self.owned.shared.set_clock().await?;
+        let at_ms = self.owned.shared.now_ms();
         let reason = no_blob_marker(reason);
         let reason = &*reason;
         let record = Record {
@@ -100,7 +100,7 @@ impl Runtime {
             attempt: 0,
             payload: reason.to_owned(),
         };
-        let store = &self.owned.inner.store;
+        let store = &self.owned.shared.store;
         let ended = store.end(id, Status::Cancelled, reason, record, condition);
         let row = match ended.await {
             Ok(row) => row,
@@ -117,9 +117,9 @@ impl Runtime {
                 status: row.status,
             });
         }
-        self.owned.inner.committed.notify_waiters();
-        self.owned.inner.drop_run(id);
-        self.owned.inner.over(&row).await;
+        self.owned.shared.committed.notify_waiters();
+        self.owned.shared.claims.drop_run(id);
+        self.owned.shared.over(&row).await;
         Ok(Execution::new(self.owned.clone(), row))
     }
 
@@ -137,10 +137,10 @@ impl Runtime {
         let query = self.query(options);
         let untouched = EndIf::PausedUntouchedSince(query.updated_before_ms.unwrap_or(0));
         let mut expired = Listed::default();
-        for row in self.owned.inner.store.list(&query).await? {
+        for row in self.owned.shared.store.list(&query).await? {
             let ended = match row {
                 // It waits for parts of a loop, and for nobody's answer.
-                Ok(row) if !self.owned.inner.asks(row.id).await? => continue,
+                Ok(row) if !self.owned.shared.asks(row.id).await? => continue,
                 Ok(row) => {
                     self.end(row, "expired: nobody answered in time", untouched)
                         .await
@@ -169,11 +169,11 @@ impl Runtime {
     /// [`RuntimeError::NotFound`]; [`RuntimeError::IsPart`] if it is a part of a loop of an
     /// execution that is not over; or the store failed. It may still have been removed.
     pub async fn delete(&self, id: ExecutionId) -> Result<(), RuntimeError> {
-        let inner = &self.owned.inner;
+        let shared = &self.owned.shared;
         let may_have_parts = match self.owned.there(id).await? {
             Some(row) => {
-                inner.may_be_deleted(&row).await?;
-                let may_have_parts = inner.may_have_parts(&row).await?;
+                shared.may_be_deleted(&row).await?;
+                let may_have_parts = shared.may_have_parts(&row).await?;
                 if may_have_parts && !row.status.is_over() {
                     // A cancelled execution creates no more parts.
                     self.cancel_before_deletion(row).await?;
@@ -183,21 +183,21 @@ impl Runtime {
             None => true,
         };
         let parts = if may_have_parts {
-            inner.parts_of_id(id).await?
+            shared.parts_of_id(id).await?
         } else {
             Vec::new()
         };
         for part in parts {
-            inner.drop_run(part);
-            let deleted = inner.store.delete(part).await;
+            shared.claims.drop_run(part);
+            let deleted = shared.store.delete(part).await;
             deleted.map_err(RuntimeError::of(part))?;
         }
         // Even if it does not exist, something of it may have been left behind. Nobody else can
         // have it, because each execution starts with a new id.
-        let deleted = inner.store.delete(id).await;
+        let deleted = shared.store.delete(id).await;
         if deleted.is_ok() || matches!(self.owned.is_there(id).await, Ok(false)) {
-            inner.drop_run(id);
-            lock(&inner.halted).remove(&id);
+            shared.claims.drop_run(id);
+            shared.claims.forget_halt(id);
         }
         if !deleted.map_err(RuntimeError::of(id))? {
             return Err(RuntimeError::NotFound(id));

@@ -67,6 +67,6 @@ impl Runtime {
     /// ([`RuntimeOptions::observer`](crate::RuntimeOptions::observer)) has panicked. Runs continue,
     /// and the observer is notified of the next event as if nothing had happened.
     pub fn observer_failures(&self) -> u64 {
-        self.owned.inner.observer_failures.load(Ordering::Relaxed)
+        self.owned.shared.observer_failures.load(Ordering::Relaxed)
     }
 }

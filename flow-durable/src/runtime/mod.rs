@@ -12,28 +12,23 @@ mod versions;
 mod writes;
 
 use std::fmt;
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use flow_runtime::engine::AnyFlow;
 use flow_spec::FlowDocument;
 use flow_store::{ExecutionId, ListQuery, Status, Store};
-use tokio_util::sync::CancellationToken;
-use uuid::{ContextV7, Uuid};
 
-use crate::clock::SetByStore;
 use crate::engine::Durable;
 use crate::error::RuntimeError;
-use crate::events::Isolated;
 use crate::execution::Execution;
 use crate::executions::Executions;
-use crate::inner::{Gone, Hints, Inner, Look, Once, Recovered, Slots, lock, millis, one_suspect};
 use crate::listed::{ListOptions, Listed};
 use crate::options::RuntimeOptions;
 use crate::owned::Owned;
 use crate::owners::Owners;
 use crate::registered::{DurableFlow, Registered};
+use crate::shared::{Look, Recovered, Shared, millis};
 
 /// Starts executions of flows, keeps them in a store, and resumes them after a crash, a restart, or
 /// an answer that took a week.
@@ -84,7 +79,7 @@ pub struct Runtime {
 impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Runtime")
-            .field("store", &self.owned.inner.store)
+            .field("store", &self.owned.shared.store)
             .field("owners", &self.owned.owners())
             .finish_non_exhaustive()
     }
@@ -100,48 +95,10 @@ impl Runtime {
     }
 
     /// A runtime with this store.
-    pub fn with_options(store: impl Store, mut options: RuntimeOptions) -> Self {
-        let observer_failures = Arc::new(AtomicU64::new(0));
-        let shut_down = CancellationToken::new();
-        let draining = shut_down.child_token();
-        for observer in &mut options.observers {
-            *observer = Arc::new(Isolated::new(observer.clone(), observer_failures.clone()));
-        }
-        let clock = SetByStore::new(options.clock);
-        options.clock = clock.shown();
-        let inner = Inner {
-            store: Arc::new(store),
-            slots: Arc::new(Slots::new(&options)),
-            options,
-            clock,
-            holder: Uuid::new_v4(),
-            ids: Mutex::new(ContextV7::new()),
-            flows: Mutex::default(),
-            structures: Mutex::default(),
-            active: Mutex::default(),
-            halted: Mutex::default(),
-            suspects: one_suspect(),
-            watched: Mutex::default(),
-            unreleased: Mutex::default(),
-            claiming: Default::default(),
-            unknown: Mutex::default(),
-            alarm: Arc::default(),
-            waking: Once::default(),
-            queued: Arc::default(),
-            taking: Once::default(),
-            renewing: Once::default(),
-            renew: Arc::default(),
-            recovering: Once::default(),
-            gone: Gone(draining.child_token()),
-            draining,
-            shut_down,
-            committed: Arc::default(),
-            hints: Hints::default(),
-            deltas: Arc::default(),
-            observer_failures,
-        };
+    pub fn with_options(store: impl Store, options: RuntimeOptions) -> Self {
+        let shared = Shared::new(Arc::new(store), options);
         Runtime {
-            owned: Owned::new(Arc::new(inner), Owners::One(None)),
+            owned: Owned::new(Arc::new(shared), Owners::One(None)),
         }
     }
 
@@ -173,7 +130,7 @@ impl Runtime {
     /// The executions of this owner.
     pub fn owned_by(&self, owner: impl Into<Arc<str>>) -> Executions {
         Executions::new(Runtime {
-            owned: Owned::new(self.owned.inner.clone(), Owners::One(Some(owner.into()))),
+            owned: Owned::new(self.owned.shared.clone(), Owners::One(Some(owner.into()))),
         })
     }
 
@@ -206,7 +163,7 @@ impl Runtime {
     /// ```
     pub fn all_owners(&self) -> Executions {
         Executions::new(Runtime {
-            owned: Owned::new(self.owned.inner.clone(), Owners::All),
+            owned: Owned::new(self.owned.shared.clone(), Owners::All),
         })
     }
 
@@ -230,10 +187,10 @@ impl Runtime {
     ///
     /// The store could not be read.
     pub async fn list(&self, options: ListOptions) -> Result<Listed, RuntimeError> {
-        self.owned.inner.set_clock().await?;
+        self.owned.shared.set_clock().await?;
         let query = self.query(options);
         let mut listed = Listed::limited(query.limit);
-        for row in self.owned.inner.store.list(&query).await? {
+        for row in self.owned.shared.store.list(&query).await? {
             match row {
                 Ok(row) => listed
                     .executions
@@ -245,7 +202,7 @@ impl Runtime {
     }
 
     pub(crate) fn query(&self, options: ListOptions) -> ListQuery {
-        let now_ms = self.owned.inner.now_ms();
+        let now_ms = self.owned.shared.now_ms();
         let before = |age: Duration| now_ms.saturating_sub(millis(age));
         ListQuery {
             owner: match self.owned.owners() {
@@ -280,16 +237,16 @@ impl Runtime {
     /// error: it is in [`Recovered::refused`], and [`Execution::settled`] says why. So is one that
     /// waits for people and could not continue with their answers, because its flow has changed.
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
-        let mut recovered = self.owned.inner.recover(Look::Asked).await?;
-        for (id, error) in self.owned.inner.stranded_while_paused().await? {
+        let mut recovered = self.owned.shared.recover(Look::Asked).await?;
+        for (id, error) in self.owned.shared.stranded_while_paused().await? {
             if !recovered.refused.iter().any(|(known, _)| *known == id) {
                 recovered.refused.push((id, error));
             }
         }
-        self.owned.inner.keep_listening();
-        self.owned.inner.keep_recovering();
-        if self.owned.inner.options.takes_often() {
-            self.owned.inner.keep_taking();
+        self.owned.shared.keep_listening();
+        self.owned.shared.keep_recovering();
+        if self.owned.shared.options.takes_often() {
+            self.owned.shared.keep_taking();
         }
         Ok(recovered)
     }
@@ -305,7 +262,7 @@ impl Runtime {
     ///
     /// The store could not be read.
     pub async fn check_executions(&self) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
-        self.owned.inner.stranded(&UNFINISHED, true).await
+        self.owned.shared.stranded(&UNFINISHED, true).await
     }
 
     /// The unfinished executions that this process failed to continue, with the errors: for a
@@ -316,7 +273,7 @@ impl Runtime {
     ///
     /// The store could not be read.
     pub async fn refused(&self) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
-        self.owned.inner.refused().await
+        self.owned.shared.refused().await
     }
 
     /// The unfinished executions of a flow, of all owners, that a version of it breaks, with the
@@ -331,10 +288,10 @@ impl Runtime {
         &self,
         new: &FlowDocument,
     ) -> Result<Vec<(ExecutionId, Vec<String>)>, RuntimeError> {
-        let inner = &self.owned.inner;
+        let shared = &self.owned.shared;
         let mut broken = Vec::new();
-        for row in inner.rows_of(&new.name, &UNFINISHED).await? {
-            let changes = inner.changes_up_to(&row, new).await?;
+        for row in shared.rows_of(&new.name, &UNFINISHED).await? {
+            let changes = shared.changes_up_to(&row, new).await?;
             if !changes.is_empty() {
                 broken.push((row.id, changes));
             }
@@ -369,15 +326,7 @@ impl Runtime {
     /// # Ok(()) }
     /// ```
     pub async fn drain(&self, at_most: Duration) {
-        let inner = &self.owned.inner;
-        inner.draining.cancel();
-        let all_stopped = async {
-            inner.begins_nothing().await;
-            inner.nothing_is_left().await;
-        };
-        // Stops the executions that have not ended in time.
-        let _ = tokio::time::timeout(at_most, all_stopped).await;
-        self.shut_down().await;
+        self.owned.shared.drain(at_most).await;
     }
 
     /// Stops the executions of this process where they are, and gives up its claims, so that
@@ -386,16 +335,6 @@ impl Runtime {
     /// polls it, is waited for as long as a [`lease`](RuntimeOptions::lease). Running steps are
     /// dropped at their next `.await`, and will run again.
     pub async fn shut_down(&self) {
-        let inner = &self.owned.inner;
-        inner.shut_down.cancel();
-        inner.begins_nothing().await;
-        let runs: Vec<_> = lock(&inner.active).values().cloned().collect();
-        for run in runs {
-            let mut done = run.done.subscribe();
-            // The sender lives in `run`.
-            let _ = done.wait_for(|done| *done).await;
-        }
-        // By then the claim of a call that nobody polls has run out.
-        let _ = tokio::time::timeout(inner.options.lease, inner.nothing_is_left()).await;
+        self.owned.shared.shut_down().await;
     }
 }

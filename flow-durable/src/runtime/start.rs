@@ -13,10 +13,10 @@ use super::Runtime;
 use crate::driver::Suspicion;
 use crate::error::RuntimeError;
 use crate::execution::Execution;
-use crate::inner::{FIRST_FENCE, Loaded, Slot, UnusedClaim};
 use crate::options::StartOptions;
 use crate::payload::{self, VALUE_DEPTH};
 use crate::registered::{Registered, hash_of};
+use crate::shared::{FIRST_FENCE, Loaded, Slot, UnusedClaim};
 use flow_runtime::Flow;
 use flow_runtime::engine::{RefusedInput, Saved, Unstorable};
 
@@ -44,7 +44,7 @@ impl Runtime {
         input: F::Input,
         options: StartOptions,
     ) -> Pin<Box<dyn Future<Output = Result<Execution, RuntimeError>> + Send + '_>> {
-        let flow = self.owned.inner.to_start(F::NAME);
+        let flow = self.owned.shared.registry.to_start(F::NAME);
         let start = flow.and_then(|flow| {
             let Some(saved) = flow.save_input(&input) else {
                 return Err(RuntimeError::OtherFlow { flow: F::NAME });
@@ -71,7 +71,7 @@ impl Runtime {
         input: Value,
         options: StartOptions,
     ) -> Result<Execution, RuntimeError> {
-        let flow = self.owned.inner.to_start(name)?;
+        let flow = self.owned.shared.registry.to_start(name)?;
         let saved = match flow.accepted_input(input) {
             Ok(saved) => Ok(saved),
             Err(RefusedInput::Unstorable(unstorable)) => Err(unstorable),
@@ -90,12 +90,12 @@ impl Runtime {
         options: StartOptions,
     ) -> Result<Execution, RuntimeError> {
         let Start { flow, name, input } = start;
-        self.owned.inner.set_clock().await?;
-        let id = ExecutionId::from(self.owned.inner.new_id(self.owned.inner.now_ms()));
-        if self.owned.inner.draining.is_cancelled() {
+        self.owned.shared.set_clock().await?;
+        let id = ExecutionId::from(self.owned.shared.ids.next(self.owned.shared.now_ms()));
+        if self.owned.shared.tasks.are_draining() {
             return Err(RuntimeError::ShutDown(id));
         }
-        self.owned.inner.store_structure(&flow).await?;
+        self.owned.shared.registry.store_structure(&flow).await?;
         let row = self.new_row(id, name, &flow, &input, &options);
         let began = Record {
             seq: 0,
@@ -120,9 +120,9 @@ impl Runtime {
         if is_early || row.concurrency.is_some() {
             return self.enqueue(row, loaded.records).await;
         }
-        match self.owned.inner.slots.take(name, false).await {
+        match self.owned.shared.queue.slots.take(name, false).await {
             // A drain may have seen that all slots are free.
-            Some(_) if self.owned.inner.draining.is_cancelled() => Err(RuntimeError::ShutDown(id)),
+            Some(_) if self.owned.shared.tasks.are_draining() => Err(RuntimeError::ShutDown(id)),
             Some(slot) => self.create(row, flow, loaded, slot).await,
             None => self.enqueue(row, loaded.records).await,
         }
@@ -137,7 +137,7 @@ impl Runtime {
         input: &InputJson,
         options: &StartOptions,
     ) -> Row {
-        let now_ms = self.owned.inner.now_ms();
+        let now_ms = self.owned.shared.now_ms();
         Row {
             id,
             flow: name.to_owned(),
@@ -173,16 +173,16 @@ impl Runtime {
         loaded: Loaded,
         slot: Slot,
     ) -> Result<Execution, RuntimeError> {
-        let inner = &self.owned.inner;
-        let (_call, term) = (inner.claiming.begin(), inner.term());
-        let claim = inner.new_claim(term);
+        let shared = &self.owned.shared;
+        let (_call, term) = (shared.claims.begin(), shared.claims.term());
+        let claim = shared.claims.new_claim(term);
         let claimed = Row {
             fence: FIRST_FENCE,
             ..row.clone()
         };
-        let unused = UnusedClaim(inner, row.id);
+        let unused = UnusedClaim(&shared.claims, row.id);
         let records = loaded.records.clone();
-        let create = inner
+        let create = shared
             .store
             .create(row.clone(), records, Vec::new(), Some(claim));
         let created = match create.await {
@@ -193,14 +193,14 @@ impl Runtime {
             unused.forget();
             return self.started_before(id, &row).await;
         }
-        inner.committed.notify_waiters();
-        if inner.draining.is_cancelled() {
+        shared.committed.notify_waiters();
+        if shared.tasks.are_draining() {
             // It is stored, so it has started: another process runs it.
             drop(unused);
-            inner.release().await;
+            shared.claims.release().await;
         } else {
             unused.forget();
-            inner.spawn(&claimed, term, flow, loaded, slot, Suspicion::default());
+            shared.spawn(&claimed, term, flow, loaded, slot, Suspicion::default());
         }
         Ok(Execution::new(self.owned.clone(), claimed))
     }
@@ -208,12 +208,12 @@ impl Runtime {
     /// Stores an execution that waits for its time or for a place, and begins it if it waits for
     /// neither.
     async fn enqueue(&self, row: Row, records: Vec<Record>) -> Result<Execution, RuntimeError> {
-        let inner = &self.owned.inner;
+        let shared = &self.owned.shared;
         let row = Row {
             status: Status::Queued,
             ..row
         };
-        let create = inner.store.create(row.clone(), records, Vec::new(), None);
+        let create = shared.store.create(row.clone(), records, Vec::new(), None);
         let created = match create.await {
             Ok(created) => created,
             Err(error) => self.created_all_the_same(&row, error).await?,
@@ -221,10 +221,13 @@ impl Runtime {
         if let Created::Existing(id) = created {
             return self.started_before(id, &row).await;
         }
-        inner.committed.notify_waiters();
-        if !inner.slots.are_none() {
-            inner.queued.set(row.not_before_ms.unwrap_or(0), row.id);
-            inner.keep_taking();
+        shared.committed.notify_waiters();
+        if !shared.queue.slots.are_none() {
+            shared
+                .queue
+                .queued
+                .set(row.not_before_ms.unwrap_or(0), row.id);
+            shared.keep_taking();
         }
         Ok(Execution::new(self.owned.clone(), row))
     }
@@ -236,7 +239,7 @@ impl Runtime {
         row: &Row,
         error: StoreError,
     ) -> Result<Created, RuntimeError> {
-        match self.owned.inner.store.execution(row.id).await {
+        match self.owned.shared.store.execution(row.id).await {
             Ok(Some(_)) => Ok(Created::New),
             Ok(None) | Err(_) => Err(error.into()),
         }

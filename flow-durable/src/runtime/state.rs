@@ -9,7 +9,7 @@ use flow_store::{ExecutionId, Record, RecordKind, Row, Store as _};
 use super::Runtime;
 use crate::error::RuntimeError;
 use crate::execution_state::{ExecutionState, StateSource};
-use crate::inner::{check_format, kept_elsewhere};
+use crate::shared::{check_format, kept_elsewhere};
 use crate::values::{State, Values};
 
 impl Runtime {
@@ -63,7 +63,7 @@ impl Runtime {
     /// ```
     pub async fn state(&self, id: ExecutionId, seq: u64) -> Result<ExecutionState, RuntimeError> {
         let row = self.owned.row(id).await?;
-        if self.owned.inner.known_version(&row).is_some() {
+        if self.owned.shared.registry.known_version(&row).is_some() {
             match self.replayed_state(id, seq).await {
                 Err(RuntimeError::FlowChanged { .. }) => {}
                 replayed => return replayed,
@@ -104,10 +104,10 @@ impl Runtime {
         seq: u64,
     ) -> Result<ExecutionState, RuntimeError> {
         let (row, loaded) = self.load_until(id, seq).await?;
-        let flow = self.owned.inner.version(&row).await?;
+        let flow = self.owned.shared.registry.version(&row).await?;
         let under_way = under_way(&loaded.records);
         let namespace = flow.namespace();
-        let mut flows = self.owned.inner.look(&row, &flow, loaded).await?.flows;
+        let mut flows = self.owned.shared.look(&row, &flow, loaded).await?.flows;
         // The replay continues to the first step that has no outcome, which may be in a flow that
         // was not reached yet.
         flows.retain(|path, _| path == namespace || under_way.contains(path));
@@ -123,7 +123,7 @@ impl Runtime {
 
     /// The structure of the flow of an execution, as it is stored.
     pub(super) async fn structure(&self, row: &Row) -> Result<FlowDocument, RuntimeError> {
-        let structure = self.owned.inner.store.structure(&row.structure).await;
+        let structure = self.owned.shared.store.structure(&row.structure).await;
         let structure = structure.map_err(RuntimeError::of(row.id))?;
         let unreadable = |reason: &str| {
             let reason = format!("the structure of its flow {reason}");
@@ -135,7 +135,7 @@ impl Runtime {
 
     /// The records up to this one, from the newest snapshot among them on.
     async fn records_to(&self, row: &Row, seq: u64) -> Result<Vec<Record>, RuntimeError> {
-        let mut records = self.owned.inner.records_to(row, seq + 1).await?;
+        let mut records = self.owned.shared.records_to(row, seq + 1).await?;
         if crate::steps::missing(&records, seq + 1).is_some() {
             // Some have been pruned meanwhile, or one is missing.
             records = self.history(row.id, seq).await?;

@@ -14,9 +14,9 @@ use crate::engine::AtNode;
 use crate::entry::{Asked, Copied, Entry, Json, is_end};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
-use crate::inner::{Loaded, check_format, kept_elsewhere};
 use crate::registered::Registered;
 use crate::runtime::Runtime;
+use crate::shared::{Loaded, check_format, kept_elsewhere};
 use crate::steps::missing;
 
 impl Runtime {
@@ -57,17 +57,17 @@ impl Runtime {
         of: Copied,
         begins: Option<AtNode>,
     ) -> Result<Execution, RuntimeError> {
-        self.owned.inner.set_clock().await?;
-        let now_ms = self.owned.inner.now_ms();
+        self.owned.shared.set_clock().await?;
+        let now_ms = self.owned.shared.now_ms();
         let id = row.id;
-        let new = ExecutionId::from(self.owned.inner.new_id(now_ms));
-        let flow = self.owned.inner.version_if_known(&row).await?;
+        let new = ExecutionId::from(self.owned.shared.ids.next(now_ms));
+        let flow = self.owned.shared.registry.version_if_known(&row).await?;
         let pauses = reopened(&row, flow.as_deref(), new, &records, now_ms)?;
         let last_ms = records.last().map_or(now_ms, |last| last.at_ms);
         renew(id, &mut records, now_ms.saturating_sub(last_ms))?;
         let path = match records.first() {
             Some(first) => first.path.clone(),
-            None => self.owned.inner.namespace(&row).await,
+            None => self.owned.shared.registry.namespace(&row).await,
         };
         let mut add = |kind, payload: String| {
             records.push(Record {
@@ -89,16 +89,16 @@ impl Runtime {
         let copy = copied(row, new, &records, now_ms);
         let created = self
             .owned
-            .inner
+            .shared
             .store
             .create(copy.clone(), records, pauses, None)
             .await;
         if let Err(error) = created {
             self.created_all_the_same(&copy, error).await?;
         }
-        self.owned.inner.committed.notify_waiters();
+        self.owned.shared.committed.notify_waiters();
         if flow.is_some() {
-            self.owned.inner.try_to_launch(new).await;
+            self.owned.shared.try_to_launch(new).await;
         }
         Ok(Execution::new(self.owned.clone(), copy))
     }
@@ -106,7 +106,7 @@ impl Runtime {
     /// Returns the row of an execution, if it can be copied at a record.
     async fn copyable(&self, id: ExecutionId, seq: u64) -> Result<Row, RuntimeError> {
         let row = self.owned.row(id).await?;
-        if self.owned.inner.known_version(&row).is_some() {
+        if self.owned.shared.registry.known_version(&row).is_some() {
             let (row, _) = self.load_until(id, seq).await?;
             return Ok(row);
         }
@@ -122,7 +122,7 @@ impl Runtime {
         if seq >= row.next_seq {
             return Err(no_record);
         }
-        let first = self.owned.inner.store.records(id, 0, 1).await;
+        let first = self.owned.shared.store.records(id, 0, 1).await;
         let first = first.map_err(RuntimeError::of(id))?;
         match first.first() {
             Some(first) if first.seq <= seq => Ok(()),
@@ -139,7 +139,7 @@ impl Runtime {
     ) -> Result<Vec<Record>, RuntimeError> {
         let mut first_before = None;
         loop {
-            let records = self.owned.inner.records(id, 0, Some(seq + 1)).await?;
+            let records = self.owned.shared.records(id, 0, Some(seq + 1)).await?;
             let Some(first) = records.first().map(|first| first.seq) else {
                 return Err(RuntimeError::NoRecord { execution: id, seq });
             };
@@ -170,8 +170,8 @@ impl Runtime {
         let mut row = self.owned.row(id).await?;
         loop {
             self.check_record(&row, seq).await?;
-            let flow = self.owned.inner.version(&row).await?;
-            let loaded = self.owned.inner.load(&row, &flow, Some(seq + 1)).await;
+            let flow = self.owned.shared.registry.version(&row).await?;
+            let loaded = self.owned.shared.load(&row, &flow, Some(seq + 1)).await;
             let row_before = std::mem::replace(&mut row, self.owned.row(id).await?);
             match loaded {
                 Ok(loaded) => return Ok((row_before, loaded)),

@@ -11,10 +11,8 @@ use flow_store::{ListQuery, Status, Store as _};
 use super::Runtime;
 use crate::engine::Durable;
 use crate::error::RuntimeError;
-use crate::inner::{PAGE, lock};
-use crate::parts::flow_with_loop;
 use crate::registered::{Registered, document};
-use crate::versions::Versions;
+use crate::shared::PAGE;
 
 impl Runtime {
     /// The flows that can be started here, ordered by name. Each is the version on which executions
@@ -36,18 +34,13 @@ impl Runtime {
     /// # Ok(()) }
     /// ```
     pub fn flows(&self) -> Vec<Arc<dyn AnyFlow<Durable>>> {
-        let flows = lock(&self.owned.inner.flows);
-        let current = flows.values().filter_map(Versions::current);
-        let mut current: Vec<_> = current.map(|version| version.flow().clone()).collect();
-        drop(flows);
-        current.sort_by(|a, b| a.name().cmp(b.name()));
-        current
+        self.owned.shared.registry.flows()
     }
 
     /// Registers a flow under a name for which nothing starts yet.
     pub(super) fn register_first(&self, name: &str, flow: Registered) -> Result<(), RuntimeError> {
         self.check_transactions(name, flow.structure())?;
-        if self.put(name, None, flow) {
+        if self.owned.shared.put_version(name, None, flow) {
             return Ok(());
         }
         Err(RuntimeError::AlreadyRegistered {
@@ -74,7 +67,7 @@ impl Runtime {
 
     /// Refuses a flow that writes in a transaction, if the store has no database for it.
     fn check_transactions(&self, name: &str, structure: &str) -> Result<(), RuntimeError> {
-        let has_database = self.owned.inner.store.transactions().is_some();
+        let has_database = self.owned.shared.store.transactions().is_some();
         if has_database || !structure.contains(r#""transaction":true"#) {
             return Ok(());
         }
@@ -241,7 +234,7 @@ impl Runtime {
     ) -> Result<(), E> {
         let name = flow.name().to_owned();
         loop {
-            let old = self.owned.inner.current(&name);
+            let old = self.owned.shared.registry.current(&name);
             let new = match &old {
                 Some(old) => {
                     check(old, &*flow)?;
@@ -250,7 +243,7 @@ impl Runtime {
                 None => Registered::any(flow.clone()),
             };
             // Otherwise another version was put there during the check.
-            if self.put(&name, old.as_ref(), new) {
+            if self.owned.shared.put_version(&name, old.as_ref(), new) {
                 return Ok(());
             }
         }
@@ -267,38 +260,12 @@ impl Runtime {
             // What cannot be compared may break everything.
             Err(reason) => return vec![reason],
         };
-        let stays = self.owned.inner.options.load_version.is_some();
+        let stays = self.owned.shared.registry.loads_versions();
         let breaks = |change: &&Change| {
             change.callers == Effect::Breaking || (change.executions == Effect::Breaking && !stays)
         };
         let breaking = diff.changes.iter().filter(breaks);
         breaking.map(ToString::to_string).collect()
-    }
-
-    /// Sets the version on which executions start, if the current one is still this one. Returns
-    /// true if it is.
-    fn put(&self, name: &str, current: Option<&Arc<Registered>>, new: Registered) -> bool {
-        let new = Arc::new(new);
-        let mut flows = lock(&self.owned.inner.flows);
-        let now = flows.get(name).and_then(Versions::current);
-        if now.map(Arc::as_ptr) != current.map(Arc::as_ptr) {
-            return false;
-        }
-        match flows.get_mut(name) {
-            Some(versions) => versions.add(new),
-            None => {
-                flows.insert(name.to_owned(), Versions::new(new));
-            }
-        }
-        drop(flows);
-        // Executions that could not continue without this version are retried.
-        lock(&self.owned.inner.halted).retain(|error| match error {
-            RuntimeError::NotRegistered { flow } | RuntimeError::FlowChanged { flow, .. } => {
-                flow != name && flow_with_loop(flow) != Some(name)
-            }
-            _ => true,
-        });
-        true
     }
 
     /// Retires a flow: no further execution of it starts, and those that have started finish. It
@@ -308,17 +275,7 @@ impl Runtime {
     ///
     /// [`RuntimeError::NotRegistered`].
     pub fn retire(&self, name: &str) -> Result<(), RuntimeError> {
-        let mut flows = lock(&self.owned.inner.flows);
-        let versions = flows.get_mut(name);
-        match versions.filter(|versions| versions.current().is_some()) {
-            Some(versions) => {
-                versions.retire();
-                Ok(())
-            }
-            None => Err(RuntimeError::NotRegistered {
-                flow: name.to_owned(),
-            }),
-        }
+        self.owned.shared.registry.retire(name)
     }
 
     /// Forgets the earlier versions of a flow that no execution in the store still needs, and
@@ -338,26 +295,19 @@ impl Runtime {
     /// If the future is dropped, no version is forgotten.
     pub async fn forget_versions(&self, name: &str) -> Result<usize, RuntimeError> {
         // No execution starts on these, so those that the store then does not list are unused.
-        let at_rest = match lock(&self.owned.inner.flows).get(name) {
-            Some(versions) => versions.at_rest(),
-            None => Vec::new(),
-        };
+        let registry = &self.owned.shared.registry;
+        let at_rest = registry.at_rest(name);
         if at_rest.is_empty() {
             return Ok(0);
         }
         let needed = self.structures_in_use(name).await?;
-        let mut flows = lock(&self.owned.inner.flows);
-        let Some(versions) = flows.get_mut(name) else {
-            return Ok(0);
-        };
-        let unused = at_rest.iter().filter(|it| !needed.contains(it.hash()));
-        Ok(unused.filter(|version| versions.forget(version)).count())
+        Ok(registry.forget(name, &at_rest, &needed))
     }
 
     /// The hashes of the structures of the unfinished executions of a flow, of all owners.
     async fn structures_in_use(&self, name: &str) -> Result<HashSet<String>, RuntimeError> {
         let mut structures = HashSet::new();
-        let names = self.owned.inner.names_with_parts(name);
+        let names = self.owned.shared.registry.names_with_parts(name);
         let statuses = [Status::Queued, Status::Running, Status::Paused];
         let all = names
             .iter()
@@ -370,7 +320,7 @@ impl Runtime {
                 ..ListQuery::default()
             };
             loop {
-                let page = self.owned.inner.store.list(&query).await?;
+                let page = self.owned.shared.store.list(&query).await?;
                 // A damaged execution cannot continue on any version.
                 let rows: Vec<_> = page.into_iter().flatten().collect();
                 query.before = rows.last().map(|row| row.id);

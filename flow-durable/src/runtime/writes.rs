@@ -4,7 +4,7 @@ use flow_store::ExecutionId;
 
 use super::Runtime;
 use crate::error::RuntimeError;
-use crate::inner::check_format;
+use crate::shared::check_format;
 use crate::writes::{KeyWrite, writes};
 
 impl Runtime {

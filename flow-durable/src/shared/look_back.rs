@@ -12,7 +12,7 @@ use futures_util::FutureExt as _;
 use tokio::sync::Notify;
 use tokio::task::coop::unconstrained;
 
-use super::{Inner, Loaded, loaded_visits, lock};
+use super::{Loaded, Shared, loaded_visits, lock};
 use crate::driver::{Driver, Signals, Suspicion, Work};
 use crate::engine::{Captured, Durable, Relay, Snapshots};
 use crate::error::RuntimeError;
@@ -21,7 +21,7 @@ use crate::options::StoredOptions;
 use crate::parts::loop_of_parts;
 use crate::registered::Registered;
 
-impl Inner {
+impl Shared {
     /// Decides whether an execution can continue with a version of its flow, before anything is
     /// written. Returns the changes since its own version. A part continues if the execution with
     /// the loop does.
@@ -39,7 +39,7 @@ impl Inner {
             let whole = self.store.without_result(part.of).await.map_err(of)?;
             // A part of an execution that is over ends by itself.
             if let Some(whole) = whole.filter(|whole| !whole.status.is_over()) {
-                let version = self.version(&whole).await?;
+                let version = self.registry.version(&whole).await?;
                 self.changed(&whole, &version).await?;
             }
         }
@@ -208,7 +208,7 @@ impl Driver {
             match catch_unwind(AssertUnwindSafe(|| work.poll_unpin(&mut cx))) {
                 Ok(Poll::Pending) => {}
                 Ok(Poll::Ready(ended)) => {
-                    if let Some(error) = self.journal.halted() {
+                    if let Some(error) = self.journal.take_halt() {
                         return Err(error);
                     }
                     if ended.is_err() {
@@ -218,7 +218,7 @@ impl Driver {
                 }
                 Err(_) => return self.diverged().map_or(Ok(()), Err),
             }
-            if let Some(error) = self.journal.halted() {
+            if let Some(error) = self.journal.take_halt() {
                 return Err(error);
             }
             let moves = woken.0.load(Ordering::Acquire) || self.journal.skip_starts();

@@ -5,23 +5,14 @@
 //! afterwards. So an execution that was lost several times without a new record runs without others
 //! like it, until it has one. If the process is lost again, this execution is the cause.
 
-use std::sync::Arc;
+use flow_store::{ExecutionId, Mark, Row, Status, TakeOvers};
 
-use flow_store::{ExecutionId, ListQuery, Mark, Row, Status, Store as _, TakeOvers};
-use tokio::sync::Semaphore;
-
-use super::{Inner, PAGE, lock};
+use super::Claims;
 use crate::driver::Suspicion;
 use crate::error::RuntimeError;
-use crate::options::StoredOptions;
 
 /// The maximum size of a stored reason, in bytes.
 const REASON_BYTES: usize = 4096;
-
-/// Allows one suspect at a time.
-pub(crate) fn one_suspect() -> Arc<Semaphore> {
-    Arc::new(Semaphore::new(1))
-}
 
 /// The error for those who wait for an execution, if its row says that it is halted.
 pub(crate) fn halted(row: &Row) -> Option<RuntimeError> {
@@ -50,9 +41,9 @@ fn stored(reason: &str) -> String {
     }
 }
 
-impl Inner {
+impl Claims {
     /// Returns true if a lost process left an execution: its claim was not given up.
-    pub(super) async fn is_lost(&self, row: &Row) -> Result<bool, RuntimeError> {
+    pub(crate) async fn is_lost(&self, row: &Row) -> Result<bool, RuntimeError> {
         if row.status != Status::Running {
             return Ok(false);
         }
@@ -62,24 +53,24 @@ impl Inner {
 
     /// The suspicion with which a lost execution may run. `None` if it has to wait until another
     /// one has shown that it does not kill the process.
-    pub(super) fn suspect(&self, row: &Row) -> Option<Suspicion> {
-        let limit = self.options.take_overs;
+    pub(crate) fn suspect(&self, row: &Row) -> Option<Suspicion> {
+        let limit = self.take_overs;
         if once_more(row).count < limit.saturating_sub(2).max(1) {
             return Some(Suspicion::default());
         }
         let permit = self.suspects.clone().try_acquire_owned().ok()?;
-        Some(Suspicion::lasting(permit, self.options.lease))
+        Some(Suspicion::lasting(permit, self.lease))
     }
 
     /// Counts that a claimed execution was taken over from a lost process. If that happened too
     /// often without a new record, halts the execution.
-    pub(super) async fn count_take_over(&self, row: &Row) -> Result<(), RuntimeError> {
+    pub(crate) async fn count_take_over(&self, row: &Row) -> Result<(), RuntimeError> {
         let take_overs = once_more(row);
         let mut mark = Mark {
             take_overs: Some(take_overs),
             ..Mark::default()
         };
-        if take_overs.count <= self.options.take_overs {
+        if take_overs.count <= self.take_overs {
             return self.mark(row.id, row.fence, mark).await;
         }
         let reason = format!(
@@ -95,14 +86,19 @@ impl Inner {
         })
     }
 
-    async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), RuntimeError> {
+    pub(crate) async fn mark(
+        &self,
+        id: ExecutionId,
+        fence: u64,
+        mark: Mark,
+    ) -> Result<(), RuntimeError> {
         let marked = self.store.mark(id, fence, mark).await;
         marked.map_err(RuntimeError::of(id))
     }
 
     /// Stores that a claimed execution is halted. Returns the reason it cannot continue here: the
     /// same error, unless the store has failed.
-    pub(super) async fn halt(&self, fence: u64, error: RuntimeError) -> RuntimeError {
+    pub(crate) async fn halt(&self, fence: u64, error: RuntimeError) -> RuntimeError {
         let RuntimeError::Halted {
             execution, reason, ..
         } = &error
@@ -119,65 +115,9 @@ impl Inner {
         }
     }
 
-    /// Continues the halted executions, except those that have lost their process too often.
-    /// Returns those that stay halted, with the errors.
-    pub(super) async fn release_halted(
-        &self,
-    ) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
-        let mut refused = Vec::new();
-        let mut query = ListQuery {
-            halted: Some(true),
-            limit: Some(PAGE),
-            ..ListQuery::default()
-        };
-        loop {
-            let page = self.store.list(&query).await?;
-            // A damaged execution is found by other means.
-            let rows: Vec<Row> = page.into_iter().flatten().collect();
-            for row in &rows {
-                let error = match halted(row) {
-                    Some(error) if self.is_lost_too_often(row) => error,
-                    _ => match self.continues(row, None).await {
-                        Ok(_) => continue,
-                        Err(error) => error,
-                    },
-                };
-                refused.push((row.id, error));
-            }
-            query.before = rows.last().map(|row| row.id);
-            if query.before.is_none() {
-                return Ok(refused);
-            }
-        }
-    }
-
-    fn is_lost_too_often(&self, row: &Row) -> bool {
+    /// Returns true if an execution has lost its process more often than it may.
+    pub(crate) fn is_lost_too_often(&self, row: &Row) -> bool {
         let take_overs = row.take_overs;
-        take_overs.is_some_and(|it| it.at_seq == row.next_seq && it.count > self.options.take_overs)
-    }
-
-    /// Continues a halted execution, if its flow is registered: from then on it is due. It then has
-    /// these options, if there are any. Returns false and changes nothing if somebody else has it,
-    /// who may continue it.
-    pub(crate) async fn continues(
-        &self,
-        row: &Row,
-        options: Option<&StoredOptions>,
-    ) -> Result<bool, RuntimeError> {
-        self.version(row).await?;
-        let _call = self.claiming.begin();
-        let Some(row) = self.claim(row.id, self.term()).await? else {
-            return Ok(false);
-        };
-        self.to_release(row.id, row.fence);
-        let mark = Mark {
-            options: options.map(StoredOptions::to_json),
-            ..Mark::default()
-        };
-        let marked = self.mark(row.id, row.fence, mark).await;
-        self.release_one(row.id, row.fence).await;
-        marked?;
-        lock(&self.halted).remove(&row.id);
-        Ok(true)
+        take_overs.is_some_and(|it| it.at_seq == row.next_seq && it.count > self.take_overs)
     }
 }

@@ -1,15 +1,13 @@
 //! Resumes executions that other processes have left.
 
 use std::collections::HashMap;
-use std::pin::pin;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
+use std::time::Duration;
 
 use flow_store::{Damaged, ExecutionId, Store};
-use futures_util::future::{Either, select};
-use tokio::time::Instant;
 
-use super::listen::time_to_look;
-use super::{Inner, Look, PAGE, lock};
+use super::claims::WatchedClaim;
+use super::{Look, PAGE, Shared};
 use crate::error::RuntimeError;
 
 /// The result of [`Runtime::recover`](crate::Runtime::recover).
@@ -24,12 +22,12 @@ pub struct Recovered {
     pub damaged: Vec<Damaged>,
 }
 
-impl Inner {
+impl Shared {
     /// Resumes the executions that are due, except those that could not continue here and should
     /// not be retried yet. Ends early if the runtime drains.
     pub(crate) async fn recover(self: &Arc<Self>, why: Look) -> Result<Recovered, RuntimeError> {
         self.set_clock().await?;
-        self.release().await;
+        self.claims.release().await;
         let mut recovered = Recovered::default();
         if why == Look::Asked {
             recovered.refused = self.release_halted().await?;
@@ -38,7 +36,7 @@ impl Inner {
         let pause = self.options.look_for_work_every();
         let mut after = None;
         loop {
-            if self.slots.free() == 0 || self.draining.is_cancelled() {
+            if self.queue.slots.free() == 0 || self.tasks.are_draining() {
                 return Ok(recovered);
             }
             let due = self.store.due(self.now_ms(), after, PAGE).await?;
@@ -59,10 +57,10 @@ impl Inner {
                     },
                 };
                 last = last.max(Some(id));
-                if lock(&self.halted).keeps_out(&id, why, pause) {
+                if self.claims.keeps_out(id, why, pause) {
                     continue;
                 }
-                if self.draining.is_cancelled() {
+                if self.tasks.are_draining() {
                     return Ok(recovered);
                 }
                 let launched = match damaged {
@@ -73,13 +71,13 @@ impl Inner {
                     Ok(true) => recovered.resumed.push(id),
                     Ok(false) => {}
                     Err(error) => {
-                        self.cannot_continue(id, error.clone());
+                        self.claims.cannot_continue(id, error.clone());
                         recovered.refused.push((id, error));
                     }
                 }
             }
             if last.is_none() {
-                *lock(&self.watched) = watched;
+                self.claims.set_watched(watched);
                 self.take_queued().await?;
                 return Ok(recovered);
             }
@@ -87,25 +85,36 @@ impl Inner {
         }
     }
 
-    pub(crate) fn keep_recovering(self: &Arc<Self>) {
-        let (inner, every) = (Arc::downgrade(self), self.options.lease / 3);
-        let (gone, work) = (self.gone.0.clone(), self.hints.work.clone());
-        let takes_often = self.options.takes_often();
-        self.recovering.spawn(async move {
-            loop {
-                let last = Instant::now();
-                // If it takes often, `keep_taking` follows the hints instead.
-                let again = pin!(time_to_look(every, &work, !takes_often, last));
-                let ended = pin!(gone.cancelled());
-                let Either::Left((look, _)) = select(again, ended).await else {
-                    return;
-                };
-                let Some(inner) = Weak::upgrade(&inner) else {
-                    return;
-                };
-                // A failure is retried the next time.
-                let _ = inner.recover(look).await;
-            }
-        });
+    /// Resumes an execution if it can be claimed. If not, it is due because its claim is ahead of
+    /// this clock. This then watches the claim, and breaks it if nobody has renewed it for its
+    /// whole length, measured by a clock that cannot be set.
+    async fn launch_or_watch(
+        self: &Arc<Self>,
+        id: ExecutionId,
+        watched: &mut HashMap<ExecutionId, WatchedClaim>,
+    ) -> Result<bool, RuntimeError> {
+        let refused = match self.launch(id).await {
+            Ok(true) => return Ok(true),
+            Ok(false) => None,
+            Err(error @ RuntimeError::NotRegistered { .. }) => Some(error),
+            Err(error) => return Err(error),
+        };
+        let claim = self.store.claim_of(id).await;
+        let claim = claim.map_err(RuntimeError::of(id))?;
+        let now_ms = self.now_ms();
+        let claim = match (claim, refused) {
+            // Another process that has its flow may be running it.
+            (Some(claim), Some(_)) if claim.is_valid(now_ms) => return Ok(false),
+            (_, Some(error)) => return Err(error),
+            (Some(claim), None) if claim.is_ahead(now_ms) => claim,
+            _ => return Ok(false),
+        };
+        let seen = self.claims.watch(id, claim);
+        if seen.since.elapsed() < Duration::from_millis(claim.lease_ms) {
+            watched.insert(id, seen);
+            return Ok(false);
+        }
+        let broken = self.store.break_claim(id, claim).await;
+        Ok(broken.map_err(RuntimeError::of(id))? && self.launch(id).await?)
     }
 }

@@ -2,11 +2,11 @@
 
 use flow_store::{ExecutionId, ListQuery, Row, Status, Store as _};
 
-use super::{Inner, PAGE, lock};
+use super::{PAGE, Shared};
 use crate::error::RuntimeError;
 use crate::options::StoredOptions;
 
-impl Inner {
+impl Shared {
     /// The executions of the flows registered here, of all owners, that have one of these statuses
     /// and cannot continue here, with the errors. Writes nothing. `thoroughly` also replays those
     /// that wait on the current version: a type may have changed while its name has not.
@@ -15,7 +15,7 @@ impl Inner {
         statuses: &[Status],
         thoroughly: bool,
     ) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
-        let mut names = self.names_to_take();
+        let mut names = self.registry.names_to_take();
         names.sort_unstable();
         let mut stranded = Vec::new();
         for name in names {
@@ -58,16 +58,17 @@ impl Inner {
 
     async fn judge_stored(&self, row: &Row, thoroughly: bool) -> Result<(), RuntimeError> {
         if thoroughly {
-            let version = self.version(row).await?;
+            let version = self.registry.version(row).await?;
             return self.judge_to_answer(row, &version).await.map(|_| ());
         }
         let is_known = self
+            .registry
             .known_version(row)
             .is_some_and(|version| version.hash() == row.structure);
         if is_known && StoredOptions::part_of(row).is_none() {
             return Ok(());
         }
-        let version = self.version(row).await?;
+        let version = self.registry.version(row).await?;
         self.judge(row, &version).await.map(|_| ())
     }
 
@@ -77,16 +78,15 @@ impl Inner {
         &self,
     ) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
         let stranded = self.stranded(&[Status::Paused], false).await?;
-        let mut halted = lock(&self.halted);
         for (id, error) in &stranded {
-            halted.insert(*id, error.clone());
+            self.claims.cannot_continue(*id, error.clone());
         }
         Ok(stranded)
     }
 
     /// The unfinished executions that could not continue here, with the errors.
     pub(crate) async fn refused(&self) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
-        let known = lock(&self.halted).refused();
+        let known = self.claims.refused();
         let mut refused = Vec::new();
         for (id, error) in known {
             let row = self.store.without_result(id).await;
@@ -94,7 +94,7 @@ impl Inner {
             if row.is_some_and(|row| !row.status.is_over()) {
                 refused.push((id, error));
             } else {
-                lock(&self.halted).remove(&id);
+                self.claims.forget_halt(id);
             }
         }
         Ok(refused)

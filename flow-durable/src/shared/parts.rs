@@ -10,8 +10,8 @@ use flow_store::{
 };
 use serde_json::{Map, Value};
 
+use super::Shared;
 use super::load::{input_in, kept_elsewhere, options_of, records_since_snapshot};
-use super::{Inner, lock};
 use crate::engine::{NewPart, PartResult, Parts, results_of};
 use crate::entry::Payload;
 use crate::error::RuntimeError;
@@ -20,7 +20,7 @@ use crate::parts::{Part, flow_of_parts, is_named_as_part_of};
 use crate::payload::WITHOUT_BLOBS;
 use crate::registered::hash_of;
 
-impl Parts for Inner {
+impl Parts for Shared {
     fn result<'a>(
         &'a self,
         part: &'a Part,
@@ -50,7 +50,7 @@ impl Parts for Inner {
     }
 }
 
-impl Inner {
+impl Shared {
     /// Stores a part in the queue, unless it is already stored.
     async fn create_part(self: &Arc<Self>, parent: &Row, new: NewPart) -> Result<(), RuntimeError> {
         let NewPart { part, each, begins } = new;
@@ -119,8 +119,8 @@ impl Inner {
             return Err(RuntimeError::of(of)(error));
         }
         self.committed.notify_waiters();
-        if !self.slots.are_none() {
-            self.queued.set(0, id);
+        if !self.queue.slots.are_none() {
+            self.queue.queued.set(0, id);
             self.keep_taking();
         }
         Ok(())
@@ -229,7 +229,7 @@ impl Inner {
         if row.status.is_over() {
             return Ok(());
         }
-        let path = self.namespace(&row).await;
+        let path = self.registry.namespace(&row).await;
         let record = Record {
             seq: 0,
             at_ms: self.now_ms(),
@@ -247,7 +247,7 @@ impl Inner {
             .await;
         ended.map_err(RuntimeError::of(id))?;
         self.committed.notify_waiters();
-        self.drop_run(id);
+        self.claims.drop_run(id);
         Ok(())
     }
 
@@ -295,21 +295,20 @@ impl Inner {
     /// Resumes an execution that waits for parts, here or in another process. If that is not
     /// possible now, the execution continues by itself after a while.
     async fn part_is_over(self: &Arc<Self>, of: ExecutionId) {
-        let run = lock(&self.active).get(&of).cloned();
-        if let Some(run) = run {
+        if let Some(run) = self.claims.running(of) {
             run.signals.parts.notify_one();
         }
         if matches!(self.launch(of).await, Ok(true)) {
             return;
         }
-        let (_call, term) = (self.claiming.begin(), self.term());
+        let (_call, term) = (self.claims.begin(), self.claims.term());
         let waits = |row: &Row| row.status == Status::Paused;
         let row = self.store.without_result(of).await;
         if !row.is_ok_and(|row| row.as_ref().is_some_and(waits)) {
             return;
         }
         // A process that has claimed it checks its parts before it gives up the claim.
-        let Ok(Some(row)) = self.claim(of, term).await else {
+        let Ok(Some(row)) = self.claims.claim(of, term).await else {
             return;
         };
         let due = Append {
@@ -321,7 +320,7 @@ impl Inner {
         };
         // If it fails, the claim runs out.
         let _ = self.store.append(of, row.fence, due).await;
-        self.alarm.set(self.now_ms(), of);
+        self.queue.paused.set(self.now_ms(), of);
         self.keep_waking();
     }
 
@@ -361,7 +360,7 @@ impl Inner {
 
     /// Returns true if the flow of an execution has loops that can have parts. Most flows do not.
     pub(crate) async fn may_have_parts(&self, row: &Row) -> Result<bool, RuntimeError> {
-        if let Some(version) = self.version_with(&row.flow, &row.structure) {
+        if let Some(version) = self.registry.version_with(&row.flow, &row.structure) {
             return Ok(!version.spread_loops().is_empty());
         }
         let structure = self.store.structure(&row.structure).await;
@@ -460,20 +459,19 @@ impl Inner {
         &self,
         row: &Row,
     ) -> Result<Option<RuntimeError>, RuntimeError> {
-        if lock(&self.halted).is_empty() {
+        if !self.claims.any_halted() {
             return Ok(None);
         }
         let parts = self.parts_of(row).await?;
-        let halted = lock(&self.halted);
-        let errors = parts.iter().filter_map(|part| halted.get(part));
+        let mut errors = parts.iter().filter_map(|part| self.claims.halt_of(*part));
         // The row of a part says whether it is halted.
-        let mut errors = errors.filter(|error| {
+        let stuck = errors.find(|error| {
             !matches!(
                 error,
                 RuntimeError::TakenOver(_) | RuntimeError::Halted { .. }
             )
         });
-        Ok(errors.next().cloned())
+        Ok(stuck)
     }
 
     /// Returns true if an execution waits for people: it has a question that it is not done with.

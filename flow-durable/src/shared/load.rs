@@ -12,7 +12,7 @@ use flow_store::{
 };
 use serde_json::{Map, Value};
 
-use super::{Inner, PAGE};
+use super::{PAGE, Shared};
 use crate::entry::{Entry, Snapshot, Visits};
 use crate::error::RuntimeError;
 use crate::options::StoredOptions;
@@ -108,7 +108,7 @@ fn passed(records: &[Record], namespace: &str) -> HashSet<String> {
     passed
 }
 
-impl Inner {
+impl Shared {
     /// The changes in a flow since an execution was started, if there are any and the journal may
     /// still fit. A change of a node that the execution has not reached does not affect its
     /// records.

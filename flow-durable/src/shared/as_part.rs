@@ -10,7 +10,7 @@ use std::time::Duration;
 use flow_store::Store as _;
 use futures_util::future::select;
 
-use super::{Inner, millis};
+use super::{Shared, millis};
 use crate::driver::{Ended, Work};
 use crate::engine::{Durable, with_steps};
 use crate::error::RuntimeError;
@@ -23,7 +23,7 @@ const LOOK_WHETHER_WANTED: Duration = Duration::from_secs(5);
 /// The interval for a part that only waits for people.
 const LOOK_WHILE_PAUSED: Duration = Duration::from_secs(600);
 
-impl Inner {
+impl Shared {
     /// Returns true if an execution waits for the results of a part.
     pub(super) async fn is_wanted(&self, part: &Part) -> Result<bool, RuntimeError> {
         let row = self.store.without_result(part.of).await;
@@ -62,21 +62,21 @@ pub(crate) fn as_part(
     mut work: Work,
     engine: Arc<Durable>,
     part: Option<Part>,
-    inner: Weak<Inner>,
+    shared: Weak<Shared>,
     counts_steps: bool,
 ) -> Work {
     Box::pin(async move {
-        let inner = inner.upgrade();
-        let watched = part.as_ref().zip(inner.as_ref());
+        let shared = shared.upgrade();
+        let watched = part.as_ref().zip(shared.as_ref());
         let journal = engine.journal();
-        if let Some((part, inner)) = watched {
+        if let Some((part, shared)) = watched {
             // The replay is not idle meanwhile.
             let _active = journal.active();
-            inner.wanted(part).await;
+            shared.wanted(part).await;
         }
         let mut watch = pin!(async {
             match watched {
-                Some((part, inner)) => inner.watch_over(part, journal).await,
+                Some((part, shared)) => shared.watch_over(part, journal).await,
                 None => pending().await,
             }
         });

@@ -1,0 +1,240 @@
+//! The flows that a runtime knows, with their versions and their stored structures.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex};
+
+use flow_runtime::engine::AnyFlow;
+use flow_spec::FlowDocument;
+use flow_store::{Row, Store};
+
+use super::lock;
+use crate::engine::Durable;
+use crate::error::RuntimeError;
+use crate::options::LoadVersion;
+use crate::parts::{flow_of_parts, flow_with_loop};
+use crate::registered::Registered;
+use crate::versions::Versions;
+
+/// The flows that a runtime knows.
+pub(crate) struct Registry {
+    store: Arc<dyn Store>,
+    load_version: Option<LoadVersion>,
+    flows: Mutex<HashMap<String, Versions>>,
+    /// The hashes of the structures that are stored.
+    structures: Mutex<HashSet<String>>,
+}
+
+impl Registry {
+    pub(super) fn new(store: Arc<dyn Store>, load_version: Option<LoadVersion>) -> Self {
+        Registry {
+            store,
+            load_version,
+            flows: Mutex::default(),
+            structures: Mutex::default(),
+        }
+    }
+
+    /// Returns true if earlier versions can be loaded from their structures.
+    pub(crate) fn loads_versions(&self) -> bool {
+        self.load_version.is_some()
+    }
+
+    /// The flows that can be started, ordered by name.
+    pub(crate) fn flows(&self) -> Vec<Arc<dyn AnyFlow<Durable>>> {
+        let flows = lock(&self.flows);
+        let current = flows.values().filter_map(Versions::current);
+        let mut current: Vec<_> = current.map(|version| version.flow().clone()).collect();
+        drop(flows);
+        current.sort_by(|a, b| a.name().cmp(b.name()));
+        current
+    }
+
+    /// The version on which executions of a flow start. `None` if it is retired or not registered.
+    pub(crate) fn current(&self, name: &str) -> Option<Arc<Registered>> {
+        let flows = lock(&self.flows);
+        flows.get(name).and_then(Versions::current).cloned()
+    }
+
+    /// The version on which executions of a flow start.
+    pub(crate) fn to_start(&self, name: &str) -> Result<Arc<Registered>, RuntimeError> {
+        self.current(name).ok_or_else(|| not_registered(name))
+    }
+
+    /// Sets the version on which executions start, if the current one is still this one. Returns
+    /// true if it is.
+    pub(crate) fn put(
+        &self,
+        name: &str,
+        current: Option<&Arc<Registered>>,
+        new: Registered,
+    ) -> bool {
+        let new = Arc::new(new);
+        let mut flows = lock(&self.flows);
+        let now = flows.get(name).and_then(Versions::current);
+        if now.map(Arc::as_ptr) != current.map(Arc::as_ptr) {
+            return false;
+        }
+        match flows.get_mut(name) {
+            Some(versions) => versions.add(new),
+            None => {
+                flows.insert(name.to_owned(), Versions::new(new));
+            }
+        }
+        true
+    }
+
+    /// Retires a flow: no further execution of it starts.
+    pub(crate) fn retire(&self, name: &str) -> Result<(), RuntimeError> {
+        let mut flows = lock(&self.flows);
+        let versions = flows.get_mut(name);
+        match versions.filter(|versions| versions.current().is_some()) {
+            Some(versions) => {
+                versions.retire();
+                Ok(())
+            }
+            None => Err(not_registered(name)),
+        }
+    }
+
+    /// The earlier versions of a flow with which nothing starts, runs or is resumed.
+    pub(crate) fn at_rest(&self, name: &str) -> Vec<Arc<Registered>> {
+        let flows = lock(&self.flows);
+        flows.get(name).map_or_else(Vec::new, Versions::at_rest)
+    }
+
+    /// Forgets those of the versions [at rest](Self::at_rest) whose structures are not needed, and
+    /// returns their number.
+    pub(crate) fn forget(
+        &self,
+        name: &str,
+        at_rest: &[Arc<Registered>],
+        needed: &HashSet<String>,
+    ) -> usize {
+        let mut flows = lock(&self.flows);
+        let Some(versions) = flows.get_mut(name) else {
+            return 0;
+        };
+        let unused = at_rest.iter().filter(|it| !needed.contains(it.hash()));
+        unused.filter(|version| versions.forget(version)).count()
+    }
+
+    /// The version on which an execution started, or else the newest known one. `None` if its flow
+    /// is not registered.
+    pub(crate) fn known_version(&self, row: &Row) -> Option<Arc<Registered>> {
+        let flows = lock(&self.flows);
+        let versions = flows.get(flow_of(&flows, &row.flow))?;
+        Some(versions.closest(&row.structure).clone())
+    }
+
+    /// The version of a flow whose structure has this hash. `None` if it is not registered.
+    pub(crate) fn version_with(&self, flow: &str, structure: &str) -> Option<Arc<Registered>> {
+        let flows = lock(&self.flows);
+        let version = flows.get(flow)?.closest(structure);
+        (version.hash() == structure).then(|| version.clone())
+    }
+
+    /// The version with which an execution continues: the one on which it started, loaded from its
+    /// stored structure if necessary and possible. Otherwise the newest one, if that
+    /// [fits](super::Shared::load).
+    pub(crate) async fn version(&self, row: &Row) -> Result<Arc<Registered>, RuntimeError> {
+        let known = self.known_version(row);
+        let known = known.ok_or_else(|| not_registered(&row.flow))?;
+        let Some(load) = &self.load_version else {
+            return Ok(known);
+        };
+        if known.hash() == row.structure {
+            return Ok(known);
+        }
+        let structure = self.store.structure(&row.structure).await;
+        let Some(structure) = structure.map_err(RuntimeError::of(row.id))? else {
+            return Ok(known);
+        };
+        let loaded = load(&structure).map(Registered::any);
+        let version = match loaded {
+            Ok(loaded) if loaded.name() == known.name() && loaded.hash() == row.structure => loaded,
+            Ok(_) => return Ok(stand_in(&known, "what is loaded is another flow")),
+            Err(reason) => return Ok(stand_in(&known, &reason)),
+        };
+        let version = Arc::new(version);
+        if let Some(versions) = lock(&self.flows).get_mut(known.name()) {
+            versions.add_earlier(version.clone());
+        }
+        Ok(version)
+    }
+
+    /// The version with which an execution continues. `None` if the flow is not registered.
+    pub(crate) async fn version_if_known(
+        &self,
+        row: &Row,
+    ) -> Result<Option<Arc<Registered>>, RuntimeError> {
+        match self.known_version(row) {
+            Some(_) => self.version(row).await.map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The first segments of all paths of an execution, from its flow or else the stored structure.
+    /// If neither can be read, the flow's name.
+    pub(crate) async fn namespace(&self, row: &Row) -> String {
+        if let Some(version) = self.known_version(row) {
+            return version.namespace().to_owned();
+        }
+        let structure = self.store.structure(&row.structure).await;
+        let parsed = structure.ok().flatten();
+        let parsed = parsed.and_then(|text| FlowDocument::parse_spec(&text).ok());
+        parsed.map_or_else(|| row.flow.clone(), |flow| flow.namespace)
+    }
+
+    pub(crate) async fn store_structure(&self, flow: &Registered) -> Result<(), RuntimeError> {
+        if lock(&self.structures).contains(flow.hash()) {
+            return Ok(());
+        }
+        self.store
+            .put_structure(flow.hash(), flow.structure())
+            .await?;
+        lock(&self.structures).insert(flow.hash().to_owned());
+        Ok(())
+    }
+
+    /// The names of the flows that this process has, and those of the parts of their loops.
+    pub(crate) fn names_to_take(&self) -> Vec<String> {
+        let flows = lock(&self.flows);
+        let all = flows
+            .iter()
+            .flat_map(|(name, versions)| with_parts(name, versions));
+        all.collect()
+    }
+
+    /// The name of a flow, and those of the parts of its loops.
+    pub(crate) fn names_with_parts(&self, name: &str) -> Vec<String> {
+        let flows = lock(&self.flows);
+        let versions = flows.get(name);
+        versions.map_or_else(Vec::new, |versions| with_parts(name, versions).collect())
+    }
+}
+
+/// The flow that an execution with this flow runs: for a part of a loop, the flow with the loop.
+fn flow_of<'a>(flows: &HashMap<String, Versions>, name: &'a str) -> &'a str {
+    match flow_with_loop(name) {
+        Some(flow) if !flows.contains_key(name) => flow,
+        _ => name,
+    }
+}
+
+fn not_registered(flow: &str) -> RuntimeError {
+    RuntimeError::NotRegistered {
+        flow: flow.to_owned(),
+    }
+}
+
+/// A version in the place of one that cannot be loaded.
+fn stand_in(known: &Registered, reason: &str) -> Arc<Registered> {
+    let reason = format!("the version on which it started cannot be loaded: {reason}");
+    Arc::new(known.standing_in(reason))
+}
+
+fn with_parts<'a>(name: &'a str, versions: &'a Versions) -> impl Iterator<Item = String> + 'a {
+    let parts = versions.all().flat_map(|version| version.spread_loops());
+    let parts = parts.map(|each| flow_of_parts(name, each));
+    std::iter::once(name.to_owned()).chain(parts)
+}
