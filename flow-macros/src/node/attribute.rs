@@ -22,7 +22,6 @@ use crate::settings::{
 
 use super::outcome::Returned;
 use super::shown;
-use super::source_file::{self, Lacks};
 
 /// The settings of a node.
 #[derive(Default)]
@@ -82,29 +81,7 @@ impl NodeAttribute {
         })
         .parse2(tokens);
         report.ok(parsed);
-        attribute.refuse_underived_actions(report);
         attribute
-    }
-
-    /// Reports an enum next to the node that does not derive its actions.
-    fn refuse_underived_actions(&mut self, report: &mut Report) {
-        let Some(lacks) = self.actions.as_ref().and_then(source_file::lacks) else {
-            return;
-        };
-        let Some(actions) = self.actions.take() else {
-            return;
-        };
-        let (message, help) = match lacks {
-            Lacks::Derive => (
-                format!("`{}` has no actions", path_text(&actions)),
-                "put `#[derive(Action)]` on the enum: each variant is then an action",
-            ),
-            Lacks::Import => (
-                "the derive `Action` is not imported".to_owned(),
-                "write `use flow_runtime::Action;`, or `use flow_runtime::prelude::*;` for all that flows need",
-            ),
-        };
-        report.error(Code::Malformed, actions.span(), message, help);
     }
 
     /// The node's description for the flow's JSON, with this doc comment.

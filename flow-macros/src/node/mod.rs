@@ -10,7 +10,6 @@ mod outcome;
 mod parameter;
 mod prompt;
 mod shown;
-mod source_file;
 mod stacked;
 mod step;
 mod steps;
