@@ -14,8 +14,9 @@ use syn::{Path, Token, Visibility, braced, bracketed};
 
 use crate::contract::Contract;
 use crate::editor::{self, out_of_sight};
+use crate::flow::FlowSyntax;
 use crate::names::{dollar, is_type_name, located, plain};
-use crate::runtime::{runtime, runtime_crate};
+use crate::runtime::Runtime;
 use crate::twice::{self, Extent, unique_name};
 
 /// The number of nodes that are queried in one chain.
@@ -29,6 +30,7 @@ pub(crate) struct Named<'a> {
     pub(crate) item: Option<Extent>,
     /// The code that is generated for that item alone.
     pub(crate) items: TokenStream,
+    pub(crate) runtime: &'a Runtime,
 }
 
 /// The macro that passes on the contract of a node.
@@ -48,6 +50,7 @@ pub(crate) fn named_macro(
         vis,
         item,
         items,
+        runtime,
     } = named;
     let own = unique_name(name);
     let (unique, public) = match vis {
@@ -67,7 +70,7 @@ pub(crate) fn named_macro(
         }
     };
     let contract = contract.map(|contract| quote!(contract { #contract }));
-    let (rt, d) = (runtime(), dollar());
+    let (rt, d) = (runtime.hidden(), dollar());
     quote! {
         #rt::named_macro! { #d #own #unique #contract { #arms } #public #vis use #renamed }
         #items
@@ -163,11 +166,11 @@ pub(crate) fn macro_text(text: String) -> String {
 ///
 /// For a missing macro, rustc only reports that, and names the macro that wrote the call. The calls
 /// are therefore written by a macro whose name says what to do: [`asked`].
-pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStream {
-    let runtime = runtime_crate();
+pub(crate) fn ask(flow: &FlowSyntax, nodes: &[Path], body: &TokenStream) -> TokenStream {
+    let runtime = flow.runtime.root();
     let ask = Ask {
         resolved: syn::parse_quote!(#runtime::flow),
-        flow: flow.clone(),
+        flow: flow.name.clone(),
         nodes: nodes.to_vec(),
         body: body.clone(),
     };

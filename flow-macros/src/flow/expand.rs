@@ -9,7 +9,6 @@ use quote::{format_ident, quote, quote_spanned};
 use crate::contract::Kind;
 use crate::editor::out_of_sight;
 use crate::names::{camel_case, here, ident, plain};
-use crate::runtime::{importing, runtime_at, runtime_crate_at};
 use crate::text::type_text;
 
 use super::defaults;
@@ -40,16 +39,17 @@ enum Part {
 
 /// The second half of a flow's expansion.
 pub(super) fn expand(flow: &FlowSyntax, instances: &Instances, resolved: &Resolved) -> TokenStream {
-    let plan = Plan::new(flow, instances, resolved);
+    let site = here(flow.name.span());
+    let (import, runtime) = flow.runtime.imported(site);
+    let plan = Plan::new(flow, instances, resolved, &runtime);
     if crate::editor::expands() {
         let (stub, uses) = (stub(flow), editor::uses(&plan));
         return quote!(#stub #uses);
     }
-    let site = here(flow.name.span());
-    let items = importing(site, || plan.expand(&State::of(&plan)));
+    let items = plan.expand(&State::of(&plan));
     let (imports, checks) = plan.told(site);
     quote_spanned! {site=>
-        const _: () = { #imports #items };
+        const _: () = { #imports #import #items };
         #checks
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn stub(flow: &FlowSyntax) -> TokenStream {
     let TypeNames { input, output, .. } = TypeNames::of(flow);
     let name = &flow.name;
     let site = here(name.span());
-    let (rt, runtime) = (runtime_at(site), runtime_crate_at(site));
+    let (rt, runtime) = (flow.runtime.hidden_at(site), flow.runtime.root_at(site));
     let ended = quote_spanned! {site=>
         impl ::core::future::Future<Output = ::core::result::Result<#output, #rt::FlowError>> + ::core::marker::Send
     };
@@ -92,7 +92,7 @@ impl Plan<'_> {
     fn expand(&self, state: &State) -> TokenStream {
         let (name, names) = (&self.flow.name, &self.names);
         let site = here(name.span());
-        let definition = state.expand(self.flow, names);
+        let definition = state.expand(self.flow, names, self.runtime);
         let visits: Vec<Visit<'_>> = self
             .in_order()
             .into_iter()
@@ -126,7 +126,7 @@ impl Plan<'_> {
         let name = &self.flow.name;
         let output = &self.names.output;
         let site = here(name.span());
-        let rt = runtime_at(site);
+        let rt = self.runtime.hidden_at(site);
         let mut seen = HashSet::new();
         let bounds = visits
             .iter()
@@ -165,7 +165,7 @@ impl Plan<'_> {
     /// In it, `state` is the state itself.
     fn run(&self, visits: &[Visit<'_>], state: &State) -> (TokenStream, TokenStream) {
         let site = here(self.flow.name.span());
-        let rt = runtime_at(site);
+        let rt = self.runtime.hidden_at(site);
         let edges = &self.resolved.graph.graph().edges;
         let Some(start) = edges.iter().position(|edge| edge.from == EdgeSource::Start) else {
             let missing = quote_spanned!(site=> ::core::unreachable!("the analysis accepted a flow without a start"));
@@ -239,7 +239,7 @@ impl Plan<'_> {
     /// several hundred copies.
     fn steps_of_part(&self, visits: &[Visit<'_>]) -> TokenStream {
         let site = here(self.flow.name.span());
-        let rt = runtime_at(site);
+        let rt = self.runtime.hidden_at(site);
         let mut end_here = true;
         let mut arms = TokenStream::new();
         for visit in visits {
@@ -266,7 +266,7 @@ impl Plan<'_> {
     /// Reports to the engine the action of a node that has led to the next one.
     fn after_node(&self, action: &TokenStream, state: &TokenStream) -> TokenStream {
         let site = here(self.flow.name.span());
-        let rt = runtime_at(site);
+        let rt = self.runtime.hidden_at(site);
         // Not with `?`, which takes rustc longer.
         quote_spanned! {site=>
             let __action = #action;
@@ -298,7 +298,7 @@ impl Plan<'_> {
     /// Follows an edge: to a node, as an expression of the action that led there, or to an end.
     fn target(&self, edge: &Edge, part: Part) -> TokenStream {
         let site = here(self.flow.name.span());
-        let (rt, action) = (runtime_at(site), edge.action());
+        let (rt, action) = (self.runtime.hidden_at(site), edge.action());
         let label = match &edge.to {
             EdgeTarget::Node(node) => {
                 let node = self.node_variant(*node);
@@ -319,7 +319,7 @@ impl Plan<'_> {
     /// The loop of a flow of many nodes: a loop over its parts, and their functions.
     fn parts(&self, visits: &[Visit<'_>]) -> (TokenStream, TokenStream) {
         let site = here(self.flow.name.span());
-        let rt = runtime_at(site);
+        let rt = self.runtime.hidden_at(site);
         let TypeNames { node, end, .. } = &self.names;
         let parts = visits.chunks(NODES_OF_A_PART).enumerate();
         let (arms, functions): (Vec<_>, Vec<_>) = parts
@@ -381,7 +381,7 @@ impl Plan<'_> {
     fn described(&self, state: &State) -> TokenStream {
         let name = &self.flow.name;
         let site = here(name.span());
-        let rt = runtime_at(site);
+        let rt = self.runtime.hidden_at(site);
         let parts = document::parts(self);
         let (text, namespace) = (name.to_string(), self.flow.namespace());
         let values = self
@@ -431,7 +431,10 @@ impl Plan<'_> {
         let field = |(index, output): (usize, &super::syntax::Parameter)| {
             let name = &output.name;
             let site = here(name.span());
-            let (rt, slot) = (runtime_at(site), ident(&plain(name), name.span()));
+            let (rt, slot) = (
+                self.runtime.hidden_at(site),
+                ident(&plain(name), name.span()),
+            );
             let value = match (state.has(&plain(name)), output.optional) {
                 (false, _) => quote_spanned!(site=> #rt::None),
                 (true, true) if state.flattens(&plain(name), &type_text(&output.ty)) => {

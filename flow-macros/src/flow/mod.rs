@@ -43,12 +43,11 @@ use crate::editor::out_of_sight;
 use crate::fragments::ungrouped;
 use crate::protocol;
 use crate::report::Report;
-use crate::runtime::{self, runtime_crate};
 use crate::twice::once;
 
 use instances::Instances;
 
-use syntax::FlowSyntax;
+pub(crate) use syntax::FlowSyntax;
 
 /// The expansion of `flow!`, for a flow as written or for its second half.
 pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
@@ -66,8 +65,7 @@ pub(crate) fn define(tokens: TokenStream) -> TokenStream {
         return report.into_tokens();
     };
     documentation::refuse_unknown(&flow.attributes, &mut report);
-    let runtime = runtime::named_by(&flow.attributes, "flow", &mut report);
-    runtime::at(runtime, || first_half(&flow, &parsed.tokens, report))
+    first_half(&flow, &parsed.tokens, report)
 }
 
 fn first_half(flow: &FlowSyntax, tokens: &TokenStream, mut report: Report) -> TokenStream {
@@ -78,7 +76,7 @@ fn first_half(flow: &FlowSyntax, tokens: &TokenStream, mut report: Report) -> To
     let items = items::expand(flow, &instances, &mut report);
     let mentions = editor::mentions(flow);
     if report.is_empty() {
-        let ask = protocol::ask(&flow.name, &instances.paths(), tokens);
+        let ask = protocol::ask(flow, &instances.paths(), tokens);
         return once(&flow.name, "flow", &quote!(#mentions #items #ask));
     }
     let (errors, stub) = (report.into_tokens(), expand::stub(flow));
@@ -106,7 +104,7 @@ fn conditions(flow: &FlowSyntax) -> Option<TokenStream> {
         .iter()
         .partition(|attribute| attribute.path().is_ident("cfg"));
     let rest = &flow.after_attributes;
-    let runtime = runtime_crate();
+    let runtime = flow.runtime.root();
     if !conditions.is_empty() {
         return Some(quote!(#(#conditions)* #runtime::flow! { #(#others)* #rest }));
     }
@@ -139,8 +137,7 @@ fn wired(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
     let Some(flow) = parsed.flow else {
         return report.into_tokens();
     };
-    let runtime = runtime::named_by(&flow.attributes, "flow", &mut report);
-    runtime::at(runtime, || second_half(&flow, contracts, report))
+    second_half(&flow, contracts, report)
 }
 
 fn second_half(flow: &FlowSyntax, contracts: &[Contract], mut report: Report) -> TokenStream {

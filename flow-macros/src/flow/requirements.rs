@@ -8,7 +8,6 @@ use quote::quote_spanned;
 
 use crate::contract::Kind;
 use crate::names::here;
-use crate::runtime::runtime_at;
 
 use super::instances::{Instance, InstanceKind, path_key};
 use super::plan::Plan;
@@ -19,7 +18,7 @@ impl Plan<'_> {
     /// their nodes writes in a transaction or awaits.
     pub(super) fn requirements(&self) -> TokenStream {
         let site = here(self.flow.name.span());
-        let rt = runtime_at(site);
+        let rt = self.runtime.hidden_at(site);
         let mut seen = HashSet::new();
         let asking = self.nodes().filter_map(|(_, instance, contract)| {
             instance.path().filter(|path| seen.insert(path_key(path)))?;
@@ -49,7 +48,7 @@ impl Plan<'_> {
         if self.nodes().any(|(_, _, contract)| contract.transaction) {
             return quote_spanned!(site=> true);
         }
-        let rt = runtime_at(site);
+        let rt = self.runtime.hidden_at(site);
         let mut seen = HashSet::new();
         let inner = self.nodes().filter_map(|(_, instance, contract)| {
             instance.path().filter(|path| seen.insert(path_key(path)))?;
@@ -79,7 +78,7 @@ impl Plan<'_> {
             return quote_spanned!(site=> true);
         }
         let mut seen = HashSet::new();
-        let rt = runtime_at(site);
+        let rt = self.runtime.hidden_at(site);
         let inner = self.nodes().filter_map(|(_, instance, contract)| {
             instance.path().filter(|path| seen.insert(path_key(path)))?;
             let ty = (contract.kind == Kind::Flow).then(|| node_type(self.flow, instance))?;
@@ -113,7 +112,7 @@ impl Plan<'_> {
             return;
         };
         let (flow, code) = (&last.ident, Code::NamesNothing);
-        let (rt, ty) = (runtime_at(user), node_type(self.flow, timed));
+        let (rt, ty) = (self.runtime.hidden_at(user), node_type(self.flow, timed));
         let awaits = quote_spanned!(user=> #rt::awaits!(#ty));
         let message = format!(
             "`{flow}` never awaits, so a `timeout` cannot end it [{code}]\n\

@@ -8,13 +8,12 @@ use super::plan::Plan;
 use super::types::node_type;
 use crate::contract::Kind;
 use crate::names::here;
-use crate::runtime::runtime_at;
 
 /// The type of one result. Empty if there is none.
 pub(super) fn item_type(plan: &Plan<'_>, body: NodeId) -> TokenStream {
     let (instance, contract) = (&plan.instances[body], &plan.resolved.contracts[body]);
     let site = here(instance.span);
-    let (rt, path) = (runtime_at(site), node_type(plan.flow, instance));
+    let (rt, path) = (plan.runtime.hidden_at(site), node_type(plan.flow, instance));
     match (contract.returns_nothing(), contract.kind) {
         (true, _) => quote_spanned!(site=> ()),
         (false, Kind::Flow) => quote_spanned!(site=> <#path as #rt::Collected>::Item),
@@ -27,7 +26,7 @@ pub(super) fn results_type(plan: &Plan<'_>, each: NodeId) -> TokenStream {
     let instance = &plan.instances[each];
     let site = here(instance.span);
     let item = item_type(plan, plan.instances.body(each));
-    let rt = runtime_at(site);
+    let rt = plan.runtime.hidden_at(site);
     if instance.collects_errors(plan.flow) {
         quote_spanned!(site=> ::std::vec::Vec<::core::result::Result<#item, #rt::NodeError>>)
     } else {

@@ -6,7 +6,6 @@ use quote::quote_spanned;
 use super::plan::Plan;
 use super::types::TypeNames;
 use crate::names::here;
-use crate::runtime::{runtime_at, runtime_crate_at};
 
 impl Plan<'_> {
     /// The methods that run the flow: those behind the trait `Flow`, and those of a flow without
@@ -15,7 +14,7 @@ impl Plan<'_> {
         let name = &self.flow.name;
         let TypeNames { input, output, .. } = &self.names;
         let site = here(name.span());
-        let (rt, runtime) = (runtime_at(site), runtime_crate_at(site));
+        let (rt, runtime) = (self.runtime.hidden_at(site), self.runtime.root_at(site));
         let given = quote_spanned!(site=> <#name as #rt::Flow>::Input);
         // The methods name the borrows of their futures: rustc would propose it at the flow's name.
         let ended = quote_spanned! {site=>

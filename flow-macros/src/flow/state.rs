@@ -9,7 +9,7 @@ use quote::quote_spanned;
 
 use crate::contract::{Contract, Kind, WritePort};
 use crate::names::{here, ident, plain};
-use crate::runtime::runtime_at;
+use crate::runtime::Runtime;
 use crate::text::{item_of_vec, type_text};
 
 use super::instances::InstanceKind;
@@ -70,7 +70,7 @@ impl State {
                 state.add(key(&port.name, &[]), ty, writer, text);
             }
             if plan.error_route(id, contract).is_some() {
-                let rt = runtime_at(site);
+                let rt = plan.runtime.hidden_at(site);
                 let name = ident(ERROR_KEY, instance.span);
                 state.add(name, quote_spanned!(site=> #rt::NodeError), writer, "");
             }
@@ -80,11 +80,11 @@ impl State {
             let path = node_type(plan.flow, instance);
             let mapping = mapping(plan.flow, instance);
             for port in &contract.writes {
-                let ty = written_type(contract, port, &path, site);
+                let ty = written_type(contract, port, &path, site, plan.runtime);
                 state.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
             for port in contract.actions.iter().flat_map(|action| &action.writes) {
-                let ty = type_written_by_action(contract, port, &path, site);
+                let ty = type_written_by_action(contract, port, &path, site, plan.runtime);
                 state.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
         }
@@ -225,13 +225,18 @@ impl State {
     }
 
     /// The struct.
-    pub(super) fn expand(&self, flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
+    pub(super) fn expand(
+        &self,
+        flow: &FlowSyntax,
+        names: &TypeNames,
+        runtime: &Runtime,
+    ) -> TokenStream {
         let site = here(flow.name.span());
-        let rt = runtime_at(site);
+        let rt = runtime.hidden_at(site);
         let input = &names.input;
         let fields = self.keys.iter().map(|Key { name, ty, .. }| {
             let site = here(name.span());
-            let rt = runtime_at(site);
+            let rt = runtime.hidden_at(site);
             quote_spanned!(site=> #name: #rt::Option<#ty>)
         });
         let given = self.keys.iter().map(|Key { name, .. }| {
@@ -263,8 +268,9 @@ pub(super) fn written_type(
     port: &WritePort,
     path: &TokenStream,
     site: Span,
+    runtime: &Runtime,
 ) -> TokenStream {
-    let (rt, index) = (runtime_at(site), port.index);
+    let (rt, index) = (runtime.hidden_at(site), port.index);
     if contract.writes_its_outcome() {
         quote_spanned!(site=> <#path as #rt::Step>::Outcome)
     } else {
@@ -278,8 +284,9 @@ pub(super) fn type_written_by_action(
     port: &WritePort,
     path: &TokenStream,
     site: Span,
+    runtime: &Runtime,
 ) -> TokenStream {
-    let (rt, index) = (runtime_at(site), port.index);
+    let (rt, index) = (runtime.hidden_at(site), port.index);
     let actions = match contract.kind {
         Kind::Flow => quote_spanned!(site=> #path),
         _ => quote_spanned!(site=> <#path as #rt::Step>::Actions),

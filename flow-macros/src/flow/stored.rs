@@ -9,7 +9,6 @@ use quote::quote_spanned;
 
 use crate::contract::Kind;
 use crate::names::{camel_case, here, ident, plain};
-use crate::runtime::runtime_crate_at;
 
 use super::defaults;
 use super::instances::{Instance, InstanceKind};
@@ -37,7 +36,7 @@ pub(super) fn stored(plan: &Plan<'_>, state: &State) -> TokenStream {
         .nodes()
         .filter_map(|(id, instance, _)| question(plan, id, instance));
     let site = here(name.span());
-    let runtime = runtime_crate_at(site);
+    let runtime = plan.runtime.root_at(site);
     quote_spanned! {site=>
         #runtime::stored! {
             #name #input #output #end

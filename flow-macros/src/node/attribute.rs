@@ -14,7 +14,7 @@ use syn::{LitStr, Path, Token, parenthesized, token};
 use crate::contract::{About, Shown};
 use crate::names::{keyword_in, path_text};
 use crate::report::Report;
-use crate::runtime;
+use crate::runtime::{self, Runtime};
 use crate::settings::{
     self, OF_NODES, SETTINGS, Settings, comma, duration, duration_text, equals, literal,
     parentheses,
@@ -42,7 +42,7 @@ pub(super) struct NodeAttribute {
     /// `title`, `icon`, `group` and `tags`
     shown: Shown,
     /// `crate = path`
-    pub(super) runtime: Option<Path>,
+    pub(super) runtime: Runtime,
     /// True if it has mistakes, which are reported: a flow that uses the node reports nothing more.
     pub(super) broken: bool,
     /// True if the item or a part of it is deprecated.
@@ -61,11 +61,12 @@ impl NodeAttribute {
     /// Parses the text between the parentheses. A wrong setting is reported and left out.
     pub(super) fn parse(tokens: TokenStream, report: &mut Report) -> Self {
         let mut attribute = NodeAttribute::default();
+        let mut named = None;
         let parsed = (|input: ParseStream<'_>| {
             while !input.is_empty() {
                 if input.peek(Token![crate]) {
                     let keyword = input.span();
-                    if attribute.runtime.replace(runtime::named(input)?).is_some() {
+                    if named.replace(runtime::named(input)?).is_some() {
                         let message = "`crate` is given twice";
                         report.error(Code::Name, keyword, message, "remove one of them");
                     }
@@ -81,6 +82,9 @@ impl NodeAttribute {
         })
         .parse2(tokens);
         report.ok(parsed);
+        if let Some(path) = named {
+            attribute.runtime = Runtime::at(path);
+        }
         attribute
     }
 

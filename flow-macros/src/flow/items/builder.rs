@@ -11,7 +11,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{Index, Visibility};
 
 use crate::names::{here, ident, plain};
-use crate::runtime::{runtime, runtime_at};
+use crate::runtime::Runtime;
 
 /// The maximum number of parts of a tuple.
 const PARTS: usize = 8;
@@ -25,6 +25,7 @@ pub(super) struct Built<'a> {
     pub(super) fields: Vec<Field<'a>>,
     /// The fields that cannot be set, each with its value.
     pub(super) others: Vec<TokenStream>,
+    pub(super) runtime: &'a Runtime,
 }
 
 /// A field that the builder sets.
@@ -207,7 +208,7 @@ impl Builder<'_> {
         let Builder { built, name, .. } = self;
         let Built { vis, doc, .. } = built;
         let (its_type, site) = (built.name, here(built.name.span()));
-        let (rt, text) = (runtime_at(site), plain(name));
+        let (rt, text) = (built.runtime.hidden_at(site), plain(name));
         let nothing = self.all.of_fields(&|_| quote!(()));
         let definitions = built.fields.iter().map(|field| self.definition(field));
         let fields: Vec<usize> = (0..built.fields.len()).collect();
@@ -370,7 +371,7 @@ impl Builder<'_> {
 
     /// The traits of a field.
     fn definition(&self, field: &Field<'_>) -> TokenStream {
-        let (rt, built) = (runtime(), plain(self.built.name));
+        let (rt, built) = (self.built.runtime.hidden(), plain(self.built.name));
         let Field {
             name, ty, unset, ..
         } = field;

@@ -10,11 +10,11 @@ use crate::flow::instances::Instances;
 use crate::flow::syntax::FlowSyntax;
 use crate::flow::types::{inner_flows, named_type};
 use crate::names::plain;
-use crate::runtime::{runtime, runtime_at};
+use crate::runtime::Runtime;
 
 /// `impl Node`, which names the flows inside the flow.
-pub(super) fn node(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
-    let rt = runtime();
+pub(super) fn node(flow: &FlowSyntax, instances: &Instances, runtime: &Runtime) -> TokenStream {
+    let rt = runtime.hidden();
     let (name, valued) = (&flow.name, valued(flow, instances));
     if valued.is_empty() {
         return quote! {
@@ -25,7 +25,7 @@ pub(super) fn node(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let (text, place) = (plain(name), place_number(name));
     let inner = valued.iter().map(|node| {
         let site = node.span();
-        let rt = runtime_at(site);
+        let rt = runtime.hidden_at(site);
         quote_spanned!(site=> <<#node as #rt::Node>::Inside as #rt::Inside>::VALUE.__nesting())
     });
     quote! {
@@ -47,7 +47,7 @@ pub(super) fn node(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
 
 /// The constant that [`inner_flows`] names.
 pub(super) fn check(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
-    let rt = runtime();
+    let rt = flow.runtime.hidden();
     let (name, valued) = (&flow.name, valued(flow, instances));
     if valued.is_empty() {
         return TokenStream::new();

@@ -8,7 +8,7 @@ use crate::editor::out_of_sight_but;
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::flow::types::TypeNames;
 use crate::names::{here, plain};
-use crate::runtime::runtime;
+use crate::runtime::Runtime;
 
 use super::attributes::{derives, docs_or, said_of_the_flow};
 use super::enums::{End, Field, Fields, ends};
@@ -30,11 +30,11 @@ pub(crate) fn outcome(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
     let fields: Vec<Vec<Field<'_>>> = ends.iter().map(|end| at_ends.at(&end.label)).collect();
     let arms = ends.iter().zip(&fields);
     let values = arms.map(|(End { variant, .. }, fields)| {
-        let values = fields.iter().map(Field::value);
+        let values = fields.iter().map(|field| field.value(&flow.runtime));
         quote!(#end::#variant => #outcome::#variant { #(#values),* })
     });
     let definition = definition(flow, outcome, &ends, &fields);
-    let debug = debug(outcome, &ends, &fields);
+    let debug = debug(outcome, &ends, &fields, &flow.runtime);
     let items = quote! {
         #definition
         #debug
@@ -91,8 +91,13 @@ fn definition(
 }
 
 /// A `Debug` that requires nothing of the fields' types.
-fn debug(outcome: &Ident, ends: &[End], fields: &[Vec<Field<'_>>]) -> TokenStream {
-    let rt = runtime();
+fn debug(
+    outcome: &Ident,
+    ends: &[End],
+    fields: &[Vec<Field<'_>>],
+    runtime: &Runtime,
+) -> TokenStream {
+    let rt = runtime.hidden();
     let arms = ends
         .iter()
         .zip(fields)
@@ -137,8 +142,8 @@ impl Field<'_> {
     }
 
     /// The value from `self`, the output.
-    fn value(&self) -> TokenStream {
-        let rt = runtime();
+    fn value(&self, runtime: &Runtime) -> TokenStream {
+        let rt = runtime.hidden();
         let name = &self.output.name;
         let text = plain(name);
         if self.is_certain && self.output.optional {

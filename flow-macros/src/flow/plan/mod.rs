@@ -20,6 +20,7 @@ use super::resolve::Resolved;
 use super::syntax::FlowSyntax;
 use super::types::TypeNames;
 use crate::contract::{Contract, Kind};
+use crate::runtime::Runtime;
 use crate::settings::Settings;
 
 pub(super) use branch::{BranchPlan, TakenBy};
@@ -33,6 +34,8 @@ pub(super) struct Plan<'a> {
     pub(super) instances: &'a Instances,
     pub(super) resolved: &'a Resolved,
     pub(super) names: TypeNames,
+    /// The runtime, for items that have imported it.
+    pub(super) runtime: &'a Runtime,
     /// The bodies of loops over items.
     pub(super) bodies: HashSet<NodeId>,
     /// The bodies, and the nodes in forks: the loop itself does not visit them.
@@ -67,6 +70,7 @@ impl<'a> Plan<'a> {
         flow: &'a FlowSyntax,
         instances: &'a Instances,
         resolved: &'a Resolved,
+        runtime: &'a Runtime,
     ) -> Self {
         let mut routes: HashMap<NodeId, Vec<RouteIndex>> = HashMap::new();
         for (index, edge) in resolved.graph.graph().edges.iter().enumerate() {
@@ -86,6 +90,7 @@ impl<'a> Plan<'a> {
             instances,
             resolved,
             names: TypeNames::of(flow),
+            runtime,
             bodies,
             inner,
             keys: HashSet::new(),

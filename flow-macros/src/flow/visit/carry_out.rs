@@ -115,9 +115,11 @@ impl Visit<'_> {
         if self.settings.retry.is_none() && self.settings.timeout.is_none() {
             return quote_spanned!(site=> let __visit = #rt::Visit::new(__scope, #own););
         }
-        let policy = self
-            .settings
-            .policy(&quote_spanned!(site=> *#own), GivenBy::Flow);
+        let policy = self.settings.policy(
+            &quote_spanned!(site=> *#own),
+            GivenBy::Flow,
+            self.plan.runtime,
+        );
         quote_spanned! {site=>
             static __POLICY: #rt::Policy = #policy;
             let __visit = #rt::Visit::new(__scope, &__POLICY);
@@ -178,7 +180,9 @@ impl Visit<'_> {
             return quote_spanned!(*site=> { let __input = #input; #drive });
         }
         let base = quote_spanned!(*site=> #rt::Policy::DEFAULT);
-        let policy = self.settings.policy(&base, GivenBy::Flow);
+        let policy = self
+            .settings
+            .policy(&base, GivenBy::Flow, self.plan.runtime);
         let attempt = quote_spanned!(*site=> {
             let __input = #input;
             let __attempt = ::core::pin::pin!(async { #drive });

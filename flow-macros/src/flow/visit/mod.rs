@@ -21,7 +21,7 @@ use quote::quote_spanned;
 
 use crate::contract::{Contract, Kind};
 use crate::names::{here, hidden, plain};
-use crate::runtime::{Runtime, runtime_at};
+use crate::runtime::RuntimePath;
 use crate::settings::{Settings, duration_tokens};
 
 use super::instances::{Instance, InstanceKind};
@@ -43,7 +43,7 @@ pub(super) struct Visit<'a> {
     pub(super) settings: Settings,
     /// The place at which all of its code is shown.
     pub(super) site: Span,
-    pub(super) rt: Runtime,
+    pub(super) rt: RuntimePath<'a>,
     /// The type of a function, a type or a flow.
     pub(super) path: TokenStream,
     mapping: &'a [Mapping],
@@ -67,7 +67,7 @@ impl<'a> Visit<'a> {
             contract: &plan.resolved.contracts[node],
             settings: plan.settings(node, place),
             site,
-            rt: runtime_at(site),
+            rt: plan.runtime.hidden_at(site),
             path: node_type(plan.flow, instance),
             mapping: mapping(plan.flow, instance),
             place,

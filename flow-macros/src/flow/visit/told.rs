@@ -11,7 +11,6 @@ use crate::flow::plan::Plan;
 use crate::flow::state::State;
 use crate::flow::syntax::Parameter;
 use crate::names::{here, plain};
-use crate::runtime::{importing, runtime_at};
 use crate::text::{is_compared, is_plain, type_text};
 
 /// The type of a value, if its name is known.
@@ -66,7 +65,8 @@ impl Plan<'_> {
     /// The traits for types that do not fit, and the constants that report them.
     pub(in crate::flow) fn told(&self, site: Span) -> (Option<TokenStream>, TokenStream) {
         let checks = self.checks.take();
-        let rt = runtime_at(site);
+        let (import, _) = self.flow.runtime.imported(site);
+        let rt = self.flow.runtime.hidden_at(site);
         let imports = (!checks.is_empty()).then(|| {
             let traits = [
                 "LendOther",
@@ -82,10 +82,9 @@ impl Plan<'_> {
             let traits = traits.map(|name| Ident::new(name, site));
             quote_spanned!(site=> use #rt::{#(#traits as _),*};)
         });
-        let constants = checks.into_iter().map(|check| {
-            let checked = importing(site, || quote_spanned!(site=> #imports #check));
-            quote_spanned!(site=> const _: () = { #checked };)
-        });
+        let constants = checks
+            .into_iter()
+            .map(|check| quote_spanned!(site=> const _: () = { #import #imports #check };));
         let constants = constants.collect();
         (imports, constants)
     }
@@ -104,7 +103,7 @@ impl Plan<'_> {
         if state.text(key).is_some_and(is_surely_clone) {
             return quote_spanned!(site=> ::core::clone::Clone::clone);
         }
-        let (rt, at_user) = (runtime_at(site), runtime_at(user));
+        let (rt, at_user) = (self.runtime.hidden_at(site), self.runtime.hidden_at(user));
         let differ = types.map(
             |[one, other]| quote_spanned!(user=> || !#at_user::SameType::<#one, #other>::__IS_SAME),
         );
@@ -122,7 +121,10 @@ impl Plan<'_> {
         message: &str,
         user: Span,
     ) -> TokenStream {
-        let (rt, at_user) = (runtime_at(here(user)), runtime_at(user));
+        let (rt, at_user) = (
+            self.runtime.hidden_at(here(user)),
+            self.runtime.hidden_at(user),
+        );
         let is_same = quote_spanned!(user=> #at_user::SameType::<#one, #other>::__IS_SAME);
         self.check(&is_same, message, user);
         quote_spanned!(here(user)=> #rt::SameType::<#one, #other>::__of)
@@ -130,7 +132,7 @@ impl Plan<'_> {
 
     /// Makes rustc report at the user's code if a value of one type cannot be read as another one.
     pub(super) fn lent(&self, one: &TokenStream, other: &TokenStream, message: &str, user: Span) {
-        let rt = runtime_at(user);
+        let rt = self.runtime.hidden_at(user);
         let fits = quote_spanned! {user=>
             #rt::SameType::<#one, #other>::__IS_SAME
                 || #rt::DerefsTo::<#one, #other>::__HOLDS
@@ -142,7 +144,10 @@ impl Plan<'_> {
     /// The function that shows values of a type. If they cannot be printed, rustc reports that at
     /// the user's code.
     pub(super) fn printed(&self, ty: &TokenStream, message: &str, user: Span) -> TokenStream {
-        let (rt, at_user) = (runtime_at(here(user)), runtime_at(user));
+        let (rt, at_user) = (
+            self.runtime.hidden_at(here(user)),
+            self.runtime.hidden_at(user),
+        );
         let is_display = quote_spanned!(user=> #at_user::Prints::<#ty>::__IS_DISPLAY);
         self.check(&is_display, message, user);
         quote_spanned!(here(user)=> #rt::Prints::<#ty>::__shown)
@@ -167,7 +172,7 @@ impl Plan<'_> {
     }
 
     pub(in crate::flow) fn check(&self, holds: &TokenStream, message: &str, user: Span) {
-        let rt = runtime_at(user);
+        let rt = self.runtime.hidden_at(user);
         let check = quote_spanned!(user=> #rt::must(#holds, #message));
         self.checks.borrow_mut().push(check);
     }

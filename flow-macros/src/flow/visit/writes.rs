@@ -37,7 +37,7 @@ impl Visit<'_> {
             .map(|index| format_ident!("__written_{index}", span = *site))
             .collect();
         let writes = contract.writes.iter().zip(&places).map(|(port, place)| {
-            let ty = || written_type(contract, port, path, *site);
+            let ty = || written_type(contract, port, path, *site, self.plan.runtime);
             self.write_port(port, quote_spanned!(*site=> #place), ty)
         });
         if contract.actions.is_empty() {
@@ -79,7 +79,8 @@ impl Visit<'_> {
             .map(|index| format_ident!("__field_{index}", span = site))
             .collect();
         let written = writes.iter().zip(&places).map(|(port, place)| {
-            let ty = || type_written_by_action(self.contract, port, &self.path, site);
+            let ty =
+                || type_written_by_action(self.contract, port, &self.path, site, self.plan.runtime);
             self.write_port(port, quote_spanned!(site=> #place), ty)
         });
         let route = self.route_at_end(&name.value());
@@ -98,7 +99,7 @@ impl Visit<'_> {
         } = self;
         let writes = contract.outputs().into_iter().map(|port| {
             let field = ident(&plain(&port.name), self.instance.span);
-            let ty = || type_written_by_action(contract, port, path, *site);
+            let ty = || type_written_by_action(contract, port, path, *site, self.plan.runtime);
             if contract.writes.iter().any(|one| one.index == port.index) {
                 return self.write_port(port, quote_spanned!(*site=> __outcome.#field), ty);
             }
