@@ -14,7 +14,6 @@ use syn::{Path, Token, Visibility, braced, bracketed};
 
 use crate::contract::Contract;
 use crate::editor::{self, out_of_sight};
-use crate::flow::FlowSyntax;
 use crate::names::{dollar, is_type_name, located, plain};
 use crate::runtime::Runtime;
 use crate::twice::{self, Extent, unique_name};
@@ -166,11 +165,16 @@ pub(crate) fn macro_text(text: String) -> String {
 ///
 /// For a missing macro, rustc only reports that, and names the macro that wrote the call. The calls
 /// are therefore written by a macro whose name says what to do: [`asked`].
-pub(crate) fn ask(flow: &FlowSyntax, nodes: &[Path], body: &TokenStream) -> TokenStream {
-    let runtime = flow.runtime.root();
+pub(crate) fn ask(
+    flow: &Ident,
+    runtime: &Runtime,
+    nodes: &[Path],
+    body: &TokenStream,
+) -> TokenStream {
+    let runtime = runtime.root();
     let ask = Ask {
         resolved: syn::parse_quote!(#runtime::flow),
-        flow: flow.name.clone(),
+        flow: flow.clone(),
         nodes: nodes.to_vec(),
         body: body.clone(),
     };

@@ -12,12 +12,12 @@ use crate::names::{here, ident, plain};
 use crate::runtime::Runtime;
 use crate::text::{item_of_vec, type_text};
 
-use super::instances::InstanceKind;
-use super::mapped::{key_of, mapping};
-use super::plan::Plan;
 use super::results::results_type;
-use super::syntax::{EdgeMappingSyntax, FlowSyntax};
-use super::types::{TypeNames, node_type};
+use crate::flow::instances::InstanceKind;
+use crate::flow::mapped::{key_of, mapping};
+use crate::flow::plan::Plan;
+use crate::flow::syntax::{EdgeMappingSyntax, FlowSyntax};
+use crate::flow::types::{TypeNames, node_type};
 
 /// The keys of a flow.
 #[derive(Default)]
@@ -44,7 +44,7 @@ pub(super) struct Key {
 
 impl State {
     /// The keys that the inputs, the nodes and the edges write.
-    pub(super) fn of(plan: &Plan<'_>) -> Self {
+    pub(super) fn of(plan: &Plan<'_>, runtime: &Runtime) -> Self {
         let mut state = State::default();
         for input in &plan.flow.inputs {
             let (ty, text) = (&input.ty, type_text(&input.ty));
@@ -66,11 +66,11 @@ impl State {
                 let node = plan.resolved.graph.graph().node(id);
                 let mut written = node.actions.iter().flat_map(|action| &action.writes);
                 let text = written.next().map_or("", |write| &write.rust_type);
-                let ty = results_type(plan, id);
+                let ty = results_type(plan, runtime, id);
                 state.add(key(&port.name, &[]), ty, writer, text);
             }
             if plan.error_route(id, contract).is_some() {
-                let rt = plan.runtime.hidden_at(site);
+                let rt = runtime.hidden_at(site);
                 let name = ident(ERROR_KEY, instance.span);
                 state.add(name, quote_spanned!(site=> #rt::NodeError), writer, "");
             }
@@ -80,11 +80,11 @@ impl State {
             let path = node_type(plan.flow, instance);
             let mapping = mapping(plan.flow, instance);
             for port in &contract.writes {
-                let ty = written_type(contract, port, &path, site, plan.runtime);
+                let ty = written_type(contract, port, &path, site, runtime);
                 state.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
             for port in contract.actions.iter().flat_map(|action| &action.writes) {
-                let ty = type_written_by_action(contract, port, &path, site, plan.runtime);
+                let ty = type_written_by_action(contract, port, &path, site, runtime);
                 state.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
         }

@@ -3,11 +3,12 @@
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
 
-use super::plan::Plan;
-use super::types::TypeNames;
+use crate::flow::types::TypeNames;
 use crate::names::here;
 
-impl Plan<'_> {
+use super::Emit;
+
+impl Emit<'_> {
     /// The methods that run the flow: those behind the trait `Flow`, and those of a flow without
     /// questions. These take precedence over the trait's, whose futures are boxed.
     pub(super) fn runs(&self) -> TokenStream {
