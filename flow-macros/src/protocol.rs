@@ -14,7 +14,7 @@ use syn::{Path, Token, Visibility, braced, bracketed};
 
 use crate::contract::Contract;
 use crate::editor::{self, out_of_sight};
-use crate::names::{dollar, is_type_name, located, plain};
+use crate::names::{dollar, here, is_type_name, located, plain};
 use crate::runtime::Runtime;
 use crate::twice::{self, Extent, unique_name};
 
@@ -64,8 +64,12 @@ pub(crate) fn named_macro(
     let renamed = match item {
         Some(item) if !editor::expands() => item.renamed(&unique, &name),
         _ => {
-            let name = out_of_sight(name.to_token_stream());
-            quote!(#unique as #name)
+            // Both at one place: rustc shows the import if the name is private.
+            let site = here(name.span());
+            let (mut unique, mut name) = (unique.clone(), name.clone());
+            unique.set_span(site);
+            name.set_span(site);
+            out_of_sight(quote!(#unique as #name))
         }
     };
     let contract = contract.map(|contract| quote!(contract { #contract }));

@@ -35,12 +35,7 @@ impl Emit<'_> {
         });
         let (opening, awaiting) = (self.opening(), self.awaiting());
         quote_spanned! {site=>
-            #[doc(hidden)]
-            pub const __ASKS_PEOPLE: ::core::primitive::bool = false #(|| #asking)*;
-            #[doc(hidden)]
-            pub const __OPENS_TRANSACTIONS: ::core::primitive::bool = #opening;
-            #[doc(hidden)]
-            pub const __AWAITS: ::core::primitive::bool = #awaiting;
+            #rt::requirements!(false #(|| #asking)*, #opening, #awaiting);
         }
     }
 

@@ -45,26 +45,27 @@ impl Emit<'_> {
         let (run, functions) = self.run(visits);
         let (values, fields) = self.outputs();
         let drive = quote_spanned! {site=>
-            impl<__E> #rt::Drive<__E> for #name
-            where
-                for<'__a> &'__a #name: ::core::marker::Send,
-                __E: #rt::StateHooks<__State>,
-                #(#bounds,)*
-            {
-                // Not an `async fn`, which would move its arguments once more when it starts.
-                fn drive(
-                    &self, __engine: &__E, __scope: &#rt::Scope<'_>, __input: <Self as #rt::Flow>::Input,
-                ) -> impl ::core::future::Future<
-                    Output = #rt::Result<<Self as #rt::Flow>::Output, #rt::Failed>,
-                > + ::core::marker::Send {
-                    async move {
-                        let mut __state = __State::new(__input);
-                        let __end = #run;
-                        #rt::StateHooks::at_end(__engine, __scope, &__state);
-                        #rt::Hooks::flow_ended(__engine, __scope, __end.as_str());
-                        #(#values)*
-                        #rt::Ok(#output { #(#fields)* end: __end })
-                    }
+            #rt::drive! {
+                {
+                    impl<__E> #rt::Drive<__E> for #name
+                    where
+                        for<'__a> &'__a #name: ::core::marker::Send,
+                        __E: #rt::StateHooks<__State>,
+                        #(#bounds,)*
+                }
+                self __engine __scope __input
+                {
+                    impl ::core::future::Future<
+                        Output = #rt::Result<<Self as #rt::Flow>::Output, #rt::Failed>,
+                    > + ::core::marker::Send
+                }
+                async move {
+                    let mut __state = __State::new(__input);
+                    let __end = #run;
+                    #rt::StateHooks::at_end(__engine, __scope, &__state);
+                    #rt::Hooks::flow_ended(__engine, __scope, __end.as_str());
+                    #(#values)*
+                    #rt::Ok(#output { #(#fields)* end: __end })
                 }
             }
         };
@@ -102,11 +103,7 @@ impl Emit<'_> {
             {
                 #mappings
                 let mut __node = #first;
-                if let #rt::Some((__at, __restored)) = #rt::StateHooks::<__State>::resume_from(__engine, __scope)? {
-                    __node = #node::__ALL[__at];
-                    __state = __restored;
-                }
-                #rt::StateHooks::before_node(__engine, __scope, __node as ::core::primitive::u16, &__state)?;
+                #rt::resume!(__engine __scope __state __node: #node);
                 #run
             }
         };
@@ -177,12 +174,9 @@ impl Emit<'_> {
     fn after_node(&self, action: &TokenStream, state: &TokenStream) -> TokenStream {
         let site = here(self.flow.name.span());
         let rt = self.runtime.hidden_at(site);
-        // Not with `?`, which takes rustc longer.
         quote_spanned! {site=>
             let __action = #action;
-            if let #rt::Err(__failed) = #rt::StateHooks::after_node(__engine, __scope, __action, __node as ::core::primitive::u16, #state) {
-                return #rt::Err(__failed);
-            }
+            #rt::after_node!(__engine __scope __node __action #state);
         }
     }
 

@@ -15,51 +15,18 @@ impl Emit<'_> {
         let name = &self.flow.name;
         let TypeNames { input, output, .. } = &self.names;
         let site = here(name.span());
-        let (rt, runtime) = (self.runtime.hidden_at(site), self.runtime.root_at(site));
-        let given = quote_spanned!(site=> <#name as #rt::Flow>::Input);
-        // The methods name the borrows of their futures: rustc would propose it at the flow's name.
+        let rt = self.runtime.hidden_at(site);
         let ended = quote_spanned! {site=>
             impl ::core::future::Future<Output = #rt::Result<#output, #rt::FlowError>> + ::core::marker::Send
         };
         quote_spanned! {site=>
-            impl #name where for<'__a> &'__a #name: ::core::marker::Send {
-                #[doc(hidden)]
-                #[inline]
-                pub fn __run_direct(&self, __input: #given) -> #ended + use<'_> {
-                    #rt::run_direct(self, __input)
-                }
-                #[doc(hidden)]
-                #[inline]
-                pub fn __run_observed(&self, __input: #given, __settings: #rt::RunSettings) -> #ended + use<'_> {
-                    #rt::run_with(self, __input, __settings)
-                }
-            }
-            impl #name
-            where
-                for<'__a> &'__a #name: ::core::marker::Send,
-                for<'__a> #rt::AsksPeople<{ #name::__ASKS_PEOPLE }>: #rt::Unasked<'__a>,
-                for<'__a> #rt::OpensTransactions<{ #name::__OPENS_TRANSACTIONS }>: #rt::Untransacted<'__a>,
-            {
-                /// Runs the flow to an end: as `Flow::run`, without a box.
-                #[inline]
-                pub fn run(&self, __input: #input) -> #ended + use<'_> {
-                    #rt::run_direct(self, __input)
-                }
-                /// Runs the flow to an end with options: as `Flow::run_with`, without a box.
-                #[inline]
-                pub fn run_with<Answers>(&self, __input: #input, __options: #runtime::RunOptions<Answers>) -> #ended + use<'_, Answers> {
-                    #rt::run_with(self, __input, __options.settings)
-                }
-            }
-            // A use of both: callers may have no other.
-            impl #rt::Runs for #name
-            where
-                for<'__a> &'__a #name: ::core::marker::Send,
-                for<'__a> #rt::AsksPeople<{ #name::__ASKS_PEOPLE }>: #rt::Unasked<'__a>,
-                for<'__a> #rt::OpensTransactions<{ #name::__OPENS_TRANSACTIONS }>: #rt::Untransacted<'__a>,
-            {
-                fn methods() {
-                    let _ = (#name::run, #name::run_with::<()>);
+            #rt::runs! {
+                #name #input run run_with
+                {#ended}
+                {for<'__a> &'__a #name: ::core::marker::Send,}
+                {
+                    for<'__a> #rt::AsksPeople<{ #name::__ASKS_PEOPLE }>: #rt::Unasked<'__a>,
+                    for<'__a> #rt::OpensTransactions<{ #name::__OPENS_TRANSACTIONS }>: #rt::Untransacted<'__a>,
                 }
             }
         }

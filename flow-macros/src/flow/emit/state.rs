@@ -234,31 +234,17 @@ impl State {
         let site = here(flow.name.span());
         let rt = runtime.hidden_at(site);
         let input = &names.input;
-        let fields = self.keys.iter().map(|Key { name, ty, .. }| {
+        let keys = self.keys.iter().map(|Key { name, ty, .. }| {
             let site = here(name.span());
-            let rt = runtime.hidden_at(site);
-            quote_spanned!(site=> #name: #rt::Option<#ty>)
+            let mut inputs = flow.inputs.iter();
+            let value = match inputs.find(|input| plain(&input.name) == plain(name)) {
+                Some(input) if input.optional => quote_spanned!(site=> __input.#name),
+                Some(_) => quote_spanned!(site=> #rt::Some(__input.#name)),
+                None => quote_spanned!(site=> #rt::None),
+            };
+            quote_spanned!(site=> #name: {#ty} = #value,)
         });
-        let given = self.keys.iter().map(|Key { name, .. }| {
-            let given = flow
-                .inputs
-                .iter()
-                .find(|input| plain(&input.name) == plain(name));
-            match given {
-                Some(given) if given.optional => quote_spanned!(site=> #name: __input.#name),
-                Some(_) => quote_spanned!(site=> #name: #rt::Some(__input.#name)),
-                None => quote_spanned!(site=> #name: #rt::None),
-            }
-        });
-        quote_spanned! {site=>
-            struct __State { #(#fields,)* }
-            impl __State {
-                #[inline]
-                fn new(__input: #input) -> Self {
-                    __State { #(#given,)* }
-                }
-            }
-        }
+        quote_spanned!(site=> #rt::state! { __input: #input { #(#keys)* } })
     }
 }
 

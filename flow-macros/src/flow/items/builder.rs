@@ -215,28 +215,10 @@ impl Builder<'_> {
         let setters = fields.chunks(PARTS).map(|fields| self.setters(fields));
         let build = self.build();
         quote_spanned! {site=>
-            #[doc = #doc]
-            #[must_use]
-            #[derive(::core::clone::Clone)]
-            #vis struct #name<Set = #nothing> { __set: Set }
-            impl<__Set> ::core::fmt::Debug for #name<__Set> {
-                fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    #rt::printed_without_fields(__f, #text)
-                }
+            #rt::builder! {
+                #doc { #vis struct #name<Set = #nothing> { __set: Set } } #name #text for #its_type #nothing
+                { #(#definitions)* #(#setters)* #build }
             }
-            impl #its_type {
-                #[doc = #doc]
-                pub fn builder() -> #name {
-                    #name { __set: #nothing }
-                }
-            }
-            const _: () = {
-                // Used, so that no lint reports an unused builder for a flow that nothing calls.
-                const _: fn() -> #name = #its_type::builder;
-                #(#definitions)*
-                #(#setters)*
-                #build
-            };
         }
     }
 
@@ -389,32 +371,13 @@ impl Builder<'_> {
                 Some((bound, quote!(<#ty as #rt::HasDefault<'__a>>::value())))
             }
         };
-        let default = default.map(|(bound, value)| {
-            quote! {
-                #[diagnostic::do_not_recommend]
-                impl #lifetime #is_set #lifetime for () #bound {
-                    fn completed(self) -> #ty { #value }
-                }
-            }
-        });
+        let default = default.map(|(bound, value)| quote!({ #bound } { #value }));
         let twice = format!("`{}` of `{built}` is set twice", plain(name));
         let remove = format!("remove one `.{name}(…)`");
         quote! {
-            #[doc(hidden)]
-            #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
-            pub trait #is_set #lifetime {
-                fn completed(self) -> #ty;
+            #rt::field! {
+                #is_set {#lifetime} {#ty} #message #label #note #default; #is_not_set #twice #remove
             }
-            #[diagnostic::do_not_recommend]
-            impl #lifetime #is_set #lifetime for (#ty,) {
-                fn completed(self) -> #ty { self.0 }
-            }
-            #default
-            #[doc(hidden)]
-            #[diagnostic::on_unimplemented(message = #twice, label = "is set already", note = #remove)]
-            pub trait #is_not_set {}
-            #[diagnostic::do_not_recommend]
-            impl #is_not_set for () {}
         }
     }
 }

@@ -53,35 +53,11 @@ fn items(
     let input_function = input_function(flow, names);
     let checked_input = checked_input(flow, instances, names, runtime);
     quote! {
-            // For a flow with mistakes, which has no methods of its own that come first.
-            use #rt::Unresolved as _;
-            impl #rt::Flow for #name {
-                type Input = #checked_input;
-                type Output = #output;
-                type Node = #node;
-                type End = #end;
-                const NAME: &'static ::core::primitive::str = #text;
-                const NAMESPACE: &'static ::core::primitive::str = #namespace;
-                const __SPEC: &'static [::core::primitive::u8] = #rt::spec!(#name, #namespace);
-                const ROUTES: &'static [#rt::Route<#node, #end>] = &[#(#routes),*];
-                #[inline]
-                fn __run(&self, __input: Self::Input) -> #rt::Running<'_, #output> {
-                    ::std::boxed::Box::pin(self.__run_direct(__input))
-                }
-                #[inline]
-                fn __run_with(&self, __input: Self::Input, __settings: #rt::RunSettings) -> #rt::Running<'_, #output> {
-                    ::std::boxed::Box::pin(self.__run_observed(__input, __settings))
-                }
-            }
-            #[diagnostic::do_not_recommend]
-            impl<'__a> #rt::Unasked<'__a> for #name where #rt::AsksPeople<{ #name::__ASKS_PEOPLE }>: #rt::Unasked<'__a> {}
-            #[diagnostic::do_not_recommend]
-            impl<'__a> #rt::Untransacted<'__a> for #name where #rt::OpensTransactions<{ #name::__OPENS_TRANSACTIONS }>: #rt::Untransacted<'__a> {}
-            impl #rt::Described for #name {
-                const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo::of_static(#namespace, #node::__NAMES);
+            #rt::itself! {
+                { impl #rt::Flow for #name } #name #text #namespace {#checked_input} #output #node #end
+                [#(#routes),*]
             }
             #as_node
-            #rt::export!(#name);
             #seen_around
             #input_function
     }

@@ -17,10 +17,7 @@ pub(super) fn node(flow: &FlowSyntax, instances: &Instances, runtime: &Runtime) 
     let rt = runtime.hidden();
     let (name, valued) = (&flow.name, valued(flow, instances));
     if valued.is_empty() {
-        return quote! {
-            #[diagnostic::do_not_recommend]
-            impl #rt::Node for #name { type Held = Self; type Inside = #rt::NothingInside; }
-        };
+        return quote!(#rt::inside! { #name });
     }
     let (text, place) = (plain(name), place_number(name));
     let inner = valued.iter().map(|node| {
@@ -29,19 +26,7 @@ pub(super) fn node(flow: &FlowSyntax, instances: &Instances, runtime: &Runtime) 
         quote_spanned!(site=> <<#node as #rt::Node>::Inside as #rt::Inside>::VALUE.__nesting())
     });
     quote! {
-        #[diagnostic::do_not_recommend]
-        impl #rt::Node for #name { type Held = Self; type Inside = __Inside; }
-        pub struct __Inside;
-        impl #rt::Inside for __Inside { const VALUE: Self = __Inside; }
-        impl __Inside {
-            #[inline]
-            pub const fn __nesting(&self) -> &'static #rt::Nesting {
-                static __NESTING: #rt::Nesting = #rt::Nesting {
-                    name: #text, module: ::core::module_path!(), place: #place, inner: &[#(#inner),*],
-                };
-                &__NESTING
-            }
-        }
+        #rt::inside! { #name name: #text, place: #place, inner: [#(#inner),*] }
     }
 }
 

@@ -35,22 +35,11 @@ pub(crate) fn outcome(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
     });
     let definition = definition(flow, outcome, &ends, &fields);
     let debug = debug(outcome, &ends, &fields, &flow.runtime);
+    let rt = flow.runtime.hidden();
     let items = quote! {
         #definition
         #debug
-        impl #output {
-            /// The end of the run, with the outputs that are there, to be matched on.
-            ///
-            /// # Panics
-            ///
-            /// If an output is missing that every path to the end writes. A run never returns such
-            /// an output; one that is put together by hand may be.
-            pub fn into_outcome(self) -> #outcome {
-                match self.end { #(#values),* }
-            }
-        }
-        // A use: callers may have no other.
-        const _: fn(#output) -> #outcome = #output::into_outcome;
+        #rt::outcome! { #output as #outcome: self { #(#values),* } }
     };
     let variants = ends.iter().map(|end| &end.variant);
     out_of_sight_but(items, variants.chain([outcome]))
@@ -107,22 +96,9 @@ fn debug(
             let bound = (0..names.len()).map(|index| format_ident!("__output_{index}"));
             let bound: Vec<Ident> = bound.collect();
             let text = plain(variant);
-            quote! {
-                Self::#variant { #(#names: #bound),* } => #rt::printed(
-                    __f, #text, &[#((#texts, (&&#rt::Printed(#bound)).__field())),*],
-                )
-            }
+            quote!(#variant #text { #(#names #bound #texts,)* })
         });
-    let has_outputs = fields.iter().any(|fields| !fields.is_empty());
-    let traits = has_outputs.then(|| quote!(use #rt::{PrintedDebug as _, PrintedOpaque as _};));
-    quote! {
-        impl ::core::fmt::Debug for #outcome {
-            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #traits
-                match self { #(#arms),* }
-            }
-        }
-    }
+    quote!(#rt::debug! { #outcome { #(#arms)* } })
 }
 
 impl Field<'_> {

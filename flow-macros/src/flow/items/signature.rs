@@ -155,17 +155,10 @@ fn debug<'a>(
     fields: impl Iterator<Item = &'a Ident>,
     runtime: &Runtime,
 ) -> TokenStream {
-    let (rt, name_text) = (runtime.hidden(), plain(name));
+    let (rt, text) = (runtime.hidden(), plain(name));
     let fields = fields.map(|field| {
-        let text = plain(field);
-        quote!((#text, (&&#rt::Printed(&self.#field)).__field()))
+        let key = plain(field);
+        quote!(#field #key,)
     });
-    quote! {
-        impl ::core::fmt::Debug for #name {
-            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                use #rt::{PrintedDebug as _, PrintedOpaque as _};
-                #rt::printed(__f, #name_text, &[#(#fields),*])
-            }
-        }
-    }
+    quote!(#rt::debug! { #name #text { #(#fields)* } })
 }

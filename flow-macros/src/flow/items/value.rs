@@ -69,11 +69,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         #documentation
         #(#other)*
         #structure
-        impl ::core::fmt::Debug for #name {
-            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #rt::printed_without_fields(__f, #text)
-            }
-        }
+        #rt::debug! { opaque #name #text }
         #builder
         #functions
         #default
