@@ -15,7 +15,7 @@ use crate::fragments::ungrouped;
 use crate::names::{composed, snake_case};
 use crate::protocol::{Named, macro_name, named_macro};
 use crate::report::Report;
-use crate::runtime::{self, runtime, runtime_crate};
+use crate::runtime::{self, Runtime};
 use crate::twice::{self, Extent, unique_name};
 
 /// The attribute `#[action(…)]` that marks an enum whose macro is emitted by its node.
@@ -28,11 +28,11 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
         Err(error) => return error.into_compile_error(),
     };
     let mut report = Report::default();
-    let named = runtime::named_by(&item.attrs, "action", &mut report);
-    runtime::at(named, || derived(&item, report))
+    let runtime = runtime::of_item(&item.attrs, "action", &mut report);
+    derived(&item, &runtime, report)
 }
 
-fn derived(item: &DeriveInput, mut report: Report) -> TokenStream {
+fn derived(item: &DeriveInput, runtime: &Runtime, mut report: Report) -> TokenStream {
     if item.attrs.iter().any(makes_human) {
         let message = "`#[derive(Action)]` stands above `#[node(human = …)]`";
         let help = "remove it: a human node has its actions already";
@@ -49,7 +49,7 @@ fn derived(item: &DeriveInput, mut report: Report) -> TokenStream {
             help,
         );
         let errors = report.into_tokens();
-        let stub = stub(item);
+        let stub = stub(item, runtime);
         return quote!(#errors #stub);
     };
     if data.variants.is_empty() {
@@ -67,7 +67,10 @@ fn derived(item: &DeriveInput, mut report: Report) -> TokenStream {
         port.rust_type = without(&port.rust_type, &parameters);
     }
     let broken = !report.is_empty();
-    let (expansion, errors) = (expand(item, data, &actions, broken), report.into_tokens());
+    let (expansion, errors) = (
+        expand(item, data, &actions, broken, runtime),
+        report.into_tokens(),
+    );
     quote!(#errors #expansion)
 }
 
@@ -86,17 +89,17 @@ fn makes_human(attribute: &Attribute) -> bool {
 }
 
 /// The items of a type that cannot have actions, so that a node that names it has no second error.
-fn stub(item: &DeriveInput) -> TokenStream {
+fn stub(item: &DeriveInput, runtime: &Runtime) -> TokenStream {
     let name = &item.ident;
     let (generics, arguments, bounds) = item.generics.split_for_impl();
-    let runtime = runtime_crate();
+    let root = runtime.root();
     let items = quote! {
-        impl #generics #runtime::Action for #name #arguments #bounds {
+        impl #generics #root::Action for #name #arguments #bounds {
             const ACTIONS: &'static [&'static ::core::primitive::str] = &[];
             fn action(&self) -> &'static ::core::primitive::str { "" }
         }
     };
-    told(item, items, &[], true)
+    told(item, items, &[], true, runtime)
 }
 
 /// The items of an enum, and the macro that passes its actions to a node's contract, unless a node
@@ -106,6 +109,7 @@ fn told(
     items: TokenStream,
     actions: &[ActionPort],
     broken: bool,
+    runtime: &Runtime,
 ) -> TokenStream {
     let told_by_node = |attribute: &Attribute| {
         let marker = attribute.parse_args::<Ident>();
@@ -120,13 +124,14 @@ fn told(
         vis: &item.vis,
         item: Some(Extent::of(&item.to_token_stream())),
         items,
+        runtime,
     };
-    named_macro(&named, None, &told_arm(actions, broken))
+    named_macro(&named, None, &told_arm(actions, broken, runtime))
 }
 
 /// The arm of a macro that passes the actions to a node's contract.
-pub(crate) fn told_arm(actions: &[ActionPort], broken: bool) -> TokenStream {
-    let rt = runtime();
+pub(crate) fn told_arm(actions: &[ActionPort], broken: bool, runtime: &Runtime) -> TokenStream {
+    let rt = runtime.hidden();
     let told = actions_tokens(actions);
     let broken = broken.then(|| quote!(broken));
     quote! {
@@ -280,8 +285,9 @@ fn expand(
     data: &syn::DataEnum,
     actions: &[ActionPort],
     broken: bool,
+    runtime: &Runtime,
 ) -> TokenStream {
-    let rt = runtime();
+    let rt = runtime.hidden();
     let name = &item.ident;
     let (generics, arguments, bounds) = item.generics.split_for_impl();
     let names: Vec<_> = actions.iter().map(|action| &action.name).collect();
@@ -299,11 +305,11 @@ fn expand(
     let writes = types.zip(indexes).map(|(ty, index)| {
         quote!(impl #generics #rt::Writes<#index> for #name #arguments #bounds { type Type = #ty; })
     });
-    let runtime = runtime_crate();
+    let root = runtime.root();
     let items = quote! {
         #[automatically_derived]
         #[diagnostic::do_not_recommend]
-        impl #generics #runtime::Action for #name #arguments #bounds {
+        impl #generics #root::Action for #name #arguments #bounds {
             const ACTIONS: &'static [&'static ::core::primitive::str] = &[#(#names),*];
             fn action(&self) -> &'static ::core::primitive::str {
                 match self { #(#arms)* #fallback }
@@ -311,5 +317,5 @@ fn expand(
         }
         const _: () = { #(#writes)* };
     };
-    told(item, items, actions, broken)
+    told(item, items, actions, broken, runtime)
 }

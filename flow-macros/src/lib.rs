@@ -3,8 +3,8 @@
 //!
 //! # How `flow!` works
 //!
-//! `flow!` works in four steps: parse → resolve → lower → expand. Between the first two, rustc
-//! itself provides the contracts of the nodes: see `protocol`.
+//! `flow!` works in four steps: parse → resolve → plan → emit. Between the first two, rustc itself
+//! provides the contracts of the nodes: see `protocol`.
 
 mod action;
 mod configured;

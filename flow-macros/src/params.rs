@@ -10,7 +10,7 @@ use syn::{Data, DeriveInput, Field, Fields, Member, Meta, Path, Token};
 use crate::fragments::ungrouped;
 use crate::names::{here, path_text, plain};
 use crate::report::Report;
-use crate::runtime::{self, runtime, runtime_at, runtime_crate};
+use crate::runtime::{self, Runtime};
 
 /// The expansion of the derive.
 pub(crate) fn derive(item: TokenStream) -> TokenStream {
@@ -19,11 +19,11 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
         Err(error) => return error.into_compile_error(),
     };
     let mut report = Report::default();
-    let named = runtime::named_by(&item.attrs, "param", &mut report);
-    runtime::at(named, || expand(&item, report))
+    let runtime = runtime::of_item(&item.attrs, "param", &mut report);
+    expand(&item, &runtime, report)
 }
 
-fn expand(item: &DeriveInput, mut report: Report) -> TokenStream {
+fn expand(item: &DeriveInput, runtime: &Runtime, mut report: Report) -> TokenStream {
     let fields = match &item.data {
         Data::Struct(data) => &data.fields,
         _ => {
@@ -36,9 +36,9 @@ fn expand(item: &DeriveInput, mut report: Report) -> TokenStream {
     let fields: Vec<TokenStream> = fields
         .members()
         .zip(fields)
-        .map(|(member, field)| write(&member, field, &mut report))
+        .map(|(member, field)| write(&member, field, runtime, &mut report))
         .collect();
-    let (rt, runtime) = (runtime(), runtime_crate());
+    let (rt, runtime) = (runtime.hidden(), runtime.root());
     let name = &item.ident;
     let (generics, arguments, bounds) = item.generics.split_for_impl();
     let errors = report.into_tokens();
@@ -56,9 +56,9 @@ fn expand(item: &DeriveInput, mut report: Report) -> TokenStream {
 }
 
 /// The line that writes one field.
-fn write(member: &Member, field: &Field, report: &mut Report) -> TokenStream {
+fn write(member: &Member, field: &Field, runtime: &Runtime, report: &mut Report) -> TokenStream {
     let site = here(field.ty.span());
-    let rt = runtime_at(site);
+    let rt = runtime.hidden_at(site);
     let secret = is_secret(field, report);
     let name = match member {
         Member::Named(name) => plain(name),

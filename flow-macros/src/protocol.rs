@@ -14,8 +14,8 @@ use syn::{Path, Token, Visibility, braced, bracketed};
 
 use crate::contract::Contract;
 use crate::editor::{self, out_of_sight};
-use crate::names::{dollar, is_type_name, located, plain};
-use crate::runtime::{runtime, runtime_crate};
+use crate::names::{dollar, here, is_type_name, located, plain};
+use crate::runtime::Runtime;
 use crate::twice::{self, Extent, unique_name};
 
 /// The number of nodes that are queried in one chain.
@@ -29,6 +29,7 @@ pub(crate) struct Named<'a> {
     pub(crate) item: Option<Extent>,
     /// The code that is generated for that item alone.
     pub(crate) items: TokenStream,
+    pub(crate) runtime: &'a Runtime,
 }
 
 /// The macro that passes on the contract of a node.
@@ -48,6 +49,7 @@ pub(crate) fn named_macro(
         vis,
         item,
         items,
+        runtime,
     } = named;
     let own = unique_name(name);
     let (unique, public) = match vis {
@@ -62,12 +64,16 @@ pub(crate) fn named_macro(
     let renamed = match item {
         Some(item) if !editor::expands() => item.renamed(&unique, &name),
         _ => {
-            let name = out_of_sight(name.to_token_stream());
-            quote!(#unique as #name)
+            // Both at one place: rustc shows the import if the name is private.
+            let site = here(name.span());
+            let (mut unique, mut name) = (unique.clone(), name.clone());
+            unique.set_span(site);
+            name.set_span(site);
+            out_of_sight(quote!(#unique as #name))
         }
     };
     let contract = contract.map(|contract| quote!(contract { #contract }));
-    let (rt, d) = (runtime(), dollar());
+    let (rt, d) = (runtime.hidden(), dollar());
     quote! {
         #rt::named_macro! { #d #own #unique #contract { #arms } #public #vis use #renamed }
         #items
@@ -163,8 +169,13 @@ pub(crate) fn macro_text(text: String) -> String {
 ///
 /// For a missing macro, rustc only reports that, and names the macro that wrote the call. The calls
 /// are therefore written by a macro whose name says what to do: [`asked`].
-pub(crate) fn ask(flow: &Ident, nodes: &[Path], body: &TokenStream) -> TokenStream {
-    let runtime = runtime_crate();
+pub(crate) fn ask(
+    flow: &Ident,
+    runtime: &Runtime,
+    nodes: &[Path],
+    body: &TokenStream,
+) -> TokenStream {
+    let runtime = runtime.root();
     let ask = Ask {
         resolved: syn::parse_quote!(#runtime::flow),
         flow: flow.clone(),

@@ -1,80 +1,137 @@
 //! The only place that spells the path of the runtime, and of its hidden module.
 //!
-//! The path is `::flow_runtime`, unless the user names another one: `#[node(crate = path)]`. It is
-//! kept during one expansion, since all generated code refers to it.
-
-use std::cell::{Cell, RefCell};
+//! All generated code refers to the runtime. Whoever generates it is given a [`Runtime`], which is
+//! made once for each expansion, as soon as the setting `crate = path` is parsed.
 
 use flow_spec::Code;
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, TokenStreamExt as _, quote, quote_spanned};
+use quote::{ToTokens, TokenStreamExt as _, quote_spanned};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Path, Token};
 
 use crate::report::Report;
 
-thread_local! {
-    /// The path that the user has named.
-    static NAMED: RefCell<Option<Path>> = const { RefCell::new(None) };
-    /// True while the expansion is of items that have imported the hidden module.
-    static IMPORTED: Cell<bool> = const { Cell::new(false) };
-}
+/// The crate that generated code refers to, unless the user names another path.
+const CRATE: &str = "flow_runtime";
 
 /// The name under which items import the hidden module.
 const IMPORT: &str = "__rt";
 
-/// Forgets the path after an expansion: its tokens are invalid in the next one.
-struct Forget;
+/// The runtime of one expansion.
+#[derive(Clone)]
+pub(crate) struct Runtime {
+    root: Root,
+    /// True for the code of items that have imported the hidden module.
+    is_imported: bool,
+}
 
-impl Drop for Forget {
-    fn drop(&mut self) {
-        NAMED.set(None);
+/// The path of the runtime.
+#[derive(Clone)]
+enum Root {
+    /// `::name`
+    Crate(&'static str),
+    /// The path that the user has named.
+    Named(Path),
+}
+
+/// The usual path.
+impl Default for Runtime {
+    fn default() -> Self {
+        Runtime {
+            root: Root::Crate(CRATE),
+            is_imported: false,
+        }
     }
 }
 
-/// Expands with the runtime at this path. `None` is the usual one.
-pub(crate) fn at<T>(path: Option<Path>, expand: impl FnOnce() -> T) -> T {
-    let _forget = Forget;
-    NAMED.set(path);
-    expand()
-}
+impl Runtime {
+    /// The runtime at the path that the user has named: `crate = path`.
+    pub(crate) fn at(path: Path) -> Self {
+        Runtime {
+            root: Root::Named(path),
+            is_imported: false,
+        }
+    }
 
-/// Items that refer to the hidden module by a short name: a flow of many nodes has thousands of
-/// such paths, and each token takes time. They have to be in a separate block.
-pub(crate) fn importing(site: Span, items: impl FnOnce() -> TokenStream) -> TokenStream {
-    let rt = runtime_at(site);
-    let name = Ident::new(IMPORT, site);
-    let import = quote_spanned!(site=> use #rt as #name;);
-    let before = IMPORTED.replace(true);
-    let items = items();
-    IMPORTED.set(before);
-    quote!(#import #items)
+    /// The path, if the user has named it.
+    pub(crate) fn named(&self) -> Option<&Path> {
+        match &self.root {
+            Root::Crate(_) => None,
+            Root::Named(path) => Some(path),
+        }
+    }
+
+    /// The runtime.
+    pub(crate) fn root(&self) -> RuntimePath<'_> {
+        self.root_at(Span::call_site())
+    }
+
+    /// The runtime, for code that is shown at `site`. All tokens of an expression have to be at one
+    /// place: rustc joins several places into one that nobody wrote.
+    pub(crate) fn root_at(&self, site: Span) -> RuntimePath<'_> {
+        RuntimePath {
+            runtime: self,
+            site,
+            is_hidden: false,
+        }
+    }
+
+    /// The hidden module of the runtime that generated code refers to.
+    pub(crate) fn hidden(&self) -> RuntimePath<'_> {
+        self.hidden_at(Span::call_site())
+    }
+
+    /// The hidden module, for code that is shown at `site`.
+    pub(crate) fn hidden_at(&self, site: Span) -> RuntimePath<'_> {
+        RuntimePath {
+            runtime: self,
+            site,
+            is_hidden: true,
+        }
+    }
+
+    /// The import of the hidden module under a short name, and the runtime for the items next to
+    /// it. A flow of many nodes has thousands of such paths, and each token takes time. The items
+    /// have to be in a separate block.
+    pub(crate) fn imported(&self, site: Span) -> (TokenStream, Self) {
+        let rt = self.hidden_at(site);
+        let name = Ident::new(IMPORT, site);
+        let import = quote_spanned!(site=> use #rt as #name;);
+        let imported = Runtime {
+            is_imported: true,
+            ..self.clone()
+        };
+        (import, imported)
+    }
 }
 
 /// A path to the runtime, as tokens. They are appended one by one: appending a `TokenStream` to
 /// another takes several calls of rustc, and most of what is generated begins with this path.
-pub(crate) struct Runtime {
+#[derive(Clone, Copy)]
+pub(crate) struct RuntimePath<'a> {
+    runtime: &'a Runtime,
     site: Span,
-    /// True for the hidden module.
-    hidden: bool,
+    is_hidden: bool,
 }
 
-impl ToTokens for Runtime {
+impl ToTokens for RuntimePath<'_> {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         let site = self.site;
-        if self.hidden && IMPORTED.get() {
+        if self.is_hidden && self.runtime.is_imported {
             tokens.append(Ident::new(IMPORT, site));
             return;
         }
-        let named = NAMED.with_borrow(|path| path.as_ref().map(|path| path.to_token_stream()));
-        match named {
-            Some(path) => tokens.extend(path.into_iter().map(|mut token: TokenTree| {
-                token.set_span(token.span().located_at(site));
-                token
-            })),
-            None => segment("flow_runtime", site, tokens),
+        match &self.runtime.root {
+            Root::Crate(name) => segment(name, site, tokens),
+            Root::Named(path) => {
+                let path = path.to_token_stream().into_iter();
+                tokens.extend(path.map(|mut token: TokenTree| {
+                    token.set_span(token.span().located_at(site));
+                    token
+                }));
+            }
         }
-        if self.hidden {
+        if self.is_hidden {
             segment("__private", site, tokens);
         }
     }
@@ -84,30 +141,6 @@ impl ToTokens for Runtime {
 fn segment(name: &str, site: Span, tokens: &mut TokenStream) {
     Token![::](site).to_tokens(tokens);
     tokens.append(Ident::new(name, site));
-}
-
-/// The runtime, for code that is shown at `site`. All tokens of an expression have to be at one
-/// place: rustc joins several places into one that nobody wrote.
-pub(crate) fn runtime_crate_at(site: Span) -> Runtime {
-    Runtime {
-        site,
-        hidden: false,
-    }
-}
-
-/// The runtime.
-pub(crate) fn runtime_crate() -> Runtime {
-    runtime_crate_at(Span::call_site())
-}
-
-/// The hidden module of the runtime that generated code refers to.
-pub(crate) fn runtime() -> Runtime {
-    runtime_at(Span::call_site())
-}
-
-/// The hidden module, for code that is shown at `site`.
-pub(crate) fn runtime_at(site: Span) -> Runtime {
-    Runtime { site, hidden: true }
 }
 
 /// Parses `crate = path`.
@@ -121,8 +154,12 @@ pub(crate) fn named(input: ParseStream<'_>) -> syn::Result<Path> {
     path.map_err(|_| syn::Error::new(keyword.span, text))
 }
 
-/// The path that an attribute of an item names: `#[action(crate = path)]`.
-pub(crate) fn named_by(attributes: &[Attribute], name: &str, report: &mut Report) -> Option<Path> {
+/// The runtime for an item. An attribute may name its path: `#[action(crate = path)]`.
+pub(crate) fn of_item(attributes: &[Attribute], name: &str, report: &mut Report) -> Runtime {
+    named_by(attributes, name, report).map_or_else(Runtime::default, Runtime::at)
+}
+
+fn named_by(attributes: &[Attribute], name: &str, report: &mut Report) -> Option<Path> {
     let mut paths = attributes.iter().filter_map(|attribute| {
         let arguments = attribute.meta.require_list().ok()?.tokens.clone();
         let is_crate = |input: ParseStream<'_>| {

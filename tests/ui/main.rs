@@ -68,11 +68,14 @@ const SHOWS_HIDDEN_NAME: [(&str, &str); 6] = [
 
 /// Cases with two errors at one place all the same: rustc says first that no macro has the name, and
 /// only the second error says what to write.
-const TWO_ERRORS_AT_ONE_PLACE: [&str; 4] = [
+const TWO_ERRORS_AT_ONE_PLACE: [&str; 7] = [
     "flow/fail/human_before_what_is_no_node",
     "flow/fail/type_without_node_attribute",
     "node/fail/actions_misspelt",
     "node/fail/actions_that_do_not_exist",
+    "node/fail/actions_without_derive",
+    "node/fail/uses_actions_without_derive",
+    "node/fail/uses_actions_without_import",
 ];
 
 /// Mistakes that no program can have: their sections show JSON.

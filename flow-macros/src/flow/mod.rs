@@ -1,9 +1,9 @@
-//! `flow!`: parse → resolve → plan → expand.
+//! `flow!`: parse → resolve → plan → emit.
 //!
 //! The first half, [`define`], sees only the flow. It emits everything that does not depend on the
 //! nodes' contracts (such as the flow's types) and queries the nodes for theirs. The second half,
-//! [`resolved`], sees both: it builds the graph, has it checked, and emits the loop. A flow with
-//! mistakes has all its types and lacks only the loop, so that its users see no second error.
+//! [`wired`], sees both: it builds the graph, has it checked, plans the run, and emits it. A flow
+//! with mistakes has all its types and lacks only the run, so that its users see no second error.
 //!
 //! The half that knows the flow's own contract emits it: the optional outputs that an end writes
 //! follow from the graph. A flow with such outputs and a missing node thus has no contract, and
@@ -11,26 +11,18 @@
 
 mod declaration;
 mod defaults;
-mod document;
 mod editor;
-mod expand;
+mod emit;
 mod instances;
 mod items;
 mod mapped;
 mod parse;
 mod plan;
 pub(crate) mod printed;
-mod requirements;
 mod resolve;
-mod results;
-mod runs;
-mod state;
-mod stored;
 mod syntax;
 mod types;
-mod visit;
 
-use flow_spec::Action;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 use syn::parse::{Nothing, ParseStream, Parser as _};
@@ -43,7 +35,6 @@ use crate::editor::out_of_sight;
 use crate::fragments::ungrouped;
 use crate::protocol;
 use crate::report::Report;
-use crate::runtime::{self, runtime_crate};
 use crate::twice::once;
 
 use instances::Instances;
@@ -58,7 +49,7 @@ pub(crate) fn expand(tokens: TokenStream) -> TokenStream {
     }
 }
 
-/// The expansion of `flow! { Name(…) { … } }`.
+/// The first half: the expansion of `flow! { Name(…) { … } }`.
 pub(crate) fn define(tokens: TokenStream) -> TokenStream {
     let mut report = Report::default();
     let parsed = parse::parse(tokens, &mut report);
@@ -66,36 +57,35 @@ pub(crate) fn define(tokens: TokenStream) -> TokenStream {
         return report.into_tokens();
     };
     documentation::refuse_unknown(&flow.attributes, &mut report);
-    let runtime = runtime::named_by(&flow.attributes, "flow", &mut report);
-    runtime::at(runtime, || first_half(&flow, &parsed.tokens, report))
-}
-
-fn first_half(flow: &FlowSyntax, tokens: &TokenStream, mut report: Report) -> TokenStream {
-    if let Some(conditions) = conditions(flow) {
+    if let Some(conditions) = conditions(&flow) {
         return conditions;
     }
-    let instances = Instances::collect(flow, &mut report);
-    let items = items::expand(flow, &instances, &mut report);
-    let mentions = editor::mentions(flow);
+    let instances = Instances::collect(&flow, &mut report);
+    let items = items::expand(&flow, &instances, &mut report);
+    let mentions = editor::mentions(&flow);
     if report.is_empty() {
-        let ask = protocol::ask(&flow.name, &instances.paths(), tokens);
+        let ask = protocol::ask(
+            &flow.name,
+            &flow.runtime,
+            &instances.paths(),
+            &parsed.tokens,
+        );
         return once(&flow.name, "flow", &quote!(#mentions #items #ask));
     }
-    let (errors, stub) = (report.into_tokens(), expand::stub(flow));
+    let broken = broken(&flow, &instances);
+    let (errors, items) = (report.into_tokens(), quote!(#mentions #items #broken));
+    let items = once(&flow.name, "flow", &items);
+    quote!(#errors #items)
+}
+
+/// The other items of a flow with mistakes, which has no second half.
+fn broken(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let used = instances.paths();
     let used = used.iter().map(|path| out_of_sight(path.to_token_stream()));
     let outcome = items::outcome(flow, &[]);
-    let unread = out_of_sight(items::unread(flow, &instances));
-    let items = quote! {
-        #mentions
-        #items
-        #outcome
-        #unread
-        #stub
-        #(#used! { @nothing })*
-    };
-    let items = once(&flow.name, "flow", &items);
-    quote!(#errors #items)
+    let unread = out_of_sight(items::unread(flow, instances));
+    let stub = emit::stub(flow);
+    quote!(#outcome #unread #stub #(#used! { @nothing })*)
 }
 
 /// For a flow with `#[cfg(…)]`: the flow without it, so that it has either all of its items or
@@ -106,7 +96,7 @@ fn conditions(flow: &FlowSyntax) -> Option<TokenStream> {
         .iter()
         .partition(|attribute| attribute.path().is_ident("cfg"));
     let rest = &flow.after_attributes;
-    let runtime = runtime_crate();
+    let runtime = flow.runtime.root();
     if !conditions.is_empty() {
         return Some(quote!(#(#conditions)* #runtime::flow! { #(#others)* #rest }));
     }
@@ -133,45 +123,24 @@ pub(crate) fn resolved(tokens: TokenStream) -> TokenStream {
     }
 }
 
+/// The second half of a flow whose nodes have passed on their contracts.
 fn wired(tokens: TokenStream, contracts: &[Contract]) -> TokenStream {
     let mut report = Report::default();
-    let parsed = parse::parse(tokens, &mut report);
-    let Some(flow) = parsed.flow else {
+    let Some(flow) = parse::parse(tokens, &mut report).flow else {
         return report.into_tokens();
     };
-    let runtime = runtime::named_by(&flow.attributes, "flow", &mut report);
-    runtime::at(runtime, || second_half(&flow, contracts, report))
-}
-
-fn second_half(flow: &FlowSyntax, contracts: &[Contract], mut report: Report) -> TokenStream {
-    let instances = Instances::collect(flow, &mut report);
-    let resolved = if contracts.iter().any(|contract| contract.broken) {
-        Err(ends_of_broken(flow, &instances, contracts))
-    } else {
-        resolve::resolve(flow, &instances, contracts, &mut report)
-    };
+    let instances = Instances::collect(&flow, &mut report);
+    let resolved = resolve::resolve(&flow, &instances, contracts, &mut report);
     let errors = report.into_tokens();
     let (run, ends) = match &resolved {
-        Ok(resolved) => (
-            expand::expand(flow, &instances, resolved),
-            resolved.graph.ends(),
-        ),
-        Err(ends) => (expand::stub(flow), &ends[..]),
+        Ok(resolved) => {
+            let plan = plan::plan(&flow, &instances, resolved);
+            (emit::emit(&plan), resolved.graph.ends())
+        }
+        Err(ends) => (emit::stub(&flow), &ends[..]),
     };
-    let at_ends = items::at_ends(flow, ends);
+    let at_ends = items::at_ends(&flow, ends);
     quote!(#errors #run #at_ends)
-}
-
-/// The writes of the flow at each of its ends, if its nodes with mistakes declare their writes.
-/// Mistakes that follow from these are not reported.
-fn ends_of_broken(flow: &FlowSyntax, instances: &Instances, contracts: &[Contract]) -> Vec<Action> {
-    if contracts.iter().any(Contract::says_nothing) {
-        return Vec::new();
-    }
-    match resolve::resolve(flow, instances, contracts, &mut Report::default()) {
-        Ok(resolved) => resolved.graph.ends().to_vec(),
-        Err(ends) => ends,
-    }
 }
 
 /// The plan of a flow as text, from the input of [`resolved`].

@@ -8,10 +8,12 @@ use proc_macro2::{Span, TokenStream};
 use syn::{Attribute, Expr, Ident, LitStr, Path, Type, Visibility};
 
 use crate::names::{plain, snake_case};
+use crate::runtime::Runtime;
 use crate::settings::Settings;
 
 /// A whole `flow!`.
 pub(crate) struct FlowSyntax {
+    pub(crate) runtime: Runtime,
     pub(crate) attributes: Vec<Attribute>,
     /// Everything after the attributes, as tokens.
     pub(crate) after_attributes: TokenStream,

@@ -7,7 +7,6 @@ use syn::Path;
 use super::instances::Instance;
 use super::syntax::FlowSyntax;
 use crate::names::{here, located, plain};
-use crate::runtime::runtime_at;
 
 /// The names of the types that a flow defines, apart from its own.
 pub(crate) struct TypeNames {
@@ -46,7 +45,7 @@ pub(crate) fn aliases(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStr
     let path = instance.path()?;
     let (named, checked) = (named_type(flow, instance), alias(flow, instance, ""));
     let site = type_site(path);
-    let rt = runtime_at(site);
+    let rt = flow.runtime.hidden_at(site);
     // A flow that contains itself cannot be checked for `Sync`.
     let value = if crate::editor::expands() {
         quote!(#named)

@@ -14,7 +14,7 @@ use syn::{LitStr, Path, Token, parenthesized, token};
 use crate::contract::{About, Shown};
 use crate::names::{keyword_in, path_text};
 use crate::report::Report;
-use crate::runtime;
+use crate::runtime::{self, Runtime};
 use crate::settings::{
     self, OF_NODES, SETTINGS, Settings, comma, duration, duration_text, equals, literal,
     parentheses,
@@ -22,7 +22,6 @@ use crate::settings::{
 
 use super::outcome::Returned;
 use super::shown;
-use super::source_file::{self, Lacks};
 
 /// The settings of a node.
 #[derive(Default)]
@@ -43,7 +42,7 @@ pub(super) struct NodeAttribute {
     /// `title`, `icon`, `group` and `tags`
     shown: Shown,
     /// `crate = path`
-    pub(super) runtime: Option<Path>,
+    pub(super) runtime: Runtime,
     /// True if it has mistakes, which are reported: a flow that uses the node reports nothing more.
     pub(super) broken: bool,
     /// True if the item or a part of it is deprecated.
@@ -62,11 +61,12 @@ impl NodeAttribute {
     /// Parses the text between the parentheses. A wrong setting is reported and left out.
     pub(super) fn parse(tokens: TokenStream, report: &mut Report) -> Self {
         let mut attribute = NodeAttribute::default();
+        let mut named = None;
         let parsed = (|input: ParseStream<'_>| {
             while !input.is_empty() {
                 if input.peek(Token![crate]) {
                     let keyword = input.span();
-                    if attribute.runtime.replace(runtime::named(input)?).is_some() {
+                    if named.replace(runtime::named(input)?).is_some() {
                         let message = "`crate` is given twice";
                         report.error(Code::Name, keyword, message, "remove one of them");
                     }
@@ -82,29 +82,10 @@ impl NodeAttribute {
         })
         .parse2(tokens);
         report.ok(parsed);
-        attribute.refuse_underived_actions(report);
+        if let Some(path) = named {
+            attribute.runtime = Runtime::at(path);
+        }
         attribute
-    }
-
-    /// Reports an enum next to the node that does not derive its actions.
-    fn refuse_underived_actions(&mut self, report: &mut Report) {
-        let Some(lacks) = self.actions.as_ref().and_then(source_file::lacks) else {
-            return;
-        };
-        let Some(actions) = self.actions.take() else {
-            return;
-        };
-        let (message, help) = match lacks {
-            Lacks::Derive => (
-                format!("`{}` has no actions", path_text(&actions)),
-                "put `#[derive(Action)]` on the enum: each variant is then an action",
-            ),
-            Lacks::Import => (
-                "the derive `Action` is not imported".to_owned(),
-                "write `use flow_runtime::Action;`, or `use flow_runtime::prelude::*;` for all that flows need",
-            ),
-        };
-        report.error(Code::Malformed, actions.span(), message, help);
     }
 
     /// The node's description for the flow's JSON, with this doc comment.

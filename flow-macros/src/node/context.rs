@@ -8,7 +8,7 @@ use quote::quote_spanned;
 
 use crate::editor;
 use crate::names::here;
-use crate::runtime::{runtime_at, runtime_crate_at};
+use crate::runtime::Runtime;
 
 use super::documented::replaced;
 
@@ -24,19 +24,19 @@ pub(super) struct WithPath {
 const PHASES: [&str; 4] = ["prep", "exec", "exec_fallback", "post"];
 
 /// A function.
-pub(super) fn of_function(item: TokenStream) -> WithPath {
+pub(super) fn of_function(item: TokenStream, runtime: &Runtime) -> WithPath {
     let named = OnceCell::new();
-    let item = in_functions(item, &|_| true, &named);
-    WithPath::new(item, named)
+    let item = in_functions(item, &|_| true, &named, runtime);
+    WithPath::new(item, named, runtime)
 }
 
 /// An `impl` block. Methods that are not the node's stay as they are.
-pub(super) fn of_block(item: TokenStream) -> WithPath {
+pub(super) fn of_block(item: TokenStream, runtime: &Runtime) -> WithPath {
     let named = OnceCell::new();
     let is_phase = |name: &Ident| PHASES.iter().any(|phase| name == phase);
-    let methods = |group: &Group| Some(in_functions(group.stream(), &is_phase, &named));
+    let methods = |group: &Group| Some(in_functions(group.stream(), &is_phase, &named, runtime));
     let item = replaced(item, Delimiter::Brace, methods);
-    WithPath::new(item, named)
+    WithPath::new(item, named, runtime)
 }
 
 /// The tokens with the path in the parameters of the relevant functions.
@@ -44,6 +44,7 @@ fn in_functions(
     tokens: TokenStream,
     is_meant: &dyn Fn(&Ident) -> bool,
     named: &OnceCell<Ident>,
+    runtime: &Runtime,
 ) -> TokenStream {
     // True if `fn` was the last word, and if parameters of such a function come next.
     let (mut after_fn, mut is_next) = (false, false);
@@ -52,7 +53,7 @@ fn in_functions(
             TokenTree::Ident(word) if after_fn => is_next = is_meant(word),
             TokenTree::Group(group) if is_next && group.delimiter() == Delimiter::Parenthesis => {
                 is_next = false;
-                if let Some(stream) = with_path(group, named) {
+                if let Some(stream) = with_path(group, named, runtime) {
                     let mut changed = Group::new(Delimiter::Parenthesis, stream);
                     changed.set_span(group.span());
                     return TokenTree::Group(changed);
@@ -67,10 +68,10 @@ fn in_functions(
 }
 
 impl WithPath {
-    fn new(item: TokenStream, named: OnceCell<Ident>) -> Self {
+    fn new(item: TokenStream, named: OnceCell<Ident>, runtime: &Runtime) -> Self {
         let used = named.get().filter(|_| !editor::expands()).map(|name| {
             let site = here(name.span());
-            let rt = runtime_at(site);
+            let rt = runtime.hidden_at(site);
             // The second import is for a program without one of its own, which goes before it.
             quote_spanned! {site=>
                 const _: () = {
@@ -89,7 +90,11 @@ impl WithPath {
 
 /// The parameters with the path in place of each `Context` that is a whole type behind a `&`.
 /// `None` if there is none. The first of these names goes into `named`.
-fn with_path(parameters: &Group, named: &OnceCell<Ident>) -> Option<TokenStream> {
+fn with_path(
+    parameters: &Group,
+    named: &OnceCell<Ident>,
+    runtime: &Runtime,
+) -> Option<TokenStream> {
     let tokens: Vec<TokenTree> = parameters.stream().into_iter().collect();
     let is_mark = |at: Option<usize>, mark: char| {
         let token = at.and_then(|at| tokens.get(at));
@@ -108,7 +113,7 @@ fn with_path(parameters: &Group, named: &OnceCell<Ident>) -> Option<TokenStream>
             is_changed = true;
             named.get_or_init(|| name.clone());
             let site = here(name.span());
-            let runtime = runtime_crate_at(site);
+            let runtime = runtime.root_at(site);
             quote_spanned!(site=> #runtime::#name)
         }
         other => other.clone().into(),
@@ -125,9 +130,13 @@ mod tests {
 
     #[test]
     fn only_a_whole_type_behind_a_reference_is_the_context() {
-        let function = of_function(quote! {
-            fn read(a: &Context, b: &'a Context, c: Context, d: &own::Context, e: &Context<u8>, f: (&Context,)) {}
-        });
+        let runtime = Runtime::default();
+        let function = of_function(
+            quote! {
+                fn read(a: &Context, b: &'a Context, c: Context, d: &own::Context, e: &Context<u8>, f: (&Context,)) {}
+            },
+            &runtime,
+        );
         let expected = quote! {
             fn read(
                 a: &::flow_runtime::Context, b: &'a ::flow_runtime::Context, c: Context, d: &own::Context,
@@ -136,9 +145,12 @@ mod tests {
         };
         assert_eq!(function.item.to_string(), expected.to_string());
         assert!(function.used.to_string().contains("use Context as _"));
-        let block = of_block(quote! {
-            impl Ask { const FILL: fn(&Context) = fill; fn exec(&self, cx: &Context) {} fn fill(cx: &Context) {} }
-        });
+        let block = of_block(
+            quote! {
+                impl Ask { const FILL: fn(&Context) = fill; fn exec(&self, cx: &Context) {} fn fill(cx: &Context) {} }
+            },
+            &runtime,
+        );
         let expected = quote! {
             impl Ask {
                 const FILL: fn(&Context) = fill;
@@ -147,9 +159,12 @@ mod tests {
             }
         };
         assert_eq!(block.item.to_string(), expected.to_string());
-        let other = of_function(quote!(
-            fn read(url: &str) {}
-        ));
+        let other = of_function(
+            quote!(
+                fn read(url: &str) {}
+            ),
+            &runtime,
+        );
         assert!(other.used.is_empty());
     }
 }

@@ -9,7 +9,7 @@ use super::attribute::NodeAttribute;
 use crate::contract::{ActionPort, Contract, list};
 use crate::editor::out_of_sight;
 use crate::protocol::{Named, contract_macro, macro_path};
-use crate::runtime::{self, runtime, runtime_crate};
+use crate::runtime::Runtime;
 use crate::twice::Extent;
 
 /// The items next to a node that has mistakes, so that a flow has no second error. Its `contract`
@@ -21,8 +21,9 @@ pub(super) fn stub(
     generics: &syn::Generics,
     self_ty: &TokenStream,
     contract: Contract,
+    runtime: &Runtime,
 ) -> TokenStream {
-    let rt = runtime();
+    let rt = runtime.hidden();
     let (generics, _, bounds) = generics.split_for_impl();
     let items = out_of_sight(quote! {
         #[allow(non_local_definitions, reason = "a node may be defined in a function")]
@@ -35,6 +36,7 @@ pub(super) fn stub(
         vis,
         item,
         items,
+        runtime,
     };
     let contract = Contract {
         broken: true,
@@ -65,9 +67,10 @@ pub(super) fn contract(
                 vis,
                 item,
                 items,
+                runtime,
             } = node;
             let name = out_of_sight(name.to_token_stream());
-            let runtime = runtime_crate();
+            let runtime = runtime.root();
             // For an enum without the derive, rustc reports only a missing macro of its name. This
             // adds how to fix it.
             quote! {
@@ -137,8 +140,9 @@ pub(crate) fn with_actions(input: TokenStream) -> TokenStream {
                 vis: &vis,
                 item,
                 items,
+                runtime: &Runtime::at(runtime),
             };
-            runtime::at(Some(runtime), || contract_macro(&node, &contract))
+            contract_macro(&node, &contract)
         }
         Err(error) => error.into_compile_error(),
     }

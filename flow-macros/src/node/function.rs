@@ -13,7 +13,7 @@ use crate::editor;
 use crate::names::{here, is_type_name, plain, refuse_reserved};
 use crate::protocol::Named;
 use crate::report::Report;
-use crate::runtime::runtime;
+use crate::runtime::Runtime;
 use crate::settings::duration_tokens;
 use crate::text::{is_of_std, last_segment, type_text};
 use crate::twice::Extent;
@@ -82,7 +82,7 @@ pub(super) fn expand(
     let function: Function = match syn::parse2(item.clone()) {
         Ok(function) => function,
         // rustc has reported a mistake inside the function.
-        Err(_) if Header::of(item.clone()).is_ok() => return stub(item),
+        Err(_) if Header::of(item.clone()).is_ok() => return stub(item, &attribute.runtime),
         Err(error) => {
             let text = "`#[node]` belongs on a function, on an `impl` block with `exec`, or on a type with `human`";
             return Err(syn::Error::new(error.span(), text));
@@ -97,8 +97,8 @@ pub(super) fn expand(
     if !report.is_empty() {
         // The enum is asked for its actions only if there is no mistake.
         return match attribute.actions {
-            Some(_) => stub(item),
-            None => stub_with(item, node.contract()),
+            Some(_) => stub(item, &attribute.runtime),
+            None => stub_with(item, node.contract(), &attribute.runtime),
         };
     }
     let (name, vis) = (&function.sig.ident, &function.vis);
@@ -106,7 +106,7 @@ pub(super) fn expand(
     // Because of its name, a flow takes the node for a type, and reports that. It must not ask for
     // more.
     let as_type = is_type_name(name).then(|| {
-        let rt = runtime();
+        let rt = attribute.runtime.hidden();
         quote! {
             #[doc(hidden)]
             const _: () = {
@@ -128,6 +128,7 @@ pub(super) fn expand(
         vis,
         item: Some(extent),
         items,
+        runtime: &attribute.runtime,
     };
     let contract = contract(&named, attribute, &node.contract());
     Ok(quote!(#unit_type #contract))
@@ -152,7 +153,7 @@ impl<'a> Node<'a> {
             None => GetsTransaction::No,
         };
         let parameters = parameters(sig.inputs.iter(), gets, report);
-        let returned = Returned::new(&sig.output, sig.ident.span(), report);
+        let returned = Returned::new(&sig.output, sig.ident.span(), &attribute.runtime, report);
         returned.refuse_lifetimes_of(&sig.generics, report);
         let answer = match &attribute.poll {
             Some(_) => returned.answer(report),
@@ -298,14 +299,19 @@ impl<'a> Node<'a> {
     }
 
     /// One call, and its possible results.
-    fn attempted(&self) -> Attempted {
+    fn attempted(&self) -> Attempted<'_> {
         let name = &self.function.sig.ident;
         let arguments = self
             .parameters
             .iter()
-            .map(|parameter| argument(parameter, self.repeats()));
+            .map(|parameter| argument(parameter, self.repeats(), &self.attribute.runtime));
         let call = if self.is_blocking() {
-            blocking_call(name, &self.parameters, self.repeats())
+            blocking_call(
+                name,
+                &self.parameters,
+                self.repeats(),
+                &self.attribute.runtime,
+            )
         } else if self.single() {
             quote!(Self::__attempt(#(#arguments),*))
         } else {
@@ -322,11 +328,12 @@ impl<'a> Node<'a> {
             transaction: self.attribute.transaction.is_some(),
             error_span: self.returned.error_span,
             give_up: None,
+            runtime: &self.attribute.runtime,
         }
     }
 
     fn step(&self) -> Step<'_> {
-        let (rt, name) = (runtime(), &self.function.sig.ident);
+        let (rt, name) = (self.attribute.runtime.hidden(), &self.function.sig.ident);
         let attempted = self.attempted();
         let attempts = (self.can_fail() || self.has_context()).then(|| {
             let mutable = (self.can_fail() && !self.once()).then(|| quote!(mut));
@@ -342,7 +349,12 @@ impl<'a> Node<'a> {
         let body = match (&awaits, &self.attribute.poll) {
             // A call that only awaits needs nothing else.
             (Some(_), _) => TokenStream::new(),
-            (None, Some(poll)) => polled(poll, attempts.as_ref(), &attempted.value()),
+            (None, Some(poll)) => polled(
+                poll,
+                attempts.as_ref(),
+                &attempted.value(),
+                &self.attribute.runtime,
+            ),
             (None, None) => {
                 let value = attempted.value();
                 quote!(#attempts #value)
@@ -362,6 +374,7 @@ impl<'a> Node<'a> {
             is_type: false,
             deprecated: self.attribute.deprecated,
             settings: &self.attribute.settings,
+            runtime: &self.attribute.runtime,
             reads: reads.filter(|parameter| parameter.is_read()).collect(),
             outcome: &self.outcome,
             outcome_span: self.answer.span,
@@ -377,12 +390,12 @@ impl<'a> Node<'a> {
 }
 
 /// The items next to a function with mistakes.
-pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
-    stub_with(item, Contract::broken())
+pub(super) fn stub(item: TokenStream, runtime: &Runtime) -> syn::Result<TokenStream> {
+    stub_with(item, Contract::broken(), runtime)
 }
 
 /// The items next to a function with mistakes, as far as it is known.
-fn stub_with(item: TokenStream, contract: Contract) -> syn::Result<TokenStream> {
+fn stub_with(item: TokenStream, contract: Contract, runtime: &Runtime) -> syn::Result<TokenStream> {
     let extent = Extent::of(&item);
     let function: syn::Result<Function> = syn::parse2(item.clone());
     if function
@@ -394,7 +407,15 @@ fn stub_with(item: TokenStream, contract: Contract) -> syn::Result<TokenStream> 
     let unit_type = extent.unit_type(&vis, &name);
     let no_generics = syn::Generics::default();
     let unit = quote!(#name);
-    let stub = super::contract::stub(&name, &vis, Some(extent), &no_generics, &unit, contract);
+    let stub = super::contract::stub(
+        &name,
+        &vis,
+        Some(extent),
+        &no_generics,
+        &unit,
+        contract,
+        runtime,
+    );
     if editor::expands() {
         return Ok(stub);
     }
@@ -402,8 +423,13 @@ fn stub_with(item: TokenStream, contract: Contract) -> syn::Result<TokenStream> 
 }
 
 /// Polls until there is an answer or no time is left.
-fn polled(poll: &Poll, attempts: Option<&TokenStream>, value: &TokenStream) -> TokenStream {
-    let (rt, every) = (runtime(), duration_tokens(poll.every));
+fn polled(
+    poll: &Poll,
+    attempts: Option<&TokenStream>,
+    value: &TokenStream,
+    runtime: &Runtime,
+) -> TokenStream {
+    let (rt, every) = (runtime.hidden(), duration_tokens(poll.every));
     let timeout = match poll.timeout.map(duration_tokens) {
         Some(timeout) => quote!(::core::option::Option::Some(#timeout)),
         None => quote!(::core::option::Option::None),
@@ -421,15 +447,20 @@ fn polled(poll: &Poll, attempts: Option<&TokenStream>, value: &TokenStream) -> T
 }
 
 /// A call on the pool for blocking work. It can outlive the state, so it gets its own values.
-fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> TokenStream {
-    let rt = runtime();
+fn blocking_call(
+    name: &Ident,
+    parameters: &[Parameter],
+    repeats: bool,
+    runtime: &Runtime,
+) -> TokenStream {
+    let rt = runtime.hidden();
     let mut owned = Vec::new();
     let mut arguments = Vec::new();
     for parameter in parameters {
         let value = &local(&parameter.name);
         let site = here(parameter.ty.span());
         let (make, argument) = match parameter.kind {
-            ParameterKind::Context => (None, context(&parameter.ty, &quote!(__context))),
+            ParameterKind::Context => (None, context(&parameter.ty, &quote!(__context), runtime)),
             // Refused: a node that blocks has no transaction.
             ParameterKind::Transaction => (None, quote!(#value)),
             ParameterKind::Value(Mode::Borrow) => (
@@ -444,9 +475,10 @@ fn blocking_call(name: &Ident, parameters: &[Parameter], repeats: bool) -> Token
                 Some(quote_spanned!(site=> #value.map(#rt::OwnedForPool::owned))),
                 quote!(#rt::Option::as_deref(&#value)),
             ),
-            ParameterKind::Value(Mode::Take | Mode::MaybeTake) => {
-                (repeats.then(|| argument(parameter, true)), quote!(#value))
-            }
+            ParameterKind::Value(Mode::Take | Mode::MaybeTake) => (
+                repeats.then(|| argument(parameter, true, runtime)),
+                quote!(#value),
+            ),
         };
         owned.extend(make.map(|make| quote!(let #value = #make;)));
         arguments.push(argument);

@@ -21,7 +21,7 @@ use crate::editor::out_of_sight;
 use crate::names::{here, ident, plain, snake_case};
 use crate::protocol::{Named, named_macro};
 use crate::report::Report;
-use crate::runtime::{runtime, runtime_at, runtime_crate};
+use crate::runtime::Runtime;
 use crate::settings::GivenBy;
 use crate::twice::Extent;
 
@@ -90,19 +90,19 @@ pub(super) fn expand(
         kind: Kind::Human,
         ..Contract::broken()
     };
-    let unanswered = told(&item, &unanswered, &TokenStream::new());
-    let rt = runtime_at(here(literal.span()));
+    let unanswered = told(&item, &unanswered, &TokenStream::new(), &attribute.runtime);
+    let rt = attribute.runtime.hidden_at(here(literal.span()));
     Ok(quote_spanned!(here(literal.span())=> #rt::human! { {#sound} {#unanswered} }))
 }
 
 /// The items next to a type with mistakes.
-pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
+pub(super) fn stub(item: TokenStream, runtime: &Runtime) -> syn::Result<TokenStream> {
     let item: DeriveInput = syn::parse2(item)?;
     let contract = Contract {
         kind: Kind::Human,
         ..Contract::broken()
     };
-    Ok(told(&item, &contract, &TokenStream::new()))
+    Ok(told(&item, &contract, &TokenStream::new(), runtime))
 }
 
 /// The type itself, with `#[derive(Action)]` added to an enum that lacks it. The derive leaves the
@@ -117,10 +117,10 @@ pub(super) fn item(attribute: &NodeAttribute, item: TokenStream) -> TokenStream 
     if !derived && !is_enum {
         return item;
     }
-    let runtime = runtime_crate();
+    let runtime = attribute.runtime.root();
     let derive = (!derived).then(|| quote!(#[derive(#runtime::Action)]));
     let marker = format_ident!("{TOLD_BY_NODE}");
-    let named = attribute.runtime.as_ref();
+    let named = attribute.runtime.named();
     let named = named.map(|path| quote!(#[action(crate = #path)]));
     let with_attributes = |input: ParseStream<'_>| {
         let attributes = input.call(Attribute::parse_outer)?;
@@ -271,12 +271,17 @@ fn writes(item: &DeriveInput, attribute: &NodeAttribute, report: &Report) -> Vec
 }
 
 /// The macro that passes on the contract and, for an enum, also its actions to other nodes.
-fn told(item: &DeriveInput, contract: &Contract, items: &TokenStream) -> TokenStream {
-    let rt = runtime();
+fn told(
+    item: &DeriveInput,
+    contract: &Contract,
+    items: &TokenStream,
+    runtime: &Runtime,
+) -> TokenStream {
+    let rt = runtime.hidden();
     let arms = match &item.data {
         Data::Enum(data) => {
             let actions = crate::action::actions(data.variants.iter(), &mut Report::default());
-            crate::action::told_arm(&actions, contract.broken)
+            crate::action::told_arm(&actions, contract.broken, runtime)
         }
         _ => TokenStream::new(),
     };
@@ -295,6 +300,7 @@ fn told(item: &DeriveInput, contract: &Contract, items: &TokenStream) -> TokenSt
         vis: &item.vis,
         item: Some(Extent::of(&item.to_token_stream())),
         items,
+        runtime,
     };
     named_macro(&named, Some(contract), &arms)
 }
@@ -307,12 +313,14 @@ fn sound(
     literal: &LitStr,
     prompt: &Prompt,
 ) -> TokenStream {
-    let rt = runtime();
+    let rt = attribute.runtime.hidden();
     let name = &item.ident;
     let text = plain(name);
-    let policy = attribute
-        .settings
-        .policy(&quote!(#rt::Policy::DEFAULT), GivenBy::Node);
+    let policy = attribute.settings.policy(
+        &quote!(#rt::Policy::DEFAULT),
+        GivenBy::Node,
+        &attribute.runtime,
+    );
     let actions = match &item.data {
         Data::Enum(_) => quote!(#name),
         _ => quote!(()),
@@ -320,7 +328,7 @@ fn sound(
     let prompt = shown(name, literal, prompt);
     // Missing traits of the type are reported at the type.
     let site = here(name.span());
-    let at_type = runtime_at(site);
+    let at_type = attribute.runtime.hidden_at(site);
     let form = quote_spanned!(site=> {
         use #at_type::NoForm as _;
         #at_type::FormOf::<#name>::__FORM
@@ -337,15 +345,15 @@ fn sound(
             #prompt
         };
     };
-    let check = form_check(name);
+    let check = form_check(name, &attribute.runtime);
     let items = quote!(#items #rt::answered! { check { #check } });
-    told(item, contract, &items)
+    told(item, contract, &items, &attribute.runtime)
 }
 
 /// Reports at a type that its values cannot come from outside, because they have no JSON form.
-fn form_check(name: &Ident) -> TokenStream {
+fn form_check(name: &Ident, runtime: &Runtime) -> TokenStream {
     let (site, user) = (here(name.span()), name.span());
-    let (rt, at_user) = (runtime_at(site), runtime_at(user));
+    let (rt, at_user) = (runtime.hidden_at(site), runtime.hidden_at(user));
     let message = format!(
         "`{name}` cannot be submitted by a person: it has no form as JSON\n\
          help: derive `serde::Serialize` and `serde::Deserialize` for `{name}`"

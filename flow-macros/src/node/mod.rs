@@ -10,7 +10,6 @@ mod outcome;
 mod parameter;
 mod prompt;
 mod shown;
-mod source_file;
 mod stacked;
 mod step;
 mod steps;
@@ -23,7 +22,7 @@ use quote::quote;
 
 use crate::fragments::{ungrouped, ungrouped_item};
 use crate::report::Report;
-use crate::runtime;
+use crate::runtime::Runtime;
 
 use attribute::NodeAttribute;
 use context::WithPath;
@@ -37,9 +36,7 @@ pub(crate) fn define(settings: TokenStream, item: TokenStream) -> TokenStream {
     let mut attribute = NodeAttribute::parse(settings, &mut report);
     attribute.broken = !report.is_empty();
     attribute.deprecated = is_deprecated(&item);
-    runtime::at(attribute.runtime.clone(), || {
-        expand(&attribute, item, report)
-    })
+    expand(&attribute, item, report)
 }
 
 /// The item, its mistakes, and the items next to it. A wrong setting is left out, but all items
@@ -72,14 +69,18 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report)
     };
     let expansion = match (report.is_empty(), kind) {
         (true, _) => expansion,
-        (false, Some("impl")) => steps::stub(item.clone()).unwrap_or_default(),
-        (false, Some("enum" | "struct")) => human::stub(item.clone()).unwrap_or_default(),
-        (false, _) if expansion.is_empty() => function::stub(item.clone()).unwrap_or_default(),
+        (false, Some("impl")) => steps::stub(item.clone(), &attribute.runtime).unwrap_or_default(),
+        (false, Some("enum" | "struct")) => {
+            human::stub(item.clone(), &attribute.runtime).unwrap_or_default()
+        }
+        (false, _) if expansion.is_empty() => {
+            function::stub(item.clone(), &attribute.runtime).unwrap_or_default()
+        }
         (false, _) => expansion,
     };
     let (item, used) = match kind {
         Some("enum" | "struct") => (human::item(attribute, item), TokenStream::new()),
-        _ => item_of_rustc(item),
+        _ => item_of_rustc(item, &attribute.runtime),
     };
     let (of_settings, of_item) = (of_settings.into_tokens(), report.into_tokens());
     let errors = quote!(#of_settings #of_item);
@@ -93,7 +94,7 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report)
 }
 
 /// The item for rustc, and the additional items for that.
-fn item_of_rustc(item: TokenStream) -> (TokenStream, TokenStream) {
+fn item_of_rustc(item: TokenStream, runtime: &Runtime) -> (TokenStream, TokenStream) {
     let kind = item_kind(&item);
     if let Some("enum" | "struct") = kind {
         return (item, TokenStream::new());
@@ -101,8 +102,8 @@ fn item_of_rustc(item: TokenStream) -> (TokenStream, TokenStream) {
     let item = stacked::refuse(item, &mut Report::default());
     let constants = documented::constants(&item);
     let WithPath { item, used } = match kind {
-        Some("impl") => context::of_block(documented::of_block(item)),
-        _ => context::of_function(documented::of_function(item)),
+        Some("impl") => context::of_block(documented::of_block(item), runtime),
+        _ => context::of_function(documented::of_function(item), runtime),
     };
     (item, quote!(#used #constants))
 }
@@ -111,7 +112,7 @@ fn item_of_rustc(item: TokenStream) -> (TokenStream, TokenStream) {
 #[cfg(test)]
 pub(crate) fn item_of(settings: TokenStream, item: TokenStream) -> TokenStream {
     let attribute = NodeAttribute::parse(ungrouped(settings), &mut Report::default());
-    runtime::at(attribute.runtime, || item_of_rustc(ungrouped_item(item)).0)
+    item_of_rustc(ungrouped_item(item), &attribute.runtime).0
 }
 
 /// Returns true if an attribute of the item, or of a part of it, marks it as deprecated.

@@ -8,7 +8,7 @@ use syn::{GenericArgument, Generics, Lifetime, Path, PathArguments, ReturnType, 
 
 use crate::contract::WritePort;
 use crate::report::Report;
-use crate::runtime::runtime;
+use crate::runtime::Runtime;
 
 use super::attribute::NodeAttribute;
 use crate::text::{Owned, is_of_std, last_segment, lifetimes, option_of, owned, type_text};
@@ -41,7 +41,12 @@ pub(super) struct Outcome {
 }
 
 impl Returned {
-    pub(super) fn new(output: &ReturnType, fallback_span: Span, report: &mut Report) -> Self {
+    pub(super) fn new(
+        output: &ReturnType,
+        fallback_span: Span,
+        runtime: &Runtime,
+        report: &mut Report,
+    ) -> Self {
         let ReturnType::Type(_, ty) = output else {
             let unit: Type = syn::parse_quote!(());
             return Returned {
@@ -69,7 +74,7 @@ impl Returned {
         if let Some(ty) = &value_type {
             refuse_unowned(ty, report);
         }
-        let rt = runtime();
+        let rt = runtime.hidden();
         let value = match &value_type {
             Some(value) => value.to_token_stream(),
             None => quote!(<#ty as #rt::Fallible>::Ok),

@@ -8,7 +8,7 @@ use syn::{Generics, ImplGenerics, Type, WhereClause};
 
 use crate::contract::Mode;
 use crate::names::here;
-use crate::runtime::{runtime, runtime_at};
+use crate::runtime::Runtime;
 use crate::settings::{GivenBy, Settings, decides};
 use crate::text::{is_plain, last_segment};
 
@@ -34,6 +34,7 @@ pub(super) struct Step<'a> {
     /// True if it calls something deprecated.
     pub(super) deprecated: bool,
     pub(super) settings: &'a Settings,
+    pub(super) runtime: &'a Runtime,
     pub(super) reads: Vec<&'a Parameter>,
     pub(super) outcome: &'a Outcome,
     pub(super) outcome_span: Span,
@@ -56,7 +57,7 @@ pub(super) struct Step<'a> {
 impl Step<'_> {
     /// The trait implementations and `__step`.
     pub(super) fn expand(&self) -> TokenStream {
-        let rt = runtime();
+        let rt = self.runtime.hidden();
         let Step { self_ty, .. } = self;
         let no_generics = Generics::default();
         let generics = self.generics.unwrap_or(&no_generics);
@@ -132,7 +133,7 @@ impl Step<'_> {
             return quote!(Self);
         }
         let site = here(self.name.span());
-        let rt = runtime_at(site);
+        let rt = self.runtime.hidden_at(site);
         quote_spanned!(site=> <#self_ty as #rt::Checked<{ <#self_ty as #rt::SharedByRuns>::CHECK }>>::Type)
     }
 
@@ -141,9 +142,9 @@ impl Step<'_> {
         if self.settings.retry.is_none() && self.settings.timeout.is_none() {
             return None;
         }
-        let rt = runtime();
+        let rt = self.runtime.hidden();
         let usual = quote!(#rt::Policy::DEFAULT);
-        let policy = self.settings.policy(&usual, GivenBy::Node);
+        let policy = self.settings.policy(&usual, GivenBy::Node, self.runtime);
         Some(quote!(const POLICY: &'static #rt::Policy = &#policy;))
     }
 
@@ -165,7 +166,7 @@ impl Step<'_> {
     }
 
     fn function_without_attributes(&self) -> TokenStream {
-        let rt = runtime();
+        let rt = self.runtime.hidden();
         let (ty, body) = (&self.outcome.ty, &self.body);
         let site = here(self.name.span());
         let step = Ident::new("__step", site);
@@ -177,7 +178,7 @@ impl Step<'_> {
         // A step that only awaits needs no state of its own.
         if let Some(awaits) = &self.awaits {
             let future = self.future(&quote!(#ty));
-            let at_name = runtime_at(site);
+            let at_name = self.runtime.hidden_at(site);
             let sent = self.sent(awaits);
             let awaited = quote_spanned!(site=> { #at_name::infallible::<#ty, _>(#sent) });
             let node_future = quote_spanned!(site=> #at_name::NodeFuture<#future>);
@@ -212,7 +213,7 @@ impl Step<'_> {
             return future.clone();
         }
         let site = here(self.name.span());
-        let rt = runtime_at(site);
+        let rt = self.runtime.hidden_at(site);
         let reads = self.reads.iter().filter_map(|read| {
             let ty = read.sized_type().filter(|ty| !is_plain(ty))?;
             Some(if read.takes() { ty } else { quote!(&'_ #ty) })
@@ -247,7 +248,7 @@ impl Step<'_> {
         if self.is_generic() {
             return Vec::new();
         }
-        let rt = runtime();
+        let rt = self.runtime.hidden();
         let named = self.errors.iter().filter(|error| is_known(error));
         let types = named.map(|error| quote!(#rt::error_type! { #error }));
         types.collect()
@@ -255,7 +256,7 @@ impl Step<'_> {
 
     /// The attempt as a separate function, and `__once`, which makes it without a visit.
     fn first_attempt(&self, attempt: &TokenStream) -> TokenStream {
-        let rt = runtime();
+        let rt = self.runtime.hidden();
         let ty = &self.outcome.ty;
         let (lifetimes, bounds) = self.lifetimes();
         let receiver = self.receiver();
@@ -266,11 +267,11 @@ impl Step<'_> {
             here(self.name.span()),
             quote!(__scope, Self::__attempt(#(#arguments),*)),
         );
-        let at_name = runtime_at(site);
+        let at_name = self.runtime.hidden_at(site);
         let once = self.sent(&quote_spanned!(site=> #at_name::once(#arguments)));
         // rustc reports a wrong error type at both places, as one error if they are the same.
         let at_error = here(self.error_span);
-        let into_failure = into_failure(self.error_span);
+        let into_failure = into_failure(self.error_span, self.runtime);
         // For a function without a pointer to it, rustc would report the error once more.
         let error = Ident::new("__error", self.error_span);
         let into_failure = quote_spanned!(at_error=> |#error| #into_failure(#error));
@@ -309,7 +310,7 @@ impl Step<'_> {
     /// The value, as a parameter. It is not `self`, whose type is the user's definition even if it
     /// does not fit.
     fn receiver(&self) -> Option<TokenStream> {
-        let rt = runtime();
+        let rt = self.runtime.hidden();
         self.is_type
             .then(|| quote!(__node: &<Self as #rt::Node>::Held,))
     }
@@ -324,7 +325,7 @@ impl Step<'_> {
 }
 
 /// A part of a node that may be retried.
-pub(super) struct Attempted {
+pub(super) struct Attempted<'a> {
     /// The call, without `.await`.
     pub(super) call: TokenStream,
     pub(super) is_async: bool,
@@ -343,9 +344,10 @@ pub(super) struct Attempted {
     pub(super) error_span: Span,
     /// The value after the last attempt has failed with `__error`. `None` if the node then fails.
     pub(super) give_up: Option<TokenStream>,
+    pub(super) runtime: &'a Runtime,
 }
 
-impl Attempted {
+impl Attempted<'_> {
     /// The call, if it only has to be awaited.
     pub(super) fn awaited_only(&self) -> Option<TokenStream> {
         let only = self.is_async && !self.can_fail && !self.context;
@@ -354,7 +356,7 @@ impl Attempted {
 
     /// An expression of its value. `__attempts` is in scope if it can fail or asks for the context.
     pub(super) fn value(&self) -> TokenStream {
-        let rt = runtime();
+        let rt = self.runtime.hidden();
         let Attempted { call, .. } = self;
         let fail = quote!(return ::core::result::Result::Err(::core::convert::From::from(__error)));
         let context = self
@@ -374,16 +376,16 @@ impl Attempted {
             quote!(::core::result::Result::<_, ::core::convert::Infallible>::Ok(#awaited))
         };
         let work = match (self.transaction, self.fallible, self.is_async) {
-            (true, _, _) => transaction::attempt(&result),
+            (true, _, _) => transaction::attempt(&result, self.runtime),
             (false, true, true) => call.clone(),
             (false, _, _) => quote!(async { #result }),
         };
         let site = here(self.error_span);
-        let into_failure = into_failure(self.error_span);
+        let into_failure = into_failure(self.error_span, self.runtime);
         let (into_failure, decides) = if self.transaction {
             (
-                transaction::into_failure(&into_failure),
-                transaction::decides(),
+                transaction::into_failure(&into_failure, self.runtime),
+                transaction::decides(self.runtime),
             )
         } else {
             (into_failure, quote_spanned!(site=> Self::__DECIDES))
@@ -445,18 +447,18 @@ fn is_known(ty: &TokenStream) -> bool {
 
 /// The function that converts an error to one of a node. If that is impossible, rustc reports it at
 /// the error's type, as it does for the user's code.
-fn into_failure(user: Span) -> TokenStream {
-    let rt = runtime_at(user);
+fn into_failure(user: Span, runtime: &Runtime) -> TokenStream {
+    let rt = runtime.hidden_at(user);
     quote_spanned!(user=> #rt::IntoFailure::into_failure)
 }
 
 /// The argument for a parameter: the value with the same name, cloned if another attempt may
 /// follow.
-pub(super) fn argument(parameter: &Parameter, cloned: bool) -> TokenStream {
-    let rt = runtime();
+pub(super) fn argument(parameter: &Parameter, cloned: bool, runtime: &Runtime) -> TokenStream {
+    let rt = runtime.hidden();
     let name = local(&parameter.name);
     match parameter.kind {
-        ParameterKind::Context => context(&parameter.ty, &quote!(&__context)),
+        ParameterKind::Context => context(&parameter.ty, &quote!(&__context), runtime),
         ParameterKind::Transaction => quote!(#rt::Begun::get(&mut __transaction)),
         ParameterKind::Value(Mode::Take | Mode::MaybeTake) if cloned => {
             let span = here(syn::spanned::Spanned::span(&parameter.ty));
@@ -468,12 +470,12 @@ pub(super) fn argument(parameter: &Parameter, cloned: bool) -> TokenStream {
 
 /// The argument for a parameter of the type `&Context`. If that is another type of the name, rustc
 /// reports it there.
-pub(super) fn context(ty: &Type, context: &TokenStream) -> TokenStream {
+pub(super) fn context(ty: &Type, context: &TokenStream, runtime: &Runtime) -> TokenStream {
     let name = match ty {
         Type::Reference(reference) => last_segment(&reference.elem),
         _ => None,
     };
     let user = name.map_or_else(|| ty.span(), Ident::span);
-    let rt = runtime_at(user);
+    let rt = runtime.hidden_at(user);
     quote_spanned!(user=> #rt::RunContext::of(#context))
 }

@@ -5,7 +5,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
 use crate::report::Report;
-use crate::runtime::runtime;
+use crate::runtime::Runtime;
 
 /// Reports a function or an `exec` that cannot run in a transaction, or gets none.
 pub(super) fn refuse(name: &Ident, span: Span, is_async: bool, has_it: bool, report: &mut Report) {
@@ -29,8 +29,8 @@ pub(super) fn refuse_poll(name: &Ident, poll: Span, report: &mut Report) {
 }
 
 /// The future of an attempt: it begins a transaction, awaits `result`, and ends it.
-pub(super) fn attempt(result: &TokenStream) -> TokenStream {
-    let rt = runtime();
+pub(super) fn attempt(result: &TokenStream, runtime: &Runtime) -> TokenStream {
+    let rt = runtime.hidden();
     quote!(async {
         let mut __transaction = #rt::Visit::begin(&__visited).await?;
         let __result = #result;
@@ -39,8 +39,8 @@ pub(super) fn attempt(result: &TokenStream) -> TokenStream {
 }
 
 /// The function that converts its error to a failure, given the one for errors of the node.
-pub(super) fn into_failure(into_failure: &TokenStream) -> TokenStream {
-    let rt = runtime();
+pub(super) fn into_failure(into_failure: &TokenStream, runtime: &Runtime) -> TokenStream {
+    let rt = runtime.hidden();
     quote!(|__error| match __error {
         #rt::InTransaction::Node(__error) => #into_failure(__error),
         #rt::InTransaction::Database(__failure) => __failure,
@@ -48,8 +48,8 @@ pub(super) fn into_failure(into_failure: &TokenStream) -> TokenStream {
 }
 
 /// The function that decides if another attempt follows: if the database failed, one does.
-pub(super) fn decides() -> TokenStream {
-    let rt = runtime();
+pub(super) fn decides(runtime: &Runtime) -> TokenStream {
+    let rt = runtime.hidden();
     quote!(|__error| match __error {
         #rt::InTransaction::Node(__error) => Self::__DECIDES(__error),
         #rt::InTransaction::Database(_) => true,

@@ -7,7 +7,6 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned as _;
 
 use crate::names::here;
-use crate::runtime::{runtime, runtime_at};
 use crate::text::{is_compared, is_plain, item_of_slice, lifetimes};
 
 use super::step::Step;
@@ -18,7 +17,7 @@ impl Step<'_> {
         if self.is_generic() {
             return Vec::new();
         }
-        let (rt, self_ty) = (runtime(), &self.self_ty);
+        let (rt, self_ty) = (self.runtime.hidden(), &self.self_ty);
         let reads = self.reads.iter();
         let ports = reads.filter_map(|read| Some((read.port()?, read.sized_type())));
         let compared = ports.enumerate().filter_map(|(index, (port, ty))| {
@@ -45,7 +44,7 @@ impl Step<'_> {
                 return None;
             }
             let site = here(ty.span());
-            let rt = runtime_at(site);
+            let rt = self.runtime.hidden_at(site);
             let is_sent = quote_spanned! {site=> {
                 use #rt::ReadsOthers as _;
                 #rt::Reads::<#ty>::__IS_SENT
@@ -65,7 +64,7 @@ impl Step<'_> {
         if self.is_generic() {
             return quote_spanned!(site=> type Outcome = #ty;);
         }
-        let rt = runtime_at(site);
+        let rt = self.runtime.hidden_at(site);
         let written = self.outcome.types.iter();
         let actions = self.actions.map(|actions| quote!(#actions));
         let checked = written.chain(&actions).filter(|ty| !is_plain(ty));
@@ -85,7 +84,7 @@ impl Step<'_> {
     /// A return type counts as a `Result` if its name is `Result`. A `Result` behind another name
     /// would be a value like any other and its error would be lost, so it is refused.
     fn alias_check(&self) -> Option<TokenStream> {
-        let (rt, ty) = (runtime(), self.outcome.alias.as_ref()?);
+        let (rt, ty) = (self.runtime.hidden(), self.outcome.alias.as_ref()?);
         if self
             .generics
             .is_some_and(|generics| !generics.params.is_empty())

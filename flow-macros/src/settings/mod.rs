@@ -14,7 +14,7 @@ use syn::{Path, parenthesized};
 
 use crate::editor;
 use crate::report::Report;
-use crate::runtime::runtime;
+use crate::runtime::Runtime;
 
 use retry::{Retry, retry};
 use values::count;
@@ -162,10 +162,15 @@ impl Settings {
     }
 
     /// The policy that results from `base` with these settings.
-    pub(crate) fn policy(&self, base: &TokenStream, given_by: GivenBy) -> TokenStream {
-        let (rt, mut policy) = (runtime(), base.clone());
+    pub(crate) fn policy(
+        &self,
+        base: &TokenStream,
+        given_by: GivenBy,
+        runtime: &Runtime,
+    ) -> TokenStream {
+        let (rt, mut policy) = (runtime.hidden(), base.clone());
         if let Some((_, retry)) = &self.retry {
-            let retry = retry.tokens(given_by);
+            let retry = retry.tokens(given_by, runtime);
             policy = quote!(#rt::Policy::with_retry(#policy, #retry));
         }
         if let Some((_, timeout)) = self.timeout {

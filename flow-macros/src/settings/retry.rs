@@ -14,7 +14,7 @@ use syn::{ExprPath, Lit, Path, Token, parenthesized};
 
 use crate::names::{here, path_text};
 use crate::report::Report;
-use crate::runtime::{runtime, runtime_crate_at};
+use crate::runtime::Runtime;
 
 use super::values::{comma, count, duration, equals, literal, number, parentheses};
 use super::{GivenBy, duration_text, duration_tokens};
@@ -110,8 +110,8 @@ impl Retry {
     }
 
     /// The expression of the retry.
-    pub(super) fn tokens(&self, given_by: GivenBy) -> TokenStream {
-        let rt = runtime();
+    pub(super) fn tokens(&self, given_by: GivenBy, runtime: &Runtime) -> TokenStream {
+        let rt = runtime.hidden();
         let Retry {
             attempts,
             wait,
@@ -125,7 +125,7 @@ impl Retry {
                 GivenBy::Node => quote!(OfNode),
                 GivenBy::Flow => {
                     let site = here(path.span());
-                    let runtime = runtime_crate_at(site);
+                    let runtime = runtime.root_at(site);
                     let error = quote_spanned!(site=> #runtime::bounds::GetsNodeError::of(__error));
                     let decides = decides(path, &error);
                     quote!(OfFlow(#decides))

@@ -3,6 +3,7 @@
 
 mod failures;
 mod generated;
+mod items;
 mod once;
 mod printed;
 mod transaction;
@@ -229,9 +230,12 @@ pub use crate::question::{Form, FormOf, NoForm};
 pub use crate::stored::{StoredFlow, StoredOutput, StoredState, first_segment};
 pub use crate::{
     __asks_people as asks_people, __awaits as awaits, __error_type as error_type,
-    __export_flow as export, __flow_stored as stored, __flow_values as values,
-    __human_node as human, __named_macro as named_macro,
-    __opens_transactions as opens_transactions,
+    __export_flow as export, __flow_after_node as after_node, __flow_builder as builder,
+    __flow_debug as debug, __flow_drive as drive, __flow_field as field, __flow_inside as inside,
+    __flow_itself as itself, __flow_names as names, __flow_outcome as outcome,
+    __flow_requirements as requirements, __flow_resume as resume, __flow_runs as runs,
+    __flow_state as state, __flow_stored as stored, __flow_values as values, __human_node as human,
+    __named_macro as named_macro, __opens_transactions as opens_transactions,
 };
 #[cfg(feature = "stored")]
 pub use serde_json::Value;

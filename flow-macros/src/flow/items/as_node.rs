@@ -13,7 +13,7 @@ use crate::documentation::documentation;
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::names::here;
 use crate::protocol::{Named, contract_macro};
-use crate::runtime::runtime;
+use crate::runtime::Runtime;
 use crate::text::{is_compared, is_plain, type_text};
 
 use super::enums::{End, Fields, ends};
@@ -22,8 +22,8 @@ use crate::flow::types::TypeNames;
 
 /// The items with which an outer flow uses a run of this one: to collect it, to read its writes, or
 /// to compare the types of its inputs.
-pub(super) fn seen_around(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
-    let rt = runtime();
+pub(super) fn seen_around(flow: &FlowSyntax, names: &TypeNames, runtime: &Runtime) -> TokenStream {
+    let rt = runtime.hidden();
     let name = &flow.name;
     let writes = outputs(flow)
         .enumerate()
@@ -38,14 +38,14 @@ pub(super) fn seen_around(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
     let reads = reads.map(|(index, Parameter { ty, .. })| {
         quote!(impl #rt::ReadsAt<#index> for #name { type Type = #ty; })
     });
-    let collected = collected(flow, names);
+    let collected = collected(flow, names, runtime);
     quote!(#collected #(#writes)* #(#reads)*)
 }
 
 /// The result that a loop over items keeps for each run of this flow: its only output, or all
 /// outputs.
-fn collected(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
-    let rt = runtime();
+fn collected(flow: &FlowSyntax, names: &TypeNames, runtime: &Runtime) -> TokenStream {
+    let rt = runtime.hidden();
     let (name, output) = (&flow.name, &names.output);
     let outputs: Vec<&Parameter> = outputs(flow).collect();
     let (item, value) = match (&outputs[..], ends(flow).len()) {
@@ -148,6 +148,7 @@ fn contract_with(flow: &FlowSyntax, written: &[Action], broken: bool) -> TokenSt
         vis: &flow.vis,
         item: None,
         items: TokenStream::new(),
+        runtime: &flow.runtime,
     };
     contract_macro(&named, &contract)
 }

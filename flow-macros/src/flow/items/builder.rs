@@ -11,7 +11,7 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::{Index, Visibility};
 
 use crate::names::{here, ident, plain};
-use crate::runtime::{runtime, runtime_at};
+use crate::runtime::Runtime;
 
 /// The maximum number of parts of a tuple.
 const PARTS: usize = 8;
@@ -25,6 +25,7 @@ pub(super) struct Built<'a> {
     pub(super) fields: Vec<Field<'a>>,
     /// The fields that cannot be set, each with its value.
     pub(super) others: Vec<TokenStream>,
+    pub(super) runtime: &'a Runtime,
 }
 
 /// A field that the builder sets.
@@ -207,35 +208,17 @@ impl Builder<'_> {
         let Builder { built, name, .. } = self;
         let Built { vis, doc, .. } = built;
         let (its_type, site) = (built.name, here(built.name.span()));
-        let (rt, text) = (runtime_at(site), plain(name));
+        let (rt, text) = (built.runtime.hidden_at(site), plain(name));
         let nothing = self.all.of_fields(&|_| quote!(()));
         let definitions = built.fields.iter().map(|field| self.definition(field));
         let fields: Vec<usize> = (0..built.fields.len()).collect();
         let setters = fields.chunks(PARTS).map(|fields| self.setters(fields));
         let build = self.build();
         quote_spanned! {site=>
-            #[doc = #doc]
-            #[must_use]
-            #[derive(::core::clone::Clone)]
-            #vis struct #name<Set = #nothing> { __set: Set }
-            impl<__Set> ::core::fmt::Debug for #name<__Set> {
-                fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                    #rt::printed_without_fields(__f, #text)
-                }
+            #rt::builder! {
+                #doc { #vis struct #name<Set = #nothing> { __set: Set } } #name #text for #its_type #nothing
+                { #(#definitions)* #(#setters)* #build }
             }
-            impl #its_type {
-                #[doc = #doc]
-                pub fn builder() -> #name {
-                    #name { __set: #nothing }
-                }
-            }
-            const _: () = {
-                // Used, so that no lint reports an unused builder for a flow that nothing calls.
-                const _: fn() -> #name = #its_type::builder;
-                #(#definitions)*
-                #(#setters)*
-                #build
-            };
         }
     }
 
@@ -370,7 +353,7 @@ impl Builder<'_> {
 
     /// The traits of a field.
     fn definition(&self, field: &Field<'_>) -> TokenStream {
-        let (rt, built) = (runtime(), plain(self.built.name));
+        let (rt, built) = (self.built.runtime.hidden(), plain(self.built.name));
         let Field {
             name, ty, unset, ..
         } = field;
@@ -388,32 +371,13 @@ impl Builder<'_> {
                 Some((bound, quote!(<#ty as #rt::HasDefault<'__a>>::value())))
             }
         };
-        let default = default.map(|(bound, value)| {
-            quote! {
-                #[diagnostic::do_not_recommend]
-                impl #lifetime #is_set #lifetime for () #bound {
-                    fn completed(self) -> #ty { #value }
-                }
-            }
-        });
+        let default = default.map(|(bound, value)| quote!({ #bound } { #value }));
         let twice = format!("`{}` of `{built}` is set twice", plain(name));
         let remove = format!("remove one `.{name}(…)`");
         quote! {
-            #[doc(hidden)]
-            #[diagnostic::on_unimplemented(message = #message, label = #label, note = #note)]
-            pub trait #is_set #lifetime {
-                fn completed(self) -> #ty;
+            #rt::field! {
+                #is_set {#lifetime} {#ty} #message #label #note #default; #is_not_set #twice #remove
             }
-            #[diagnostic::do_not_recommend]
-            impl #lifetime #is_set #lifetime for (#ty,) {
-                fn completed(self) -> #ty { self.0 }
-            }
-            #default
-            #[doc(hidden)]
-            #[diagnostic::on_unimplemented(message = #twice, label = "is set already", note = #remove)]
-            pub trait #is_not_set {}
-            #[diagnostic::do_not_recommend]
-            impl #is_not_set for () {}
         }
     }
 }

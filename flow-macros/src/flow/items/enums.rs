@@ -171,33 +171,10 @@ fn name_enum(
     let enumeration = quote_spanned! {here(flow.name.span())=>
         #vis enum #name { #(#[doc = #docs] #idents),* }
     };
+    let rt = flow.runtime.hidden();
     quote! {
-        #[doc = #documentation]
-        #[derive(
-            ::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::cmp::PartialEq, ::core::cmp::Eq,
-            ::core::hash::Hash, ::core::cmp::PartialOrd, ::core::cmp::Ord
-        )]
-        #derives
-        #[allow(clippy::enum_variant_names, reason = "named as the flow says")]
-        #allow
-        #any
-        #enumeration
-        impl #name {
-            /// All of them, in the order written.
-            pub const ALL: &'static [Self] = Self::__ALL;
-            // Under names that no variant has.
-            #[doc(hidden)]
-            pub const __ALL: &'static [Self] = &[#(Self::#idents),*];
-            const __NAMES: &'static [&'static ::core::primitive::str] = &[#(#texts),*];
-            /// The name, as the flow spells it.
-            pub const fn as_str(self) -> &'static ::core::primitive::str {
-                Self::__NAMES[self as ::core::primitive::usize]
-            }
-        }
-        impl ::core::fmt::Display for #name {
-            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                __f.pad(Self::as_str(*self))
-            }
+        #rt::names! {
+            #name { #[doc = #documentation] #derives #allow #any #enumeration } { #(#idents #texts,)* }
         }
     }
 }

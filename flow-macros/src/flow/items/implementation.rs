@@ -13,7 +13,7 @@ use crate::flow::defaults;
 use crate::flow::instances::Instances;
 use crate::flow::syntax::{EdgeSyntax, FlowSyntax, Parameter, StepSyntax};
 use crate::names::here;
-use crate::runtime::{importing, runtime, runtime_at};
+use crate::runtime::Runtime;
 use crate::text::is_plain;
 
 use super::enums::{ends, node_variant};
@@ -29,53 +29,35 @@ pub(super) fn implementation(
     instances: &Instances,
     names: &TypeNames,
 ) -> TokenStream {
-    let items = importing(Span::call_site(), || items(flow, instances, names));
-    quote!(const _: () = { #items };)
+    let (import, runtime) = flow.runtime.imported(Span::call_site());
+    let items = items(flow, instances, names, &runtime);
+    quote!(const _: () = { #import #items };)
 }
 
-fn items(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> TokenStream {
-    let rt = runtime();
+fn items(
+    flow: &FlowSyntax,
+    instances: &Instances,
+    names: &TypeNames,
+    runtime: &Runtime,
+) -> TokenStream {
+    let rt = runtime.hidden();
     let name = &flow.name;
     let TypeNames {
         output, node, end, ..
     } = names;
     let text = name.to_string();
     let namespace = flow.namespace();
-    let routes = routes(flow, instances, names);
-    let as_node = nesting::node(flow, instances);
-    let seen_around = as_node::seen_around(flow, names);
+    let routes = routes(flow, instances, names, runtime);
+    let as_node = nesting::node(flow, instances, runtime);
+    let seen_around = as_node::seen_around(flow, names, runtime);
     let input_function = input_function(flow, names);
-    let checked_input = checked_input(flow, instances, names);
+    let checked_input = checked_input(flow, instances, names, runtime);
     quote! {
-            // For a flow with mistakes, which has no methods of its own that come first.
-            use #rt::Unresolved as _;
-            impl #rt::Flow for #name {
-                type Input = #checked_input;
-                type Output = #output;
-                type Node = #node;
-                type End = #end;
-                const NAME: &'static ::core::primitive::str = #text;
-                const NAMESPACE: &'static ::core::primitive::str = #namespace;
-                const __SPEC: &'static [::core::primitive::u8] = #rt::spec!(#name, #namespace);
-                const ROUTES: &'static [#rt::Route<#node, #end>] = &[#(#routes),*];
-                #[inline]
-                fn __run(&self, __input: Self::Input) -> #rt::Running<'_, #output> {
-                    ::std::boxed::Box::pin(self.__run_direct(__input))
-                }
-                #[inline]
-                fn __run_with(&self, __input: Self::Input, __settings: #rt::RunSettings) -> #rt::Running<'_, #output> {
-                    ::std::boxed::Box::pin(self.__run_observed(__input, __settings))
-                }
-            }
-            #[diagnostic::do_not_recommend]
-            impl<'__a> #rt::Unasked<'__a> for #name where #rt::AsksPeople<{ #name::__ASKS_PEOPLE }>: #rt::Unasked<'__a> {}
-            #[diagnostic::do_not_recommend]
-            impl<'__a> #rt::Untransacted<'__a> for #name where #rt::OpensTransactions<{ #name::__OPENS_TRANSACTIONS }>: #rt::Untransacted<'__a> {}
-            impl #rt::Described for #name {
-                const INFO: &'static #rt::FlowInfo = &#rt::FlowInfo::of_static(#namespace, #node::__NAMES);
+            #rt::itself! {
+                { impl #rt::Flow for #name } #name #text #namespace {#checked_input} #output #node #end
+                [#(#routes),*]
             }
             #as_node
-            #rt::export!(#name);
             #seen_around
             #input_function
     }
@@ -88,13 +70,14 @@ fn checked_input(
     flow: &FlowSyntax,
     instances: &Instances,
     TypeNames { input, .. }: &TypeNames,
+    runtime: &Runtime,
 ) -> TokenStream {
-    let rt = runtime();
+    let rt = runtime.hidden();
     let types = unique(&flow.inputs).map(|Parameter { ty, .. }| ty);
     let types = types.filter(|ty| !is_plain(&ty.to_token_stream()));
     let checks = types.map(|ty| {
         let site = here(ty.span());
-        let rt = runtime_at(site);
+        let rt = runtime.hidden_at(site);
         quote_spanned!(site=> <#ty as #rt::GoesBetweenThreads>::CHECK)
     });
     let nodes = nesting::checked(flow, instances);
@@ -138,8 +121,13 @@ fn input_function(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
 }
 
 /// The lines of the routing table.
-fn routes(flow: &FlowSyntax, instances: &Instances, names: &TypeNames) -> Vec<TokenStream> {
-    let rt = runtime();
+fn routes(
+    flow: &FlowSyntax,
+    instances: &Instances,
+    names: &TypeNames,
+    runtime: &Runtime,
+) -> Vec<TokenStream> {
+    let rt = runtime.hidden();
     let TypeNames { node, end, .. } = names;
     let ends = ends(flow);
     let variants = ends.iter().map(|end| (&*end.label, &end.variant));

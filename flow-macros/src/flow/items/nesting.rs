@@ -10,44 +10,29 @@ use crate::flow::instances::Instances;
 use crate::flow::syntax::FlowSyntax;
 use crate::flow::types::{inner_flows, named_type};
 use crate::names::plain;
-use crate::runtime::{runtime, runtime_at};
+use crate::runtime::Runtime;
 
 /// `impl Node`, which names the flows inside the flow.
-pub(super) fn node(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
-    let rt = runtime();
+pub(super) fn node(flow: &FlowSyntax, instances: &Instances, runtime: &Runtime) -> TokenStream {
+    let rt = runtime.hidden();
     let (name, valued) = (&flow.name, valued(flow, instances));
     if valued.is_empty() {
-        return quote! {
-            #[diagnostic::do_not_recommend]
-            impl #rt::Node for #name { type Held = Self; type Inside = #rt::NothingInside; }
-        };
+        return quote!(#rt::inside! { #name });
     }
     let (text, place) = (plain(name), place_number(name));
     let inner = valued.iter().map(|node| {
         let site = node.span();
-        let rt = runtime_at(site);
+        let rt = runtime.hidden_at(site);
         quote_spanned!(site=> <<#node as #rt::Node>::Inside as #rt::Inside>::VALUE.__nesting())
     });
     quote! {
-        #[diagnostic::do_not_recommend]
-        impl #rt::Node for #name { type Held = Self; type Inside = __Inside; }
-        pub struct __Inside;
-        impl #rt::Inside for __Inside { const VALUE: Self = __Inside; }
-        impl __Inside {
-            #[inline]
-            pub const fn __nesting(&self) -> &'static #rt::Nesting {
-                static __NESTING: #rt::Nesting = #rt::Nesting {
-                    name: #text, module: ::core::module_path!(), place: #place, inner: &[#(#inner),*],
-                };
-                &__NESTING
-            }
-        }
+        #rt::inside! { #name name: #text, place: #place, inner: [#(#inner),*] }
     }
 }
 
 /// The constant that [`inner_flows`] names.
 pub(super) fn check(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
-    let rt = runtime();
+    let rt = flow.runtime.hidden();
     let (name, valued) = (&flow.name, valued(flow, instances));
     if valued.is_empty() {
         return TokenStream::new();

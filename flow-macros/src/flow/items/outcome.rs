@@ -8,7 +8,7 @@ use crate::editor::out_of_sight_but;
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::flow::types::TypeNames;
 use crate::names::{here, plain};
-use crate::runtime::runtime;
+use crate::runtime::Runtime;
 
 use super::attributes::{derives, docs_or, said_of_the_flow};
 use super::enums::{End, Field, Fields, ends};
@@ -30,27 +30,16 @@ pub(crate) fn outcome(flow: &FlowSyntax, written: &[Action]) -> TokenStream {
     let fields: Vec<Vec<Field<'_>>> = ends.iter().map(|end| at_ends.at(&end.label)).collect();
     let arms = ends.iter().zip(&fields);
     let values = arms.map(|(End { variant, .. }, fields)| {
-        let values = fields.iter().map(Field::value);
+        let values = fields.iter().map(|field| field.value(&flow.runtime));
         quote!(#end::#variant => #outcome::#variant { #(#values),* })
     });
     let definition = definition(flow, outcome, &ends, &fields);
-    let debug = debug(outcome, &ends, &fields);
+    let debug = debug(outcome, &ends, &fields, &flow.runtime);
+    let rt = flow.runtime.hidden();
     let items = quote! {
         #definition
         #debug
-        impl #output {
-            /// The end of the run, with the outputs that are there, to be matched on.
-            ///
-            /// # Panics
-            ///
-            /// If an output is missing that every path to the end writes. A run never returns such
-            /// an output; one that is put together by hand may be.
-            pub fn into_outcome(self) -> #outcome {
-                match self.end { #(#values),* }
-            }
-        }
-        // A use: callers may have no other.
-        const _: fn(#output) -> #outcome = #output::into_outcome;
+        #rt::outcome! { #output as #outcome: self { #(#values),* } }
     };
     let variants = ends.iter().map(|end| &end.variant);
     out_of_sight_but(items, variants.chain([outcome]))
@@ -91,8 +80,13 @@ fn definition(
 }
 
 /// A `Debug` that requires nothing of the fields' types.
-fn debug(outcome: &Ident, ends: &[End], fields: &[Vec<Field<'_>>]) -> TokenStream {
-    let rt = runtime();
+fn debug(
+    outcome: &Ident,
+    ends: &[End],
+    fields: &[Vec<Field<'_>>],
+    runtime: &Runtime,
+) -> TokenStream {
+    let rt = runtime.hidden();
     let arms = ends
         .iter()
         .zip(fields)
@@ -102,22 +96,9 @@ fn debug(outcome: &Ident, ends: &[End], fields: &[Vec<Field<'_>>]) -> TokenStrea
             let bound = (0..names.len()).map(|index| format_ident!("__output_{index}"));
             let bound: Vec<Ident> = bound.collect();
             let text = plain(variant);
-            quote! {
-                Self::#variant { #(#names: #bound),* } => #rt::printed(
-                    __f, #text, &[#((#texts, (&&#rt::Printed(#bound)).__field())),*],
-                )
-            }
+            quote!(#variant #text { #(#names #bound #texts,)* })
         });
-    let has_outputs = fields.iter().any(|fields| !fields.is_empty());
-    let traits = has_outputs.then(|| quote!(use #rt::{PrintedDebug as _, PrintedOpaque as _};));
-    quote! {
-        impl ::core::fmt::Debug for #outcome {
-            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #traits
-                match self { #(#arms),* }
-            }
-        }
-    }
+    quote!(#rt::debug! { #outcome { #(#arms)* } })
 }
 
 impl Field<'_> {
@@ -137,8 +118,8 @@ impl Field<'_> {
     }
 
     /// The value from `self`, the output.
-    fn value(&self) -> TokenStream {
-        let rt = runtime();
+    fn value(&self, runtime: &Runtime) -> TokenStream {
+        let rt = runtime.hidden();
         let name = &self.output.name;
         let text = plain(name);
         if self.is_certain && self.output.optional {

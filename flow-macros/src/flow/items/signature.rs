@@ -9,7 +9,7 @@ use crate::flow::defaults;
 use crate::flow::printed::printed;
 use crate::flow::syntax::{FlowSyntax, Parameter};
 use crate::names::{here, ident, plain};
-use crate::runtime::runtime;
+use crate::runtime::Runtime;
 
 use super::attributes::{derives, docs_or, said_of_the_flow};
 use super::builder::{self, Built, Field, Unset};
@@ -61,8 +61,10 @@ pub(super) fn input(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
             .map(|parameter| set(parameter, names))
             .collect(),
         others: Vec::new(),
+        runtime: &flow.runtime,
     });
-    let debug = debug(input, unique(&flow.inputs).map(|parameter| &parameter.name));
+    let names_of_inputs = unique(&flow.inputs).map(|parameter| &parameter.name);
+    let debug = debug(input, names_of_inputs, &flow.runtime);
     let allow = said_of_the_flow(flow);
     let defaults = defaults::functions(flow, names);
     // Shown at the name: rustc would show the whole call of the macro.
@@ -117,7 +119,7 @@ pub(super) fn output(flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
         .map(|parameter| &parameter.name)
         .chain([&end_field])
         .collect();
-    let debug = debug(output, shown.into_iter());
+    let debug = debug(output, shown.into_iter(), &flow.runtime);
     let allow = said_of_the_flow(flow);
     let structure = quote_spanned! {here(flow.name.span())=>
         #vis struct #output {
@@ -148,18 +150,15 @@ pub(super) fn unique(parameters: &[Parameter]) -> impl Iterator<Item = &Paramete
 }
 
 /// A `Debug` that requires nothing of the fields' types.
-fn debug<'a>(name: &Ident, fields: impl Iterator<Item = &'a Ident>) -> TokenStream {
-    let (rt, name_text) = (runtime(), plain(name));
+fn debug<'a>(
+    name: &Ident,
+    fields: impl Iterator<Item = &'a Ident>,
+    runtime: &Runtime,
+) -> TokenStream {
+    let (rt, text) = (runtime.hidden(), plain(name));
     let fields = fields.map(|field| {
-        let text = plain(field);
-        quote!((#text, (&&#rt::Printed(&self.#field)).__field()))
+        let key = plain(field);
+        quote!(#field #key,)
     });
-    quote! {
-        impl ::core::fmt::Debug for #name {
-            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                use #rt::{PrintedDebug as _, PrintedOpaque as _};
-                #rt::printed(__f, #name_text, &[#(#fields),*])
-            }
-        }
-    }
+    quote!(#rt::debug! { #name #text { #(#fields)* } })
 }

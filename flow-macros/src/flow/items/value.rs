@@ -11,7 +11,6 @@ use crate::flow::instances::{Instance, InstanceKind, Instances};
 use crate::flow::syntax::{FlowSyntax, NodeSource};
 use crate::flow::types::{aliases, named_type, node_type};
 use crate::names::{here, hidden, is_type_name, located, plain};
-use crate::runtime::{runtime, runtime_at};
 
 use super::attributes::docs_or;
 use super::builder::{self, Built, Field, Unset};
@@ -28,12 +27,12 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
     let other: Vec<&Attribute> = flow.attributes.iter().filter(is_other).collect();
     let all = || instances.iter().map(|(_, instance)| instance);
     let valued: Vec<&Instance> = all().filter(|instance| instance.is_type()).collect();
-    let hints = all().filter_map(hint);
+    let hints = all().filter_map(|instance| hint(flow, instance));
     if valued.is_empty() {
         let value = without_values(flow, &documentation, &other);
         return quote!(#value #(#hints)*);
     }
-    let (rt, text) = (runtime(), plain(name));
+    let (rt, text) = (flow.runtime.hidden(), plain(name));
     let functions = declared_functions(flow, &valued);
     let fields = valued.iter().map(|instance| {
         let (name, ty) = (&instance.name, held_type(flow, instance));
@@ -58,6 +57,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         doc: format!("Sets what `{name}` needs."),
         fields: set.into_iter().map(|one| set_in(flow, one)).collect(),
         others: others.chain([quote!(#last: ())]).collect(),
+        runtime: &flow.runtime,
     });
     // To know that a type is `Sized`, rustc looks at its last field, and thus at each ring. It
     // shows the field to those who build the flow without its builder. Shown at the name: rustc
@@ -69,11 +69,7 @@ pub(super) fn value(flow: &FlowSyntax, instances: &Instances) -> TokenStream {
         #documentation
         #(#other)*
         #structure
-        impl ::core::fmt::Debug for #name {
-            fn fmt(&self, __f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-                #rt::printed_without_fields(__f, #text)
-            }
-        }
+        #rt::debug! { opaque #name #text }
         #builder
         #functions
         #default
@@ -185,7 +181,7 @@ fn default(flow: &FlowSyntax, valued: &[&Instance]) -> TokenStream {
 /// The trait of a type that has a default, for the message if it has none. The lifetime has no
 /// meaning: a bound without one would have to hold at the definition of the flow.
 fn default_trait(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
-    let (rt, its_trait) = (runtime(), trait_name(instance));
+    let (rt, its_trait) = (flow.runtime.hidden(), trait_name(instance));
     let (flow, name) = (&flow.name, &instance.name);
     let message = format!("`{flow}` needs a value for `{}`", plain(name));
     let note = format!(
@@ -212,11 +208,11 @@ fn trait_name(instance: &Instance) -> Ident {
 
 /// For a type that is declared with `human` and lacks `#[node]`, rustc reports only a missing macro
 /// of its name. This adds how to fix it.
-fn hint(instance: &Instance) -> Option<TokenStream> {
+fn hint(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStream> {
     let path = instance.path().filter(|_| instance.asks)?;
     let last = path.segments.last()?;
     let site = here(instance.span);
-    let (rt, path) = (runtime_at(site), located(path));
+    let (rt, path) = (flow.runtime.hidden_at(site), located(path));
     is_type_name(&last.ident)
         .then(|| quote_spanned!(site=> const _: () = <#path as #rt::Node>::IS_NODE;))
 }
@@ -228,14 +224,14 @@ fn held_type(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
         // It is shown as written.
         return ty;
     }
-    let rt = runtime_at(instance.span);
+    let rt = flow.runtime.hidden_at(instance.span);
     quote_spanned!(instance.span=> <#ty as #rt::Node>::Held)
 }
 
 /// An expression of the value that a flow holds for a node with this value.
 fn held(flow: &FlowSyntax, instance: &Instance, value: &TokenStream) -> TokenStream {
     let ty = node_type(flow, instance);
-    let rt = runtime();
+    let rt = flow.runtime.hidden();
     quote!(#rt::hold::<#ty>(#value))
 }
 
@@ -248,7 +244,7 @@ fn declared_value<'a>(flow: &'a FlowSyntax, instance: &Instance) -> Option<&'a s
 }
 
 fn default_value(flow: &FlowSyntax, instance: &Instance) -> TokenStream {
-    let rt = runtime();
+    let rt = flow.runtime.hidden();
     match declared_value(flow, instance) {
         Some(_) => {
             let (name, value) = (&flow.name, value_function(instance));
@@ -274,9 +270,9 @@ fn refuse_without_value(flow: &FlowSyntax, instance: &Instance) -> Option<TokenS
         return None;
     }
     let (ty, shown, name) = (held_type(flow, instance), &instance.shown, &instance.name);
-    let (rt, site) = (runtime_at(instance.span), here(instance.span));
+    let (rt, site) = (flow.runtime.hidden_at(instance.span), here(instance.span));
     let import = {
-        let rt = runtime_at(site);
+        let rt = flow.runtime.hidden_at(site);
         quote_spanned!(site=> use #rt::NoDefault as _;)
     };
     let message = match &instance.kind {

@@ -14,6 +14,7 @@ use syn::spanned::Spanned as _;
 use syn::{Attribute, Ident, Token, Visibility, braced, token};
 
 use crate::report::Report;
+use crate::runtime;
 
 use super::syntax::{FlowSyntax, Parsed};
 
@@ -39,8 +40,10 @@ pub(crate) fn parse(tokens: TokenStream, report: &mut Report) -> Parsed {
 }
 
 fn flow(input: ParseStream<'_>, report: &mut Report) -> syn::Result<FlowSyntax> {
+    let attributes = input.call(Attribute::parse_outer)?;
     let mut flow = FlowSyntax {
-        attributes: input.call(Attribute::parse_outer)?,
+        runtime: runtime::of_item(&attributes, "flow", report),
+        attributes,
         after_attributes: input.fork().parse()?,
         vis: visibility(input, report)?,
         name: input

@@ -1,6 +1,5 @@
 //! The plan of a flow: lookup tables for its expansion, the order in which its nodes are written,
-//! the place of each value that a node reads, and if the value is moved or cloned. Its only tokens
-//! are checks that the expansion adds.
+//! the place of each value that a node reads, and if the value is moved or cloned.
 
 mod branch;
 mod order;
@@ -8,17 +7,13 @@ mod reads;
 #[cfg(test)]
 mod shown;
 
-use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 
 use flow_spec::{ERROR_ACTION, ERROR_KEY, Edge, EdgeSource, NodeId};
-use proc_macro2::TokenStream;
-use quote::ToTokens;
 
 use super::instances::{Instance, InstanceKind, Instances};
 use super::resolve::Resolved;
 use super::syntax::FlowSyntax;
-use super::types::TypeNames;
 use crate::contract::{Contract, Kind};
 use crate::settings::Settings;
 
@@ -27,12 +22,20 @@ pub(super) use reads::{EdgeWrite, Handover, Place, Read, Slot};
 #[cfg(test)]
 pub(crate) use shown::shown;
 
+/// Plans the code of a flow without mistakes.
+pub(super) fn plan<'a>(
+    flow: &'a FlowSyntax,
+    instances: &'a Instances,
+    resolved: &'a Resolved,
+) -> Plan<'a> {
+    Plan::new(flow, instances, resolved)
+}
+
 /// A flow without mistakes, with lookup tables for its expansion.
 pub(super) struct Plan<'a> {
     pub(super) flow: &'a FlowSyntax,
     pub(super) instances: &'a Instances,
     pub(super) resolved: &'a Resolved,
-    pub(super) names: TypeNames,
     /// The bodies of loops over items.
     pub(super) bodies: HashSet<NodeId>,
     /// The bodies, and the nodes in forks: the loop itself does not visit them.
@@ -43,31 +46,18 @@ pub(super) struct Plan<'a> {
     branches: HashMap<NodeId, Vec<BranchPlan<'a>>>,
     /// The routes of each node, in the order of the edges.
     routes: HashMap<NodeId, Vec<RouteIndex>>,
-    /// The facts about types that rustc has to check, as they come up: calls that do not compile if
-    /// a type does not fit.
-    pub(super) checks: RefCell<Vec<TokenStream>>,
 }
 
 /// A route: the index of an edge in the graph, which a visit of a node returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct RouteIndex(pub(super) usize);
 
-impl ToTokens for RouteIndex {
-    fn to_tokens(&self, tokens: &mut TokenStream) {
-        self.0.to_tokens(tokens);
-    }
-}
-
 /// A read of a node: the index of a port in the reads of its contract.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReadIndex(pub(super) usize);
 
 impl<'a> Plan<'a> {
-    pub(super) fn new(
-        flow: &'a FlowSyntax,
-        instances: &'a Instances,
-        resolved: &'a Resolved,
-    ) -> Self {
+    fn new(flow: &'a FlowSyntax, instances: &'a Instances, resolved: &'a Resolved) -> Self {
         let mut routes: HashMap<NodeId, Vec<RouteIndex>> = HashMap::new();
         for (index, edge) in resolved.graph.graph().edges.iter().enumerate() {
             if let EdgeSource::Node(node) = edge.from {
@@ -85,13 +75,11 @@ impl<'a> Plan<'a> {
             flow,
             instances,
             resolved,
-            names: TypeNames::of(flow),
             bodies,
             inner,
             keys: HashSet::new(),
             branches: HashMap::new(),
             routes,
-            checks: RefCell::default(),
         };
         plan.keys = plan.written_keys();
         plan.branches = plan.planned_branches();

@@ -1,6 +1,6 @@
 //! The place of the value of each read, and its handover: borrowed, moved or cloned.
 
-use flow_spec::{EdgeMapping, NodeId, Reader, Take};
+use flow_spec::{EdgeMapping, EdgeTarget, NodeId, Reader, Take};
 
 use crate::contract::Mode;
 use crate::flow::instances::InstanceKind;
@@ -160,6 +160,22 @@ impl Plan<'_> {
         match &self.instances[each].kind {
             InstanceKind::Each { item, .. } => Some(plain(item)),
             _ => None,
+        }
+    }
+
+    /// The words that name the later reader of a value.
+    pub(in crate::flow) fn reads_later(&self, reader: Reader) -> String {
+        match reader {
+            Reader::Node(reader) => {
+                format!("`{}` reads later", self.instances[reader].shown)
+            }
+            Reader::Edge(edge) => match &self.resolved.graph.graph().edges[edge].to {
+                EdgeTarget::Node(to) => {
+                    format!("the edge to `{}` reads later", self.instances[*to].shown)
+                }
+                EdgeTarget::End(_) => "an edge to an end reads later".to_owned(),
+            },
+            Reader::Output => "the flow returns".to_owned(),
         }
     }
 }

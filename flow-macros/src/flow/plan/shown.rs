@@ -19,7 +19,7 @@ pub(crate) fn shown(tokens: proc_macro2::TokenStream, contracts: &[Contract]) ->
     let instances = Instances::collect(&flow, &mut report);
     let resolved = resolve::resolve(&flow, &instances, contracts, &mut report);
     let resolved = resolved.unwrap_or_else(|_| panic!("{}", report.into_tokens()));
-    let plan = Plan::new(&flow, &instances, &resolved);
+    let plan = super::plan(&flow, &instances, &resolved);
     let mut lines = Vec::new();
     for (index, edge) in resolved.graph.graph().edges.iter().enumerate() {
         if edge.from == EdgeSource::Start {

@@ -38,8 +38,28 @@ impl Index<NodeId> for Contracts {
 }
 
 /// Builds the graph and has it checked. If there are mistakes, returns the flow's writes at its
-/// ends as far as they are known, for its users.
+/// ends as far as they are known, for its users. Mistakes that follow from those of a node are not
+/// reported.
 pub(crate) fn resolve(
+    flow: &FlowSyntax,
+    instances: &Instances,
+    told: &[Contract],
+    report: &mut Report,
+) -> Result<Resolved, Vec<Action>> {
+    if !told.iter().any(|contract| contract.broken) {
+        return sound(flow, instances, told, report);
+    }
+    if told.iter().any(Contract::says_nothing) {
+        return Err(Vec::new());
+    }
+    match sound(flow, instances, told, &mut Report::default()) {
+        Ok(resolved) => Err(resolved.graph.ends().to_vec()),
+        Err(ends) => Err(ends),
+    }
+}
+
+/// The flow, if it is sound.
+fn sound(
     flow: &FlowSyntax,
     instances: &Instances,
     told: &[Contract],

@@ -11,28 +11,31 @@ use crate::names::here;
 use crate::node::parameter::{Parameter, is_context, is_mutable, local, used_name};
 use crate::node::step::{argument, context};
 use crate::report::Report;
-use crate::runtime::{runtime, runtime_at};
 
 use super::node::Node;
 use super::phase::{Phase, is_reference, pattern_name, result_name};
 
 impl Node<'_> {
     pub(super) fn exec_arguments(&self, report: &mut Report) -> Vec<TokenStream> {
-        let rt = runtime();
+        let rt = self.attribute.runtime.hidden();
         if self.prep.is_none() {
             let cloned = self.exec_clones();
             return self
                 .exec
                 .parameters
                 .iter()
-                .map(|parameter| argument(parameter, cloned))
+                .map(|parameter| argument(parameter, cloned, &self.attribute.runtime))
                 .collect();
         }
         let mut taken = false;
         let mut arguments = Vec::new();
         for typed in self.exec.typed() {
             if is_context(&typed.ty) {
-                arguments.push(context(&typed.ty, &quote!(&__context)));
+                arguments.push(context(
+                    &typed.ty,
+                    &quote!(&__context),
+                    &self.attribute.runtime,
+                ));
                 continue;
             }
             if self.attribute.transaction.is_some() && is_mutable(&typed.ty) {
@@ -60,7 +63,7 @@ impl Node<'_> {
 
     fn prep_argument(&self, ty: &Type, cloned: bool) -> TokenStream {
         let site = here(ty.span());
-        let rt = runtime_at(site);
+        let rt = self.attribute.runtime.hidden_at(site);
         match (is_reference(ty), cloned) {
             (true, _) => quote_spanned!(site=> &__prep),
             (false, true) => quote_spanned!(site=> #rt::Cloneable::for_attempt(&__prep)),
@@ -76,7 +79,9 @@ impl Node<'_> {
                 Some("prep_res") => quote_spanned!(site=> __prep),
                 Some(_) if is_reference(&typed.ty) => quote_spanned!(site=> &__exec),
                 Some(_) => quote_spanned!(site=> __exec),
-                None if is_context(&typed.ty) => context(&typed.ty, &quote!(&__context)),
+                None if is_context(&typed.ty) => {
+                    context(&typed.ty, &quote!(&__context), &self.attribute.runtime)
+                }
                 None => {
                     let name = pattern_name(&typed.pat).unwrap_or_else(|| format_ident!("_"));
                     let name = local(&name);
@@ -118,7 +123,11 @@ impl Node<'_> {
 
     fn fallback_argument(&self, typed: &PatType) -> Option<TokenStream> {
         if is_context(&typed.ty) {
-            return Some(context(&typed.ty, &quote!(&__context)));
+            return Some(context(
+                &typed.ty,
+                &quote!(&__context),
+                &self.attribute.runtime,
+            ));
         }
         let name = pattern_name(&typed.pat)?;
         if used_name(&name) == "error" && is_reference(&typed.ty) {
@@ -144,7 +153,7 @@ impl Node<'_> {
                 let name = local(&read.name);
                 quote!(&#name)
             }
-            _ => argument(&wanted, read.takes()),
+            _ => argument(&wanted, read.takes(), &self.attribute.runtime),
         })
     }
 }

@@ -6,7 +6,6 @@ use quote::{quote, quote_spanned};
 use crate::names::here;
 use crate::node::step::{Attempted, argument};
 use crate::report::Report;
-use crate::runtime::runtime;
 
 use super::node::Node;
 use super::phase::Phase;
@@ -14,7 +13,7 @@ use super::phase::Phase;
 impl Node<'_> {
     /// The body, and the call of `exec` if it only has to be awaited.
     pub(super) fn body(&self, report: &mut Report) -> (TokenStream, Option<TokenStream>) {
-        let (rt, can_fail) = (runtime(), self.exec_can_fail());
+        let (rt, can_fail) = (self.attribute.runtime.hidden(), self.exec_can_fail());
         let attempts = self.attempts().has_visit().then(|| {
             let mutable = (can_fail && !self.once()).then(|| quote!(mut));
             quote!(let #mutable __attempts = #rt::Visit::attempts(__visit);)
@@ -23,7 +22,7 @@ impl Node<'_> {
             let arguments: Vec<_> = prep
                 .parameters
                 .iter()
-                .map(|parameter| argument(parameter, false))
+                .map(|parameter| argument(parameter, false, &self.attribute.runtime))
                 .collect();
             let value = self.checked(prep, quote!(Prep), &arguments);
             quote!(let __prep = #value;)
@@ -39,6 +38,7 @@ impl Node<'_> {
             transaction: self.attribute.transaction.is_some(),
             error_span: self.exec.returned.error_span,
             give_up: self.give_up(report),
+            runtime: &self.attribute.runtime,
         };
         let exec = attempted.value();
         let Some(post) = &self.post else {
@@ -53,9 +53,9 @@ impl Node<'_> {
     /// The value of a phase that is not retried.
     fn checked(&self, phase: &Phase, name: TokenStream, arguments: &[TokenStream]) -> TokenStream {
         let call = phase.awaited(arguments);
-        let context = phase.context();
+        let context = phase.context(&self.attribute.runtime);
         if phase.returned.fallible {
-            let rt = runtime();
+            let rt = self.attribute.runtime.hidden();
             quote!({ #context #rt::Attempts::once(&__attempts, #rt::Phase::#name, #call)? })
         } else {
             quote!({ #context #call })
@@ -66,7 +66,10 @@ impl Node<'_> {
     fn give_up(&self, report: &mut Report) -> Option<TokenStream> {
         let fallback = self.fallback.as_ref()?;
         let arguments = self.fallback_arguments(fallback, report);
-        let (rt, context) = (runtime(), fallback.context());
+        let (rt, context) = (
+            self.attribute.runtime.hidden(),
+            fallback.context(&self.attribute.runtime),
+        );
         let value = fallback.awaited(&arguments);
         Some(if fallback.returned.fallible {
             quote!({

@@ -21,6 +21,7 @@ use crate::documentation::documentation;
 use crate::editor::out_of_sight;
 use crate::protocol::Named;
 use crate::report::Report;
+use crate::runtime::Runtime;
 use crate::twice;
 
 use super::attribute::NodeAttribute;
@@ -65,6 +66,7 @@ pub(super) fn expand(
         is_type: true,
         deprecated: attribute.deprecated,
         settings: &attribute.settings,
+        runtime: &attribute.runtime,
         reads: node.reads.iter().collect(),
         outcome_span: node.last().returned.span,
         error_span: node.exec.returned.error_span,
@@ -83,6 +85,7 @@ pub(super) fn expand(
         vis: &vis,
         item: None,
         items: step,
+        runtime: &attribute.runtime,
     };
     Ok(super::contract::contract(&named, attribute, &contract))
 }
@@ -147,13 +150,21 @@ fn meant_as_exec(steps: &Steps) -> Option<&Signature> {
 }
 
 /// The items next to a block with mistakes.
-pub(super) fn stub(item: TokenStream) -> syn::Result<TokenStream> {
+pub(super) fn stub(item: TokenStream, runtime: &Runtime) -> syn::Result<TokenStream> {
     let steps: Steps = syn::parse2(item)?;
     let (generics, self_ty) = (&steps.generics, &steps.self_ty);
     let vis: Visibility = syn::parse_quote!(pub);
     let stub = |name| {
         let contract = Contract::broken();
-        super::contract::stub(name, &vis, None, generics, &quote!(#self_ty), contract)
+        super::contract::stub(
+            name,
+            &vis,
+            None,
+            generics,
+            &quote!(#self_ty),
+            contract,
+            runtime,
+        )
     };
     Ok(steps.name().map(stub).unwrap_or_default())
 }

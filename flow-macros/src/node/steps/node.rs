@@ -50,7 +50,7 @@ impl<'a> Node<'a> {
             let inputs = sig.inputs.iter().filter(|input| is_read(input));
             Phase {
                 parameters: parameters(inputs, gets, report),
-                returned: Returned::new(&sig.output, sig.ident.span(), report),
+                returned: Returned::new(&sig.output, sig.ident.span(), &attribute.runtime, report),
                 sig: sig.clone(),
             }
         };

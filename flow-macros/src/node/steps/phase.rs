@@ -1,12 +1,12 @@
 //! One of the four methods, and the meaning of its parameters by their names and types.
 
-use crate::runtime::runtime;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 use syn::{FnArg, Pat, PatType, Signature, Type};
 
 use crate::node::outcome::Returned;
 use crate::node::parameter::{self, Parameter, ParameterKind, used_name};
+use crate::runtime::Runtime;
 
 /// One of the four methods.
 pub(super) struct Phase {
@@ -42,8 +42,8 @@ impl Phase {
     }
 
     /// The code that binds the context, if the method asks for it.
-    pub(super) fn context(&self) -> Option<TokenStream> {
-        let rt = runtime();
+    pub(super) fn context(&self, runtime: &Runtime) -> Option<TokenStream> {
+        let rt = runtime.hidden();
         self.has_context()
             .then(|| quote!(let __context = #rt::Attempts::context(&__attempts);))
     }

@@ -139,7 +139,7 @@ impl Visit<'_> {
             quote_spanned!(site=> #field: #rt::None)
         });
         let taken = branch.takes.iter().map(|&by| {
-            let visit = Visit::new(self.plan, self.state, by.node, Place::Loop);
+            let visit = Visit::new(self.emit, by.node, Place::Loop);
             let port = &visit.contract.reads[by.read.0];
             let value = visit.value(by.read, port);
             let field = taken_field(by, site);
@@ -153,11 +153,11 @@ impl Visit<'_> {
         quote_spanned!(site=> #name { #(#keys,)* #(#taken,)* })
     }
 
-    fn branch_visits<'b>(&'b self, branch: &'b BranchPlan<'b>) -> Vec<Visit<'b>> {
+    pub(super) fn branch_visits<'b>(&'b self, branch: &'b BranchPlan<'b>) -> Vec<Visit<'b>> {
         let visits = branch
             .chain
             .iter()
-            .map(|&node| Visit::new(self.plan, self.state, node, Place::Branch(branch)));
+            .map(|&node| Visit::new(self.emit, node, Place::Branch(branch)));
         visits.collect()
     }
 
@@ -166,7 +166,7 @@ impl Visit<'_> {
         let (rt, site) = (&self.rt, self.site);
         let steps = self.branch_visits(branch).into_iter().map(|visit| {
             let visited = visit.visited(&TokenStream::new());
-            let (node, variant) = (&self.plan.names.node, node_variant(visit.instance));
+            let (node, variant) = (&self.emit.names.node, node_variant(visit.instance));
             quote_spanned! {site=>
                 #rt::Hooks::node_started(__engine, __scope, #node::#variant as ::core::primitive::u16)?;
                 #visited;

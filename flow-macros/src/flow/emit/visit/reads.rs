@@ -1,21 +1,19 @@
 //! The values that a node reads, as expressions. The plan has their places and handovers.
 //!
-//! A value that is read again later is cloned. If its type is not `Clone`, a constant beside the
-//! clone names the later reader. A trait with its own message would also do, but rustc prints its
-//! name.
+//! A value that is read again later is cloned.
 
-use flow_spec::{Code, ERROR_KEY, EdgeTarget, Reader};
+use flow_spec::ERROR_KEY;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote_spanned};
 
 use crate::contract::{Kind, Mode, ReadPort};
-use crate::flow::plan::{Handover, Plan, Read, ReadIndex, Slot};
+use crate::flow::emit::checks::{has_arguments, is_of_std, is_surely_printed, may_differ};
+use crate::flow::plan::{Handover, Read, ReadIndex, Slot};
 use crate::names::ident;
 use crate::text::{item_of_slice, item_of_vec};
 
 use super::Visit;
 use super::branch_state::taken_field;
-use super::told::{has_arguments, is_of_std, is_surely_printed, may_differ, said};
 
 /// A value that a node reads, and the name to which it is bound. When bound first, it has its own
 /// type, which is then coerced to that of the parameter, such as `&String` to `&str`.
@@ -53,7 +51,7 @@ impl Visit<'_> {
         if key != ERROR_KEY {
             let is_item = matches!(slot, Slot::Item | Slot::Nowhere);
             return match self.compared(read, port, key).filter(|_| !is_item) {
-                Some(types) => self.read_as(port, key, &types, &value),
+                Some(types) => self.read_as(port, &types, &value),
                 None => value,
             };
         }
@@ -74,7 +72,12 @@ impl Visit<'_> {
 
     /// The type of a key and the type that a node reads it as, if their names differ and only rustc
     /// knows whether the types do.
-    fn compared(&self, read: ReadIndex, port: &ReadPort, key: &str) -> Option<[TokenStream; 2]> {
+    pub(super) fn compared(
+        &self,
+        read: ReadIndex,
+        port: &ReadPort,
+        key: &str,
+    ) -> Option<[TokenStream; 2]> {
         let is_generic = self.instance.path().is_none_or(has_arguments);
         let is_human = self.contract.kind == Kind::Human;
         let (written, wanted) = (self.state.text(key)?, &*port.rust_type);
@@ -103,23 +106,18 @@ impl Visit<'_> {
         Some([self.state.ty(key), wanted])
     }
 
-    /// The value as a node reads it, or an error in our words.
+    /// The value as a node reads it, if it can be read so.
     fn read_as(
         &self,
         port: &ReadPort,
-        key: &str,
         [written, wanted]: &[TokenStream; 2],
         value: &TokenStream,
     ) -> TokenStream {
-        let (reader, user) = (&self.instance.shown, self.instance.span);
-        let by = if port.mode == Mode::Borrow { "&" } else { "" };
-        let message = self.state.told_to_reader(reader, key, by, &port.rust_type);
         let (rt, site) = (&self.rt, self.site);
         if port.mode.takes() {
-            let agreed = self.plan.agreed(written, wanted, &message, user);
+            let agreed = self.emit.agreed(written, wanted, self.instance.span);
             return quote_spanned!(site=> #agreed(#value));
         }
-        self.plan.lent(written, wanted, &message, user);
         quote_spanned!(site=> {
             (&&&&#rt::Lend::<#written, #wanted>(#value, ::core::marker::PhantomData)).__lend()
         })
@@ -159,7 +157,7 @@ impl Visit<'_> {
             }
         };
         let value = match (port.mode, handover) {
-            (_, Handover::Clone { later }) => return self.cloned(&whole, later, (read, key), port),
+            (_, Handover::Clone { .. }) => return self.cloned(&whole, key, port),
             (Mode::MaybeDeref, _) if key != ERROR_KEY => self.deref(whole, key),
             _ => whole,
         };
@@ -200,15 +198,9 @@ impl Visit<'_> {
     }
 
     /// The value of a read that is cloned.
-    fn cloned(
-        &self,
-        whole: &TokenStream,
-        later: Reader,
-        (read, key): (ReadIndex, &str),
-        port: &ReadPort,
-    ) -> TokenStream {
+    fn cloned(&self, whole: &TokenStream, key: &str, port: &ReadPort) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
-        let clone = self.clone_for_node((read, key), later, port);
+        let clone = self.emit.cloned(key, self.instance.span);
         let cloned = match port.mode {
             Mode::Take => quote_spanned!(site=> #clone(#rt::written(#whole))),
             _ => quote_spanned!(site=> #whole.map(#clone)),
@@ -238,64 +230,5 @@ impl Visit<'_> {
             value
         };
         quote_spanned!(site=> #value.map(|__value| #rt::ReadsAs::read(__value)))
-    }
-
-    /// The function that clones a value.
-    fn clone_for_node(
-        &self,
-        (read, key): (ReadIndex, &str),
-        later: Reader,
-        port: &ReadPort,
-    ) -> TokenStream {
-        let taker = &self.instance.shown;
-        let reader = match later {
-            Reader::Node(reader) if reader == self.node => "it may need again itself".to_owned(),
-            later => self.plan.reads_later(later),
-        };
-        // The type of a generic node may be one of its parameters.
-        let is_generic = self.instance.path().is_some_and(has_arguments);
-        let ty = (!is_generic).then_some(&*port.rust_type);
-        let code = Code::TakenTooEarly;
-        let ty = said(ty);
-        let help = match self.contract.kind {
-            Kind::Flow => format!("derive `Clone` for {ty}: a flow takes its inputs"),
-            Kind::Function | Kind::Type | Kind::Human => {
-                let borrowed = if is_generic {
-                    "by reference".to_owned()
-                } else {
-                    format!("by reference, as `&{}`", port.rust_type)
-                };
-                format!("let `{taker}` read it {borrowed}, or derive `Clone` for {ty}")
-            }
-        };
-        let message = format!(
-            "`{taker}` takes `{key}`, which {reader}, and {ty} is not `Clone` [{code}]\nhelp: {help}"
-        );
-        let types = self.compared(read, port, key);
-        (self.plan).cloned(
-            self.state,
-            key,
-            types.as_ref(),
-            &message,
-            self.instance.span,
-        )
-    }
-}
-
-impl Plan<'_> {
-    /// The words that name the later reader of a value.
-    pub(super) fn reads_later(&self, reader: Reader) -> String {
-        match reader {
-            Reader::Node(reader) => {
-                format!("`{}` reads later", self.instances[reader].shown)
-            }
-            Reader::Edge(edge) => match &self.resolved.graph.graph().edges[edge].to {
-                EdgeTarget::Node(to) => {
-                    format!("the edge to `{}` reads later", self.instances[*to].shown)
-                }
-                EdgeTarget::End(_) => "an edge to an end reads later".to_owned(),
-            },
-            Reader::Output => "the flow returns".to_owned(),
-        }
     }
 }

@@ -8,20 +8,21 @@ use quote::quote_spanned;
 
 use crate::contract::Kind;
 use crate::names::here;
-use crate::runtime::runtime_at;
 
-use super::instances::{Instance, InstanceKind, path_key};
-use super::plan::Plan;
-use super::types::node_type;
+use super::Emit;
 
-impl Plan<'_> {
+use crate::flow::instances::{Instance, InstanceKind, path_key};
+
+use crate::flow::types::node_type;
+
+impl Emit<'_> {
     /// The constants that are true if the flow or one of its inner flows asks people, or if one of
     /// their nodes writes in a transaction or awaits.
     pub(super) fn requirements(&self) -> TokenStream {
         let site = here(self.flow.name.span());
-        let rt = runtime_at(site);
+        let rt = self.runtime.hidden_at(site);
         let mut seen = HashSet::new();
-        let asking = self.nodes().filter_map(|(_, instance, contract)| {
+        let asking = self.plan.nodes().filter_map(|(_, instance, contract)| {
             instance.path().filter(|path| seen.insert(path_key(path)))?;
             match contract.kind {
                 Kind::Human => Some(quote_spanned!(site=> true)),
@@ -34,24 +35,23 @@ impl Plan<'_> {
         });
         let (opening, awaiting) = (self.opening(), self.awaiting());
         quote_spanned! {site=>
-            #[doc(hidden)]
-            pub const __ASKS_PEOPLE: ::core::primitive::bool = false #(|| #asking)*;
-            #[doc(hidden)]
-            pub const __OPENS_TRANSACTIONS: ::core::primitive::bool = #opening;
-            #[doc(hidden)]
-            pub const __AWAITS: ::core::primitive::bool = #awaiting;
+            #rt::requirements!(false #(|| #asking)*, #opening, #awaiting);
         }
     }
 
     /// True if the flow or one of its inner flows has a node with a transaction.
     fn opening(&self) -> TokenStream {
         let site = here(self.flow.name.span());
-        if self.nodes().any(|(_, _, contract)| contract.transaction) {
+        if self
+            .plan
+            .nodes()
+            .any(|(_, _, contract)| contract.transaction)
+        {
             return quote_spanned!(site=> true);
         }
-        let rt = runtime_at(site);
+        let rt = self.runtime.hidden_at(site);
         let mut seen = HashSet::new();
-        let inner = self.nodes().filter_map(|(_, instance, contract)| {
+        let inner = self.plan.nodes().filter_map(|(_, instance, contract)| {
             instance.path().filter(|path| seen.insert(path_key(path)))?;
             let ty = (contract.kind == Kind::Flow).then(|| node_type(self.flow, instance))?;
             Some(quote_spanned!(site=> || #rt::opens_transactions!(#ty)))
@@ -64,7 +64,7 @@ impl Plan<'_> {
     /// only those engines await.
     fn awaiting(&self) -> TokenStream {
         let site = here(self.flow.name.span());
-        let awaits = self.nodes().any(|(_, instance, contract)| {
+        let awaits = self.plan.nodes().any(|(_, instance, contract)| {
             let settings = instance.declared(self.flow).map(|node| &node.settings);
             let pauses = settings.is_some_and(|given| given.waits() || given.spread.is_some());
             pauses
@@ -79,8 +79,8 @@ impl Plan<'_> {
             return quote_spanned!(site=> true);
         }
         let mut seen = HashSet::new();
-        let rt = runtime_at(site);
-        let inner = self.nodes().filter_map(|(_, instance, contract)| {
+        let rt = self.runtime.hidden_at(site);
+        let inner = self.plan.nodes().filter_map(|(_, instance, contract)| {
             instance.path().filter(|path| seen.insert(path_key(path)))?;
             let ty = (contract.kind == Kind::Flow).then(|| node_type(self.flow, instance))?;
             Some(quote_spanned!(site=> || #rt::awaits!(#ty)))
@@ -90,36 +90,33 @@ impl Plan<'_> {
 
     /// Makes rustc report each timeout of a flow that never awaits. Only the flow itself knows, as
     /// it may be from another crate.
-    pub(super) fn check_timeouts(&self) {
-        for (node, instance, _) in self.nodes() {
-            let declared = instance.declared(self.flow);
-            let Some((user, _)) = declared.and_then(|declared| declared.settings.timeout) else {
-                continue;
-            };
+    pub(super) fn timeout_checks(&self) -> impl Iterator<Item = TokenStream> {
+        self.plan.nodes().filter_map(|(node, instance, _)| {
+            let declared = instance.declared(self.flow)?;
+            let (user, _) = declared.settings.timeout?;
             let timed = match instance.kind {
-                InstanceKind::Each { .. } => self.instances.body(node),
+                InstanceKind::Each { .. } => self.plan.instances.body(node),
                 _ => node,
             };
             // A body without its own name has the declaration of its loop.
-            let is_told_below = timed != node && self.instances[timed].hidden;
-            if self.resolved.contracts[timed].kind == Kind::Flow && !is_told_below {
-                self.check_timeout(&self.instances[timed], user);
-            }
-        }
+            let is_told_below = timed != node && self.plan.instances[timed].hidden;
+            let is_flow = self.plan.resolved.contracts[timed].kind == Kind::Flow;
+            (is_flow && !is_told_below)
+                .then(|| self.timeout_check(&self.plan.instances[timed], user))
+                .flatten()
+        })
     }
 
-    fn check_timeout(&self, timed: &Instance, user: Span) {
-        let Some(last) = timed.path().and_then(|path| path.segments.last()) else {
-            return;
-        };
+    fn timeout_check(&self, timed: &Instance, user: Span) -> Option<TokenStream> {
+        let last = timed.path()?.segments.last()?;
         let (flow, code) = (&last.ident, Code::NamesNothing);
-        let (rt, ty) = (runtime_at(user), node_type(self.flow, timed));
+        let (rt, ty) = (self.runtime.hidden_at(user), node_type(self.flow, timed));
         let awaits = quote_spanned!(user=> #rt::awaits!(#ty));
         let message = format!(
             "`{flow}` never awaits, so a `timeout` cannot end it [{code}]\n\
              help: make the node of `{flow}` that takes long an `async fn`, or write \
              `#[node(blocking)]` if it blocks"
         );
-        self.check(&awaits, &message, user);
+        Some(self.check(&awaits, &message, user))
     }
 }

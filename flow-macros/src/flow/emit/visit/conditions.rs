@@ -59,7 +59,7 @@ impl Visit<'_> {
         let actions = self.contract.actions.iter();
         let routes = actions.filter_map(|action| self.plan.route(self.node, &action.name.value()));
         let arms = routes.map(|route| {
-            let mappings = self.plan.mappings(self.state, route);
+            let mappings = self.emit.mappings(route);
             let arm = quote_spanned!(self.site=> #route => { #mappings });
             (!mappings.is_empty()).then_some(arm)
         });

@@ -6,12 +6,12 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens as _, quote_spanned};
 
 use crate::contract::Kind;
+use crate::flow::emit::checks::is_surely_printed;
 use crate::flow::plan::{Read, ReadIndex, RouteIndex, Slot};
 use crate::settings::GivenBy;
 
 use super::Visit;
 use super::reads::{Argument, bound};
-use super::told::{is_surely_printed, said};
 
 impl Visit<'_> {
     /// Binds the outcome of a node that was run. If it failed, returns its route or the failure.
@@ -115,9 +115,11 @@ impl Visit<'_> {
         if self.settings.retry.is_none() && self.settings.timeout.is_none() {
             return quote_spanned!(site=> let __visit = #rt::Visit::new(__scope, #own););
         }
-        let policy = self
-            .settings
-            .policy(&quote_spanned!(site=> *#own), GivenBy::Flow);
+        let policy = self.settings.policy(
+            &quote_spanned!(site=> *#own),
+            GivenBy::Flow,
+            self.emit.runtime,
+        );
         quote_spanned! {site=>
             static __POLICY: #rt::Policy = #policy;
             let __visit = #rt::Visit::new(__scope, &__POLICY);
@@ -138,20 +140,14 @@ impl Visit<'_> {
         })
     }
 
-    /// A value that the prompt shows. If it cannot be printed, rustc reports that at the question.
+    /// A value that the prompt shows.
     fn printed(&self, read: ReadIndex, value: &Ident) -> TokenStream {
         let Read { key, slot, .. } = self.plan.read(self.place, self.node, read);
-        let text = self.state.text(key);
-        if slot == Slot::Item || text.is_some_and(is_surely_printed) {
+        if slot == Slot::Item || self.state.text(key).is_some_and(is_surely_printed) {
             return value.to_token_stream();
         }
-        let (asked, ty) = (&self.instance.shown, said(text));
-        let message = format!(
-            "the prompt of `{asked}` shows `{{{key}}}`, and {ty} cannot be printed\n\
-             help: implement `std::fmt::Display` for {ty}, or let the prompt show another key"
-        );
-        let shown = (self.plan).printed(&self.state.ty(key), &message, self.instance.span);
-        quote_spanned!(self.site=> #shown(#value))
+        let (rt, ty) = (&self.rt, self.state.ty(key));
+        quote_spanned!(self.site=> #rt::Prints::<#ty>::__shown(#value))
     }
 
     /// Runs a flow, and retries it as a whole if the outer flow says so.
@@ -178,7 +174,9 @@ impl Visit<'_> {
             return quote_spanned!(*site=> { let __input = #input; #drive });
         }
         let base = quote_spanned!(*site=> #rt::Policy::DEFAULT);
-        let policy = self.settings.policy(&base, GivenBy::Flow);
+        let policy = self
+            .settings
+            .policy(&base, GivenBy::Flow, self.emit.runtime);
         let attempt = quote_spanned!(*site=> {
             let __input = #input;
             let __attempt = ::core::pin::pin!(async { #drive });

@@ -4,8 +4,7 @@ use flow_spec::NodeId;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-use crate::flow::plan::{BranchPlan, Plan, ReadIndex, TakenBy};
-use crate::flow::state::State;
+use crate::flow::plan::{BranchPlan, ReadIndex, TakenBy};
 use crate::names::{here, ident, plain};
 
 use super::Visit;
@@ -26,8 +25,8 @@ pub(super) fn taken_field(TakenBy { node, read }: TakenBy, site: Span) -> Ident 
 }
 
 /// The structs of all branches' states, which cannot be defined inside an `impl`.
-pub(in crate::flow) fn structs(plan: &Plan<'_>, state: &State, visit: &Visit<'_>) -> TokenStream {
-    let site = visit.site;
+pub(in crate::flow::emit) fn structs(visit: &Visit<'_>) -> TokenStream {
+    let (plan, state, site) = (visit.plan, visit.state, visit.site);
     let structs = plan.branches(visit.node).iter().map(|branch| {
         let name = visit.branch_struct(branch);
         let keys = branch.keys().into_iter().map(|key| {

@@ -21,14 +21,14 @@ use crate::names::{here, plain};
 use crate::settings::duration_text;
 use crate::text::type_text;
 
-use super::defaults;
-use super::instances::{Instance, InstanceKind};
-use super::items::label_of;
-use super::mapped::{key_of, mapping};
-use super::plan::Plan;
-use super::printed::printed;
-use super::syntax::{BranchSyntax, Mapping, Parameter};
-use super::types::node_type as type_of;
+use crate::flow::defaults;
+use crate::flow::instances::{Instance, InstanceKind};
+use crate::flow::items::label_of;
+use crate::flow::mapped::{key_of, mapping};
+use crate::flow::plan::Plan;
+use crate::flow::printed::printed;
+use crate::flow::syntax::{BranchSyntax, Mapping, Parameter};
+use crate::flow::types::node_type as type_of;
 
 /// The flow's JSON from its name on, in parts: texts, some of them followed by the flow of a node.
 pub(super) fn parts(plan: &Plan<'_>) -> TokenStream {

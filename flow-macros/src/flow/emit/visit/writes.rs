@@ -8,9 +8,9 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote_spanned};
 
 use crate::contract::{ActionPort, Kind, WritePort};
+use crate::flow::emit::state::{type_written_by_action, written_type};
 use crate::flow::mapped::key_of;
 use crate::flow::plan::{Place, RouteIndex};
-use crate::flow::state::{type_written_by_action, written_type};
 use crate::names::{ident, plain};
 
 use super::Visit;
@@ -37,7 +37,7 @@ impl Visit<'_> {
             .map(|index| format_ident!("__written_{index}", span = *site))
             .collect();
         let writes = contract.writes.iter().zip(&places).map(|(port, place)| {
-            let ty = || written_type(contract, port, path, *site);
+            let ty = || written_type(contract, port, path, *site, self.emit.runtime);
             self.write_port(port, quote_spanned!(*site=> #place), ty)
         });
         if contract.actions.is_empty() {
@@ -79,7 +79,8 @@ impl Visit<'_> {
             .map(|index| format_ident!("__field_{index}", span = site))
             .collect();
         let written = writes.iter().zip(&places).map(|(port, place)| {
-            let ty = || type_written_by_action(self.contract, port, &self.path, site);
+            let ty =
+                || type_written_by_action(self.contract, port, &self.path, site, self.emit.runtime);
             self.write_port(port, quote_spanned!(site=> #place), ty)
         });
         let route = self.route_at_end(&name.value());
@@ -98,7 +99,7 @@ impl Visit<'_> {
         } = self;
         let writes = contract.outputs().into_iter().map(|port| {
             let field = ident(&plain(&port.name), self.instance.span);
-            let ty = || type_written_by_action(contract, port, path, *site);
+            let ty = || type_written_by_action(contract, port, path, *site, self.emit.runtime);
             if contract.writes.iter().any(|one| one.index == port.index) {
                 return self.write_port(port, quote_spanned!(*site=> __outcome.#field), ty);
             }
@@ -131,7 +132,7 @@ impl Visit<'_> {
         self.write(&key, value, &port.rust_type, ty)
     }
 
-    /// Writes a value under a key. If others write it as well, its type is compared with theirs.
+    /// Writes a value under a key. If others write it as well, it has their type.
     pub(super) fn write(
         &self,
         key: &str,
@@ -142,8 +143,7 @@ impl Visit<'_> {
         let site = self.site;
         let value = match self.state.shared(key, text) {
             Some(shared) => {
-                let message = shared.told_by_writers(&self.instance.shown, text);
-                let agreed = (self.plan).agreed(&ty(), &shared.ty, &message, self.instance.span);
+                let agreed = self.emit.agreed(&ty(), &shared.ty, self.instance.span);
                 quote_spanned!(site=> #agreed(#value))
             }
             None => value,
@@ -185,7 +185,7 @@ impl Visit<'_> {
     /// Follows a route with this index.
     pub(super) fn follow(&self, route: RouteIndex) -> TokenStream {
         let site = self.site;
-        let mappings = self.plan.mappings(self.state, route);
+        let mappings = self.emit.mappings(route);
         let route = self.chooses().then_some(route);
         match (mappings.is_empty(), route) {
             (true, Some(route)) => quote_spanned!(site=> #route),

@@ -9,15 +9,15 @@ use quote::quote_spanned;
 
 use crate::contract::{Contract, Kind, WritePort};
 use crate::names::{here, ident, plain};
-use crate::runtime::runtime_at;
+use crate::runtime::Runtime;
 use crate::text::{item_of_vec, type_text};
 
-use super::instances::InstanceKind;
-use super::mapped::{key_of, mapping};
-use super::plan::Plan;
 use super::results::results_type;
-use super::syntax::{EdgeMappingSyntax, FlowSyntax};
-use super::types::{TypeNames, node_type};
+use crate::flow::instances::InstanceKind;
+use crate::flow::mapped::{key_of, mapping};
+use crate::flow::plan::Plan;
+use crate::flow::syntax::{EdgeMappingSyntax, FlowSyntax};
+use crate::flow::types::{TypeNames, node_type};
 
 /// The keys of a flow.
 #[derive(Default)]
@@ -44,7 +44,7 @@ pub(super) struct Key {
 
 impl State {
     /// The keys that the inputs, the nodes and the edges write.
-    pub(super) fn of(plan: &Plan<'_>) -> Self {
+    pub(super) fn of(plan: &Plan<'_>, runtime: &Runtime) -> Self {
         let mut state = State::default();
         for input in &plan.flow.inputs {
             let (ty, text) = (&input.ty, type_text(&input.ty));
@@ -66,11 +66,11 @@ impl State {
                 let node = plan.resolved.graph.graph().node(id);
                 let mut written = node.actions.iter().flat_map(|action| &action.writes);
                 let text = written.next().map_or("", |write| &write.rust_type);
-                let ty = results_type(plan, id);
+                let ty = results_type(plan, runtime, id);
                 state.add(key(&port.name, &[]), ty, writer, text);
             }
             if plan.error_route(id, contract).is_some() {
-                let rt = runtime_at(site);
+                let rt = runtime.hidden_at(site);
                 let name = ident(ERROR_KEY, instance.span);
                 state.add(name, quote_spanned!(site=> #rt::NodeError), writer, "");
             }
@@ -80,11 +80,11 @@ impl State {
             let path = node_type(plan.flow, instance);
             let mapping = mapping(plan.flow, instance);
             for port in &contract.writes {
-                let ty = written_type(contract, port, &path, site);
+                let ty = written_type(contract, port, &path, site, runtime);
                 state.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
             for port in contract.actions.iter().flat_map(|action| &action.writes) {
-                let ty = type_written_by_action(contract, port, &path, site);
+                let ty = type_written_by_action(contract, port, &path, site, runtime);
                 state.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
         }
@@ -225,35 +225,26 @@ impl State {
     }
 
     /// The struct.
-    pub(super) fn expand(&self, flow: &FlowSyntax, names: &TypeNames) -> TokenStream {
+    pub(super) fn expand(
+        &self,
+        flow: &FlowSyntax,
+        names: &TypeNames,
+        runtime: &Runtime,
+    ) -> TokenStream {
         let site = here(flow.name.span());
-        let rt = runtime_at(site);
+        let rt = runtime.hidden_at(site);
         let input = &names.input;
-        let fields = self.keys.iter().map(|Key { name, ty, .. }| {
+        let keys = self.keys.iter().map(|Key { name, ty, .. }| {
             let site = here(name.span());
-            let rt = runtime_at(site);
-            quote_spanned!(site=> #name: #rt::Option<#ty>)
+            let mut inputs = flow.inputs.iter();
+            let value = match inputs.find(|input| plain(&input.name) == plain(name)) {
+                Some(input) if input.optional => quote_spanned!(site=> __input.#name),
+                Some(_) => quote_spanned!(site=> #rt::Some(__input.#name)),
+                None => quote_spanned!(site=> #rt::None),
+            };
+            quote_spanned!(site=> #name: {#ty} = #value,)
         });
-        let given = self.keys.iter().map(|Key { name, .. }| {
-            let given = flow
-                .inputs
-                .iter()
-                .find(|input| plain(&input.name) == plain(name));
-            match given {
-                Some(given) if given.optional => quote_spanned!(site=> #name: __input.#name),
-                Some(_) => quote_spanned!(site=> #name: #rt::Some(__input.#name)),
-                None => quote_spanned!(site=> #name: #rt::None),
-            }
-        });
-        quote_spanned! {site=>
-            struct __State { #(#fields,)* }
-            impl __State {
-                #[inline]
-                fn new(__input: #input) -> Self {
-                    __State { #(#given,)* }
-                }
-            }
-        }
+        quote_spanned!(site=> #rt::state! { __input: #input { #(#keys)* } })
     }
 }
 
@@ -263,8 +254,9 @@ pub(super) fn written_type(
     port: &WritePort,
     path: &TokenStream,
     site: Span,
+    runtime: &Runtime,
 ) -> TokenStream {
-    let (rt, index) = (runtime_at(site), port.index);
+    let (rt, index) = (runtime.hidden_at(site), port.index);
     if contract.writes_its_outcome() {
         quote_spanned!(site=> <#path as #rt::Step>::Outcome)
     } else {
@@ -278,8 +270,9 @@ pub(super) fn type_written_by_action(
     port: &WritePort,
     path: &TokenStream,
     site: Span,
+    runtime: &Runtime,
 ) -> TokenStream {
-    let (rt, index) = (runtime_at(site), port.index);
+    let (rt, index) = (runtime.hidden_at(site), port.index);
     let actions = match contract.kind {
         Kind::Flow => quote_spanned!(site=> #path),
         _ => quote_spanned!(site=> <#path as #rt::Step>::Actions),

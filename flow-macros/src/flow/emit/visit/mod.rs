@@ -7,12 +7,12 @@
 
 mod branch_state;
 mod carry_out;
+mod checks;
 mod conditions;
 mod each;
 mod fork;
 mod mappings;
 mod reads;
-mod told;
 mod writes;
 
 use flow_spec::{DEFAULT_ACTION, NodeId};
@@ -21,20 +21,22 @@ use quote::quote_spanned;
 
 use crate::contract::{Contract, Kind};
 use crate::names::{here, hidden, plain};
-use crate::runtime::{Runtime, runtime_at};
+use crate::runtime::RuntimePath;
 use crate::settings::{Settings, duration_tokens};
 
-use super::instances::{Instance, InstanceKind};
-use super::mapped::mapping;
-use super::plan::{Place, Plan};
-use super::state::State;
-use super::syntax::Mapping;
-use super::types::node_type;
+use crate::flow::emit::Emit;
+use crate::flow::emit::state::State;
+use crate::flow::instances::{Instance, InstanceKind};
+use crate::flow::mapped::mapping;
+use crate::flow::plan::{Place, Plan};
+use crate::flow::syntax::Mapping;
+use crate::flow::types::node_type;
 
 pub(super) use branch_state::structs;
 
 /// One node, with the data for its expansion.
 pub(super) struct Visit<'a> {
+    pub(super) emit: &'a Emit<'a>,
     pub(super) plan: &'a Plan<'a>,
     pub(super) state: &'a State,
     pub(super) node: NodeId,
@@ -43,7 +45,7 @@ pub(super) struct Visit<'a> {
     pub(super) settings: Settings,
     /// The place at which all of its code is shown.
     pub(super) site: Span,
-    pub(super) rt: Runtime,
+    pub(super) rt: RuntimePath<'a>,
     /// The type of a function, a type or a flow.
     pub(super) path: TokenStream,
     mapping: &'a [Mapping],
@@ -51,15 +53,12 @@ pub(super) struct Visit<'a> {
 }
 
 impl<'a> Visit<'a> {
-    pub(super) fn new(
-        plan: &'a Plan<'a>,
-        state: &'a State,
-        node: NodeId,
-        place: Place<'a>,
-    ) -> Self {
+    pub(super) fn new(emit: &'a Emit<'a>, node: NodeId, place: Place<'a>) -> Self {
+        let (plan, state) = (emit.plan, &emit.state);
         let instance = &plan.instances[node];
         let site = here(instance.span);
         Visit {
+            emit,
             plan,
             state,
             node,
@@ -67,7 +66,7 @@ impl<'a> Visit<'a> {
             contract: &plan.resolved.contracts[node],
             settings: plan.settings(node, place),
             site,
-            rt: runtime_at(site),
+            rt: emit.runtime.hidden_at(site),
             path: node_type(plan.flow, instance),
             mapping: mapping(plan.flow, instance),
             place,
@@ -77,7 +76,7 @@ impl<'a> Visit<'a> {
     /// The bounds on the engine for this node.
     pub(super) fn bounds(&self) -> Vec<TokenStream> {
         let Visit { rt, path, .. } = self;
-        let of = |node: NodeId| Visit::new(self.plan, self.state, node, self.place).bounds();
+        let of = |node: NodeId| Visit::new(self.emit, node, self.place).bounds();
         match &self.instance.kind {
             InstanceKind::Node(_) if self.contract.kind == Kind::Flow => {
                 vec![quote_spanned!(self.site=> #path: #rt::Drive<__E>)]

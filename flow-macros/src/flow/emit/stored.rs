@@ -9,25 +9,25 @@ use quote::quote_spanned;
 
 use crate::contract::Kind;
 use crate::names::{camel_case, here, ident, plain};
-use crate::runtime::runtime_crate_at;
 
-use super::defaults;
-use super::instances::{Instance, InstanceKind};
-use super::plan::Plan;
-use super::state::State;
-use super::syntax::Parameter;
-use super::types::{TypeNames, node_type};
+use super::Emit;
+use crate::flow::defaults;
+use crate::flow::instances::{Instance, InstanceKind};
+use crate::flow::plan::Plan;
+use crate::flow::syntax::Parameter;
+use crate::flow::types::{TypeNames, node_type};
 
 /// The call of the runtime's macro that implements it.
-pub(super) fn stored(plan: &Plan<'_>, state: &State) -> TokenStream {
+pub(super) fn stored(emit: &Emit<'_>) -> TokenStream {
+    let (plan, state) = (emit.plan, &emit.state);
     let name = &plan.flow.name;
     let TypeNames {
         input, output, end, ..
-    } = &plan.names;
+    } = &emit.names;
     let inputs = plan.flow.inputs.iter();
-    let inputs = inputs.map(|input| parameter(input, &plan.names));
+    let inputs = inputs.map(|input| parameter(input, &emit.names));
     let outputs = plan.flow.outputs.iter();
-    let outputs = outputs.map(|output| parameter(output, &plan.names));
+    let outputs = outputs.map(|output| parameter(output, &emit.names));
     let keys = state.fields().map(|(key, ty)| {
         let text = plain(key);
         quote_spanned!(here(key.span())=> optional #text #key #ty)
@@ -37,7 +37,7 @@ pub(super) fn stored(plan: &Plan<'_>, state: &State) -> TokenStream {
         .nodes()
         .filter_map(|(id, instance, _)| question(plan, id, instance));
     let site = here(name.span());
-    let runtime = runtime_crate_at(site);
+    let runtime = emit.runtime.root_at(site);
     quote_spanned! {site=>
         #runtime::stored! {
             #name #input #output #end

@@ -8,9 +8,9 @@ use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote_spanned;
 
 use crate::contract::Kind;
+use crate::flow::emit::results::{item_type, results_type};
 use crate::flow::instances::InstanceKind;
 use crate::flow::plan::{Place, ReadIndex};
-use crate::flow::results::{item_type, results_type};
 use crate::names::{here, hidden, ident, plain};
 
 use super::Visit;
@@ -60,7 +60,9 @@ impl Visit<'_> {
         let outcome = self.outcome(quote_spanned!(site=> __outcome), carried_out);
         let write = keeps.then(|| {
             let (key, outcome) = (plain(&self.instance.name), quote_spanned!(site=> __outcome));
-            self.write(&key, outcome, "", || results_type(self.plan, self.node))
+            self.write(&key, outcome, "", || {
+                results_type(self.plan, self.emit.runtime, self.node)
+            })
         });
         let route = self.route(DEFAULT_ACTION);
         let code = quote_spanned! {site=>
@@ -198,6 +200,19 @@ impl Visit<'_> {
         }
     }
 
+    /// The visit of the body for one item.
+    pub(super) fn body_visit(&self, body: NodeId) -> Visit<'_> {
+        let branch = match self.place {
+            Place::Branch(branch) => Some(branch),
+            _ => None,
+        };
+        let place = Place::Item {
+            branch,
+            of: self.node,
+        };
+        Visit::new(self.emit, body, place)
+    }
+
     /// The `async fn` that runs the body for one item.
     fn item_function(&self, function: &Ident, body: NodeId) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
@@ -208,18 +223,10 @@ impl Visit<'_> {
         let first = self.settings.spread.map(|_| {
             quote_spanned!(site=> let __index = #rt::Hooks::first_item(__engine, __scope).saturating_add(__index);)
         });
-        let body_visit = Visit::new(
-            self.plan,
-            self.state,
-            body,
-            Place::Item {
-                branch,
-                of: self.node,
-            },
-        );
+        let body_visit = self.body_visit(body);
         let carried_out = body_visit.awaited();
         let bounds = body_visit.bounds();
-        let result = item_type(self.plan, body);
+        let result = item_type(self.plan, self.emit.runtime, body);
         let (value, action) = (body_visit.item_value(), body_visit.item_action());
         let state = match branch {
             Some(branch) => {
