@@ -8,10 +8,10 @@
 
 use std::error::Error;
 
-use flow_agents::agent::{Agent, AgentInput, AgentOutcome, CallTool, Think};
-use flow_agents::{Message, Messages, ScriptedModel, kit, tools};
-use flow_runtime::prelude::*;
 use serde_json::json;
+use typed_flows::agents::agent::{Agent, AgentInput, AgentOutcome, CallTool, Think};
+use typed_flows::agents::{Message, Messages, ScriptedModel, kit, tools};
+use typed_flows::prelude::*;
 
 /// Finds the price of an article, in cents.
 #[node]

@@ -16,12 +16,12 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use clap::{Parser, Subcommand};
-use flow_durable::{
+use serde::{Deserialize, Serialize};
+use typed_flows::durable::{
     Execution, ExecutionId, ListOptions, OpenQuestion, RecordKind, Runtime, StartOptions, Status,
 };
-use flow_runtime::prelude::*;
-use flow_sqlite::SqliteStore;
-use serde::{Deserialize, Serialize};
+use typed_flows::prelude::*;
+use typed_flows::sqlite::SqliteStore;
 
 /// Claims above this amount need an approval, in EUR.
 const LIMIT: u64 = 100;

@@ -16,10 +16,10 @@ use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow_durable::{Runtime, RuntimeOptions, StartOptions, Status};
-use flow_runtime::prelude::*;
-use flow_sqlite::SqliteStore;
 use tokio::sync::watch;
+use typed_flows::durable::{Runtime, RuntimeOptions, StartOptions, Status};
+use typed_flows::prelude::*;
+use typed_flows::sqlite::SqliteStore;
 
 #[node(writes = price)]
 fn look_up(item: &str) -> u64 {

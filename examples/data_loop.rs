@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use flow_runtime::prelude::*;
+use typed_flows::prelude::*;
 
 const PAGE: usize = 12;
 

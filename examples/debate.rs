@@ -9,10 +9,12 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_agents::{AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask};
-use flow_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use typed_flows::agents::{
+    AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask,
+};
+use typed_flows::prelude::*;
 
 const ROUNDS: usize = 2;
 

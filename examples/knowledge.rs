@@ -9,9 +9,11 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_agents::knowledge::{Learn, LearnInput, MemoryGraph, Recall, Recalled, tell_known};
-use flow_agents::{Chat, Message, Messages, Reply, ScriptedModel};
-use flow_runtime::prelude::*;
+use typed_flows::agents::knowledge::{
+    Learn, LearnInput, MemoryGraph, Recall, Recalled, tell_known,
+};
+use typed_flows::agents::{Chat, Message, Messages, Reply, ScriptedModel};
+use typed_flows::prelude::*;
 
 /// The letters, with the days on which they were written.
 const LETTERS: [(&str, &str, &str); 3] = [

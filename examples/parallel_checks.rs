@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow_runtime::prelude::*;
 use serde::Deserialize;
+use typed_flows::prelude::*;
 
 #[derive(Deserialize)]
 struct Post {

@@ -9,8 +9,10 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_agents::{AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask};
-use flow_runtime::prelude::*;
+use typed_flows::agents::{
+    AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask,
+};
+use typed_flows::prelude::*;
 
 const FEWEST_SECTIONS: usize = 3;
 const MOST_OUTLINES: u32 = 3;

@@ -16,10 +16,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use flow_agents::{AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask};
-use flow_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use typed_flows::agents::{
+    AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask,
+};
+use typed_flows::prelude::*;
 
 const MOST_ROUNDS: u32 = 3;
 

@@ -11,8 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flow_agents::{Message, Messages, Model, ModelError, Request, ScriptedModel};
-use flow_runtime::prelude::*;
+use typed_flows::agents::{Message, Messages, Model, ModelError, Request, ScriptedModel};
+use typed_flows::prelude::*;
 
 const CHARACTERS: usize = 10_000;
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use flow_runtime::prelude::*;
+use typed_flows::prelude::*;
 
 #[derive(Debug, thiserror::Error)]
 enum ReadError {

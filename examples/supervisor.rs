@@ -9,12 +9,12 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_agents::agent::Agent;
-use flow_agents::{AskError, Message, Messages, Model, ScriptedModel, ask, tools};
-use flow_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use typed_flows::agents::agent::Agent;
+use typed_flows::agents::{AskError, Message, Messages, Model, ScriptedModel, ask, tools};
+use typed_flows::prelude::*;
 
 const MOST_REVIEWS: u32 = 3;
 

@@ -9,10 +9,12 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_agents::{AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask};
-use flow_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use typed_flows::agents::{
+    AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask,
+};
+use typed_flows::prelude::*;
 
 /// The kind of work of a request.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -164,7 +166,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     ] {
         println!("{request}:");
         // A real program asks at the terminal, or keeps the question in a store.
-        let options = RunOptions::answer(|question: &flow_runtime::Question| {
+        let options = RunOptions::answer(|question: &typed_flows::Question| {
             println!("  {}", question.prompt());
             let text = "Ask three customers first.".to_owned();
             Advice { text }

@@ -11,11 +11,11 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flow_agents::{AskError, Message, Messages, Model, ScriptedModel, ask};
-use flow_runtime::prelude::*;
 use rusqlite::{Connection, OpenFlags};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use typed_flows::agents::{AskError, Message, Messages, Model, ScriptedModel, ask};
+use typed_flows::prelude::*;
 
 const MOST_ATTEMPTS: usize = 3;
 const MOST_ROWS: usize = 100;

@@ -9,10 +9,12 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_loader::{Dependency, ExposeSecret as _, Format, Registry, SecretString, load, registry};
-use flow_runtime::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
+use typed_flows::documents::{
+    Dependency, ExposeSecret as _, Format, Registry, SecretString, load, registry,
+};
+use typed_flows::prelude::*;
 
 /// The document: see `examples/data/answer.yaml`.
 const ANSWERING: &str = include_str!("data/answer.yaml");

@@ -10,8 +10,10 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_agents::{Message, Messages, Model, ModelError, Request, ScriptedModel, is_transient};
-use flow_runtime::prelude::*;
+use typed_flows::agents::{
+    Message, Messages, Model, ModelError, Request, ScriptedModel, is_transient,
+};
+use typed_flows::prelude::*;
 
 const QUESTION: &str =
     "Of 5 equal cards one wins. How likely is it that yours does? End with the number alone.";

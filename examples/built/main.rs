@@ -11,9 +11,9 @@ use std::process::Command;
 use std::sync::Once;
 use std::{env, fs};
 
-use flow_runtime::flow_spec::FlowDocument;
-use flow_runtime::flow_spec::document::DEFAULT_DEPTH;
-use flow_runtime::flows;
+use typed_flows::flow_spec::FlowDocument;
+use typed_flows::flow_spec::document::DEFAULT_DEPTH;
+use typed_flows::flows;
 
 use crate::examples::EXAMPLES;
 
@@ -103,7 +103,7 @@ fn export(program: &Path) -> BTreeMap<String, String> {
         .join(name);
     // The files of an earlier run.
     let _ = fs::remove_dir_all(&directory);
-    let mut tool = Command::new(flow_services::program("flow-cli", "cargo-flow"));
+    let mut tool = Command::new(flow_services::program("typed-flows-cli", "cargo-flow"));
     succeed(
         tool.args(["flow", "export", "--out"])
             .arg(&directory)

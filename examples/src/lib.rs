@@ -7,7 +7,7 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_agents::{Model, ScriptedModel};
+use typed_flows::agents::{Model, ScriptedModel};
 
 /// The model that an example asks.
 pub struct Chosen {
@@ -26,7 +26,7 @@ pub struct Chosen {
 ///
 /// # Examples
 /// ```
-/// use flow_agents::ScriptedModel;
+/// use typed_flows::agents::ScriptedModel;
 ///
 /// let chosen = flow_examples::model(ScriptedModel::new().text("It rains."))?;
 /// assert!(chosen.script.is_some()); // this program has no arguments
@@ -54,8 +54,8 @@ pub fn model(script: ScriptedModel) -> Result<Chosen, Box<dyn Error>> {
 
 #[cfg(feature = "genai")]
 fn real(name: &str) -> Result<Arc<dyn Model>, Box<dyn Error>> {
-    let model = flow_agents::GenAi::new(name)?;
-    Ok(Arc::new(flow_agents::Retrying::new(model)))
+    let model = typed_flows::agents::GenAi::new(name)?;
+    Ok(Arc::new(typed_flows::agents::Retrying::new(model)))
 }
 
 #[cfg(not(feature = "genai"))]

@@ -1,7 +1,7 @@
 //! The only place that spells the path of the runtime, and of its hidden module.
 //!
-//! The path is `::flow_runtime`, unless the user names another one: `#[node(crate = path)]`. It is
-//! kept during one expansion, since all generated code refers to it.
+//! The path is that of the dependency, unless the user names another one: `#[node(crate = path)]`.
+//! It is kept during one expansion, since all generated code refers to it.
 
 use std::cell::{Cell, RefCell};
 
@@ -11,11 +11,14 @@ use quote::{ToTokens, TokenStreamExt as _, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Path, Token};
 
+use crate::crates::{CratePath, RUNTIME};
 use crate::report::Report;
 
 thread_local! {
     /// The path that the user has named.
     static NAMED: RefCell<Option<Path>> = const { RefCell::new(None) };
+    /// The path of the dependency, if the user has named none.
+    static FOUND: RefCell<Option<CratePath>> = const { RefCell::new(None) };
     /// True while the expansion is of items that have imported the hidden module.
     static IMPORTED: Cell<bool> = const { Cell::new(false) };
 }
@@ -29,12 +32,14 @@ struct Forget;
 impl Drop for Forget {
     fn drop(&mut self) {
         NAMED.set(None);
+        FOUND.set(None);
     }
 }
 
 /// Expands with the runtime at this path. `None` is the usual one.
 pub(crate) fn at<T>(path: Option<Path>, expand: impl FnOnce() -> T) -> T {
     let _forget = Forget;
+    FOUND.set(path.is_none().then(|| RUNTIME.path()));
     NAMED.set(path);
     expand()
 }
@@ -72,7 +77,11 @@ impl ToTokens for Runtime {
                 token.set_span(token.span().located_at(site));
                 token
             })),
-            None => segment("flow_runtime", site, tokens),
+            None => FOUND.with_borrow_mut(|found| {
+                found
+                    .get_or_insert_with(|| RUNTIME.path())
+                    .append(site, tokens);
+            }),
         }
         if self.hidden {
             segment("__private", site, tokens);

@@ -89,7 +89,7 @@ fn the_mistake_and_the_picture_in_the_readme() {
 
     fs::write(&source, &program.text).expect("the program can be written");
     terminal.follow(program.line, "$ cargo run -q\n");
-    let mut draw = Command::new(flow_services::program("flow-cli", "cargo-flow"));
+    let mut draw = Command::new(flow_services::program("typed-flows-cli", "cargo-flow"));
     draw.args(["flow", "render", "--format", "svg"]);
     let drawn = draw.arg(terminal.program("expense")).output();
     let picture = fs::read_to_string(repository.join("docs/expense.svg")).expect("a picture");
