@@ -77,7 +77,7 @@ fn the_mistake_and_the_picture_in_the_readme() {
     symlink(&repository, folder.path().join("typed-flows")).expect("a copy of the repository");
     terminal.follow(
         0,
-        "$ cargo new expense\n$ cd expense\n$ cargo add --path ../typed-flows/flow-runtime\n\
+        "$ cargo new expense\n$ cd expense\n$ cargo add --path ../typed-flows\n\
          $ cargo add tokio --features macros,rt-multi-thread,time\n",
     );
     let source = terminal.place().join("src/main.rs");
