@@ -2,8 +2,8 @@
 //! receives the errors of its calls, and corrects them.
 //!
 //! ```text
-//! cargo run --example agent
-//! cargo run --features genai --example agent -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example agent
+//! cargo run -p flow-examples --features genai --example agent -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;

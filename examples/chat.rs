@@ -3,8 +3,8 @@
 //! turns are summed up.
 //!
 //! ```text
-//! cargo run --example chat
-//! cargo run --features genai --example chat -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example chat
+//! cargo run -p flow-examples --features genai --example chat -- --model ollama:qwen3:4b
 //! ```
 //!
 //! With a model, the conversation is in `chat.db`, and an empty line ends it.

@@ -3,8 +3,8 @@
 //! repeated. The charge is repeated with the same key, so the bank recognises it.
 //!
 //! ```text
-//! cargo run --example crash -- run order.db   # killed
-//! cargo run --example crash -- run order.db   # resumes
+//! cargo run -p flow-examples --example crash -- run order.db   # killed
+//! cargo run -p flow-examples --example crash -- run order.db   # resumes
 //! ```
 //!
 //! Without arguments, it starts itself twice in this way.

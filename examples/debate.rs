@@ -2,8 +2,8 @@
 //! of the three can have its own model.
 //!
 //! ```text
-//! cargo run --example debate
-//! cargo run --features genai --example debate -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example debate
+//! cargo run -p flow-examples --features genai --example debate -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;

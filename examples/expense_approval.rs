@@ -4,6 +4,13 @@
 //! ```text
 //! cargo run --example expense_approval -- claims.json
 //! ```
+//!
+//! Each action has to lead somewhere. Without the edge for rejected claims, the compiler says:
+//!
+//! ```text
+//! error: action "rejected" of `review` goes nowhere [F002]
+//!        help: say where it goes, such as `review - "rejected" >> end;`
+//! ```
 
 use std::collections::VecDeque;
 use std::error::Error;

@@ -5,7 +5,7 @@
 //! The program edits a copy of `examples/data/claim.yaml` itself, in a temporary folder.
 //!
 //! ```text
-//! cargo run --example hot_reload
+//! cargo run -p flow-examples --example hot_reload
 //! ```
 
 use std::error::Error;

@@ -2,8 +2,8 @@
 //! last letter says that a fact in the first one is no longer true.
 //!
 //! ```text
-//! cargo run --example knowledge
-//! cargo run --features genai --example knowledge -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example knowledge
+//! cargo run -p flow-examples --features genai --example knowledge -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;

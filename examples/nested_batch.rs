@@ -118,7 +118,7 @@ flow! {
 }
 
 async fn report(directory: Option<PathBuf>) -> Result<(), Box<dyn Error>> {
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/grades");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/grades");
     let given = directory.clone().unwrap_or(shipped);
     let input = SchoolInput::builder().directory(given).build();
     let output = School::new().run(input).await?;

@@ -122,7 +122,7 @@ flow! {
 }
 
 async fn find_headings(file: Option<PathBuf>) -> Result<(), Box<dyn Error>> {
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/article.txt");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/article.txt");
     let path = file.as_deref().unwrap_or(&shipped);
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;

@@ -2,8 +2,8 @@
 //! sends a poor outline back with feedback.
 //!
 //! ```text
-//! cargo run --example prompt_chaining
-//! cargo run --features genai --example prompt_chaining -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example prompt_chaining
+//! cargo run -p flow-examples --features genai --example prompt_chaining -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;

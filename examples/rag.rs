@@ -3,8 +3,8 @@
 //! searches by itself. The answers are streamed to the terminal.
 //!
 //! ```text
-//! cargo run --example rag
-//! cargo run --features genai --example rag -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example rag
+//! cargo run -p flow-examples --features genai --example rag -- --model ollama:qwen3:4b
 //! ```
 //!
 //! The vectors count words here, so they need no model. A real embedding is

@@ -3,8 +3,8 @@
 //! with its sources.
 //!
 //! ```text
-//! cargo run --example research
-//! cargo run --features genai --example research -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example research
+//! cargo run -p flow-examples --features genai --example research -- --model ollama:qwen3:4b
 //! ```
 //!
 //! It searches the texts of a folder. For the web, give `Library` a `Search` that asks a search

@@ -3,8 +3,8 @@
 //! prints the flow as a tree and as JSON, with the values of its settings, but without its secret.
 //!
 //! ```text
-//! cargo run --example research_agent
-//! cargo run --example research_agent -- --json
+//! cargo run -p flow-examples --example research_agent
+//! cargo run -p flow-examples --example research_agent -- --json
 //! ```
 
 use std::process::ExitCode;

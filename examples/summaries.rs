@@ -2,8 +2,8 @@
 //! and then the summaries of all parts. Folders are summed up file by file.
 //!
 //! ```text
-//! cargo run --example summaries
-//! cargo run --features genai --example summaries -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example summaries
+//! cargo run -p flow-examples --features genai --example summaries -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;

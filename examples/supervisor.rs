@@ -2,8 +2,8 @@
 //! most twice. The third refusal ends the run.
 //!
 //! ```text
-//! cargo run --example supervisor
-//! cargo run --features genai --example supervisor -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example supervisor
+//! cargo run -p flow-examples --features genai --example supervisor -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;

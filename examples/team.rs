@@ -2,8 +2,8 @@
 //! same time. On any other, a person gives advice. Then the contributions are summed up.
 //!
 //! ```text
-//! cargo run --example team
-//! cargo run --features genai --example team -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example team
+//! cargo run -p flow-examples --features genai --example team -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;

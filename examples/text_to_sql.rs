@@ -3,8 +3,8 @@
 //! model can change it.
 //!
 //! ```text
-//! cargo run --example text_to_sql
-//! cargo run --features genai --example text_to_sql -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example text_to_sql
+//! cargo run -p flow-examples --features genai --example text_to_sql -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;

@@ -2,7 +2,7 @@
 //! credential, so the file can be shared, and an edit is enough to ask another model.
 //!
 //! ```text
-//! cargo run --example two_models
+//! cargo run -p flow-examples --example two_models
 //! ```
 
 use std::collections::BTreeMap;

@@ -3,8 +3,8 @@
 //! the run fails.
 //!
 //! ```text
-//! cargo run --example voting
-//! cargo run --features genai --example voting -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example voting
+//! cargo run -p flow-examples --features genai --example voting -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;

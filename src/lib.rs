@@ -107,3 +107,8 @@ pub use flow_sqlite as sqlite;
 #[cfg(feature = "terminal")]
 #[doc(inline)]
 pub use flow_terminal as terminal;
+
+/// The programs of the README.
+#[cfg(all(doctest, feature = "agents", feature = "sqlite"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,8 +1,10 @@
-//! Programs written with `flow!`, one in each file of the folder above:
-//! `cargo run --example expense_approval`.
+//! Programs written with `flow!`, one in each file of the folder above.
 //!
-//! Examples with a model run offline, with scripted answers. They ask a real model with
-//! `cargo run --features genai --example agent -- --model ollama:qwen3:4b`.
+//! Those that need the runtime alone belong to the package `typed-flows`: `cargo run --example
+//! routing`. The others belong to this one: `cargo run -p flow-examples --example agent`.
+//!
+//! Examples with a model run offline, with scripted answers. They ask a real model with `cargo run
+//! -p flow-examples --features genai --example agent -- --model ollama:qwen3:4b`.
 
 use std::error::Error;
 use std::sync::Arc;
