@@ -57,7 +57,7 @@
 //! | `durable` | executions that survive crashes, wait for people, and run on many machines |
 //! | `sqlite`, `postgres`, `redis` | where they are kept; each switches on `durable` |
 //! | `blobs` | their large values in files, or in an object store |
-//! | `schedule` | executions on cron schedules |
+//! | `schedule` | `durable::schedule`: executions on cron schedules |
 //! | `server` | executions over HTTP, and a page for people |
 //! | `documents` | flows in JSON or YAML, loaded while the program runs |
 //! | `terminal` | questions at the terminal, and a command line of flows |
@@ -95,9 +95,6 @@ pub use flow_redis as redis;
 #[cfg(feature = "restate")]
 #[doc(inline)]
 pub use flow_restate as restate;
-#[cfg(feature = "schedule")]
-#[doc(inline)]
-pub use flow_schedule as schedule;
 #[cfg(feature = "server")]
 #[doc(inline)]
 pub use flow_server as server;

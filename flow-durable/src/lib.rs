@@ -23,6 +23,8 @@ mod payload;
 mod registered;
 mod replay;
 mod runtime;
+#[cfg(feature = "schedule")]
+pub mod schedule;
 mod steps;
 mod store_transactions;
 mod values;

@@ -11,7 +11,6 @@ mod hostile;
 mod law;
 mod pages;
 mod places;
-mod source;
 mod workflows;
 mod yaml;
 
