@@ -2,16 +2,16 @@
 //! receives the errors of its calls, and corrects them.
 //!
 //! ```text
-//! cargo run --example agent
-//! cargo run --features genai --example agent -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example agent
+//! cargo run -p flow-examples --features genai --example agent -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;
 
-use flow_agents::agent::{Agent, AgentInput, AgentOutcome, CallTool, Think};
-use flow_agents::{Message, Messages, ScriptedModel, kit, tools};
-use flow_runtime::prelude::*;
 use serde_json::json;
+use typed_flows::agents::agent::{Agent, AgentInput, AgentOutcome, CallTool, Think};
+use typed_flows::agents::{Message, Messages, ScriptedModel, kit, tools};
+use typed_flows::prelude::*;
 
 /// Finds the price of an article, in cents.
 #[node]

@@ -2,10 +2,10 @@
 //! days later. Each call is a separate process, and the state between calls is in an SQLite file.
 //!
 //! ```text
-//! cargo run --example approval_desk -- submit Ann 950 "a conference"
-//! cargo run --example approval_desk -- list
-//! cargo run --example approval_desk -- approve 01a5… --comment "have fun"
-//! cargo run --example approval_desk -- log 01a5…
+//! cargo run -p flow-examples --example approval_desk -- submit Ann 950 "a conference"
+//! cargo run -p flow-examples --example approval_desk -- list
+//! cargo run -p flow-examples --example approval_desk -- approve 01a5… --comment "have fun"
+//! cargo run -p flow-examples --example approval_desk -- log 01a5…
 //! ```
 //!
 //! Without arguments, it demonstrates these calls with a temporary file.
@@ -16,12 +16,12 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use clap::{Parser, Subcommand};
-use flow_durable::{
+use serde::{Deserialize, Serialize};
+use typed_flows::durable::{
     Execution, ExecutionId, ListOptions, OpenQuestion, RecordKind, Runtime, StartOptions, Status,
 };
-use flow_runtime::prelude::*;
-use flow_sqlite::SqliteStore;
-use serde::{Deserialize, Serialize};
+use typed_flows::prelude::*;
+use typed_flows::sqlite::SqliteStore;
 
 /// Claims above this amount need an approval, in EUR.
 const LIMIT: u64 = 100;

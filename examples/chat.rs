@@ -3,8 +3,8 @@
 //! turns are summed up.
 //!
 //! ```text
-//! cargo run --example chat
-//! cargo run --features genai --example chat -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example chat
+//! cargo run -p flow-examples --features genai --example chat -- --model ollama:qwen3:4b
 //! ```
 //!
 //! With a model, the conversation is in `chat.db`, and an empty line ends it.
@@ -15,13 +15,13 @@ use std::io::{self, BufRead as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flow_agents::{Chat, Memory, Messages, Model, Placement, ScriptedModel, is_transient};
-use flow_durable::{
+use serde::{Deserialize, Serialize};
+use typed_flows::agents::{Chat, Memory, Messages, Model, Placement, ScriptedModel, is_transient};
+use typed_flows::durable::{
     EventFilter, Execution, ListOptions, RecordKind, Runtime, StartOptions, Status,
 };
-use flow_runtime::prelude::*;
-use flow_sqlite::SqliteStore;
-use serde::{Deserialize, Serialize};
+use typed_flows::prelude::*;
+use typed_flows::sqlite::SqliteStore;
 
 /// The number of tokens above which the oldest turns of a conversation are summed up.
 const TOKENS: u64 = 4_000;

@@ -3,8 +3,8 @@
 //! repeated. The charge is repeated with the same key, so the bank recognises it.
 //!
 //! ```text
-//! cargo run --example crash -- run order.db   # killed
-//! cargo run --example crash -- run order.db   # resumes
+//! cargo run -p flow-examples --example crash -- run order.db   # killed
+//! cargo run -p flow-examples --example crash -- run order.db   # resumes
 //! ```
 //!
 //! Without arguments, it starts itself twice in this way.
@@ -16,10 +16,10 @@ use std::process::{Command, ExitCode};
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow_durable::{Runtime, RuntimeOptions, StartOptions, Status};
-use flow_runtime::prelude::*;
-use flow_sqlite::SqliteStore;
 use tokio::sync::watch;
+use typed_flows::durable::{Runtime, RuntimeOptions, StartOptions, Status};
+use typed_flows::prelude::*;
+use typed_flows::sqlite::SqliteStore;
 
 #[node(writes = price)]
 fn look_up(item: &str) -> u64 {

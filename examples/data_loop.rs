@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use flow_runtime::prelude::*;
+use typed_flows::prelude::*;
 
 const PAGE: usize = 12;
 
@@ -159,7 +159,7 @@ flow! {
 }
 
 async fn find_all(file: Option<PathBuf>) -> Result<(), Box<dyn Error>> {
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/readings.csv");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/readings.csv");
     let input = DataLoopInput::builder()
         .file(file.clone().unwrap_or(shipped))
         .build();

@@ -2,17 +2,19 @@
 //! of the three can have its own model.
 //!
 //! ```text
-//! cargo run --example debate
-//! cargo run --features genai --example debate -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example debate
+//! cargo run -p flow-examples --features genai --example debate -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_agents::{AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask};
-use flow_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use typed_flows::agents::{
+    AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask,
+};
+use typed_flows::prelude::*;
 
 const ROUNDS: usize = 2;
 

@@ -8,7 +8,7 @@
 use std::error::Error;
 use std::process::ExitCode;
 
-use flow_runtime::prelude::*;
+use typed_flows::prelude::*;
 
 const TEXTS: [&str; 2] = [
     "To get started, you basically just need to utilize a computer with really enough memory.",
@@ -130,7 +130,7 @@ async fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use flow_runtime::testing::Scripted;
+    use typed_flows::testing::Scripted;
 
     use super::*;
 

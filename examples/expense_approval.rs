@@ -4,6 +4,13 @@
 //! ```text
 //! cargo run --example expense_approval -- claims.json
 //! ```
+//!
+//! Each action has to lead somewhere. Without the edge for rejected claims, the compiler says:
+//!
+//! ```text
+//! error: action "rejected" of `review` goes nowhere [F002]
+//!        help: say where it goes, such as `review - "rejected" >> end;`
+//! ```
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -11,8 +18,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-use flow_runtime::prelude::*;
 use serde::Deserialize;
+use typed_flows::prelude::*;
 
 #[derive(Deserialize)]
 struct Inbox {
@@ -87,15 +94,11 @@ fn revise(mut claim: Claim, feedback: &str) -> Revision {
     Revision::Revised { claim }
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("{0} has no bank account on file")]
-struct NoAccount(String);
-
 #[node(writes = receipt)]
-async fn pay(claim: &Claim, amount: u64) -> Result<String, NoAccount> {
+async fn pay(claim: &Claim, amount: u64) -> Result<String, String> {
     match &claim.account {
         Some(account) => Ok(format!("{amount} EUR to {account}")),
-        None => Err(NoAccount(claim.employee.clone())),
+        None => Err(format!("{} has no bank account on file", claim.employee)),
     }
 }
 
@@ -163,8 +166,10 @@ fn read_inbox(file: &Path) -> Result<Inbox, String> {
 }
 
 async fn decide_all(file: Option<PathBuf>) -> Result<(), Box<dyn Error>> {
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/claims.json");
-    let inbox = read_inbox(file.as_deref().unwrap_or(&shipped))?;
+    let inbox = match &file {
+        Some(file) => read_inbox(file)?,
+        None => serde_json::from_str(include_str!("data/claims.json"))?,
+    };
 
     let mut ends = Vec::new();
     for claim in inbox.claims {

@@ -5,7 +5,7 @@
 //! The program edits a copy of `examples/data/claim.yaml` itself, in a temporary folder.
 //!
 //! ```text
-//! cargo run --example hot_reload
+//! cargo run -p flow-examples --example hot_reload
 //! ```
 
 use std::error::Error;
@@ -14,12 +14,12 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use flow_durable::{Execution, MemoryStore, Runtime, RuntimeOptions, StartOptions, Status};
-use flow_loader::{Folder, Format, Registry, Reload, Watch, load, registry};
-use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use typed_flows::documents::{Folder, Format, Registry, Reload, Watch, load, registry};
+use typed_flows::durable::{Execution, MemoryStore, Runtime, RuntimeOptions, StartOptions, Status};
+use typed_flows::prelude::*;
 
 /// The limit up to which a claim is paid without a person. The document sets it.
 #[derive(Deserialize)]

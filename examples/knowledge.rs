@@ -2,16 +2,18 @@
 //! last letter says that a fact in the first one is no longer true.
 //!
 //! ```text
-//! cargo run --example knowledge
-//! cargo run --features genai --example knowledge -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example knowledge
+//! cargo run -p flow-examples --features genai --example knowledge -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_agents::knowledge::{Learn, LearnInput, MemoryGraph, Recall, Recalled, tell_known};
-use flow_agents::{Chat, Message, Messages, Reply, ScriptedModel};
-use flow_runtime::prelude::*;
+use typed_flows::agents::knowledge::{
+    Learn, LearnInput, MemoryGraph, Recall, Recalled, tell_known,
+};
+use typed_flows::agents::{Chat, Message, Messages, Reply, ScriptedModel};
+use typed_flows::prelude::*;
 
 /// The letters, with the days on which they were written.
 const LETTERS: [(&str, &str, &str); 3] = [

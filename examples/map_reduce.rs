@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use flow_runtime::prelude::*;
+use typed_flows::prelude::*;
 
 /// The number of occurrences of each word.
 type Counts = HashMap<String, usize>;
@@ -88,7 +88,7 @@ flow! {
 }
 
 async fn count(directory: Option<PathBuf>) -> Result<(), Box<dyn Error>> {
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/texts");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/texts");
     let given = directory.clone().unwrap_or(shipped);
     let input = MapReduceInput::builder().directory(given).build();
     let output = MapReduce::new().run(input).await?;

@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use flow_runtime::prelude::*;
+use typed_flows::prelude::*;
 
 #[derive(Debug, thiserror::Error)]
 enum GradesError {
@@ -118,7 +118,7 @@ flow! {
 }
 
 async fn report(directory: Option<PathBuf>) -> Result<(), Box<dyn Error>> {
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/grades");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/grades");
     let given = directory.clone().unwrap_or(shipped);
     let input = SchoolInput::builder().directory(given).build();
     let output = School::new().run(input).await?;

@@ -11,7 +11,7 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use flow_runtime::prelude::*;
+use typed_flows::prelude::*;
 
 const ARTICLE_HEADINGS: [&str; 5] = [
     "lighthouses",
@@ -122,7 +122,7 @@ flow! {
 }
 
 async fn find_headings(file: Option<PathBuf>) -> Result<(), Box<dyn Error>> {
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/article.txt");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/article.txt");
     let path = file.as_deref().unwrap_or(&shipped);
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;

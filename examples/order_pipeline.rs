@@ -8,7 +8,7 @@
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 
-use flow_runtime::prelude::*;
+use typed_flows::prelude::*;
 
 const STOCK: u32 = 5;
 

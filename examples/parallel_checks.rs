@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow_runtime::prelude::*;
 use serde::Deserialize;
+use typed_flows::prelude::*;
 
 #[derive(Deserialize)]
 struct Post {
@@ -114,7 +114,7 @@ impl Observer for Print {
 }
 
 async fn check_all(file: Option<PathBuf>) -> Result<(), Box<dyn Error>> {
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/posts.json");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/posts.json");
     let path = file.as_deref().unwrap_or(&shipped);
     let explain = |error: &dyn Error| format!("{}: {error}", path.display());
     let json = std::fs::read_to_string(path).map_err(|error| explain(&error))?;

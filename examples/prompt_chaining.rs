@@ -2,15 +2,17 @@
 //! sends a poor outline back with feedback.
 //!
 //! ```text
-//! cargo run --example prompt_chaining
-//! cargo run --features genai --example prompt_chaining -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example prompt_chaining
+//! cargo run -p flow-examples --features genai --example prompt_chaining -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_agents::{AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask};
-use flow_runtime::prelude::*;
+use typed_flows::agents::{
+    AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask,
+};
+use typed_flows::prelude::*;
 
 const FEWEST_SECTIONS: usize = 3;
 const MOST_OUTLINES: u32 = 3;

@@ -7,7 +7,7 @@
 
 use std::process::ExitCode;
 
-use flow_runtime::prelude::*;
+use typed_flows::prelude::*;
 
 const DEFAULT_QUESTION: &str = "In one sentence, what's the end of the universe?";
 

@@ -3,8 +3,8 @@
 //! searches by itself. The answers are streamed to the terminal.
 //!
 //! ```text
-//! cargo run --example rag
-//! cargo run --features genai --example rag -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example rag
+//! cargo run -p flow-examples --features genai --example rag -- --model ollama:qwen3:4b
 //! ```
 //!
 //! The vectors count words here, so they need no model. A real embedding is
@@ -15,14 +15,14 @@ use std::io::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use flow_agents::kit::calculator;
-use flow_agents::rag::{
+use serde_json::json;
+use typed_flows::agents::kit::calculator;
+use typed_flows::agents::rag::{
     Answer, AnswerByAgent, AnswerByAgentInput, AnswerInput, Index, IndexInput, Keep,
     MemoryPassages, Passage, RemoveOld, Retrieve, SearchDocuments, Split,
 };
-use flow_agents::{BagOfWords, ScriptedModel, tools};
-use flow_runtime::prelude::*;
-use serde_json::json;
+use typed_flows::agents::{BagOfWords, ScriptedModel, tools};
+use typed_flows::prelude::*;
 
 const QUESTION: &str = "Which lights does the pilot boat show at night?";
 const OF_AGENT: &str = "How many days after the storm began was it calm, according to the journal?";

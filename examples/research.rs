@@ -3,8 +3,8 @@
 //! with its sources.
 //!
 //! ```text
-//! cargo run --example research
-//! cargo run --features genai --example research -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example research
+//! cargo run -p flow-examples --features genai --example research -- --model ollama:qwen3:4b
 //! ```
 //!
 //! It searches the texts of a folder. For the web, give `Library` a `Search` that asks a search
@@ -16,10 +16,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use flow_agents::{AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask};
-use flow_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
+use typed_flows::agents::{
+    AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask,
+};
+use typed_flows::prelude::*;
 
 const MOST_ROUNDS: u32 = 3;
 

@@ -3,14 +3,14 @@
 //! prints the flow as a tree and as JSON, with the values of its settings, but without its secret.
 //!
 //! ```text
-//! cargo run --example research_agent
-//! cargo run --example research_agent -- --json
+//! cargo run -p flow-examples --example research_agent
+//! cargo run -p flow-examples --example research_agent -- --json
 //! ```
 
 use std::process::ExitCode;
 
-use flow_runtime::prelude::*;
-use flow_runtime::{Export as _, ExportOptions, Params};
+use typed_flows::prelude::*;
+use typed_flows::{Export as _, ExportOptions, Params};
 
 const CATALOG: [(&str, u64); 6] = [
     ("Rust in 100 seconds", 900_000),
@@ -175,7 +175,7 @@ async fn main() -> Result<ExitCode, FlowError> {
 
 #[cfg(test)]
 mod tests {
-    use flow_runtime::testing::Scripted;
+    use typed_flows::testing::Scripted;
 
     use super::*;
 

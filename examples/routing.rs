@@ -7,7 +7,7 @@
 
 use std::process::ExitCode;
 
-use flow_runtime::prelude::*;
+use typed_flows::prelude::*;
 
 const MESSAGES: [&str; 4] = [
     "Order 4711 came broken, I want my money back",
@@ -112,7 +112,7 @@ async fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use flow_runtime::testing::Scripted;
+    use typed_flows::testing::Scripted;
 
     use super::*;
 

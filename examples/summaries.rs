@@ -2,8 +2,8 @@
 //! and then the summaries of all parts. Folders are summed up file by file.
 //!
 //! ```text
-//! cargo run --example summaries
-//! cargo run --features genai --example summaries -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example summaries
+//! cargo run -p flow-examples --features genai --example summaries -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;
@@ -11,8 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flow_agents::{Message, Messages, Model, ModelError, Request, ScriptedModel};
-use flow_runtime::prelude::*;
+use typed_flows::agents::{Message, Messages, Model, ModelError, Request, ScriptedModel};
+use typed_flows::prelude::*;
 
 const CHARACTERS: usize = 10_000;
 

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use flow_runtime::prelude::*;
+use typed_flows::prelude::*;
 
 #[derive(Debug, thiserror::Error)]
 enum ReadError {
@@ -107,7 +107,7 @@ async fn summarize_file(file: &Path, busy_attempts: u32) -> Result<SummarizeFile
 }
 
 async fn compare(file: Option<PathBuf>) -> Result<(), Box<dyn Error>> {
-    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("data/article.txt");
+    let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/data/article.txt");
     let given = file.as_deref().unwrap_or(&shipped);
 
     let patient = summarize_file(given, 2).await?;

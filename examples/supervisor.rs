@@ -2,19 +2,19 @@
 //! most twice. The third refusal ends the run.
 //!
 //! ```text
-//! cargo run --example supervisor
-//! cargo run --features genai --example supervisor -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example supervisor
+//! cargo run -p flow-examples --features genai --example supervisor -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_agents::agent::Agent;
-use flow_agents::{AskError, Message, Messages, Model, ScriptedModel, ask, tools};
-use flow_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
+use typed_flows::agents::agent::Agent;
+use typed_flows::agents::{AskError, Message, Messages, Model, ScriptedModel, ask, tools};
+use typed_flows::prelude::*;
 
 const MOST_REVIEWS: u32 = 3;
 

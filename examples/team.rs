@@ -2,17 +2,19 @@
 //! same time. On any other, a person gives advice. Then the contributions are summed up.
 //!
 //! ```text
-//! cargo run --example team
-//! cargo run --features genai --example team -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example team
+//! cargo run -p flow-examples --features genai --example team -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_agents::{AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask};
-use flow_runtime::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use typed_flows::agents::{
+    AskError, Message, Messages, Model, ModelError, Request, ScriptedModel, ask,
+};
+use typed_flows::prelude::*;
 
 /// The kind of work of a request.
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -164,7 +166,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     ] {
         println!("{request}:");
         // A real program asks at the terminal, or keeps the question in a store.
-        let options = RunOptions::answer(|question: &flow_runtime::Question| {
+        let options = RunOptions::answer(|question: &typed_flows::Question| {
             println!("  {}", question.prompt());
             let text = "Ask three customers first.".to_owned();
             Advice { text }

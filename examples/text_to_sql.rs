@@ -3,19 +3,19 @@
 //! model can change it.
 //!
 //! ```text
-//! cargo run --example text_to_sql
-//! cargo run --features genai --example text_to_sql -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example text_to_sql
+//! cargo run -p flow-examples --features genai --example text_to_sql -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use flow_agents::{AskError, Message, Messages, Model, ScriptedModel, ask};
-use flow_runtime::prelude::*;
 use rusqlite::{Connection, OpenFlags};
 use schemars::JsonSchema;
 use serde::Deserialize;
+use typed_flows::agents::{AskError, Message, Messages, Model, ScriptedModel, ask};
+use typed_flows::prelude::*;
 
 const MOST_ATTEMPTS: usize = 3;
 const MOST_ROWS: usize = 100;

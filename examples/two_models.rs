@@ -2,17 +2,19 @@
 //! credential, so the file can be shared, and an edit is enough to ask another model.
 //!
 //! ```text
-//! cargo run --example two_models
+//! cargo run -p flow-examples --example two_models
 //! ```
 
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_loader::{Dependency, ExposeSecret as _, Format, Registry, SecretString, load, registry};
-use flow_runtime::prelude::*;
 use serde::Deserialize;
 use serde_json::json;
+use typed_flows::documents::{
+    Dependency, ExposeSecret as _, Format, Registry, SecretString, load, registry,
+};
+use typed_flows::prelude::*;
 
 /// The document: see `examples/data/answer.yaml`.
 const ANSWERING: &str = include_str!("data/answer.yaml");

@@ -3,15 +3,17 @@
 //! the run fails.
 //!
 //! ```text
-//! cargo run --example voting
-//! cargo run --features genai --example voting -- --model ollama:qwen3:4b
+//! cargo run -p flow-examples --example voting
+//! cargo run -p flow-examples --features genai --example voting -- --model ollama:qwen3:4b
 //! ```
 
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_agents::{Message, Messages, Model, ModelError, Request, ScriptedModel, is_transient};
-use flow_runtime::prelude::*;
+use typed_flows::agents::{
+    Message, Messages, Model, ModelError, Request, ScriptedModel, is_transient,
+};
+use typed_flows::prelude::*;
 
 const QUESTION: &str =
     "Of 5 equal cards one wins. How likely is it that yours does? End with the number alone.";

@@ -43,7 +43,7 @@ class Ours:
     name = "ours"
 
     def __init__(self, flow_runtime):
-        self.dependencies = [f'flow-runtime = {{ path = "{flow_runtime}" }}', TOKIO.format()]
+        self.dependencies = [f'flow-runtime = {{ package = "typed-flows-runtime", path = "{flow_runtime}" }}', TOKIO.format()]
 
     @staticmethod
     def flow(nodes):

@@ -11,9 +11,9 @@ use std::process::Command;
 use std::sync::Once;
 use std::{env, fs};
 
-use flow_runtime::flow_spec::FlowDocument;
-use flow_runtime::flow_spec::document::DEFAULT_DEPTH;
-use flow_runtime::flows;
+use typed_flows::flow_spec::FlowDocument;
+use typed_flows::flow_spec::document::DEFAULT_DEPTH;
+use typed_flows::flows;
 
 use crate::examples::EXAMPLES;
 
@@ -31,6 +31,9 @@ const WITH_AN_AGENT: [&str; 8] = [
     "supervisor",
     "team",
 ];
+
+/// The examples of this package among those in [`EXAMPLES`]. The others belong to `typed-flows`.
+const OF_THIS_PACKAGE: [&str; 3] = ["prompt_chaining", "research_agent", "voting"];
 
 /// Examples with flows from documents, which are not in the program.
 const WITH_DOCUMENTS: [&str; 2] = ["hot_reload", "two_models"];
@@ -58,7 +61,11 @@ fn the_flows_of_the_built_examples_are_those_of_a_running_program() {
     let linked: BTreeSet<String> = flows().iter().map(|flow| exported(flow.spec())).collect();
     let mut read = BTreeSet::new();
     for example in EXAMPLES {
-        let flows = export(&flow_services::example("flow-examples", example, &[]));
+        let package = match OF_THIS_PACKAGE.contains(example) {
+            true => env!("CARGO_PKG_NAME"),
+            false => "typed-flows",
+        };
+        let flows = export(&flow_services::example(package, example, &[]));
         assert!(!flows.is_empty(), "{example} has no flows");
         read.extend(flows.into_values());
     }
@@ -103,7 +110,7 @@ fn export(program: &Path) -> BTreeMap<String, String> {
         .join(name);
     // The files of an earlier run.
     let _ = fs::remove_dir_all(&directory);
-    let mut tool = Command::new(flow_services::program("flow-cli", "cargo-flow"));
+    let mut tool = Command::new(flow_services::program("typed-flows-cli", "cargo-flow"));
     succeed(
         tool.args(["flow", "export", "--out"])
             .arg(&directory)

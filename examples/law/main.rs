@@ -45,13 +45,13 @@ flow_law::law! {
     nodes: [],
     flows: [],
     left_out: [
-        flow_agents::agent::Agent,
-        flow_agents::agent::ApprovedAgent,
-        flow_agents::agent::ApprovedCall,
-        flow_agents::knowledge::Learn,
-        flow_agents::rag::Answer,
-        flow_agents::rag::AnswerByAgent,
-        flow_agents::rag::Index,
+        typed_flows::agents::agent::Agent,
+        typed_flows::agents::agent::ApprovedAgent,
+        typed_flows::agents::agent::ApprovedCall,
+        typed_flows::agents::knowledge::Learn,
+        typed_flows::agents::rag::Answer,
+        typed_flows::agents::rag::AnswerByAgent,
+        typed_flows::agents::rag::Index,
     ],
 }
 

@@ -1,13 +1,15 @@
-//! Programs written with `flow!`, one in each file of the folder above:
-//! `cargo run --example expense_approval`.
+//! Programs written with `flow!`, one in each file of the folder above.
 //!
-//! Examples with a model run offline, with scripted answers. They ask a real model with
-//! `cargo run --features genai --example agent -- --model ollama:qwen3:4b`.
+//! Those that need the runtime alone belong to the package `typed-flows`: `cargo run --example
+//! routing`. The others belong to this one: `cargo run -p flow-examples --example agent`.
+//!
+//! Examples with a model run offline, with scripted answers. They ask a real model with `cargo run
+//! -p flow-examples --features genai --example agent -- --model ollama:qwen3:4b`.
 
 use std::error::Error;
 use std::sync::Arc;
 
-use flow_agents::{Model, ScriptedModel};
+use typed_flows::agents::{Model, ScriptedModel};
 
 /// The model that an example asks.
 pub struct Chosen {
@@ -26,7 +28,7 @@ pub struct Chosen {
 ///
 /// # Examples
 /// ```
-/// use flow_agents::ScriptedModel;
+/// use typed_flows::agents::ScriptedModel;
 ///
 /// let chosen = flow_examples::model(ScriptedModel::new().text("It rains."))?;
 /// assert!(chosen.script.is_some()); // this program has no arguments
@@ -54,8 +56,8 @@ pub fn model(script: ScriptedModel) -> Result<Chosen, Box<dyn Error>> {
 
 #[cfg(feature = "genai")]
 fn real(name: &str) -> Result<Arc<dyn Model>, Box<dyn Error>> {
-    let model = flow_agents::GenAi::new(name)?;
-    Ok(Arc::new(flow_agents::Retrying::new(model)))
+    let model = typed_flows::agents::GenAi::new(name)?;
+    Ok(Arc::new(typed_flows::agents::Retrying::new(model)))
 }
 
 #[cfg(not(feature = "genai"))]

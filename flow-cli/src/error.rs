@@ -209,7 +209,7 @@ impl Error {
             Error::NotAFlow {
                 record: Some(_), ..
             } => {
-                "if a newer flow-runtime built it, update this program: install the newest `flow-cli`"
+                "if a newer typed-flows built it, update this program: install the newest `typed-flows-cli`"
             }
             Error::NoFlows { absence, .. } => match (*absence)? {
                 Absence::Stripped => {
@@ -266,7 +266,7 @@ fn help_after(fault: &Fault) -> &'static str {
         }
         Fault::Damaged(_) => "build or copy it again",
         Fault::Record { .. } => "build it again: something has changed its section `flowspec`",
-        Fault::Newer { .. } => "update it: install the newest `flow-cli`",
+        Fault::Newer { .. } => "update it: install the newest `typed-flows-cli`",
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use flow_text::layout::{Source, brackets_of_macro};
+use flow_render::layout::{Source, brackets_of_macro};
 
 use crate::args::Build;
 use crate::{Error, cargo, read};

@@ -255,7 +255,7 @@ impl Definitions {
         }
     }
 
-    /// The flow of a definition in Rust: `flow!` without the nodes, see [`flow_text::source`]. It
+    /// The flow of a definition in Rust: `flow!` without the nodes, see [`flow_render::source`]. It
     /// has the defaults of the flow, not the configuration.
     ///
     /// # Errors
@@ -266,7 +266,7 @@ impl Definitions {
         let loaded = self.load(&bare)?;
         // The registry knows what people leave out of a document.
         let document: &FlowDocument = loaded.flow.document();
-        flow_text::source(document).map_err(|unsaid| {
+        flow_render::source(document).map_err(|unsaid| {
             let unsaid = unsaid.into_iter();
             let reason = unsaid.map(|one| (in_flow(&one.pointer), one.message));
             DefinitionError::NotRust(reason.collect())

@@ -3,11 +3,14 @@
 use std::error::Error;
 use std::fmt;
 
+use flow_durable::RuntimeError;
+
 use crate::definition::DefinitionId;
 use crate::finding::Finding;
 
 /// The error of an operation on definitions. Nothing stored has changed, unless the error is
-/// [`Store`](DefinitionError::Store): then it is not known.
+/// [`Store`](DefinitionError::Store), then it is not known, or
+/// [`StoredOnly`](DefinitionError::StoredOnly).
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DefinitionError {
@@ -39,6 +42,22 @@ pub enum DefinitionError {
     /// It cannot be written as Rust: each reason with its JSON pointer in the definition.
     #[error("`flow!` cannot say it: {}", reasons(.0))]
     NotRust(Vec<(String, String)>),
+    /// The runtime has a flow of this name from elsewhere. Only
+    /// [`ActiveDefinitions`](crate::ActiveDefinitions) refuses it.
+    #[error("another flow has the name `{0}`")]
+    FlowNameTaken(String),
+    /// The runtime refuses the flow of an active definition.
+    #[error(transparent)]
+    Runtime(#[from] RuntimeError),
+    /// The change is stored, but the runtime cannot have its flow.
+    #[error("revision {stored} is stored, but its flow cannot be used here")]
+    StoredOnly {
+        /// The revision that is stored.
+        stored: u64,
+        /// The reason.
+        #[source]
+        reason: Box<DefinitionError>,
+    },
     /// The store failed. It is not known whether a change was stored.
     #[error("the store of definitions failed")]
     Store(#[source] Box<dyn Error + Send + Sync>),

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![forbid(unsafe_code)]
 
+mod active;
 mod check;
 mod configuration;
 mod definition;
@@ -13,6 +14,7 @@ mod patch;
 mod sqlite;
 mod store;
 
+pub use active::ActiveDefinitions;
 pub use definition::{Content, Definition, DefinitionId, Position, Status};
 pub use definitions::{Definitions, Loaded};
 pub use error::{DamagedDefinition, DefinitionError};

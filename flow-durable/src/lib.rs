@@ -22,6 +22,8 @@ mod payload;
 mod registered;
 mod replay;
 mod runtime;
+#[cfg(feature = "schedule")]
+pub mod schedule;
 mod shared;
 mod steps;
 mod store_transactions;

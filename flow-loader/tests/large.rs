@@ -47,7 +47,7 @@ fn a_row_of_fifty_thousand_nodes_is_loaded_on_a_small_stack() {
         assert_eq!(flow.document().nodes.len(), 50_000);
         let same = flow_spec::diff(flow.document(), flow.document());
         assert!(same.is_empty());
-        flow_text::source(flow.document()).unwrap().len()
+        flow_render::source(flow.document()).unwrap().len()
     });
     assert!(loading.unwrap().join().unwrap() > 50_000);
 }

@@ -12,6 +12,7 @@ use syn::spanned::Spanned as _;
 use syn::{Expr, LitStr, Path, PathSegment, Token, braced, bracketed, token};
 
 use crate::contract::{Contract, Kind};
+use crate::crates::{CratePath, Package};
 use crate::fragments::ungrouped;
 use crate::names::{here, is_type_name, keyword_in, path_text, type_of};
 use crate::protocol::macro_path;
@@ -20,8 +21,8 @@ use crate::text::type_text;
 
 /// A macro that takes such a list.
 pub(crate) struct List {
-    /// The crate of the macro, as generated code names it.
-    pub(crate) krate: &'static str,
+    /// The package of the macro.
+    pub(crate) package: Package,
     /// The name of the macro.
     pub(crate) name: &'static str,
     /// The type of the macro's value.
@@ -33,8 +34,8 @@ pub(crate) struct List {
     pub(crate) twice: fn(&str, Option<&str>, [&Path; 2]) -> Option<String>,
     /// Returns the name that identifies an entry, given the name as written.
     pub(crate) key: fn(&str) -> String,
-    /// Returns the code for an entry, given its contract.
-    pub(crate) entry: fn(&Told) -> syn::Result<TokenStream>,
+    /// Returns the code for an entry, given its contract and the path of the package.
+    pub(crate) entry: fn(&Told, &CratePath) -> syn::Result<TokenStream>,
 }
 
 impl List {
@@ -58,13 +59,13 @@ impl List {
             .iter()
             .filter(|entry| self.check(entry, &mut seen, &mut report));
         let list = format_ident!("__{}", self.name, span = Span::mixed_site());
-        let asked: Vec<TokenStream> = sound.map(|entry| self.ask(&list, entry)).collect();
+        let krate = self.package.path().at(Span::call_site());
+        let asked: Vec<TokenStream> = sound.map(|entry| self.ask(&krate, &list, entry)).collect();
         let mutable = (!asked.is_empty()).then(|| quote!(mut));
         let errors = report.into_tokens();
-        let krate = Ident::new(self.krate, Span::call_site());
         let makes = Ident::new(self.makes, Span::call_site());
         quote!({
-            let #mutable #list = ::#krate::#makes::new();
+            let #mutable #list = #krate::#makes::new();
             #(#asked)*
             #errors
             #list
@@ -72,13 +73,12 @@ impl List {
     }
 
     /// Asks the macro of a node or a flow for its contract.
-    fn ask(&self, list: &Ident, entry: &Entry) -> TokenStream {
+    fn ask(&self, krate: &TokenStream, list: &Ident, entry: &Entry) -> TokenStream {
         let contract = macro_path(&entry.path);
-        let krate = Ident::new(self.krate, Span::call_site());
         let name = Ident::new(self.name, Span::call_site());
         quote! {
-            ::#krate::every_node_needs_the_attribute_node! {
-                ::#krate::#name, #name [#contract] { #list #entry }
+            #krate::every_node_needs_the_attribute_node! {
+                #krate::#name, #name [#contract] { #list #entry }
             }
         }
     }
@@ -125,7 +125,7 @@ impl List {
         if told.contract.broken {
             return TokenStream::new();
         }
-        (self.entry)(&told).unwrap_or_else(syn::Error::into_compile_error)
+        (self.entry)(&told, &self.package.path()).unwrap_or_else(syn::Error::into_compile_error)
     }
 }
 

@@ -9,6 +9,7 @@
 mod action;
 mod configured;
 mod contract;
+mod crates;
 mod documentation;
 mod editor;
 #[cfg(any(feature = "registry", feature = "tools"))]

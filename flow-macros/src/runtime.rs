@@ -9,10 +9,8 @@ use quote::{ToTokens, TokenStreamExt as _, quote_spanned};
 use syn::parse::{ParseStream, Parser as _};
 use syn::{Attribute, Path, Token};
 
+use crate::crates::{CratePath, RUNTIME};
 use crate::report::Report;
-
-/// The crate that generated code refers to, unless the user names another path.
-const CRATE: &str = "flow_runtime";
 
 /// The name under which items import the hidden module.
 const IMPORT: &str = "__rt";
@@ -28,17 +26,17 @@ pub(crate) struct Runtime {
 /// The path of the runtime.
 #[derive(Clone)]
 enum Root {
-    /// `::name`
-    Crate(&'static str),
+    /// The path of the dependency.
+    Crate(CratePath),
     /// The path that the user has named.
     Named(Path),
 }
 
-/// The usual path.
+/// The path of the dependency, as the user's `Cargo.toml` names it.
 impl Default for Runtime {
     fn default() -> Self {
         Runtime {
-            root: Root::Crate(CRATE),
+            root: Root::Crate(RUNTIME.path()),
             is_imported: false,
         }
     }
@@ -122,7 +120,7 @@ impl ToTokens for RuntimePath<'_> {
             return;
         }
         match &self.runtime.root {
-            Root::Crate(name) => segment(name, site, tokens),
+            Root::Crate(path) => path.append(site, tokens),
             Root::Named(path) => {
                 let path = path.to_token_stream().into_iter();
                 tokens.extend(path.map(|mut token: TokenTree| {

@@ -12,14 +12,21 @@
 //! Each is made from a [`FlowDocument`](flow_spec::FlowDocument) alone, and the same document
 //! always gives the same text. The pictures are meant for sound flows. For other flows, a picture
 //! omits what it cannot show, such as an edge to a node that does not exist.
+//!
+//! # `flow!`
+//!
+//! [`source()`] writes a document as the `flow!` that compiles to it. [`layout`] lays out `flow!` in
+//! sources.
 
 mod dot;
 mod html;
 mod keys;
+pub mod layout;
 mod legend;
 mod mermaid;
 mod ports;
 mod scene;
+mod source;
 mod svg;
 mod text;
 mod tree;
@@ -29,6 +36,7 @@ mod xml;
 pub use dot::dot;
 pub use html::html;
 pub use mermaid::mermaid;
+pub use source::{Unsaid, source, sources};
 pub use svg::svg;
 pub use text::text;
 pub use tree::tree;

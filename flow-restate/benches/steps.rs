@@ -1,6 +1,6 @@
 //! Milliseconds a step on a real Restate server, with runs that stay in one invocation and with runs
 //! that continue in new ones. The servers take turns, so that other load slows all of them.
-//! `cargo bench --package flow-restate`
+//! `cargo bench --package typed-flows-restate`
 
 #[path = "../tests/server/client.rs"]
 #[expect(dead_code, reason = "the tests use the rest")]

@@ -3,7 +3,7 @@
 //! file, so they are still there when the program is started again.
 //!
 //! ```text
-//! cargo run -p flow-server --example claims [ADDRESS] [FILE]
+//! cargo run -p typed-flows-server --example claims [ADDRESS] [FILE]
 //! curl localhost:7878/flows/Claim/executions?wait=5 --json '{"employee": "Ann", "amount": 950}'
 //! curl localhost:7878/questions
 //! curl localhost:7878/questions/TOKEN/answer --json '{"Approve": {"comment": "have fun"}}'

@@ -2,10 +2,10 @@
 //! somebody has approved them. What happens is stored in `runs.db`, and survives the process.
 //!
 //! ```text
-//! cargo run -p flow-server --features program --example desk -- serve
-//! cargo run -p flow-server --features program --example desk -- start Claim employee=Ann amount=950
-//! cargo run -p flow-server --features program --example desk -- list
-//! cargo run -p flow-server --features program --example desk -- answer ID '{"Approve": {"comment": "have fun"}}'
+//! cargo run -p typed-flows-server --features program --example desk -- serve
+//! cargo run -p typed-flows-server --features program --example desk -- start Claim employee=Ann amount=950
+//! cargo run -p typed-flows-server --features program --example desk -- list
+//! cargo run -p typed-flows-server --features program --example desk -- answer ID '{"Approve": {"comment": "have fun"}}'
 //! ```
 
 use std::process::ExitCode;

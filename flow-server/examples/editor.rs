@@ -3,7 +3,7 @@
 //! started again.
 //!
 //! ```text
-//! cargo run -p flow-server --features definitions --example editor [ADDRESS] [FILE]
+//! cargo run -p typed-flows-server --features definitions --example editor [ADDRESS] [FILE]
 //! curl localhost:7878/catalog
 //! ```
 

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
+#[cfg(feature = "definitions")]
+use flow_definitions::ActiveDefinitions;
 use tokio_util::sync::CancellationToken;
 
 use crate::access::Guard;
-#[cfg(feature = "definitions")]
-use crate::kept::Kept;
 use crate::limits::Limits;
 use crate::live::Hub;
 use crate::metrics::Metrics;
@@ -22,7 +22,7 @@ pub(crate) struct App {
     streams: Streams,
     closing: CancellationToken,
     #[cfg(feature = "definitions")]
-    kept: Option<Kept>,
+    definitions: Option<ActiveDefinitions>,
 }
 
 impl App {
@@ -35,27 +35,30 @@ impl App {
             metrics: Metrics::new(),
             closing,
             #[cfg(feature = "definitions")]
-            kept: None,
+            definitions: None,
         }
     }
 
     /// Adds definitions.
     #[cfg(feature = "definitions")]
-    pub(crate) fn keeping(self, kept: Option<Kept>) -> Self {
-        App { kept, ..self }
+    pub(crate) fn with_definitions(self, definitions: Option<ActiveDefinitions>) -> Self {
+        App {
+            definitions,
+            ..self
+        }
     }
 
     /// Returns the definitions that the server keeps.
     #[cfg(feature = "definitions")]
-    pub(crate) fn kept(&self) -> Result<&Kept, Problem> {
+    pub(crate) fn active_definitions(&self) -> Result<&ActiveDefinitions, Problem> {
         let none = || Problem::not_found("this server keeps no definitions");
-        self.kept.as_ref().ok_or_else(none)
+        self.definitions.as_ref().ok_or_else(none)
     }
 
     /// Returns `true` if the server keeps definitions.
     pub(crate) fn keeps_definitions(&self) -> bool {
         #[cfg(feature = "definitions")]
-        return self.kept.is_some();
+        return self.definitions.is_some();
         #[cfg(not(feature = "definitions"))]
         false
     }

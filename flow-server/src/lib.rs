@@ -4,9 +4,9 @@ mod access;
 mod agent_framework;
 mod app;
 mod body;
-mod json;
 #[cfg(feature = "definitions")]
-mod kept;
+mod definition_problem;
+mod json;
 mod limits;
 mod listen;
 mod live;

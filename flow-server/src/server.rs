@@ -7,14 +7,14 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::Router;
+#[cfg(feature = "definitions")]
+use flow_definitions::{ActiveDefinitions, DefinitionError, Definitions};
 use flow_durable::Runtime;
 use tokio::net::{TcpListener, ToSocketAddrs};
 use tokio_util::sync::CancellationToken;
 
 use crate::access::{Authenticate, Guard, Links};
 use crate::app::App;
-#[cfg(feature = "definitions")]
-use crate::kept::Kept;
 use crate::limits::Limits;
 use crate::listen::listen;
 use crate::routes;
@@ -48,7 +48,7 @@ pub struct Server {
     links: Links,
     limits: Limits,
     #[cfg(feature = "definitions")]
-    kept: Option<Kept>,
+    definitions: Option<ActiveDefinitions>,
 }
 
 impl fmt::Debug for Server {
@@ -85,7 +85,7 @@ impl Server {
             links: Links::random(),
             limits: Limits::default(),
             #[cfg(feature = "definitions")]
-            kept: None,
+            definitions: None,
         }
     }
 
@@ -105,7 +105,7 @@ impl Server {
     ///
     /// # Errors
     ///
-    /// [`DefinitionError::Store`](flow_definitions::DefinitionError::Store): the definitions cannot
+    /// [`DefinitionError::Store`]: the definitions cannot
     /// be read.
     ///
     /// # Examples
@@ -131,14 +131,11 @@ impl Server {
     /// # Ok(()) }
     /// ```
     #[cfg(feature = "definitions")]
-    pub async fn definitions(
-        mut self,
-        definitions: flow_definitions::Definitions,
-    ) -> Result<Self, flow_definitions::DefinitionError> {
-        if let Some(earlier) = self.kept.take() {
+    pub async fn definitions(mut self, definitions: Definitions) -> Result<Self, DefinitionError> {
+        if let Some(earlier) = self.definitions.take() {
             earlier.withdraw_all();
         }
-        self.kept = Some(Kept::new(definitions, self.runtime.clone()).await?);
+        self.definitions = Some(ActiveDefinitions::new(definitions, self.runtime.clone()).await?);
         Ok(self)
     }
 
@@ -198,7 +195,7 @@ impl Server {
         let guard = Guard::new(self.runtime, self.authentication, self.links, &self.limits);
         let app = App::new(guard, self.limits, closing);
         #[cfg(feature = "definitions")]
-        let app = app.keeping(self.kept);
+        let app = app.with_definitions(self.definitions);
         app
     }
 

@@ -1,9 +1,9 @@
 //! A command line of flows, in a few lines.
 //!
 //! ```text
-//! cargo run -p flow-terminal --features program --example expenses -- run Claim employee=Ann amount=30
-//! cargo run -p flow-terminal --features program --example expenses -- run claim.yaml --input claim.json
-//! cargo run -p flow-terminal --features program --example expenses -- check claim.yaml
+//! cargo run -p typed-flows-terminal --features program --example expenses -- run Claim employee=Ann amount=30
+//! cargo run -p typed-flows-terminal --features program --example expenses -- run claim.yaml --input claim.json
+//! cargo run -p typed-flows-terminal --features program --example expenses -- check claim.yaml
 //! ```
 
 use std::process::ExitCode;

@@ -4,8 +4,7 @@
 //!
 //! [`read`] reads a document, or a workflow of another tool ([`Notation`]). It reports all problems
 //! at once, each with its line and column and its JSON pointer. [`Document::check`] adds those of
-//! the analysis, with the codes and sentences of `flow!`. [`to_yaml`] writes a document as YAML,
-//! and [`source()`] as the `flow!` that compiles to it. [`layout`] lays out `flow!` in sources.
+//! the analysis, with the codes and sentences of `flow!`. [`to_yaml`] writes a document as YAML.
 //!
 //! The hard thing is the place of each value. A text is therefore read into a tree of places next
 //! to the values. `serde_json` reads JSON itself. YAML becomes the same values by the rules of YAML
@@ -30,9 +29,7 @@ mod document;
 mod format;
 mod import;
 mod json;
-pub mod layout;
 mod problem;
-mod source;
 mod tree;
 mod yaml;
 
@@ -41,5 +38,4 @@ pub use document::{Document, LARGEST, check_all, read, read_all};
 pub use format::Format;
 pub use import::Notation;
 pub use problem::{Place, Problem};
-pub use source::{Unsaid, source, sources};
 pub use yaml::to_yaml;

@@ -5,9 +5,9 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use flow_durable::schedule::{Schedule, ScheduleError, ScheduleEvent, Schedules, Tick};
 use flow_durable::{ListOptions, MemoryStore, Runtime, RuntimeError, StartOptions, Status, Store};
 use flow_runtime::prelude::*;
-use flow_schedule::{Schedule, ScheduleError, ScheduleEvent, Schedules, Tick};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 

@@ -1,4 +1,4 @@
-//! Flows as `flow_text::sources` writes them, compiled next to the flows that they come from: they
+//! Flows as `flow_render::sources` writes them, compiled next to the flows that they come from: they
 //! describe themselves by the same document, and do the same. They have other names, since both are
 //! in one module.
 //!
@@ -37,7 +37,7 @@ pub(crate) fn check(file: &str, written: &str, flows: &[&str], again: &[&str]) {
     for (flow, again) in flows.iter_mut().zip(&again) {
         flow.name.clone_from(&again.name);
     }
-    let text = flow_text::sources(&flows).unwrap();
+    let text = flow_render::sources(&flows).unwrap();
     if std::env::var_os("UPDATE_SOURCES").is_some() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("integration/sources");
         std::fs::write(folder.join(file), &text).unwrap();

@@ -3,7 +3,7 @@
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 
-use flow_text::layout::{Fault, lay_out};
+use flow_render::layout::{Fault, lay_out};
 use flow_text::{Document, Format, Lost, Notation};
 
 use crate::args::{Build, Fmt};

@@ -19,7 +19,7 @@ pub(crate) fn source(options: &Source, screen: &mut Screen<'_>) -> Result<Outcom
     }
     let flows = target::flows(&options.source)?.named(names)?;
     let unsaid = |flow: &FlowDocument| {
-        let unsaid = flow_text::source(flow).err().unwrap_or_default();
+        let unsaid = flow_render::source(flow).err().unwrap_or_default();
         let unsaid = unsaid.into_iter();
         unsaid
             .map(|one| format!("{}: {one}", flow.title()))
@@ -50,7 +50,9 @@ fn of_documents(
         return Ok(Outcome::Found);
     }
     let unsaid = |document: &Document| {
-        let unsaid = flow_text::source(document.flow()).err().unwrap_or_default();
+        let unsaid = flow_render::source(document.flow())
+            .err()
+            .unwrap_or_default();
         let unsaid = unsaid.into_iter().map(|one| {
             let place = document.place(&one.pointer);
             format!(
@@ -75,7 +77,7 @@ fn print(
     mut problems: Vec<String>,
     screen: &mut Screen<'_>,
 ) -> Result<Outcome, Error> {
-    let text = match flow_text::sources(flows) {
+    let text = match flow_render::sources(flows) {
         Ok(text) if problems.is_empty() => text,
         Ok(_) => return Err(Error::Unsaid { problems }),
         Err(unsaid) => {

@@ -226,14 +226,14 @@ fn a_newer_format() {
     assert_snapshot!(list("app", elf(&record_of(3, "whatever comes"))), @"
     [stderr]
     error: `app` has flows in a newer format: version 3; this cargo-flow reads 1
-           help: update it: install the newest `flow-cli`
+           help: update it: install the newest `typed-flows-cli`
     [exit code 2]
     ");
     let library = archive(&[("new.o", &elf(&record_of(2, "{}")))]);
     assert_snapshot!(list("lib.rlib", library), @"
     [stderr]
     error: `lib.rlib(new.o)` has flows in a newer format: version 2; this cargo-flow reads 1
-           help: update it: install the newest `flow-cli`
+           help: update it: install the newest `typed-flows-cli`
     [exit code 2]
     ");
 }
@@ -246,7 +246,7 @@ fn a_newer_document() {
     error: the record at byte 96 of `app` is not a flow
            /version: the format has the version 3.0.0, and this program reads 2.0.0 [F023]
              help: export the flow again, or use a version of this program for it
-           help: if a newer flow-runtime built it, update this program: install the newest `flow-cli`
+           help: if a newer typed-flows built it, update this program: install the newest `typed-flows-cli`
     [exit code 2]
     ");
 }

@@ -1,5 +1,6 @@
 //! Definitions that are kept.
 
+mod active;
 mod configuration;
 mod operations;
 mod stores;

@@ -17,10 +17,11 @@ pub(super) fn adapter(
     name: &str,
     value: Option<&Expr>,
     contract: &Contract,
+    krate: &TokenStream,
 ) -> TokenStream {
     let site = here(path.span());
     let (alias, path) = named_once(path);
-    let loader = quote_spanned!(site=> ::flow_loader::__private);
+    let loader = quote_spanned!(site=> #krate::__private);
     let keys: Vec<Ident> = (0..contract.reads.len())
         .map(|read| format_ident!("__key_{read}", span = site))
         .collect();
@@ -35,7 +36,7 @@ pub(super) fn adapter(
     let writes = writes(&path, contract, &loader);
     let actions = actions(contract, &loader);
     let runs = runs(&path, contract, &call, &loader);
-    let make = make(&path, value, contract, &loader);
+    let make = make(&path, value, contract, krate, &loader);
     let schema = schema(&path, contract.kind, &loader);
     let about = about(contract, &loader);
     let (fallible, times_out) = (contract.fallible(), contract.times_out());
@@ -420,6 +421,7 @@ fn make(
     path: &TokenStream,
     value: Option<&Expr>,
     contract: &Contract,
+    krate: &TokenStream,
     loader: &TokenStream,
 ) -> TokenStream {
     match (contract.kind, value) {
@@ -433,7 +435,7 @@ fn make(
         (Kind::Type, None) => quote_spanned! {here(path.span())=> {
             use #loader::makes::*;
             let __made = (&&&#loader::Probe::<#path>::new()).__make();
-            <_ as ::flow_loader::bounds::SaysValueOf<#path>>::made(__made)
+            <_ as #krate::bounds::SaysValueOf<#path>>::made(__made)
         }},
         _ => quote!(#loader::Make::Nothing),
     }

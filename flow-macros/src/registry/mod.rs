@@ -12,12 +12,13 @@ use semver::Version;
 use syn::Path;
 
 use crate::contract::Kind;
+use crate::crates::{CratePath, LOADER};
 use crate::entries::{List, Told, last_span, name};
 use crate::names::{here, located};
 
 /// The macro `registry!`.
 pub(crate) const REGISTRY: List = List {
-    krate: "flow_loader",
+    package: LOADER,
     name: "registry",
     makes: "Registry",
     wrong_version,
@@ -46,7 +47,7 @@ fn twice(name: &str, version: Option<&str>, [other, path]: [&Path; 2]) -> Option
     }
 }
 
-fn registered(told: &Told) -> syn::Result<TokenStream> {
+fn registered(told: &Told, krate: &CratePath) -> syn::Result<TokenStream> {
     told.refuse_value()?;
     let (registry, entry, contract) = (&told.list, &told.entry, &told.contract);
     let path = &entry.path;
@@ -56,12 +57,13 @@ fn registered(told: &Told) -> syn::Result<TokenStream> {
         None => quote!(::core::option::Option::None),
     };
     let site = here(last_span(path));
+    let krate = krate.at(site);
     if contract.kind == Kind::Flow {
         let path = located(path);
         return Ok(
-            quote_spanned!(site=> ::flow_loader::Registry::__flow::<#path>(&mut #registry, #name, #version);),
+            quote_spanned!(site=> #krate::Registry::__flow::<#path>(&mut #registry, #name, #version);),
         );
     }
-    let adapter = adapter::adapter(path, &name, entry.value.as_ref(), contract);
-    Ok(quote_spanned!(site=> ::flow_loader::Registry::__node(&mut #registry, #adapter, #version);))
+    let adapter = adapter::adapter(path, &name, entry.value.as_ref(), contract, &krate);
+    Ok(quote_spanned!(site=> #krate::Registry::__node(&mut #registry, #adapter, #version);))
 }

@@ -11,12 +11,13 @@ use quote::{format_ident, quote, quote_spanned};
 use syn::Path;
 
 use crate::contract::{Contract, Kind, ReadPort, WritePort};
+use crate::crates::{AGENTS, CratePath};
 use crate::entries::{List, Told, last_span, name, named_once};
 use crate::names::{here, ident, plain, snake_case};
 
 /// The macro `tools!`.
 pub(crate) const TOOLS: List = List {
-    krate: "flow_agents",
+    package: AGENTS,
     name: "tools",
     makes: "Tools",
     wrong_version: |_| Some("a tool has no version\nhelp: remove `@ …`".to_owned()),
@@ -39,12 +40,13 @@ fn tool_name(name: &str) -> String {
     snake_case(name[..end].trim_end_matches("::"))
 }
 
-fn tool(told: &Told) -> syn::Result<TokenStream> {
+fn tool(told: &Told, krate: &CratePath) -> syn::Result<TokenStream> {
     let (tools, path, contract) = (&told.list, &told.entry.path, &told.contract);
     let name = tool_name(&name(path));
     refuse(contract, path, &name)?;
     let site = here(last_span(path));
-    let private = quote_spanned!(site=> ::flow_agents::__private);
+    let krate = krate.at(site);
+    let private = quote!(#krate::__private);
     let (alias, node) = named_once(path);
     let value = match (&told.entry.value, contract.kind) {
         (_, Kind::Function) => quote!(()),
@@ -61,7 +63,7 @@ fn tool(told: &Told) -> syn::Result<TokenStream> {
             of_node(&node, &name, &value, contract, &private, site)
         }
     };
-    Ok(quote_spanned!(site=> ::flow_agents::Tools::add(&mut #tools, { #alias #tool });))
+    Ok(quote_spanned!(site=> #krate::Tools::add(&mut #tools, { #alias #tool });))
 }
 
 /// Refuses nodes that a model cannot call.
@@ -104,7 +106,8 @@ fn of_node(
     let keys = keys(contract, site);
     let new_keys = quote_spanned!(site=> #(let #keys = #private::Key::new();)*);
     let call = call::call(node, contract, &keys, private, site);
-    let parameters = contract.reads.iter().zip(&keys).map(parameter);
+    let parameters = contract.reads.iter().zip(&keys);
+    let parameters = parameters.map(|(port, key)| parameter(port, key, private));
     let description = contract.about.description.as_deref().unwrap_or_default();
     let held = match contract.kind {
         Kind::Type => node.clone(),
@@ -144,7 +147,8 @@ fn of_flow(
     let keys = keys(contract, site);
     let names = contract.reads.iter();
     let names = names.map(|port| ident(&plain(&port.name), port.name.span()));
-    let parameters = contract.reads.iter().zip(&keys).map(parameter);
+    let parameters = contract.reads.iter().zip(&keys);
+    let parameters = parameters.map(|(port, key)| parameter(port, key, private));
     let description = contract.about.description.as_deref().unwrap_or_default();
     let tells_end = contract.actions.len() > 1;
     quote_spanned! {site=>
@@ -173,10 +177,9 @@ fn keys(contract: &Contract, site: Span) -> Vec<Ident> {
 }
 
 /// The description of a parameter for a model.
-fn parameter((port, key): (&ReadPort, &Ident)) -> TokenStream {
+fn parameter(port: &ReadPort, key: &Ident, private: &TokenStream) -> TokenStream {
     let name = plain(&port.name);
     let description = port.description.as_deref().unwrap_or_default();
     let required = !port.mode.optional();
-    let private = quote_spanned!(key.span()=> ::flow_agents::__private);
     quote_spanned!(key.span()=> #private::parameter(#key, #name, #description, #required))
 }

@@ -134,7 +134,7 @@ impl Program {
     /// Sets schedules, which `serve` and `worker` run. Failed and missed starts are printed to
     /// standard error. The command `schedules` lists them.
     #[cfg(feature = "schedule")]
-    pub fn schedules(mut self, schedules: flow_schedule::Schedules) -> Self {
+    pub fn schedules(mut self, schedules: flow_durable::schedule::Schedules) -> Self {
         self.scheduled = Scheduled::new(schedules);
         self
     }

@@ -4,11 +4,11 @@ use std::convert::Infallible;
 
 use flow_durable::Runtime;
 #[cfg(feature = "schedule")]
-use flow_schedule::ScheduleEvent;
+use flow_durable::schedule::ScheduleEvent;
 
 #[cfg(feature = "schedule")]
 #[derive(Debug, Default)]
-pub(super) struct Scheduled(flow_schedule::Schedules);
+pub(super) struct Scheduled(flow_durable::schedule::Schedules);
 
 #[cfg(not(feature = "schedule"))]
 #[derive(Debug, Default)]
@@ -27,7 +27,7 @@ impl Scheduled {
 
 #[cfg(feature = "schedule")]
 impl Scheduled {
-    pub(super) fn new(schedules: flow_schedule::Schedules) -> Self {
+    pub(super) fn new(schedules: flow_durable::schedule::Schedules) -> Self {
         Scheduled(schedules.observer(|event| {
             if !matches!(event, ScheduleEvent::Started { .. }) {
                 eprintln!("{}", flow_spec::visible(&event.to_string()));
@@ -50,7 +50,7 @@ impl Scheduled {
 mod list {
     use std::time::SystemTime;
 
-    use flow_schedule::Schedule;
+    use flow_durable::schedule::Schedule;
     use flow_spec::{visible, visible_json};
     use flow_terminal::Outcome;
     use serde_json::{Value, json};

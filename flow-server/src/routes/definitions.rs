@@ -53,7 +53,9 @@ pub(super) async fn catalog(
     State(app): State<Arc<App>>,
     _: Operator,
 ) -> Result<Json<Value>, Problem> {
-    Ok(Json(json!(app.kept()?.definitions().catalog())))
+    Ok(Json(json!(
+        app.active_definitions()?.definitions().catalog()
+    )))
 }
 
 /// The definitions, the newest first
@@ -65,7 +67,7 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     _: Operator,
 ) -> Result<Json<DefinitionsView>, Problem> {
-    let stored = app.kept()?.definitions().list().await?;
+    let stored = app.active_definitions()?.definitions().list().await?;
     Ok(Json(DefinitionsView::of(stored)))
 }
 
@@ -86,7 +88,8 @@ pub(super) async fn create(
 ) -> Result<Response, Problem> {
     let content = body.content()?;
     let changed = Arc::clone(&app);
-    let definition = to_its_end(async move { changed.kept()?.create(content).await }).await?;
+    let definition =
+        to_its_end(async move { Ok(changed.active_definitions()?.create(content).await?) }).await?;
     let location = format!("{base}/definitions/{}", definition.id);
     let headers = [(header::LOCATION, location)];
     let view = whole(&app, definition)?;
@@ -105,7 +108,10 @@ pub(super) async fn validate(
     _: Operator,
     Body(body): Body<ContentBody>,
 ) -> Result<Json<FindingsView>, Problem> {
-    let findings = app.kept()?.definitions().validate(&body.content()?);
+    let findings = app
+        .active_definitions()?
+        .definitions()
+        .validate(&body.content()?);
     let findings = findings.into_iter().map(FindingView::of).collect();
     Ok(Json(FindingsView { findings }))
 }
@@ -122,7 +128,7 @@ pub(super) async fn get(
     _: Operator,
     DefinitionInPath(id): DefinitionInPath,
 ) -> Result<Json<DefinitionView>, Problem> {
-    let definition = app.kept()?.definitions().get(id).await?;
+    let definition = app.active_definitions()?.definitions().get(id).await?;
     Ok(Json(whole(&app, definition)?))
 }
 
@@ -146,7 +152,12 @@ pub(super) async fn patch(
 ) -> Result<Json<DefinitionView>, Problem> {
     check_places(patch.get("layout"))?;
     let (changed, revision) = (Arc::clone(&app), params.revision);
-    let patched = async move { changed.kept()?.patch(id, revision, &patch).await };
+    let patched = async move {
+        Ok(changed
+            .active_definitions()?
+            .patch(id, revision, &patch)
+            .await?)
+    };
     let definition = to_its_end(patched).await?;
     Ok(Json(whole(&app, definition)?))
 }
@@ -171,7 +182,12 @@ pub(super) async fn replace(
 ) -> Result<Json<DefinitionView>, Problem> {
     let content = body.content()?;
     let (changed, revision) = (Arc::clone(&app), params.revision);
-    let replaced = async move { changed.kept()?.replace(id, revision, content).await };
+    let replaced = async move {
+        Ok(changed
+            .active_definitions()?
+            .replace(id, revision, content)
+            .await?)
+    };
     let definition = to_its_end(replaced).await?;
     Ok(Json(whole(&app, definition)?))
 }
@@ -192,7 +208,12 @@ pub(super) async fn delete(
     DefinitionInPath(id): DefinitionInPath,
     Params(params): Params<RevisionParams>,
 ) -> Result<StatusCode, Problem> {
-    let deleted = async move { app.kept()?.delete(id, params.revision).await };
+    let deleted = async move {
+        Ok(app
+            .active_definitions()?
+            .delete(id, params.revision)
+            .await?)
+    };
     to_its_end(deleted).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -209,7 +230,7 @@ pub(super) async fn source(
     _: Operator,
     DefinitionInPath(id): DefinitionInPath,
 ) -> Result<String, Problem> {
-    let definitions = app.kept()?.definitions();
+    let definitions = app.active_definitions()?.definitions();
     let definition = definitions.get(id).await?;
     Ok(definitions.source(&definition.content)?)
 }
@@ -239,7 +260,7 @@ pub(super) async fn start(
     Input(input): Input,
 ) -> Result<Response, Problem> {
     caller.must_be_operator()?;
-    let definition = app.kept()?.current(id).await?;
+    let definition = app.active_definitions()?.current(id).await?;
     if definition.content.status == Status::Draft {
         let title = "The definition is a draft";
         let detail = "only an active definition can be started";
@@ -260,6 +281,9 @@ async fn to_its_end<T: Send + 'static>(
 }
 
 fn whole(app: &App, definition: Definition) -> Result<DefinitionView, Problem> {
-    let findings = app.kept()?.definitions().validate(&definition.content);
+    let findings = app
+        .active_definitions()?
+        .definitions()
+        .validate(&definition.content);
     Ok(DefinitionView::whole(definition, findings))
 }

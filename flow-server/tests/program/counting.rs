@@ -5,8 +5,8 @@ use std::io::Write as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use flow_durable::schedule::{Schedule, Schedules};
 use flow_runtime::prelude::*;
-use flow_schedule::{Schedule, Schedules};
 use flow_server::Program;
 use serde::{Deserialize, Serialize};
 

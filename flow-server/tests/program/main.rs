@@ -18,7 +18,7 @@ use tempfile::TempDir;
 static DESK: LazyLock<PathBuf> = LazyLock::new(|| built("desk"));
 
 fn built(example: &str) -> PathBuf {
-    flow_services::example("flow-server", example, &["--all-features"])
+    flow_services::example("typed-flows-server", example, &["--all-features"])
 }
 
 /// A folder in which the program is called, with its store.

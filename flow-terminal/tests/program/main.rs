@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     let features = ["--features", "program"];
-    flow_services::example("flow-terminal", "expenses", &features)
+    flow_services::example("typed-flows-terminal", "expenses", &features)
 });
 
 const CLAIM: &str = "\

@@ -1,6 +1,6 @@
 //! Documents as text: how they are read and written, and where their problems are.
 //!
-//! Properties run 256 cases each; `PROPTEST_CASES=10000 cargo test -p flow-text --test text` runs
+//! Properties run 256 cases each; `PROPTEST_CASES=10000 cargo test -p typed-flows-text --test text` runs
 //! more.
 
 #[path = "../../../flow-spec/tests/properties/dice.rs"]
@@ -11,7 +11,6 @@ mod hostile;
 mod law;
 mod pages;
 mod places;
-mod source;
 mod workflows;
 mod yaml;
 

@@ -1,6 +1,6 @@
 //! 100,000 executions that wait for people, in one SQLite file: what it takes to start them, to
 //! list them and to go on with one of them in a process that knows nothing of them yet. `cargo
-//! bench -p flow-sqlite --bench paused_executions [executions]`
+//! bench -p typed-flows-sqlite --bench paused_executions [executions]`
 
 use std::error::Error;
 use std::time::Instant;

@@ -77,7 +77,7 @@ fn the_mistake_and_the_picture_in_the_readme() {
     symlink(&repository, folder.path().join("typed-flows")).expect("a copy of the repository");
     terminal.follow(
         0,
-        "$ cargo new expense\n$ cd expense\n$ cargo add --path ../typed-flows/flow-runtime\n\
+        "$ cargo new expense\n$ cd expense\n$ cargo add --path ../typed-flows\n\
          $ cargo add tokio --features macros,rt-multi-thread,time\n",
     );
     let source = terminal.place().join("src/main.rs");
@@ -89,7 +89,7 @@ fn the_mistake_and_the_picture_in_the_readme() {
 
     fs::write(&source, &program.text).expect("the program can be written");
     terminal.follow(program.line, "$ cargo run -q\n");
-    let mut draw = Command::new(flow_services::program("flow-cli", "cargo-flow"));
+    let mut draw = Command::new(flow_services::program("typed-flows-cli", "cargo-flow"));
     draw.args(["flow", "render", "--format", "svg"]);
     let drawn = draw.arg(terminal.program("expense")).output();
     let picture = fs::read_to_string(repository.join("docs/expense.svg")).expect("a picture");

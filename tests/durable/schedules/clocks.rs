@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use flow_schedule::jiff::civil::DateTime;
-use flow_schedule::jiff::tz::{AmbiguousOffset, TimeZone};
-use flow_schedule::jiff::{Timestamp, ToSpan as _};
+use flow_durable::schedule::jiff::civil::DateTime;
+use flow_durable::schedule::jiff::tz::{AmbiguousOffset, TimeZone};
+use flow_durable::schedule::jiff::{Timestamp, ToSpan as _};
 
 use super::{Morning, Told, days, filed, lines, process, run_by};
 use crate::support::{minutes, pass, store};

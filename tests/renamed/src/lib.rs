@@ -1,4 +1,5 @@
-//! A program that knows the runtime by another name: no generated code refers to `::flow_runtime`.
+//! A program that knows the runtime by another name: generated code uses the name in `Cargo.toml`,
+//! or the path that is given with `crate = …`.
 
 #![cfg(test)]
 
@@ -14,7 +15,7 @@ mod house {
 }
 
 #[derive(Action)]
-#[action(crate = flows)]
+#[action(crate = house::runtime)]
 enum Verdict {
     Approved {
         amount: u64,
@@ -23,7 +24,7 @@ enum Verdict {
     Rejected,
 }
 
-#[node(crate = flows, actions = Verdict)]
+#[node(actions = Verdict)]
 fn review(claim: &u64, limit: &u64) -> Verdict {
     if claim <= limit {
         Verdict::Approved { amount: *claim }
@@ -33,7 +34,7 @@ fn review(claim: &u64, limit: &u64) -> Verdict {
 }
 
 #[derive(Default, Params)]
-#[param(crate = flows)]
+#[param(crate = house::runtime)]
 struct Pay {
     #[param(secret)]
     password: String,
@@ -46,31 +47,30 @@ impl Pay {
     }
 }
 
-#[node(human = "Pay {claim} all the same?", crate = flows)]
+#[node(human = "Pay {claim} all the same?")]
 #[derive(Serialize, Deserialize)]
 enum Approval {
     Yes { amount: u64 },
     No,
 }
 
-#[node(human = "Since when?", timeout = "1h", crate = flows)]
+#[node(human = "Since when?", timeout = "1h")]
 #[derive(Serialize, Deserialize)]
 struct Since {
     year: u32,
 }
 
-#[node(crate = flows, poll(every = "1s"))]
+#[node(poll(every = "1s"))]
 fn doubled(item: &u64) -> Option<u64> {
     Some(item * 2)
 }
 
-#[node(crate = flows, writes(low, high))]
+#[node(writes(low, high))]
 fn range(claim: u64) -> (u64, u64) {
     (claim, claim + 1)
 }
 
 flow! {
-    #[flow(crate = flows)]
     #[derive(Clone)]
     Payment(claim: u64, limit: u64) -> (receipt: Option<String>) {
         branch large(claim) {

@@ -16,9 +16,9 @@ mod ours;
 use std::error::Error;
 
 use agents_service::{QUESTION, answered, nanoseconds_per_turn};
-use flow_agents::agent::AgentInput;
-use flow_agents::{Message, Messages};
-use flow_durable::{MemoryStore, Runtime};
+use typed_flows::agents::agent::AgentInput;
+use typed_flows::agents::{Message, Messages};
+use typed_flows::durable::{MemoryStore, Runtime};
 
 use model::AtOnce;
 
@@ -48,7 +48,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The agent, which may ask the model once more than it has turns with the tool.
-fn agent(turns: usize) -> Result<flow_agents::agent::Agent, Box<dyn Error>> {
+fn agent(turns: usize) -> Result<typed_flows::agents::agent::Agent, Box<dyn Error>> {
     Ok(ours::agent(AtOnce { turns }, u32::try_from(turns)? + 1))
 }
 

@@ -4,8 +4,8 @@ use std::pin::Pin;
 
 use agents_service::{ANSWER, calls_the_tool, happens};
 use async_trait::async_trait;
-use flow_agents::{Model, ModelError, Reply, Request, Stop, ToolCall, Usage};
 use serde_json::json;
+use typed_flows::agents::{Model, ModelError, Reply, Request, Stop, ToolCall, Usage};
 
 use crate::by_hand;
 

@@ -1,11 +1,11 @@
 use std::error::Error;
 
 use agents_service::forecast;
-use flow_agents::agent::{Agent, AgentInput, CallTool, Think};
-use flow_agents::{Message, Messages, Model, tools};
-use flow_durable::{Runtime, StartOptions};
-use flow_runtime::prelude::*;
-use flow_sqlite::SqliteStore;
+use typed_flows::agents::agent::{Agent, AgentInput, CallTool, Think};
+use typed_flows::agents::{Message, Messages, Model, tools};
+use typed_flows::durable::{Runtime, StartOptions};
+use typed_flows::prelude::*;
+use typed_flows::sqlite::SqliteStore;
 
 /// Says what the weather is.
 #[node]

@@ -66,7 +66,7 @@ fn sound(
     report: &mut Report,
 ) -> Result<Resolved, Vec<Action>> {
     let Some(contracts) = contracts(flow, instances, told) else {
-        let text = "the nodes of this flow did not tell their contracts: update `flow-runtime`";
+        let text = "the nodes of this flow did not tell their contracts: update `typed-flows`";
         report.text(flow.name.span(), text);
         return Err(Vec::new());
     };

@@ -37,7 +37,7 @@ pub struct LaidOut {
 /// # Examples
 ///
 /// ```
-/// use flow_text::layout::lay_out;
+/// use flow_render::layout::lay_out;
 ///
 /// let laid_out = lay_out("flow!{Qa(question: String){start>>answer>>end;}}");
 /// assert_eq!(laid_out.text, "\

@@ -1,19 +1,24 @@
-//! Definitions that the server keeps, and the flows of the active ones.
+//! Definitions whose active flows a runtime has: the store and the runtime stay in step.
 
 use std::collections::BTreeMap;
 use std::error::Error;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::http::StatusCode;
-use flow_definitions::{
-    Content, DamagedDefinition, Definition, DefinitionError, DefinitionId, Definitions, Status,
-};
 use flow_durable::Runtime;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::problem::Problem;
+use crate::definition::{Content, Definition, DefinitionId, Status};
+use crate::definitions::Definitions;
+use crate::error::{DamagedDefinition, DefinitionError};
 
-pub(crate) struct Kept {
+/// The definitions of a store, of which a [`Runtime`] runs the active ones.
+///
+/// An active definition is a flow of the runtime, under its name. A definition that changes is a
+/// new version of its flow. One that was renamed, deleted or made a draft again can no longer be
+/// started. Changes that other processes make in the store come here with
+/// [`current`](Self::current).
+pub struct ActiveDefinitions {
     definitions: Definitions,
     runtime: Runtime,
     /// The names of the flows that come from definitions.
@@ -22,14 +27,25 @@ pub(crate) struct Kept {
     changes: tokio::sync::Mutex<()>,
 }
 
-impl Kept {
-    /// Registers the flows of the active definitions.
-    pub(crate) async fn new(
-        definitions: Definitions,
-        runtime: Runtime,
-    ) -> Result<Self, DefinitionError> {
+impl fmt::Debug for ActiveDefinitions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ActiveDefinitions")
+            .field("definitions", &self.definitions)
+            .field("flows", &*self.names())
+            .finish_non_exhaustive()
+    }
+}
+
+impl ActiveDefinitions {
+    /// Registers the flows of the active definitions. A definition that is damaged, does not load,
+    /// or has the name of another flow of the runtime is left out and logged as an error.
+    ///
+    /// # Errors
+    ///
+    /// [`DefinitionError::Store`].
+    pub async fn new(definitions: Definitions, runtime: Runtime) -> Result<Self, DefinitionError> {
         let stored = definitions.list().await?;
-        let kept = Kept {
+        let active = ActiveDefinitions {
             definitions,
             runtime,
             registered: Mutex::default(),
@@ -46,21 +62,31 @@ impl Kept {
                     continue;
                 }
             };
-            if let Err(problem) = kept.update(&definition) {
+            if let Err(error) = active.update(&definition) {
                 let (id, name) = (definition.id, definition.name());
-                let reason = problem.detail();
-                tracing::error!(%id, name, reason, "a definition cannot be used");
+                tracing::error!(%id, name, reason = %error, "a definition cannot be used");
             }
         }
-        Ok(kept)
+        Ok(active)
     }
 
-    pub(crate) fn definitions(&self) -> &Definitions {
+    /// The definitions of the store, active or not.
+    pub fn definitions(&self) -> &Definitions {
         &self.definitions
     }
 
-    /// Stores a new definition.
-    pub(crate) async fn create(&self, content: Content) -> Result<Definition, Problem> {
+    /// Stores a new definition, as [`Definitions::create`].
+    ///
+    /// # Errors
+    ///
+    /// See [`Definitions::create`]. [`DefinitionError::FlowNameTaken`] and
+    /// [`DefinitionError::Runtime`], if the runtime cannot have the flow: nothing is stored then.
+    /// [`DefinitionError::StoredOnly`], if that shows after it was stored.
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the store may have a change that the runtime does not have.
+    pub async fn create(&self, content: Content) -> Result<Definition, DefinitionError> {
         let _changes = self.changes.lock().await;
         self.check_name(name_in(&content.flow), None)?;
         self.check_runs(&content)?;
@@ -69,26 +95,42 @@ impl Kept {
         Ok(definition)
     }
 
-    /// Changes a definition by a JSON Merge Patch.
-    pub(crate) async fn patch(
+    /// Changes a definition by a JSON Merge Patch, as [`Definitions::patch`].
+    ///
+    /// # Errors
+    ///
+    /// See [`Definitions::patch`] and [`create`](Self::create).
+    ///
+    /// # Cancel safety
+    ///
+    /// See [`create`](Self::create).
+    pub async fn patch(
         &self,
         id: DefinitionId,
         revision: u64,
         patch: &Value,
-    ) -> Result<Definition, Problem> {
+    ) -> Result<Definition, DefinitionError> {
         let _changes = self.changes.lock().await;
         let before = self.definitions.get(id).await?;
         let content = before.content.patched(patch)?;
         self.change(before, revision, content).await
     }
 
-    /// Changes a definition to another content.
-    pub(crate) async fn replace(
+    /// Replaces the content of a definition, as [`Definitions::replace`].
+    ///
+    /// # Errors
+    ///
+    /// See [`Definitions::replace`] and [`create`](Self::create).
+    ///
+    /// # Cancel safety
+    ///
+    /// See [`create`](Self::create).
+    pub async fn replace(
         &self,
         id: DefinitionId,
         revision: u64,
         content: Content,
-    ) -> Result<Definition, Problem> {
+    ) -> Result<Definition, DefinitionError> {
         let _changes = self.changes.lock().await;
         let before = self.definitions.get(id).await?;
         self.change(before, revision, content).await
@@ -100,7 +142,7 @@ impl Kept {
         before: Definition,
         revision: u64,
         content: Content,
-    ) -> Result<Definition, Problem> {
+    ) -> Result<Definition, DefinitionError> {
         if revision == before.revision {
             self.check_name(name_in(&content.flow), Some(before.id))?;
             self.check_runs(&content)?;
@@ -112,8 +154,16 @@ impl Kept {
         Ok(definition)
     }
 
-    /// Removes a definition.
-    pub(crate) async fn delete(&self, id: DefinitionId, revision: u64) -> Result<(), Problem> {
+    /// Removes a definition and its flow, as [`Definitions::delete`].
+    ///
+    /// # Errors
+    ///
+    /// See [`Definitions::delete`].
+    ///
+    /// # Cancel safety
+    ///
+    /// See [`create`](Self::create).
+    pub async fn delete(&self, id: DefinitionId, revision: u64) -> Result<(), DefinitionError> {
         let _changes = self.changes.lock().await;
         self.definitions.delete(id, revision).await?;
         if let Some(name) = self.withdraw(id) {
@@ -131,7 +181,16 @@ impl Kept {
     }
 
     /// Returns a definition as it is stored now, after an update of its flow here.
-    pub(crate) async fn current(&self, id: DefinitionId) -> Result<Definition, Problem> {
+    ///
+    /// # Errors
+    ///
+    /// [`DefinitionError::NotFound`], [`DefinitionError::Store`], or the reason why the runtime
+    /// cannot have the flow: see [`create`](Self::create).
+    ///
+    /// # Cancel safety
+    ///
+    /// If the future is dropped, the runtime may have the flow of the stored definition or not.
+    pub async fn current(&self, id: DefinitionId) -> Result<Definition, DefinitionError> {
         let _changes = self.changes.lock().await;
         match self.definitions.get(id).await {
             Ok(definition) => {
@@ -142,23 +201,26 @@ impl Kept {
                 if matches!(error, DefinitionError::NotFound(_)) {
                     self.withdraw(id); // another process removed it
                 }
-                Err(error.into())
+                Err(error)
             }
         }
     }
 
     /// Removes the flows of all definitions from the runtime.
-    pub(crate) fn withdraw_all(&self) {
+    pub fn withdraw_all(&self) {
         let names = std::mem::take(&mut *self.names());
         names.values().for_each(|name| self.retire(name));
     }
 
-    /// Calls [`update`](Kept::update) for a stored definition; an error includes the stored
+    /// Calls [`update`](Self::update) for a stored definition. An error includes the stored
     /// revision.
-    fn update_stored(&self, definition: &Definition) -> Result<(), Problem> {
+    fn update_stored(&self, definition: &Definition) -> Result<(), DefinitionError> {
         let stored = definition.revision;
-        let updated = self.update(definition);
-        updated.map_err(|problem| problem.with("storedRevision", stored))
+        self.update(definition)
+            .map_err(|error| DefinitionError::StoredOnly {
+                stored,
+                reason: Box::new(error),
+            })
     }
 
     /// Registers the flow of an active definition, or removes that of another one.
@@ -166,7 +228,7 @@ impl Kept {
     /// # Errors
     ///
     /// The definition cannot be loaded, or another flow has its name. Nothing has changed.
-    fn update(&self, definition: &Definition) -> Result<(), Problem> {
+    fn update(&self, definition: &Definition) -> Result<(), DefinitionError> {
         if definition.content.status != Status::Active {
             self.withdraw(definition.id);
             return Ok(());
@@ -189,8 +251,8 @@ impl Kept {
         Some(name)
     }
 
-    /// Refuses a definition that is to be active, but cannot run in this server.
-    fn check_runs(&self, content: &Content) -> Result<(), Problem> {
+    /// Refuses a definition that is to be active, but cannot run in this runtime.
+    fn check_runs(&self, content: &Content) -> Result<(), DefinitionError> {
         if content.status == Status::Active {
             // The name is tidied only when stored, which does not matter here.
             let loaded = self.definitions.load(content)?;
@@ -200,11 +262,15 @@ impl Kept {
     }
 
     /// Refuses a name that belongs to a flow from elsewhere than this definition.
-    fn check_name(&self, name: &str, definition: Option<DefinitionId>) -> Result<(), Problem> {
+    fn check_name(
+        &self,
+        name: &str,
+        definition: Option<DefinitionId>,
+    ) -> Result<(), DefinitionError> {
         let own = definition.and_then(|id| self.names().get(&id).cloned());
         let flows = self.runtime.flows();
         if own.as_deref() != Some(name) && flows.iter().any(|flow| flow.name() == name) {
-            return Err(taken(format!("another flow has the name `{name}`")));
+            return Err(DefinitionError::FlowNameTaken(name.to_owned()));
         }
         Ok(())
     }
@@ -226,52 +292,4 @@ impl Kept {
 fn name_in(flow: &Value) -> &str {
     let name = flow.get("name").and_then(Value::as_str);
     name.unwrap_or_default().trim()
-}
-
-fn taken(detail: String) -> Problem {
-    let title = "The name is taken";
-    Problem::new(StatusCode::CONFLICT, "name-taken", title, detail)
-}
-
-impl From<DefinitionError> for Problem {
-    fn from(error: DefinitionError) -> Self {
-        let detail = error.to_string();
-        let unprocessable = |kind, title| {
-            Problem::new(
-                StatusCode::UNPROCESSABLE_ENTITY,
-                kind,
-                title,
-                detail.clone(),
-            )
-        };
-        match error {
-            DefinitionError::NotFound(_) => Problem::not_found(detail),
-            DefinitionError::Conflict { stored, .. } => {
-                let title = "Somebody else has changed the definition";
-                Problem::new(StatusCode::CONFLICT, "revision", title, detail)
-                    .with("storedRevision", stored)
-            }
-            DefinitionError::NameTaken(_) => taken(detail),
-            DefinitionError::NameRequired => unprocessable("name", "The name is missing"),
-            DefinitionError::Malformed(_) => Problem::bad_request(detail),
-            DefinitionError::Unsound(findings) => {
-                unprocessable("unsound", "The flow is not sound").with("errors", json!(findings))
-            }
-            DefinitionError::NotRust(reasons) => {
-                let reasons = reasons.into_iter();
-                let reasons = reasons
-                    .map(|(pointer, message)| json!({ "pointer": pointer, "message": message }));
-                let errors: Vec<_> = reasons.collect();
-                unprocessable("not-rust", "The flow cannot be written as Rust")
-                    .with("errors", errors)
-            }
-            error => {
-                // The error may name files and hosts, which only the operator may see.
-                tracing::error!(error = ?error, "the store of definitions failed");
-                Problem::unavailable(
-                    "the store of definitions failed; the log of the server says why",
-                )
-            }
-        }
-    }
 }

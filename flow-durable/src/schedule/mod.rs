@@ -1,12 +1,12 @@
-#![doc = include_str!("../README.md")]
+#![doc = include_str!("../../docs/schedules.md")]
 
+mod cron;
 mod error;
 mod run;
-mod schedule;
 mod tick;
 
+pub use cron::Schedule;
 pub use error::ScheduleError;
 pub use jiff;
 pub use run::{ScheduleEvent, Schedules};
-pub use schedule::Schedule;
 pub use tick::Tick;

@@ -1,7 +1,7 @@
 //! Errors of schedules.
 
-/// The reason why a [`Schedule`](crate::Schedule) cannot be made, or why
-/// [`Schedules`](crate::Schedules) cannot run.
+/// The reason why a [`Schedule`](super::Schedule) cannot be made, or why
+/// [`Schedules`](super::Schedules) cannot run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScheduleError {

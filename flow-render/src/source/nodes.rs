@@ -6,7 +6,7 @@ use flow_spec::document::{ONLY_OUTPUT, SettingsDocument, types};
 use flow_spec::{FlowDocument, NodeDocument, RESERVED_NAMES, snake_case};
 use serde_json::{Map, Value};
 
-use crate::tree::inside;
+use flow_spec::document::__private::inside;
 
 use super::chains::Chains;
 use super::rust;
@@ -62,7 +62,7 @@ impl<'a> Nodes<'a> {
             .get(node.id.as_str())
             .copied()
             .unwrap_or_default();
-        inside(&inside(&self.pointer, "nodes"), &index.to_string())
+        inside(&inside(&self.pointer, "nodes"), index)
     }
 
     pub(super) fn is_declared(&self, id: &str) -> bool {
@@ -272,7 +272,7 @@ impl<'a> Nodes<'a> {
             let text = |name: &str| case.get(name).and_then(Value::as_str).unwrap_or_default();
             let (when, action) = (text("when"), text("action"));
             if !rust::is_condition(when) {
-                let case = inside(&inside(&inside(&at, "params"), "cases"), &index.to_string());
+                let case = inside(&inside(&inside(&at, "params"), "cases"), index);
                 let message = format!("`{when}` is not a condition in Rust");
                 unsaid.push(inside(&case, "when"), message);
             }

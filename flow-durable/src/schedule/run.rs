@@ -6,13 +6,16 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use flow_durable::{Execution, Runtime, RuntimeError};
 use futures_util::future::join_all;
 use jiff::Timestamp;
 
-use crate::error::ScheduleError;
-use crate::schedule::Schedule;
-use crate::tick::Tick;
+use crate::error::RuntimeError;
+use crate::execution::Execution;
+use crate::runtime::Runtime;
+
+use super::cron::Schedule;
+use super::error::ScheduleError;
+use super::tick::Tick;
 
 /// The longest sleep before the clock is read again: the clock may be set, and the machine may
 /// sleep.

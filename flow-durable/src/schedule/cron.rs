@@ -6,7 +6,6 @@ use std::time::{Duration, SystemTime};
 
 use croner::Cron;
 use croner::parser::{CronParser, Seconds, Year};
-use flow_durable::{Execution, Runtime, RuntimeError, StartOptions};
 use flow_runtime::engine::{Json, Saved, StoredFlow, Unstorable};
 use flow_runtime::{BoxFuture, Flow};
 use jiff::civil::DateTime;
@@ -14,8 +13,13 @@ use jiff::tz::{AmbiguousOffset, TimeZone};
 use jiff::{Timestamp, Zoned};
 use serde_json::Value;
 
-use crate::error::ScheduleError;
-use crate::tick::Tick;
+use crate::error::RuntimeError;
+use crate::execution::Execution;
+use crate::options::StartOptions;
+use crate::runtime::Runtime;
+
+use super::error::ScheduleError;
+use super::tick::Tick;
 
 /// The default of [`Schedule::catch_up`].
 const CATCH_UP: Duration = Duration::from_secs(60);
@@ -65,7 +69,7 @@ impl Schedule {
     ///
     /// ```
     /// use flow_runtime::prelude::*;
-    /// use flow_schedule::Schedule;
+    /// use flow_durable::schedule::Schedule;
     ///
     /// #[node]
     /// fn report(day: &str) -> String {
@@ -78,7 +82,7 @@ impl Schedule {
     ///     }
     /// }
     ///
-    /// # fn main() -> Result<(), flow_schedule::ScheduleError> {
+    /// # fn main() -> Result<(), flow_durable::schedule::ScheduleError> {
     /// let nightly = Schedule::new::<Report>("nightly", "0 3 * * *", |tick| ReportInput {
     ///     day: tick.time().date().to_string(),
     /// })?;
@@ -193,7 +197,7 @@ impl Schedule {
 
     /// Sets how late a tick may be started. The default is one minute.
     ///
-    /// When [`Schedules`](crate::Schedules) begins to run, it starts the unstarted ticks of this
+    /// When [`Schedules`](super::Schedules) begins to run, it starts the unstarted ticks of this
     /// period before now: those that came due while all processes were down. A schedule that no
     /// process has run before begins with its next tick. So does one whose expression, time zone or
     /// flow has changed. While it runs, a tick may be late by a minute, or by this much if it is

@@ -1,8 +1,9 @@
 //! Documents as `flow!`. That the text compiles to the same documents is tested where their nodes
 //! are.
 
+use flow_render::source;
 use flow_spec::FlowDocument;
-use flow_text::{Format, read, source};
+use flow_text::{Format, read};
 use insta::assert_snapshot;
 
 fn flow(text: &str) -> FlowDocument {

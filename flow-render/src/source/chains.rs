@@ -6,7 +6,7 @@ use flow_spec::document::{EndDocument, types};
 use flow_spec::{DEFAULT_ACTION, FlowDocument, NodeDocument};
 use serde_json::{Map, Value};
 
-use crate::tree::inside;
+use flow_spec::document::__private::inside;
 
 use super::nodes::{Nodes, name_of, path_of};
 use super::rust;
@@ -260,7 +260,7 @@ impl<'a, 'n> Chains<'a, 'n> {
         };
         self.written_edges[index] = true;
         let edge = &flow.edges[index];
-        let at = inside(&inside(&self.nodes.pointer, "edges"), &index.to_string());
+        let at = inside(&inside(&self.nodes.pointer, "edges"), index);
         let node = self.nodes.node(&edge.to)?;
         *line += " >> ";
         *line += &self.target(node, &inside(&at, "to"), unsaid);
@@ -312,7 +312,7 @@ impl<'a, 'n> Chains<'a, 'n> {
     /// `end("label") { key <- other }`
     fn end(&self, index: usize, unsaid: &mut Found) -> String {
         let end = &self.ends[index];
-        let at = inside(&inside(&self.nodes.pointer, "ends"), &index.to_string());
+        let at = inside(&inside(&self.nodes.pointer, "ends"), index);
         let step = match end.label.as_str() {
             DEFAULT_ACTION => "end".to_owned(),
             label => format!("end({})", rust::literal(label)),
@@ -369,7 +369,7 @@ impl<'a, 'n> Chains<'a, 'n> {
     fn report_rest(&self, unsaid: &mut Found) {
         let edges = self.nodes.flow.edges.iter().enumerate();
         for (index, edge) in edges.filter(|(index, _)| !self.written_edges[*index]) {
-            let at = inside(&inside(&self.nodes.pointer, "edges"), &index.to_string());
+            let at = inside(&inside(&self.nodes.pointer, "edges"), index);
             let message = format!(
                 "this edge cannot be written, since nothing leads to `{}`",
                 edge.from

@@ -27,10 +27,10 @@ impl Tick {
     /// ```
     /// use std::time::{Duration, UNIX_EPOCH};
     ///
-    /// use flow_schedule::Schedule;
+    /// use flow_durable::schedule::Schedule;
     /// use serde_json::json;
     ///
-    /// # fn main() -> Result<(), flow_schedule::ScheduleError> {
+    /// # fn main() -> Result<(), flow_durable::schedule::ScheduleError> {
     /// let schedule = Schedule::by_name("nightly", "30 3 * * *", "Report", |tick| {
     ///     json!({ "day": tick.time().date().to_string() })
     /// })?;

@@ -16,7 +16,7 @@ use flow_spec::document::{DEFAULT, DEFAULT_OMITTED, Schema};
 use flow_spec::{FlowDocument, snake_case};
 
 use crate::layout::lay_out;
-use crate::tree::inside;
+use flow_spec::document::__private::inside;
 
 use nodes::Nodes;
 use unsaid::Found;
@@ -44,7 +44,7 @@ pub use unsaid::Unsaid;
 ///   "edges": [],
 ///   "ends": [{ "from": "answer", "condition": "default", "label": "default" }]
 /// }"#).unwrap();
-/// assert_eq!(flow_text::source(&flow).unwrap(), "\
+/// assert_eq!(flow_render::source(&flow).unwrap(), "\
 /// flow! {
 ///     Qa(question: String) {
 ///         node answer: answer with timeout = \"30s\";
@@ -117,7 +117,7 @@ impl Blocks {
             let Some(inner) = &node.internal_flow else {
                 continue;
             };
-            let pointer = inside(&inside(pointer, "nodes"), &index.to_string());
+            let pointer = inside(&inside(pointer, "nodes"), index);
             if inner.name != node.r#type {
                 let message = format!(
                     "this node is `{}`, and its flow is named `{}`",
