@@ -2,7 +2,7 @@
 //! again, until it is acceptable or the rounds are used up.
 //!
 //! ```text
-//! cargo run --example evaluator_optimizer -- "It is, actually, a very good idea"
+//! cargo run -p flow-examples --example evaluator_optimizer -- "It is, actually, a very good idea"
 //! ```
 
 use std::error::Error;

@@ -2,7 +2,7 @@
 //! classifier travel with the action, and only the nodes behind that action can read them.
 //!
 //! ```text
-//! cargo run --example routing -- "Order 4711 came broken, I want my money back"
+//! cargo run -p flow-examples --example routing -- "Order 4711 came broken, I want my money back"
 //! ```
 
 use std::process::ExitCode;

@@ -33,7 +33,13 @@ const WITH_AN_AGENT: [&str; 8] = [
 ];
 
 /// The examples of this package among those in [`EXAMPLES`]. The others belong to `typed-flows`.
-const OF_THIS_PACKAGE: [&str; 3] = ["prompt_chaining", "research_agent", "voting"];
+const OF_THIS_PACKAGE: [&str; 5] = [
+    "evaluator_optimizer",
+    "prompt_chaining",
+    "research_agent",
+    "routing",
+    "voting",
+];
 
 /// Examples with flows from documents, which are not in the program.
 const WITH_DOCUMENTS: [&str; 2] = ["hot_reload", "two_models"];
@@ -61,9 +67,10 @@ fn the_flows_of_the_built_examples_are_those_of_a_running_program() {
     let linked: BTreeSet<String> = flows().iter().map(|flow| exported(flow.spec())).collect();
     let mut read = BTreeSet::new();
     for example in EXAMPLES {
-        let package = match OF_THIS_PACKAGE.contains(example) {
-            true => env!("CARGO_PKG_NAME"),
-            false => "typed-flows",
+        let package = if OF_THIS_PACKAGE.contains(example) {
+            env!("CARGO_PKG_NAME")
+        } else {
+            "typed-flows"
         };
         let flows = export(&flow_services::example(package, example, &[]));
         assert!(!flows.is_empty(), "{example} has no flows");

@@ -1,7 +1,7 @@
 //! Programs written with `flow!`, one in each file of the folder above.
 //!
-//! Those that need the runtime alone belong to the package `typed-flows`: `cargo run --example
-//! routing`. The others belong to this one: `cargo run -p flow-examples --example agent`.
+//! Those that need little but the runtime belong to the package `typed-flows`: `cargo run --example
+//! order_pipeline`. The others belong to this one: `cargo run -p flow-examples --example agent`.
 //!
 //! Examples with a model run offline, with scripted answers. They ask a real model with `cargo run
 //! -p flow-examples --features genai --example agent -- --model ollama:qwen3:4b`.

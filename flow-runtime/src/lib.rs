@@ -302,7 +302,7 @@ pub use flow_macros::flow;
 /// | `blocking` | a plain `fn` that blocks: it runs on tokio's threads for blocking work |
 /// | `transaction` | an `async` node with a parameter such as `tx: &mut flow_sqlite::Transaction`: what it writes there is committed together with its outcome, or not at all |
 /// | `human = "Deploy {version}?"` | on an `enum` or a `struct`: a person submits the value. Each `{key}` shows a value that is read |
-/// | `crate = path` | where the generated code finds this crate, if it is not `::flow_runtime` |
+/// | `crate = path` | where the generated code finds this crate, if `Cargo.toml` names neither it nor `typed-flows` |
 ///
 /// On a type, `retry` and `timeout` apply to `exec`. A flow can replace both by `with` where it
 /// declares the node. `poll` and `blocking` are settings of functions.
