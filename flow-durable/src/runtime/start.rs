@@ -233,13 +233,14 @@ impl Runtime {
     }
 
     /// Checks whether the store created an execution although it reported an error. Returns the
-    /// error if it did not.
+    /// error if it did not. `Existing` if somebody has claimed or ended it since.
     pub(crate) async fn created_all_the_same(
         &self,
         row: &Row,
         error: StoreError,
     ) -> Result<Created, RuntimeError> {
         match self.owned.shared.store.execution(row.id).await {
+            Ok(Some(found)) if found.fence > FIRST_FENCE => Ok(Created::Existing(row.id)),
             Ok(Some(_)) => Ok(Created::New),
             Ok(None) | Err(_) => Err(error.into()),
         }

@@ -166,20 +166,13 @@ pub(super) fn renew(
     holder: Uuid,
     until_ms: u64,
 ) -> Result<Vec<Renewal>, StoreError> {
-    let sql = "SELECT id, fence FROM executions WHERE holder = ?1 ORDER BY id";
-    let shown = |row: &rusqlite::Row<'_>| Ok((rows::shown(row, 0), rows::shown(row, 1)));
-    let shown = read::all(connection, sql, &[&holder.to_string()], shown)?;
-    // Claims of damaged executions are not prolonged. Their holder learns why at its next write,
-    // unless the damaged execution or its fence cannot be read.
-    let held: Vec<Renewal> = shown
-        .iter()
-        .filter_map(|(id, fence)| {
-            let (id, fence) = (rows::parsed_id(id).ok()?, fence.parse().ok()?);
-            Some(Renewal { id, fence })
-        })
-        .collect();
-    for Renewal { id, .. } in &held {
-        let mut execution = match read::indexed(connection, *id) {
+    let sql = "SELECT id FROM executions WHERE holder = ?1 ORDER BY id";
+    let shown = |row: &rusqlite::Row<'_>| Ok(rows::shown(row, 0));
+    let ids = read::all(connection, sql, &[&holder.to_string()], shown)?;
+    let mut renewals = Vec::new();
+    for id in ids.iter().flat_map(|id| rows::parsed_id(id)) {
+        // One that is damaged does not cost the others their claims.
+        let mut execution = match read::indexed(connection, id) {
             Ok(execution) => execution,
             Err(StoreError::Corrupt { .. }) => continue,
             Err(error) => return Err(error),
@@ -188,10 +181,12 @@ pub(super) fn renew(
             && claim.holder == holder
         {
             claim.until_ms = claim.until_ms.max(until_ms);
+            let fence = execution.row.fence;
+            renewals.push(Renewal { id, fence });
             put(connection, &execution)?;
         }
     }
-    Ok(held)
+    Ok(renewals)
 }
 
 pub(super) fn append(

@@ -52,7 +52,8 @@ impl Claims {
     async fn give_up_unknown(&self, held: HashMap<ExecutionId, u64>) {
         for (id, fence) in self.retain_unknown(held) {
             let before = lock(&self.locals).get(id).and_then(|local| local.unknown);
-            let Some(UnknownClaim { fence, next_call }) = before else {
+            let before = before.filter(|before| before.fence == fence);
+            let Some(UnknownClaim { next_call, .. }) = before else {
                 let next_call = self.calls.next();
                 let seen = UnknownClaim { fence, next_call };
                 lock(&self.locals).change(id, |local| local.unknown = Some(seen));
