@@ -66,7 +66,8 @@
 //! | `restate` | runs on a Restate server |
 //!
 //! These add to a module or to the root: `json` ([`Flow::SPEC`] needs no feature, `Export` does),
-//! `schemars`, `tracing`; `genai`, `knowledge`, `mcp` and `rag` to `agents`. What is rarer is a
+//! `stored` (questions to people, also without `durable`), `schemars`, `tracing`; `genai`,
+//! `knowledge`, `mcp` and `rag` to `agents`; `cel` and `watch` to `documents`; `s3` to `blobs`. What is rarer is a
 //! feature of the crate itself: depend on `typed-flows-agents` beside this crate to switch it on.
 
 pub use flow_runtime::*;

@@ -126,16 +126,16 @@ fn told(
         items,
         runtime,
     };
-    named_macro(&named, None, &told_arm(actions, broken, runtime))
+    named_macro(&named, None, &told_arm(actions, broken))
 }
 
 /// The arm of a macro that passes the actions to a node's contract.
-pub(crate) fn told_arm(actions: &[ActionPort], broken: bool, runtime: &Runtime) -> TokenStream {
-    let rt = runtime.hidden();
+pub(crate) fn told_arm(actions: &[ActionPort], broken: bool) -> TokenStream {
     let told = actions_tokens(actions);
     let broken = broken.then(|| quote!(broken));
+    // The node names the macro: its crate may know the runtime by another path.
     quote! {
-        (@actions $node:tt) => { #rt::node_contract! { $node #told #broken } };
+        (@actions [$next:path] $node:tt) => { $next! { $node #told #broken } };
     }
 }
 

@@ -79,15 +79,18 @@ fn ident(name: &str, site: Span) -> Ident {
 impl Package {
     /// Its path in the user's crate. If `Cargo.toml` names neither the package nor the facade, it is
     /// that of its library, so that rustc says what is missing.
+    ///
+    /// The facade always has what its root re-exports. Whether it has a module is not known here.
     pub(crate) fn path(&self) -> CratePath {
-        if let Some(name) = self.dependency() {
-            return CratePath(vec![name]);
-        }
-        let Some(facade) = FACADE.dependency() else {
-            return CratePath(vec![self.library.to_owned()]);
+        let facade = FACADE.dependency();
+        let path = match (self.module, facade) {
+            (None, Some(facade)) => vec![facade],
+            (module, facade) => match (self.dependency(), facade, module) {
+                (None, Some(facade), Some(module)) => vec![facade, module.to_owned()],
+                (name, ..) => vec![name.unwrap_or_else(|| self.library.to_owned())],
+            },
         };
-        let module = self.module.map(str::to_owned);
-        CratePath([facade].into_iter().chain(module).collect())
+        CratePath(path)
     }
 
     /// The name under which the user's crate depends on it. `None` if its `Cargo.toml` does not name
@@ -95,7 +98,7 @@ impl Package {
     fn dependency(&self) -> Option<String> {
         Some(match crate_name(self.name).ok()? {
             FoundCrate::Name(name) if name != self.name.replace('-', "_") => name,
-            // Our libraries declare `extern crate self as …`: their name is right in themselves too.
+            // In one of our libraries, `extern crate self as …` makes its name right.
             FoundCrate::Name(_) | FoundCrate::Itself => self.library.to_owned(),
         })
     }

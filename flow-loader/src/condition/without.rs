@@ -12,7 +12,7 @@ pub(crate) struct Condition(Infallible);
 impl Condition {
     /// Refuses a condition.
     pub(crate) fn read(_text: &str, _left: &mut usize) -> Result<Self, Misread> {
-        let add = "cargo add flow-loader --features cel";
+        let add = "cargo add typed-flows --features cel";
         let message = format!("conditions need the feature `cel` of flow-loader: `{add}`");
         Err(Misread::new(message))
     }

@@ -70,11 +70,11 @@ pub(super) fn contract(
                 runtime,
             } = node;
             let name = out_of_sight(name.to_token_stream());
-            let runtime = runtime.root();
+            let (runtime, rt) = (runtime.root(), runtime.hidden());
             // For an enum without the derive, rustc reports only a missing macro of its name. This
             // adds how to fix it.
             quote! {
-                #path! { @actions { #runtime, #vis #name { #item } { #items } #contract } }
+                #path! { @actions [#rt::node_contract] { #runtime, #vis #name { #item } { #items } #contract } }
                 const _: &[&::core::primitive::str] = <#actions as #runtime::Action>::ACTIONS;
             }
         }

@@ -281,7 +281,7 @@ fn told(
     let arms = match &item.data {
         Data::Enum(data) => {
             let actions = crate::action::actions(data.variants.iter(), &mut Report::default());
-            crate::action::told_arm(&actions, contract.broken, runtime)
+            crate::action::told_arm(&actions, contract.broken)
         }
         _ => TokenStream::new(),
     };

@@ -21,16 +21,21 @@ pub(super) fn expanded(rustc: &Rustc, flow: &TokenStream) -> Vec<TokenStream> {
 /// A word, and where it is.
 type Word = (String, String);
 
-/// The number of occurrences of each of the user's words in the code, without arguments of macros.
+/// The macros of the runtime whose arguments are code.
+const TAKE_CODE: [&str; 1] = ["names"];
+
+/// The number of occurrences of each of the user's words in the code, without arguments of macros
+/// that do not take code.
 fn shown(tokens: TokenStream, words: &mut HashMap<Word, usize>) {
-    let mut is_argument = false;
+    let (mut is_argument, mut takes_code) = (false, false);
     for token in tokens {
         match &token {
             TokenTree::Ident(ident) => {
                 *words.entry(word(ident)).or_default() += 1;
                 is_argument = false;
+                takes_code = TAKE_CODE.contains(&ident.to_string().as_str());
             }
-            TokenTree::Punct(punct) => is_argument = punct.as_char() == '!',
+            TokenTree::Punct(punct) => is_argument = punct.as_char() == '!' && !takes_code,
             TokenTree::Group(group) if !is_argument => shown(group.stream(), words),
             TokenTree::Group(_) | TokenTree::Literal(_) => is_argument = false,
         }

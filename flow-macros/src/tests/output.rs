@@ -72,6 +72,24 @@ fn defined_twice(item: &syn::Item) -> Option<String> {
             let names = item.fields.iter().filter_map(|field| field.ident.as_ref());
             names.map(plain).collect()
         }
+        // `names! { { enum … } … }`
+        syn::Item::Macro(item)
+            if item
+                .mac
+                .path
+                .segments
+                .last()
+                .is_some_and(|it| it.ident == "names") =>
+        {
+            let first = item.mac.tokens.clone().into_iter().next();
+            let Some(TokenTree::Group(enumeration)) = first else {
+                return Some("no enum in `names!`".to_owned());
+            };
+            return match syn::parse2(enumeration.stream()) {
+                Ok(item) => defined_twice(&item),
+                Err(error) => Some(format!("an enum that is none ({error})")),
+            };
+        }
         _ => Vec::new(),
     };
     let mut seen = HashSet::new();

@@ -245,13 +245,13 @@ pub(super) fn of_human(expansion: &TokenStream) -> Option<TokenStream> {
     })
 }
 
-/// `Verdict! { @actions { … } }`
+/// `Verdict! { @actions [node_contract] { … } }`
 fn asked_for_actions(expansion: &TokenStream) -> Option<(String, TokenTree)> {
     let tokens: Vec<TokenTree> = expansion.clone().into_iter().collect();
     let node_of = |group: &Group| {
         let tokens: Vec<TokenTree> = group.stream().into_iter().collect();
         match &tokens[..] {
-            [TokenTree::Punct(_), TokenTree::Ident(word), node] if word == "actions" => {
+            [TokenTree::Punct(_), TokenTree::Ident(word), _, node] if word == "actions" => {
                 Some(node.clone())
             }
             _ => None,

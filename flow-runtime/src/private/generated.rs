@@ -176,7 +176,7 @@ macro_rules! __human_node {
 macro_rules! __human_node {
     ({$($sound:tt)*} {$($unanswered:tt)*}) => {
         ::core::compile_error!(
-            "a human node needs the feature `stored` of flow-runtime\nhelp: add it: `cargo add flow-runtime --features stored`"
+            "a human node needs the feature `stored` of flow-runtime\nhelp: add it: `cargo add typed-flows --features stored`"
         );
         $($unanswered)*
     };

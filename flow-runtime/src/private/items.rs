@@ -44,7 +44,7 @@ macro_rules! __flow_debug {
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __flow_names {
-    ($name:ident { $($enumeration:tt)* } { $($variant:ident $text:literal,)* }) => {
+    ({ $($enumeration:tt)* } $name:ident { $($variant:ident $text:literal,)* }) => {
         #[derive(
             ::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::cmp::PartialEq,
             ::core::cmp::Eq, ::core::hash::Hash, ::core::cmp::PartialOrd, ::core::cmp::Ord

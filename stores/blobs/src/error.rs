@@ -37,7 +37,7 @@ pub(crate) enum Failure {
     #[cfg(feature = "objects")]
     WithUser { address: String },
     #[error(
-        "`{address}` needs the feature `{feature}` of flow-blobs, without which this program was built"
+        "`{address}` needs the feature `{feature}` of typed-flows-blobs, without which this program was built"
     )]
     NoFeature {
         address: String,

@@ -38,7 +38,7 @@ pub(super) enum Failure {
     #[cfg(not(feature = "tls"))]
     #[error(
         "the address of the database asks for TLS, and this program was built without it: add the feature \
-         `tls` of flow-postgres, or leave `sslmode` out on a network that you trust"
+         `tls` of typed-flows-postgres, or leave `sslmode` out on a network that you trust"
     )]
     NoTls,
     #[cfg(feature = "tls")]

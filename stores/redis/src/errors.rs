@@ -38,7 +38,7 @@ pub(super) enum Failure {
     Fragment(&'static str),
     #[cfg(not(feature = "tls"))]
     #[error(
-        "the address asks for TLS, and this program was built without it: add the feature `tls` of flow-redis, or \
+        "the address asks for TLS, and this program was built without it: add the feature `tls` of typed-flows-redis, or \
          write `redis://` on a network that you trust"
     )]
     NoTls,

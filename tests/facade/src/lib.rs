@@ -3,7 +3,7 @@
 
 #![cfg(test)]
 
-use flow_tests_library::nodes::{classify, style};
+use flow_tests_library::nodes::{Topic, classify, style};
 use flow_tests_library::{Desk, Lookup, reply};
 use flows::agents::agent::{Agent, AgentInput};
 use flows::agents::{Message, Messages, ScriptedModel, tools};
@@ -18,6 +18,36 @@ use serde_json::json;
 #[node(writes = answer)]
 fn shout(question: &str) -> String {
     question.to_uppercase()
+}
+
+/// Decides with an enum of the library.
+#[node(actions = Topic)]
+fn guess(question: &str) -> Topic {
+    classify(question)
+}
+
+/// Decides with an enum of the runtime.
+#[node(actions = FlowAction)]
+fn accept(question: &str) -> FlowAction {
+    if question.is_empty() {
+        FlowAction::Failure
+    } else {
+        FlowAction::Success
+    }
+}
+
+flow! {
+    Sorted(question: String) -> (term: Option<String>) {
+        start >> accept;
+        accept - "success" >> guess;
+        accept - "failure" >> end("empty");
+        accept - "error" >> end("empty");
+        accept - "complete" >> end;
+        accept - "retry" >> accept;
+        accept >> end;
+        guess - "known" >> end;
+        guess - "unknown" >> end("unknown");
+    }
 }
 
 #[derive(Action)]
@@ -87,6 +117,21 @@ fn add(numbers: &[u64]) -> u64 {
 flow! {
     Sum(numbers: Vec<u64>) -> (sum: u64) {
         start >> add >> end;
+    }
+}
+
+#[tokio::test]
+async fn enums_of_actions_of_other_crates_are_used() {
+    for (question, end, term) in [
+        ("", SortedEnd::Empty, None),
+        ("who?", SortedEnd::Unknown, None),
+        ("what is rust?", SortedEnd::Default, Some("rust")),
+    ] {
+        let input = SortedInput {
+            question: question.to_owned(),
+        };
+        let output = Sorted::new().run(input).await.expect("it reaches an end");
+        assert_eq!((output.end, output.term.as_deref()), (end, term));
     }
 }
 

@@ -174,7 +174,7 @@ fn name_enum(
     let rt = flow.runtime.hidden();
     quote! {
         #rt::names! {
-            #name { #[doc = #documentation] #derives #allow #any #enumeration } { #(#idents #texts,)* }
+            { #[doc = #documentation] #derives #allow #any #enumeration } #name { #(#idents #texts,)* }
         }
     }
 }
