@@ -20,6 +20,11 @@ struct Workers;
 #[doc = include_str!("../../docs/from-langgraph.md")]
 struct FromLangGraph;
 
+/// `docs/from-temporal.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/from-temporal.md")]
+struct FromTemporal;
+
 /// `docs/pocketflow-programs.md`
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/pocketflow-programs.md")]
