@@ -9,9 +9,10 @@ mod validation;
 use flow_definitions::{Content, Definitions, MemoryDefinitions};
 use flow_loader::{Registry, registry};
 use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-#[derive(Action)]
+#[derive(Action, Serialize, Deserialize)]
 enum Verdict {
     Good,
     Bad,
