@@ -16,6 +16,11 @@ const LOOK_AT_CLOCK: Duration = Duration::from_secs(1);
 /// The interval at which a store is asked for the time.
 const ASK_STORE: Duration = Duration::from_secs(10);
 
+/// A duration in milliseconds.
+pub(crate) fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Sleeps until the clock shows this time, in milliseconds since 1970 (UTC).
 pub(crate) async fn sleep_until(clock: &Clock, until_ms: u64) {
     loop {

@@ -14,7 +14,7 @@ use flow_store::to_ms;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use super::clock::Clock;
+use super::clock::{Clock, millis};
 
 /// A time until which executions are claimed, determined before the store is asked.
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +31,7 @@ impl Term {
     /// The term that begins now.
     pub(crate) fn begin(clock: &Clock, lease: Duration) -> Self {
         let now = Instant::now();
-        let lease_ms = u64::try_from(lease.as_millis()).unwrap_or(u64::MAX);
+        let lease_ms = millis(lease);
         let from_ms = to_ms(clock());
         Term {
             from_ms,

@@ -14,6 +14,7 @@ mod filter;
 mod journal;
 mod lease;
 mod listed;
+mod lock;
 mod options;
 mod owned;
 mod owners;

@@ -30,6 +30,7 @@ use super::error::RuntimeError;
 use super::journal::{Journal, NewRecord};
 use super::payload::{self, VALUE_DEPTH};
 use super::replay::Outcome;
+use crate::clock::millis;
 
 pub(crate) use parts::{results_of, with_steps};
 pub(crate) use relay::Relay;
@@ -214,7 +215,7 @@ impl Durable {
         let until = match recorded {
             Some(until) => until,
             None => {
-                let wait = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX);
+                let wait = millis(wait);
                 let until = self.journal.now_ms().saturating_add(wait);
                 self.journal
                     .write(entry(RecordKind::Waiting, until.to_string()))
@@ -292,7 +293,7 @@ impl Hooks for Durable {
                 Either::Right((output, _)) => Some(output),
             };
         }
-        let after = u64::try_from(after.as_millis()).unwrap_or(u64::MAX);
+        let after = millis(after);
         let deadline = began
             .unwrap_or_else(|| self.journal.now_ms())
             .saturating_add(after);

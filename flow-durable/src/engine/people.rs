@@ -8,6 +8,7 @@ use flow_store::{PauseRow, PauseState, RecordKind, Settlement, Token};
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::clock::millis;
 use crate::engine::Durable;
 use crate::entry::{Answered, Asked};
 use crate::journal::{AskingGuard, NewRecord};
@@ -112,7 +113,7 @@ impl Durable {
 
     /// The time after this duration, in milliseconds since 1970 (UTC).
     fn after(&self, timeout: Duration) -> u64 {
-        let timeout = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
+        let timeout = millis(timeout);
         self.journal.now_ms().saturating_add(timeout)
     }
 

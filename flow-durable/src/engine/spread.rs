@@ -15,6 +15,7 @@ use futures_util::stream::FuturesUnordered;
 use serde_json::Value;
 use tokio::sync::Notify;
 
+use crate::clock::millis;
 use crate::engine::Durable;
 use crate::entry::Snapshot;
 use crate::error::RuntimeError;
@@ -381,7 +382,7 @@ impl Durable {
             if outstanding.is_empty() {
                 return Ok(results);
             }
-            let after = u64::try_from(parts.look_after().as_millis()).unwrap_or(u64::MAX);
+            let after = millis(parts.look_after());
             drop(parts);
             let waited = outstanding.iter();
             let waited = waited.map(|number| self.nth(&place, division, *number).id());

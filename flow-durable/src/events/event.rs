@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
+use crate::clock::millis;
 use crate::deltas::DeltaContent;
 use crate::entry::Payload;
 use crate::values::NodeValues;
@@ -307,9 +308,7 @@ impl RecordedEvent {
             payload["attempts"] = attempts.into();
         }
         if let Some(duration) = self.duration {
-            payload["durationMs"] = u64::try_from(duration.as_millis())
-                .unwrap_or(u64::MAX)
-                .into();
+            payload["durationMs"] = millis(duration).into();
         }
         payload
     }

@@ -7,7 +7,7 @@ use flow_store::RecordKind;
 use tokio::time::Instant;
 
 use super::{Journal, NewRecord};
-use crate::clock::sleep_until;
+use crate::clock::{millis, sleep_until};
 
 /// The minimum length of a wait for which an execution leaves memory and is read again.
 const LONG_WAIT: Duration = Duration::from_secs(5);
@@ -74,7 +74,7 @@ impl Journal {
 
     /// The time after this duration, in milliseconds since 1970 (UTC).
     fn after_ms(&self, duration: Duration) -> u64 {
-        let duration = u64::try_from(duration.as_millis()).unwrap_or(u64::MAX);
+        let duration = millis(duration);
         self.now_ms().saturating_add(duration)
     }
 

@@ -19,6 +19,7 @@ use flow_runtime::engine::AnyFlow;
 use flow_spec::FlowDocument;
 use flow_store::{ExecutionId, ListQuery, Status, Store};
 
+use crate::clock::millis;
 use crate::engine::Durable;
 use crate::error::RuntimeError;
 use crate::execution::Execution;
@@ -28,7 +29,7 @@ use crate::options::RuntimeOptions;
 use crate::owned::Owned;
 use crate::owners::Owners;
 use crate::registered::{DurableFlow, Registered};
-use crate::shared::{Look, Recovered, Shared, millis};
+use crate::shared::{Look, Recovered, Shared};
 
 /// Starts executions of flows, keeps them in a store, and resumes them after a crash, a restart, or
 /// an answer that took a week.

@@ -10,7 +10,8 @@ use std::time::Duration;
 use flow_store::Store as _;
 use futures_util::future::select;
 
-use super::{Shared, millis};
+use super::Shared;
+use crate::clock::millis;
 use crate::driver::{Ended, Work};
 use crate::engine::{Durable, with_steps};
 use crate::error::RuntimeError;

@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use uuid::{ContextV7, Uuid};
 
-use super::lock;
+use crate::lock::lock;
 
 /// Makes the ids of new executions. Counts those of the same millisecond, so that executions are
 /// listed as they were started.

@@ -12,11 +12,12 @@ use futures_util::FutureExt as _;
 use tokio::sync::Notify;
 use tokio::task::coop::unconstrained;
 
-use super::{Loaded, Shared, loaded_visits, lock};
+use super::{Loaded, Shared, loaded_visits};
 use crate::driver::{Driver, Signals, Suspicion, Work};
 use crate::engine::{Captured, Durable, Relay, Snapshots};
 use crate::error::RuntimeError;
 use crate::journal::Journal;
+use crate::lock::lock;
 use crate::options::StoredOptions;
 use crate::parts::loop_of_parts;
 use crate::registered::Registered;

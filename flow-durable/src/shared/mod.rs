@@ -25,9 +25,8 @@ mod stranded;
 mod take;
 mod tasks;
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use flow_store::{Store, StoreError, to_ms};
 use tokio::sync::Notify;
@@ -73,14 +72,6 @@ pub(crate) struct Shared {
     pub(crate) deltas: Arc<Deltas>,
     /// The number of panics of observers.
     pub(crate) observer_failures: Arc<AtomicU64>,
-}
-
-pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-pub(crate) fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 impl Shared {

@@ -7,9 +7,9 @@ use flow_runtime::engine::AnyFlow;
 use flow_spec::FlowDocument;
 use flow_store::{Row, Store};
 
-use super::lock;
 use crate::engine::Durable;
 use crate::error::RuntimeError;
+use crate::lock::lock;
 use crate::options::LoadVersion;
 use crate::parts::{flow_of_parts, flow_with_loop};
 use crate::registered::Registered;

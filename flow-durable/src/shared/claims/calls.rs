@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use tokio::sync::Notify;
 
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// The calls that are making claims. Until they are done, the store may have a claim of this
 /// process to an execution that does not run yet.

@@ -15,11 +15,11 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use super::{lock, millis};
-use crate::clock::{Clock, SetByStore};
+use crate::clock::{Clock, SetByStore, millis};
 use crate::driver::Signals;
 use crate::error::RuntimeError;
 use crate::lease::{Lease, Term};
+use crate::lock::lock;
 use crate::options::RuntimeOptions;
 use calls::Calls;
 use local::{Halt, Locals, Run};

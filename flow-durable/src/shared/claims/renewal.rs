@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 
 use super::Claims;
 use super::local::UnknownClaim;
-use crate::shared::lock;
+use crate::lock::lock;
 
 impl Claims {
     /// Notified when a claim has run out and a step is to begin.

@@ -9,7 +9,7 @@ use futures_util::future::{Either, select};
 use tokio::sync::Notify;
 
 use crate::clock::{Clock, sleep_until};
-use crate::shared::lock;
+use crate::lock::lock;
 
 /// Executions by the time at which they continue by themselves.
 #[derive(Default)]

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use tokio::sync::{Notify, watch};
 
+use crate::lock::lock;
 use crate::options::RuntimeOptions;
-use crate::shared::lock;
 
 /// The number of running executions, and its limits.
 pub(crate) struct Slots {
