@@ -15,7 +15,7 @@ use crate::names::{here, plain};
 use crate::runtime::Runtime;
 use crate::text::{is_compared, is_plain, type_text};
 
-use super::Emit;
+use super::context::Emit;
 use super::visit::Visit;
 
 /// The checks of all types that the flow passes on.

@@ -4,6 +4,7 @@
 //! of [`Emit`].
 
 mod checks;
+mod context;
 mod document;
 mod requirements;
 mod results;
@@ -19,7 +20,6 @@ use quote::{ToTokens, quote, quote_spanned};
 use crate::contract::Kind;
 use crate::editor::out_of_sight;
 use crate::names::{here, plain};
-use crate::runtime::Runtime;
 
 use super::defaults;
 use super::editor;
@@ -28,18 +28,9 @@ use super::plan::{Place, Plan, RouteIndex};
 use super::syntax::FlowSyntax;
 use super::types::TypeNames;
 
+use context::Emit;
 use state::State;
 use visit::Visit;
-
-/// A planned flow, with what its code has in common.
-struct Emit<'a> {
-    plan: &'a Plan<'a>,
-    flow: &'a FlowSyntax,
-    names: TypeNames,
-    state: State,
-    /// The runtime, for items that have imported it.
-    runtime: &'a Runtime,
-}
 
 /// The code of a flow without mistakes.
 pub(super) fn emit(plan: &Plan<'_>) -> TokenStream {

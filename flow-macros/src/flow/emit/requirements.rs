@@ -9,7 +9,7 @@ use quote::quote_spanned;
 use crate::contract::Kind;
 use crate::names::here;
 
-use super::Emit;
+use super::context::Emit;
 
 use crate::flow::instances::{Instance, InstanceKind, path_key};
 

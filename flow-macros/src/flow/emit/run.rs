@@ -14,7 +14,7 @@ use crate::flow::types::TypeNames;
 use crate::names::{camel_case, here, ident, plain};
 use crate::text::type_text;
 
-use super::Emit;
+use super::context::Emit;
 use super::visit::Visit;
 
 /// The number of nodes that one `async fn` runs. rustc compares the values kept across each

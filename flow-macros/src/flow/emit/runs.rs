@@ -6,7 +6,7 @@ use quote::quote_spanned;
 use crate::flow::types::TypeNames;
 use crate::names::here;
 
-use super::Emit;
+use super::context::Emit;
 
 impl Emit<'_> {
     /// The methods that run the flow: those behind the trait `Flow`, and those of a flow without

@@ -10,7 +10,7 @@ use quote::quote_spanned;
 use crate::contract::Kind;
 use crate::names::{camel_case, here, ident, plain};
 
-use super::Emit;
+use super::context::Emit;
 use crate::flow::defaults;
 use crate::flow::instances::{Instance, InstanceKind};
 use crate::flow::plan::Plan;

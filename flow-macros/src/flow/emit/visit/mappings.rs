@@ -5,8 +5,8 @@ use flow_spec::{Code, Reader};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote_spanned};
 
-use crate::flow::emit::Emit;
 use crate::flow::emit::checks::said;
+use crate::flow::emit::context::Emit;
 use crate::flow::plan::{EdgeWrite, RouteIndex};
 use crate::names::{here, ident};
 

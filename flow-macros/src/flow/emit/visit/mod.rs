@@ -24,7 +24,7 @@ use crate::names::{here, hidden, plain};
 use crate::runtime::RuntimePath;
 use crate::settings::{Settings, duration_tokens};
 
-use crate::flow::emit::Emit;
+use crate::flow::emit::context::Emit;
 use crate::flow::emit::state::State;
 use crate::flow::instances::{Instance, InstanceKind};
 use crate::flow::mapped::mapping;
