@@ -22,7 +22,7 @@
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no actions",
     label = "not an enum of actions",
-    note = "an enum gets its actions by `#[derive(Action)]`"
+    note = "put `#[derive(Action)]` on the enum; the derive is in the prelude"
 )]
 pub trait Action {
     /// The names of all actions, in the order of the variants.
