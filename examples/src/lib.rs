@@ -1,6 +1,6 @@
 //! Programs written with `flow!`, one in each file of the folder above.
 //!
-//! Those that need little but the runtime belong to the package `typed-flows`: `cargo run --example
+//! Programs that need little but the runtime belong to the package `typed-flows`: `cargo run --example
 //! order_pipeline`. The others belong to this one: `cargo run -p flow-examples --example agent`.
 //!
 //! Examples with a model run offline, with scripted answers. They ask a real model with `cargo run

@@ -228,7 +228,7 @@ fn refuse_value(path: &Path, input: ParseStream<'_>) -> syn::Result<()> {
 
 const VERSION: &str = "expected a version in quotes after `@`, as in `@ \"1.2.0\"`";
 
-/// Parses the text behind a sign. If there is none, the error is at the sign.
+/// Parses the text behind a sign. If it is missing, the error is at the sign.
 fn behind<T: Parse>(input: ParseStream<'_>, sign: Span, expected: &str) -> syn::Result<T> {
     let is_empty = input.is_empty() || input.peek(Token![,]);
     input.parse().map_err(|error| {

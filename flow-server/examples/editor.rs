@@ -55,7 +55,7 @@ fn extend(text: String) -> String {
 struct Sign {
     /// Whose name it is.
     name: String,
-    /// How many stars stand around it.
+    /// The number of stars around it.
     stars: u8,
     /// Whether it is written in capital letters.
     loud: bool,
