@@ -145,19 +145,26 @@ impl Owned {
                 _ => true,
             });
             let halted = halted.or_else(|| crate::shared::halted(&row));
+            // Those that it is not done with.
+            let questions = match row.status {
+                Status::Paused => self.shared.questions_of(id).await?,
+                _ => Vec::new(),
+            };
+            let is_answered = questions
+                .iter()
+                .any(|pause| pause.state != PauseState::Open);
             match (row.status, halted) {
                 (Status::Queued | Status::Running, None) => {}
                 (Status::Queued | Status::Running, Some(error)) => return Err(error),
                 // It was answered, but cannot continue with the answer.
-                (Status::Paused, Some(error)) if self.shared.is_answered(id, |_| true).await? => {
-                    return Err(error);
-                }
-                // It was answered, and waits for a place.
+                (Status::Paused, Some(error)) if is_answered => return Err(error),
+                // It was answered, and waits for a place, or another process has just claimed it.
                 (Status::Paused, None)
-                    if self.shared.queue.slots.is_limited()
-                        && self.shared.is_answered(id, |_| true).await? => {}
+                    if is_answered
+                        && (self.shared.queue.slots.is_limited()
+                            || self.is_claimed_since(&row).await?) => {}
                 // It waits for parts of a loop, or for a time.
-                (Status::Paused, halted) if !self.shared.asks(id).await? => {
+                (Status::Paused, halted) if questions.is_empty() => {
                     if let Some(error) = halted {
                         return Err(error);
                     }
@@ -188,6 +195,18 @@ impl Owned {
                 tokio::time::sleep(LOOK_AGAIN).await;
             }
         }
+    }
+
+    /// Returns true if a process has claimed a paused execution but has not yet written that it
+    /// runs, or if something was written since the row was read.
+    async fn is_claimed_since(&self, row: &Row) -> Result<bool, RuntimeError> {
+        let claim = self.shared.store.claim_of(row.id).await;
+        let claim = claim.map_err(RuntimeError::of(row.id))?;
+        if claim.is_some_and(|claim| claim.is_valid(self.shared.now_ms())) {
+            return Ok(true);
+        }
+        let now = self.row(row.id).await?;
+        Ok((now.status, now.next_seq, now.fence) != (row.status, row.next_seq, row.fence))
     }
 
     /// The open questions of an execution and of the parts of its loops, each with its execution.

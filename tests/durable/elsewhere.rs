@@ -1,18 +1,19 @@
 //! Operations in a process that has none of the flows, on both stores.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use flow_durable::{
-    EventFilter, Execution, ListOptions, MemoryStore, PauseRow, Record, RecordKind, Runtime,
-    RuntimeError, StartOptions, Status, Store,
+    Append, EventFilter, Execution, ListOptions, MemoryStore, PauseRow, Record, RecordKind,
+    Runtime, RuntimeError, StartOptions, Status, Store,
 };
 use flow_runtime::prelude::*;
 use flow_sqlite::SqliteStore;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use uuid::Uuid;
 
-use crate::support::{lines, minutes, options, pass, runtime, settled};
+use crate::support::{clock, lines, minutes, options, pass, runtime, settled};
 
 /// A number that not every number of its type can be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -371,4 +372,44 @@ flow_law::law! {
         Sale,
     ],
     left_out: [Tags],
+}
+
+/// A process that recovers at the moment of an answer may claim the execution before the one that
+/// answers.
+#[tokio::test(start_paused = true)]
+async fn an_answered_execution_is_not_settled_while_another_process_has_claimed_it() {
+    let processes = Processes::of(Arc::new(MemoryStore::new()), tempfile::tempdir().unwrap());
+    let execution = processes.asked().await;
+    let token = processes.question(&execution).await.token;
+    let now = clock()().duration_since(UNIX_EPOCH).unwrap().as_millis() as u64;
+    let claimed = processes
+        .store
+        .claim(execution.id(), Uuid::new_v4(), now, now + 10_000)
+        .await;
+    let fence = claimed.unwrap().unwrap().fence;
+
+    let answered = processes.knows.resume(token, Discount::Refused).await;
+    let answered = answered.unwrap();
+    let within = tokio::time::timeout(Duration::from_secs(9), answered.settled());
+    assert!(
+        within.await.is_err(),
+        "it is settled before it has used the answer"
+    );
+
+    // The other process gives it up, and nobody has claimed it.
+    let release = Append {
+        release: true,
+        now_ms: now + 9_000,
+        ..Append::default()
+    };
+    processes
+        .store
+        .append(execution.id(), fence, release)
+        .await
+        .unwrap();
+    assert_eq!(answered.settled().await.unwrap().status(), Status::Paused);
+    assert_eq!(
+        processes.went_on(&answered).await.status(),
+        Status::Completed
+    );
 }

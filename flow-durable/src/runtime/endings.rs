@@ -140,7 +140,7 @@ impl Runtime {
         for row in self.owned.shared.store.list(&query).await? {
             let ended = match row {
                 // It waits for parts of a loop, and for nobody's answer.
-                Ok(row) if !self.owned.shared.asks(row.id).await? => continue,
+                Ok(row) if self.owned.shared.questions_of(row.id).await?.is_empty() => continue,
                 Ok(row) => {
                     self.end(row, "expired: nobody answered in time", untouched)
                         .await

@@ -366,13 +366,21 @@ impl Shared {
 
     /// Returns true if one of these questions has an answer that the run has not seen, or has
     /// expired.
-    pub(crate) async fn is_answered(
+    async fn is_answered(
         &self,
         id: ExecutionId,
         asked: impl Fn(&PauseRow) -> bool,
     ) -> Result<bool, RuntimeError> {
-        let pauses = self.store.pauses(id).await.map_err(RuntimeError::of(id))?;
+        let questions = self.questions_of(id).await?;
         let settled = |pause: &PauseRow| pause.state != PauseState::Open && asked(pause);
-        Ok(pauses.iter().any(settled))
+        Ok(questions.iter().any(settled))
+    }
+
+    /// The questions that an execution is not done with.
+    pub(crate) async fn questions_of(
+        &self,
+        id: ExecutionId,
+    ) -> Result<Vec<PauseRow>, RuntimeError> {
+        self.store.pauses(id).await.map_err(RuntimeError::of(id))
     }
 }

@@ -415,9 +415,8 @@ impl Shared {
         }
         let mut some_ask = false;
         for part in parts.iter().filter(|part| part.status == Status::Paused) {
-            let pauses = self.store.pauses(part.id).await;
             let mut asks = false;
-            for pause in pauses.map_err(RuntimeError::of(part.id))? {
+            for pause in self.questions_of(part.id).await? {
                 match pause.state {
                     PauseState::Open => asks = true,
                     PauseState::Answered(_) | PauseState::TimedOut => return Ok(false),
@@ -472,14 +471,5 @@ impl Shared {
             )
         });
         Ok(stuck)
-    }
-
-    /// Returns true if an execution waits for people: it has a question that it is not done with.
-    pub(crate) async fn asks(&self, id: ExecutionId) -> Result<bool, RuntimeError> {
-        let pauses = self.store.pauses(id).await.map_err(RuntimeError::of(id))?;
-        Ok(pauses.iter().any(|pause| match pause.state {
-            PauseState::Open | PauseState::Answered(_) | PauseState::TimedOut => true,
-            PauseState::Used | PauseState::Expired | PauseState::Withdrawn => false,
-        }))
     }
 }
