@@ -141,7 +141,7 @@ async fn open(file: &Path) -> Result<Runtime, Box<dyn Error>> {
     runtime.register(ExpenseClaim::new())?;
     let recovered = runtime.recover().await?;
     for id in recovered.resumed {
-        runtime.get(id).await?.settled().await?;
+        runtime.executions().get(id).await?.settled().await?;
     }
     for (_, error) in recovered.refused {
         eprintln!("warning: {error}");
@@ -166,11 +166,14 @@ async fn carry_out(runtime: &Runtime, command: Command) -> Result<(), Box<dyn Er
                 amount,
                 purpose,
             };
-            let execution = runtime.start::<ExpenseClaim>(input, options).await?;
+            let execution = runtime
+                .executions()
+                .start::<ExpenseClaim>(input, options)
+                .await?;
             println!("{}", line(&execution.settled().await?).await?);
         }
         Command::List => {
-            for execution in runtime.list(ListOptions::new()).await? {
+            for execution in runtime.executions().list(ListOptions::new()).await? {
                 println!("{}", line(&execution).await?);
             }
         }
@@ -181,7 +184,7 @@ async fn carry_out(runtime: &Runtime, command: Command) -> Result<(), Box<dyn Er
             decide(runtime, execution, Decision::Reject { reason }).await?;
         }
         Command::Log { execution } => {
-            let execution = runtime.get(execution).await?;
+            let execution = runtime.executions().get(execution).await?;
             for record in execution.journal().await? {
                 let after = since(execution.created_at(), record.at());
                 let (kind, path) = (record.kind.as_str(), record.path);
@@ -198,11 +201,14 @@ async fn decide(
     id: ExecutionId,
     decision: Decision,
 ) -> Result<(), Box<dyn Error>> {
-    let execution = runtime.get(id).await?.settled().await?;
+    let execution = runtime.executions().get(id).await?.settled().await?;
     let Some(question) = execution.questions().await?.pop() else {
         return Err(nothing_to_decide(&execution).await?.into());
     };
-    let execution = runtime.resume(question.token(), decision).await?;
+    let execution = runtime
+        .executions()
+        .resume(question.token(), decision)
+        .await?;
     println!("{}", line(&execution.settled().await?).await?);
     Ok(())
 }

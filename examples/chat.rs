@@ -106,12 +106,13 @@ async fn talk(
             .build(),
     )?;
     runtime.recover().await?;
-    let known = runtime.list(ListOptions::new()).await?;
+    let known = runtime.executions().list(ListOptions::new()).await?;
     let open = known.into_iter().find(|it| !it.status().is_over());
     let mut execution = match open {
         Some(open) => open,
         None => {
             runtime
+                .executions()
                 .start::<Conversation>(ConversationInput {}, StartOptions::new())
                 .await?
         }
@@ -126,8 +127,8 @@ async fn talk(
             break;
         };
         let filter = EventFilter::new().execution(execution.id()).deltas();
-        let mut events = runtime.events(filter).await?;
-        execution = runtime.resume(question.token(), says).await?;
+        let mut events = runtime.executions().events(filter).await?;
+        execution = runtime.executions().resume(question.token(), says).await?;
         // Streams the answer until the next question or the end.
         while let Some(event) = events.next().await.transpose()? {
             if event.path().is_some_and(|path| path.ends_with(".chat")) {

@@ -119,7 +119,7 @@ async fn order(file: &Path) -> Result<(), Box<dyn Error>> {
         item: "teapot".into(),
     };
     let options = StartOptions::new().idempotency_key("order 1");
-    let execution = runtime.start::<Order>(input, options).await?;
+    let execution = runtime.executions().start::<Order>(input, options).await?;
     let execution = execution.settled().await?;
     let output = execution.output::<Order>()?;
     let output = output.ok_or_else(|| format!("the order is {}", execution.status()))?;

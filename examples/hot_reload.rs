@@ -88,7 +88,7 @@ fn follow(runtime: &Runtime, reload: Reload) -> Vec<String> {
     }
     for flow in reload.changed {
         let name = flow.name().to_owned();
-        lines.push(match runtime.replace_any(Arc::new(flow)) {
+        lines.push(match runtime.replace(Arc::new(flow)) {
             Ok(()) => format!("{name} has a new version"),
             Err(refused) => refused.to_string(),
         });
@@ -109,7 +109,9 @@ async fn claim(
     amount: u64,
 ) -> Result<Execution, Box<dyn Error>> {
     let input = json!({ "employee": employee, "amount": amount });
-    let execution = runtime.start_any("Claim", input, StartOptions::new());
+    let execution = runtime
+        .executions()
+        .start_json("Claim", input, StartOptions::new());
     Ok(execution.await?.settled().await?)
 }
 
@@ -180,7 +182,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     // Ann's claim has waited since the first version, which thanked nobody.
     let question = &ann.questions().await?[0];
-    let ann = runtime.resume(question.token(), Approval::Granted).await?;
+    let ann = runtime
+        .executions()
+        .resume(question.token(), Approval::Granted)
+        .await?;
     assert_eq!(receipt(&ann.settled().await?)?, "300 EUR for Ann");
     Ok(())
 }

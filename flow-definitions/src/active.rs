@@ -236,7 +236,7 @@ impl ActiveDefinitions {
         let flow = self.definitions.load(&definition.content)?.flow;
         self.check_name(definition.name(), Some(definition.id))?;
         let name = definition.name().to_owned();
-        self.runtime.add_version_any(Arc::new(flow))?;
+        self.runtime.add_version(Arc::new(flow))?;
         let before = self.names().insert(definition.id, name.clone());
         if let Some(before) = before.filter(|before| *before != name) {
             self.retire(&before);
@@ -256,7 +256,7 @@ impl ActiveDefinitions {
         if content.status == Status::Active {
             // The name is tidied only when stored, which does not matter here.
             let loaded = self.definitions.load(content)?;
-            self.runtime.check_any(&loaded.flow)?;
+            self.runtime.check_flow(&loaded.flow)?;
         }
         Ok(())
     }

@@ -55,7 +55,7 @@ pub enum RuntimeError {
         reason: String,
     },
     /// A new version of a flow would break callers or executions of the registered one: see
-    /// [`replace_any`](super::Runtime::replace_any).
+    /// [`replace`](super::Runtime::replace).
     #[error(
         "the flow `{flow}` is not replaced, because its new version would break callers or executions:{}",
         lines(changes)
@@ -130,7 +130,7 @@ pub enum RuntimeError {
     /// or has lost its process too often
     /// ([`RuntimeOptions::take_overs`](super::RuntimeOptions::take_overs)). It continues from its
     /// records when a fixed program [recovers](super::Runtime::recover), or by hand:
-    /// `continue_halted` and [`continue_with_steps`](super::Runtime::continue_with_steps).
+    /// `continue_halted` and [`continue_with_steps`](super::Executions::continue_with_steps).
     #[error(
         "execution {execution} is halted, and continues with a program in which this is mended: {reason}"
     )]
@@ -279,7 +279,7 @@ pub enum RuntimeError {
         seq: u64,
     },
     /// An execution cannot be copied with these values: see
-    /// [`copy_with`](super::Runtime::copy_with).
+    /// [`copy_with`](super::Executions::copy_with).
     #[error(
         "execution {execution} is not copied at record {seq} with other values:{}",
         lines(reasons)

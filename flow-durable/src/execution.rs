@@ -102,7 +102,7 @@ impl Execution {
         from_ms(self.row.updated_ms)
     }
 
-    /// The execution of which it is a copy, if it was started by [`copy`](crate::Runtime::copy).
+    /// The execution of which it is a copy, if it was started by [`copy`](crate::Executions::copy).
     pub fn copied_from(&self) -> Option<ExecutionId> {
         self.row.copied_from.filter(|_| self.part_of().is_none())
     }
@@ -200,7 +200,7 @@ impl Execution {
     ///
     /// # Errors
     ///
-    /// See [`Runtime::get`](crate::Runtime::get).
+    /// See [`Executions::get`](crate::Executions::get).
     pub async fn refreshed(&self) -> Result<Execution, RuntimeError> {
         let row = self.owned.row(self.row.id).await?;
         Ok(Execution::new(self.owned.clone(), row))
@@ -271,7 +271,7 @@ impl Execution {
     /// let runtime = Runtime::new(MemoryStore::new());
     /// runtime.register(Doubled::new())?;
     /// let input = DoubledInput { numbers: vec![1, 2, 3] };
-    /// let execution = runtime.start::<Doubled>(input, StartOptions::new()).await?;
+    /// let execution = runtime.executions().start::<Doubled>(input, StartOptions::new()).await?;
     ///
     /// let filter = EventFilter::new().kinds([RecordKind::NodeFinished]);
     /// let mut finished = execution.events(filter).await?;
@@ -341,7 +341,7 @@ impl OpenQuestion {
         OpenQuestion { row, part_of }
     }
 
-    /// The token that [`Runtime::resume`](crate::Runtime::resume) takes.
+    /// The token that [`Executions::resume`](crate::Executions::resume) takes.
     pub fn token(&self) -> Token {
         self.row.token
     }

@@ -84,9 +84,9 @@ impl ExecutionState {
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), flow_durable::RuntimeError> {
     /// # let runtime = Runtime::new(MemoryStore::new());
     /// # runtime.register(Twice::new())?;
-    /// # let execution = runtime.start::<Twice>(TwiceInput { number: 4 }, StartOptions::new()).await?.settled().await?;
+    /// # let execution = runtime.executions().start::<Twice>(TwiceInput { number: 4 }, StartOptions::new()).await?.settled().await?;
     /// let last = execution.journal().await?.len() as u64 - 1;
-    /// let (before, after) = (runtime.state(execution.id(), 0).await?, runtime.state(execution.id(), last).await?);
+    /// let (before, after) = (runtime.executions().state(execution.id(), 0).await?, runtime.executions().state(execution.id(), last).await?);
     /// let diff = before.diff(&after);
     /// assert_eq!(diff.added[0].key, "double");
     /// assert_eq!(diff.added[0].new, Some(8.into()));

@@ -7,8 +7,8 @@ use flow_store::{Damaged, ExecutionId, ListQuery, Status, to_ms};
 
 use super::execution::Execution;
 
-/// The result of [`Runtime::list`](super::Runtime::list) and
-/// [`Runtime::expire`](super::Runtime::expire): executions, which it dereferences to as a slice,
+/// The result of [`Executions::list`](super::Executions::list) and
+/// [`Executions::expire`](super::Executions::expire): executions, which it dereferences to as a slice,
 /// and the damaged data among them.
 ///
 /// # Examples
@@ -18,7 +18,7 @@ use super::execution::Execution;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), flow_durable::RuntimeError> {
 /// let runtime = Runtime::new(MemoryStore::new());
-/// let listed = runtime.list(ListOptions::new()).await?;
+/// let listed = runtime.executions().list(ListOptions::new()).await?;
 /// for damaged in listed.damaged() {
 ///     eprintln!("{damaged}");
 /// }
@@ -87,7 +87,7 @@ impl<'a> IntoIterator for &'a Listed {
     }
 }
 
-/// Selects the executions that [`Runtime::list`](super::Runtime::list) returns.
+/// Selects the executions that [`Executions::list`](super::Executions::list) returns.
 #[derive(Debug, Clone, Default)]
 #[must_use]
 pub struct ListOptions {
@@ -140,7 +140,7 @@ impl ListOptions {
         self
     }
 
-    /// Selects only copies of this execution: see [`Runtime::copy`](super::Runtime::copy).
+    /// Selects only copies of this execution: see [`Executions::copy`](super::Executions::copy).
     pub fn copies_of(mut self, execution: ExecutionId) -> Self {
         self.query.copied_from = Some(execution);
         self

@@ -110,7 +110,7 @@ impl RuntimeOptions {
     /// let front = RuntimeOptions::new().concurrent_executions(0);
     /// let front = Runtime::with_options(store.clone(), front);
     /// front.register(Twice::new())?;
-    /// let execution = front.start::<Twice>(TwiceInput { number: 4 }, StartOptions::new()).await?;
+    /// let execution = front.executions().start::<Twice>(TwiceInput { number: 4 }, StartOptions::new()).await?;
     /// assert_eq!(execution.status(), Status::Queued);
     ///
     /// let worker = RuntimeOptions::new().concurrent_executions(8);
@@ -143,7 +143,7 @@ impl RuntimeOptions {
     /// Sets how often in a row an execution is taken over from a lost process without a new record.
     /// If its process is lost once more, the execution is halted
     /// ([`RuntimeError::Halted`](super::RuntimeError::Halted)): a step that kills its process does
-    /// so each time. Only [`continue_halted`](super::Runtime::continue_halted) continues it then.
+    /// so each time. Only [`continue_halted`](super::Executions::continue_halted) continues it then.
     /// The default is 5.
     ///
     /// From two before this number on, a process runs only one such execution at a time, until it
@@ -226,7 +226,7 @@ impl RuntimeOptions {
     ///     .observer(Arc::new(move |event: &Event<'_>| to_lines.lock().unwrap().push(event.to_string())));
     /// let runtime = Runtime::with_options(MemoryStore::new(), options);
     /// runtime.register(Greeting::new())?;
-    /// let execution = runtime.start::<Greeting>(GreetingInput {}, StartOptions::new()).await?;
+    /// let execution = runtime.executions().start::<Greeting>(GreetingInput {}, StartOptions::new()).await?;
     /// execution.settled().await?;
     /// assert_eq!(lines.lock().unwrap().len(), 3);
     /// assert_eq!(runtime.observer_failures(), 3);
@@ -254,7 +254,7 @@ impl fmt::Debug for RuntimeOptions {
     }
 }
 
-/// The options of a single execution, passed to [`Runtime::start`](super::Runtime::start).
+/// The options of a single execution, passed to [`Executions::start`](super::Executions::start).
 #[derive(Debug, Clone, Default)]
 #[must_use]
 pub struct StartOptions {
@@ -325,7 +325,7 @@ impl StartOptions {
     /// Limits the steps of the execution, including those before a recovery: see
     /// [`RunOptions::step_budget`](flow_runtime::RunOptions::step_budget). Before it takes more, it
     /// is halted ([`RuntimeError::Halted`](super::RuntimeError::Halted)), and continues [with
-    /// more](super::Runtime::continue_with_steps). The steps in a part of a loop count when the
+    /// more](super::Executions::continue_with_steps). The steps in a part of a loop count when the
     /// part is over. By default there is no limit, since a flow may be meant to run for years.
     pub fn step_budget(mut self, steps: u64) -> Self {
         self.stored.step_budget = Some(steps);

@@ -36,8 +36,8 @@ impl<F: Flow + StoredFlow<Json> + Drive<Durable> + 'static> DurableFlow for F {}
 pub(crate) struct Registered {
     flow: Arc<dyn AnyFlow<Durable>>,
     hash: String,
-    /// `None` for a flow that takes its input as JSON only.
-    save_input: Option<SaveInput>,
+    /// The versions whose typed inputs it takes. Empty if it takes its input as JSON only.
+    typed: Vec<Arc<dyn AnyFlow<Durable>>>,
     /// The reason this stands in for the version on which an execution started, if it does.
     stands_in: Option<String>,
     /// The structure with the settings, determined on first use.
@@ -48,27 +48,16 @@ pub(crate) struct Registered {
     spread_loops: OnceLock<Vec<String>>,
 }
 
-/// Turns the inputs of a flow into JSON. `None` if they are those of another flow.
-type SaveInput = fn(&dyn Any) -> Option<Result<Saved, Unstorable>>;
-
 impl Registered {
-    pub(crate) fn new<F: DurableFlow>(flow: F) -> Self {
-        Registered {
-            hash: hash_of(F::SPEC),
-            flow: Arc::new(flow),
-            save_input: Some(save_input::<F>),
-            stands_in: None,
-            settings: OnceLock::new(),
-            document: OnceLock::new(),
-            spread_loops: OnceLock::new(),
-        }
-    }
-
-    pub(crate) fn any(flow: Arc<dyn AnyFlow<Durable>>) -> Self {
+    pub(crate) fn new(flow: Arc<dyn AnyFlow<Durable>>) -> Self {
         Registered {
             hash: hash_of(flow.structure()),
+            typed: flow
+                .input_type()
+                .map(|_| flow.clone())
+                .into_iter()
+                .collect(),
             flow,
-            save_input: None,
             stands_in: None,
             settings: OnceLock::new(),
             document: OnceLock::new(),
@@ -78,9 +67,15 @@ impl Registered {
 
     /// A new version of this flow, which takes the same typed inputs.
     pub(crate) fn replaced_by(&self, new: Arc<dyn AnyFlow<Durable>>) -> Self {
+        let mut typed = self.typed.clone();
+        let is_new = |flow: &Arc<dyn AnyFlow<Durable>>| {
+            let input = flow.input_type();
+            input.is_some() && !typed.iter().any(|one| one.input_type() == input)
+        };
+        typed.extend(Some(new.clone()).filter(is_new));
         Registered {
-            save_input: self.save_input,
-            ..Registered::any(new)
+            typed,
+            ..Registered::new(new)
         }
     }
 
@@ -89,7 +84,7 @@ impl Registered {
         Registered {
             flow: self.flow.clone(),
             hash: self.hash.clone(),
-            save_input: self.save_input,
+            typed: self.typed.clone(),
             stands_in: Some(reason),
             settings: self.settings.clone(),
             document: self.document.clone(),
@@ -120,12 +115,11 @@ impl Registered {
     /// The inputs as JSON, if they can be read back: otherwise the first crash would reveal it.
     /// `None` if they belong to another flow.
     pub(crate) fn save_input(&self, input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
-        let save = self.save_input?;
-        let saved = save(input)?;
-        Some(saved.and_then(|saved| {
+        let save = || self.typed.iter().find_map(|flow| flow.typed_input(input));
+        Some(save()?.and_then(|saved| {
             let stored = self.flow.stored_input(saved.clone());
             let stored = stored.map_err(RefusedInput::into_unstorable)?;
-            saved.unchanged(&stored, || save(input).unwrap_or_else(|| Ok(saved.clone())))?;
+            saved.unchanged(&stored, || save().unwrap_or_else(|| Ok(saved.clone())))?;
             Ok(stored)
         }))
     }
@@ -225,10 +219,6 @@ impl Registered {
             })
         })
     }
-}
-
-fn save_input<F: DurableFlow>(input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
-    Some(F::save_input(input.downcast_ref()?))
 }
 
 /// SHA-256, in hexadecimal digits.

@@ -64,7 +64,7 @@ pub enum Writer {
         from: String,
     },
     /// A copy of the execution with other values: see
-    /// [`Runtime::copy_with`](crate::Runtime::copy_with).
+    /// [`Executions::copy_with`](crate::Executions::copy_with).
     Copy,
     /// A writer before the first record that the store still has.
     Earlier,

@@ -349,10 +349,11 @@ async fn an_inner_flow_and_a_journal_have_defaults_too() {
     let registry = registry![write, review, revise];
     let flow = load(outer, Format::Yaml, &registry).unwrap_or_else(|error| panic!("{error}"));
     let runtime = flow_durable::Runtime::new(flow_durable::MemoryStore::new());
-    runtime.register_any(std::sync::Arc::new(flow)).unwrap();
+    runtime.register(std::sync::Arc::new(flow)).unwrap();
     let options = flow_durable::StartOptions::new();
     let started = runtime
-        .start_any("Outer", serde_json::json!({}), options)
+        .executions()
+        .start_json("Outer", serde_json::json!({}), options)
         .await
         .unwrap();
     let ended = started.settled().await.unwrap();
@@ -549,7 +550,7 @@ fn a_node_with_a_transaction_is_one_whatever_the_document_says() {
     );
     let flow = load(POSTING, Format::Yaml, &registry![post]).unwrap();
     let runtime = flow_durable::Runtime::new(flow_durable::MemoryStore::new());
-    let refused = runtime.register_any(std::sync::Arc::new(flow)).unwrap_err();
+    let refused = runtime.register(std::sync::Arc::new(flow)).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "the flow `Posting` cannot run on this store: `post` writes in a transaction, and the store has no database"

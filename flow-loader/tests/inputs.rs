@@ -45,13 +45,22 @@ where
 {
     let runtime = Runtime::new(MemoryStore::new());
     let flow = Arc::new(flow);
-    runtime.register_any(flow.clone()).unwrap();
-    let started = runtime.start_any("Contract", input.clone(), StartOptions::new());
+    runtime.register(flow.clone()).unwrap();
+    let started = runtime
+        .executions()
+        .start_json("Contract", input.clone(), StartOptions::new());
     let Err(RuntimeError::Input { flow: name, error }) = started.await else {
         panic!("{input} is accepted")
     };
     assert_eq!(name, "Contract");
-    assert!(runtime.list(Default::default()).await.unwrap().is_empty());
+    assert!(
+        runtime
+            .executions()
+            .list(Default::default())
+            .await
+            .unwrap()
+            .is_empty()
+    );
     if let Some(saved) = Saved::from_json(input.clone()) {
         let direct = run_any(&*flow, &Direct::new(), saved.clone()).await;
         let run = Run::numbered(RunOptions::new());

@@ -319,9 +319,9 @@ async fn an_action_that_cannot_be_stored_is_refused_when_it_is_registered() {
     assert_eq!(output, serde_json::json!({ "end": "default" }));
     let runtime = flow_durable::Runtime::new(flow_durable::MemoryStore::new());
     let flow = std::sync::Arc::new(flow);
-    let error = runtime.register_any(flow.clone()).unwrap_err();
+    let error = runtime.register(flow.clone()).unwrap_err();
     let said = "the flow `T` cannot run durably: `judge`: what this node returns, `registries::Done`, is not `Serialize` and `Deserialize`";
     assert_eq!(error.to_string(), said);
-    let error = runtime.replace_any(flow).unwrap_err();
+    let error = runtime.replace(flow).unwrap_err();
     assert_eq!(error.to_string(), said);
 }

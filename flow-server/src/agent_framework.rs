@@ -107,7 +107,7 @@ async fn start(
     };
     let prompt = prompt.unwrap_or_else(|| "No prompt.".to_owned());
     let executions = caller.starting(None).map_err(failed)?;
-    let started = executions.start_any(flow, json!({ "prompt": prompt }), StartOptions::new());
+    let started = executions.start_json(flow, json!({ "prompt": prompt }), StartOptions::new());
     let execution = started.await.map_err(failed)?;
     app.metrics().started(flow);
     Ok(Json(json!({

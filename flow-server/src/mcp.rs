@@ -127,7 +127,7 @@ impl ServerHandler for Tools {
         }
         let executions = caller.starting(None).map_err(refused)?;
         let input = Value::Object(request.arguments.unwrap_or_default());
-        let started = executions.start_any(&request.name, input, StartOptions::new());
+        let started = executions.start_json(&request.name, input, StartOptions::new());
         let execution = match started.await {
             Ok(execution) => execution,
             // The model can correct its arguments if it learns what is wrong.

@@ -54,7 +54,11 @@ flow! {
 }
 
 pub(crate) async fn told(runtime: &Runtime, filter: EventFilter) -> Vec<ExecutionEvent> {
-    let mut events = runtime.events(filter.until_now()).await.unwrap();
+    let mut events = runtime
+        .executions()
+        .events(filter.until_now())
+        .await
+        .unwrap();
     let mut told = Vec::new();
     while let Some(event) = events.next().await {
         told.push(event.unwrap());
@@ -197,7 +201,11 @@ async fn a_damaged_record_is_not_followed_further() {
     assert!(!lines(&told(&knows, later()).await).is_empty());
     let damaged = Faulty::new(&store, Damaged::at(2, Damage::Payload("{")));
     let viewer = Runtime::with_options(damaged, options());
-    let mut events = viewer.events(later().until_now()).await.unwrap();
+    let mut events = viewer
+        .executions()
+        .events(later().until_now())
+        .await
+        .unwrap();
     let (mut later, mut errors) = (Vec::new(), Vec::new());
     while let Some(event) = events.next().await {
         match event {
@@ -214,7 +222,7 @@ async fn a_damaged_record_is_not_followed_further() {
     // Also for whoever wants other records: behind an event, from which a reader can continue.
     let finished = filter().kinds([RecordKind::NodeFinished]);
     let finished = finished.from_offset(third.offset).until_now();
-    let mut events = viewer.events(finished).await.unwrap();
+    let mut events = viewer.executions().events(finished).await.unwrap();
     let (first, second) = (events.next().await, events.next().await);
     assert!(matches!(first, Some(Ok(_))), "{first:?}");
     assert!(

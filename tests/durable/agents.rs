@@ -142,14 +142,20 @@ async fn each_call_is_made_once_whichever_record_was_the_last() {
     let runtime = Runtime::with_options(store(), options());
     runtime.register(agent()).unwrap();
     runtime.recover().await.unwrap();
-    let started = runtime.start::<Agent>(input(), StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Agent>(input(), StartOptions::new());
     let first = started.await.unwrap().settled().await.unwrap();
     let journal = first.journal().await.unwrap();
     let (requests, calls) = (REQUESTS.take(), take_effects());
     assert_eq!((requests.as_slice(), calls.len()), (&[1, 3, 6, 10][..], 6));
 
     for record in &journal {
-        let copy = runtime.copy(first.id(), record.seq).await.unwrap();
+        let copy = runtime
+            .executions()
+            .copy(first.id(), record.seq)
+            .await
+            .unwrap();
         let copy = copy.settled().await.unwrap();
         assert_eq!(copy.status(), Status::Completed);
         assert_eq!(copy.output_json().unwrap(), first.output_json().unwrap());
@@ -214,7 +220,9 @@ async fn people_are_asked_only_about_calls_that_can_be_made() {
     runtime.register(agent).unwrap();
     runtime.recover().await.unwrap();
     let input = ApprovedAgentInput::builder().messages(question()).build();
-    let started = runtime.start::<ApprovedAgent>(input, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<ApprovedAgent>(input, StartOptions::new());
     let paused = started.await.unwrap().settled().await.unwrap();
     let questions = paused.questions().await.unwrap();
     let prompts: Vec<&str> = questions.iter().map(OpenQuestion::prompt).collect();
@@ -234,8 +242,13 @@ async fn people_are_asked_only_about_calls_that_can_be_made() {
         "{read:?}"
     );
     let token = questions[0].token();
-    runtime.resume(token, json!("approved")).await.unwrap();
+    runtime
+        .executions()
+        .resume(token, json!("approved"))
+        .await
+        .unwrap();
     let ended = runtime
+        .executions()
         .get(paused.id())
         .await
         .unwrap()
@@ -255,7 +268,9 @@ async fn a_conversation_continues_in_a_later_execution() {
         let runtime = Runtime::with_options(store.clone(), options());
         runtime.register(agent()).unwrap();
         runtime.recover().await.unwrap();
-        let started = runtime.start::<Agent>(input, StartOptions::new());
+        let started = runtime
+            .executions()
+            .start::<Agent>(input, StartOptions::new());
         let ended = started.await.unwrap().settled().await.unwrap();
         let output = ended.output::<Agent>().unwrap().expect("it ended");
         assert_eq!(output.messages.len(), messages, "turn {turn}");

@@ -72,7 +72,7 @@ flow! {
 
 async fn paused(runtime: &Runtime) -> Vec<flow_durable::ExecutionId> {
     let paused = ListOptions::new().status(Status::Paused);
-    let executions = runtime.list(paused).await.unwrap();
+    let executions = runtime.executions().list(paused).await.unwrap();
     executions.iter().map(Execution::id).collect()
 }
 
@@ -107,13 +107,17 @@ async fn a_question_in_a_flow_with_a_timeout_pauses_the_execution_until_then() {
     pass(minutes(61)).await;
     let second = runtime(store, Hurried::new());
     assert_eq!(second.recover().await.unwrap().resumed, [execution.id()]);
-    let execution = second.get(execution.id()).await.unwrap();
+    let execution = second.executions().get(execution.id()).await.unwrap();
     let execution = execution.settled().await.unwrap();
     assert_eq!(
         execution.output::<Hurried>().unwrap().unwrap().end,
         HurriedEnd::Late
     );
-    let error = second.resume(token, GoOn::Yes).await.unwrap_err();
+    let error = second
+        .executions()
+        .resume(token, GoOn::Yes)
+        .await
+        .unwrap_err();
     assert!(matches!(error, RuntimeError::Over { .. }), "{error}");
 }
 
@@ -126,11 +130,11 @@ async fn an_answer_within_the_timeout_of_a_flow_is_used() {
     first.shut_down().await;
     pass(minutes(30)).await;
     let second = runtime(store, Hurried::new());
-    let execution = second.resume(token, GoOn::No).await.unwrap();
+    let execution = second.executions().resume(token, GoOn::No).await.unwrap();
     let execution = execution.settled().await.unwrap();
     assert_eq!(execution.status(), Status::Paused);
     let token = execution.questions().await.unwrap()[0].token();
-    let execution = second.resume(token, Stop::No).await.unwrap();
+    let execution = second.executions().resume(token, Stop::No).await.unwrap();
     let execution = execution.settled().await.unwrap();
     assert_eq!(
         execution.output::<Hurried>().unwrap().unwrap().end,
@@ -150,7 +154,11 @@ async fn a_wait_beside_a_question_goes_on_by_itself() {
     let done = outcomes(&execution.journal().await.unwrap());
     assert_eq!(done.len(), 1, "{done:?}");
     assert_eq!(paused(&runtime).await, [execution.id()]);
-    let execution = runtime.resume(token, Beside { value: 9 }).await.unwrap();
+    let execution = runtime
+        .executions()
+        .resume(token, Beside { value: 9 })
+        .await
+        .unwrap();
     let execution = execution.settled().await.unwrap();
     let output = execution.output::<Waits>().unwrap().unwrap();
     assert_eq!((output.waited, output.choice.value), (2, 9));
@@ -161,13 +169,21 @@ async fn a_value_of_another_type_is_no_answer_though_it_looks_the_same() {
     let runtime = runtime(store(), Decide::new());
     let execution = settled::<Decide>(&runtime, DecideInput { number: 1 }).await;
     let token = execution.questions().await.unwrap()[0].token();
-    let error = runtime.resume(token, Stop::Yes).await.unwrap_err();
+    let error = runtime
+        .executions()
+        .resume(token, Stop::Yes)
+        .await
+        .unwrap_err();
     let text = error.to_string();
     assert!(
         matches!(error, RuntimeError::WrongType { .. }) && text.ends_with("it is a `Stop`"),
         "{text}"
     );
-    let execution = runtime.resume(token, json!("Yes")).await.unwrap();
+    let execution = runtime
+        .executions()
+        .resume(token, json!("Yes"))
+        .await
+        .unwrap();
     let execution = execution.settled().await.unwrap();
     assert_eq!(execution.status(), Status::Completed);
 
@@ -184,20 +200,27 @@ async fn whoever_watches_an_execution_cannot_answer_its_questions() {
     let runtime = runtime(store(), Decide::new());
     let execution = settled::<Decide>(&runtime, DecideInput { number: 1 }).await;
     let token = execution.questions().await.unwrap()[0].token();
-    let asked = runtime.resume(token, GoOn::No).await.unwrap();
+    let asked = runtime.executions().resume(token, GoOn::No).await.unwrap();
     let asked = asked.settled().await.unwrap();
     let second = asked.questions().await.unwrap()[0].token();
-    let late = runtime.resume(token, GoOn::No).await.unwrap_err();
+    let late = runtime
+        .executions()
+        .resume(token, GoOn::No)
+        .await
+        .unwrap_err();
     assert_no_token(&late, token);
 
     let filter = EventFilter::new().from_offset(0).until_now();
-    let mut events = runtime.events(filter).await.unwrap();
+    let mut events = runtime.executions().events(filter).await.unwrap();
     let mut shown = format!("{asked:?} {:?}", asked.journal().await.unwrap());
     while let Some(event) = events.next().await {
         let event = event.unwrap();
         shown += &format!("{event:?} {}", event.to_json());
     }
-    shown += &format!("{:?}", runtime.state(execution.id(), 5).await.unwrap());
+    shown += &format!(
+        "{:?}",
+        runtime.executions().state(execution.id(), 5).await.unwrap()
+    );
     assert!(shown.contains("Stop 1?"), "the prompts are there");
     for token in [token, second] {
         assert!(!shown.contains(&token.to_string()));
@@ -236,7 +259,9 @@ async fn values_that_could_not_be_read_back_are_refused_where_they_are_taken() {
     let runtime = runtime(store(), Values::new());
     let nested = |levels: u64| (0..levels).fold(Value::Null, |inner, _| json!([inner]));
     let error = async |levels| {
-        let started = runtime.start::<Values>(ValuesInput { levels }, StartOptions::new());
+        let started = runtime
+            .executions()
+            .start::<Values>(ValuesInput { levels }, StartOptions::new());
         let execution = started.await.unwrap();
         execution.settled().await.unwrap_err()
     };
@@ -259,14 +284,18 @@ async fn values_that_could_not_be_read_back_are_refused_where_they_are_taken() {
     let token = execution.questions().await.unwrap()[0].token();
     for levels in [100, 124, 126, 200] {
         let answer = json!({ "value": nested(levels) });
-        let error = runtime.resume(token, answer).await.unwrap_err();
+        let error = runtime
+            .executions()
+            .resume(token, answer)
+            .await
+            .unwrap_err();
         assert!(
             matches!(error, RuntimeError::WrongType { .. }),
             "{levels}: {error}"
         );
     }
     let answer = json!({ "value": nested(99) });
-    let execution = runtime.resume(token, answer).await.unwrap();
+    let execution = runtime.executions().resume(token, answer).await.unwrap();
     let execution = execution.settled().await.unwrap();
     let output = execution.output::<Values>().unwrap().unwrap();
     assert_eq!(output.told.value, nested(99));
@@ -283,10 +312,20 @@ async fn an_input_that_could_not_be_read_back_starts_nothing() {
     let runtime = runtime(store(), Taken::new());
     for (levels, fits) in [(100, true), (101, false), (126, false), (500, false)] {
         let value = (0..levels).fold(Value::Null, |inner, _| json!([inner]));
-        let started = runtime.start::<Taken>(TakenInput { value }, StartOptions::new());
+        let started = runtime
+            .executions()
+            .start::<Taken>(TakenInput { value }, StartOptions::new());
         assert_eq!(started.await.is_ok(), fits, "{levels}");
     }
-    assert_eq!(runtime.list(ListOptions::new()).await.unwrap().len(), 1);
+    assert_eq!(
+        runtime
+            .executions()
+            .list(ListOptions::new())
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -298,7 +337,9 @@ async fn waits_and_questions_follow_the_same_clock() {
     };
     let runtime = Runtime::with_options(store(), RuntimeOptions::new().clock(clock));
     runtime.register(Later::new()).unwrap();
-    let started = runtime.start::<Later>(LaterInput { number: 1 }, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Later>(LaterInput { number: 1 }, StartOptions::new());
     let execution = started.await.unwrap();
     // However long tokio's own clock runs: this one stands still.
     pass(minutes(300)).await;

@@ -197,7 +197,9 @@ impl Kept {
 /// Starts it, or finds it started, and answers what is asked, until it is over.
 async fn over(runtime: &Runtime) -> Result<Execution, RuntimeError> {
     let options = StartOptions::new().idempotency_key("the book");
-    let started = runtime.start::<Book>(BookInput { number: 1 }, options);
+    let started = runtime
+        .executions()
+        .start::<Book>(BookInput { number: 1 }, options);
     let execution = started.await?;
     loop {
         let settled = execution.settled().await?;
@@ -206,7 +208,10 @@ async fn over(runtime: &Runtime) -> Result<Execution, RuntimeError> {
         }
         for question in settled.questions().await? {
             let answer = json!({ "text": large("fine") });
-            runtime.resume(question.token(), answer).await?;
+            runtime
+                .executions()
+                .resume(question.token(), answer)
+                .await?;
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
     }
@@ -264,7 +269,7 @@ async fn nothing_is_lost_or_doubled(
             assert!(payloads(&found) == payloads(known), "a crash at call {at}");
         }
 
-        second.delete(done.id()).await.unwrap();
+        second.executions().delete(done.id()).await.unwrap();
         assert!(kept.blobs_of(done.id()).await.is_empty());
         kept.whole().delete_orphans(u64::MAX).await.unwrap();
         assert!(kept.blobs.folders().await.unwrap().is_empty());
@@ -313,10 +318,11 @@ async fn a_copy_survives_its_original() {
     let done = over(&runtime).await.unwrap();
     let journal = done.journal().await.unwrap();
     let copy = runtime
+        .executions()
         .copy(done.id(), journal.len() as u64 - 3)
         .await
         .unwrap();
-    runtime.delete(done.id()).await.unwrap();
+    runtime.executions().delete(done.id()).await.unwrap();
     assert!(kept.blobs_of(done.id()).await.is_empty());
     let copied = copy.settled().await.unwrap();
     assert_eq!(copied.status(), Status::Completed);
@@ -340,7 +346,11 @@ async fn a_process_without_the_blobs_says_so() {
     let without = runtime(kept.store.clone(), Book::new());
     let token = asking.questions().await.unwrap()[0].token();
     let answer = json!({ "text": "short" });
-    let error = without.resume(token, answer.clone()).await.unwrap_err();
+    let error = without
+        .executions()
+        .resume(token, answer.clone())
+        .await
+        .unwrap_err();
     let told = error.to_string();
     assert!(
         told.contains("is kept as a blob") && told.contains("`BlobStore`"),
@@ -351,11 +361,11 @@ async fn a_process_without_the_blobs_says_so() {
 
     let second = Runtime::with_options(kept.whole(), options());
     second.register(Book::new()).unwrap();
-    let answered = second.resume(token, answer).await.unwrap();
+    let answered = second.executions().resume(token, answer).await.unwrap();
     let done = answered.settled().await.unwrap();
     assert_eq!(done.status(), Status::Completed);
     let without = Runtime::with_options(kept.store.clone(), options());
-    let done = without.get(id).await.unwrap();
+    let done = without.executions().get(id).await.unwrap();
     let told = done.output_json().unwrap_err().to_string();
     assert!(
         told.contains("the stored output is kept as a blob"),
@@ -377,9 +387,9 @@ async fn a_copy_of_markers_is_refused() {
         runtime(kept.store.clone(), Book::new()),
     ] {
         for refused in [
-            without.copy(done.id(), last).await.map(drop),
-            without.state(done.id(), last).await.map(drop),
-            without.writes(done.id(), last).await.map(drop),
+            without.executions().copy(done.id(), last).await.map(drop),
+            without.executions().state(done.id(), last).await.map(drop),
+            without.executions().writes(done.id(), last).await.map(drop),
         ] {
             let told = refused.unwrap_err().to_string();
             assert!(told.contains("is kept as a blob"), "{told}");
@@ -418,7 +428,7 @@ async fn a_marker_in_a_record_of_any_kind_is_refused() {
             Runtime::with_options(store.clone(), options()),
             runtime(store.clone(), Book::new()),
         ] {
-            let refused = without.copy(done.id(), last).await;
+            let refused = without.executions().copy(done.id(), last).await;
             let told = refused.unwrap_err().to_string();
             assert!(told.contains("is kept as a blob"), "{kind}: {told}");
         }
@@ -431,10 +441,14 @@ async fn a_reason_without_the_blobs_is_no_marker() {
     let first = Runtime::with_options(kept.whole(), options());
     first.register(Book::new()).unwrap();
     let asking = settled::<Book>(&first, BookInput { number: 3 }).await;
-    let cancelled = first.cancel(asking.id(), &large("no")).await.unwrap();
+    let cancelled = first
+        .executions()
+        .cancel(asking.id(), &large("no"))
+        .await
+        .unwrap();
     assert_eq!(cancelled.reason(), Some(&*large("no")));
     let without = Runtime::with_options(kept.store.clone(), options());
-    let cancelled = without.get(asking.id()).await.unwrap();
+    let cancelled = without.executions().get(asking.id()).await.unwrap();
     let told = cancelled.reason().unwrap();
     assert!(told.starts_with("the reason is kept as a blob"), "{told}");
 }
@@ -450,7 +464,7 @@ async fn an_execution_whose_output_is_lost_can_be_deleted() {
     for name in kept.blobs_of(id).await {
         kept.blobs.delete(&name).await.unwrap();
     }
-    let error = runtime.get(id).await.unwrap_err().to_string();
+    let error = runtime.executions().get(id).await.unwrap_err().to_string();
     assert!(error.contains("the store is damaged"), "{error}");
     let foreign = runtime.owned_by("ann").delete(id).await;
     assert!(
@@ -458,7 +472,7 @@ async fn an_execution_whose_output_is_lost_can_be_deleted() {
         "{foreign:?}"
     );
     assert!(kept.store.execution(id).await.unwrap().is_some());
-    runtime.delete(id).await.unwrap();
+    runtime.executions().delete(id).await.unwrap();
     assert!(kept.store.execution(id).await.unwrap().is_none());
 }
 
@@ -468,7 +482,9 @@ async fn what_a_deletion_left_behind_goes_with_the_next_one() {
     let kept = Kept::default();
     let (crash, runtime) = kept.crashing(usize::MAX, options());
     runtime.register(Stuck::new()).unwrap();
-    let started = runtime.start::<Stuck>(StuckInput { number: 3 }, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Stuck>(StuckInput { number: 3 }, StartOptions::new());
     let id = started.await.unwrap().id();
     while kept.store.records(id, 0, 99).await.unwrap().len() < 3 {
         tokio::time::sleep(Duration::from_millis(1)).await;
@@ -477,7 +493,7 @@ async fn what_a_deletion_left_behind_goes_with_the_next_one() {
     assert!(!kept.blobs_of(id).await.is_empty());
 
     crash.unlisted.store(true, Ordering::SeqCst);
-    let error = runtime.delete(id).await.unwrap_err();
+    let error = runtime.executions().delete(id).await.unwrap_err();
     let mut told = String::new();
     let mut cause: Option<&dyn Error> = Some(&error);
     while let Some(error) = cause {
@@ -491,7 +507,7 @@ async fn what_a_deletion_left_behind_goes_with_the_next_one() {
     assert_eq!(STUCK.load(Ordering::SeqCst), 0, "its step goes on");
     crash.unlisted.store(false, Ordering::SeqCst);
 
-    let again = runtime.delete(id).await;
+    let again = runtime.executions().delete(id).await;
     assert!(matches!(again, Err(RuntimeError::NotFound(_))), "{again:?}");
     assert!(kept.blobs_of(id).await.is_empty());
 }

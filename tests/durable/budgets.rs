@@ -48,7 +48,10 @@ async fn outcome(
 ) -> Result<Value, String> {
     let ns: Vec<u64> = (0..10).collect();
     let options = StartOptions::new().step_budget(budget);
-    let started = runtime.start_any(flow, json!({ "ns": ns }), options).await;
+    let started = runtime
+        .executions()
+        .start_json(flow, json!({ "ns": ns }), options)
+        .await;
     match started.unwrap().settled().await {
         Ok(execution) => {
             assert_eq!(execution.status(), Status::Completed);

@@ -125,7 +125,7 @@ async fn paused() -> (Shared, Execution) {
 /// What becomes of one whose question is answered.
 async fn resumed(runtime: &Runtime, token: Token, yes: bool) -> Result<Execution, RuntimeError> {
     let answer = json!({ "yes": yes });
-    let execution = runtime.resume(token, answer).await.unwrap();
+    let execution = runtime.executions().resume(token, answer).await.unwrap();
     execution.settled().await
 }
 
@@ -154,7 +154,11 @@ async fn a_node_that_was_not_reached_can_be_another_one() {
     let token = execution.questions().await.unwrap()[0].token();
     let refused = runtime(store.clone(), replaced_before::Changing::new());
     let answer = json!({ "yes": true });
-    let error = refused.resume(token, answer).await.unwrap_err();
+    let error = refused
+        .executions()
+        .resume(token, answer)
+        .await
+        .unwrap_err();
     let RuntimeError::FlowChanged { changes, .. } = &error else {
         panic!("{error}")
     };
@@ -227,7 +231,11 @@ async fn an_answer_that_cannot_be_used_is_refused_and_the_question_stays_open() 
         assert_eq!(changes.last().unwrap(), used, "{changes:?}");
     }
     let answer = json!({ "yes": true });
-    let error = second.resume(before.2[0], answer).await.unwrap_err();
+    let error = second
+        .executions()
+        .resume(before.2[0], answer)
+        .await
+        .unwrap_err();
     assert!(matches!(error, RuntimeError::FlowChanged { .. }), "{error}");
     assert_eq!(seen(&second, id).await, before);
     second.shut_down().await;
@@ -244,6 +252,7 @@ async fn a_flow_that_no_longer_fits_is_refused() {
     let before = seen(&runtime, execution.id()).await;
     let row = store.execution_row(execution.id()).await;
     let error = runtime
+        .executions()
         .resume(before.2[0], json!({ "yes": true }))
         .await
         .unwrap_err();
@@ -339,7 +348,9 @@ async fn left(gate: &Gate) -> (Shared, ExecutionId) {
     let store = store();
     let first = runtime(store.clone(), original(gate));
     let input = stopped_after::MovedInput { number: 1 };
-    let starting = first.start::<stopped_after::Moved>(input, StartOptions::new());
+    let starting = first
+        .executions()
+        .start::<stopped_after::Moved>(input, StartOptions::new());
     let id = starting.await.unwrap().id();
     pass(minutes(1)).await;
     first.shut_down().await;
@@ -367,7 +378,14 @@ async fn what_an_earlier_version_had_begun_begins_again_behind_a_snapshot() {
     held.open();
     let third = process();
     assert!(third.recover().await.unwrap().refused.is_empty());
-    let execution = third.get(id).await.unwrap().settled().await.unwrap();
+    let execution = third
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(execution.status(), Status::Completed);
     let journal = execution.journal().await.unwrap();
     let of_gated = journal.iter().filter(|record| record.step == "moved.gated");
@@ -394,7 +412,14 @@ async fn a_recovery_says_what_it_refuses() {
         panic!("{recovered:?}")
     };
     assert_eq!((*of, changes.len()), (id, 2), "{changes:?}");
-    let error = second.get(id).await.unwrap().settled().await.unwrap_err();
+    let error = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap_err();
     assert!(matches!(error, RuntimeError::FlowChanged { .. }), "{error}");
     assert_eq!(seen(&second, id).await, before);
 }
@@ -407,7 +432,14 @@ async fn a_flow_in_which_something_recorded_has_no_use_is_refused() {
     let second = runtime(store.clone(), flow);
     let before = seen(&second, id).await;
     second.recover().await.unwrap();
-    let error = second.get(id).await.unwrap().settled().await.unwrap_err();
+    let error = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap_err();
     let RuntimeError::FlowChanged { changes, .. } = &error else {
         panic!("{error}")
     };
@@ -423,7 +455,14 @@ async fn a_flow_in_which_something_recorded_has_no_use_is_refused() {
     gate.open();
     let third = runtime(store, original(&gate));
     third.recover().await.unwrap();
-    let execution = third.get(id).await.unwrap().settled().await.unwrap();
+    let execution = third
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(
         execution.output_json().unwrap(),
         Some(json!({ "passed": 2, "first": 2, "end": "default" }))
@@ -456,14 +495,23 @@ async fn a_wait_that_has_no_use_any_more_is_named() {
     let before = waits_before::Delayed::builder().gated(gate.node(1)).build();
     let first = runtime(store.clone(), before);
     let input = waits_before::DelayedInput { number: 1 };
-    let starting = first.start::<waits_before::Delayed>(input, StartOptions::new());
+    let starting = first
+        .executions()
+        .start::<waits_before::Delayed>(input, StartOptions::new());
     let id = starting.await.unwrap().id();
     pass(minutes(1)).await;
     first.shut_down().await;
     let after = waits_after::Delayed::builder().gated(gate.node(1)).build();
     let second = runtime(store, after);
     second.recover().await.unwrap();
-    let error = second.get(id).await.unwrap().settled().await.unwrap_err();
+    let error = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap_err();
     let RuntimeError::FlowChanged { changes, .. } = &error else {
         panic!("{error}")
     };
@@ -506,9 +554,9 @@ async fn a_journal_of_another_format_is_refused_and_can_be_looked_at() {
                  one reads format {JOURNAL_FORMAT}"
             )
         );
-        let other = runtime.get(id).await.unwrap();
+        let other = runtime.executions().get(id).await.unwrap();
         assert_eq!(other.journal().await.unwrap(), kept);
-        runtime.cancel(id, "cancelled").await.unwrap();
+        runtime.executions().cancel(id, "cancelled").await.unwrap();
         runtime.shut_down().await;
     }
 }
@@ -557,7 +605,7 @@ async fn a_value_that_is_stored_in_another_form_is_refused() {
     let token = execution.questions().await.unwrap()[0].token();
     let second = runtime(store.clone(), as_length::Shapes::new());
     let answer = json!({ "yes": true });
-    let error = second.resume(token, answer).await.unwrap_err();
+    let error = second.executions().resume(token, answer).await.unwrap_err();
     let text = error.to_string();
     let RuntimeError::Unreadable {
         execution: id,
@@ -573,7 +621,7 @@ async fn a_value_that_is_stored_in_another_form_is_refused() {
         "the recorded value is not a `Shape`: missing field `length`"
     );
     assert_eq!(text, format!("execution {id} at `shapes.make`: {reason}"));
-    let stood = second.get(id).await.unwrap();
+    let stood = second.executions().get(id).await.unwrap();
     assert_eq!(stood.status(), Status::Paused);
     assert_eq!(stood.questions().await.unwrap()[0].token(), token);
     assert_eq!(outcomes(&stood.journal().await.unwrap()).len(), 1);

@@ -25,7 +25,11 @@ async fn seq_of(execution: &Execution, kind: RecordKind, path: &str) -> u64 {
 
 /// What becomes of one that begins in the past of another, with this record as its last.
 async fn copied(runtime: &Runtime, execution: &Execution, seq: u64) -> Execution {
-    let copy = runtime.copy(execution.id(), seq).await.unwrap();
+    let copy = runtime
+        .executions()
+        .copy(execution.id(), seq)
+        .await
+        .unwrap();
     copy.settled().await.unwrap()
 }
 
@@ -38,7 +42,11 @@ async fn an_execution_that_begins_in_the_past_of_another_one() {
     take_effects();
     let seq = seq_of(&execution, RecordKind::Outcome, "rounds.triple").await;
     pass(minutes(1)).await;
-    let started = runtime.copy(execution.id(), seq).await.unwrap();
+    let started = runtime
+        .executions()
+        .copy(execution.id(), seq)
+        .await
+        .unwrap();
     assert_eq!(started.copied_from(), Some(execution.id()));
     assert!(started.id() > execution.id());
     assert_eq!(started.updated_at(), started.created_at());
@@ -178,7 +186,11 @@ async fn a_poll_that_is_tried_again_later_has_its_time_again() {
     assert_eq!(failed.status(), Status::Failed);
     pass(minutes(120)).await;
     let before = seq_of(&failed, RecordKind::NodeStarted, "polls.found").await;
-    let again = runtime.copy(failed.id(), before).await.unwrap();
+    let again = runtime
+        .executions()
+        .copy(failed.id(), before)
+        .await
+        .unwrap();
     pass(minutes(5)).await;
     FOUND.set(true);
     let again = again.settled().await.unwrap();
@@ -224,6 +236,7 @@ async fn a_question_that_was_open_is_asked_anew() {
     for (token, name) in [(new[0].token(), "Ann"), (old.token(), "Bo")] {
         let name = Name { name: name.into() };
         let execution = runtime
+            .executions()
             .resume(token, name.clone())
             .await
             .unwrap()
@@ -302,11 +315,19 @@ async fn only_questions_that_were_open_are_asked_anew() {
     for record in execution.journal().await.unwrap() {
         if let RecordKind::Paused | RecordKind::FlowFailed | RecordKind::NodeFinished = record.kind
         {
-            let copy = runtime.copy(execution.id(), record.seq).await.unwrap();
+            let copy = runtime
+                .executions()
+                .copy(execution.id(), record.seq)
+                .await
+                .unwrap();
             let open = copy.questions().await.unwrap();
             let open: Vec<_> = open.iter().map(|question| question.step()).collect();
             seen.push(format!("{} {}: {open:?}", record.kind, record.step));
-            runtime.cancel(copy.id(), "cancelled").await.unwrap();
+            runtime
+                .executions()
+                .cancel(copy.id(), "cancelled")
+                .await
+                .unwrap();
         }
     }
     assert_eq!(
@@ -334,7 +355,9 @@ async fn a_copy_of_an_execution_with_a_key_is_another_one() {
     let runtime = runtime(store.clone(), Greeting::new());
     let start = async || {
         let options = StartOptions::new().idempotency_key("once");
-        let started = runtime.start::<Greeting>(GreetingInput { number: 4 }, options);
+        let started = runtime
+            .executions()
+            .start::<Greeting>(GreetingInput { number: 4 }, options);
         started.await.unwrap().settled().await.unwrap()
     };
     let execution = start().await;
@@ -346,7 +369,11 @@ async fn a_copy_of_an_execution_with_a_key_is_another_one() {
     );
     assert_eq!(start().await.id(), execution.id());
 
-    let failed = runtime.cancel(execution.id(), "cancelled").await.unwrap();
+    let failed = runtime
+        .executions()
+        .cancel(execution.id(), "cancelled")
+        .await
+        .unwrap();
     assert!(failed.reason().is_some());
     let copy = copied(&runtime, &failed, 1).await;
     assert_eq!(store.execution_row(copy.id()).await.result, None);
@@ -382,7 +409,10 @@ async fn a_copy_with_other_values_goes_on_with_them() {
         // It is done: `large` decides by the other value.
         (tripled, 120, &["rounds.triple#2", "rounds.double"]),
     ] {
-        let copy = runtime.copy_with(execution.id(), seq, asked.clone()).await;
+        let copy = runtime
+            .executions()
+            .copy_with(execution.id(), seq, asked.clone())
+            .await;
         let copy = copy.unwrap().settled().await.unwrap();
         let output = copy.output::<Rounds>().unwrap().unwrap();
         assert_eq!(output.doubled, expected, "{seq}");
@@ -411,7 +441,9 @@ async fn a_node_that_failed_is_tried_with_another_value() {
     let failed = settled::<Switch>(&runtime, SwitchInput { number: 1 }).await;
     let last = failed.journal().await.unwrap().len() as u64 - 1;
     works.store(true, Ordering::SeqCst);
-    let copy = runtime.copy_with(failed.id(), last, values([("number", json!(7))]));
+    let copy = runtime
+        .executions()
+        .copy_with(failed.id(), last, values([("number", json!(7))]));
     let copy = copy.await.unwrap().settled().await.unwrap();
     assert_eq!(copy.output::<Switch>().unwrap().unwrap().number, 700);
 }
@@ -422,7 +454,9 @@ async fn a_question_is_asked_with_another_value() {
     let runtime = runtime(store(), Release::new());
     let input = ReleaseInput { version: 7 };
     let execution = settled::<Release>(&runtime, input).await;
-    let copy = runtime.copy_with(execution.id(), 2, values([("version", json!(8))]));
+    let copy = runtime
+        .executions()
+        .copy_with(execution.id(), 2, values([("version", json!(8))]));
     let copy = copy.await.unwrap().settled().await.unwrap();
     let questions = copy.questions().await.unwrap();
     assert_eq!(questions.len(), 1);
@@ -435,13 +469,17 @@ async fn other_values_that_cannot_be_are_all_refused() {
     let execution = rounds(&runtime).await;
     let count = async || {
         runtime
+            .executions()
             .list(flow_durable::ListOptions::new())
             .await
             .unwrap()
             .len()
     };
     let refused = async |seq, asked| {
-        let copy = runtime.copy_with(execution.id(), seq, asked).await;
+        let copy = runtime
+            .executions()
+            .copy_with(execution.id(), seq, asked)
+            .await;
         let Err(RuntimeError::Unchangeable {
             reasons, seq: at, ..
         }) = copy
@@ -475,6 +513,7 @@ async fn other_values_that_cannot_be_are_all_refused() {
         ["`number`: it is nested 101 levels deep, and at most 100 can be stored"]
     );
     let error = runtime
+        .executions()
         .copy_with(execution.id(), last + 1, Map::new())
         .await;
     assert!(
@@ -497,6 +536,7 @@ async fn a_copy_with_other_values_survives_every_crash() {
         let tripled = seq_of(&execution, RecordKind::Outcome, "rounds.triple").await;
         let asked = values([("number", json!(20))]);
         let copy = second
+            .executions()
             .copy_with(execution.id(), tripled, asked)
             .await
             .unwrap();
@@ -505,7 +545,14 @@ async fn a_copy_with_other_values_survives_every_crash() {
         pass(minutes(1)).await;
         let third = runtime(store, Rounds::new());
         third.recover().await.unwrap();
-        let copy = third.get(copy.id()).await.unwrap().settled().await.unwrap();
+        let copy = third
+            .executions()
+            .get(copy.id())
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
         assert_eq!(copy.output::<Rounds>().unwrap().unwrap().doubled, 120);
         if settled.is_ok() {
             assert!(appends >= 2, "it crashed {appends} times");

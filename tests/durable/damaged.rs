@@ -17,6 +17,7 @@ async fn left(gate: &Gate) -> (Shared, ExecutionId) {
     let store = store();
     let first = runtime(store.clone(), stops(gate, 1));
     let id = first
+        .executions()
         .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
         .await
         .unwrap()
@@ -71,7 +72,14 @@ async fn a_damaged_record_is_named() {
         let failing = Faulty::new(&store, Damaged::at(seq, damage.clone()));
         let second = runtime(failing.clone(), stops(&gate, 1));
         second.recover().await.unwrap();
-        let error = second.get(id).await.unwrap().settled().await.unwrap_err();
+        let error = second
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap_err();
         let text = error.to_string();
         let (execution, at, why) = match error {
             RuntimeError::Unreadable {
@@ -97,7 +105,7 @@ async fn a_damaged_record_is_named() {
             (now.status, now.next_seq, now.result),
             (row.status, row.next_seq, row.result)
         );
-        let journal = second.get(id).await.unwrap().journal().await;
+        let journal = second.executions().get(id).await.unwrap().journal().await;
         if let Damage::Missing = damage {
             let error = journal.unwrap_err().to_string();
             let missing = format!("record {seq} is missing");
@@ -108,14 +116,28 @@ async fn a_damaged_record_is_named() {
 
         failing.fault.mend();
         pass(minutes(1)).await;
-        let error = second.get(id).await.unwrap().settled().await.unwrap_err();
+        let error = second
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap_err();
         assert_eq!(
             error.to_string(),
             text,
             "it is tried again when that is asked for"
         );
         assert_eq!(second.recover().await.unwrap().resumed, [id]);
-        let execution = second.get(id).await.unwrap().settled().await.unwrap();
+        let execution = second
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
         assert_eq!(
             execution.output::<Stops>().unwrap().unwrap().passed,
             3,
@@ -137,7 +159,10 @@ async fn a_wait_that_does_not_say_until_when_is_not_over() {
         let store = store();
         let first = runtime(store.clone(), Waits::new());
         let input = WaitsInput { number: 1 };
-        let started = first.start::<Waits>(input, StartOptions::new()).await;
+        let started = first
+            .executions()
+            .start::<Waits>(input, StartOptions::new())
+            .await;
         let id = started.unwrap().id();
         pass(minutes(1)).await;
         first.shut_down().await;
@@ -147,7 +172,14 @@ async fn a_wait_that_does_not_say_until_when_is_not_over() {
         let failing = Faulty::new(&store, Damaged::at(seq, Damage::Payload(payload)));
         let second = runtime(failing.clone(), Waits::new());
         second.recover().await.unwrap();
-        let error = second.get(id).await.unwrap().settled().await.unwrap_err();
+        let error = second
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap_err();
         let RuntimeError::DamagedRecord {
             path,
             seq: number,
@@ -161,7 +193,14 @@ async fn a_wait_that_does_not_say_until_when_is_not_over() {
         assert_eq!((*number, *kind), (seq, RecordKind::Waiting));
         failing.fault.mend();
         assert_eq!(second.recover().await.unwrap().resumed, [id]);
-        let execution = second.get(id).await.unwrap().settled().await.unwrap();
+        let execution = second
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
         assert_eq!(execution.output::<Waits>().unwrap().unwrap().number, 2);
     }
 }
@@ -191,7 +230,9 @@ flow! {
 async fn a_failure_without_its_error_does_not_begin_a_fallback() {
     let store = store();
     let first = runtime(store.clone(), Falls::new());
-    let started = first.start::<Falls>(FallsInput {}, StartOptions::new());
+    let started = first
+        .executions()
+        .start::<Falls>(FallsInput {}, StartOptions::new());
     let id = started.await.unwrap().id();
     pass(minutes(1)).await;
     first.shut_down().await;
@@ -201,7 +242,14 @@ async fn a_failure_without_its_error_does_not_begin_a_fallback() {
     let failing = Faulty::new(&store, Damaged::at(seq, Damage::Payload("no number")));
     let second = runtime(failing, Falls::new());
     second.recover().await.unwrap();
-    let error = second.get(id).await.unwrap().settled().await.unwrap_err();
+    let error = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap_err();
     let reason = "record 3, `gave_up`, is damaged: expected ident";
     assert!(error.to_string().contains(reason), "{error}");
 }
@@ -235,6 +283,7 @@ async fn a_store_that_fails_in_the_middle_loses_nothing() {
             let first = runtime(failing.clone(), stops(&gate, 1));
             gate.open();
             let started = first
+                .executions()
                 .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
                 .await
                 .unwrap();
@@ -284,7 +333,9 @@ async fn an_error_of_the_store_names_what_was_not_stored_and_has_its_source() {
     let gate = Gate::closed();
     let failing = Faulty::new(&store(), CrashAfter::appends(1));
     let runtime = runtime(failing, later(&gate, 1));
-    let started = runtime.start::<Later>(LaterInput { number: 1 }, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Later>(LaterInput { number: 1 }, StartOptions::new());
     let started = started.await.unwrap();
     pass(minutes(1)).await;
     gate.open();
@@ -313,12 +364,14 @@ async fn what_has_stopped_goes_on_while_others_still_run_there() {
     let failing = Faulty::new(&store, fault);
     let first = runtime(failing.clone(), stops(&gate, 1));
     let stopped = first
+        .executions()
         .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
         .await
         .unwrap();
     stopped.settled().await.unwrap_err();
     failing.fault.refuses.store(false, Ordering::SeqCst);
     let runs = first
+        .executions()
         .start::<Stops>(StopsInput { number: 5 }, StartOptions::new())
         .await
         .unwrap();
@@ -343,11 +396,13 @@ async fn what_cannot_be_stored_is_not_started() {
     let failing = Faulty::new(&store, CrashAfter::appends(0));
     let first = runtime(failing, stops(&gate, 1));
     let started = first
+        .executions()
         .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
         .await
         .unwrap();
     started.settled().await.unwrap_err();
     let error = first
+        .executions()
         .start::<Stops>(StopsInput { number: 2 }, StartOptions::new())
         .await
         .unwrap_err();

@@ -92,21 +92,23 @@ async fn process(file: &Path, nodes: Registry, steps: &[(&str, &str)], after: Du
     let options = options.load_versions(move |text| load(text, Format::Json, &nodes));
     let store = SqliteStore::open(file).await.unwrap();
     let runtime = Runtime::with_options(store, options);
-    runtime.register_any(flow).unwrap();
+    runtime.register(flow).unwrap();
     runtime
 }
 
 async fn begun(runtime: &Runtime) -> ExecutionId {
-    let started = runtime.start_any("Greets", json!({}), StartOptions::new());
+    let started = runtime
+        .executions()
+        .start_json("Greets", json!({}), StartOptions::new());
     let execution = started.await.unwrap().settled().await.unwrap();
     assert_eq!(execution.status(), Status::Paused);
     execution.id()
 }
 
 async fn answered(runtime: &Runtime, id: ExecutionId) -> Result<Value, RuntimeError> {
-    let execution = runtime.get(id).await?;
+    let execution = runtime.executions().get(id).await?;
     let token = execution.questions().await?[0].token();
-    let execution = runtime.resume(token, Consent::Yes).await?;
+    let execution = runtime.executions().resume(token, Consent::Yes).await?;
     Ok(execution.settled().await?.output_json()?.unwrap()["text"].take())
 }
 
@@ -120,7 +122,7 @@ async fn executions_finish_on_their_documents_in_a_file() {
         begun(&first).await,
         begun(&first).await,
     ];
-    first.replace_any(loaded(LOUD, &all())).unwrap();
+    first.replace(loaded(LOUD, &all())).unwrap();
     let loud = [
         begun(&first).await,
         begun(&first).await,
@@ -135,7 +137,7 @@ async fn executions_finish_on_their_documents_in_a_file() {
         error.to_string().contains("no node `loud` is registered"),
         "{error}"
     );
-    first.replace_any(loaded(RENAMED, &all())).unwrap();
+    first.replace(loaded(RENAMED, &all())).unwrap();
     assert_eq!(answered(&first, plain[1]).await.unwrap(), "Hello, Ann!");
     let renamed = begun(&first).await;
     first.shut_down().await;
@@ -169,9 +171,21 @@ fn a_process_that_is_gone_in_the_middle_of_an_earlier_document() {
     let id = first.block_on(async {
         let runtime = process(&file, nodes, RENAMED, Duration::ZERO).await;
         let id = begun(&runtime).await;
-        runtime.replace_any(loaded(LOUD, &all())).unwrap();
-        let token = runtime.get(id).await.unwrap().questions().await.unwrap()[0].token();
-        runtime.resume(token, Consent::Yes).await.unwrap();
+        runtime.replace(loaded(LOUD, &all())).unwrap();
+        let token = runtime
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .questions()
+            .await
+            .unwrap()[0]
+            .token();
+        runtime
+            .executions()
+            .resume(token, Consent::Yes)
+            .await
+            .unwrap();
         hangs.notified().await;
         std::mem::forget(runtime);
         id
@@ -183,7 +197,14 @@ fn a_process_that_is_gone_in_the_middle_of_an_earlier_document() {
         let hour = Duration::from_secs(3600);
         let runtime = process(&file, all(), LOUD, hour).await;
         runtime.recover().await.unwrap();
-        let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+        let execution = runtime
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
         let output = execution.output_json().unwrap().unwrap();
         assert_eq!(output["text"], "Hello, Ann.");
         let journal = execution.journal().await.unwrap();

@@ -46,7 +46,7 @@ flow! {
 }
 
 async fn start<F: DurableFlow>(runtime: &Runtime, input: F::Input) -> Execution {
-    let started = runtime.start::<F>(input, StartOptions::new());
+    let started = runtime.executions().start::<F>(input, StartOptions::new());
     started.await.unwrap()
 }
 
@@ -89,7 +89,7 @@ async fn repeats_nothing<F: DurableFlow>(flow: fn() -> F, input: fn() -> F::Inpu
     let execution = loop {
         pass(millis(each)).await;
         process.drain(minutes(1)).await;
-        let execution = process.get(id).await.unwrap();
+        let execution = process.executions().get(id).await.unwrap();
         if execution.status().is_over() {
             break execution;
         }
@@ -143,7 +143,13 @@ async fn a_running_step_ends_and_the_next_one_begins_elsewhere() {
 
     pass(millis(1100)).await;
     assert_eq!(take_effects().len(), 1, "the other one has taken over");
-    let settled = other.get(started.id()).await.unwrap().settled().await;
+    let settled = other
+        .executions()
+        .get(started.id())
+        .await
+        .unwrap()
+        .settled()
+        .await;
     let output = settled.unwrap().output::<Hours>().unwrap();
     assert_eq!(output.unwrap().number, 3);
     assert_eq!(take_effects().len(), 0);
@@ -181,7 +187,9 @@ async fn nothing_begins_while_a_process_drains() {
     let draining = first.clone();
     let draining = tokio::spawn(async move { draining.drain(minutes(100)).await });
     pass(minutes(1)).await;
-    let refused = first.start::<Hours>(HoursInput { number: 3 }, StartOptions::new());
+    let refused = first
+        .executions()
+        .start::<Hours>(HoursInput { number: 3 }, StartOptions::new());
     let error = refused.await.unwrap_err();
     assert!(matches!(error, RuntimeError::ShutDown(_)), "{error}");
     draining.await.unwrap();
@@ -265,7 +273,7 @@ async fn what_a_call_of_the_program_is_claiming_is_given_up() {
         let recovering = worker.clone();
         let recovering = tokio::spawn(async move { recovering.recover().await });
         pass(millis(500)).await;
-        let id = worker.list(ListOptions::new()).await.unwrap()[0].id();
+        let id = worker.executions().list(ListOptions::new()).await.unwrap()[0].id();
         assert_ne!(store.claim_of(id).await.unwrap(), None, "it is claimed");
         if drains {
             assert!(drain(&worker, minutes(1)).await <= millis(500));

@@ -55,7 +55,11 @@ async fn an_answer_that_is_stored_is_no_error_though_the_execution_cannot_go_on_
         let (_, flaky, runtime, execution) = asked().await;
         let token = execution.questions().await.unwrap()[0].token();
         flaky.fault.fail(method);
-        runtime.resume(token, json!({ "value": 5 })).await.unwrap();
+        runtime
+            .executions()
+            .resume(token, json!({ "value": 5 }))
+            .await
+            .unwrap();
         let error = execution.settled().await;
         assert!(
             matches!(error, Err(RuntimeError::Store { .. })),
@@ -63,7 +67,7 @@ async fn an_answer_that_is_stored_is_no_error_though_the_execution_cannot_go_on_
         );
         flaky.fault.mend();
         runtime.recover().await.unwrap();
-        let execution = runtime.get(execution.id()).await.unwrap();
+        let execution = runtime.executions().get(execution.id()).await.unwrap();
         assert_eq!(sum(&execution.settled().await.unwrap()).await, 6);
     }
 }
@@ -74,6 +78,7 @@ async fn an_answer_is_accepted_though_the_reply_of_the_store_was_lost() {
     let token = execution.questions().await.unwrap()[0].token();
     flaky.fault.fail("settle");
     let error = runtime
+        .executions()
         .resume(token, json!({ "value": 5 }))
         .await
         .unwrap_err();
@@ -83,7 +88,11 @@ async fn an_answer_is_accepted_though_the_reply_of_the_store_was_lost() {
 
     flaky.fault.mend();
     flaky.fault.lose_reply("settle");
-    let execution = runtime.resume(token, json!({ "value": 7 })).await.unwrap();
+    let execution = runtime
+        .executions()
+        .resume(token, json!({ "value": 7 }))
+        .await
+        .unwrap();
     assert_eq!(sum(&execution.settled().await.unwrap()).await, 8);
 }
 
@@ -94,11 +103,21 @@ async fn a_start_that_fails_leaves_no_execution_and_one_that_is_stored_succeeds(
     let runtime = runtime(flaky.clone(), Short::new());
     let start = async || {
         let input = ShortInput { number: 1 };
-        runtime.start::<Short>(input, StartOptions::new()).await
+        runtime
+            .executions()
+            .start::<Short>(input, StartOptions::new())
+            .await
     };
     flaky.fault.fail("create");
     assert!(start().await.is_err());
-    assert!(runtime.list(ListOptions::new()).await.unwrap().is_empty());
+    assert!(
+        runtime
+            .executions()
+            .list(ListOptions::new())
+            .await
+            .unwrap()
+            .is_empty()
+    );
 
     flaky.fault.mend();
     flaky.fault.lose_reply("create");
@@ -108,29 +127,53 @@ async fn a_start_that_fails_leaves_no_execution_and_one_that_is_stored_succeeds(
     runtime.shut_down().await;
     let error = start().await.unwrap_err();
     assert!(matches!(error, RuntimeError::ShutDown(_)), "{error}");
-    assert_eq!(runtime.list(ListOptions::new()).await.unwrap().len(), 1);
+    assert_eq!(
+        runtime
+            .executions()
+            .list(ListOptions::new())
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_copy_that_is_stored_is_no_error_though_it_cannot_go_on_here() {
     let (_, flaky, runtime, execution) = asked().await;
     flaky.fault.fail("create");
-    assert!(runtime.copy(execution.id(), 1).await.is_err());
-    assert_eq!(runtime.list(ListOptions::new()).await.unwrap().len(), 1);
+    assert!(runtime.executions().copy(execution.id(), 1).await.is_err());
+    assert_eq!(
+        runtime
+            .executions()
+            .list(ListOptions::new())
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 
     flaky.fault.mend();
     flaky.fault.fail("claim");
-    let copy = runtime.copy(execution.id(), 1).await.unwrap();
+    let copy = runtime.executions().copy(execution.id(), 1).await.unwrap();
     assert_eq!(copy.copied_from(), Some(execution.id()));
     flaky.fault.mend();
     runtime.recover().await.unwrap();
-    let copy = runtime.get(copy.id()).await.unwrap();
+    let copy = runtime.executions().get(copy.id()).await.unwrap();
     assert_eq!(copy.settled().await.unwrap().status(), Status::Paused);
 
     flaky.fault.lose_reply("create");
-    let copy = runtime.copy(execution.id(), 1).await.unwrap();
+    let copy = runtime.executions().copy(execution.id(), 1).await.unwrap();
     assert_eq!(copy.settled().await.unwrap().status(), Status::Paused);
-    assert_eq!(runtime.list(ListOptions::new()).await.unwrap().len(), 3);
+    assert_eq!(
+        runtime
+            .executions()
+            .list(ListOptions::new())
+            .await
+            .unwrap()
+            .len(),
+        3
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -148,13 +191,27 @@ async fn a_copy_has_all_of_a_history_that_is_pruned_while_it_is_read() {
         .unwrap();
     let last = shared.records(execution.id(), 0, 100).await.unwrap().len() as u64 - 1;
     torn.fault.tear();
-    let error = runtime.state(execution.id(), last).await.unwrap_err();
+    let error = runtime
+        .executions()
+        .state(execution.id(), last)
+        .await
+        .unwrap_err();
     assert!(matches!(error, RuntimeError::Unreadable { .. }), "{error}");
     torn.fault.tear();
-    assert!(runtime.copy(execution.id(), last).await.is_err());
+    assert!(
+        runtime
+            .executions()
+            .copy(execution.id(), last)
+            .await
+            .is_err()
+    );
     // What is loaded first is whole, and the history that is copied is torn once.
     torn.fault.tear_second();
-    let copy = runtime.copy(execution.id(), last).await.unwrap();
+    let copy = runtime
+        .executions()
+        .copy(execution.id(), last)
+        .await
+        .unwrap();
     let copy = copy.settled().await.unwrap();
     let journal = copy.journal().await.unwrap();
     assert_eq!(journal[outcome.seq as usize].payload, outcome.payload);
@@ -176,13 +233,21 @@ async fn what_was_answered_is_not_expired() {
     let flaky = Faulty::new(&shared, Broken::default());
     let second = runtime(flaky.clone(), Asks::new());
     flaky.fault.fail("claim");
-    second.resume(token, json!({ "value": 5 })).await.unwrap();
+    second
+        .executions()
+        .resume(token, json!({ "value": 5 }))
+        .await
+        .unwrap();
     pass(Duration::from_secs(3600)).await;
-    let expired = second.expire(Duration::from_secs(60)).await.unwrap();
+    let expired = second
+        .executions()
+        .expire(Duration::from_secs(60))
+        .await
+        .unwrap();
     assert!(expired.is_empty(), "{expired:?}");
     flaky.fault.mend();
     second.recover().await.unwrap();
-    let execution = second.get(execution.id()).await.unwrap();
+    let execution = second.executions().get(execution.id()).await.unwrap();
     assert_eq!(sum(&execution.settled().await.unwrap()).await, 6);
 }
 
@@ -194,7 +259,9 @@ async fn a_shut_down_gives_up_each_execution_once() {
     let runtime = runtime(flaky.clone(), Stops::builder().gated(gate.node(1)).build());
     for number in 0..200 {
         let input = StopsInput { number };
-        let started = runtime.start::<Stops>(input, StartOptions::new());
+        let started = runtime
+            .executions()
+            .start::<Stops>(input, StartOptions::new());
         started.await.unwrap();
     }
     pass(Duration::from_secs(1)).await;
@@ -214,7 +281,9 @@ async fn a_recovery_reads_what_is_due_page_by_page() {
     first.register(flow()).unwrap();
     for number in 0..2500 {
         let input = StopsInput { number };
-        let started = first.start::<Stops>(input, StartOptions::new());
+        let started = first
+            .executions()
+            .start::<Stops>(input, StartOptions::new());
         started.await.unwrap();
     }
     first.shut_down().await;
@@ -266,6 +335,7 @@ async fn a_value_that_panics_when_it_is_dropped_keeps_nobody_waiting() {
     let store = store();
     let first = runtime(store.clone(), Holds::new());
     let execution = first
+        .executions()
         .start::<Holds>(HoldsInput { number: 1 }, StartOptions::new())
         .await
         .unwrap();
@@ -276,7 +346,7 @@ async fn a_value_that_panics_when_it_is_dropped_keeps_nobody_waiting() {
     let second = runtime(store, Holds::new());
     let recovered = second.recover().await.unwrap();
     assert_eq!(recovered.resumed, [execution.id()]);
-    let execution = second.get(execution.id()).await.unwrap();
+    let execution = second.executions().get(execution.id()).await.unwrap();
     let execution = execution.settled().await.unwrap();
     assert_eq!(execution.status(), Status::Completed);
 }
@@ -302,7 +372,9 @@ fn an_execution_whose_tokio_runtime_has_ended_is_taken_over() {
     first.register(flow()).unwrap();
     let inner = process();
     let execution = inner.block_on(async {
-        let started = first.start::<Stops>(StopsInput { number: 1 }, StartOptions::new());
+        let started = first
+            .executions()
+            .start::<Stops>(StopsInput { number: 1 }, StartOptions::new());
         let execution = started.await.unwrap();
         pass(Duration::from_secs(1)).await;
         execution
@@ -328,6 +400,7 @@ async fn a_cancellation_whose_reply_was_lost_has_happened_or_not() {
     let (shared, flaky, runtime, execution) = asked().await;
     flaky.fault.fail("end");
     let error = runtime
+        .executions()
         .cancel(execution.id(), "cancelled")
         .await
         .unwrap_err();
@@ -336,7 +409,11 @@ async fn a_cancellation_whose_reply_was_lost_has_happened_or_not() {
     assert_eq!(row.status, Status::Paused);
     flaky.fault.mend();
     flaky.fault.lose_reply("end");
-    let cancelled = runtime.cancel(execution.id(), "cancelled").await.unwrap();
+    let cancelled = runtime
+        .executions()
+        .cancel(execution.id(), "cancelled")
+        .await
+        .unwrap();
     assert_eq!(cancelled.status(), Status::Cancelled);
 }
 
@@ -376,7 +453,11 @@ async fn nothing_is_lost_that_takes_long_to_write() {
     let journal = execution.journal().await.unwrap();
     assert_eq!(outcomes(&journal).len(), 1, "{}", lines(&journal));
     let token = execution.questions().await.unwrap()[0].token();
-    let resumed = runtime.resume(token, json!({ "value": 5 })).await.unwrap();
+    let resumed = runtime
+        .executions()
+        .resume(token, json!({ "value": 5 }))
+        .await
+        .unwrap();
     let execution = resumed.settled().await.unwrap();
     assert_eq!(execution.output::<Beside>().unwrap().unwrap().sum, 6);
 }
@@ -458,7 +539,11 @@ async fn what_waits_for_people_again_is_no_error_though_it_could_not_go_on_here_
     let execution = settled::<Twice>(&first, TwiceInput { number: 1 }).await;
     let token = execution.questions().await.unwrap()[0].token();
     flaky.fault.fail("claim");
-    first.resume(token, json!({ "value": 5 })).await.unwrap();
+    first
+        .executions()
+        .resume(token, json!({ "value": 5 }))
+        .await
+        .unwrap();
     assert!(execution.settled().await.is_err());
     let second = runtime(shared, Twice::new());
     assert_eq!(second.recover().await.unwrap().resumed, [execution.id()]);
@@ -474,7 +559,11 @@ async fn what_could_not_be_given_up_at_first_is_given_up_once() {
     let (_, flaky, runtime, execution) = asked().await;
     let token = execution.questions().await.unwrap()[0].token();
     flaky.fault.fail("append");
-    runtime.resume(token, json!({ "value": 5 })).await.unwrap();
+    runtime
+        .executions()
+        .resume(token, json!({ "value": 5 }))
+        .await
+        .unwrap();
     assert!(execution.settled().await.is_err());
     flaky.fault.mend();
     let before = flaky.fault.calls("append");

@@ -104,7 +104,7 @@ impl Processes {
             customer: "Ann".into(),
         };
         let id = settled::<Sale>(&self.knows, input).await.id();
-        self.other.get(id).await.unwrap()
+        self.other.executions().get(id).await.unwrap()
     }
 
     async fn question(&self, execution: &Execution) -> PauseRow {
@@ -132,7 +132,11 @@ async fn a_process_without_the_flow_answers() {
             (json!({ "Granted": { "percent": -1 } }), "is not valid"),
             (json!(null), "null is not valid"),
         ] {
-            let error = processes.other.resume(question.token, answer).await;
+            let error = processes
+                .other
+                .executions()
+                .resume(question.token, answer)
+                .await;
             let Err(RuntimeError::WrongType {
                 expected,
                 reason: why,
@@ -147,9 +151,17 @@ async fn a_process_without_the_flow_answers() {
         assert_eq!(processes.question(&execution).await, question);
 
         let answer = json!({ "Granted": { "percent": 20 } });
-        let answered = processes.other.resume(question.token, answer.clone()).await;
+        let answered = processes
+            .other
+            .executions()
+            .resume(question.token, answer.clone())
+            .await;
         assert_eq!(answered.unwrap().status(), Status::Paused);
-        let again = processes.other.resume(question.token, answer).await;
+        let again = processes
+            .other
+            .executions()
+            .resume(question.token, answer)
+            .await;
         assert!(
             matches!(again, Err(RuntimeError::AlreadyAnswered { .. })),
             "{again:?}"
@@ -159,6 +171,7 @@ async fn a_process_without_the_flow_answers() {
         assert_eq!(output.paid, Some(80));
         let late = processes
             .other
+            .executions()
             .resume(question.token, json!("Refused"))
             .await;
         assert!(matches!(late, Err(RuntimeError::Over { .. })), "{late:?}");
@@ -172,7 +185,12 @@ async fn an_answer_that_only_its_schema_allows_is_asked_for_again() {
         let execution = processes.asked().await;
         let first = processes.question(&execution).await;
         let answer = json!({ "Granted": { "percent": 200 } });
-        processes.other.resume(first.token, answer).await.unwrap();
+        processes
+            .other
+            .executions()
+            .resume(first.token, answer)
+            .await
+            .unwrap();
         let execution = processes.went_on(&execution).await;
         assert_eq!(execution.status(), Status::Paused);
         let second = processes.question(&execution).await;
@@ -193,7 +211,11 @@ async fn an_answer_that_only_its_schema_allows_is_asked_for_again() {
         assert_eq!(asked.len(), 2, "{}", lines(&journal));
         assert_eq!(asked[0].get("refused"), None);
         assert_eq!(asked[1]["refused"], "200 is more than 100");
-        let late = processes.other.resume(first.token, json!("Refused")).await;
+        let late = processes
+            .other
+            .executions()
+            .resume(first.token, json!("Refused"))
+            .await;
         assert!(
             matches!(late, Err(RuntimeError::AlreadyAnswered { .. })),
             "{late:?}"
@@ -201,6 +223,7 @@ async fn an_answer_that_only_its_schema_allows_is_asked_for_again() {
 
         let copy = processes
             .other
+            .executions()
             .copy(execution.id(), journal.len() as u64 - 1);
         let copy = copy.await.unwrap();
         let in_copy = processes.question(&copy).await;
@@ -208,6 +231,7 @@ async fn an_answer_that_only_its_schema_allows_is_asked_for_again() {
 
         processes
             .other
+            .executions()
             .resume(second.token, json!("Refused"))
             .await
             .unwrap();
@@ -223,11 +247,15 @@ async fn what_cannot_be_checked_is_not_answered() {
         let id = settled::<Tags>(&processes.knows, TagsInput { number: 1 })
             .await
             .id();
-        let execution = processes.other.get(id).await.unwrap();
+        let execution = processes.other.executions().get(id).await.unwrap();
         let question = processes.question(&execution).await;
         assert_eq!(question.schema, None);
         let answer = json!({ "kind": "Yes" });
-        let error = processes.other.resume(question.token, answer.clone()).await;
+        let error = processes
+            .other
+            .executions()
+            .resume(question.token, answer.clone())
+            .await;
         let error = error.unwrap_err();
         assert!(
             matches!(&error, RuntimeError::NoSchema { flow, expected, .. } if flow == "Tags" && expected == "Tagged"),
@@ -235,6 +263,7 @@ async fn what_cannot_be_checked_is_not_answered() {
         );
         let error = processes
             .other
+            .executions()
             .resume(question.token, Discount::Refused)
             .await;
         assert!(
@@ -243,6 +272,7 @@ async fn what_cannot_be_checked_is_not_answered() {
         );
         processes
             .knows
+            .executions()
             .resume(question.token, answer)
             .await
             .unwrap();
@@ -258,17 +288,21 @@ async fn a_process_without_the_flow_lists_copies_cancels_and_deletes() {
     for processes in Processes::both().await {
         let Processes { other, .. } = &processes;
         let execution = processes.asked().await;
-        let paused = other.list(ListOptions::new().status(Status::Paused)).await;
+        let paused = other
+            .executions()
+            .list(ListOptions::new().status(Status::Paused))
+            .await;
         assert_eq!(paused.unwrap()[0].id(), execution.id());
 
-        let copy = other.copy(execution.id(), 2).await.unwrap();
+        let copy = other.executions().copy(execution.id(), 2).await.unwrap();
         let copies = other
+            .executions()
             .list(ListOptions::new().copies_of(execution.id()))
             .await;
         let copies: Vec<_> = copies.unwrap().iter().map(Execution::id).collect();
         assert_eq!(copies, [copy.id()]);
         assert!(matches!(
-            other.copy(execution.id(), 3).await,
+            other.executions().copy(execution.id(), 3).await,
             Err(RuntimeError::NoRecord { seq: 3, .. })
         ));
         let question = processes.question(&copy).await;
@@ -278,20 +312,36 @@ async fn a_process_without_the_flow_lists_copies_cancels_and_deletes() {
             (asked.schema, asked.expected)
         );
         let answer = json!({ "Granted": { "percent": 50 } });
-        other.resume(question.token, answer).await.unwrap();
+        other
+            .executions()
+            .resume(question.token, answer)
+            .await
+            .unwrap();
         let copy = processes.went_on(&copy).await;
         assert_eq!(copy.output::<Sale>().unwrap().unwrap().paid, Some(50));
 
-        let cancelled = other.cancel(execution.id(), "not needed").await.unwrap();
+        let cancelled = other
+            .executions()
+            .cancel(execution.id(), "not needed")
+            .await
+            .unwrap();
         assert_eq!(cancelled.reason(), Some("not needed"));
         let journal = cancelled.journal().await.unwrap();
         assert!(lines(&journal).ends_with("run_cancelled sale not needed\n"));
-        other.delete(execution.id()).await.unwrap();
+        other.executions().delete(execution.id()).await.unwrap();
         assert!(matches!(
-            other.get(execution.id()).await,
+            other.executions().get(execution.id()).await,
             Err(RuntimeError::NotFound(_))
         ));
-        assert_eq!(other.list(ListOptions::new()).await.unwrap().len(), 1);
+        assert_eq!(
+            other
+                .executions()
+                .list(ListOptions::new())
+                .await
+                .unwrap()
+                .len(),
+            1
+        );
     }
 }
 
@@ -316,7 +366,7 @@ async fn pages_of_what_started_in_a_time() {
         let mut options = within().limit(2);
         let mut pages = 0;
         loop {
-            let page = processes.other.list(options).await.unwrap();
+            let page = processes.other.executions().list(options).await.unwrap();
             pages += 1;
             found.extend(page.iter().map(Execution::id));
             let Some(next) = page.next_page() else { break };
@@ -339,7 +389,8 @@ async fn all_owners_are_seen_by_who_asks_for_them() {
         .await
         .unwrap();
     for owner in [None, Some("ann"), Some("ben")] {
-        let executions = owner.map_or_else(|| knows.executions(), |owner| knows.owned_by(owner));
+        let executions =
+            owner.map_or_else(|| knows.executions().clone(), |owner| knows.owned_by(owner));
         let input = SaleInput {
             customer: "Cid".into(),
         };
@@ -358,20 +409,12 @@ async fn all_owners_are_seen_by_who_asks_for_them() {
     assert_eq!((ann.owner(), everyone.owner()), (Some("ann"), None));
     let token = ann.questions().await.unwrap()[0].token();
     assert!(matches!(
-        other.resume(token, Discount::Refused).await,
+        other.executions().resume(token, Discount::Refused).await,
         Err(RuntimeError::UnknownToken)
     ));
     everyone.resume(token, Discount::Refused).await.unwrap();
     let copy = everyone.copy(ids[1], 2).await.unwrap();
     assert_eq!(copy.owner(), Some("ann"), "it stays with its owner");
-}
-
-flow_law::law! {
-    nodes: [Discount, pay],
-    flows: [
-        Sale,
-    ],
-    left_out: [Tags],
 }
 
 /// A process that recovers at the moment of an answer may claim the execution before the one that
@@ -388,7 +431,11 @@ async fn an_answered_execution_is_not_settled_while_another_process_has_claimed_
         .await;
     let fence = claimed.unwrap().unwrap().fence;
 
-    let answered = processes.knows.resume(token, Discount::Refused).await;
+    let answered = processes
+        .knows
+        .executions()
+        .resume(token, Discount::Refused)
+        .await;
     let answered = answered.unwrap();
     let within = tokio::time::timeout(Duration::from_secs(9), answered.settled());
     assert!(
@@ -412,4 +459,12 @@ async fn an_answered_execution_is_not_settled_while_another_process_has_claimed_
         processes.went_on(&answered).await.status(),
         Status::Completed
     );
+}
+
+flow_law::law! {
+    nodes: [Discount, pay],
+    flows: [
+        Sale,
+    ],
+    left_out: [Tags],
 }

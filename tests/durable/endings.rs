@@ -17,21 +17,33 @@ async fn what_is_deleted_is_gone() {
     runtime.register(Short::new()).unwrap();
     let done = settled::<Short>(&runtime, ShortInput { number: 1 }).await;
     let running = runtime
+        .executions()
         .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
         .await
         .unwrap();
     pass(Duration::from_secs(1)).await;
     assert_eq!((gate.runs(), gate.dropped()), (1, 0));
     for execution in [done, running] {
-        runtime.delete(execution.id()).await.unwrap();
+        runtime.executions().delete(execution.id()).await.unwrap();
         let error = execution.refreshed().await.unwrap_err();
         assert!(matches!(error, RuntimeError::NotFound(_)), "{error}");
-        let error = runtime.delete(execution.id()).await.unwrap_err();
+        let error = runtime
+            .executions()
+            .delete(execution.id())
+            .await
+            .unwrap_err();
         assert!(matches!(error, RuntimeError::NotFound(_)), "{error}");
     }
     pass(Duration::from_secs(1)).await;
     assert_eq!(gate.dropped(), 1);
-    assert!(runtime.list(ListOptions::new()).await.unwrap().is_empty());
+    assert!(
+        runtime
+            .executions()
+            .list(ListOptions::new())
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -39,11 +51,13 @@ async fn what_runs_can_be_cancelled() {
     let gate = Gate::closed();
     let runtime = runtime(store(), stops(&gate, 1));
     let started = runtime
+        .executions()
         .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
         .await
         .unwrap();
     pass(Duration::from_secs(1)).await;
     let cancelled = runtime
+        .executions()
         .cancel(started.id(), "not wanted any more")
         .await
         .unwrap();
@@ -128,7 +142,11 @@ run_failed fails node `fails.fails` failed after 2 attempts: invalid digit found
 "#
     );
     assert!(runtime.recover().await.unwrap().resumed.is_empty());
-    let error = runtime.cancel(failed.id(), "cancelled").await.unwrap_err();
+    let error = runtime
+        .executions()
+        .cancel(failed.id(), "cancelled")
+        .await
+        .unwrap_err();
     assert!(
         matches!(
             error,
@@ -162,9 +180,19 @@ async fn a_defect_halts_an_execution_until_it_is_mended() {
     let store = store();
     let first = runtime(store.clone(), Defect::new());
     let input = DefectInput { number: 1 };
-    let started = first.start::<Defect>(input, StartOptions::new()).await;
+    let started = first
+        .executions()
+        .start::<Defect>(input, StartOptions::new())
+        .await;
     let id = started.unwrap().id();
-    let halted = first.get(id).await.unwrap().settled().await.unwrap_err();
+    let halted = first
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap_err();
     assert_eq!(
         halted.to_string(),
         format!(
@@ -185,7 +213,14 @@ async fn a_defect_halts_an_execution_until_it_is_mended() {
     MENDED.store(true, Ordering::SeqCst);
     let second = runtime(store, Defect::new());
     assert_eq!(second.recover().await.unwrap().resumed, [id]);
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let execution = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(execution.output::<Defect>().unwrap().unwrap().number, 3);
     let counts = outcomes(&execution.journal().await.unwrap());
     assert!(counts.values().all(|count| *count == 1), "{counts:?}");
@@ -196,7 +231,11 @@ async fn a_used_budget_halts_an_execution() {
     let runtime = runtime(store(), Endless::new());
     let options = StartOptions::new().step_budget(5);
     let input = EndlessInput { number: 1 };
-    let started = runtime.start::<Endless>(input, options).await.unwrap();
+    let started = runtime
+        .executions()
+        .start::<Endless>(input, options)
+        .await
+        .unwrap();
     let halted = started.settled().await.unwrap_err().to_string();
     let reason = "the run used up its 5 steps before `endless.again`; if it is meant to be that long, raise `step_budget`";
     assert!(halted.ends_with(reason), "{halted}");
@@ -210,25 +249,49 @@ async fn an_execution_that_used_up_its_budget_continues_with_more_steps() {
     let first = runtime(store.clone(), Endless::new());
     let options = StartOptions::new().step_budget(5);
     let input = EndlessInput { number: 1 };
-    let started = first.start::<Endless>(input, options).await.unwrap();
+    let started = first
+        .executions()
+        .start::<Endless>(input, options)
+        .await
+        .unwrap();
     let id = started.id();
     started.settled().await.unwrap_err();
     // Every other step is the branch, which has no outcome. What ran last is not recorded, and runs
     // again.
-    let increased = async || outcomes(&first.get(id).await.unwrap().journal().await.unwrap()).len();
+    let increased = async || {
+        outcomes(
+            &first
+                .executions()
+                .get(id)
+                .await
+                .unwrap()
+                .journal()
+                .await
+                .unwrap(),
+        )
+        .len()
+    };
     assert_eq!(increased().await, 2);
 
     let second = runtime(store, Endless::new());
     for (more, budget, expected) in [(4, 9, 4), (0, 9, 4), (20, 29, 14)] {
-        let continued = second.continue_with_steps(id, more).await.unwrap();
+        let continued = second
+            .executions()
+            .continue_with_steps(id, more)
+            .await
+            .unwrap();
         let halted = continued.settled().await.unwrap_err().to_string();
         let reason = format!("the run used up its {budget} steps before `endless.again`");
         assert!(halted.contains(&reason), "{halted}");
         assert_eq!(increased().await, expected);
     }
 
-    first.cancel(id, "enough").await.unwrap();
-    let refused = second.continue_with_steps(id, 99).await.unwrap_err();
+    first.executions().cancel(id, "enough").await.unwrap();
+    let refused = second
+        .executions()
+        .continue_with_steps(id, 99)
+        .await
+        .unwrap_err();
     assert!(
         matches!(refused, RuntimeError::NotHalted(of) if of == id),
         "{refused}"

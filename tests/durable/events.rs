@@ -57,6 +57,7 @@ fn research() -> Runtime {
 /// All that the store has of the owner's executions.
 async fn history(runtime: &Runtime, filter: EventFilter) -> Vec<ExecutionEvent> {
     let mut events = runtime
+        .executions()
         .events(filter.from_start().until_now())
         .await
         .unwrap();
@@ -120,11 +121,16 @@ flow! {
 async fn the_life_of_one_node_is_told_in_order_with_exact_attempts_and_durations() {
     let runtime = Runtime::with_options(store(), options());
     runtime.register(Once::new()).unwrap();
-    let mut events = runtime.events(EventFilter::new()).await.unwrap();
+    let mut events = runtime
+        .executions()
+        .events(EventFilter::new())
+        .await
+        .unwrap();
     let input = OnceInput {
         topic: "tides".into(),
     };
     let execution = runtime
+        .executions()
         .start::<Once>(input, StartOptions::new())
         .await
         .unwrap();
@@ -499,9 +505,14 @@ async fn replay_from_any_offset_equals_the_live_stream() {
     let input = || OnceInput {
         topic: "tides".into(),
     };
-    let mut live = runtime.events(EventFilter::new()).await.unwrap();
+    let mut live = runtime
+        .executions()
+        .events(EventFilter::new())
+        .await
+        .unwrap();
     for _ in 0..2 {
         runtime
+            .executions()
             .start::<Once>(input(), StartOptions::new())
             .await
             .unwrap();
@@ -513,7 +524,7 @@ async fn replay_from_any_offset_equals_the_live_stream() {
     for (index, envelope) in envelopes.iter().enumerate() {
         let offset = envelope["offset"].as_u64().unwrap();
         let filter = EventFilter::new().from_offset(offset).until_now();
-        let mut again = runtime.events(filter).await.unwrap();
+        let mut again = runtime.executions().events(filter).await.unwrap();
         for expected in &envelopes[index + 1..] {
             let event = again.next().await.unwrap().unwrap();
             assert_eq!(event.to_json(), *expected);
@@ -549,7 +560,7 @@ async fn items_have_their_index_and_their_own_attempts() {
         .path("numbers.numbers[1]")
         .unwrap()
         .deltas();
-    let mut events = runtime.events(filter.clone()).await.unwrap();
+    let mut events = runtime.executions().events(filter.clone()).await.unwrap();
     let input = NumbersInput {
         texts: vec!["4".into(), "2".into()],
     };
@@ -596,9 +607,18 @@ async fn items_have_their_index_and_their_own_attempts() {
 #[tokio::test(start_paused = true)]
 async fn deltas_stand_between_the_records_around_them() {
     let runtime = research();
-    let mut with = runtime.events(EventFilter::new().deltas()).await.unwrap();
-    let mut without = runtime.events(EventFilter::new()).await.unwrap();
+    let mut with = runtime
+        .executions()
+        .events(EventFilter::new().deltas())
+        .await
+        .unwrap();
+    let mut without = runtime
+        .executions()
+        .events(EventFilter::new())
+        .await
+        .unwrap();
     runtime
+        .executions()
         .start::<Research>(topic(), StartOptions::new())
         .await
         .unwrap();
@@ -653,11 +673,16 @@ async fn deltas_are_told_to_whoever_comes_later() {
     runtime.register(Clock::new()).unwrap();
     let input = ClockInput { topic: "t".into() };
     runtime
+        .executions()
         .start::<Clock>(input, StartOptions::new())
         .await
         .unwrap();
     tokio::time::sleep(Duration::from_secs(15)).await;
-    let mut events = runtime.events(EventFilter::new().deltas()).await.unwrap();
+    let mut events = runtime
+        .executions()
+        .events(EventFilter::new().deltas())
+        .await
+        .unwrap();
     let began = tokio::time::Instant::now();
     let first = events.next().await.unwrap().unwrap();
     assert_eq!(
@@ -688,9 +713,21 @@ async fn deltas_are_told_to_whoever_comes_later() {
 #[tokio::test(start_paused = true)]
 async fn a_subscriber_that_never_reads_does_not_slow_a_run_and_later_gets_everything() {
     let runtime = research();
-    let mut lazy = runtime.events(EventFilter::new()).await.unwrap();
-    let dropped = runtime.events(EventFilter::new().deltas()).await.unwrap();
-    let mut half_read = runtime.events(EventFilter::new().deltas()).await.unwrap();
+    let mut lazy = runtime
+        .executions()
+        .events(EventFilter::new())
+        .await
+        .unwrap();
+    let dropped = runtime
+        .executions()
+        .events(EventFilter::new().deltas())
+        .await
+        .unwrap();
+    let mut half_read = runtime
+        .executions()
+        .events(EventFilter::new().deltas())
+        .await
+        .unwrap();
     let before = tokio::time::Instant::now();
     let mut runs = Vec::new();
     for index in 0..200 {
@@ -732,7 +769,11 @@ flow! {
 async fn missed_deltas_are_counted_and_told_once() {
     let runtime = Runtime::with_options(store(), options());
     runtime.register(Chat::new()).unwrap();
-    let mut events = runtime.events(EventFilter::new().deltas()).await.unwrap();
+    let mut events = runtime
+        .executions()
+        .events(EventFilter::new().deltas())
+        .await
+        .unwrap();
     settled::<Chat>(&runtime, ChatInput { words: 5000 }).await;
     let told = until_over(&mut events).await;
     let missed: Vec<u64> = told
@@ -766,7 +807,11 @@ async fn missed_deltas_are_counted_and_told_once() {
     );
 
     // The same if it is waiting when they come.
-    let mut events = runtime.events(EventFilter::new().deltas()).await.unwrap();
+    let mut events = runtime
+        .executions()
+        .events(EventFilter::new().deltas())
+        .await
+        .unwrap();
     let run = settled::<Chat>(&runtime, ChatInput { words: 5000 });
     let (told, _) = tokio::join!(until_over(&mut events), run);
     let words = told.iter().filter(|event| event.delta().is_some());
@@ -777,7 +822,7 @@ async fn missed_deltas_are_counted_and_told_once() {
 async fn everybody_sees_only_the_events_of_their_own_executions() {
     let runtime = research();
     let everybody = [
-        runtime.executions(),
+        runtime.executions().clone(),
         runtime.owned_by("ann"),
         runtime.owned_by("ben"),
     ];
@@ -839,8 +884,12 @@ async fn another_runtime_on_the_same_store_sees_the_same_records() {
         let told = until_over(events).await;
         (told, tokio::time::Instant::now())
     };
-    let mut own = first.events(EventFilter::new()).await.unwrap();
-    let mut others = second.events(EventFilter::new().deltas()).await.unwrap();
+    let mut own = first.executions().events(EventFilter::new()).await.unwrap();
+    let mut others = second
+        .executions()
+        .events(EventFilter::new().deltas())
+        .await
+        .unwrap();
     let run = async {
         // Both have looked by now, and seen nothing.
         tokio::time::sleep(Duration::from_millis(10)).await;
@@ -872,7 +921,11 @@ async fn an_observer_that_panics_is_counted_and_harms_nobody() {
     };
     let runtime = Runtime::with_options(store(), options().observer(observer));
     runtime.register(Research::new()).unwrap();
-    let mut events = runtime.events(EventFilter::new().deltas()).await.unwrap();
+    let mut events = runtime
+        .executions()
+        .events(EventFilter::new().deltas())
+        .await
+        .unwrap();
     assert_eq!(runtime.observer_failures(), 0);
     let execution = settled::<Research>(&runtime, topic()).await;
     assert_eq!(execution.status(), Status::Completed);
@@ -940,6 +993,7 @@ async fn a_store_error_is_one_item_and_no_event_is_lost() {
 
     // The log, the row, and the structure are read, one after the other; each of them fails once.
     let mut events = runtime
+        .executions()
         .events(EventFilter::new().from_start())
         .await
         .unwrap();
@@ -965,7 +1019,11 @@ async fn a_store_error_is_one_item_and_no_event_is_lost() {
 #[tokio::test(start_paused = true)]
 async fn a_wait_for_the_next_event_can_be_dropped() {
     let runtime = research();
-    let mut events = runtime.events(EventFilter::new().deltas()).await.unwrap();
+    let mut events = runtime
+        .executions()
+        .events(EventFilter::new().deltas())
+        .await
+        .unwrap();
     let mut told = Vec::new();
     let run = async { settled::<Research>(&runtime, topic()).await };
     let mut run = std::pin::pin!(run);
@@ -999,12 +1057,13 @@ async fn a_deleted_execution_has_no_events_any_more() {
     let runtime = research();
     let first = settled::<Research>(&runtime, topic()).await.id();
     let mut events = runtime
+        .executions()
         .events(EventFilter::new().from_start())
         .await
         .unwrap();
     events.next().await.unwrap().unwrap();
     let second: ExecutionId = settled::<Research>(&runtime, topic()).await.id();
-    runtime.delete(first).await.unwrap();
+    runtime.executions().delete(first).await.unwrap();
     let of_first = until_over(&mut events).await;
     assert!(
         of_first
@@ -1038,6 +1097,7 @@ async fn attempts_and_durations_go_on_over_a_recovery() {
         },
     );
     first
+        .executions()
         .start::<Once>(input, StartOptions::new())
         .await
         .unwrap();
@@ -1047,7 +1107,11 @@ async fn attempts_and_durations_go_on_over_a_recovery() {
     tokio::time::sleep(Duration::from_secs(8)).await;
 
     let second = runtime();
-    let mut events = second.events(EventFilter::new()).await.unwrap();
+    let mut events = second
+        .executions()
+        .events(EventFilter::new())
+        .await
+        .unwrap();
     second.recover().await.unwrap();
     let told = until_over(&mut events).await;
     assert_eq!(types(&told)[0], "exec_complete once.slow");
@@ -1062,12 +1126,17 @@ async fn attempts_and_durations_go_on_over_a_recovery() {
 async fn more_executions_at_once_than_are_remembered_are_told_exactly() {
     let runtime = Runtime::with_options(store(), options());
     runtime.register(Once::new()).unwrap();
-    let mut live = runtime.events(EventFilter::new()).await.unwrap();
+    let mut live = runtime
+        .executions()
+        .events(EventFilter::new())
+        .await
+        .unwrap();
     for _ in 0..300 {
         let input = OnceInput {
             topic: "tides".into(),
         };
         runtime
+            .executions()
             .start::<Once>(input, StartOptions::new())
             .await
             .unwrap();
@@ -1091,7 +1160,7 @@ async fn a_look_at_what_was_ends_with_what_was_there_when_it_began() {
     let runtime = research();
     settled::<Research>(&runtime, topic()).await;
     let filter = EventFilter::new().from_start().until_now();
-    let mut events = runtime.events(filter).await.unwrap();
+    let mut events = runtime.executions().events(filter).await.unwrap();
     let before = history(&runtime, EventFilter::new()).await;
     settled::<Research>(&runtime, topic()).await;
     for expected in before {
@@ -1127,7 +1196,11 @@ flow! {
 async fn whoever_listens_all_the_time_hears_of_a_node_before_its_deltas() {
     let runtime = Runtime::with_options(store(), options());
     runtime.register(Tale::new()).unwrap();
-    let mut events = runtime.events(EventFilter::new().deltas()).await.unwrap();
+    let mut events = runtime
+        .executions()
+        .events(EventFilter::new().deltas())
+        .await
+        .unwrap();
     let input = TaleInput {
         topic: "tides".into(),
     };
@@ -1156,7 +1229,11 @@ async fn whoever_listens_all_the_time_hears_of_a_node_before_its_deltas() {
 async fn a_delta_waits_for_nothing_that_comes_after_it() {
     let runtime = Runtime::with_options(store(), options());
     runtime.register(Tale::new()).unwrap();
-    let mut events = runtime.events(EventFilter::new().deltas()).await.unwrap();
+    let mut events = runtime
+        .executions()
+        .events(EventFilter::new().deltas())
+        .await
+        .unwrap();
     let input = TaleInput {
         topic: "tides".into(),
     };
@@ -1244,7 +1321,11 @@ flow! {
 async fn deltas_that_cannot_be_told_yet_are_bounded_as_well() {
     let runtime = Runtime::with_options(store(), options());
     runtime.register(Bursts::new()).unwrap();
-    let mut events = runtime.events(EventFilter::new().deltas()).await.unwrap();
+    let mut events = runtime
+        .executions()
+        .events(EventFilter::new().deltas())
+        .await
+        .unwrap();
     let input = BurstsInput { words: 3000 };
     let (told, _) = tokio::join!(until_over(&mut events), settled::<Bursts>(&runtime, input));
     let missed = told.iter().filter_map(|event| match event {
@@ -1267,13 +1348,21 @@ async fn whoever_listens_from_the_start_of_executions_reads_no_journal() {
     let runtime = Runtime::with_options(store.clone(), options());
     runtime.register(Once::new()).unwrap();
     runtime.register(Failing::new()).unwrap();
-    let mut events = runtime.events(EventFilter::new()).await.unwrap();
+    let mut events = runtime
+        .executions()
+        .events(EventFilter::new())
+        .await
+        .unwrap();
     let topic = || "tides".to_owned();
     for _ in 0..2 {
-        let start = runtime.start::<Once>(OnceInput { topic: topic() }, StartOptions::new());
+        let start = runtime
+            .executions()
+            .start::<Once>(OnceInput { topic: topic() }, StartOptions::new());
         start.await.unwrap();
     }
-    let start = runtime.start::<Failing>(FailingInput { topic: topic() }, StartOptions::new());
+    let start = runtime
+        .executions()
+        .start::<Failing>(FailingInput { topic: topic() }, StartOptions::new());
     start.await.unwrap();
     for _ in 0..3 {
         until_over(&mut events).await;
@@ -1316,7 +1405,7 @@ async fn whoever_comes_late_to_a_long_execution_is_told_the_same() {
     for begins in [all.len() - 8, all.len() - 7, all.len() - 6] {
         let offset = all[begins - 1].to_json()["offset"].as_u64().unwrap();
         let filter = EventFilter::new().from_offset(offset).until_now();
-        let mut late = runtime.events(filter).await.unwrap();
+        let mut late = runtime.executions().events(filter).await.unwrap();
         for expected in &all[begins..] {
             assert_eq!(late.next().await.unwrap().unwrap(), *expected);
         }

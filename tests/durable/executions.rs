@@ -33,12 +33,15 @@ async fn executions_are_listed_as_they_were_started() {
             clock.fetch_sub(1, Ordering::Relaxed);
         }
         let input = ShortInput { number };
-        let execution = runtime.start::<Short>(input, StartOptions::new()).await;
+        let execution = runtime
+            .executions()
+            .start::<Short>(input, StartOptions::new())
+            .await;
         started.push(execution.unwrap().id().to_string());
     }
     assert!(started.is_sorted(), "{started:#?}");
     let page = ListOptions::new().limit(100);
-    let listed = runtime.list(page).await.unwrap();
+    let listed = runtime.executions().list(page).await.unwrap();
     let listed = listed.iter().rev().map(|one| one.id().to_string());
     assert_eq!(listed.collect::<Vec<_>>(), started);
 }
@@ -49,6 +52,7 @@ async fn a_start_returns_at_once() {
     let gate = Gate::closed();
     let runtime = runtime(store(), stops(&gate, 1));
     let started = runtime
+        .executions()
         .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
         .await
         .unwrap();
@@ -111,7 +115,7 @@ async fn ids_grow_with_time() {
         "{ids:?}"
     );
     for id in ids {
-        let created = runtime.get(id).await.unwrap().created_at();
+        let created = runtime.executions().get(id).await.unwrap().created_at();
         let (secs, nanos) = id.as_uuid().get_timestamp().unwrap().to_unix();
         let time = UNIX_EPOCH + Duration::new(secs, nanos);
         assert_eq!(created.duration_since(time).unwrap().as_millis(), 0);
@@ -124,11 +128,26 @@ async fn what_does_not_exist_is_not_found() {
     let runtime = runtime(store(), Short::new());
     let id: ExecutionId = "01890a5d-ac96-774b-bcce-b302099a8057".parse().unwrap();
     for error in [
-        runtime.get(id).await.map(drop).unwrap_err(),
-        runtime.cancel(id, "cancelled").await.map(drop).unwrap_err(),
-        runtime.delete(id).await.unwrap_err(),
-        runtime.state(id, 0).await.map(drop).unwrap_err(),
-        runtime.copy(id, 0).await.map(drop).unwrap_err(),
+        runtime.executions().get(id).await.map(drop).unwrap_err(),
+        runtime
+            .executions()
+            .cancel(id, "cancelled")
+            .await
+            .map(drop)
+            .unwrap_err(),
+        runtime.executions().delete(id).await.unwrap_err(),
+        runtime
+            .executions()
+            .state(id, 0)
+            .await
+            .map(drop)
+            .unwrap_err(),
+        runtime
+            .executions()
+            .copy(id, 0)
+            .await
+            .map(drop)
+            .unwrap_err(),
     ] {
         assert!(
             matches!(error, RuntimeError::NotFound(of) if of == id),
@@ -157,7 +176,9 @@ async fn a_start_with_a_key_of_before_returns_the_execution_of_before() {
     let again = start(&nobody, 1, "order 1").await;
     assert_eq!(again.id(), first.id());
     let options = StartOptions::new().idempotency_key("order 1");
-    let other = runtime.start::<Short>(ShortInput { number: 5 }, options);
+    let other = runtime
+        .executions()
+        .start::<Short>(ShortInput { number: 5 }, options);
     let error = other.await.unwrap_err();
     assert!(
         matches!(&error, RuntimeError::OtherInput { execution, idempotency_key }
@@ -167,7 +188,15 @@ async fn a_start_with_a_key_of_before_returns_the_execution_of_before() {
     assert_eq!(again.output::<Short>().unwrap().unwrap().number, 2);
     assert_ne!(start(&nobody, 1, "order 2").await.id(), first.id());
     assert_ne!(start(&ann, 1, "order 1").await.id(), first.id());
-    assert_eq!(runtime.list(ListOptions::new()).await.unwrap().len(), 2);
+    assert_eq!(
+        runtime
+            .executions()
+            .list(ListOptions::new())
+            .await
+            .unwrap()
+            .len(),
+        2
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -181,6 +210,7 @@ async fn executions_are_listed_the_newest_first() {
         pass(minutes(10)).await;
     }
     let running = runtime
+        .executions()
         .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
         .await
         .unwrap()
@@ -193,6 +223,7 @@ async fn executions_are_listed_the_newest_first() {
 
     let list = async |options: ListOptions| -> Vec<ExecutionId> {
         runtime
+            .executions()
             .list(options)
             .await
             .unwrap()
@@ -220,7 +251,14 @@ async fn executions_are_listed_the_newest_first() {
     assert_eq!(list(page.before(ids[1])).await, [ids[0]]);
 
     gate.open();
-    runtime.get(running).await.unwrap().settled().await.unwrap();
+    runtime
+        .executions()
+        .get(running)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let untouched = ListOptions::new().untouched_for(minutes(15));
     assert_eq!(list(untouched).await, [ids[3], ids[2], ids[1], ids[0]]);
 }
@@ -254,6 +292,7 @@ async fn an_execution_is_its_owners() {
     let questions = execution.questions().await.unwrap();
     let (id, token) = (execution.id(), questions[0].token());
     let unowned = runtime
+        .executions()
         .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
         .await
         .unwrap()

@@ -46,6 +46,7 @@ async fn an_answer_in_time_is_in_time() {
     let (_, token) = hurried(&runtime).await;
     pass(minutes(10) - Duration::from_millis(1)).await;
     let execution = runtime
+        .executions()
         .resume(token, approved())
         .await
         .unwrap()
@@ -65,7 +66,11 @@ async fn a_late_answer_changes_nothing() {
     pass(minutes(10)).await;
     let before = seen(&runtime, id).await;
     assert_eq!(before.0, Status::Paused);
-    let error = runtime.resume(token, approved()).await.unwrap_err();
+    let error = runtime
+        .executions()
+        .resume(token, approved())
+        .await
+        .unwrap_err();
     let RuntimeError::Expired { execution, path } = &error else {
         panic!("{error}")
     };
@@ -81,10 +86,13 @@ async fn a_question_without_an_answer_in_time_goes_where_that_is_routed() {
     runtime.recover().await.unwrap();
     let (id, token) = hurried(&runtime).await;
     pass(minutes(10) - Duration::from_secs(1)).await;
-    assert_eq!(runtime.get(id).await.unwrap().status(), Status::Paused);
+    assert_eq!(
+        runtime.executions().get(id).await.unwrap().status(),
+        Status::Paused
+    );
     // A recovery is made every 10 s.
     pass(Duration::from_secs(12)).await;
-    let execution = runtime.get(id).await.unwrap();
+    let execution = runtime.executions().get(id).await.unwrap();
     assert_eq!(
         execution.output::<Hurried>().unwrap().unwrap().end,
         HurriedEnd::Late
@@ -96,7 +104,11 @@ flow_ended hurried late
 run_completed hurried {"end":"late"}
 "#;
     assert!(journal.ends_with(end), "{journal}");
-    let error = runtime.resume(token, approved()).await.unwrap_err();
+    let error = runtime
+        .executions()
+        .resume(token, approved())
+        .await
+        .unwrap_err();
     assert!(matches!(error, RuntimeError::Over { .. }), "{error}");
 }
 
@@ -114,7 +126,14 @@ async fn a_question_whose_time_is_over_at_a_restart_is_seen_by_the_recovery() {
     pass(minutes(51)).await;
     let third = runtime(store, Hurried::new());
     assert_eq!(third.recover().await.unwrap().resumed, [id]);
-    let execution = third.get(id).await.unwrap().settled().await.unwrap();
+    let execution = third
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(
         execution.output::<Hurried>().unwrap().unwrap().end,
         HurriedEnd::Late
@@ -246,7 +265,9 @@ async fn a_run_that_asks_nobody_looks_for_no_answers() {
     let gate = Gate::closed();
     let reading = Faulty::new(&store(), Reads::default());
     let runtime = runtime(reading.clone(), stops(&gate, 1));
-    let started = runtime.start::<Stops>(StopsInput { number: 1 }, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Stops>(StopsInput { number: 1 }, StartOptions::new());
     let started = started.await.unwrap();
     pass(minutes(10)).await;
     assert_eq!(
@@ -286,10 +307,17 @@ async fn an_answer_at_the_deadline_is_taken_or_refused_and_never_both() {
         runtime.register(Hurried::new()).unwrap();
         let (id, token) = hurried(&runtime).await;
         left.store(in_time, Ordering::SeqCst);
-        let first = runtime.resume(token, approved()).await;
-        let second = runtime.resume(token, Approval::Refused).await;
+        let first = runtime.executions().resume(token, approved()).await;
+        let second = runtime.executions().resume(token, Approval::Refused).await;
         runtime.recover().await.unwrap();
-        let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+        let execution = runtime
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
         let end = execution.output::<Hurried>().unwrap().unwrap().end;
         match &first {
             Ok(_) => {

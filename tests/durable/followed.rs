@@ -85,10 +85,13 @@ async fn they_are_all_there_and_end_with_the_last_record() {
     let runtime = runtime();
     settled::<Say>(&runtime, word()).await;
     let execution = runtime
+        .executions()
         .start::<Say>(word(), StartOptions::new())
         .await
         .unwrap();
-    let other = runtime.start::<Say>(word(), StartOptions::new());
+    let other = runtime
+        .executions()
+        .start::<Say>(word(), StartOptions::new());
     let events = execution.events(EventFilter::new().deltas()).await.unwrap();
     let (all, settled, _) = tokio::join!(rest(events), execution.settled(), other);
     assert_eq!(settled.unwrap().status(), Status::Completed);
@@ -118,6 +121,7 @@ async fn they_are_all_there_and_end_with_the_last_record() {
 async fn they_end_whatever_the_filter_allows() {
     let runtime = runtime();
     let execution = runtime
+        .executions()
         .start::<Say>(word(), StartOptions::new())
         .await
         .unwrap();
@@ -137,7 +141,11 @@ async fn they_wait_with_it_for_people() {
     let answered = async {
         tokio::time::sleep(Duration::from_secs(60)).await;
         let token = execution.questions().await.unwrap()[0].token();
-        runtime.resume(token, json!(true)).await.unwrap();
+        runtime
+            .executions()
+            .resume(token, json!(true))
+            .await
+            .unwrap();
     };
     let (all, ()) = tokio::join!(rest(events), answered);
     let types = types(&all);
@@ -157,7 +165,7 @@ async fn they_end_when_it_is_removed() {
     let events = execution.events(EventFilter::new()).await.unwrap();
     let removed = async {
         tokio::time::sleep(Duration::from_secs(60)).await;
-        second.delete(execution.id()).await.unwrap();
+        second.executions().delete(execution.id()).await.unwrap();
     };
     let (all, ()) = tokio::join!(rest(events), removed);
     assert_eq!(types(&all).last().unwrap(), "paused");
@@ -171,16 +179,22 @@ async fn nothing_comes_after_the_end() {
     first.register(Say::new()).unwrap();
     let second = Runtime::with_options(store, options());
     let execution = first
+        .executions()
         .start::<Say>(word(), StartOptions::new())
         .await
         .unwrap();
     let mut events = first
+        .executions()
         .events(EventFilter::new().from_start().deltas())
         .await
         .unwrap();
     let own = execution.events(EventFilter::new().deltas()).await.unwrap();
     tokio::time::sleep(Duration::from_millis(300)).await;
-    second.cancel(execution.id(), "cancelled").await.unwrap();
+    second
+        .executions()
+        .cancel(execution.id(), "cancelled")
+        .await
+        .unwrap();
     let expected = ["run_started", "node_started", "run_cancelled"];
     assert_eq!(types(&rest(own).await), expected);
     let mut all = Vec::new();

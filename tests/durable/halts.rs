@@ -41,19 +41,26 @@ fn baked(store: &Shared, bug: &Bug) -> Runtime {
 }
 
 async fn halted(runtime: &Runtime) -> Vec<ExecutionId> {
-    let listed = runtime.list(ListOptions::new().halted(true)).await.unwrap();
+    let listed = runtime
+        .executions()
+        .list(ListOptions::new().halted(true))
+        .await
+        .unwrap();
     listed.iter().map(|execution| execution.id()).collect()
 }
 
 async fn start(runtime: &Runtime) -> ExecutionId {
     let input = BakedInput { number: 1 };
-    let started = runtime.start::<Baked>(input, StartOptions::new()).await;
+    let started = runtime
+        .executions()
+        .start::<Baked>(input, StartOptions::new())
+        .await;
     started.unwrap().id()
 }
 
 /// The error of whoever waits for an execution that is halted, and what the execution says.
 async fn reasons(runtime: &Runtime, id: ExecutionId) -> (String, String) {
-    let execution = runtime.get(id).await.unwrap();
+    let execution = runtime.executions().get(id).await.unwrap();
     let error = execution.settled().await.unwrap_err();
     let RuntimeError::Halted {
         execution: of,
@@ -82,7 +89,10 @@ async fn a_halt_is_seen_by_everyone_and_tried_again_by_nobody() {
         let expected = (reason.clone(), reason.clone());
         assert_eq!(reasons(runtime, id).await, expected);
         assert_eq!(halted(runtime).await, [id]);
-        let others = runtime.list(ListOptions::new().halted(false)).await;
+        let others = runtime
+            .executions()
+            .list(ListOptions::new().halted(false))
+            .await;
         assert!(others.unwrap().is_empty());
     }
     pass(minutes(10)).await;
@@ -90,17 +100,24 @@ async fn a_halt_is_seen_by_everyone_and_tried_again_by_nobody() {
     assert_eq!(reasons(&second, id).await.0, reason);
 
     // By hand, in the other process: once more in vain, and then to its end.
-    second.continue_halted(id).await.unwrap();
+    second.executions().continue_halted(id).await.unwrap();
     assert_eq!(reasons(&first, id).await.0, reason);
     assert_eq!(bug.left(), 0);
-    let continued = second.continue_halted(id).await.unwrap();
+    let continued = second.executions().continue_halted(id).await.unwrap();
     assert_eq!(continued.halted(), None);
     for runtime in [&first, &second] {
-        let done = runtime.get(id).await.unwrap().settled().await.unwrap();
+        let done = runtime
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
         assert_eq!(done.output::<Baked>().unwrap().unwrap().bread, 2);
         assert!(halted(runtime).await.is_empty());
     }
-    let unchanged = first.continue_halted(id).await.unwrap();
+    let unchanged = first.executions().continue_halted(id).await.unwrap();
     assert_eq!(unchanged.status(), Status::Completed);
 }
 
@@ -110,13 +127,24 @@ async fn what_is_halted_can_be_cancelled() {
     let runtime = baked(&store, &bug);
     let id = start(&runtime).await;
     reasons(&runtime, id).await;
-    let cancelled = runtime.cancel(id, "no bread today").await.unwrap();
+    let cancelled = runtime
+        .executions()
+        .cancel(id, "no bread today")
+        .await
+        .unwrap();
     assert_eq!(
         (cancelled.status(), cancelled.halted()),
         (Status::Cancelled, None)
     );
     assert!(halted(&runtime).await.is_empty());
-    let settled = runtime.get(id).await.unwrap().settled().await.unwrap();
+    let settled = runtime
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(settled.status(), Status::Cancelled);
 }
 
@@ -132,7 +160,7 @@ async fn only_a_process_that_has_the_flow_continues_a_halt() {
         matches!(&refused[..], [(of, RuntimeError::NotRegistered { .. })] if *of == id),
         "{refused:?}"
     );
-    let refused = other.continue_halted(id).await.unwrap_err();
+    let refused = other.executions().continue_halted(id).await.unwrap_err();
     assert!(
         matches!(refused, RuntimeError::NotRegistered { .. }),
         "{refused}"
@@ -199,7 +227,10 @@ impl Plant {
         let mut started = Vec::new();
         for _ in 0..count {
             let input = SlowInput { number: 1 };
-            let execution = process.start::<Slow>(input, StartOptions::new()).await;
+            let execution = process
+                .executions()
+                .start::<Slow>(input, StartOptions::new())
+                .await;
             started.push(execution.unwrap().id());
         }
         pass(Duration::from_secs(1)).await;
@@ -256,16 +287,23 @@ async fn what_loses_its_process_again_and_again_is_halted() {
     pass(minutes(5)).await;
     assert_eq!(plant.runs(), 6, "only by hand");
 
-    process.continue_halted(id).await.unwrap();
+    process.executions().continue_halted(id).await.unwrap();
     pass(Duration::from_secs(1)).await;
     assert_eq!(plant.runs(), 7);
     process.shut_down().await;
     // It has all take-overs again.
     assert_eq!(plant.lose_again_and_again(&ids).await, 5);
     let process = plant.process();
-    process.continue_halted(id).await.unwrap();
+    process.executions().continue_halted(id).await.unwrap();
     plant.waits.may.add_permits(2);
-    let done = process.get(id).await.unwrap().settled().await.unwrap();
+    let done = process
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(done.status(), Status::Completed);
 }
 
@@ -312,7 +350,14 @@ async fn what_is_lost_with_others_is_told_from_them() {
     assert_eq!(recovered.resumed, ids[1..]);
     assert_eq!(recovered.refused.len(), 1);
     plant.waits.may.add_permits(2);
-    let done = process.get(ids[1]).await.unwrap().settled().await.unwrap();
+    let done = process
+        .executions()
+        .get(ids[1])
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(done.status(), Status::Completed);
     assert_eq!(halted(&process).await, ids[..1]);
 }

@@ -115,9 +115,11 @@ async fn until_event(
 #[tokio::test(start_paused = true)]
 async fn a_subscriber_sees_at_once_what_it_is_told_of() {
     let (told, hints, other) = processes(options());
-    let mut events = told.events(EventFilter::new()).await.unwrap();
+    let mut events = told.executions().events(EventFilter::new()).await.unwrap();
     let start = async || {
-        let started = other.start::<Twice>(INPUT, StartOptions::new());
+        let started = other
+            .executions()
+            .start::<Twice>(INPUT, StartOptions::new());
         started.await.unwrap();
     };
     let [quarter, two] = [250, 2_000].map(Duration::from_millis);
@@ -157,7 +159,9 @@ async fn work_that_is_told_of_begins_at_once() {
             hints.send(hint).unwrap();
         }
         pass(Duration::from_millis(1)).await;
-        let started = other.start::<Twice>(INPUT, StartOptions::new());
+        let started = other
+            .executions()
+            .start::<Twice>(INPUT, StartOptions::new());
         let execution = started.await.unwrap();
         pass(Duration::from_secs(5)).await;
         let now = execution.refreshed().await.unwrap();
@@ -216,7 +220,11 @@ async fn one_look_follows_many_hints() {
 
         // What is queued meanwhile begins all the same.
         let later = StartOptions::new().not_before(from_ms(to_ms(clock()()) + 1));
-        let execution = told.start::<Twice>(INPUT, later).await.unwrap();
+        let execution = told
+            .executions()
+            .start::<Twice>(INPUT, later)
+            .await
+            .unwrap();
         told.shut_down().await;
         let began = Instant::now();
         while execution.refreshed().await.unwrap().status() == Status::Queued {
@@ -273,7 +281,9 @@ async fn a_step_whose_outcome_is_refused_runs_again_only_after_a_pause() {
         let runtime = Runtime::with_options(full.clone(), options.lease(lease));
         runtime.register(Twice::new()).unwrap();
         runtime.recover().await.unwrap();
-        let started = runtime.start::<Twice>(INPUT, StartOptions::new());
+        let started = runtime
+            .executions()
+            .start::<Twice>(INPUT, StartOptions::new());
         let execution = started.await.unwrap();
         pass(lease * 2).await;
         let refused = full.fault.refused.load(Ordering::SeqCst);
@@ -342,13 +352,16 @@ async fn nothing_starts_at_an_unknown_time() {
     let faulty = Faulty::new(&store, Ahead::default());
     faulty.fault.fails.store(true, Ordering::SeqCst);
     let runtime = crate::support::runtime(faulty.clone(), Twice::new());
-    let started = runtime.start::<Twice>(INPUT, StartOptions::new()).await;
+    let started = runtime
+        .executions()
+        .start::<Twice>(INPUT, StartOptions::new())
+        .await;
     assert!(
         matches!(started, Err(RuntimeError::Store(_))),
         "{started:?}"
     );
     faulty.fault.fails.store(false, Ordering::SeqCst);
-    let listed = runtime.list(ListOptions::new()).await.unwrap();
+    let listed = runtime.executions().list(ListOptions::new()).await.unwrap();
     assert!(listed.is_empty());
     let execution = settled::<Twice>(&runtime, INPUT).await;
     assert_eq!(execution.status(), Status::Completed);

@@ -108,19 +108,20 @@ loops! {
 
 fn runtime(store: Shared, flow: &Arc<dyn AnyFlow<Durable>>) -> Runtime {
     let runtime = Runtime::with_options(store, options());
-    runtime.register_any(flow.clone()).unwrap();
+    runtime.register(flow.clone()).unwrap();
     runtime
 }
 
 /// Answers what is asked, until the execution is over.
 async fn finished(runtime: &Runtime, id: ExecutionId) -> Result<Status, RuntimeError> {
     loop {
-        let execution = runtime.get(id).await?.settled().await?;
+        let execution = runtime.executions().get(id).await?.settled().await?;
         if execution.status().is_over() {
             return Ok(execution.status());
         }
         for question in execution.questions().await? {
             runtime
+                .executions()
                 .resume(question.token(), json!({ "yes": true }))
                 .await?;
         }
@@ -134,10 +135,19 @@ pub(crate) async fn whole(
 ) -> (Shared, Row, Vec<Record>) {
     let store = store();
     let runtime = runtime(store.clone(), flow);
-    let start = runtime.start_any(flow.name(), input.clone(), StartOptions::new());
+    let start = runtime
+        .executions()
+        .start_json(flow.name(), input.clone(), StartOptions::new());
     let id = start.await.unwrap().id();
     assert_eq!(finished(&runtime, id).await.unwrap(), Status::Completed);
-    let journal = runtime.get(id).await.unwrap().journal().await.unwrap();
+    let journal = runtime
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .journal()
+        .await
+        .unwrap();
     runtime.shut_down().await;
     let row = store.execution_row(id).await;
     (store, row, journal)

@@ -115,13 +115,19 @@ async fn each_answer_is_asked_for_once_whichever_record_was_the_last() {
     runtime.register(learn()).unwrap();
     runtime.recover().await.unwrap();
     REQUESTS.take();
-    let started = runtime.start::<Learn>(input(), StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Learn>(input(), StartOptions::new());
     let first = started.await.unwrap().settled().await.unwrap();
     let journal = first.journal().await.unwrap();
     let requests = REQUESTS.take();
     assert_eq!(requests, ["Ann i", "Entit", "First", "Facts"]);
     for record in &journal {
-        let copy = runtime.copy(first.id(), record.seq).await.unwrap();
+        let copy = runtime
+            .executions()
+            .copy(first.id(), record.seq)
+            .await
+            .unwrap();
         let copy = copy.settled().await.unwrap();
         assert_eq!(copy.status(), Status::Completed);
         let before = journal.iter().filter(|it| it.seq <= record.seq);

@@ -19,6 +19,7 @@ use crate::support::{
 
 async fn start(runtime: &Runtime) -> ExecutionId {
     let started = runtime
+        .executions()
         .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
         .await
         .unwrap();
@@ -30,7 +31,9 @@ async fn start(runtime: &Runtime) -> ExecutionId {
 async fn a_start_that_is_given_up_leaves_no_claim() {
     let (store, gate) = (store(), Gate::closed());
     let first = runtime(Faulty::new(&store, SilentCreation), stops(&gate, 10));
-    let start = first.start::<Stops>(StopsInput { number: 1 }, StartOptions::new());
+    let start = first
+        .executions()
+        .start::<Stops>(StopsInput { number: 1 }, StartOptions::new());
     let given_up = tokio::time::timeout(Duration::from_millis(1), start).await;
     assert!(given_up.is_err());
     assert_eq!(first.recover().await.unwrap().resumed.len(), 1, "at once");
@@ -66,7 +69,16 @@ async fn what_another_process_runs_is_not_to_be_had() {
     assert_eq!(gate.runs(), 1);
     let waiting = tokio::spawn({
         let second = second.clone();
-        async move { second.get(id).await.unwrap().settled().await.unwrap() }
+        async move {
+            second
+                .executions()
+                .get(id)
+                .await
+                .unwrap()
+                .settled()
+                .await
+                .unwrap()
+        }
     });
     pass(Duration::from_secs(1)).await;
     gate.open();
@@ -106,7 +118,14 @@ async fn what_a_process_no_longer_renews_is_taken_over() {
 
     quick.open();
     for runtime in [&second, &first] {
-        let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+        let execution = runtime
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
         assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 22);
         assert!(
             outcomes(&execution.journal().await.unwrap())
@@ -146,7 +165,14 @@ async fn a_process_that_has_lost_a_claim_drops_the_run_when_it_can_renew_again()
     pass(Duration::from_secs(11)).await;
     assert_eq!(slow.dropped(), 1, "its step is dropped");
     quick.open();
-    let execution = first.get(id).await.unwrap().settled().await.unwrap();
+    let execution = first
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 22);
 }
 
@@ -193,7 +219,14 @@ async fn no_step_begins_when_the_lease_is_over() {
     pass(minutes(1)).await;
     failing.fault.renews.store(true, Ordering::SeqCst);
     for runtime in [&second, &first] {
-        let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+        let execution = runtime
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
         assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 22);
     }
     assert_eq!((slow.runs(), quick.runs()), (0, 1));
@@ -211,7 +244,14 @@ async fn a_lease_that_is_over_is_renewed_before_a_step_begins() {
     pass(Duration::from_secs(11)).await;
     assert_eq!(gate.runs(), 1);
     gate.open();
-    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    let execution = runtime
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 12);
 }
 
@@ -249,9 +289,13 @@ async fn nothing_is_tried_or_asked_again_when_the_lease_is_over() {
     let failing = Faulty::new(&store, stopped(Duration::ZERO));
     let first = runtime(failing.clone(), Tries::new());
     first.register(Asks::new()).unwrap();
-    let tries = first.start::<Tries>(TriesInput { number: 1 }, StartOptions::new());
+    let tries = first
+        .executions()
+        .start::<Tries>(TriesInput { number: 1 }, StartOptions::new());
     tries.await.unwrap();
-    let asks = first.start::<Asks>(AsksInput { number: 1 }, StartOptions::new());
+    let asks = first
+        .executions()
+        .start::<Asks>(AsksInput { number: 1 }, StartOptions::new());
     asks.await.unwrap();
     pass(minutes(10)).await;
     assert_eq!(ATTEMPTS.get(), 16, "at once, and after 4, 8, … 28 s");
@@ -287,7 +331,9 @@ flow! {
 async fn nothing_falls_back_when_the_lease_is_over() {
     let failing = Faulty::new(&store(), stopped(Duration::ZERO));
     let runtime = runtime(failing.clone(), Falls::new());
-    let falls = runtime.start::<Falls>(FallsInput { number: 1 }, StartOptions::new());
+    let falls = runtime
+        .executions()
+        .start::<Falls>(FallsInput { number: 1 }, StartOptions::new());
     falls.await.unwrap();
     pass(minutes(10)).await;
     assert_eq!(ATTEMPTS.get(), 0);
@@ -324,7 +370,11 @@ async fn an_answer_is_accepted_though_another_process_is_quicker_to_go_on() {
     let token = paused.questions().await.unwrap()[0].token();
     *slow.fault.0.lock().unwrap() = Some(paused.id());
     let name = Name { name: "Ann".into() };
-    let answered = first.resume(token, name.clone()).await.unwrap();
+    let answered = first
+        .executions()
+        .resume(token, name.clone())
+        .await
+        .unwrap();
 
     pass(minutes(1)).await;
     let second = runtime(store, Named::new());
@@ -354,7 +404,14 @@ async fn what_a_process_had_whose_clock_is_ahead_is_taken_over_after_two_leases(
     pass(Duration::from_secs(31)).await;
     assert_eq!(quick.runs(), 1);
     quick.open();
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let execution = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 22);
 }
 
@@ -370,7 +427,14 @@ async fn what_a_process_runs_whose_clock_is_ahead_stays_its_own() {
     }
     assert_eq!((gate.runs(), other.runs(), gate.dropped()), (1, 0, 0));
     gate.open();
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let execution = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 12);
 }
 
@@ -392,7 +456,14 @@ async fn a_process_whose_clock_is_behind_takes_over_only_what_nobody_renews() {
     assert_eq!((gate.runs(), gate.dropped()), (1, 0));
     for (gate, id, passed) in [(&gate, id, 12), (&late, other, 32)] {
         gate.open();
-        let execution = second.get(id).await.unwrap().settled().await.unwrap();
+        let execution = second
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
         assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, passed);
     }
 }
@@ -403,7 +474,7 @@ async fn what_another_process_runs_can_be_cancelled() {
     let first = runtime(store.clone(), stops(&gate, 10));
     let id = start(&first).await;
     let second = runtime(store, stops(&gate, 20));
-    second.cancel(id, "cancelled").await.unwrap();
+    second.executions().cancel(id, "cancelled").await.unwrap();
     let before = seen(&second, id).await;
     pass(Duration::from_secs(11)).await;
     assert_eq!(gate.dropped(), 1, "at the latest when it renews its claim");
@@ -412,6 +483,7 @@ async fn what_another_process_runs_can_be_cancelled() {
     assert_eq!(seen(&first, id).await, before);
     assert_eq!(
         first
+            .executions()
             .get(id)
             .await
             .unwrap()
@@ -430,12 +502,20 @@ async fn a_runtime_that_is_shut_down_starts_nothing() {
     let id = start(&first).await;
     first.shut_down().await;
     assert_eq!(gate.dropped(), 1);
-    let error = first.get(id).await.unwrap().settled().await.unwrap_err();
+    let error = first
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap_err();
     assert!(
         matches!(error, RuntimeError::ShutDown(of) if of == id),
         "{error}"
     );
     let error = first
+        .executions()
         .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
         .await
         .unwrap_err();
@@ -454,7 +534,9 @@ async fn a_lease_without_an_end_lasts_for_years() {
     let store = Faulty::new(&store(), NoRenewal);
     let runtime = Runtime::with_options(store, options().lease(Duration::MAX));
     runtime.register(later(&gate, 1)).unwrap();
-    let started = runtime.start::<Later>(LaterInput { number: 1 }, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Later>(LaterInput { number: 1 }, StartOptions::new());
     let started = started.await.unwrap();
     pass(2 * 365 * 24 * minutes(60)).await;
     gate.open();
@@ -468,10 +550,10 @@ async fn what_a_process_gives_up_was_written_to_then() {
     let gate = Gate::closed();
     let runtime = runtime(store(), stops(&gate, 1));
     let id = start(&runtime).await;
-    let before = runtime.get(id).await.unwrap().updated_at();
+    let before = runtime.executions().get(id).await.unwrap().updated_at();
     pass(minutes(1)).await;
     runtime.shut_down().await;
-    let after = runtime.get(id).await.unwrap().updated_at();
+    let after = runtime.executions().get(id).await.unwrap().updated_at();
     assert!(after.duration_since(before).unwrap() >= minutes(1));
 }
 
@@ -503,7 +585,10 @@ async fn of_two_claims_of_one_process_the_newer_one_counts() {
     let (store, gate) = (store(), Gate::closed());
     let gone = runtime(store.clone(), later(&gate, 10));
     let input = LaterInput { number: 1 };
-    let started = gone.start::<Later>(input, StartOptions::new()).await;
+    let started = gone
+        .executions()
+        .start::<Later>(input, StartOptions::new())
+        .await;
     let id = started.unwrap().id();
     gone.shut_down().await;
 
@@ -517,7 +602,7 @@ async fn of_two_claims_of_one_process_the_newer_one_counts() {
     assert_eq!(runtime.recover().await.unwrap().resumed, [id], "again");
     let waiting = tokio::spawn({
         let runtime = runtime.clone();
-        async move { runtime.get(id).await.unwrap().settled().await }
+        async move { runtime.executions().get(id).await.unwrap().settled().await }
     });
     pass(Duration::from_secs(10)).await;
     first.await.unwrap().unwrap();

@@ -48,7 +48,9 @@ async fn a_resumed_loop_over_a_set_goes_on_where_it_was() {
     let first = Runtime::with_options(store.clone(), options());
     first.register(flow()).unwrap();
     let input = TaggedInput { tags: tags.clone() };
-    let start = first.start::<Tagged>(input, StartOptions::new());
+    let start = first
+        .executions()
+        .start::<Tagged>(input, StartOptions::new());
     let id = start.await.unwrap().id();
     while handled.lock().unwrap().len() < 10 {
         tokio::task::yield_now().await;
@@ -59,7 +61,14 @@ async fn a_resumed_loop_over_a_set_goes_on_where_it_was() {
     let second = Runtime::with_options(store, options());
     second.register(flow()).unwrap();
     second.recover().await.unwrap();
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let execution = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let done = execution.output::<Tagged>().unwrap().unwrap().done;
     let in_order: Vec<String> = tags.iter().map(|tag| tag.to_uppercase()).collect();
     assert_eq!(done, in_order);
@@ -103,7 +112,7 @@ async fn a_loaded_loop_over_a_hash_set_runs_plainly_and_not_durably() {
     assert_eq!(lengths, [json!(1), json!(2)]);
 
     let runtime = Runtime::with_options(store(), options());
-    let error = runtime.register_any(flow).unwrap_err();
+    let error = runtime.register(flow).unwrap_err();
     assert!(
         matches!(error, RuntimeError::NotStorable { .. }),
         "{error:?}"

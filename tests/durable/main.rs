@@ -26,6 +26,7 @@ mod judged_at_random;
 mod knowledge;
 mod leases;
 mod loops;
+mod lost_replies;
 mod mixed;
 mod outcomes;
 mod panics;

@@ -68,6 +68,7 @@ async fn stopped_in_between(price: u64) -> ShopOutcome {
     let first = runtime(store.clone(), shop(&gate));
     let input = ShopInput { number: 7, price };
     let started = first
+        .executions()
         .start::<Shop>(input, StartOptions::new())
         .await
         .unwrap();
@@ -77,7 +78,7 @@ async fn stopped_in_between(price: u64) -> ShopOutcome {
 
     let second = runtime(store, shop(&gate));
     second.recover().await.unwrap();
-    let execution = second.get(started.id()).await.unwrap();
+    let execution = second.executions().get(started.id()).await.unwrap();
     let execution = execution.settled().await.unwrap();
     assert_eq!(execution.status(), Status::Completed);
     execution.output::<Shop>().unwrap().unwrap().into_outcome()

@@ -271,7 +271,10 @@ async fn a_panic_that_nothing_routes_halts_and_the_last_attempt_is_made_again() 
     let store = store();
     let first = unrouted(&store, 4);
     let input = UnroutedInput { number: 1 };
-    let started = first.start::<Unrouted>(input, StartOptions::new()).await;
+    let started = first
+        .executions()
+        .start::<Unrouted>(input, StartOptions::new())
+        .await;
     let started = started.unwrap();
     let id = started.id();
     let halted = started.settled().await.unwrap_err();
@@ -294,7 +297,14 @@ attempt_failed unrouted.bake panicked: no bread
 
     let second = unrouted(&store, 0);
     assert_eq!(second.recover().await.unwrap().resumed, [id]);
-    let done = second.get(id).await.unwrap().settled().await.unwrap();
+    let done = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(done.output::<Unrouted>().unwrap().unwrap().bread, 2);
 }
 
@@ -336,7 +346,10 @@ async fn a_panic_in_a_part_that_nothing_routes_halts_the_part() {
     let input = LoavesInput {
         numbers: vec![1, 2],
     };
-    let started = first.start::<Loaves>(input, StartOptions::new()).await;
+    let started = first
+        .executions()
+        .start::<Loaves>(input, StartOptions::new())
+        .await;
     let started = started.unwrap();
     let halted = started.settled().await.unwrap_err();
     let RuntimeError::Halted { execution, .. } = &halted else {
@@ -346,7 +359,7 @@ async fn a_panic_in_a_part_that_nothing_routes_halts_the_part() {
     first.shut_down().await;
     let second = runtime(store, with_bug!(Loaves, Bake, 0));
     assert!(second.recover().await.unwrap().refused.is_empty());
-    let done = second.get(started.id()).await.unwrap();
+    let done = second.executions().get(started.id()).await.unwrap();
     let done = done.settled().await.unwrap();
     assert_eq!(done.output::<Loaves>().unwrap().unwrap().loaves, [2, 3]);
 }

@@ -48,6 +48,7 @@ async fn the_branches_beside_a_person_are_done_before_the_run_pauses() {
     let store = store();
     let first = runtime(store.clone(), Beside::new());
     let started = first
+        .executions()
         .start::<Beside>(BesideInput { number: 1 }, StartOptions::new())
         .await
         .unwrap();
@@ -71,6 +72,7 @@ async fn the_branches_beside_a_person_are_done_before_the_run_pauses() {
     let second = runtime(store, Beside::new());
     let answer = Name { name: "Ann".into() };
     let execution = second
+        .executions()
         .resume(token, answer)
         .await
         .unwrap()
@@ -92,6 +94,7 @@ async fn a_person_takes_no_place_of_those_that_work() {
     let runtime = runtime(store(), Beside::new());
     let options = StartOptions::new().concurrency(NonZeroUsize::MIN);
     let started = runtime
+        .executions()
         .start::<Beside>(BesideInput { number: 1 }, options)
         .await
         .unwrap();
@@ -112,12 +115,14 @@ async fn a_person_takes_no_place_of_those_that_work() {
 async fn an_answer_that_comes_while_others_still_work_waits_for_them() {
     let runtime = runtime(store(), Beside::new());
     let started = runtime
+        .executions()
         .start::<Beside>(BesideInput { number: 1 }, StartOptions::new())
         .await
         .unwrap();
     pass(Duration::from_millis(500)).await;
     let token = started.questions().await.unwrap()[0].token();
     let answered = runtime
+        .executions()
         .resume(token, json!({ "name": "Ann" }))
         .await
         .unwrap();
@@ -134,6 +139,7 @@ async fn an_answer_that_comes_while_others_still_work_waits_for_them() {
             .all(|step| step == "beside.before")
     );
     let error = runtime
+        .executions()
         .resume(token, json!({ "name": "Bo" }))
         .await
         .unwrap_err();
@@ -152,11 +158,16 @@ async fn an_answer_that_comes_while_others_still_work_waits_for_them() {
 #[tokio::test(start_paused = true)]
 async fn an_answer_in_the_same_process_is_used_at_once_though_others_still_work() {
     let runtime = runtime(store(), Beside::new());
-    let started = runtime.start::<Beside>(BesideInput { number: 1 }, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Beside>(BesideInput { number: 1 }, StartOptions::new());
     let started = started.await.unwrap();
     pass(Duration::from_millis(700)).await;
     let token = started.questions().await.unwrap()[0].token();
-    let answered = runtime.resume(token, json!({ "name": "Ann" })).await;
+    let answered = runtime
+        .executions()
+        .resume(token, json!({ "name": "Ann" }))
+        .await;
     pass(Duration::from_millis(50)).await;
     let journal = answered.unwrap().journal().await.unwrap();
     let resumed = |record: &Record| record.kind == RecordKind::Resumed;
@@ -173,6 +184,7 @@ fn about<'a>(questions: &'a [OpenQuestion], who: &str) -> &'a OpenQuestion {
 
 async fn answer(runtime: &Runtime, token: Token, answer: Value) -> Execution {
     runtime
+        .executions()
         .resume(token, answer)
         .await
         .unwrap()
@@ -287,6 +299,7 @@ async fn a_question_is_closed_when_another_branch_fails() {
         after_ms: 1000,
     };
     let started = runtime
+        .executions()
         .start::<Broken>(input, StartOptions::new())
         .await
         .unwrap();
@@ -299,6 +312,7 @@ async fn a_question_is_closed_when_another_branch_fails() {
     let paths: Vec<_> = questions.iter().map(OpenQuestion::path).collect();
     assert_eq!(paths, ["broken.named"]);
     let error = runtime
+        .executions()
         .resume(asked[0].token(), json!({ "name": "Ann" }))
         .await
         .unwrap_err();

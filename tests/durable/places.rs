@@ -50,7 +50,7 @@ flow! {
 
 async fn answered(runtime: &Runtime, token: Token) -> Execution {
     let answer = json!({ "name": "Ann" });
-    let execution = runtime.resume(token, answer).await.unwrap();
+    let execution = runtime.executions().resume(token, answer).await.unwrap();
     execution.settled().await.unwrap()
 }
 
@@ -66,6 +66,7 @@ async fn an_order_is_charged_once_though_an_attempt_before_it_took_too_long() {
     let first = runtime(store.clone(), Order::new());
     let input = OrderInput { order: 30 };
     let execution = first
+        .executions()
         .start::<Order>(input, StartOptions::new())
         .await
         .unwrap();
@@ -140,6 +141,7 @@ async fn an_answer_is_used_though_an_earlier_round_dropped_its_question() {
     let store = store();
     let mut runtimes = vec![runtime(store.clone(), Rounds::new())];
     let execution = runtimes[0]
+        .executions()
         .start::<Rounds>(RoundsInput { round: 0 }, StartOptions::new())
         .await
         .unwrap();
@@ -209,6 +211,7 @@ async fn a_replay_that_goes_another_way_is_an_error_that_names_the_record() {
     let store = store();
     let first = runtime(store.clone(), Fickle::new());
     let execution = first
+        .executions()
         .start::<Fickle>(FickleInput { order: 30 }, StartOptions::new())
         .await
         .unwrap()
@@ -223,7 +226,11 @@ async fn a_replay_that_goes_another_way_is_an_error_that_names_the_record() {
     SIDE.store(1, Ordering::Relaxed);
     let second = runtime(store.clone(), Fickle::new());
     let answer = json!({ "name": "Ann" });
-    let error = second.resume(token, answer.clone()).await.unwrap_err();
+    let error = second
+        .executions()
+        .resume(token, answer.clone())
+        .await
+        .unwrap_err();
     assert!(
         matches!(
             &error,
@@ -236,18 +243,29 @@ async fn a_replay_that_goes_another_way_is_an_error_that_names_the_record() {
     assert!(text.contains("`outcome` of `fickle.pay`"), "{text}");
     pass(Duration::from_secs(1)).await;
     assert_eq!(take_effects(), Vec::<String>::new(), "no step has run");
-    let error = second.state(id, before.len() as u64 - 1).await.unwrap_err();
+    let error = second
+        .executions()
+        .state(id, before.len() as u64 - 1)
+        .await
+        .unwrap_err();
     assert!(
         matches!(error, RuntimeError::ReplayDiverged { .. }),
         "{error}"
     );
-    let journal = second.get(id).await.unwrap().journal().await.unwrap();
+    let journal = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .journal()
+        .await
+        .unwrap();
     assert_eq!(journal, before, "the journal is as it was");
     second.shut_down().await;
 
     SIDE.store(0, Ordering::Relaxed);
     let third = runtime(store, Fickle::new());
-    let answered = third.resume(token, answer).await.unwrap();
+    let answered = third.executions().resume(token, answer).await.unwrap();
     let execution = answered.settled().await.unwrap();
     assert_eq!(
         execution.status(),
@@ -286,6 +304,7 @@ async fn a_replay_that_goes_another_way_is_an_error_also_beside_an_answer() {
     let store = store();
     let first = runtime(store.clone(), Beside::new());
     let execution = first
+        .executions()
         .start::<Beside>(BesideInput { order: 30 }, StartOptions::new())
         .await
         .unwrap()
@@ -298,7 +317,7 @@ async fn a_replay_that_goes_another_way_is_an_error_also_beside_an_answer() {
 
     OTHER_SIDE.store(1, Ordering::Relaxed);
     let second = runtime(store, Beside::new());
-    let answered = second.resume(token, json!({ "name": "Ann" }));
+    let answered = second.executions().resume(token, json!({ "name": "Ann" }));
     let answered = tokio::time::timeout(Duration::from_secs(60), answered);
     let error = answered.await.expect("it does not hang").unwrap_err();
     assert!(

@@ -39,13 +39,16 @@ async fn over(
     answers: Answers,
 ) -> Result<Execution, RuntimeError> {
     loop {
-        let execution = runtime.get(id).await?.settled().await?;
+        let execution = runtime.executions().get(id).await?.settled().await?;
         if execution.status() != Status::Paused {
             return Ok(execution);
         }
         for question in execution.questions().await? {
             if let Some(answer) = answers(&question) {
-                runtime.resume(question.token(), answer).await?;
+                runtime
+                    .executions()
+                    .resume(question.token(), answer)
+                    .await?;
             }
         }
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -140,7 +143,7 @@ pub(crate) async fn the_same_if_replaced<F: DurableFlow>(
     input: impl Fn() -> F::Input,
     answers: Answers,
 ) -> Value {
-    let replace = |runtime: &Runtime| runtime.add_version_any(Arc::new(Unused(F::NAME))).unwrap();
+    let replace = |runtime: &Runtime| runtime.add_version(Arc::new(Unused(F::NAME))).unwrap();
     the_same_with_snapshots(&flow, &input, answers, true, 5, &replace).await
 }
 
@@ -157,6 +160,7 @@ async fn the_same_with_snapshots<F: DurableFlow>(
     runtime.register(flow()).unwrap();
     runtime.recover().await.unwrap();
     let id = runtime
+        .executions()
         .start::<F>(input(), StartOptions::new())
         .await
         .unwrap()
@@ -175,7 +179,10 @@ async fn the_same_with_snapshots<F: DurableFlow>(
         let failing = Faulty::new(&store, CrashAfter::appends(appends));
         let first = Runtime::with_options(failing.clone(), quick_options(every));
         first.register(flow()).unwrap();
-        let started = first.start::<F>(input(), StartOptions::new()).await;
+        let started = first
+            .executions()
+            .start::<F>(input(), StartOptions::new())
+            .await;
         replace(&first);
         let listed = store.list(&Default::default()).await.unwrap();
         let id = listed[0].as_ref().unwrap().id;
@@ -218,7 +225,7 @@ async fn the_same_with_snapshots<F: DurableFlow>(
     }
 
     for record in journal.iter().filter(|_| copies) {
-        let copy = runtime.copy(id, record.seq).await.unwrap();
+        let copy = runtime.executions().copy(id, record.seq).await.unwrap();
         let copied = over(&runtime, copy.id(), answers).await.unwrap();
         let what = format!("from {record:?}");
         assert_eq!(ending(&copied).await, expected, "{what}");
@@ -247,12 +254,12 @@ async fn the_same_with_the_same_values(
     let namespace = &journal[0].path;
     let mut copied = 0;
     for record in &journal {
-        let state = runtime.state(id, record.seq).await.unwrap();
+        let state = runtime.executions().state(id, record.seq).await.unwrap();
         let values = state.flows[namespace].clone();
         if values.is_empty() {
             continue;
         }
-        let copy = match runtime.copy_with(id, record.seq, values).await {
+        let copy = match runtime.executions().copy_with(id, record.seq, values).await {
             Ok(copy) => copy,
             // At the end of the flow, and where the state is already that after a node.
             Err(RuntimeError::Unchangeable { .. }) => continue,

@@ -69,7 +69,11 @@ paused release.approval {{"prompt":"Deploy 7?","expected":"Approval","schema":{s
     assert_eq!(journal, asked);
 
     pass(minutes(60)).await;
-    let resumed = runtime.resume(token, approved()).await.unwrap();
+    let resumed = runtime
+        .executions()
+        .resume(token, approved())
+        .await
+        .unwrap();
     let waited = resumed.updated_at().duration_since(execution.updated_at());
     assert_eq!(waited.unwrap(), minutes(60), "it is written that it runs");
     let execution = resumed.settled().await.unwrap();
@@ -99,7 +103,11 @@ async fn what_is_no_answer_changes_nothing() {
     assert_eq!(before.0, Status::Paused);
 
     let wrong: Token = "6c6bb9a6-7d76-4d4c-a7f1-1a2b3c4d5e6f".parse().unwrap();
-    let error = runtime.resume(wrong, approved()).await.unwrap_err();
+    let error = runtime
+        .executions()
+        .resume(wrong, approved())
+        .await
+        .unwrap_err();
     assert!(matches!(error, RuntimeError::UnknownToken), "{error}");
     assert_no_token(&error, wrong);
     for (answer, reason) in [
@@ -111,7 +119,11 @@ async fn what_is_no_answer_changes_nothing() {
         ),
         (json!(null), "invalid type: null"),
     ] {
-        let error = runtime.resume(token, answer).await.unwrap_err();
+        let error = runtime
+            .executions()
+            .resume(token, answer)
+            .await
+            .unwrap_err();
         let text = error.to_string();
         let RuntimeError::WrongType {
             execution: id,
@@ -130,11 +142,16 @@ async fn what_is_no_answer_changes_nothing() {
         )));
     }
     let stranger = Runtime::new(store());
-    let error = stranger.resume(token, approved()).await.unwrap_err();
+    let error = stranger
+        .executions()
+        .resume(token, approved())
+        .await
+        .unwrap_err();
     assert!(matches!(error, RuntimeError::UnknownToken), "{error}");
     assert_eq!(seen(&runtime, execution.id()).await, before);
 
     runtime
+        .executions()
         .resume(token, approved())
         .await
         .unwrap()
@@ -151,6 +168,7 @@ async fn a_question_is_answered_once() {
     let execution = settled::<Twice>(&runtime, TwiceInput { version: 7 }).await;
     let token = execution.questions().await.unwrap()[0].token();
     let execution = runtime
+        .executions()
         .resume(token, Approval::Refused)
         .await
         .unwrap()
@@ -161,7 +179,11 @@ async fn a_question_is_answered_once() {
     assert_eq!(before.0, Status::Paused);
     let second = before.2[0];
     assert_ne!(second, token);
-    let error = runtime.resume(token, approved()).await.unwrap_err();
+    let error = runtime
+        .executions()
+        .resume(token, approved())
+        .await
+        .unwrap_err();
     let RuntimeError::AlreadyAnswered {
         execution: id,
         path,
@@ -174,6 +196,7 @@ async fn a_question_is_answered_once() {
     assert_eq!(seen(&runtime, execution.id()).await, before);
 
     let execution = runtime
+        .executions()
         .resume(second, Approval::Refused)
         .await
         .unwrap()
@@ -182,7 +205,11 @@ async fn a_question_is_answered_once() {
         .unwrap();
     assert_eq!(execution.status(), Status::Completed);
     for token in [token, second] {
-        let error = runtime.resume(token, approved()).await.unwrap_err();
+        let error = runtime
+            .executions()
+            .resume(token, approved())
+            .await
+            .unwrap_err();
         assert!(
             matches!(error, RuntimeError::Over { status: Status::Completed, execution: id } if id == execution.id()),
             "{error}"
@@ -210,7 +237,7 @@ async fn of_twenty_answers_at_once_one_is_taken() {
             let answer = Approval::Approved {
                 by: index.to_string(),
             };
-            tokio::spawn(async move { runtime.resume(token, answer).await })
+            tokio::spawn(async move { runtime.executions().resume(token, answer).await })
         })
         .collect();
     let mut taken = Vec::new();
@@ -223,6 +250,7 @@ async fn of_twenty_answers_at_once_one_is_taken() {
     }
     assert_eq!(taken.len(), 1);
     let execution = runtime
+        .executions()
         .get(execution.id())
         .await
         .unwrap()
@@ -240,7 +268,11 @@ async fn of_twenty_answers_at_once_one_is_taken() {
 #[tokio::test(start_paused = true)]
 async fn a_paused_execution_can_be_cancelled() {
     let (runtime, execution, token) = asked().await;
-    let cancelled = runtime.cancel(execution.id(), "cancelled").await.unwrap();
+    let cancelled = runtime
+        .executions()
+        .cancel(execution.id(), "cancelled")
+        .await
+        .unwrap();
     assert_eq!(
         (cancelled.status(), cancelled.reason()),
         (Status::Cancelled, Some("cancelled"))
@@ -248,7 +280,11 @@ async fn a_paused_execution_can_be_cancelled() {
     let before = seen(&runtime, execution.id()).await;
     assert!(before.2.is_empty());
     assert!(lines(&before.1).ends_with("run_cancelled release cancelled\n"));
-    let error = runtime.resume(token, approved()).await.unwrap_err();
+    let error = runtime
+        .executions()
+        .resume(token, approved())
+        .await
+        .unwrap_err();
     assert!(
         matches!(
             error,
@@ -260,6 +296,7 @@ async fn a_paused_execution_can_be_cancelled() {
         "{error}"
     );
     let error = runtime
+        .executions()
         .cancel(execution.id(), "cancelled")
         .await
         .unwrap_err();
@@ -290,13 +327,23 @@ async fn what_nobody_has_answered_for_long_can_be_expired() {
     pass(minutes(50)).await;
     let new = start(2).await;
     pass(minutes(20)).await;
-    let expired = runtime.expire(minutes(60)).await.unwrap();
+    let expired = runtime.executions().expire(minutes(60)).await.unwrap();
     assert_eq!(expired.iter().map(Execution::id).collect::<Vec<_>>(), [old]);
-    let execution = runtime.get(old).await.unwrap();
+    let execution = runtime.executions().get(old).await.unwrap();
     assert_eq!(execution.status(), Status::Cancelled);
     assert_eq!(execution.reason(), Some("expired: nobody answered in time"));
-    assert_eq!(runtime.get(new).await.unwrap().status(), Status::Paused);
-    assert!(runtime.expire(minutes(60)).await.unwrap().is_empty());
+    assert_eq!(
+        runtime.executions().get(new).await.unwrap().status(),
+        Status::Paused
+    );
+    assert!(
+        runtime
+            .executions()
+            .expire(minutes(60))
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 /// Flows are told apart by their names, and another one of a name has other inputs.
@@ -322,6 +369,7 @@ async fn the_registered_flow_takes_its_own_inputs_only() {
         version: "7".to_owned(),
     };
     let started = runtime
+        .executions()
         .start::<namesake::Release>(input, StartOptions::new())
         .await;
     let error = started.unwrap_err();
@@ -330,6 +378,7 @@ async fn the_registered_flow_takes_its_own_inputs_only() {
         "{error}"
     );
     let listed = runtime
+        .executions()
         .list(flow_durable::ListOptions::new())
         .await
         .unwrap();

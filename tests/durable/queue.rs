@@ -60,12 +60,18 @@ fn runtime(store: &Shared, options: RuntimeOptions) -> Runtime {
 
 async fn start(runtime: &Runtime, options: StartOptions) -> Execution {
     let input = LongInput { number: 1 };
-    runtime.start::<Long>(input, options).await.unwrap()
+    runtime
+        .executions()
+        .start::<Long>(input, options)
+        .await
+        .unwrap()
 }
 
 async fn start_other(runtime: &Runtime) -> Execution {
     let input = OtherInput { number: 1 };
-    let started = runtime.start::<Other>(input, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Other>(input, StartOptions::new());
     started.await.unwrap()
 }
 
@@ -203,7 +209,9 @@ async fn a_process_that_only_starts_leaves_the_work_to_others() {
 async fn an_answered_execution_waits_for_a_place() {
     let store = store();
     let runtime = runtime(&store, options().concurrent_executions(1));
-    let asks = runtime.start::<Asks>(AsksInput { number: 1 }, StartOptions::new());
+    let asks = runtime
+        .executions()
+        .start::<Asks>(AsksInput { number: 1 }, StartOptions::new());
     let asks = asks.await.unwrap().settled().await.unwrap();
     assert_eq!(asks.status(), Status::Paused);
     let long = start(&runtime, StartOptions::new()).await;
@@ -211,7 +219,7 @@ async fn an_answered_execution_waits_for_a_place() {
     let queued = start(&runtime, StartOptions::new()).await;
     let question = &asks.questions().await.unwrap()[0];
     let answer = json!({ "name": "Ann" });
-    let answered = runtime.resume(question.token(), answer).await;
+    let answered = runtime.executions().resume(question.token(), answer).await;
     answered.unwrap();
     pass(minutes(30)).await;
     let all = [asks, long, queued];
@@ -233,10 +241,18 @@ async fn what_is_queued_is_listed_cancelled_and_deleted() {
     assert_eq!(start(&front, key()).await.id(), kept.id());
     let cancelled = start(&front, StartOptions::new()).await;
     let deleted = start(&front, StartOptions::new()).await;
-    let ended = front.cancel(cancelled.id(), "not needed").await.unwrap();
+    let ended = front
+        .executions()
+        .cancel(cancelled.id(), "not needed")
+        .await
+        .unwrap();
     assert_eq!(ended.status(), Status::Cancelled);
-    front.delete(deleted.id()).await.unwrap();
-    let listed = front.list(ListOptions::new().status(QUEUED)).await.unwrap();
+    front.executions().delete(deleted.id()).await.unwrap();
+    let listed = front
+        .executions()
+        .list(ListOptions::new().status(QUEUED))
+        .await
+        .unwrap();
     let ids: Vec<_> = listed.into_iter().map(|it| it.id()).collect();
     assert_eq!(ids, [kept.id()]);
 

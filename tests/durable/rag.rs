@@ -132,15 +132,23 @@ async fn each_vector_and_each_answer_is_asked_for_once_whichever_record_was_the_
     runtime.register(answer(&passages)).unwrap();
     runtime.recover().await.unwrap();
     EMBEDDED.set(0);
-    let read = runtime.start::<Index>(document(), StartOptions::new());
+    let read = runtime
+        .executions()
+        .start::<Index>(document(), StartOptions::new());
     let read = read.await.unwrap().settled().await.unwrap();
-    let asked = runtime.start::<Answer>(question(), StartOptions::new());
+    let asked = runtime
+        .executions()
+        .start::<Answer>(question(), StartOptions::new());
     let asked = asked.await.unwrap().settled().await.unwrap();
     assert_eq!((EMBEDDED.take(), ASKED.take()), (4, 2));
     for (first, vectors, answers) in [(read, 3, 0), (asked, 1, 2)] {
         let journal = first.journal().await.unwrap();
         for record in &journal {
-            let copy = runtime.copy(first.id(), record.seq).await.unwrap();
+            let copy = runtime
+                .executions()
+                .copy(first.id(), record.seq)
+                .await
+                .unwrap();
             let copy = copy.settled().await.unwrap();
             assert_eq!(copy.status(), Status::Completed);
             let left = (

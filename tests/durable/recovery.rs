@@ -132,6 +132,7 @@ async fn another_process_goes_on_where_the_first_one_stopped() {
     let first = Runtime::with_options(store.clone(), options());
     first.register(flow()).unwrap();
     let id = first
+        .executions()
         .start::<Gated>(GatedInput { number: 4 }, StartOptions::new())
         .await
         .unwrap()
@@ -145,7 +146,14 @@ async fn another_process_goes_on_where_the_first_one_stopped() {
     second.register(flow()).unwrap();
     let recovered = second.recover().await.unwrap();
     assert_eq!(recovered.resumed, [id]);
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let execution = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(execution.output::<Gated>().unwrap().unwrap().passed, 8);
     assert_eq!(
         (calls.of("counted"), calls.of("gate")),
@@ -192,7 +200,9 @@ async fn told_with_refused(from_path: &'static str) -> Vec<String> {
     let options = options().observer(notes.clone());
     let runtime = Runtime::with_options(Faulty::new(&store(), refusing), options);
     runtime.register(Grow::new()).unwrap();
-    let started = runtime.start::<Grow>(GrowInput { number: 60 }, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Grow>(GrowInput { number: 60 }, StartOptions::new());
     let settled = started.await.unwrap().settled().await;
     assert_eq!(settled.is_ok(), from_path == "nowhere");
     notes.0.lock().unwrap().clone()
@@ -244,7 +254,9 @@ async fn a_failed_attempt_at_a_flow_is_recorded_and_told_once() {
         runtime
     };
     let mut runtime = process();
-    let started = runtime.start::<Insists>(InsistsInput { number: 1 }, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Insists>(InsistsInput { number: 1 }, StartOptions::new());
     let id = started.await.unwrap().id();
     for _ in 0..4 {
         tokio::time::sleep(Duration::from_secs(25 * 60)).await;
@@ -252,7 +264,14 @@ async fn a_failed_attempt_at_a_flow_is_recorded_and_told_once() {
         runtime = process();
         assert!(runtime.recover().await.unwrap().refused.is_empty());
     }
-    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    let execution = runtime
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let output = execution.output::<Insists>().unwrap().unwrap();
     assert_eq!(output.end, InsistsEnd::Refused);
     let journal = execution.journal().await.unwrap();
@@ -307,13 +326,22 @@ async fn a_flow_inside_that_has_ended_is_recorded_and_told_once() {
         runtime
     };
     let first = process();
-    let started = first.start::<Tries>(TriesInput { number: 1 }, StartOptions::new());
+    let started = first
+        .executions()
+        .start::<Tries>(TriesInput { number: 1 }, StartOptions::new());
     let id = started.await.unwrap().id();
     tokio::time::sleep(Duration::from_secs(60)).await;
     first.shut_down().await;
     let second = process();
     second.recover().await.unwrap();
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let execution = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let journal = execution.journal().await.unwrap();
     let ended = journal
         .iter()

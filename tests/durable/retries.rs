@@ -43,7 +43,7 @@ fn says_busy(error: &NodeError) -> bool {
 }
 
 async fn started<F: flow_durable::DurableFlow>(runtime: &Runtime, input: F::Input) -> ExecutionId {
-    let started = runtime.start::<F>(input, StartOptions::new());
+    let started = runtime.executions().start::<F>(input, StartOptions::new());
     started.await.unwrap().id()
 }
 
@@ -97,7 +97,14 @@ async fn the_number_of_attempts_survives_a_crash() {
         process = luck(&store, &calls);
         process.recover().await.unwrap();
     }
-    let execution = process.get(id).await.unwrap().settled().await.unwrap();
+    let execution = process
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let told = "node `luck.unlucky` failed after 3 attempts: busy";
     assert_eq!(
         execution.output::<Luck>().unwrap().unwrap().told.as_deref(),
@@ -116,20 +123,27 @@ async fn a_copy_counts_its_attempts_anew() {
     let (store, calls) = (store(), Calls::default());
     let process = luck(&store, &calls);
     let id = started::<Luck>(&process, LuckInput {}).await;
-    let original = process.get(id).await.unwrap().settled().await.unwrap();
+    let original = process
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let journal = original.journal().await.unwrap();
     let mut failures = journal
         .iter()
         .filter(|record| record.kind == RecordKind::AttemptFailed);
     let second = failures.nth(1).unwrap();
-    let copy = process.copy(id, second.seq).await.unwrap();
+    let copy = process.executions().copy(id, second.seq).await.unwrap();
 
     // In the copy, the first attempt has failed, and a crash does not make it another copy.
     pass(minutes(1)).await;
     process.shut_down().await;
     let process = luck(&store, &calls);
     process.recover().await.unwrap();
-    let copy = process.get(copy.id()).await.unwrap();
+    let copy = process.executions().get(copy.id()).await.unwrap();
     copy.settled().await.unwrap();
     assert_eq!(
         [0, 1, 2].map(|attempt| calls.of(&format!("attempt {attempt}"))),
@@ -195,7 +209,9 @@ async fn without_store(number: u64) -> [usize; 3] {
     };
     let flow = Falls::builder().falls(falls).build();
     let runtime = runtime(Faulty::new(&store(), refusing), flow);
-    let started = runtime.start::<Falls>(FallsInput { number }, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Falls>(FallsInput { number }, StartOptions::new());
     started.await.unwrap().settled().await.unwrap_err();
     ["exec 0", "exec 1", "fallback 0"].map(|call| calls.of(call))
 }
@@ -228,7 +244,14 @@ async fn fallen(number: u64) -> (usize, String) {
     opened.send(true).unwrap();
     let second = process();
     second.recover().await.unwrap();
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let execution = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(
         [0, 1, 2].map(|attempt| calls.of(&format!("exec {attempt}"))),
         attempts,
@@ -294,7 +317,7 @@ async fn a_poll_has_all_its_attempts_each_time_that_it_asks_also_after_a_crash()
         process.recover().await.unwrap();
     }
     pass(minutes(10)).await;
-    let execution = process.get(id).await.unwrap();
+    let execution = process.executions().get(id).await.unwrap();
     let journal = execution.journal().await.unwrap();
     assert_eq!(execution.status(), Status::Paused, "{}", lines(&journal));
 }

@@ -111,7 +111,7 @@ fn lines(told: &Told) -> Vec<String> {
 async fn days(store: &Shared) -> Vec<String> {
     let looks = process(store.clone());
     let mut days = Vec::new();
-    for execution in &looks.list(ListOptions::new()).await.unwrap() {
+    for execution in &looks.executions().list(ListOptions::new()).await.unwrap() {
         let journal = execution.journal().await.unwrap();
         let input: Value = serde_json::from_str(&journal[0].payload).unwrap();
         days.push(input["day"].as_str().unwrap().to_owned());
@@ -265,7 +265,7 @@ async fn a_key_lets_a_tick_wait_for_the_execution_of_the_last_one() {
     morning.run(&schedule, &runtime, &told);
     morning.until(4, 45).await;
     let mut statuses = BTreeMap::<String, usize>::new();
-    for execution in &runtime.list(ListOptions::new()).await.unwrap() {
+    for execution in &runtime.executions().list(ListOptions::new()).await.unwrap() {
         *statuses.entry(execution.status().to_string()).or_default() += 1;
     }
     assert_eq!(statuses[&Status::Running.to_string()], 1, "{statuses:?}");
@@ -374,7 +374,10 @@ async fn a_runtime_that_is_shut_down_starts_no_tick() {
     morning.until(11, 0).await;
     assert_eq!(lines(&told), ["failed 08:10"]);
     let input = FiledInput { day: "now".into() };
-    let refused = runtime.start::<Filed>(input, StartOptions::new()).await;
+    let refused = runtime
+        .executions()
+        .start::<Filed>(input, StartOptions::new())
+        .await;
     assert!(matches!(refused, Err(RuntimeError::ShutDown(_))));
 }
 

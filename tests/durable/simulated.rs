@@ -81,11 +81,19 @@ async fn of_two_branches_that_fail_at_once_the_first_one_is_recorded() {
 
     let second = runtime(store, Silence::new());
     let answer = json!({ "name": "Ann" });
-    let execution = second.resume(questions[0].token(), answer).await.unwrap();
+    let execution = second
+        .executions()
+        .resume(questions[0].token(), answer)
+        .await
+        .unwrap();
     let execution = execution.settled().await.unwrap();
     assert_eq!(execution.status(), Status::Completed);
     for record in &journal {
-        second.state(execution.id(), record.seq).await.unwrap();
+        second
+            .executions()
+            .state(execution.id(), record.seq)
+            .await
+            .unwrap();
     }
 }
 
@@ -99,10 +107,18 @@ async fn a_run_that_two_branches_make_fail_at_once_is_looked_back_at() {
     assert_eq!(execution.status(), Status::Failed);
     let journal = execution.journal().await.unwrap();
     for record in &journal {
-        runtime.state(execution.id(), record.seq).await.unwrap();
+        runtime
+            .executions()
+            .state(execution.id(), record.seq)
+            .await
+            .unwrap();
     }
     let last = journal.len() as u64 - 1;
-    let again = runtime.copy(execution.id(), last).await.unwrap();
+    let again = runtime
+        .executions()
+        .copy(execution.id(), last)
+        .await
+        .unwrap();
     let again = again.settled().await.unwrap();
     assert_eq!(again.status(), Status::Failed);
     assert_eq!(again.reason(), execution.reason());
@@ -124,10 +140,19 @@ async fn a_flow_whose_branches_fail_at_once_is_attempted_again() {
     let store = store();
     let first = runtime(store.clone(), Patience::new());
     first.recover().await.unwrap();
-    let started = first.start::<Patience>(PatienceInput { number: 1 }, StartOptions::new());
+    let started = first
+        .executions()
+        .start::<Patience>(PatienceInput { number: 1 }, StartOptions::new());
     let id = started.await.unwrap().id();
     pass(Duration::from_secs(150)).await;
-    let execution = first.get(id).await.unwrap().settled().await.unwrap();
+    let execution = first
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let questions = execution.questions().await.unwrap();
     assert_eq!(questions.len(), 2, "it asks them again");
     first.shut_down().await;
@@ -135,7 +160,14 @@ async fn a_flow_whose_branches_fail_at_once_is_attempted_again() {
     let second = runtime(store, Patience::new());
     second.recover().await.unwrap();
     pass(minutes(2)).await;
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let execution = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let questions = execution.questions().await.unwrap();
     let paths: Vec<_> = questions.iter().map(|question| question.path()).collect();
     assert_eq!(paths, ["patience.after"]);
@@ -172,7 +204,7 @@ async fn the_past_of_a_fork_after_a_snapshot_can_be_looked_at() {
     runtime.register(Fork::new()).unwrap();
     let execution = settled::<Fork>(&runtime, ForkInput { number: 1 }).await;
     for record in execution.journal().await.unwrap() {
-        let state = runtime.state(execution.id(), record.seq).await;
+        let state = runtime.executions().state(execution.id(), record.seq).await;
         state.unwrap_or_else(|error| panic!("{record:?}: {error}"));
     }
 }
@@ -212,7 +244,11 @@ async fn a_replay_does_not_record_again_that_a_flow_failed() {
 
     let second = runtime(store, Refused::new());
     let answer = json!({ "name": "Ann" });
-    let execution = second.resume(questions[0].token(), answer).await.unwrap();
+    let execution = second
+        .executions()
+        .resume(questions[0].token(), answer)
+        .await
+        .unwrap();
     let execution = execution.settled().await.unwrap();
     let journal = execution.journal().await.unwrap();
     assert_eq!(
@@ -239,6 +275,7 @@ async fn a_question_that_was_answered_in_another_process_is_not_looked_at_for_ev
     let beside = |gate: &Gate| Beside::builder().gated(gate.node(1)).build();
     let first = runtime(Faulty::new(&store, NoRenewal), beside(&slow));
     let started = first
+        .executions()
         .start::<Beside>(BesideInput { number: 1 }, StartOptions::new())
         .await;
     let id = started.unwrap().id();
@@ -247,9 +284,20 @@ async fn a_question_that_was_answered_in_another_process_is_not_looked_at_for_ev
     let second = runtime(store, beside(&quick));
     quick.open();
     assert_eq!(second.recover().await.unwrap().resumed, [id]);
-    let questions = second.get(id).await.unwrap().questions().await.unwrap();
+    let questions = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .questions()
+        .await
+        .unwrap();
     let answer = json!({ "name": "Ann" });
-    let execution = second.resume(questions[0].token(), answer).await.unwrap();
+    let execution = second
+        .executions()
+        .resume(questions[0].token(), answer)
+        .await
+        .unwrap();
     let execution = execution.settled().await.unwrap();
     assert_eq!(execution.status(), Status::Completed);
     assert_eq!(slow.dropped(), 0);

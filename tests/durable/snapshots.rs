@@ -67,6 +67,7 @@ async fn what_takes_time_takes_no_longer_over_several_restarts() {
     let first = process();
     let input = WaitsInput { number: 1 };
     let id = first
+        .executions()
         .start::<Waits>(input, StartOptions::new())
         .await
         .unwrap()
@@ -78,7 +79,14 @@ async fn what_takes_time_takes_no_longer_over_several_restarts() {
         runtime = process();
         assert!(runtime.recover().await.unwrap().refused.is_empty());
     }
-    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    let execution = runtime
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let output = execution.output::<Waits>().unwrap().unwrap();
     assert_eq!(output.end, WaitsEnd::Late);
     assert_eq!(began.elapsed(), minutes(120));
@@ -112,7 +120,9 @@ async fn each_wait_of_a_loop_takes_no_longer_over_several_restarts() {
             number: 0,
             limit: 4,
         };
-        let started = runtime.start::<Hourly>(input, StartOptions::new());
+        let started = runtime
+            .executions()
+            .start::<Hourly>(input, StartOptions::new());
         let id = started.await.unwrap().id();
         for _ in 0..20 {
             pass(minutes(11)).await;
@@ -120,7 +130,14 @@ async fn each_wait_of_a_loop_takes_no_longer_over_several_restarts() {
             runtime = process();
             assert!(runtime.recover().await.unwrap().refused.is_empty());
         }
-        runtime.get(id).await.unwrap().settled().await.unwrap();
+        runtime
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
         assert_eq!(began.elapsed(), minutes(240), "{records}");
     }
 }
@@ -132,6 +149,7 @@ async fn until_the_gate(runtime: &Runtime, gate: &Gate, budget: u64) -> Executio
         limit: 1000,
     };
     let started = runtime
+        .executions()
         .start::<Rounds>(input, StartOptions::new().step_budget(budget))
         .await
         .unwrap();
@@ -153,7 +171,14 @@ async fn a_recovery_reads_the_records_since_the_last_snapshot() {
     let counting = Faulty::new(&store, Counting::default());
     let second = known(counting.clone(), every(8), &gate);
     assert_eq!(second.recover().await.unwrap().resumed, [id]);
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let execution = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let read = counting.fault.records_read();
     assert!(read <= 20, "{read} records were read");
     let output = execution.output::<Rounds>().unwrap().unwrap();
@@ -186,7 +211,14 @@ async fn the_largest_budget_is_not_used_up_by_a_recovery() {
     let id = until_the_gate(&first, &gate, u64::MAX).await.id();
     let second = known(store, every(8), &gate);
     second.recover().await.unwrap();
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let execution = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let output = execution.output::<Rounds>().unwrap().unwrap();
     assert_eq!(output.number, 1003);
 }
@@ -200,7 +232,14 @@ async fn without_its_history_an_execution_goes_on_all_the_same() {
     assert!(kept.len() <= 20, "{} records are kept", kept.len());
     let second = known(store.clone(), every(8).prune_history(), &gate);
     second.recover().await.unwrap();
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let execution = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let output = execution.output::<Rounds>().unwrap().unwrap();
     assert_eq!((output.passed, output.number), (Some(1000), 1003));
 
@@ -208,22 +247,23 @@ async fn without_its_history_an_execution_goes_on_all_the_same() {
     let journal = execution.journal().await.unwrap();
     let (first, last) = (journal[0].seq, journal.last().unwrap().seq);
     assert!(first > 5000, "{first}");
-    let state = second.state(id, last).await.unwrap();
+    let state = second.executions().state(id, last).await.unwrap();
     assert_eq!(state.flows["rounds"]["number"], 1003);
     assert_eq!(state.flows["rounds"]["limit"], 1000);
     for seq in [0, first - 1, last + 1] {
-        let error = second.state(id, seq).await.unwrap_err();
+        let error = second.executions().state(id, seq).await.unwrap_err();
         assert!(
             matches!(error, RuntimeError::NoRecord { seq: of, .. } if of == seq),
             "{error}"
         );
-        let error = second.copy(id, seq).await.unwrap_err();
+        let error = second.executions().copy(id, seq).await.unwrap_err();
         assert!(
             matches!(error, RuntimeError::NoRecord { seq: of, .. } if of == seq),
             "{error}"
         );
     }
     let copy = second
+        .executions()
         .copy(id, first)
         .await
         .unwrap()
@@ -265,10 +305,19 @@ async fn what_is_pruned_while_it_is_read_is_no_longer_there() {
             number: 0,
             limit: 9,
         };
-        let started = runtime.start::<Hourly>(input, StartOptions::new());
+        let started = runtime
+            .executions()
+            .start::<Hourly>(input, StartOptions::new());
         let id = started.await.unwrap().id();
         pass(minutes(90)).await;
-        let journal = runtime.get(id).await.unwrap().journal().await.unwrap();
+        let journal = runtime
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .journal()
+            .await
+            .unwrap();
         (id, journal.last().unwrap().seq)
     };
     let reader = |reads_in_time| {
@@ -279,7 +328,7 @@ async fn what_is_pruned_while_it_is_read_is_no_longer_there() {
     };
     for (reads_in_time, in_time) in [(0, false), (1, false), (2, true)] {
         let (id, last) = execution().await;
-        match reader(reads_in_time).state(id, last).await {
+        match reader(reads_in_time).executions().state(id, last).await {
             Ok(state) => assert_eq!(
                 (in_time, &state.flows["hourly"]["number"]),
                 (true, &json!(2))
@@ -290,9 +339,9 @@ async fn what_is_pruned_while_it_is_read_is_no_longer_there() {
     }
     for (reads_in_time, in_time) in [(0, false), (1, false), (2, false), (3, true)] {
         let (id, last) = execution().await;
-        match reader(reads_in_time).copy(id, last).await {
+        match reader(reads_in_time).executions().copy(id, last).await {
             Ok(copy) => {
-                let state = runtime.state(copy.id(), 0).await.unwrap();
+                let state = runtime.executions().state(copy.id(), 0).await.unwrap();
                 assert_eq!(
                     (in_time, &state.flows["hourly"]["number"]),
                     (true, &json!(2))
@@ -314,7 +363,7 @@ async fn steps_are_counted_on_after_a_snapshot() {
             let id = until_the_gate(&first, &gate, budget).await.id();
             let second = known(store, every(records), &gate);
             second.recover().await.unwrap();
-            let settled = second.get(id).await.unwrap().settled().await;
+            let settled = second.executions().get(id).await.unwrap().settled().await;
             assert_eq!(
                 settled.is_ok(),
                 is_enough,
@@ -356,13 +405,22 @@ async fn an_option_in_an_option_survives_a_restart() {
             runtime
         };
         let first = process();
-        let started = first.start::<Both>(BothInput { number, given }, StartOptions::new());
+        let started = first
+            .executions()
+            .start::<Both>(BothInput { number, given }, StartOptions::new());
         let id = started.await.unwrap().id();
         pass(minutes(11)).await;
         first.shut_down().await;
         let second = process();
         assert!(second.recover().await.unwrap().refused.is_empty());
-        let execution = second.get(id).await.unwrap().settled().await.unwrap();
+        let execution = second
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
         let output = execution.output::<Both>().unwrap().unwrap();
         let found = Some(number.checked_sub(100));
         assert_eq!(output.found, found);

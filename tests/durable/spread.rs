@@ -126,12 +126,14 @@ pub(crate) fn worker(store: &Shared, work: &Work, at_once: usize) -> Runtime {
 
 pub(crate) async fn start(runtime: &Runtime, numbers: impl IntoIterator<Item = u32>) -> Execution {
     let numbers = numbers.into_iter().collect();
-    let start = runtime.start::<Products>(ProductsInput { numbers }, StartOptions::new());
+    let start = runtime
+        .executions()
+        .start::<Products>(ProductsInput { numbers }, StartOptions::new());
     start.await.unwrap()
 }
 
 pub(crate) async fn parts(runtime: &Runtime, of: ExecutionId) -> Vec<Execution> {
-    let listed = runtime.list(ListOptions::new()).await.unwrap();
+    let listed = runtime.executions().list(ListOptions::new()).await.unwrap();
     let parts = listed.iter().filter(|other| other.part_of() == Some(of));
     parts.cloned().collect()
 }
@@ -242,7 +244,9 @@ async fn errors_are_collected_from_all_parts() {
     let input = CollectingInput {
         numbers: vec![1, 666, 3, 4, 666, 6, 7],
     };
-    let start = runtime.start::<Collecting>(input, StartOptions::new());
+    let start = runtime
+        .executions()
+        .start::<Collecting>(input, StartOptions::new());
     let execution = start.await.unwrap().settled().await.unwrap();
     let output = execution.output::<Collecting>().unwrap().unwrap();
     let shown: Vec<String> = output
@@ -273,9 +277,11 @@ async fn a_loaded_loop_is_spread_as_a_compiled_one() {
     let known = registry![Work = work.clone(), factor, sum];
     let flow = load(Products::SPEC, Format::Json, &known).unwrap();
     let runtime = Runtime::with_options(store(), slots(3));
-    runtime.register_any(Arc::new(flow)).unwrap();
+    runtime.register(Arc::new(flow)).unwrap();
     let input = json!({ "numbers": (0..19).collect::<Vec<u32>>() });
-    let started = runtime.start_any("Products", input, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start_json("Products", input, StartOptions::new());
     let execution = started.await.unwrap().settled().await.unwrap();
     assert_eq!(
         execution.status(),
@@ -348,7 +354,11 @@ async fn the_values_of_parts_are_known() {
         assert!(unknown.is_empty(), "{unknown:?} of {}", execution.flow());
     }
     let newest = execution.record_count() - 1;
-    let last = viewer.state(execution.id(), newest).await.unwrap();
+    let last = viewer
+        .executions()
+        .state(execution.id(), newest)
+        .await
+        .unwrap();
     let products: Vec<u32> = (0..10).map(|number| number * 10).collect();
     assert_eq!(last.flows["products"]["products"], json!(products));
 }
@@ -374,7 +384,9 @@ async fn parts_ask_people() {
     let input = JudgedInput {
         numbers: vec![1, 2, 3],
     };
-    let start = runtime.start::<Judged>(input, StartOptions::new());
+    let start = runtime
+        .executions()
+        .start::<Judged>(input, StartOptions::new());
     let id = start.await.unwrap().id();
     tokio::time::sleep(Duration::from_secs(1)).await;
     let mut asked = Vec::new();
@@ -384,7 +396,14 @@ async fn parts_ask_people() {
     }
     asked.sort_by(|one, other| one.prompt().cmp(other.prompt()));
     // They are inside the execution, for whoever waits for it.
-    let waits = runtime.get(id).await.unwrap().settled().await.unwrap();
+    let waits = runtime
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!((waits.id(), waits.status()), (id, Status::Paused));
     let inside = waits.questions().await.unwrap();
     let tokens = |all: &[OpenQuestion]| all.iter().map(OpenQuestion::token).collect::<Vec<_>>();
@@ -398,9 +417,20 @@ async fn parts_ask_people() {
     // Nobody is late: what waits for parts is not what nobody answers.
     tokio::time::sleep(Duration::from_secs(3600)).await;
     for (question, verdict) in asked.iter().zip([Verdict::Yes, Verdict::No, Verdict::Yes]) {
-        runtime.resume(question.token(), verdict).await.unwrap();
+        runtime
+            .executions()
+            .resume(question.token(), verdict)
+            .await
+            .unwrap();
     }
-    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    let execution = runtime
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let verdicts = execution.output::<Judged>().unwrap().unwrap().verdicts;
     assert_eq!(verdicts, [Verdict::Yes, Verdict::No, Verdict::Yes]);
 }
@@ -435,7 +465,9 @@ async fn a_loop_is_spread_each_time_that_it_runs() {
     let input = || RepeatedInput {
         numbers: vec![1, 2, 3],
     };
-    let start = runtime.start::<Repeated>(input(), StartOptions::new());
+    let start = runtime
+        .executions()
+        .start::<Repeated>(input(), StartOptions::new());
     let execution = start.await.unwrap().settled().await.unwrap();
     let plain = Repeated::new().run(input()).await.unwrap();
     assert_eq!(

@@ -85,7 +85,9 @@ async fn asking(pay: &Pay) -> (Shared, ExecutionId, Vec<ExecutionId>) {
     let input = spread_out::BatchInput {
         items: vec![1, 2, 3],
     };
-    let starting = runtime.start::<spread_out::Batch>(input, StartOptions::new());
+    let starting = runtime
+        .executions()
+        .start::<spread_out::Batch>(input, StartOptions::new());
     let id = starting.await.unwrap().id();
     pass(Duration::from_secs(1)).await;
     let parts: Vec<ExecutionId> = parts(&runtime, id)
@@ -106,7 +108,11 @@ async fn a_part_does_not_go_on_where_its_execution_cannot() {
     changed.recover().await.unwrap();
     for part in &parts {
         let before = seen(&changed, *part).await;
-        let error = changed.resume(before.2[0], Allow::Yes).await.unwrap_err();
+        let error = changed
+            .executions()
+            .resume(before.2[0], Allow::Yes)
+            .await
+            .unwrap_err();
         assert!(matches!(error, RuntimeError::FlowChanged { .. }), "{error}");
         assert_eq!(
             seen(&changed, *part).await,
@@ -122,9 +128,19 @@ async fn a_part_does_not_go_on_where_its_execution_cannot() {
     same.recover().await.unwrap();
     for part in &parts {
         let (_, _, asked) = seen(&same, *part).await;
-        same.resume(asked[0], Allow::Yes).await.unwrap();
+        same.executions()
+            .resume(asked[0], Allow::Yes)
+            .await
+            .unwrap();
     }
-    let execution = same.get(id).await.unwrap().settled().await.unwrap();
+    let execution = same
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(execution.status(), Status::Completed);
     assert_eq!(
         execution
@@ -164,7 +180,14 @@ async fn a_part_that_was_answered_elsewhere_waits_for_its_version() {
 
     let same = first(store, &pay);
     same.recover().await.unwrap();
-    let execution = same.get(id).await.unwrap().settled().await.unwrap();
+    let execution = same
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(execution.status(), Status::Completed);
     assert_eq!(*pay.0.lock().unwrap(), 1);
 }

@@ -26,7 +26,14 @@ async fn what_was_done_before_a_crash_is_not_done_again() {
     work.may.add_permits(1000);
     let second = worker(&store, &work, 8);
     second.recover().await.unwrap();
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let execution = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(execution.status(), Status::Completed);
     let products: Vec<u32> = (0..16).map(|number| number * 16).collect();
     assert_eq!(
@@ -74,7 +81,9 @@ async fn the_error_of_an_item_is_routed() {
     let input = ForgivingInput {
         numbers: vec![1, 2, 3, 666, 5],
     };
-    let start = runtime.start::<Forgiving>(input, StartOptions::new());
+    let start = runtime
+        .executions()
+        .start::<Forgiving>(input, StartOptions::new());
     let execution = start.await.unwrap().settled().await.unwrap();
     assert_eq!(execution.output::<Forgiving>().unwrap().unwrap().sum, 0);
 }
@@ -86,8 +95,15 @@ async fn parts_of_a_cancelled_execution_end() {
     let runtime = worker(&store, &work, 3);
     let id = start(&runtime, 0..40).await.id();
     tokio::time::sleep(Duration::from_millis(500)).await;
-    assert_eq!(runtime.get(id).await.unwrap().status(), Status::Paused);
-    runtime.cancel(id, "no longer needed").await.unwrap();
+    assert_eq!(
+        runtime.executions().get(id).await.unwrap().status(),
+        Status::Paused
+    );
+    runtime
+        .executions()
+        .cancel(id, "no longer needed")
+        .await
+        .unwrap();
     tokio::time::sleep(Duration::from_secs(6)).await;
     work.may.add_permits(1000);
     tokio::time::sleep(Duration::from_secs(60)).await;
@@ -109,19 +125,37 @@ async fn a_part_that_is_cancelled_fails_the_loop() {
     let id = start(&runtime, 0..8).await.id();
     tokio::time::sleep(Duration::from_millis(500)).await;
     let part = parts(&runtime, id).await[0].id();
-    let refused = runtime.delete(part).await.unwrap_err();
+    let refused = runtime.executions().delete(part).await.unwrap_err();
     assert!(
         matches!(refused, RuntimeError::IsPart { of, .. } if of == id),
         "{refused}"
     );
-    runtime.cancel(part, "a mistake").await.unwrap();
-    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    runtime
+        .executions()
+        .cancel(part, "a mistake")
+        .await
+        .unwrap();
+    let execution = runtime
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(execution.status(), Status::Failed);
     let reason = execution.reason().unwrap();
     assert!(reason.ends_with("it was cancelled: a mistake"), "{reason}");
 
-    runtime.delete(id).await.unwrap();
-    assert!(runtime.list(ListOptions::new()).await.unwrap().is_empty());
+    runtime.executions().delete(id).await.unwrap();
+    assert!(
+        runtime
+            .executions()
+            .list(ListOptions::new())
+            .await
+            .unwrap()
+            .is_empty()
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -131,11 +165,17 @@ async fn questions_of_parts_are_withdrawn_when_nobody_needs_them() {
     let input = JudgedInput {
         numbers: vec![1, 2, 3],
     };
-    let start = runtime.start::<Judged>(input, StartOptions::new());
+    let start = runtime
+        .executions()
+        .start::<Judged>(input, StartOptions::new());
     let id = start.await.unwrap().id();
     tokio::time::sleep(Duration::from_secs(1)).await;
     assert_eq!(parts(&runtime, id).await.len(), 2);
-    runtime.cancel(id, "no longer needed").await.unwrap();
+    runtime
+        .executions()
+        .cancel(id, "no longer needed")
+        .await
+        .unwrap();
     for part in parts(&runtime, id).await {
         assert_eq!(part.status(), Status::Cancelled);
         assert!(part.questions().await.unwrap().is_empty());
@@ -161,7 +201,9 @@ async fn whoever_waits_is_told_why_a_part_cannot_continue() {
     let input = UnstorableInput {
         numbers: vec![1, 2, 3],
     };
-    let start = runtime.start::<Unstorable>(input, StartOptions::new());
+    let start = runtime
+        .executions()
+        .start::<Unstorable>(input, StartOptions::new());
     let error = start.await.unwrap().settled().await.unwrap_err();
     let RuntimeError::Unstorable { path, .. } = &error else {
         panic!("{error}");
@@ -222,7 +264,14 @@ async fn a_loop_goes_on_as_it_was_divided() {
     let flow = versions::by_two::Products::builder().work(work.clone());
     runtime.register(flow.build()).unwrap();
     runtime.recover().await.unwrap();
-    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    let execution = runtime
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(execution.status(), Status::Completed);
     assert_eq!(parts(&runtime, id).await.len(), 3);
 }
@@ -243,7 +292,14 @@ async fn a_version_without_parts_does_not_do_them_again() {
     };
     assert!(!recovered.refused.is_empty());
     assert!(recovered.refused.iter().all(is_changed), "{recovered:?}");
-    let error = runtime.get(id).await.unwrap().settled().await.unwrap_err();
+    let error = runtime
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap_err();
     assert!(matches!(error, RuntimeError::FlowChanged { .. }), "{error}");
     assert_eq!(work.counts(), before, "nor do the parts go on");
 }
@@ -256,6 +312,7 @@ async fn a_copy_of_an_execution_in_its_loop_makes_parts_of_its_own() {
     let id = start(&runtime, 0..12).await.id();
     tokio::time::sleep(Duration::from_secs(1)).await;
     let newest = runtime
+        .executions()
         .get(id)
         .await
         .unwrap()
@@ -264,10 +321,17 @@ async fn a_copy_of_an_execution_in_its_loop_makes_parts_of_its_own() {
         .unwrap()
         .len() as u64
         - 1;
-    let copy = runtime.copy(id, newest).await.unwrap();
+    let copy = runtime.executions().copy(id, newest).await.unwrap();
     work.may.add_permits(1000);
     for id in [id, copy.id()] {
-        let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+        let execution = runtime
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
         assert_eq!(
             execution.status(),
             Status::Completed,
@@ -306,9 +370,9 @@ async fn a_deleted_execution_leaves_no_parts() {
         while parts(&front, id).await.len() < before {
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
-        front.delete(id).await.unwrap();
+        front.executions().delete(id).await.unwrap();
         tokio::time::sleep(Duration::from_secs(60)).await;
-        let left = front.list(ListOptions::new()).await.unwrap();
+        let left = front.executions().list(ListOptions::new()).await.unwrap();
         assert_eq!(left.len(), 0, "{before} parts were there");
         maker.shut_down().await;
     }

@@ -52,13 +52,21 @@ pub(crate) async fn compared(
     let journal = execution.journal().await.unwrap();
     let mut found = Vec::new();
     for record in &journal {
-        let state = viewer.state(execution.id(), record.seq).await.unwrap();
+        let state = viewer
+            .executions()
+            .state(execution.id(), record.seq)
+            .await
+            .unwrap();
         assert_eq!(state.source, StateSource::Journal);
         found.push(state);
     }
     let mut unknown = Vec::new();
     for (at, record) in journal.iter().enumerate() {
-        let replayed = knows.state(execution.id(), record.seq).await.unwrap();
+        let replayed = knows
+            .executions()
+            .state(execution.id(), record.seq)
+            .await
+            .unwrap();
         assert_eq!(replayed.source, StateSource::Replay);
         assert_eq!(replayed.under_way, found[at].under_way, "at {record:?}");
         let is_news = |record: &Record| {
@@ -250,14 +258,21 @@ async fn a_state_beside_an_open_question() {
     assert!(compared(&knows, &viewer, &execution).await.is_empty());
     let asked = execution.questions().await.unwrap();
     let answer = json!({ "name": "Zoe" });
-    let answered = viewer.resume(asked[0].token(), answer.clone()).await;
+    let answered = viewer
+        .executions()
+        .resume(asked[0].token(), answer.clone())
+        .await;
     let execution = answered.unwrap().id();
-    let execution = knows.get(execution).await.unwrap();
+    let execution = knows.executions().get(execution).await.unwrap();
     knows.recover().await.unwrap();
     let execution = execution.settled().await.unwrap();
     assert!(compared(&knows, &viewer, &execution).await.is_empty());
     let last = execution.journal().await.unwrap().len() as u64 - 1;
-    let state = viewer.state(execution.id(), last).await.unwrap();
+    let state = viewer
+        .executions()
+        .state(execution.id(), last)
+        .await
+        .unwrap();
     assert_eq!(state.under_way, ["party.coming", "party.coming[0]"]);
     assert_eq!(state.flows["party"]["name"], answer);
     assert_eq!(state.flows["party"]["left_again"], 9);
@@ -303,12 +318,24 @@ async fn a_state_in_a_long_run() {
         let counted: Vec<u64> = counted.map(|record| record.seq).collect();
         let some = [0, 1, 198, 199, 200, 201, 340, 499].into_iter();
         for seq in some.filter_map(|at| counted.get(at)) {
-            let found = viewer.state(execution.id(), *seq).await.unwrap();
-            let replayed = knows.state(execution.id(), *seq).await.unwrap();
+            let found = viewer
+                .executions()
+                .state(execution.id(), *seq)
+                .await
+                .unwrap();
+            let replayed = knows
+                .executions()
+                .state(execution.id(), *seq)
+                .await
+                .unwrap();
             assert_eq!(found.flows, replayed.flows, "at {seq}");
         }
         if let Some(before) = journal[0].seq.checked_sub(1) {
-            let error = viewer.state(execution.id(), before).await.unwrap_err();
+            let error = viewer
+                .executions()
+                .state(execution.id(), before)
+                .await
+                .unwrap_err();
             assert!(matches!(error, RuntimeError::NoRecord { .. }), "{error}");
         }
     }
@@ -329,14 +356,14 @@ async fn a_damaged_record_is_an_error() {
     ] {
         let damaged = Faulty::new(&store, Damaged::at(2, damage));
         let viewer = Runtime::with_options(damaged, options());
-        assert!(viewer.state(id, 1).await.is_ok());
-        let error = viewer.state(id, 2).await.unwrap_err();
+        assert!(viewer.executions().state(id, 1).await.is_ok());
+        let error = viewer.executions().state(id, 2).await.unwrap_err();
         let text = error.to_string();
         assert!(text.contains(expected), "{text}");
         if let RuntimeError::DamagedRecord { seq, .. } = error {
-            let writes = viewer.writes(id, 2).await;
+            let writes = viewer.executions().writes(id, 2).await;
             assert!(writes.is_ok(), "nobody has asked for the value yet");
-            let error = viewer.writes(id, 3).await.unwrap_err();
+            let error = viewer.executions().writes(id, 3).await.unwrap_err();
             assert_eq!((error.to_string(), seq), (text, 2));
         }
     }

@@ -22,6 +22,7 @@ async fn a_step_that_runs_again_has_the_id_that_it_had() {
         match id {
             None => {
                 let started = runtime
+                    .executions()
                     .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
                     .await
                     .unwrap();
@@ -102,6 +103,7 @@ flow! {
 async fn what_does_not_survive_as_json_is_found_out_at_once() {
     let runtime = runtime(store(), Ratio::new());
     let started = runtime
+        .executions()
         .start::<Ratio>(RatioInput { number: 0.0 }, StartOptions::new())
         .await
         .unwrap();
@@ -125,6 +127,7 @@ async fn what_does_not_survive_as_json_is_found_out_at_once() {
     assert!(outcomes(&journal).is_empty());
 
     let started = runtime
+        .executions()
         .start::<Ratio>(RatioInput { number: f64::NAN }, StartOptions::new())
         .await;
     let error = started.unwrap_err();
@@ -142,7 +145,15 @@ async fn what_does_not_survive_as_json_is_found_out_at_once() {
         text.starts_with("`ratio`: the value cannot be stored: input `number`: "),
         "{text}"
     );
-    assert_eq!(runtime.list(Default::default()).await.unwrap().len(), 1);
+    assert_eq!(
+        runtime
+            .executions()
+            .list(Default::default())
+            .await
+            .unwrap()
+            .len(),
+        1
+    );
 }
 
 #[node]
@@ -159,7 +170,9 @@ flow! {
 #[tokio::test(start_paused = true)]
 async fn a_type_is_named_without_the_modules_that_its_parts_are_in() {
     let runtime = runtime(store(), Table::new());
-    let started = runtime.start::<Table>(TableInput { number: 0.0 }, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Table>(TableInput { number: 0.0 }, StartOptions::new());
     let error = started.await.unwrap().settled().await.unwrap_err();
     let RuntimeError::Unstorable { reason, .. } = &error else {
         panic!("{error}")
@@ -197,7 +210,9 @@ async fn no_more_steps_are_under_way_at_once_than_the_start_allows() {
     ] {
         let store = store();
         let first = runtime(store.clone(), Pair::new());
-        let started = first.start::<Pair>(PairInput { number: 1 }, options);
+        let started = first
+            .executions()
+            .start::<Pair>(PairInput { number: 1 }, options);
         let id = started.await.unwrap().id();
         first.shut_down().await;
         let second = runtime(store, Pair::new());
@@ -253,6 +268,7 @@ async fn a_step_can_tell_that_its_run_was_cancelled() {
     };
     let first = runtime(store.clone(), flow());
     let id = first
+        .executions()
         .start::<Watched>(WatchedInput { number: 1 }, StartOptions::new())
         .await
         .unwrap()
@@ -263,7 +279,7 @@ async fn a_step_can_tell_that_its_run_was_cancelled() {
     let second = runtime(store, flow());
     second.recover().await.unwrap();
     pass(Duration::from_secs(1)).await;
-    second.cancel(id, "cancelled").await.unwrap();
+    second.executions().cancel(id, "cancelled").await.unwrap();
     pass(Duration::from_secs(1)).await;
     assert_eq!((calls.of("stopped"), calls.of("cancelled")), (1, 1));
 }
@@ -309,7 +325,9 @@ async fn what_was_done_is_written_though_the_state_after_it_cannot_be() {
     let options = options().snapshot_every(NonZeroUsize::MIN);
     let runtime = Runtime::with_options(store(), options);
     runtime.register(Once::new()).unwrap();
-    let started = runtime.start::<Once>(OnceInput { number: 1 }, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Once>(OnceInput { number: 1 }, StartOptions::new());
     let started = started.await.unwrap();
     let error = started.settled().await.unwrap_err();
     let RuntimeError::Unstorable { path, reason, .. } = &error else {

@@ -22,6 +22,7 @@ async fn by_and_by<F: DurableFlow>(
     let store = store();
     let first = runtime(store.clone(), flow());
     let id = first
+        .executions()
         .start::<F>(input, StartOptions::new())
         .await
         .unwrap()
@@ -35,7 +36,7 @@ async fn by_and_by<F: DurableFlow>(
         processes += 1;
         pass(each).await;
         next.shut_down().await;
-        let execution = next.get(id).await.unwrap();
+        let execution = next.executions().get(id).await.unwrap();
         if execution.status().is_over() {
             let journal = execution.journal().await.unwrap();
             assert!(outcomes(&journal).values().all(|count| *count == 1));
@@ -91,6 +92,7 @@ fn a_process_that_is_gone_leaves_its_executions_to_the_next_one() {
     let id: ExecutionId = process(async {
         let first = runtime(store.clone(), stops(&gate, 1));
         let started = first
+            .executions()
             .start::<Stops>(StopsInput { number: 1 }, StartOptions::new())
             .await
             .unwrap();
@@ -103,7 +105,7 @@ fn a_process_that_is_gone_leaves_its_executions_to_the_next_one() {
         let second = runtime(store.clone(), stops(&gate, 1));
         second.recover().await.unwrap();
         pass(minutes(1)).await;
-        let execution = second.get(id).await.unwrap();
+        let execution = second.executions().get(id).await.unwrap();
         assert_eq!(execution.output::<Stops>().unwrap().unwrap().passed, 3);
         assert!(
             outcomes(&execution.journal().await.unwrap())
@@ -121,6 +123,7 @@ async fn a_process_that_crashes_at_its_first_write_again_and_again_loses_nothing
     take_effects();
     let first = runtime(Faulty::new(&store, CrashAfter::appends(2)), Rounds::new());
     let started = first
+        .executions()
         .start::<Rounds>(RoundsInput { number: 2 }, StartOptions::new())
         .await
         .unwrap();
@@ -143,6 +146,7 @@ async fn a_process_that_crashes_at_its_first_write_again_and_again_loses_nothing
     let last = runtime(store, Rounds::new());
     last.recover().await.unwrap();
     let execution = last
+        .executions()
         .get(started.id())
         .await
         .unwrap()

@@ -140,7 +140,7 @@ fn process(store: &Shared, flows: Vec<Arc<dyn AnyFlow<Durable>>>, snapshots: boo
     }
     let runtime = Runtime::with_options(store.clone(), options);
     for flow in flows {
-        runtime.register_any(flow).unwrap();
+        runtime.register(flow).unwrap();
     }
     runtime
 }
@@ -206,12 +206,24 @@ async fn a_type_that_has_changed_stops_the_execution_and_loses_nothing() {
                 let case = format!("{name}, {version}, snapshots: {snapshots}");
                 let store = store();
                 let first = process(&store, whole::flows(), snapshots);
-                let started = first.start_any(name, input.clone(), StartOptions::new());
+                let started =
+                    first
+                        .executions()
+                        .start_json(name, input.clone(), StartOptions::new());
                 let id = started.await.unwrap().settled().await.unwrap().id();
                 if name == "Answers" {
-                    let token = first.get(id).await.unwrap().questions().await.unwrap()[0].token();
+                    let token = first
+                        .executions()
+                        .get(id)
+                        .await
+                        .unwrap()
+                        .questions()
+                        .await
+                        .unwrap()[0]
+                        .token();
                     let answer = json!({ "Sized": { "size": 7 } });
                     first
+                        .executions()
                         .resume(token, answer)
                         .await
                         .unwrap()
@@ -227,7 +239,10 @@ async fn a_type_that_has_changed_stops_the_execution_and_loses_nothing() {
                 second.recover().await.unwrap();
                 let checked = second.check_executions().await.unwrap();
                 let checked: Vec<_> = checked.iter().map(|(id, _)| *id).collect();
-                let resumed = second.resume(before.2[0], json!({ "yes": true })).await;
+                let resumed = second
+                    .executions()
+                    .resume(before.2[0], json!({ "yes": true }))
+                    .await;
                 let is_taken = resumed.is_ok();
                 let ended = match resumed {
                     Ok(execution) => execution.settled().await.map(drop),
@@ -246,10 +261,20 @@ async fn a_type_that_has_changed_stops_the_execution_and_loses_nothing() {
                 let third = process(&store, whole::flows(), snapshots);
                 assert!(third.recover().await.unwrap().refused.is_empty(), "{case}");
                 if !is_taken {
-                    let resumed = third.resume(before.2[0], json!({ "yes": true })).await;
+                    let resumed = third
+                        .executions()
+                        .resume(before.2[0], json!({ "yes": true }))
+                        .await;
                     resumed.unwrap();
                 }
-                let ended = third.get(id).await.unwrap().settled().await.unwrap();
+                let ended = third
+                    .executions()
+                    .get(id)
+                    .await
+                    .unwrap()
+                    .settled()
+                    .await
+                    .unwrap();
                 let mut ended = ended.output_json().unwrap().unwrap();
                 ended.as_object_mut().unwrap().remove("end");
                 assert_eq!(ended, output, "{case}");

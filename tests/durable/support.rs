@@ -68,6 +68,7 @@ pub(crate) async fn settled<F: flow_durable::DurableFlow>(
     input: F::Input,
 ) -> Execution {
     let execution = runtime
+        .executions()
         .start::<F>(input, StartOptions::new())
         .await
         .unwrap();
@@ -93,7 +94,7 @@ pub(crate) const fn minutes(minutes: u64) -> Duration {
 
 /// What an execution shows from outside: how it stands, its journal, and what it asks.
 pub(crate) async fn seen(runtime: &Runtime, id: ExecutionId) -> (Status, Vec<Record>, Vec<Token>) {
-    let execution = runtime.get(id).await.unwrap();
+    let execution = runtime.executions().get(id).await.unwrap();
     let questions = execution.questions().await.unwrap();
     let tokens = questions.iter().map(|question| question.token()).collect();
     (

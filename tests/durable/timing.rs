@@ -27,18 +27,29 @@ async fn with_a_break<F: DurableFlow>(
     let (store, began) = (store(), Instant::now());
     let first = runtime(store.clone(), flow());
     let id = first
+        .executions()
         .start::<F>(input, StartOptions::new())
         .await
         .unwrap()
         .id();
     pass(minutes(30)).await;
-    assert_eq!(first.get(id).await.unwrap().status(), Status::Paused);
+    assert_eq!(
+        first.executions().get(id).await.unwrap().status(),
+        Status::Paused
+    );
     first.shut_down().await;
     drop(first);
     pass(minutes(15)).await;
     let second = runtime(store, flow());
     assert!(second.recover().await.unwrap().refused.is_empty());
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let execution = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     (execution, began.elapsed(), second)
 }
 
@@ -54,6 +65,7 @@ async fn a_wait_that_is_over_at_the_restart_does_not_wait() {
     let (store, began) = (store(), Instant::now());
     let first = runtime(store.clone(), Wait::new());
     let id = first
+        .executions()
         .start::<Wait>(WaitInput { number: 1 }, StartOptions::new())
         .await
         .unwrap()
@@ -63,7 +75,14 @@ async fn a_wait_that_is_over_at_the_restart_does_not_wait() {
     pass(minutes(45)).await;
     let second = runtime(store, Wait::new());
     second.recover().await.unwrap();
-    second.get(id).await.unwrap().settled().await.unwrap();
+    second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(began.elapsed(), minutes(75));
 }
 
@@ -113,6 +132,7 @@ async fn a_flow_may_take_as_long_as_it_might_have_taken() {
     );
     assert_eq!(took, minutes(60));
     let copy = second
+        .executions()
         .copy(
             execution.id(),
             execution.journal().await.unwrap().len() as u64 - 1,
@@ -125,7 +145,12 @@ async fn a_flow_may_take_as_long_as_it_might_have_taken() {
         LimitedEnd::Late
     );
     assert_eq!(
-        second.get(execution.id()).await.unwrap().status(),
+        second
+            .executions()
+            .get(execution.id())
+            .await
+            .unwrap()
+            .status(),
         Status::Completed
     );
 }

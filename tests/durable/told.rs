@@ -114,7 +114,7 @@ async fn deltas_are_texts_json_and_progress() {
     let filter = EventFilter::new()
         .kinds([RecordKind::RunCompleted])
         .deltas();
-    let mut stream = runtime.events(filter).await.unwrap();
+    let mut stream = runtime.executions().events(filter).await.unwrap();
     settled::<Emits>(&runtime, EmitsInput { number: 5 }).await;
     let (mut contents, mut payloads) = (Vec::new(), Vec::new());
     while let Some(ExecutionEvent::Delta(delta)) = stream.next().await.transpose().unwrap() {

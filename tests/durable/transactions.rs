@@ -86,11 +86,13 @@ async fn a_database_that_fails_is_no_failure_of_the_step() {
     let runtime = runtime(broken.clone(), Posts::new());
     broken.fault.fail("begin");
     let input = PostsInput { number: 1 };
-    let started = runtime.start::<Posts>(input, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Posts>(input, StartOptions::new());
     let execution = started.await.unwrap();
     let halted = execution.settled().await.unwrap_err();
     assert!(matches!(halted, RuntimeError::Store(_)), "{halted:?}");
-    let stored = runtime.get(execution.id()).await.unwrap();
+    let stored = runtime.executions().get(execution.id()).await.unwrap();
     assert_eq!(stored.status(), Status::Running);
 
     broken.fault.mend();
@@ -148,7 +150,9 @@ async fn no_step_begins_whose_transaction_began_when_the_lease_was_over() {
     let slow = Faulty::new(&store(), Slow::default());
     let runtime = runtime(slow.clone(), Once::new());
     let input = OnceInput { number: 1 };
-    let started = runtime.start::<Once>(input, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Once>(input, StartOptions::new());
     let execution = started.await.unwrap();
     pass(minutes(2)).await;
     assert_eq!(BEGUN.get(), 0, "another process may have it");

@@ -39,7 +39,11 @@ flow! {
 async fn states(runtime: &Runtime, execution: &Execution) -> String {
     let mut text = String::new();
     for record in execution.journal().await.unwrap() {
-        let state = runtime.state(execution.id(), record.seq).await.unwrap();
+        let state = runtime
+            .executions()
+            .state(execution.id(), record.seq)
+            .await
+            .unwrap();
         assert_eq!((state.execution, state.seq), (execution.id(), record.seq));
         let values = serde_json::to_string(&state.flows["small"]).unwrap();
         text += format!(
@@ -60,7 +64,11 @@ async fn a_fork_of_long_branches_can_be_looked_into() {
     let runtime = runtime(store(), Forks::new());
     let execution = settled::<Forks>(&runtime, ForksInput { number: 1 }).await;
     for record in execution.journal().await.unwrap() {
-        let state = runtime.state(execution.id(), record.seq).await.unwrap();
+        let state = runtime
+            .executions()
+            .state(execution.id(), record.seq)
+            .await
+            .unwrap();
         let is_joined = state.flows["forks"].contains_key("left_again");
         let joined = execution.journal().await.unwrap().iter().any(|other| {
             other.seq <= record.seq
@@ -116,7 +124,11 @@ async fn a_look_runs_no_step() {
     let execution = settled::<Stops>(&runtime, StopsInput { number: 1 }).await;
     assert_eq!(gate.runs(), 1);
     for record in execution.journal().await.unwrap() {
-        runtime.state(execution.id(), record.seq).await.unwrap();
+        runtime
+            .executions()
+            .state(execution.id(), record.seq)
+            .await
+            .unwrap();
     }
     assert_eq!(gate.runs(), 1);
 }
@@ -126,7 +138,11 @@ async fn only_flows_under_way_have_a_state() {
     let runtime = runtime(store(), Small::new());
     let execution = settled::<Small>(&runtime, SmallInput { number: 1 }).await;
     for record in execution.journal().await.unwrap() {
-        let state = runtime.state(execution.id(), record.seq).await.unwrap();
+        let state = runtime
+            .executions()
+            .state(execution.id(), record.seq)
+            .await
+            .unwrap();
         for flow in state.flows.keys().filter(|flow| *flow != "small") {
             assert!(state.under_way.contains(flow), "at {record:?}: `{flow}`");
         }
@@ -140,8 +156,12 @@ async fn what_changed_between_two_records() {
     let execution = settled::<Rounds>(&runtime, RoundsInput { number: 10 }).await;
     let last = execution.journal().await.unwrap().len() as u64 - 1;
     let (first, last) = (
-        runtime.state(execution.id(), 0).await.unwrap(),
-        runtime.state(execution.id(), last).await.unwrap(),
+        runtime.executions().state(execution.id(), 0).await.unwrap(),
+        runtime
+            .executions()
+            .state(execution.id(), last)
+            .await
+            .unwrap(),
     );
     assert_eq!(
         serde_json::to_value(first.diff(&last)).unwrap(),
@@ -172,8 +192,18 @@ async fn a_record_that_does_not_exist() {
         execution.journal().await.unwrap().len() as u64,
     );
     for error in [
-        runtime.state(id, next).await.map(drop).unwrap_err(),
-        runtime.copy(id, next).await.map(drop).unwrap_err(),
+        runtime
+            .executions()
+            .state(id, next)
+            .await
+            .map(drop)
+            .unwrap_err(),
+        runtime
+            .executions()
+            .copy(id, next)
+            .await
+            .map(drop)
+            .unwrap_err(),
     ] {
         assert!(
             matches!(error, RuntimeError::NoRecord { execution, seq } if (execution, seq) == (id, next)),
@@ -215,7 +245,11 @@ async fn nothing_in_a_flow_that_has_failed_is_under_way() {
     let mut under_way = Vec::new();
     for record in execution.journal().await.unwrap() {
         if let RecordKind::NodeFailed | RecordKind::FlowFailed = record.kind {
-            let state = runtime.state(execution.id(), record.seq).await.unwrap();
+            let state = runtime
+                .executions()
+                .state(execution.id(), record.seq)
+                .await
+                .unwrap();
             under_way.push(state.under_way.join(" "));
         }
     }
@@ -248,7 +282,10 @@ async fn a_wait_that_was_under_way_is_under_way_for_ever() {
     let waiting = journal
         .iter()
         .find(|record| record.kind == RecordKind::Waiting);
-    let state = runtime.state(execution.id(), waiting.unwrap().seq).await;
+    let state = runtime
+        .executions()
+        .state(execution.id(), waiting.unwrap().seq)
+        .await;
     let state = state.unwrap();
     assert_eq!(state.under_way, ["waits.slow", "waits.slow.wait"]);
     assert_eq!(

@@ -79,7 +79,7 @@ async fn run_and_continue<F: DurableFlow>(
 ) -> u64 {
     let store = store();
     let first = runtime_of(store.clone(), flow());
-    let started = first.start::<F>(input, options).await.unwrap();
+    let started = first.executions().start::<F>(input, options).await.unwrap();
     let asking = started.settled().await.unwrap();
     assert_eq!(asking.status(), Status::Paused);
     let journal = asking.journal().await.unwrap();
@@ -89,12 +89,16 @@ async fn run_and_continue<F: DurableFlow>(
     };
     assert_eq!([count("left"), count("right"), count("count")], [LAPS; 3]);
     let last = journal.last().unwrap().seq;
-    first.state(asking.id(), last).await.unwrap();
+    first.executions().state(asking.id(), last).await.unwrap();
     let token = asking.questions().await.unwrap()[0].token();
     first.shut_down().await;
 
     let second = runtime_of(store, flow());
-    let answered = second.resume(token, json!({ "word": "on" })).await.unwrap();
+    let answered = second
+        .executions()
+        .resume(token, json!({ "word": "on" }))
+        .await
+        .unwrap();
     let execution = answered.settled().await.unwrap();
     assert_eq!(execution.status(), Status::Completed);
     execution.output_json().unwrap().unwrap()["lap"]

@@ -95,7 +95,10 @@ flow! {
 /// The path and the reason of the value that cannot be stored, and how many outcomes are stored.
 async fn refused<F: DurableFlow>(flow: F, input: Value) -> (String, String, usize) {
     let runtime = runtime(store(), flow);
-    let started = runtime.start_any(F::NAME, input, StartOptions::new()).await;
+    let started = runtime
+        .executions()
+        .start_json(F::NAME, input, StartOptions::new())
+        .await;
     let started = started.unwrap();
     let error = started.settled().await.unwrap_err();
     let RuntimeError::Unstorable { path, reason, .. } = error else {
@@ -142,14 +145,23 @@ async fn an_input_that_json_does_not_keep_starts_nothing() {
     let runtime = runtime(store(), Small::new());
     let start = |small: f64| {
         let input = json!({ "small": small });
-        runtime.start_any("Small", input, StartOptions::new())
+        runtime
+            .executions()
+            .start_json("Small", input, StartOptions::new())
     };
     let error = start(1e300).await.unwrap_err().to_string();
     assert_eq!(
         error,
         "`small`: the value cannot be stored: input `small`: JSON has no number inf"
     );
-    assert!(runtime.list(Default::default()).await.unwrap().is_empty());
+    assert!(
+        runtime
+            .executions()
+            .list(Default::default())
+            .await
+            .unwrap()
+            .is_empty()
+    );
     start(1.5).await.unwrap();
 }
 

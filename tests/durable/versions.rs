@@ -93,15 +93,21 @@ async fn structure(store: &Shared, id: ExecutionId) -> String {
 async fn start(runtime: &Runtime) -> Result<Execution, RuntimeError> {
     let input = json!({ "number": 4 });
     let options = StartOptions::new();
-    let execution = runtime.start_any("Changing", input, options).await?;
+    let execution = runtime
+        .executions()
+        .start_json("Changing", input, options)
+        .await?;
     execution.settled().await
 }
 
 /// The output of a paused execution once its question is answered.
 async fn answered(runtime: &Runtime, id: ExecutionId) -> Result<Value, RuntimeError> {
-    let execution = runtime.get(id).await?;
+    let execution = runtime.executions().get(id).await?;
     let token = execution.questions().await?[0].token();
-    let execution = runtime.resume(token, json!({ "yes": true })).await?;
+    let execution = runtime
+        .executions()
+        .resume(token, json!({ "yes": true }))
+        .await?;
     let output = execution.settled().await?.output_json()?;
     Ok(output.unwrap()["last"].clone())
 }
@@ -113,7 +119,7 @@ async fn new_executions_take_the_new_version_and_others_finish_on_theirs() {
     let before = start(&runtime).await.unwrap();
     let started_on = structure(&store, before.id()).await;
     runtime
-        .replace_any(Arc::new(extended::Changing::new()))
+        .replace(Arc::new(extended::Changing::new()))
         .unwrap();
     let after = start(&runtime).await.unwrap();
     assert_eq!(answered(&runtime, before.id()).await.unwrap(), 41);
@@ -124,7 +130,12 @@ async fn new_executions_take_the_new_version_and_others_finish_on_theirs() {
     let journal = before.journal().await.unwrap();
     let asked = journal.iter().find(|it| it.kind == RecordKind::Paused);
     let seq = asked.unwrap().seq;
-    let copy = runtime.copy(before.id(), seq).await.unwrap().id();
+    let copy = runtime
+        .executions()
+        .copy(before.id(), seq)
+        .await
+        .unwrap()
+        .id();
     assert_eq!(answered(&runtime, copy).await.unwrap(), 41);
 }
 
@@ -134,7 +145,7 @@ async fn what_breaks_executions_is_refused_unless_both_are_kept() {
     let first = runtime(store.clone(), old::Changing::new());
     let before = start(&first).await.unwrap().id();
     let new = Arc::new(renamed::Changing::new());
-    let refused = first.replace_any(new.clone()).unwrap_err();
+    let refused = first.replace(new.clone()).unwrap_err();
     let RuntimeError::BreakingVersion { flow, changes } = &refused else {
         panic!("{refused}")
     };
@@ -154,7 +165,7 @@ async fn what_breaks_executions_is_refused_unless_both_are_kept() {
     );
     let still_old = start(&first).await.unwrap().id();
 
-    first.add_version_any(new.clone()).unwrap();
+    first.add_version(new.clone()).unwrap();
     let after = start(&first).await.unwrap().id();
     assert_eq!(answered(&first, before).await.unwrap(), 41);
     assert_eq!(answered(&first, after).await.unwrap(), 41);
@@ -166,7 +177,7 @@ async fn what_breaks_executions_is_refused_unless_both_are_kept() {
     assert!(matches!(error, RuntimeError::FlowChanged { .. }), "{error}");
     second.shut_down().await;
     let third = runtime(store, old::Changing::new());
-    third.add_version_any(new).unwrap();
+    third.add_version(new).unwrap();
     assert_eq!(answered(&third, still_old).await.unwrap(), 41);
 }
 
@@ -189,17 +200,20 @@ mod more_inputs {
 async fn what_breaks_callers_is_refused_and_typed_starts_go_on() {
     let runtime = runtime(store(), old::Changing::new());
     let new = Arc::new(more_inputs::Changing::new());
-    let refused = runtime.replace_any(new.clone()).unwrap_err().to_string();
+    let refused = runtime.replace(new.clone()).unwrap_err().to_string();
     let expected = "\n  input `more` was added, and has to be given (callers, executions)";
     assert!(refused.contains(expected), "{refused}");
 
     let start = async || {
         let input = old::ChangingInput { number: 4 };
         let options = StartOptions::new();
-        runtime.start::<old::Changing>(input, options).await
+        runtime
+            .executions()
+            .start::<old::Changing>(input, options)
+            .await
     };
     let extended = Arc::new(extended::Changing::new());
-    runtime.replace_any(extended.clone()).unwrap();
+    runtime.replace(extended.clone()).unwrap();
     let execution = start().await.unwrap().settled().await.unwrap();
     assert_eq!(answered(&runtime, execution.id()).await.unwrap(), 1041);
     let execution = execution.refreshed().await.unwrap();
@@ -207,10 +221,10 @@ async fn what_breaks_callers_is_refused_and_typed_starts_go_on() {
     assert_eq!(output.unwrap().last, 1041);
 
     // With both kept, the caller is told what is missing.
-    runtime.add_version_any(new).unwrap();
+    runtime.add_version(new).unwrap();
     let error = start().await.unwrap_err().to_string();
     assert!(error.contains("`more`"), "{error}");
-    runtime.add_version_any(extended).unwrap();
+    runtime.add_version(extended).unwrap();
     start().await.unwrap();
 }
 
@@ -256,10 +270,10 @@ async fn versions_are_loaded_from_the_store() {
         structure(&store, waiting[0]).await
     );
     // Executions do not need the newest version to fit, since theirs can be loaded.
-    third.replace_any(Arc::new(old::Changing::new())).unwrap();
+    third.replace(Arc::new(old::Changing::new())).unwrap();
     // Callers do.
     let more = Arc::new(more_inputs::Changing::new());
-    let refused = third.replace_any(more).unwrap_err();
+    let refused = third.replace(more).unwrap_err();
     let RuntimeError::BreakingVersion { changes, .. } = &refused else {
         panic!("{refused}")
     };
@@ -284,24 +298,24 @@ async fn earlier_versions_are_forgotten_when_no_execution_needs_them() {
     let runtime = runtime(store(), old::Changing::new());
     let owned = runtime.owned_by("ann");
     let input = json!({ "number": 4 });
-    let of_ann = owned.start_any("Changing", input, StartOptions::new());
+    let of_ann = owned.start_json("Changing", input, StartOptions::new());
     let of_ann = of_ann.await.unwrap().settled().await.unwrap();
     let id = start(&runtime).await.unwrap().id();
     runtime
-        .add_version_any(Arc::new(renamed::Changing::new()))
+        .add_version(Arc::new(renamed::Changing::new()))
         .unwrap();
     assert_eq!(runtime.forget_versions("Changing").await.unwrap(), 0);
 
     owned.cancel(of_ann.id(), "cancelled").await.unwrap();
     assert_eq!(runtime.forget_versions("Changing").await.unwrap(), 0);
     assert_eq!(answered(&runtime, id).await.unwrap(), 41);
-    assert!(runtime.state(id, 1).await.is_ok());
+    assert!(runtime.executions().state(id, 1).await.is_ok());
     assert_eq!(runtime.forget_versions("Changing").await.unwrap(), 1);
     assert_eq!(runtime.forget_versions("Changing").await.unwrap(), 0);
     assert_eq!(runtime.forget_versions("Unknown").await.unwrap(), 0);
-    let error = runtime.copy(id, 1).await.unwrap_err();
+    let error = runtime.executions().copy(id, 1).await.unwrap_err();
     assert!(matches!(error, RuntimeError::FlowChanged { .. }), "{error}");
-    let state = runtime.state(id, 1).await.unwrap();
+    let state = runtime.executions().state(id, 1).await.unwrap();
     assert_eq!(state.source, StateSource::Journal);
     start(&runtime).await.unwrap();
 }
@@ -311,10 +325,12 @@ async fn a_running_execution_keeps_its_version() {
     let gate = Gate::closed();
     let runtime = runtime(store(), stops(&gate, 1));
     let input = json!({ "number": 1 });
-    let starting = runtime.start_any("Stops", input, StartOptions::new());
+    let starting = runtime
+        .executions()
+        .start_json("Stops", input, StartOptions::new());
     let execution = starting.await.unwrap();
     pass(minutes(1)).await;
-    runtime.add_version_any(Arc::new(Unused("Stops"))).unwrap();
+    runtime.add_version(Arc::new(Unused("Stops"))).unwrap();
     assert_eq!(runtime.forget_versions("Stops").await.unwrap(), 0);
     gate.open();
     let execution = execution.settled().await.unwrap();
@@ -328,17 +344,26 @@ async fn other_settings_take_the_place_of_the_same_version() {
     let store = store();
     let first = runtime(store.clone(), stops(&gate, 1));
     let input = json!({ "number": 1 });
-    let starting = first.start_any("Stops", input, StartOptions::new());
+    let starting = first
+        .executions()
+        .start_json("Stops", input, StartOptions::new());
     let id = starting.await.unwrap().id();
     pass(minutes(1)).await;
     first.shut_down().await;
 
     let second = runtime(store, stops(&gate, 1));
-    second.replace_any(Arc::new(stops(&other, 10))).unwrap();
+    second.replace(Arc::new(stops(&other, 10))).unwrap();
     assert_eq!(second.forget_versions("Stops").await.unwrap(), 0);
     other.open();
     second.recover().await.unwrap();
-    let execution = second.get(id).await.unwrap().settled().await.unwrap();
+    let execution = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(execution.output_json().unwrap().unwrap()["passed"], 12);
 }
 
@@ -357,7 +382,7 @@ async fn a_retired_flow_finishes_and_does_not_start() {
     assert_eq!(answered(&runtime, id).await.unwrap(), 41);
     // What was breaking is not, since nothing starts.
     let breaking = Arc::new(more_inputs::Changing::new());
-    runtime.replace_any(breaking).unwrap();
+    runtime.replace(breaking).unwrap();
     let error = start(&runtime).await.unwrap_err().to_string();
     assert!(error.contains("`more`"), "{error}");
     let again = runtime.register(old::Changing::new()).unwrap_err();
@@ -369,10 +394,18 @@ async fn left() -> (Shared, ExecutionId) {
     let store = store();
     let first = runtime(store.clone(), old::Changing::new());
     let id = start(&first).await.unwrap().id();
-    let token = first.get(id).await.unwrap().questions().await.unwrap()[0].token();
+    let token = first
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .questions()
+        .await
+        .unwrap()[0]
+        .token();
     let (answer, shut_down) = (json!({ "yes": true }), first.shut_down());
     shut_down.await;
-    first.resume(token, answer).await.unwrap();
+    first.executions().resume(token, answer).await.unwrap();
     (store, id)
 }
 
@@ -382,11 +415,9 @@ async fn what_could_not_go_on_does_when_its_version_is_there() {
     let second = runtime(store, renamed::Changing::new());
     let recovered = second.recover().await.unwrap();
     assert_eq!(recovered.refused.len(), 1, "{recovered:?}");
-    second
-        .add_version_any(Arc::new(old::Changing::new()))
-        .unwrap();
+    second.add_version(Arc::new(old::Changing::new())).unwrap();
     pass(minutes(1)).await;
-    let execution = second.get(id).await.unwrap();
+    let execution = second.executions().get(id).await.unwrap();
     assert_eq!(execution.status(), Status::Completed);
     assert_eq!(execution.output_json().unwrap().unwrap()["last"], 41);
 }
@@ -435,12 +466,8 @@ async fn each_execution_has_one_version_if_flows_are_replaced_while_others_start
     let replacing = tokio::spawn(async move {
         for turn in 0..400 {
             match turn % 4 {
-                0 => replacing
-                    .add_version_any(Arc::new(two::Racing::new()))
-                    .unwrap(),
-                2 => replacing
-                    .add_version_any(Arc::new(one::Racing::new()))
-                    .unwrap(),
+                0 => replacing.add_version(Arc::new(two::Racing::new())).unwrap(),
+                2 => replacing.add_version(Arc::new(one::Racing::new())).unwrap(),
                 _ => drop(replacing.forget_versions("Racing").await.unwrap()),
             }
             tokio::task::yield_now().await;
@@ -452,7 +479,9 @@ async fn each_execution_has_one_version_if_flows_are_replaced_while_others_start
             let mut seen = [0, 0];
             for _ in 0..50 {
                 let input = one::RacingInput { number: 0 };
-                let started = runtime.start::<one::Racing>(input, StartOptions::new());
+                let started = runtime
+                    .executions()
+                    .start::<one::Racing>(input, StartOptions::new());
                 let execution = started.await.unwrap().settled().await.unwrap();
                 let sum = execution.output_json().unwrap().unwrap()["sum"].as_u64();
                 let journal = execution.journal().await.unwrap();

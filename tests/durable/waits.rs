@@ -37,7 +37,10 @@ flow! {
 }
 
 async fn started<F: flow_durable::DurableFlow>(runtime: &Runtime, input: F::Input) -> Execution {
-    let started = runtime.start::<F>(input, StartOptions::new()).await;
+    let started = runtime
+        .executions()
+        .start::<F>(input, StartOptions::new())
+        .await;
     started.unwrap()
 }
 
@@ -225,7 +228,14 @@ async fn another_process_continues_it_in_time() {
     let second = runtime(store, Reminder::new());
     let recovered = second.recover().await.unwrap();
     assert!(recovered.resumed.is_empty() && recovered.refused.is_empty());
-    let over = second.get(id).await.unwrap().settled().await.unwrap();
+    let over = second
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     assert_eq!(over.status(), Status::Completed);
     // The other process looks for work three times in each lease.
     assert!(began.elapsed() < DAY + minutes(1), "{:?}", began.elapsed());
@@ -237,21 +247,29 @@ async fn one_that_waits_is_not_expired_and_can_be_cancelled_and_deleted() {
     let first = started::<Reminder>(&runtime, ReminderInput { number: 1 }).await;
     let second = started::<Reminder>(&runtime, ReminderInput { number: 2 }).await;
     pass(minutes(60)).await;
-    assert!(runtime.expire(minutes(10)).await.unwrap().is_empty());
+    assert!(
+        runtime
+            .executions()
+            .expire(minutes(10))
+            .await
+            .unwrap()
+            .is_empty()
+    );
 
     let waits = first.settled();
     let (waited, ()) = tokio::join!(waits, async {
         pass(minutes(1)).await;
         runtime
+            .executions()
             .cancel(first.id(), "no longer needed")
             .await
             .unwrap();
     });
     assert_eq!(waited.unwrap().status(), Status::Cancelled);
-    runtime.delete(second.id()).await.unwrap();
+    runtime.executions().delete(second.id()).await.unwrap();
     pass(DAY).await;
     assert_eq!(first.refreshed().await.unwrap().status(), Status::Cancelled);
-    let gone = runtime.get(second.id()).await;
+    let gone = runtime.executions().get(second.id()).await;
     assert!(matches!(gone, Err(RuntimeError::NotFound(_))));
 }
 

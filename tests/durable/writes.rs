@@ -53,7 +53,11 @@ flow! {
 
 async fn writes(runtime: &Runtime, execution: &Execution) -> Vec<KeyWrite> {
     let last = execution.journal().await.unwrap().len() as u64 - 1;
-    runtime.writes(execution.id(), last).await.unwrap()
+    runtime
+        .executions()
+        .writes(execution.id(), last)
+        .await
+        .unwrap()
 }
 
 /// `flow.key #version: writer = value`
@@ -109,9 +113,16 @@ async fn each_value_is_told_with_the_node_the_visit_and_the_version() {
         }
     }
     let gathered = writes.iter().find(|write| write.key == "numbers").unwrap();
-    let until = other.writes(execution.id(), gathered.seq).await.unwrap();
+    let until = other
+        .executions()
+        .writes(execution.id(), gathered.seq)
+        .await
+        .unwrap();
     assert_eq!(lines(&until), lines(&writes)[..6]);
-    let none = other.writes(execution.id(), journal.len() as u64).await;
+    let none = other
+        .executions()
+        .writes(execution.id(), journal.len() as u64)
+        .await;
     assert!(
         matches!(none, Err(RuntimeError::NoRecord { .. })),
         "{none:?}"
@@ -136,7 +147,11 @@ async fn versions_count_the_writes_of_a_key_in_a_loop() {
         .find(|record| record.kind == RecordKind::NodeFinished);
     let seq = tripled.unwrap().seq;
     let other = Map::from_iter([("number".to_owned(), json!(40))]);
-    let copy = runtime.copy_with(execution.id(), seq, other).await.unwrap();
+    let copy = runtime
+        .executions()
+        .copy_with(execution.id(), seq, other)
+        .await
+        .unwrap();
     let copy = copy.settled().await.unwrap();
     let expected = [
         "rounds.number #1: Input = 10",

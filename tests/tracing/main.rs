@@ -194,7 +194,10 @@ async fn a_log_line_of_an_execution_carries_its_id() {
     let runtime = Runtime::new(MemoryStore::new());
     runtime.register(Payment::new()).unwrap();
     let input = PaymentInput::builder().order(7).build();
-    let started = runtime.start::<Payment>(input, StartOptions::new()).await;
+    let started = runtime
+        .executions()
+        .start::<Payment>(input, StartOptions::new())
+        .await;
     let execution = started.unwrap().settled().await.unwrap();
     let span = format!("node[payment.charge \"{}\"]", execution.id());
     assert_eq!(

@@ -131,14 +131,25 @@ async fn durable<F: DurableFlow>(new: fn() -> F, input: fn() -> F::Input) -> [St
     for stops in [false, true] {
         let store = Arc::new(MemoryStore::new());
         let mut on = runtime(&store, new());
-        let started = on.start::<F>(input(), StartOptions::new()).await.unwrap();
+        let started = on
+            .executions()
+            .start::<F>(input(), StartOptions::new())
+            .await
+            .unwrap();
         if stops {
             tokio::time::sleep(Duration::from_secs(10)).await;
             on.shut_down().await;
             on = runtime(&store, new());
             on.recover().await.unwrap();
         }
-        let settled = on.get(started.id()).await.unwrap().settled().await.unwrap();
+        let settled = on
+            .executions()
+            .get(started.id())
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
         let output = settled.output_json().unwrap().unwrap();
         kinds.push(output["kind"].as_str().unwrap().to_owned());
     }

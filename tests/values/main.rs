@@ -76,7 +76,7 @@ async fn durable<F: DurableFlow>(
 ) -> Fate {
     let store = Arc::new(MemoryStore::new());
     let mut on = runtime(&store, new());
-    let started = on.start::<F>(input, StartOptions::new()).await;
+    let started = on.executions().start::<F>(input, StartOptions::new()).await;
     let mut execution: Execution = match started {
         Ok(execution) => execution,
         Err(error) => return refused(&error),
@@ -87,7 +87,7 @@ async fn durable<F: DurableFlow>(
             Err(error) => return refused(&error),
         };
         let questions = execution.questions().await.unwrap();
-        if let Err(error) = on.resume(questions[0].token(), answer).await {
+        if let Err(error) = on.executions().resume(questions[0].token(), answer).await {
             return refused(&error);
         }
     }
@@ -96,7 +96,7 @@ async fn durable<F: DurableFlow>(
         on.shut_down().await;
         on = runtime(&store, new());
         on.recover().await.unwrap();
-        execution = on.get(execution.id()).await.unwrap();
+        execution = on.executions().get(execution.id()).await.unwrap();
     }
     let settled = match execution.settled().await {
         Ok(settled) => settled,

@@ -162,6 +162,7 @@ async fn what_was_spent_is_counted_once_wherever_a_run_is_stopped() {
             spent: Spent::default(),
         };
         let id = runtime
+            .executions()
             .start::<Numbers>(input, StartOptions::new())
             .await
             .unwrap()
@@ -172,7 +173,14 @@ async fn what_was_spent_is_counted_once_wherever_a_run_is_stopped() {
         let runtime = Runtime::new(store);
         runtime.register(flow(None, [false; 2], &reached)).unwrap();
         assert_eq!(runtime.recover().await.unwrap().resumed, [id]);
-        let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+        let execution = runtime
+            .executions()
+            .get(id)
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .unwrap();
         let output = execution.output::<Numbers>().unwrap().expect("it ended");
         assert_eq!(output.number, 7);
         assert_eq!(
@@ -243,7 +251,9 @@ async fn all_requests_of_a_step_count_through_however_many_models_it_asks() {
             .register(Questioned::builder().ask(ask).build())
             .unwrap();
         let input = QuestionedInput { questions };
-        let run = runtime.start::<Questioned>(input, StartOptions::new());
+        let run = runtime
+            .executions()
+            .start::<Questioned>(input, StartOptions::new());
         let execution = run.await.unwrap().settled().await.unwrap();
         let output = execution.output::<Questioned>().ok().flatten();
         assert_eq!(output.map(|it| it.answers), answers, "{questions}");
@@ -272,6 +282,7 @@ async fn what_was_spent_is_the_same_from_each_record_on() {
         spent: Spent::default(),
     };
     let first = runtime
+        .executions()
         .start::<Numbers>(input, StartOptions::new())
         .await
         .unwrap();
@@ -280,6 +291,7 @@ async fn what_was_spent_is_the_same_from_each_record_on() {
     assert!(journal.len() > 2, "{journal:?}");
     for record in journal {
         let copy = runtime
+            .executions()
             .copy(first.id(), record.seq)
             .await
             .unwrap()

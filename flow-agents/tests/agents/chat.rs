@@ -319,6 +319,7 @@ async fn a_model_is_not_asked_again_after_a_crash() {
         messages: question("Weather?"),
     };
     let id = runtime
+        .executions()
         .start::<Twice>(input, StartOptions::new())
         .await
         .unwrap()
@@ -331,7 +332,14 @@ async fn a_model_is_not_asked_again_after_a_crash() {
     let runtime = Runtime::new(store);
     runtime.register(flow()).unwrap();
     assert_eq!(runtime.recover().await.unwrap().resumed, [id]);
-    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    let execution = runtime
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let output = execution.output::<Twice>().unwrap().expect("it ended");
     let texts: Vec<_> = output.messages.iter().map(Message::text).collect();
     assert_eq!(

@@ -34,6 +34,7 @@ async fn asking(file: &Path) -> String {
     let runtime = runtime(file).await;
     let input = ClaimInput { amount: 950 };
     let execution = runtime
+        .executions()
         .start::<Claim>(input, StartOptions::new())
         .await
         .unwrap();
@@ -109,7 +110,7 @@ async fn a_store_is_looked_into_without_its_flows() {
     // Whoever has the flow goes on.
     let runtime = runtime(&file).await;
     runtime.recover().await.unwrap();
-    let execution = runtime.get(id.parse().unwrap()).await.unwrap();
+    let execution = runtime.executions().get(id.parse().unwrap()).await.unwrap();
     let execution = execution.settled().await.unwrap();
     assert_eq!(execution.status(), Status::Completed);
     assert_eq!(

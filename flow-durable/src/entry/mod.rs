@@ -142,7 +142,7 @@ pub(crate) fn is_end(kind: RecordKind) -> bool {
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), RuntimeError> {
 /// let runtime = Runtime::new(MemoryStore::new());
 /// runtime.register(Half::new())?;
-/// let execution = runtime.start::<Half>(HalfInput { number: 7 }, StartOptions::new()).await?.settled().await?;
+/// let execution = runtime.executions().start::<Half>(HalfInput { number: 7 }, StartOptions::new()).await?.settled().await?;
 /// let mut journal = execution.journal().await?;
 ///
 /// let failed = journal.iter_mut().find(|record| record.kind == RecordKind::NodeFailed).unwrap();

@@ -26,7 +26,7 @@ use super::owned::Owned;
 use reader::{Item, Reader};
 
 /// The stream of [`Execution::events`](crate::Execution::events), which ends with its execution, or
-/// of [`Runtime::events`](crate::Runtime::events), which never ends unless the filter asked only
+/// of [`Executions::events`](crate::Executions::events), which never ends unless the filter asked only
 /// for [the records that there are now](EventFilter::until_now).
 ///
 /// If the store fails, the stream returns the error and continues where it was: the next item is

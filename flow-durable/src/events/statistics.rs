@@ -33,7 +33,7 @@ use super::event::ExecutionEvent;
 /// let runtime = Runtime::new(MemoryStore::new());
 /// runtime.register(Doubled::new())?;
 /// let input = DoubledInput { numbers: vec![1, 2, 3] };
-/// let execution = runtime.start::<Doubled>(input, StartOptions::new()).await?;
+/// let execution = runtime.executions().start::<Doubled>(input, StartOptions::new()).await?;
 ///
 /// let mut statistics = EventStatistics::new();
 /// let mut events = execution.events(EventFilter::new()).await?;

@@ -1,34 +1,23 @@
 //! Starts, reads, answers, cancels and recovers executions.
 
-mod answers;
-mod changed;
-mod endings;
-mod events;
 mod once;
-mod start;
-mod state;
-mod travel;
 mod versions;
-mod writes;
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use flow_runtime::engine::AnyFlow;
 use flow_spec::FlowDocument;
-use flow_store::{ExecutionId, ListQuery, Status, Store};
+use flow_store::{ExecutionId, Status, Store};
 
-use crate::clock::millis;
 use crate::engine::Durable;
 use crate::error::RuntimeError;
-use crate::execution::Execution;
 use crate::executions::Executions;
-use crate::listed::{ListOptions, Listed};
 use crate::options::RuntimeOptions;
-use crate::owned::Owned;
 use crate::owners::Owners;
-use crate::registered::{DurableFlow, Registered};
+use crate::registered::Registered;
 use crate::shared::{Look, Recovered, Shared};
 
 /// Starts executions of flows, keeps them in a store, and resumes them after a crash, a restart, or
@@ -66,7 +55,7 @@ use crate::shared::{Look, Recovered, Shared};
 /// let runtime = Runtime::new(MemoryStore::new());
 /// runtime.register(Greeting::new())?;
 /// let input = GreetingInput::builder().name("Ann".into()).build();
-/// let execution = runtime.start::<Greeting>(input, StartOptions::new()).await?;
+/// let execution = runtime.executions().start::<Greeting>(input, StartOptions::new()).await?;
 /// let execution = execution.settled().await?;
 /// assert_eq!(execution.status(), Status::Completed);
 /// assert_eq!(execution.output::<Greeting>()?.unwrap().greet, "Hello, Ann!");
@@ -74,14 +63,15 @@ use crate::shared::{Look, Recovered, Shared};
 /// ```
 #[derive(Clone)]
 pub struct Runtime {
-    pub(crate) owned: Owned,
+    pub(crate) shared: Arc<Shared>,
+    /// Those without an owner.
+    executions: Executions,
 }
 
 impl fmt::Debug for Runtime {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Runtime")
-            .field("store", &self.owned.shared.store)
-            .field("owners", &self.owned.owners())
+            .field("store", &self.shared.store)
             .finish_non_exhaustive()
     }
 }
@@ -97,48 +87,39 @@ impl Runtime {
 
     /// A runtime with this store.
     pub fn with_options(store: impl Store, options: RuntimeOptions) -> Self {
-        let shared = Shared::new(Arc::new(store), options);
-        Runtime {
-            owned: Owned::new(Arc::new(shared), Owners::One(None)),
-        }
+        let shared = Arc::new(Shared::new(Arc::new(store), options));
+        let executions = Executions::new(shared.clone(), Owners::One(None));
+        Runtime { shared, executions }
     }
 
-    /// Registers a flow, with its settings. Executions of flows that are not registered can be
-    /// inspected, but do not continue.
+    /// Registers a flow, with its settings: a compiled one, or an `Arc` of one that was loaded from
+    /// a document. Executions of flows that are not registered can be inspected, but do not
+    /// continue.
     ///
     /// # Errors
     ///
     /// [`RuntimeError::AlreadyRegistered`]: a flow with the same name is registered;
     /// [`RuntimeError::NoTransactions`]: a node writes in a transaction, and the store has no
-    /// database for that.
-    pub fn register<F: DurableFlow>(&self, flow: F) -> Result<(), RuntimeError> {
-        self.register_first(F::NAME, Registered::new(flow))
+    /// database for that; [`RuntimeError::NotStorable`]: a value or an action of a loaded flow
+    /// cannot be stored.
+    pub fn register(&self, flow: impl AnyFlow<Durable> + 'static) -> Result<(), RuntimeError> {
+        self.check_flow(&flow)?;
+        let name = flow.name().to_owned();
+        let flow = Registered::new(Arc::new(flow));
+        if self.shared.put_version(&name, None, flow) {
+            return Ok(());
+        }
+        Err(RuntimeError::AlreadyRegistered { flow: name })
     }
 
-    /// Registers a flow of any type under its name, such as one that was loaded from a document.
-    /// [`start_any`](Runtime::start_any) starts it.
-    ///
-    /// # Errors
-    ///
-    /// The errors of [`register`](Runtime::register); and [`RuntimeError::NotStorable`]: a value or
-    /// an action of the flow cannot be stored.
-    pub fn register_any(&self, flow: Arc<dyn AnyFlow<Durable>>) -> Result<(), RuntimeError> {
-        self.check_any(&*flow)?;
-        let name = flow.name().to_owned();
-        self.register_first(&name, Registered::any(flow))
+    /// The executions without an owner.
+    pub fn executions(&self) -> &Executions {
+        &self.executions
     }
 
     /// The executions of this owner.
     pub fn owned_by(&self, owner: impl Into<Arc<str>>) -> Executions {
-        Executions::new(Runtime {
-            owned: Owned::new(self.owned.shared.clone(), Owners::One(Some(owner.into()))),
-        })
-    }
-
-    /// The executions without an owner, which the runtime itself sees, in the form that
-    /// [`owned_by`](Runtime::owned_by) has for an owner.
-    pub fn executions(&self) -> Executions {
-        Executions::new(self.clone())
+        Executions::new(self.shared.clone(), Owners::One(Some(owner.into())))
     }
 
     /// The executions of all owners, and those without an owner. This is for whoever runs the
@@ -163,62 +144,7 @@ impl Runtime {
     /// # Ok(()) }
     /// ```
     pub fn all_owners(&self) -> Executions {
-        Executions::new(Runtime {
-            owned: Owned::new(self.owned.shared.clone(), Owners::All),
-        })
-    }
-
-    /// An execution, as it is now.
-    ///
-    /// # Errors
-    ///
-    /// [`RuntimeError::NotFound`], also if it belongs to another owner; or the store could not be
-    /// read.
-    pub async fn get(&self, id: ExecutionId) -> Result<Execution, RuntimeError> {
-        Ok(Execution::new(
-            self.owned.clone(),
-            self.owned.row(id).await?,
-        ))
-    }
-
-    /// The owner's executions, the newest first. Those that cannot be read are in
-    /// [`Listed::damaged`].
-    ///
-    /// # Errors
-    ///
-    /// The store could not be read.
-    pub async fn list(&self, options: ListOptions) -> Result<Listed, RuntimeError> {
-        self.owned.shared.set_clock().await?;
-        let query = self.query(options);
-        let mut listed = Listed::limited(query.limit);
-        for row in self.owned.shared.store.list(&query).await? {
-            match row {
-                Ok(row) => listed
-                    .executions
-                    .push(Execution::new(self.owned.clone(), row)),
-                Err(damaged) => listed.damaged.push(damaged),
-            }
-        }
-        Ok(listed)
-    }
-
-    pub(crate) fn query(&self, options: ListOptions) -> ListQuery {
-        let now_ms = self.owned.shared.now_ms();
-        let before = |age: Duration| now_ms.saturating_sub(millis(age));
-        ListQuery {
-            owner: match self.owned.owners() {
-                Owners::One(owner) => Some(owner.as_deref().map(str::to_owned)),
-                Owners::All => None,
-            },
-            created_before_ms: options
-                .query
-                .created_before_ms
-                .into_iter()
-                .chain(options.created_before.map(before))
-                .min(),
-            updated_before_ms: options.untouched_for.map(before),
-            ..options.query
-        }
+        Executions::new(self.shared.clone(), Owners::All)
     }
 
     /// Resumes the executions of all owners that can continue and belong to no living process:
@@ -238,16 +164,16 @@ impl Runtime {
     /// error: it is in [`Recovered::refused`], and [`Execution::settled`] says why. So is one that
     /// waits for people and could not continue with their answers, because its flow has changed.
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
-        let mut recovered = self.owned.shared.recover(Look::Asked).await?;
-        for (id, error) in self.owned.shared.stranded_while_paused().await? {
+        let mut recovered = self.shared.recover(Look::Asked).await?;
+        for (id, error) in self.shared.stranded_while_paused().await? {
             if !recovered.refused.iter().any(|(known, _)| *known == id) {
                 recovered.refused.push((id, error));
             }
         }
-        self.owned.shared.keep_listening();
-        self.owned.shared.keep_recovering();
-        if self.owned.shared.options.takes_often() {
-            self.owned.shared.keep_taking();
+        self.shared.keep_listening();
+        self.shared.keep_recovering();
+        if self.shared.options.takes_often() {
+            self.shared.keep_taking();
         }
         Ok(recovered)
     }
@@ -263,7 +189,7 @@ impl Runtime {
     ///
     /// The store could not be read.
     pub async fn check_executions(&self) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
-        self.owned.shared.stranded(&UNFINISHED, true).await
+        self.shared.stranded(&UNFINISHED, true).await
     }
 
     /// The unfinished executions that this process failed to continue, with the errors: for a
@@ -274,7 +200,7 @@ impl Runtime {
     ///
     /// The store could not be read.
     pub async fn refused(&self) -> Result<Vec<(ExecutionId, RuntimeError)>, RuntimeError> {
-        self.owned.shared.refused().await
+        self.shared.refused().await
     }
 
     /// The unfinished executions of a flow, of all owners, that a version of it breaks, with the
@@ -289,7 +215,7 @@ impl Runtime {
         &self,
         new: &FlowDocument,
     ) -> Result<Vec<(ExecutionId, Vec<String>)>, RuntimeError> {
-        let shared = &self.owned.shared;
+        let shared = &self.shared;
         let mut broken = Vec::new();
         for row in shared.rows_of(&new.name, &UNFINISHED).await? {
             let changes = shared.changes_up_to(&row, new).await?;
@@ -298,6 +224,13 @@ impl Runtime {
             }
         }
         Ok(broken)
+    }
+
+    /// The number of times that an observer
+    /// ([`RuntimeOptions::observer`](crate::RuntimeOptions::observer)) has panicked. Runs continue,
+    /// and the observer is notified of the next event as if nothing had happened.
+    pub fn observer_failures(&self) -> u64 {
+        self.shared.observer_failures.load(Ordering::Relaxed)
     }
 
     /// Stops the executions of this process as soon as their running steps have ended, and gives up
@@ -327,7 +260,7 @@ impl Runtime {
     /// # Ok(()) }
     /// ```
     pub async fn drain(&self, at_most: Duration) {
-        self.owned.shared.drain(at_most).await;
+        self.shared.drain(at_most).await;
     }
 
     /// Stops the executions of this process where they are, and gives up its claims, so that
@@ -336,6 +269,6 @@ impl Runtime {
     /// polls it, is waited for as long as a [`lease`](RuntimeOptions::lease). Running steps are
     /// dropped at their next `.await`, and will run again.
     pub async fn shut_down(&self) {
-        self.owned.shared.shut_down().await;
+        self.shared.shut_down().await;
     }
 }

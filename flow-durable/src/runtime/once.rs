@@ -30,7 +30,7 @@ impl Runtime {
     /// # Ok(()) }
     /// ```
     pub async fn write_once(&self, name: &str, text: &str) -> Result<String, RuntimeError> {
-        let store = &self.owned.shared.store;
+        let store = &self.shared.store;
         // Structures are stored once as well, and their names are hashes.
         let name = format!("once/{name}");
         let written = serde_json::Value::from(text).to_string();

@@ -34,28 +34,17 @@ impl Runtime {
     /// # Ok(()) }
     /// ```
     pub fn flows(&self) -> Vec<Arc<dyn AnyFlow<Durable>>> {
-        self.owned.shared.registry.flows()
-    }
-
-    /// Registers a flow under a name for which nothing starts yet.
-    pub(super) fn register_first(&self, name: &str, flow: Registered) -> Result<(), RuntimeError> {
-        self.check_transactions(name, flow.structure())?;
-        if self.owned.shared.put_version(name, None, flow) {
-            return Ok(());
-        }
-        Err(RuntimeError::AlreadyRegistered {
-            flow: name.to_owned(),
-        })
+        self.shared.registry.flows()
     }
 
     /// Checks that the store of this runtime can run a flow, before it is
-    /// [added](Runtime::add_version_any) or registered.
+    /// [added](Runtime::add_version) or registered.
     ///
     /// # Errors
     ///
     /// [`RuntimeError::NoTransactions`]: a node writes in a transaction, and the store has no
     /// database; [`RuntimeError::NotStorable`]: a value or an action cannot be stored.
-    pub fn check_any(&self, flow: &dyn AnyFlow<Durable>) -> Result<(), RuntimeError> {
+    pub fn check_flow(&self, flow: &dyn AnyFlow<Durable>) -> Result<(), RuntimeError> {
         self.check_transactions(flow.name(), flow.structure())?;
         flow.check_storable()
             .map_err(|unstorable| RuntimeError::NotStorable {
@@ -67,7 +56,7 @@ impl Runtime {
 
     /// Refuses a flow that writes in a transaction, if the store has no database for it.
     fn check_transactions(&self, name: &str, structure: &str) -> Result<(), RuntimeError> {
-        let has_database = self.owned.shared.store.transactions().is_some();
+        let has_database = self.shared.store.transactions().is_some();
         if has_database || !structure.contains(r#""transaction":true"#) {
             return Ok(());
         }
@@ -92,18 +81,18 @@ impl Runtime {
     /// Replaces a flow by a new version while the runtime runs. Executions that start from now on
     /// take the new version. Those that have started finish on the version on which they started,
     /// whether they run, wait for people or a time, or are recovered later. This runtime keeps that
-    /// version; another process needs it as well ([`add_version_any`](Runtime::add_version_any), or
+    /// version; another process needs it as well ([`add_version`](Runtime::add_version), or
     /// [`load_versions`](crate::RuntimeOptions::load_versions)).
     ///
     /// If no flow of this name is registered, this registers it. A version with the structure of
     /// the registered one takes its place entirely, for instance because it has other settings.
-    /// After a compiled flow, [`start`](Runtime::start) still takes its typed input, and starts the
+    /// After a compiled flow, [`start`](Executions::start) still takes its typed input, and starts the
     /// new version.
     ///
     /// # Errors
     ///
     /// [`RuntimeError::NoTransactions`] and [`RuntimeError::NotStorable`], as for
-    /// [`register_any`](Runtime::register_any); or [`RuntimeError::BreakingVersion`]: those who
+    /// [`register`](Runtime::register); or [`RuntimeError::BreakingVersion`]: those who
     /// start the flow or use its output would have to change, or executions in progress could not
     /// continue with only the new version. The latter does not matter if the runtime [loads
     /// versions](crate::RuntimeOptions::load_versions). The registered version stays.
@@ -156,20 +145,20 @@ impl Runtime {
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), RuntimeError> {
     /// let runtime = Runtime::new(MemoryStore::new());
     /// runtime.register(first::Greeting::new())?;
-    /// runtime.replace_any(Arc::new(second::Greeting::new()))?;
+    /// runtime.replace(second::Greeting::new())?;
     ///
     /// let input = first::GreetingInput::builder().name("Ann".into()).build();
-    /// let execution = runtime.start::<first::Greeting>(input, StartOptions::new()).await?;
+    /// let execution = runtime.executions().start::<first::Greeting>(input, StartOptions::new()).await?;
     /// let output = execution.settled().await?.output::<first::Greeting>()?;
     /// assert_eq!(output.unwrap().greet, "HELLO, ANN!");
     ///
-    /// let refused = runtime.replace_any(Arc::new(third::Greeting::new())).unwrap_err();
+    /// let refused = runtime.replace(third::Greeting::new()).unwrap_err();
     /// assert!(refused.to_string().contains("input `greet` was added"), "{refused}");
     /// # Ok(()) }
     /// ```
-    pub fn replace_any(&self, flow: Arc<dyn AnyFlow<Durable>>) -> Result<(), RuntimeError> {
-        self.check_any(&*flow)?;
-        self.put_version(flow, |old, new| {
+    pub fn replace(&self, flow: impl AnyFlow<Durable> + 'static) -> Result<(), RuntimeError> {
+        self.check_flow(&flow)?;
+        self.put_version(Arc::new(flow), |old, new| {
             let breaking = self.breaking(old, new);
             if breaking.is_empty() {
                 return Ok(());
@@ -181,7 +170,7 @@ impl Runtime {
         })
     }
 
-    /// Adds a version of a flow and keeps the others, like [`replace_any`](Runtime::replace_any)
+    /// Adds a version of a flow and keeps the others, like [`replace`](Runtime::replace)
     /// without its check. Executions that start from now on take the version that was added last. A
     /// start with an input for an earlier version is refused.
     ///
@@ -191,7 +180,7 @@ impl Runtime {
     /// # Errors
     ///
     /// [`RuntimeError::NoTransactions`] and [`RuntimeError::NotStorable`], as for
-    /// [`register_any`](Runtime::register_any). Nothing has changed then.
+    /// [`register`](Runtime::register). Nothing has changed then.
     ///
     /// # Examples
     ///
@@ -216,14 +205,14 @@ impl Runtime {
     ///
     /// # fn main() -> Result<(), flow_durable::RuntimeError> {
     /// let runtime = Runtime::new(MemoryStore::new());
-    /// runtime.add_version_any(Arc::new(v1::Release::new()))?;
-    /// assert!(runtime.replace_any(Arc::new(v2::Release::new())).is_err());
-    /// runtime.add_version_any(Arc::new(v2::Release::new()))?;
+    /// runtime.add_version(v1::Release::new())?;
+    /// assert!(runtime.replace(v2::Release::new()).is_err());
+    /// runtime.add_version(v2::Release::new())?;
     /// # Ok(()) }
     /// ```
-    pub fn add_version_any(&self, flow: Arc<dyn AnyFlow<Durable>>) -> Result<(), RuntimeError> {
-        self.check_any(&*flow)?;
-        self.put_version(flow, |_, _| Ok(()))
+    pub fn add_version(&self, flow: impl AnyFlow<Durable> + 'static) -> Result<(), RuntimeError> {
+        self.check_flow(&flow)?;
+        self.put_version(Arc::new(flow), |_, _| Ok(()))
     }
 
     /// Puts a version in the place of the current one, if the check allows it.
@@ -234,16 +223,16 @@ impl Runtime {
     ) -> Result<(), E> {
         let name = flow.name().to_owned();
         loop {
-            let old = self.owned.shared.registry.current(&name);
+            let old = self.shared.registry.current(&name);
             let new = match &old {
                 Some(old) => {
                     check(old, &*flow)?;
                     old.replaced_by(flow.clone())
                 }
-                None => Registered::any(flow.clone()),
+                None => Registered::new(flow.clone()),
             };
             // Otherwise another version was put there during the check.
-            if self.owned.shared.put_version(&name, old.as_ref(), new) {
+            if self.shared.put_version(&name, old.as_ref(), new) {
                 return Ok(());
             }
         }
@@ -260,7 +249,7 @@ impl Runtime {
             // What cannot be compared may break everything.
             Err(reason) => return vec![reason],
         };
-        let stays = self.owned.shared.registry.loads_versions();
+        let stays = self.shared.registry.loads_versions();
         let breaks = |change: &&Change| {
             change.callers == Effect::Breaking || (change.executions == Effect::Breaking && !stays)
         };
@@ -275,7 +264,7 @@ impl Runtime {
     ///
     /// [`RuntimeError::NotRegistered`].
     pub fn retire(&self, name: &str) -> Result<(), RuntimeError> {
-        self.owned.shared.registry.retire(name)
+        self.shared.registry.retire(name)
     }
 
     /// Forgets the earlier versions of a flow that no execution in the store still needs, and
@@ -283,7 +272,7 @@ impl Runtime {
     /// otherwise all versions stay in memory.
     ///
     /// An execution that is over does not need its version to continue, but
-    /// [`state`](Runtime::state) and [`copy`](Runtime::copy) do: without it they replay the
+    /// [`state`](Executions::state) and [`copy`](Executions::copy) do: without it they replay the
     /// execution with the newest version, and are refused if that does not fit.
     ///
     /// # Errors
@@ -295,7 +284,7 @@ impl Runtime {
     /// If the future is dropped, no version is forgotten.
     pub async fn forget_versions(&self, name: &str) -> Result<usize, RuntimeError> {
         // No execution starts on these, so those that the store then does not list are unused.
-        let registry = &self.owned.shared.registry;
+        let registry = &self.shared.registry;
         let at_rest = registry.at_rest(name);
         if at_rest.is_empty() {
             return Ok(0);
@@ -307,7 +296,7 @@ impl Runtime {
     /// The hashes of the structures of the unfinished executions of a flow, of all owners.
     async fn structures_in_use(&self, name: &str) -> Result<HashSet<String>, RuntimeError> {
         let mut structures = HashSet::new();
-        let names = self.owned.shared.registry.names_with_parts(name);
+        let names = self.shared.registry.names_with_parts(name);
         let statuses = [Status::Queued, Status::Running, Status::Paused];
         let all = names
             .iter()
@@ -320,7 +309,7 @@ impl Runtime {
                 ..ListQuery::default()
             };
             loop {
-                let page = self.owned.shared.store.list(&query).await?;
+                let page = self.shared.store.list(&query).await?;
                 // A damaged execution cannot continue on any version.
                 let rows: Vec<_> = page.into_iter().flatten().collect();
                 query.before = rows.last().map(|row| row.id);

@@ -103,7 +103,10 @@ impl Schedule {
             // As JSON, since the flow may be registered as one of any type.
             Box::pin(async move {
                 let Saved(input) = input.map_err(unstorable::<F>)?;
-                runtime.start_any(F::NAME, input.into(), options).await
+                runtime
+                    .executions()
+                    .start_json(F::NAME, input.into(), options)
+                    .await
             })
         };
         Schedule::with(name.into(), expression.into(), F::NAME, Arc::new(start))
@@ -125,7 +128,7 @@ impl Schedule {
         let started = flow.clone();
         let start = move |runtime: &Runtime, tick: &Tick, options| -> Starting {
             let (runtime, flow, input) = (runtime.clone(), started.clone(), input(tick));
-            Box::pin(async move { runtime.start_any(&flow, input, options).await })
+            Box::pin(async move { runtime.executions().start_json(&flow, input, options).await })
         };
         Schedule::with(name.into(), expression.into(), &flow, Arc::new(start))
     }

@@ -149,7 +149,7 @@ impl Registry {
         let Some(structure) = structure.map_err(RuntimeError::of(row.id))? else {
             return Ok(known);
         };
-        let loaded = load(&structure).map(Registered::any);
+        let loaded = load(&structure).map(Registered::new);
         let version = match loaded {
             Ok(loaded) if loaded.name() == known.name() && loaded.hash() == row.structure => loaded,
             Ok(_) => return Ok(stand_in(&known, "what is loaded is another flow")),

@@ -385,21 +385,27 @@ async fn executions_finish_on_the_document_on_which_they_started() {
         let reload = folder.reload();
         assert!(reload.problems.is_empty(), "{}", reload.problems[0]);
         for flow in reload.changed {
-            runtime.replace_any(Arc::new(flow)).unwrap();
+            runtime.replace(Arc::new(flow)).unwrap();
         }
         runtime
     };
     let start = async |runtime: &Runtime| {
         let input = json!({ "name": "Ann" });
-        let started = runtime.start_any("Outer", input, StartOptions::new());
+        let started = runtime
+            .executions()
+            .start_json("Outer", input, StartOptions::new());
         let execution = started.await.unwrap().settled().await.unwrap();
         assert_eq!(execution.status(), Status::Paused);
         execution.id()
     };
     let answered = async |runtime: &Runtime, id| {
-        let execution = runtime.get(id).await.unwrap();
+        let execution = runtime.executions().get(id).await.unwrap();
         let token = execution.questions().await.unwrap()[0].token();
-        let execution = runtime.resume(token, Consent::Yes).await.unwrap();
+        let execution = runtime
+            .executions()
+            .resume(token, Consent::Yes)
+            .await
+            .unwrap();
         let output = execution.settled().await.unwrap().output_json().unwrap();
         output.unwrap()["greet"].clone()
     };
@@ -416,7 +422,7 @@ async fn executions_finish_on_the_document_on_which_they_started() {
     // The file that is edited is not that of the flow which waits.
     test.write("inner.yaml", text("Inner", &["greet", "shout"]));
     for flow in folder.reload().changed {
-        first.replace_any(Arc::new(flow)).unwrap();
+        first.replace(Arc::new(flow)).unwrap();
     }
     let new = start(&first).await;
     assert_eq!(answered(&first, waiting[0]).await, "Hello, Ann!");

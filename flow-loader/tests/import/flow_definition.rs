@@ -328,9 +328,10 @@ async fn a_person_in_one_branch_does_not_stop_the_other() {
     ] }"#;
     let flow = loaded(text, &registry![one, plus_one, join]);
     let runtime = Runtime::new(MemoryStore::new());
-    runtime.register_any(Arc::new(flow)).unwrap();
+    runtime.register(Arc::new(flow)).unwrap();
     let started = runtime
-        .start_any("asking", json!({}), StartOptions::new())
+        .executions()
+        .start_json("asking", json!({}), StartOptions::new())
         .await
         .unwrap();
     let waiting = started.settled().await.unwrap();
@@ -345,6 +346,7 @@ async fn a_person_in_one_branch_does_not_stop_the_other() {
     let paths: Vec<&str> = questions.iter().map(|question| question.path()).collect();
     assert_eq!(paths, ["asking.h"]);
     runtime
+        .executions()
         .resume(questions[0].token(), json!("yes"))
         .await
         .unwrap();

@@ -148,7 +148,8 @@ async fn an_execution_changes_from_one_to_the_other() {
     compiled.register(Shop::new()).unwrap();
     let input = json!({ "topic": "crabs" });
     let execution = compiled
-        .start_any("Shop", input, StartOptions::new())
+        .executions()
+        .start_json("Shop", input, StartOptions::new())
         .await
         .unwrap();
     let execution = execution.settled().await.unwrap();
@@ -159,15 +160,34 @@ async fn an_execution_changes_from_one_to_the_other() {
     let registry = registry![super::write, Approval, Order, price, Release];
     let runtime = Runtime::new(store);
     let loaded = loaded(&by_name(Shop::SPEC), &registry);
-    runtime.register_any(Arc::new(loaded)).unwrap();
+    runtime.register(Arc::new(loaded)).unwrap();
     runtime
+        .executions()
         .resume(token, json!({ "Approved": { "by": "Ann" } }))
         .await
         .unwrap();
-    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    let execution = runtime
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let token = execution.questions().await.unwrap()[0].token();
-    runtime.resume(token, json!({ "count": 4 })).await.unwrap();
-    let execution = runtime.get(id).await.unwrap().settled().await.unwrap();
+    runtime
+        .executions()
+        .resume(token, json!({ "count": 4 }))
+        .await
+        .unwrap();
+    let execution = runtime
+        .executions()
+        .get(id)
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
     let output = execution.output_json().unwrap().unwrap();
     assert_eq!(output, json!({ "price": "12 for Ann", "end": "default" }));
 }

@@ -94,9 +94,10 @@ pub(crate) async fn durable(
     let clock = move || SystemTime::UNIX_EPOCH + Duration::from_secs(1_000) + began.elapsed();
     let runtime = Runtime::with_options(MemoryStore::new(), RuntimeOptions::new().clock(clock));
     let name = flow.name().to_owned();
-    runtime.register_any(flow).unwrap();
+    runtime.register(flow).unwrap();
     let started = runtime
-        .start_any(&name, input.clone(), StartOptions::new())
+        .executions()
+        .start_json(&name, input.clone(), StartOptions::new())
         .await;
     let mut execution = match started {
         Ok(execution) => execution,
@@ -111,7 +112,11 @@ pub(crate) async fn durable(
         execution = execution.settled().await.unwrap();
         for question in execution.questions().await.unwrap() {
             let answer = answers[question.path()].clone();
-            runtime.resume(question.token(), answer).await.unwrap();
+            runtime
+                .executions()
+                .resume(question.token(), answer)
+                .await
+                .unwrap();
         }
         execution = execution.refreshed().await.unwrap();
     }

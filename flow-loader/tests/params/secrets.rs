@@ -498,8 +498,11 @@ async fn a_journal_has_no_credentials() {
     let registry = registry![Silent].with(provided());
     let flow = loaded("Silent", &params, &registry).unwrap();
     let runtime = Runtime::new(MemoryStore::new());
-    runtime.register_any(Arc::new(flow)).unwrap();
-    let started = runtime.start_any("Qa", json!({ "question": "why?" }), StartOptions::new());
+    runtime.register(Arc::new(flow)).unwrap();
+    let started =
+        runtime
+            .executions()
+            .start_json("Qa", json!({ "question": "why?" }), StartOptions::new());
     let execution = started.await.unwrap().settled().await.unwrap();
     assert_eq!(
         execution.output_json().unwrap().unwrap()["answer"],

@@ -63,7 +63,9 @@ async fn started(runtime: &Runtime) -> (Execution, Token) {
     let input = ArticleInput {
         topic: "ants".into(),
     };
-    let execution = runtime.start::<Article>(input, StartOptions::new());
+    let execution = runtime
+        .executions()
+        .start::<Article>(input, StartOptions::new());
     let execution = execution.await.unwrap().settled().await.unwrap();
     let questions = execution.questions().await.unwrap();
     (execution, questions[0].token())
@@ -106,8 +108,9 @@ async fn an_execution_in_two_processes_is_one_trace() {
 
     // Another process, with another exporter, and without the flow in the one that follows.
     let (second, viewer, later) = (runtime(&store), Runtime::new(store.clone()), Kept::new());
-    let execution = second.get(execution.id()).await.unwrap();
+    let execution = second.executions().get(execution.id()).await.unwrap();
     second
+        .executions()
         .resume(token, Review::Yes)
         .await
         .unwrap()
@@ -170,11 +173,16 @@ async fn a_copy_is_a_trace_with_a_link_to_the_original() {
         .iter()
         .find(|record| record.kind == RecordKind::NodeFinished && record.path == "article.inner");
     let copy = runtime
+        .executions()
         .copy(execution.id(), drafted.unwrap().seq)
         .await
         .unwrap();
     let copy = copy.settled().await.unwrap();
-    runtime.cancel(copy.id(), "no longer needed").await.unwrap();
+    runtime
+        .executions()
+        .cancel(copy.id(), "no longer needed")
+        .await
+        .unwrap();
     let mut follower = Follower::new(runtime.all_owners(), &kept.telemetry);
     follower.follow(all()).await.unwrap();
     let spans = kept.take_spans();

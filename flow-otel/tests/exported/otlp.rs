@@ -178,7 +178,9 @@ async fn runs(telemetry: &Telemetry) -> Vec<u8> {
     let input = DoubledInput {
         numbers: vec![3, 4],
     };
-    let execution = runtime.start::<Doubled>(input, StartOptions::new());
+    let execution = runtime
+        .executions()
+        .start::<Doubled>(input, StartOptions::new());
     let execution = execution.await.unwrap().settled().await.unwrap();
     let mut follower = Follower::new(runtime.all_owners(), telemetry);
     let all = EventFilter::new().from_start().until_now();

@@ -1,9 +1,11 @@
 //! Flows of any type, behind one trait object.
 
+use std::any::{Any, TypeId};
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use flow_spec::FlowDocument;
 use serde_json::Value;
@@ -91,6 +93,21 @@ pub trait AnyFlow<E>: Send + Sync {
     /// A value of the input is missing, has another type, or cannot be written as JSON and read
     /// back; or the flow has values that cannot.
     fn stored_input(&self, input: Saved) -> Result<Saved, RefusedInput>;
+
+    /// The type of its input in Rust. `None` if it takes its input as JSON only.
+    fn input_type(&self) -> Option<TypeId> {
+        None
+    }
+
+    /// A typed input as JSON. `None` if it is not of the [type](Self::input_type) that the flow
+    /// takes.
+    ///
+    /// # Errors
+    ///
+    /// A value cannot be stored.
+    fn typed_input(&self, _input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
+        None
+    }
 
     /// The names of its inputs. [`run_any`](crate::engine::run_any) and [`accepted_input`] refuse
     /// values under other names.
@@ -200,6 +217,14 @@ where
         }
     }
 
+    fn input_type(&self) -> Option<TypeId> {
+        Some(TypeId::of::<F::Input>())
+    }
+
+    fn typed_input(&self, input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
+        Some(F::save_input(input.downcast_ref()?))
+    }
+
     fn inputs(&self) -> Vec<&str> {
         F::INPUTS.to_vec()
     }
@@ -215,5 +240,55 @@ where
             let output = self.drive(engine, &scope, input).await;
             F::save_output(&output.map_err(RunError::Failed)?).map_err(RunError::Output)
         })
+    }
+}
+
+impl<E, F: AnyFlow<E> + ?Sized> AnyFlow<E> for Arc<F> {
+    fn name(&self) -> &str {
+        (**self).name()
+    }
+
+    fn namespace(&self) -> &str {
+        (**self).namespace()
+    }
+
+    fn structure(&self) -> &str {
+        (**self).structure()
+    }
+
+    fn with_settings(&self) -> Option<FlowDocument> {
+        (**self).with_settings()
+    }
+
+    fn question(&self, path: &str) -> Option<QuestionType> {
+        (**self).question(path)
+    }
+
+    fn check_storable(&self) -> Result<(), Unstorable> {
+        (**self).check_storable()
+    }
+
+    fn stored_input(&self, input: Saved) -> Result<Saved, RefusedInput> {
+        (**self).stored_input(input)
+    }
+
+    fn input_type(&self) -> Option<TypeId> {
+        (**self).input_type()
+    }
+
+    fn typed_input(&self, input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
+        (**self).typed_input(input)
+    }
+
+    fn inputs(&self) -> Vec<&str> {
+        (**self).inputs()
+    }
+
+    fn run<'a>(
+        &'a self,
+        engine: &'a E,
+        input: Saved,
+    ) -> Pin<Box<dyn Future<Output = Result<Saved, RunError>> + Send + 'a>> {
+        (**self).run(engine, input)
     }
 }

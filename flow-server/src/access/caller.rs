@@ -80,7 +80,7 @@ impl Caller {
         not_too_long("owner", owner.or(own))?;
         match (&self.principal.0, owner) {
             (Who::Operator, Some(owner)) => Ok(self.runtime.owned_by(owner)),
-            (Who::Operator, None) => Ok(self.runtime.executions()),
+            (Who::Operator, None) => Ok(self.runtime.executions().clone()),
             (Who::Owner(own), Some(owner)) if **own != *owner => Err(Problem::forbidden(
                 "an owner starts executions for themselves only",
             )),

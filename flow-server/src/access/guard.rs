@@ -51,7 +51,10 @@ impl Guard {
 
     /// Checks that the store can be read.
     pub(crate) async fn check_store(&self) -> Result<(), Problem> {
-        self.runtime.list(ListOptions::new().limit(1)).await?;
+        self.runtime
+            .executions()
+            .list(ListOptions::new().limit(1))
+            .await?;
         Ok(())
     }
 

@@ -295,7 +295,7 @@ impl Program {
         let store = beside::with_blobs(matches, store).await?;
         let runtime = Runtime::with_options(store, options);
         for flow in &self.flows {
-            let registered = runtime.register_any(flow.clone());
+            let registered = runtime.register(flow.clone());
             registered.map_err(|error| error.to_string())?;
         }
         Ok(runtime)

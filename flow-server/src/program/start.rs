@@ -23,9 +23,9 @@ impl Program {
         let options = options(arguments);
         let executions = match &arguments.owner {
             Some(owner) => runtime.owned_by(owner.as_str()),
-            None => runtime.executions(),
+            None => runtime.executions().clone(),
         };
-        let started = executions.start_any(flow.name(), input, options).await;
+        let started = executions.start_json(flow.name(), input, options).await;
         let execution = started.map_err(|error| error.to_string())?;
         eprintln!("{}", execution.id());
         if arguments.detach {
@@ -52,7 +52,7 @@ impl Program {
                 lines.join("\n")
             })?;
             let flow: Arc<dyn AnyFlow<Durable>> = Arc::new(loaded);
-            let registered = runtime.replace_any(flow.clone());
+            let registered = runtime.replace(flow.clone());
             registered.map_err(|error| error.to_string())?;
             return Ok(flow);
         }

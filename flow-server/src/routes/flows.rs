@@ -174,7 +174,7 @@ pub(super) async fn begun(
         options = options.idempotency_key(key);
     }
     let executions = caller.starting(params.owner.as_deref())?;
-    let started = executions.start_any(name, input, options).await;
+    let started = executions.start_json(name, input, options).await;
     let execution = started.map_err(|error| match error {
         RuntimeError::NotRegistered { flow } => no_flow(&flow),
         error => error.into(),

@@ -32,7 +32,7 @@ async fn a_running_step_ends_before_the_server_does() {
         let _ = stopped.await;
     }));
     let executions = first.owned_by("ann");
-    let started = executions.start_any("Pass", json!({ "number": 7 }), StartOptions::new());
+    let started = executions.start_json("Pass", json!({ "number": 7 }), StartOptions::new());
     let execution = started.await.unwrap();
     while !execution
         .journal()

@@ -77,7 +77,9 @@ async fn spoken(runtime: &Runtime, until: u64) -> ExecutionId {
         until,
         text: String::new(),
     };
-    let started = runtime.start::<Speech>(input, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Speech>(input, StartOptions::new());
     started.await.unwrap().settled().await.unwrap().id()
 }
 

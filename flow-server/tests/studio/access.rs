@@ -107,7 +107,7 @@ fn a_link_shows_one_question_and_nothing_else() {
     let served = with_token();
     let id = served.run("Claim", json!({ "employee": "Ann", "amount": 300 }));
     let execution = served
-        .block_on(served.runtime.get(id.parse().unwrap()))
+        .block_on(served.runtime.executions().get(id.parse().unwrap()))
         .unwrap();
     let question = served.block_on(execution.questions()).unwrap().remove(0);
     let link = Links::new([7; 32]).question(&question, Duration::from_secs(600));

@@ -162,7 +162,7 @@ fn a_page_that_nobody_sees_needs_no_connection() {
     );
     page.wait("find('#connection').dataset.state === 'waiting'");
     gate(topic).add_permits(2);
-    let execution = served.block_on(served.runtime.get(id.parse().unwrap()));
+    let execution = served.block_on(served.runtime.executions().get(id.parse().unwrap()));
     served.block_on(execution.unwrap().settled()).unwrap();
     assert_eq!(
         page.eval("find('[data-path=write]').dataset.state"),
@@ -216,7 +216,12 @@ fn a_new_execution_appears_in_the_list() {
     );
     // One of them changes.
     served
-        .block_on(served.runtime.cancel(second.parse().unwrap(), "no"))
+        .block_on(
+            served
+                .runtime
+                .executions()
+                .cancel(second.parse().unwrap(), "no"),
+        )
         .unwrap();
     page.wait(&format!(
         "find('[data-id=\"{second}\"] .status').textContent === 'cancelled'"

@@ -33,12 +33,17 @@ fn views(served: &Served) -> Vec<(&'static str, String, &'static str)> {
     served.run("Claim", json!({ "employee": "Ann", "amount": 30 }));
     let cancelled = served.run("Claim", json!({ "employee": "Eve", "amount": 999 }));
     served
-        .block_on(served.runtime.cancel(cancelled.parse().unwrap(), "no"))
+        .block_on(
+            served
+                .runtime
+                .executions()
+                .cancel(cancelled.parse().unwrap(), "no"),
+        )
         .unwrap();
     let failed = served.run("Fails", json!({ "text": "nothing" }));
     let asked = served.run("Claim", json!({ "employee": "Bob", "amount": 950 }));
     let execution = served
-        .block_on(served.runtime.get(asked.parse().unwrap()))
+        .block_on(served.runtime.executions().get(asked.parse().unwrap()))
         .unwrap();
     let question = served.block_on(execution.questions()).unwrap().remove(0);
     let values = "find('[data-path]') && find('.journal .row .kind') && find('.values .value')";

@@ -45,7 +45,12 @@ fn a_form_that_is_sent_twice_starts_one_execution() {
     page.fill("amount", "30");
     page.eval("(find('main form').requestSubmit(), find('main form').requestSubmit(), true)");
     page.wait("find('h1 .status')?.textContent === 'completed'");
-    let all = served.block_on(served.runtime.list(flow_durable::ListOptions::new()));
+    let all = served.block_on(
+        served
+            .runtime
+            .executions()
+            .list(flow_durable::ListOptions::new()),
+    );
     assert_eq!(all.unwrap().len(), 1);
     page.has_no_problems();
 }
@@ -85,7 +90,12 @@ fn a_question_is_answered_with_the_keyboard_alone() {
     page.press("Enter");
     page.wait("named('p', 'Your answer has arrived.')");
     let journal = served.block_on(async {
-        let execution = served.runtime.get(id.parse().unwrap()).await.unwrap();
+        let execution = served
+            .runtime
+            .executions()
+            .get(id.parse().unwrap())
+            .await
+            .unwrap();
         execution.settled().await.unwrap().journal().await.unwrap()
     });
     let resumed = journal
@@ -102,7 +112,7 @@ fn a_question_that_was_answered_elsewhere_says_so() {
     let served = Served::new();
     let id = served.run("Claim", json!({ "employee": "Bob", "amount": 951 }));
     let execution = served
-        .block_on(served.runtime.get(id.parse().unwrap()))
+        .block_on(served.runtime.executions().get(id.parse().unwrap()))
         .unwrap();
     let question = served.block_on(execution.questions()).unwrap().remove(0);
     let Some(page) = Page::open(&served.at(&format!("questions/{}", question.token()))) else {
@@ -172,7 +182,7 @@ fn an_execution_is_cancelled_and_deleted() {
     page.wait(
         "find('[role=status]') && find('.executions') && all('.executions .row').length === 0",
     );
-    let gone = served.block_on(served.runtime.get(id.parse().unwrap()));
+    let gone = served.block_on(served.runtime.executions().get(id.parse().unwrap()));
     assert!(gone.is_err());
     page.has_no_problems();
 }

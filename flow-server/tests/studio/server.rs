@@ -69,7 +69,7 @@ impl Served {
     /// Starts a flow and returns the id of the execution.
     pub(crate) fn start(&self, flow: &str, input: Value) -> String {
         let executions = self.runtime.executions();
-        let started = executions.start_any(flow, input, flow_durable::StartOptions::new());
+        let started = executions.start_json(flow, input, flow_durable::StartOptions::new());
         self.block_on(started).unwrap().id().to_string()
     }
 
@@ -77,7 +77,7 @@ impl Served {
     pub(crate) fn run(&self, flow: &str, input: Value) -> String {
         let id = self.start(flow, input);
         let execution = self
-            .block_on(self.runtime.get(id.parse().unwrap()))
+            .block_on(self.runtime.executions().get(id.parse().unwrap()))
             .unwrap();
         self.block_on(execution.settled()).unwrap();
         id

@@ -25,7 +25,7 @@ fn markup_of_users_is_text_in_each_view() {
     let start = |flow: &'static str, input| {
         let options = StartOptions::new().idempotency_key(MARKUP);
         served
-            .block_on(owned.start_any(flow, input, options))
+            .block_on(owned.start_json(flow, input, options))
             .unwrap()
     };
     let asked = start("Claim", json!({ "employee": MARKUP, "amount": 300 }));
@@ -91,7 +91,7 @@ fn markup_inside_values_is_text() {
     let options = StartOptions::new()
         .priority(3)
         .concurrency_key(MARKUP, NonZeroU32::MIN);
-    let asked = owned.start_any("Anything", json!({ "value": value }), options);
+    let asked = owned.start_json("Anything", json!({ "value": value }), options);
     let asked = served.block_on(asked).unwrap();
     let asked = served.block_on(asked.settled()).unwrap();
     let question = served.block_on(asked.questions()).unwrap().remove(0);

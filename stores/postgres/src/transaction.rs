@@ -57,7 +57,7 @@ use super::write;
 /// let runtime = Runtime::new(PostgresStore::connect("postgres://me@localhost/flows").await?);
 /// runtime.register(Posting::new())?;
 /// let input = PostingInput { account: "ann".into(), amount: 40 };
-/// runtime.start::<Posting>(input, StartOptions::new()).await?.settled().await?;
+/// runtime.executions().start::<Posting>(input, StartOptions::new()).await?.settled().await?;
 /// # Ok(()) }
 /// ```
 pub struct Transaction {

@@ -45,7 +45,9 @@ async fn shut_down_and_recover(store: Arc<dyn Store>, executions: u64) -> (Durat
     let first = Runtime::new(store.clone());
     first.register(Sleeps::new()).expect("it is new");
     for number in 0..executions {
-        let started = first.start::<Sleeps>(SleepsInput { number }, StartOptions::new());
+        let started = first
+            .executions()
+            .start::<Sleeps>(SleepsInput { number }, StartOptions::new());
         started.await.expect("it starts");
     }
     let began = Instant::now();
@@ -69,7 +71,11 @@ async fn events(store: Arc<dyn Store>, subscribers: usize) -> (Duration, usize) 
     runtime.register(Counts::new()).expect("it is new");
     let mut readers = JoinSet::new();
     for _ in 0..subscribers {
-        let mut events = runtime.events(EventFilter::new()).await.expect("it reads");
+        let mut events = runtime
+            .executions()
+            .events(EventFilter::new())
+            .await
+            .expect("it reads");
         readers.spawn(async move {
             let (mut read, mut over) = (0, 0);
             while over < 9 {
@@ -83,7 +89,9 @@ async fn events(store: Arc<dyn Store>, subscribers: usize) -> (Duration, usize) 
     }
     let began = Instant::now();
     for _ in 0..9 {
-        let started = runtime.start::<Counts>(CountsInput { number: 0 }, StartOptions::new());
+        let started = runtime
+            .executions()
+            .start::<Counts>(CountsInput { number: 0 }, StartOptions::new());
         started.await.expect("it starts");
     }
     let mut read = 0;

@@ -52,6 +52,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         let runtime = &runtime;
         async move {
             let execution = runtime
+                .executions()
                 .start::<Payment>(PaymentInput { amount }, StartOptions::new())
                 .await?;
             let status = execution.settled().await?.status();
@@ -83,6 +84,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     );
     let began = Instant::now();
     let newest = runtime
+        .executions()
         .list(ListOptions::new().status(Status::Paused).limit(50))
         .await?;
     println!(
@@ -92,6 +94,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     );
     let began = Instant::now();
     let all = runtime
+        .executions()
         .list(ListOptions::new().status(Status::Paused))
         .await?;
     println!("all {} listed: {:.1?}", all.len(), began.elapsed());
@@ -106,6 +109,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("its question found: {:.1?}", began.elapsed());
     let began = Instant::now();
     let execution = runtime
+        .executions()
         .resume(question.token(), Decision::Yes)
         .await?
         .settled()

@@ -67,7 +67,7 @@ use crate::writer::execute;
 /// let runtime = Runtime::new(store);
 /// runtime.register(Posting::new())?;
 /// let input = PostingInput { account: "ann".into(), amount: 40 };
-/// let execution = runtime.start::<Posting>(input, StartOptions::new()).await?;
+/// let execution = runtime.executions().start::<Posting>(input, StartOptions::new()).await?;
 /// assert_eq!(execution.settled().await?.output::<Posting>()?.unwrap().post, 40);
 /// # Ok(()) }
 /// ```

@@ -94,7 +94,10 @@ impl Bench {
 
     async fn start(&self, then: Then) -> Outcome<Execution> {
         let input = PostingInput { then };
-        let started = self.runtime.start::<Posting>(input, StartOptions::new());
+        let started = self
+            .runtime
+            .executions()
+            .start::<Posting>(input, StartOptions::new());
         Ok(started.await?)
     }
 
@@ -219,7 +222,7 @@ async fn a_step_that_is_dropped_leaves_nothing() -> Outcome {
     // This write waits until the step has been dropped: only the run's own process drops it first.
     bench.runtime.shut_down().await;
     assert_eq!(bench.rows()?, 0);
-    let row = bench.runtime.get(execution.id()).await?;
+    let row = bench.runtime.executions().get(execution.id()).await?;
     assert_eq!(row.status(), Status::Running, "another process goes on");
     Ok(())
 }
@@ -244,7 +247,11 @@ async fn a_step_whose_execution_is_cancelled_leaves_nothing_and_the_store_goes_o
     let bench = Bench::new(options).await?;
     let execution = bench.start(Then::Waits).await?;
     bench.has_written.notified().await;
-    let cancelled = bench.runtime.cancel(execution.id(), "no more").await?;
+    let cancelled = bench
+        .runtime
+        .executions()
+        .cancel(execution.id(), "no more")
+        .await?;
     assert_eq!(cancelled.status(), Status::Cancelled);
     assert_eq!(execution.settled().await?.status(), Status::Cancelled);
     assert_eq!(bench.rows()?, 0);
@@ -281,7 +288,10 @@ async fn an_attempt_that_times_out_after_writing_leaves_nothing() -> Outcome {
     bench.runtime.register(Late::new())?;
     for (late, rows, last) in [(0, 1, Some(0)), (2, 2, Some(2)), (3, 2, None)] {
         let input = LateInput { late };
-        let started = bench.runtime.start::<Late>(input, StartOptions::new());
+        let started = bench
+            .runtime
+            .executions()
+            .start::<Late>(input, StartOptions::new());
         let execution = started.await?.settled().await?;
         let output = execution.output::<Late>()?.and_then(|it| it.post_late);
         assert_eq!(
@@ -321,7 +331,12 @@ async fn a_step_that_was_dropped_writes_once_when_its_execution_continues() -> O
     };
     next.register(flow)?;
     next.recover().await?;
-    let ended = next.get(execution.id()).await?.settled().await?;
+    let ended = next
+        .executions()
+        .get(execution.id())
+        .await?
+        .settled()
+        .await?;
     assert_eq!((ended.status(), bench.rows()?), (Status::Completed, 1));
     Ok(())
 }
@@ -354,8 +369,8 @@ async fn a_store_without_a_database_refuses_the_flow() {
     };
     let registered = [
         runtime.register(flow()),
-        runtime.register_any(Arc::new(flow())),
-        runtime.replace_any(Arc::new(flow())),
+        runtime.register(Arc::new(flow())),
+        runtime.replace(Arc::new(flow())),
     ];
     for refused in registered {
         let error = refused.unwrap_err();

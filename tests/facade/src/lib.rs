@@ -144,7 +144,10 @@ async fn it_is_durable() {
     let input = SumInput {
         numbers: vec![1, 2],
     };
-    let execution = runtime.start::<Sum>(input, StartOptions::new()).await;
+    let execution = runtime
+        .executions()
+        .start::<Sum>(input, StartOptions::new())
+        .await;
     let execution = execution.expect("a start").settled().await.expect("an end");
     let output = execution.output::<Sum>().expect("an output");
     assert_eq!(output.expect("it is completed").sum, 3);

@@ -74,7 +74,7 @@ async fn continued(
     seq: u64,
     answers: &Answers,
 ) -> Result<Ran, String> {
-    let copy = runtime.copy(id, seq).await;
+    let copy = runtime.executions().copy(id, seq).await;
     let copy = copy.map_err(|error| format!("no copy from record {seq}: {error}"))?;
     Ok(to_its_end(runtime, copy, answers).await)
 }

@@ -204,7 +204,7 @@ pub(crate) fn runtime(store: impl Store, flow: Arc<dyn AnyFlow<Durable>>) -> Run
     // A claim that is not renewed again and again while nothing happens.
     let options = RuntimeOptions::new().clock(clock).lease(2 * LONGEST);
     let runtime = Runtime::with_options(store, options);
-    match runtime.register_any(flow) {
+    match runtime.register(flow) {
         Ok(()) => runtime,
         Err(error) => unreachable!("a runtime with one flow takes it: {error}"),
     }
@@ -218,7 +218,11 @@ pub(crate) async fn durable(
     answers: &Answers,
 ) -> (Ran, Option<ExecutionId>) {
     let options = StartOptions::new().step_budget(STEPS);
-    match runtime.start_any(name, input.clone(), options).await {
+    match runtime
+        .executions()
+        .start_json(name, input.clone(), options)
+        .await
+    {
         Ok(execution) => {
             let id = execution.id();
             (to_its_end(runtime, execution, answers).await, Some(id))
@@ -267,7 +271,10 @@ async fn answered(
             if let Some(answer) = answers.known(question.path(), *before) {
                 *before += 1;
                 pause = Duration::ZERO;
-                runtime.resume(question.token(), answer).await?;
+                runtime
+                    .executions()
+                    .resume(question.token(), answer)
+                    .await?;
             }
         }
         tokio::time::sleep(pause).await;

@@ -51,7 +51,9 @@ macro_rules! simulated {
             name: stringify!($flow),
             spec: <$flow as flow_runtime::Flow>::SPEC,
             register: |runtime| runtime.register($flow::new()),
-            start: |runtime, a, options| Box::pin(runtime.start::<$flow>($input { a }, options)),
+            start: |runtime, a, options| {
+                Box::pin(runtime.executions().start::<$flow>($input { a }, options))
+            },
         }
     };
 }
@@ -86,7 +88,7 @@ impl Simulated {
     fn register(self, runtime: &Runtime, version: Version) -> Result<(), RuntimeError> {
         match version {
             Version::Compiled => (self.register)(runtime),
-            Version::Loaded | Version::Changed(_) => runtime.register_any(self.document(version)),
+            Version::Loaded | Version::Changed(_) => runtime.register(self.document(version)),
         }
     }
 
@@ -101,7 +103,8 @@ impl Simulated {
             Version::Compiled => (self.start)(runtime, a, options).await,
             Version::Loaded | Version::Changed(_) => {
                 runtime
-                    .start_any(self.name, json!({ "a": a }), options)
+                    .executions()
+                    .start_json(self.name, json!({ "a": a }), options)
                     .await
             }
         }

@@ -202,7 +202,7 @@ impl Work {
                 tokio::time::sleep(LOOK).await;
             },
             Work::Copy(id, seq) => {
-                if let Err(error) = runtime.state(id, seq).await {
+                if let Err(error) = runtime.executions().state(id, seq).await {
                     expected(&error, "state");
                 }
                 match copy(runtime, id, seq).await {
@@ -222,15 +222,21 @@ impl Work {
 /// the beginning of the node at which it is.
 async fn copy(runtime: &Runtime, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
     if seq % 2 == 1
-        && let Some(values) = runtime.state(id, seq).await?.flows.into_values().next()
+        && let Some(values) = runtime
+            .executions()
+            .state(id, seq)
+            .await?
+            .flows
+            .into_values()
+            .next()
     {
-        match runtime.copy_with(id, seq, values).await {
+        match runtime.executions().copy_with(id, seq, values).await {
             // At the end of the flow, and where the state is already that after a node.
             Err(RuntimeError::Unchangeable { .. }) => {}
             copied => return copied,
         }
     }
-    runtime.copy(id, seq).await
+    runtime.executions().copy(id, seq).await
 }
 
 /// Answers questions until an execution is over. If it is to be removed, that is done when the time
@@ -250,7 +256,7 @@ async fn see_to_its_end(
             Some(Refused::Part) => return Some(Done::Refused(Refused::Part)),
             Some(Refused::Whole) => {
                 // Nor does it take an answer, whoever gives it.
-                if let Ok(execution) = runtime.get(id).await {
+                if let Ok(execution) = runtime.executions().get(id).await {
                     for question in execution.questions().await.unwrap_or_default() {
                         answer(runtime, &question, round, moves).await;
                     }
@@ -259,15 +265,16 @@ async fn see_to_its_end(
             }
             None => {}
         }
-        let found = runtime.get(id).await;
+        let found = runtime.executions().get(id).await;
         if case.deleted.is_some() && matches!(found, Err(RuntimeError::NotFound(_))) {
             // Another process has removed it.
             return delete(runtime, id).await;
         }
         if let Ok(execution) = found {
             if execution.status().is_over() {
+                // Some answers of the store come late, one after the other.
                 if let Some(watcher) = &mut watcher
-                    && tokio::time::timeout(3 * LEASE, watcher).await.is_err()
+                    && tokio::time::timeout(20 * LEASE, watcher).await.is_err()
                 {
                     let violation = "it is over, and `settled` has not returned";
                     world(|world| world.violations.push(violation.to_owned()));
@@ -320,7 +327,7 @@ async fn recover_again(runtime: Runtime) {
 /// Returns when an execution is over or gone, as somebody knows who waits for it all the time.
 async fn over(runtime: Runtime, id: ExecutionId) {
     loop {
-        match runtime.get(id).await {
+        match runtime.executions().get(id).await {
             Ok(execution) => {
                 let settled = execution.settled().await;
                 if settled.is_ok_and(|execution| execution.status().is_over()) {
@@ -338,7 +345,7 @@ async fn over(runtime: Runtime, id: ExecutionId) {
 async fn delete(runtime: &Runtime, id: ExecutionId) -> Option<Done> {
     world(|world| world.is_deleted = true);
     loop {
-        match runtime.delete(id).await {
+        match runtime.executions().delete(id).await {
             Ok(()) | Err(RuntimeError::NotFound(_)) => break,
             Err(error) => expected(&error, "delete"),
         }
@@ -346,7 +353,7 @@ async fn delete(runtime: &Runtime, id: ExecutionId) -> Option<Done> {
     }
     tokio::time::sleep(3 * LEASE).await;
     let left = loop {
-        match runtime.list(ListOptions::new()).await {
+        match runtime.executions().list(ListOptions::new()).await {
             Ok(left) => break left,
             Err(error) => expected(&error, "list"),
         }
@@ -376,7 +383,7 @@ async fn answer(runtime: &Runtime, question: &OpenQuestion, round: u64, moves: O
     }
     let value = hashed(&(&step, "answer")) % 1000;
     let answer = json!({ "value": value });
-    let answered = runtime.resume(question.token(), answer).await;
+    let answered = runtime.executions().resume(question.token(), answer).await;
     let given = Given {
         execution: question.execution(),
         step,
@@ -404,7 +411,7 @@ async fn refused(runtime: &Runtime, id: ExecutionId) -> Option<Refused> {
         if refused == id {
             return Some(Refused::Whole);
         }
-        let part = runtime.get(refused).await;
+        let part = runtime.executions().get(refused).await;
         if part.is_ok_and(|part| part.part_of() == Some(id)) {
             found = Some(Refused::Part);
         }

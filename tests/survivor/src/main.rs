@@ -25,7 +25,12 @@ async fn main() -> Outcome {
             total: 0,
         };
         let options = StartOptions::new().idempotency_key(key);
-        executions.push(runtime.start::<Survivor>(input, options).await?);
+        executions.push(
+            runtime
+                .executions()
+                .start::<Survivor>(input, options)
+                .await?,
+        );
     }
     let completing: Vec<_> = executions
         .into_iter()
@@ -54,6 +59,7 @@ async fn complete(runtime: Runtime, mut execution: Execution) -> Outcome {
         let answers = std::env::var_os("ANSWERS").is_none_or(|answers| answers != "no");
         for question in execution.questions().await?.iter().filter(|_| answers) {
             match runtime
+                .executions()
                 .resume(question.token(), GoOn::Yes { bonus: 1000 })
                 .await
             {

@@ -107,7 +107,9 @@ async fn each_call_within_a_step_has_an_id_of_its_own() {
     let runtime = Runtime::new(Arc::new(MemoryStore::new()));
     let flow = Pays::builder().both(Both(tools![step, StepFlow])).build();
     runtime.register(flow).unwrap();
-    let started = runtime.start::<Pays>(PaysInput {}, StartOptions::new());
+    let started = runtime
+        .executions()
+        .start::<Pays>(PaysInput {}, StartOptions::new());
     let ended = started.await.unwrap().settled().await.unwrap();
     let ids = ended.output::<Pays>().unwrap().unwrap().ids;
     let step = &ids[0];

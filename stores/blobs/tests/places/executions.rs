@@ -91,7 +91,10 @@ impl Bench {
         let input = ArchiveInput {
             name: "x".to_owned(),
         };
-        let started = runtime.start::<Archive>(input, StartOptions::new()).await?;
+        let started = runtime
+            .executions()
+            .start::<Archive>(input, StartOptions::new())
+            .await?;
         assert_eq!(started.settled().await?.status(), Status::Paused);
         runtime.shut_down().await;
         Ok(started.id())
@@ -99,9 +102,10 @@ impl Bench {
 }
 
 async fn answer(runtime: &Runtime, id: ExecutionId) -> Outcome<Execution> {
-    let execution = runtime.get(id).await?;
+    let execution = runtime.executions().get(id).await?;
     let token = execution.questions().await?[0].token();
     runtime
+        .executions()
         .resume(token, serde_json::json!({ "yes": true }))
         .await?;
     Ok(execution.settled().await?)
@@ -155,7 +159,13 @@ async fn a_blob_that_is_not_what_was_put_there_stops_the_run_and_names_the_recor
             Some(damage) => fs::write(&blob, damage)?,
         }
         let runtime = bench.runtime().await?;
-        let error = runtime.get(id).await?.journal().await.unwrap_err();
+        let error = runtime
+            .executions()
+            .get(id)
+            .await?
+            .journal()
+            .await
+            .unwrap_err();
         let told = flow_store::suite::fixtures::told(&error);
         let place = format!("execution {id}, record 2: the blob `{id}/00000000000000000002-");
         assert!(told.contains(&place) && told.contains(words), "{told}");

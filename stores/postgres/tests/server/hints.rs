@@ -113,7 +113,10 @@ async fn a_listener_behind_a_pooler_is_not_live_unless_it_listens_elsewhere() ->
     let heard = timeout(longer_than_a_test, nothing.next()).await;
     assert!(heard.is_err(), "{heard:?}");
 
-    let events = Runtime::new(deaf).events(EventFilter::new()).await?;
+    let events = Runtime::new(deaf)
+        .executions()
+        .events(EventFilter::new())
+        .await?;
     let mut events = Box::pin(events);
     started(&hears).await;
     // The fixture has no structure, which is told first.
@@ -168,10 +171,13 @@ async fn work_begins_elsewhere_at_once_and_its_events_are_seen_with_the_same_off
         let front = process(&url, options.clone(), Some(0)).await?;
         let worker = process(&url, options, limit).await?;
         worker.recover().await?;
-        let mut events = front.events(EventFilter::new()).await?;
+        let mut events = front.executions().events(EventFilter::new()).await?;
         for number in 0..3 {
             let input = TwiceInput { number };
-            let started = front.start::<Twice>(input, StartOptions::new()).await?;
+            let started = front
+                .executions()
+                .start::<Twice>(input, StartOptions::new())
+                .await?;
             assert_eq!(started.status(), Status::Queued);
             let settled = timeout(PATIENCE, started.settled()).await??;
             assert_eq!(settled.status(), Status::Completed);

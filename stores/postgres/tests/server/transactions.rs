@@ -130,7 +130,10 @@ impl Bench {
 
     async fn start(&self, then: Then) -> Outcome<Execution> {
         let input = PostingInput { then };
-        let started = self.runtime.start::<Posting>(input, StartOptions::new());
+        let started = self
+            .runtime
+            .executions()
+            .start::<Posting>(input, StartOptions::new());
         Ok(started.await?)
     }
 
@@ -210,7 +213,7 @@ async fn a_step_that_is_dropped_leaves_nothing_and_no_connection() -> Outcome {
     let execution = bench.start(Then::Waits).await?;
     bench.post.has_written.notified().await;
     bench.runtime.shut_down().await;
-    let row = bench.runtime.get(execution.id()).await?;
+    let row = bench.runtime.executions().get(execution.id()).await?;
     assert_eq!(row.status(), Status::Running, "another process goes on");
     let left = "SELECT count(*) FROM pg_stat_activity \
         WHERE application_name = 'dropped' AND state LIKE 'idle in transaction%'";
@@ -277,7 +280,11 @@ async fn transactions_go_through_a_pooler() -> Outcome {
     let other = Bench::at(server, &pooler.url(), options()).await?;
     let execution = other.start(Then::Waits).await?;
     other.post.has_written.notified().await;
-    other.runtime.cancel(execution.id(), "no more").await?;
+    other
+        .runtime
+        .executions()
+        .cancel(execution.id(), "no more")
+        .await?;
     assert_eq!(other.sum(Then::Succeeds).await?, Some(7));
     assert_eq!((bench.rows(), other.rows()), ("1".into(), "1".into()));
     Ok(())

@@ -86,7 +86,7 @@ async fn a_user_who_may_not_listen_is_not_live_and_loses_nothing() -> Outcome {
     let store = RedisStore::connect_with(&url, options.clone()).await?;
     let mut nothing = store.changes().ok_or("it tries")?;
     let runtime = Runtime::new(store);
-    let mut events = Box::pin(runtime.events(EventFilter::new()).await?);
+    let mut events = Box::pin(runtime.executions().events(EventFilter::new()).await?);
     let heard = timeout(Duration::from_secs(6), nothing.next()).await;
     assert!(heard.is_err(), "{heard:?}");
     started(&(self::store(&server, &options).await?)).await;
@@ -140,9 +140,11 @@ async fn work_begins_elsewhere_at_once_and_its_events_are_seen_with_the_same_off
         process(server, &options, 2).await?,
     );
     worker.recover().await?;
-    let mut events = Box::pin(front.events(EventFilter::new()).await?);
+    let mut events = Box::pin(front.executions().events(EventFilter::new()).await?);
     for number in 0..3 {
-        let start = front.start::<Twice>(TwiceInput { number }, StartOptions::new());
+        let start = front
+            .executions()
+            .start::<Twice>(TwiceInput { number }, StartOptions::new());
         let started = start.await?;
         assert_eq!(started.status(), Status::Queued);
         let settled = timeout(PATIENCE, started.settled()).await??;

@@ -456,18 +456,24 @@ async fn what_is_before_the_damage_can_be_looked_at_and_copied() {
     let store = Arc::new(folder.open().await);
     let runtime = flips::runtime(store.clone(), RuntimeOptions::new());
     let input = RoundsInput { number: 3 };
-    let started = runtime.start::<Rounds>(input, StartOptions::new()).await;
+    let started = runtime
+        .executions()
+        .start::<Rounds>(input, StartOptions::new())
+        .await;
     let execution = started.unwrap().settled().await.unwrap();
-    let before = runtime.state(execution.id(), 5).await.unwrap();
+    let before = runtime.executions().state(execution.id(), 5).await.unwrap();
     folder
         .raw()
         .execute_batch("UPDATE records SET payload = '7' WHERE seq = 9")
         .unwrap();
     assert!(execution.journal().await.is_err());
-    assert!(runtime.state(execution.id(), 9).await.is_err());
-    assert!(runtime.copy(execution.id(), 9).await.is_err());
-    assert_eq!(runtime.state(execution.id(), 5).await.unwrap(), before);
-    let copy = runtime.copy(execution.id(), 5).await.unwrap();
+    assert!(runtime.executions().state(execution.id(), 9).await.is_err());
+    assert!(runtime.executions().copy(execution.id(), 9).await.is_err());
+    assert_eq!(
+        runtime.executions().state(execution.id(), 5).await.unwrap(),
+        before
+    );
+    let copy = runtime.executions().copy(execution.id(), 5).await.unwrap();
     let copy = copy.settled().await.unwrap();
     assert_eq!(
         copy.output_json().unwrap(),
@@ -521,7 +527,10 @@ async fn what_is_damaged_keeps_nobody_from_the_others() {
     let mut ids = Vec::new();
     for amount in 1..5 {
         let input = PaymentInput { amount };
-        let started = runtime.start::<Payment>(input, StartOptions::new()).await;
+        let started = runtime
+            .executions()
+            .start::<Payment>(input, StartOptions::new())
+            .await;
         ids.push(started.unwrap().settled().await.unwrap().id());
     }
     let input = PaymentInput { amount: 1 };
@@ -535,7 +544,7 @@ async fn what_is_damaged_keeps_nobody_from_the_others() {
     hit(sql, ids[2]);
     let place = format!("execution {}", ids[1]);
 
-    let listed = runtime.list(ListOptions::new()).await.unwrap();
+    let listed = runtime.executions().list(ListOptions::new()).await.unwrap();
     let found: Vec<ExecutionId> = listed.iter().map(Execution::id).collect();
     assert_eq!(found, [ids[3], ids[2], ids[0]]);
     assert_eq!(listed.damaged().len(), 1);
@@ -546,7 +555,7 @@ async fn what_is_damaged_keeps_nobody_from_the_others() {
 
     // Both damages once each, in their places.
     let filter = EventFilter::new().from_start().until_now();
-    let mut events = runtime.events(filter.clone()).await.unwrap();
+    let mut events = runtime.executions().events(filter.clone()).await.unwrap();
     let (mut seen, mut errors) = (Vec::new(), Vec::new());
     while let Some(event) = events.next().await {
         match event {
@@ -606,9 +615,18 @@ async fn what_is_damaged_keeps_nobody_from_the_others() {
         assert!(error.to_string().ends_with(NO_FIT), "{error}");
     }
     assert!(recovered.damaged.is_empty());
-    assert!(runtime.get(ids[0]).await.unwrap().settled().await.is_ok());
+    assert!(
+        runtime
+            .executions()
+            .get(ids[0])
+            .await
+            .unwrap()
+            .settled()
+            .await
+            .is_ok()
+    );
 
-    let expired = runtime.expire(Duration::ZERO).await.unwrap();
+    let expired = runtime.executions().expire(Duration::ZERO).await.unwrap();
     let cancelled: Vec<ExecutionId> = expired.iter().map(Execution::id).collect();
     assert_eq!(cancelled, [ids[3]], "the others have been answered");
     assert_eq!(expired.damaged().len(), 1);

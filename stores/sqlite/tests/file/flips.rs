@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::{Duration, UNIX_EPOCH};
 
 use flow_durable::{
-    Append, EventFilter, Events, ExecutionId, ListOptions, ListQuery, Runtime, RuntimeError,
-    RuntimeOptions, Settlement, StartOptions, Status, Store, Token,
+    Append, EventFilter, Events, ExecutionId, Executions, ListOptions, ListQuery, Runtime,
+    RuntimeError, RuntimeOptions, Settlement, StartOptions, Status, Store, Token,
 };
 use flow_runtime::prelude::*;
 use flow_sqlite::SqliteStore;
@@ -109,7 +109,10 @@ async fn executions_in(path: &Path) -> Known {
         let (started, owner) = match amount {
             1 => (ann.start::<Payment>(input, key.clone()).await, Some("ann")),
             _ => (
-                runtime.start::<Payment>(input, StartOptions::new()).await,
+                runtime
+                    .executions()
+                    .start::<Payment>(input, StartOptions::new())
+                    .await,
                 None,
             ),
         };
@@ -121,17 +124,21 @@ async fn executions_in(path: &Path) -> Known {
     }
     // 0 has failed, and 1 and 2 wait.
     let answer = |by: &str| Decision::Yes { by: by.to_owned() };
-    let completed = runtime.resume(asked[3].unwrap(), answer("ann")).await;
+    let completed = runtime
+        .executions()
+        .resume(asked[3].unwrap(), answer("ann"))
+        .await;
     let completed = completed.unwrap().settled().await.unwrap();
     assert_eq!(completed.status(), Status::Completed);
     runtime
+        .executions()
         .cancel(known.executions[4].0, "cancelled")
         .await
         .unwrap();
     let settlement = Settlement::Answer("\"No\"".to_owned());
     let settled = store.settle(asked[5].unwrap(), settlement, NOW).await;
     settled.unwrap();
-    let copy = runtime.copy(completed.id(), 2).await.unwrap();
+    let copy = runtime.executions().copy(completed.id(), 2).await.unwrap();
     let copy = copy.settled().await.unwrap();
     known.executions.push((copy.id(), None));
     // A process holds this one, and has held that one.
@@ -155,7 +162,10 @@ async fn executions_in(path: &Path) -> Known {
         };
         let rounds = self::runtime(store.clone(), options);
         let input = RoundsInput { number: 0 };
-        let started = rounds.start::<Rounds>(input, StartOptions::new()).await;
+        let started = rounds
+            .executions()
+            .start::<Rounds>(input, StartOptions::new())
+            .await;
         let execution = started.unwrap().settled().await.unwrap();
         assert_eq!(execution.status(), Status::Completed);
         known.executions.push((execution.id(), None));
@@ -294,7 +304,7 @@ async fn read(path: &Path, known: &Known) -> Result<Reads, String> {
 
     macro_rules! through {
         ($runtime:expr, $owner:expr) => {
-            let (runtime, owner) = (&$runtime, $owner);
+            let (runtime, owner): (&Executions, _) = (&$runtime, $owner);
             for (id, _) in known.executions.iter().filter(|(_, of)| *of == owner) {
                 match runtime.get(*id).await {
                     Err(error) => {
@@ -329,7 +339,7 @@ async fn read(path: &Path, known: &Known) -> Result<Reads, String> {
         };
     }
     let runtime = runtime(store.clone(), options());
-    through!(runtime, None);
+    through!(runtime.executions(), None);
     through!(runtime.owned_by("ann"), Some("ann"));
     Ok(reads)
 }

@@ -94,7 +94,7 @@ async fn live<F: DurableFlow>(runtime: &Runtime, flow: F, input: F::Input) -> Ou
     runtime.register(flow)?;
     runtime.recover().await?;
     let options = StartOptions::new().idempotency_key("swept");
-    let execution = runtime.start::<F>(input, options).await?;
+    let execution = runtime.executions().start::<F>(input, options).await?;
     let execution = over(runtime, execution).await?;
     let ended = ending(&execution)?;
 
@@ -102,20 +102,26 @@ async fn live<F: DurableFlow>(runtime: &Runtime, flow: F, input: F::Input) -> Ou
     let journal = execution.journal().await?;
     let middle = journal.get(journal.len() / 2).ok_or("no journal")?;
     let last = journal.last().ok_or("no journal")?;
-    runtime.state(execution.id(), middle.seq).await?;
-    let state = runtime.state(execution.id(), last.seq).await?;
+    runtime
+        .executions()
+        .state(execution.id(), middle.seq)
+        .await?;
+    let state = runtime.executions().state(execution.id(), last.seq).await?;
     let state = serde_json::to_value(&state.flows)?;
 
     // It is never over before a copy of it is: those of processes that died are completed too.
     if copies(runtime, &execution).await?.is_empty() {
-        runtime.copy(execution.id(), middle.seq).await?;
+        runtime
+            .executions()
+            .copy(execution.id(), middle.seq)
+            .await?;
     }
     let mut of_copies = Vec::new();
     for copy in copies(runtime, &execution).await? {
         of_copies.push(ending(&over(runtime, copy).await?)?);
     }
     // Nobody waits for those that are ended.
-    for part in runtime.list(ListOptions::new()).await?.iter() {
+    for part in runtime.executions().list(ListOptions::new()).await?.iter() {
         over(runtime, part.clone()).await?;
     }
     of_copies.dedup();
@@ -124,7 +130,7 @@ async fn live<F: DurableFlow>(runtime: &Runtime, flow: F, input: F::Input) -> Ou
 
 /// The copies of an execution, which are not the parts of its loops.
 async fn copies(runtime: &Runtime, execution: &Execution) -> Outcome<Vec<Execution>> {
-    let all = runtime.list(ListOptions::new()).await?;
+    let all = runtime.executions().list(ListOptions::new()).await?;
     let others = all.iter().filter(|other| other.id() != execution.id());
     Ok(others
         .filter(|other| other.part_of().is_none())
@@ -180,7 +186,7 @@ async fn over(runtime: &Runtime, mut execution: Execution) -> Outcome<Execution>
             let Some(value) = answer(question.prompt(), &by) else {
                 continue;
             };
-            match runtime.resume(question.token(), value).await {
+            match runtime.executions().resume(question.token(), value).await {
                 Ok(_) => {
                     answered = true;
                     note_line(&json!({ "accepted": by }))?;

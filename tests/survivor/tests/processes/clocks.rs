@@ -94,7 +94,9 @@ async fn stays_with_a_living_process(place: &str) -> Outcome {
         let hold = Hold::default();
         let one = process(place, one, &hold).await?;
         let other = process(place, other, &hold).await?;
-        let execution = one.start::<Holding>(HoldingInput {}, StartOptions::new());
+        let execution = one
+            .executions()
+            .start::<Holding>(HoldingInput {}, StartOptions::new());
         let execution = execution.await?;
         hold.has_begun.notified().await;
         for _ in 0..3 {
@@ -120,7 +122,9 @@ async fn is_taken_over_from_a_dead_process(place: &str) -> Outcome {
         let (at, its) = (place.to_owned(), hold.clone());
         let started = dies.spawn(async move {
             let runtime = process(&at, one, &its).await.unwrap();
-            let start = runtime.start::<Holding>(HoldingInput {}, StartOptions::new());
+            let start = runtime
+                .executions()
+                .start::<Holding>(HoldingInput {}, StartOptions::new());
             let id = start.await.unwrap().id();
             its.has_begun.notified().await;
             (id, runtime)
@@ -135,7 +139,7 @@ async fn is_taken_over_from_a_dead_process(place: &str) -> Outcome {
             tokio::task::yield_now().await;
         }
         hold.go_on.notify_one();
-        let settled = other.get(id).await?.settled().await?;
+        let settled = other.executions().get(id).await?.settled().await?;
         assert_eq!(settled.status(), Status::Completed);
         assert_eq!(hold.begun.load(Ordering::SeqCst), 2);
     }
@@ -151,7 +155,10 @@ async fn has_the_times_of_the_database(place: &str) -> Outcome {
         let not_before = from_ms(database().await? + 300);
         hold.go_on.notify_one();
         let options = StartOptions::new().not_before(not_before);
-        let execution = runtime.start::<Holding>(HoldingInput {}, options).await?;
+        let execution = runtime
+            .executions()
+            .start::<Holding>(HoldingInput {}, options)
+            .await?;
         assert_eq!(execution.status(), Status::Queued);
         let settled = execution.settled().await?;
         let after = database().await?;

@@ -34,7 +34,9 @@ async fn answer_all(runtime: &Runtime) -> Outcome<u64> {
             return Ok(answered);
         }
         for question in execution.questions().await? {
-            let wrong = runtime.resume(question.token(), json!({ "Yes": { "bonus": -1 } }));
+            let wrong = runtime
+                .executions()
+                .resume(question.token(), json!({ "Yes": { "bonus": -1 } }));
             match wrong.await {
                 Err(RuntimeError::WrongType { expected, .. }) => assert_eq!(expected, "GoOn"),
                 // The other process is about to take the answer before.
@@ -42,7 +44,10 @@ async fn answer_all(runtime: &Runtime) -> Outcome<u64> {
                 other => return Err(format!("{other:?}").into()),
             }
             let answer = json!({ "Yes": { "bonus": 1000 } });
-            runtime.resume(question.token(), answer).await?;
+            runtime
+                .executions()
+                .resume(question.token(), answer)
+                .await?;
             answered += 1;
         }
     }

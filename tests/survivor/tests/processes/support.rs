@@ -80,7 +80,7 @@ impl Place {
         block_on(async {
             let runtime = runtime(&self.database.place(), LEASE).await?;
             let mut found = Vec::new();
-            for execution in runtime.list(ListOptions::new()).await? {
+            for execution in runtime.executions().list(ListOptions::new()).await? {
                 let journal = execution.journal().await?;
                 found.push((execution, journal));
             }

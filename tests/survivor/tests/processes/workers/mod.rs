@@ -139,11 +139,15 @@ impl Front {
         let (execution, flow) = if number % 5 == 3 {
             let start = self
                 .runtime
+                .executions()
                 .start::<Errand>(ErrandInput { number }, options);
             (start.await?, "Errand")
         } else if number % 11 == 6 {
             let numbers = batch_of(number);
-            let start = self.runtime.start::<Batch>(BatchInput { numbers }, options);
+            let start = self
+                .runtime
+                .executions()
+                .start::<Batch>(BatchInput { numbers }, options);
             (start.await?, "Batch")
         } else {
             let input = JobInput {
@@ -151,7 +155,13 @@ impl Front {
                 round: 0,
                 total: 0,
             };
-            (self.runtime.start::<Job>(input, options).await?, "Job")
+            (
+                self.runtime
+                    .executions()
+                    .start::<Job>(input, options)
+                    .await?,
+                "Job",
+            )
         };
         assert_eq!(execution.status(), Status::Queued);
         let given = Given {
@@ -172,7 +182,10 @@ impl Front {
 
     /// Answers what is asked, twice at the same time, of which one is accepted.
     async fn answer(&mut self) -> Outcome {
-        let listed = self.runtime.list(ListOptions::new().status(Status::Paused));
+        let listed = self
+            .runtime
+            .executions()
+            .list(ListOptions::new().status(Status::Paused));
         for execution in listed.await? {
             for question in execution.questions().await? {
                 let token = question.token();
@@ -181,8 +194,8 @@ impl Front {
                 }
                 let (at, yes) = (now_us(), |bonus| GoOn::Yes { bonus });
                 let (one, two) = tokio::join!(
-                    self.runtime.resume(token, yes(1000)),
-                    self.other.resume(token, yes(3000))
+                    self.runtime.executions().resume(token, yes(1000)),
+                    self.other.executions().resume(token, yes(3000))
                 );
                 let bonus = match (one, two) {
                     (
@@ -214,6 +227,7 @@ impl Front {
         for status in [Status::Queued, Status::Running, Status::Paused] {
             let listed = self
                 .runtime
+                .executions()
                 .list(ListOptions::new().status(status).limit(1));
             if !listed.await?.is_empty() {
                 return Ok(false);
@@ -227,6 +241,7 @@ impl Front {
         let mut items = BTreeMap::new();
         for part in self
             .runtime
+            .executions()
             .list(ListOptions::new().flow("Batch.all"))
             .await?
             .iter()

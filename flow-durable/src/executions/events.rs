@@ -1,13 +1,11 @@
 //! Watching executions.
 
-use std::sync::atomic::Ordering;
-
+use super::Executions;
 use crate::error::RuntimeError;
 use crate::events::Events;
 use crate::filter::EventFilter;
-use crate::runtime::Runtime;
 
-impl Runtime {
+impl Executions {
     /// The journals of the owner's executions as a stream, from now on or from any offset. The
     /// stream contains everything that happens after this returns, however late it is read.
     ///
@@ -45,9 +43,9 @@ impl Runtime {
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let runtime = Runtime::new(MemoryStore::new());
     /// runtime.register(Greeting::new())?;
-    /// let mut events = runtime.events(EventFilter::new().path("greeting.*")?.deltas()).await?;
+    /// let mut events = runtime.executions().events(EventFilter::new().path("greeting.*")?.deltas()).await?;
     /// let input = GreetingInput::builder().name("Ann".into()).build();
-    /// runtime.start::<Greeting>(input, StartOptions::new()).await?;
+    /// runtime.executions().start::<Greeting>(input, StartOptions::new()).await?;
     ///
     /// let mut seen = Vec::new();
     /// while let Some(event) = events.next().await.transpose()? {
@@ -61,12 +59,5 @@ impl Runtime {
     /// ```
     pub async fn events(&self, filter: EventFilter) -> Result<Events, RuntimeError> {
         Events::of(self.owned.clone(), filter).await
-    }
-
-    /// The number of times that an observer
-    /// ([`RuntimeOptions::observer`](crate::RuntimeOptions::observer)) has panicked. Runs continue,
-    /// and the observer is notified of the next event as if nothing had happened.
-    pub fn observer_failures(&self) -> u64 {
-        self.owned.shared.observer_failures.load(Ordering::Relaxed)
     }
 }

@@ -10,16 +10,16 @@ use flow_store::{ExecutionId, PauseRow, PauseState, Record, RecordKind, Row, Sta
 use serde_json::json;
 use uuid::Uuid;
 
+use super::Executions;
 use crate::engine::AtNode;
 use crate::entry::{Asked, Copied, Entry, Json, is_end};
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::registered::Registered;
-use crate::runtime::Runtime;
 use crate::shared::{Loaded, check_format, kept_elsewhere};
 use crate::steps::missing;
 
-impl Runtime {
+impl Executions {
     /// Copies an execution: starts a new one that has the records of this one up to and including
     /// the given one, and continues from there independently. Questions that were open at that
     /// point are asked again. Waits and timeouts have as much time left as they had: the copied
@@ -32,7 +32,7 @@ impl Runtime {
     ///
     /// # Errors
     ///
-    /// The errors of [`state`](Runtime::state), except that the flow need not be registered; or the
+    /// The errors of [`state`](Executions::state), except that the flow need not be registered; or the
     /// store could not be written to. No execution is started then. If the new execution cannot
     /// continue here, this call succeeds, and [`Execution::settled`] says why. Without the flow, it
     /// waits for a process that has the flow and [recovers](Runtime::recover).

@@ -2,12 +2,12 @@
 
 use flow_store::ExecutionId;
 
-use super::Runtime;
+use super::Executions;
 use crate::error::RuntimeError;
 use crate::shared::check_format;
 use crate::writes::{KeyWrite, writes};
 
-impl Runtime {
+impl Executions {
     /// The writes to the keys of an execution's flows up to one of its records, in order, each with
     /// its node, visit and version of the key. The last write of a key is its current value, until
     /// a node takes it. The flow need not be registered here.
@@ -38,10 +38,10 @@ impl Runtime {
     /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), flow_durable::RuntimeError> {
     /// let runtime = Runtime::new(MemoryStore::new());
     /// runtime.register(Twice::new())?;
-    /// let execution = runtime.start::<Twice>(TwiceInput { number: 4 }, StartOptions::new()).await?.settled().await?;
+    /// let execution = runtime.executions().start::<Twice>(TwiceInput { number: 4 }, StartOptions::new()).await?.settled().await?;
     ///
     /// let last = execution.journal().await?.len() as u64 - 1;
-    /// let writes = runtime.writes(execution.id(), last).await?;
+    /// let writes = runtime.executions().writes(execution.id(), last).await?;
     /// assert_eq!((&*writes[0].key, writes[0].version, &writes[0].writer), ("number", 1, &Writer::Input));
     /// assert_eq!(writes[1].version, 2);
     /// assert!(matches!(&writes[1].writer, Writer::Node { path, visit: 1, .. } if path == "twice.double"));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use flow_store::{ExecutionId, PauseRow, PauseState, Row, Settlement, Store, Token};
 
-use super::Runtime;
+use super::Executions;
 use crate::error::RuntimeError;
 use crate::execution::{Execution, OpenQuestion};
 use crate::payload::{self, VALUE_DEPTH};
@@ -18,13 +18,13 @@ use flow_runtime::{Submission, SubmittedValue};
 #[cfg(feature = "schema")]
 use serde_json::Value;
 
-impl Runtime {
+impl Executions {
     /// The question with this token, if it is open.
     ///
     /// # Errors
     ///
     /// [`RuntimeError::UnknownToken`], also if its execution belongs to another owner; if it is no
-    /// longer open, the errors of [`resume`](Runtime::resume); or the store could not be read.
+    /// longer open, the errors of [`resume`](Executions::resume); or the store could not be read.
     pub async fn question(&self, token: Token) -> Result<OpenQuestion, RuntimeError> {
         let (pause, row) = self.owned.question(token).await?;
         still_runs(&row)?;

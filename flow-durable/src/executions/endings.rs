@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use flow_store::{EndIf, ExecutionId, Record, RecordKind, Row, Status, Store, no_blob_marker};
 
-use super::Runtime;
+use super::Executions;
 use crate::error::RuntimeError;
 use crate::execution::Execution;
 use crate::listed::{ListOptions, Listed};
 use crate::shared::options_of;
 
-impl Runtime {
+impl Executions {
     /// Ends an execution for this reason, which [`Execution::reason`] and its last record contain.
     /// Its running steps are dropped at their next `.await`, or in another process when that
     /// process next writes or renews its lease. Returns the execution as it is then.
@@ -44,13 +44,13 @@ impl Runtime {
     }
 
     /// Continues a [halted](Execution::halted) execution like
-    /// [`continue_halted`](Runtime::continue_halted), and adds this many steps to its
+    /// [`continue_halted`](Executions::continue_halted), and adds this many steps to its
     /// [`step_budget`](crate::StartOptions::step_budget). An execution without a budget has no
     /// limit, and gets none. A part of a loop has a budget of its own.
     ///
     /// # Errors
     ///
-    /// The errors of [`continue_halted`](Runtime::continue_halted); [`RuntimeError::NotHalted`]:
+    /// The errors of [`continue_halted`](Executions::continue_halted); [`RuntimeError::NotHalted`]:
     /// the budget stays as it was; or [`RuntimeError::Unreadable`].
     pub async fn continue_with_steps(
         &self,

@@ -9,7 +9,7 @@ use flow_store::{
 };
 use serde_json::Value;
 
-use super::Runtime;
+use super::Executions;
 use crate::driver::Suspicion;
 use crate::error::RuntimeError;
 use crate::execution::Execution;
@@ -20,7 +20,7 @@ use crate::shared::{FIRST_FENCE, Loaded, Slot, UnusedClaim};
 use flow_runtime::Flow;
 use flow_runtime::engine::{RefusedInput, Saved, Unstorable};
 
-impl Runtime {
+impl Executions {
     /// Starts an execution of a registered flow as a task of its own, and returns as soon as it is
     /// stored.
     ///
@@ -55,17 +55,17 @@ impl Runtime {
     }
 
     /// Starts an execution of the registered flow of this name, of any type, like
-    /// [`start`](Runtime::start). The input is a JSON object.
+    /// [`start`](Executions::start). The input is a JSON object.
     ///
     /// # Errors
     ///
-    /// The errors of [`start`](Runtime::start); and [`RuntimeError::Input`] with everything that is
+    /// The errors of [`start`](Executions::start); and [`RuntimeError::Input`] with everything that is
     /// wrong if the input does not fit the flow.
     ///
     /// # Cancel safety
     ///
-    /// See [`start`](Runtime::start).
-    pub async fn start_any(
+    /// See [`start`](Executions::start).
+    pub async fn start_json(
         &self,
         name: &str,
         input: Value,

@@ -10,7 +10,7 @@ use flow_spec::did_you_mean;
 use flow_store::{ExecutionId, Record, RecordKind, Row};
 use serde_json::{Map, Value, json};
 
-use super::Runtime;
+use super::Executions;
 use crate::engine::UNFIT;
 use crate::entry::{Copied, Snapshot, is_end};
 use crate::error::RuntimeError;
@@ -21,10 +21,10 @@ use crate::registered::Registered;
 use crate::shared::Loaded;
 use flow_runtime::engine::Saved;
 
-impl Runtime {
-    /// Copies an execution like [`copy`](Runtime::copy), but continues with other values of some
+impl Executions {
+    /// Copies an execution like [`copy`](Executions::copy), but continues with other values of some
     /// keys. These are keys of the outermost flow that have a value after the record, as
-    /// [`state`](Runtime::state) shows. At record 0 they are the inputs.
+    /// [`state`](Executions::state) shows. At record 0 they are the inputs.
     ///
     /// The copy continues with the whole node at which the outermost flow is after the record. The
     /// node may have failed, or been done in part, as a fork or a flow used as a node can be. The
@@ -35,7 +35,7 @@ impl Runtime {
     ///
     /// [`RuntimeError::Unchangeable`] with all that is wrong: a key has no value there, a value
     /// does not fit the type of its key, or no node follows that could use it. The errors of
-    /// [`state`](Runtime::state); or the store could not be written to. No execution is started
+    /// [`state`](Executions::state); or the store could not be written to. No execution is started
     /// then.
     ///
     /// # Examples
@@ -65,16 +65,16 @@ impl Runtime {
     /// let runtime = Runtime::new(MemoryStore::new());
     /// runtime.register(Article::new())?;
     /// let input = ArticleInput { topic: "ants".into() };
-    /// let execution = runtime.start::<Article>(input, StartOptions::new()).await?.settled().await?;
+    /// let execution = runtime.executions().start::<Article>(input, StartOptions::new()).await?.settled().await?;
     ///
     /// let journal = execution.journal().await?;
     /// let drafted = journal.iter().find(|record| record.kind == RecordKind::NodeFinished).unwrap();
     /// let other = Map::from_iter([("draft".to_owned(), json!("some words on ants"))]);
-    /// let copy = runtime.copy_with(execution.id(), drafted.seq, other).await?.settled().await?;
+    /// let copy = runtime.executions().copy_with(execution.id(), drafted.seq, other).await?.settled().await?;
     /// assert_eq!(copy.output::<Article>()?.unwrap().text, "Published: some words on ants");
     ///
     /// let other = Map::from_iter([("draft".to_owned(), json!(7)), ("drafd".to_owned(), json!(""))]);
-    /// let refused = runtime.copy_with(execution.id(), drafted.seq, other).await.unwrap_err();
+    /// let refused = runtime.executions().copy_with(execution.id(), drafted.seq, other).await.unwrap_err();
     /// let RuntimeError::Unchangeable { reasons, .. } = refused else { panic!("{refused}") };
     /// assert_eq!(
     ///     reasons,

@@ -6,13 +6,13 @@ use flow_runtime::engine::StepKey;
 use flow_spec::FlowDocument;
 use flow_store::{ExecutionId, Record, RecordKind, Row, Store as _};
 
-use super::Runtime;
+use super::Executions;
 use crate::error::RuntimeError;
 use crate::execution_state::{ExecutionState, StateSource};
 use crate::shared::{check_format, kept_elsewhere};
 use crate::values::{State, Values};
 
-impl Runtime {
+impl Executions {
     /// The state of an execution after one of its records. No step runs for this, and it reads the
     /// records from the snapshot before this one on.
     ///
@@ -51,7 +51,7 @@ impl Runtime {
     /// let store = Arc::new(MemoryStore::new());
     /// let runtime = Runtime::new(store.clone());
     /// runtime.register(Twice::new())?;
-    /// let execution = runtime.start::<Twice>(TwiceInput { number: 4 }, StartOptions::new()).await?.settled().await?;
+    /// let execution = runtime.executions().start::<Twice>(TwiceInput { number: 4 }, StartOptions::new()).await?.settled().await?;
     /// let last = execution.journal().await?.len() as u64 - 1;
     ///
     /// let viewer = Runtime::new(store); // does not have the flow
