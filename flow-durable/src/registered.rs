@@ -19,15 +19,9 @@ use super::engine::Durable;
 use super::error::RuntimeError;
 use super::values::params_at;
 
-/// A flow that can run durably: its inputs, values and outputs can be stored as JSON. Every flow
-/// whose values are `Serialize` and `Deserialize` is one; a plain [`run`](Flow::run) does not need
-/// that. [`Runtime::register`](crate::Runtime::register) requires it, so that a value that cannot
-/// be stored is one error, there.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is not a flow that can be run durably",
-    label = "not such a flow",
-    note = "write the flow itself, such as `Expense::new()`"
-)]
+/// A compiled flow that can run durably: its inputs, values and outputs can be stored as JSON. Every
+/// flow whose values are `Serialize` and `Deserialize` is one; a plain [`run`](Flow::run) does not
+/// need that. Generic functions that register a flow and start it with its typed input ask for it.
 pub trait DurableFlow: Flow + StoredFlow<Json> + Drive<Durable> + 'static {}
 
 impl<F: Flow + StoredFlow<Json> + Drive<Durable> + 'static> DurableFlow for F {}

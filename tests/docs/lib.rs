@@ -1,4 +1,4 @@
-//! The programs on the pages in `docs` are compiled and run; see also `links` and `tutorial`.
+//! The programs on the pages in `docs` and `docs/guides` are compiled and run; see also `links` and `tutorial`.
 
 /// `docs/recipes.md`
 #[cfg(doctest)]
@@ -29,3 +29,43 @@ struct FromTemporal;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/pocketflow-programs.md")]
 struct PocketFlowPrograms;
+
+/// `docs/guides/agent-by-hand.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/agent-by-hand.md")]
+struct AgentByHand;
+
+/// `docs/guides/budget.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/budget.md")]
+struct Budget;
+
+/// `docs/guides/changed-flow.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/changed-flow.md")]
+struct ChangedFlow;
+
+/// `docs/guides/limits.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/limits.md")]
+struct Limits;
+
+/// `docs/guides/mcp.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/mcp.md")]
+struct Mcp;
+
+/// `docs/guides/opentelemetry.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/opentelemetry.md")]
+struct OpenTelemetry;
+
+/// `docs/guides/repair.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/repair.md")]
+struct Repair;
+
+/// `docs/guides/retention.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/retention.md")]
+struct Retention;

@@ -100,7 +100,6 @@ impl Runtime {
     /// # Examples
     ///
     /// ```
-    /// use std::sync::Arc;
     /// use flow_durable::{MemoryStore, Runtime, RuntimeError, StartOptions};
     /// use flow_runtime::prelude::*;
     ///
@@ -170,9 +169,9 @@ impl Runtime {
         })
     }
 
-    /// Adds a version of a flow and keeps the others, like [`replace`](Runtime::replace)
-    /// without its check. Executions that start from now on take the version that was added last. A
-    /// start with an input for an earlier version is refused.
+    /// Adds a version of a flow and keeps the others, like [`replace`](Runtime::replace) without its
+    /// check. Executions that start from now on take the version that was added last. They take
+    /// also the typed input of an earlier version, if the new one can read it.
     ///
     /// A process that is to finish the executions of an earlier version adds that version first,
     /// and the newest one last.
@@ -185,7 +184,6 @@ impl Runtime {
     /// # Examples
     ///
     /// ```
-    /// use std::sync::Arc;
     /// use flow_durable::{MemoryStore, Runtime};
     /// use flow_runtime::prelude::*;
     ///

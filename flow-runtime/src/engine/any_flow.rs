@@ -50,6 +50,11 @@ use crate::input::unexpected;
 /// }
 /// # }
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a flow that can be run here",
+    label = "not such a flow",
+    note = "write the flow itself, such as `Expense::new()`"
+)]
 pub trait AnyFlow<E>: Send + Sync {
     /// The flow's name, as written.
     fn name(&self) -> &str;
