@@ -248,6 +248,8 @@ where
     }
 }
 
+// It does not help whoever has a flow that is none for this engine.
+#[diagnostic::do_not_recommend]
 impl<E, F: AnyFlow<E> + ?Sized> AnyFlow<E> for Arc<F> {
     fn name(&self) -> &str {
         (**self).name()

@@ -37,7 +37,7 @@ pub async fn ask(
     let messages = Messages::from_iter([Message::user(text)]);
     let input = AgentInput::builder().messages(messages).build();
     let options = StartOptions::new().idempotency_key(id);
-    let execution = runtime.start::<Agent>(input, options).await?;
+    let execution = runtime.executions().start::<Agent>(input, options).await?;
     let output = execution.settled().await?.output::<Agent>()?;
     Ok(output.and_then(|output| output.answer))
 }

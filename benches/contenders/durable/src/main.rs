@@ -62,7 +62,10 @@ async fn open(folder: &Path) -> Result<Runtime, Box<dyn Error>> {
 
 async fn run(runtime: &Runtime, seed: u64) -> Result<u64, Box<dyn Error>> {
     let input = ChainInput { total: seed };
-    let execution = runtime.start::<Chain>(input, StartOptions::new()).await?;
+    let execution = runtime
+        .executions()
+        .start::<Chain>(input, StartOptions::new())
+        .await?;
     let output = execution.settled().await?.output::<Chain>()?;
     Ok(output.ok_or("it is not completed")?.total)
 }

@@ -49,7 +49,10 @@ pub(crate) async fn run(address: &str, at_once: usize, seconds: u64) -> Outcome 
         let runtime = runtime.clone();
         async move {
             let input = ChainInput { total: 0 };
-            let execution = runtime.start::<Chain>(input, StartOptions::new()).await?;
+            let execution = runtime
+                .executions()
+                .start::<Chain>(input, StartOptions::new())
+                .await?;
             let output = execution.settled().await?.output::<Chain>()?;
             match output {
                 Some(output) if output.total == 10 => Ok(()),

@@ -29,7 +29,7 @@ fn micros() -> u128 {
 /// Prints the time at which it sees the start of each execution.
 pub(crate) async fn watch(address: &str) -> Outcome {
     let runtime = runtime(address).await?;
-    let mut events = Box::pin(runtime.events(EventFilter::new()).await?);
+    let mut events = Box::pin(runtime.executions().events(EventFilter::new()).await?);
     println!("ready");
     for _ in 0..WATCHED {
         let event = events.next().await.ok_or("it goes on")??;

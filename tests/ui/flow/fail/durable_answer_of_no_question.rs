@@ -9,8 +9,8 @@ struct Approval;
 flow! { Release() { start >> Approval >> end; } }
 
 async fn answer(runtime: &Runtime, token: Token) -> Result<(), RuntimeError> {
-    runtime.resume(token, Approval).await?;
-    runtime.resume(token, "Approval").await?; //~
+    runtime.executions().resume(token, Approval).await?;
+    runtime.executions().resume(token, "Approval").await?; //~
     Ok(())
 }
 

@@ -7,7 +7,7 @@ fn greet(name: &str) -> String { format!("Hello, {name}!") }
 flow! { Greeting(name: String) -> (greet: String) { start >> greet >> end; } }
 
 async fn start(runtime: &Runtime, input: GreetingInput) -> Result<(), RuntimeError> {
-    runtime.start::<GreetingInput>(input, StartOptions::new()).await?; //~
+    runtime.executions().start::<GreetingInput>(input, StartOptions::new()).await?; //~
     Ok(())
 }
 

@@ -10,7 +10,7 @@ flow! { Sum(text: String) -> (read: Amount) { start >> read >> end; } }
 
 async fn sum(runtime: &Runtime, text: String) -> Result<u64, RuntimeError> {
     runtime.register(Sum::new())?; //~
-    let execution = runtime.start::<Sum>(SumInput { text }, StartOptions::new()).await?;
+    let execution = runtime.executions().start::<Sum>(SumInput { text }, StartOptions::new()).await?;
     Ok(execution.settled().await?.journal().await?.len() as u64)
 }
 
