@@ -12,7 +12,6 @@ use std::error::Error;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -88,7 +87,7 @@ fn follow(runtime: &Runtime, reload: Reload) -> Vec<String> {
     }
     for flow in reload.changed {
         let name = flow.name().to_owned();
-        lines.push(match runtime.replace(Arc::new(flow)) {
+        lines.push(match runtime.replace(flow) {
             Ok(()) => format!("{name} has a new version"),
             Err(refused) => refused.to_string(),
         });

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use flow_durable::Runtime;
 use serde_json::Value;
@@ -236,7 +236,7 @@ impl ActiveDefinitions {
         let flow = self.definitions.load(&definition.content)?.flow;
         self.check_name(definition.name(), Some(definition.id))?;
         let name = definition.name().to_owned();
-        self.runtime.add_version(Arc::new(flow))?;
+        self.runtime.add_version(flow)?;
         let before = self.names().insert(definition.id, name.clone());
         if let Some(before) = before.filter(|before| *before != name) {
             self.retire(&before);

@@ -22,8 +22,10 @@ pub enum RuntimeError {
         /// The flow's name.
         flow: String,
     },
-    /// The registered flow of this name is another one, with other inputs.
-    #[error("another flow `{flow}` is registered, whose inputs are not these")]
+    /// The registered flow of this name does not take typed inputs of this type: it is another
+    /// flow, or it was loaded from a document, and [`start_json`](crate::Executions::start_json)
+    /// starts it.
+    #[error("the flow `{flow}` that is registered does not take inputs of this type")]
     OtherFlow {
         /// The flow's name.
         flow: &'static str,

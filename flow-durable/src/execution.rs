@@ -107,9 +107,9 @@ impl Execution {
         self.row.copied_from.filter(|_| self.part_of().is_none())
     }
 
-    /// The execution with the loop, if this one runs a part of its items: see
-    /// [loops over workers](crate#loops-over-workers). Its [`flow`](Execution::flow) is then the name
-    /// of the flow and that of the loop, such as `Report.summaries`.
+    /// The execution with the loop, if this one runs a part of its items: see [loops over
+    /// workers](crate#loops-over-workers). Its [`flow`](Execution::flow) is then the name of the
+    /// flow and that of the loop, such as `Report.summaries`.
     pub fn part_of(&self) -> Option<ExecutionId> {
         StoredOptions::part_of(&self.row).map(|part| part.of)
     }
@@ -208,7 +208,8 @@ impl Execution {
 
     /// Waits until it is over or waits for people, in this process or another one, and returns it
     /// as it is then. It also waits for people if a [part](Execution::part_of) of a loop does and
-    /// no other part can continue.
+    /// no other part can continue. One that was answered and that no process has claimed is still
+    /// paused, and is returned as such.
     ///
     /// # Errors
     ///

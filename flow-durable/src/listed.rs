@@ -8,8 +8,8 @@ use flow_store::{Damaged, ExecutionId, ListQuery, Status, to_ms};
 use super::execution::Execution;
 
 /// The result of [`Executions::list`](super::Executions::list) and
-/// [`Executions::expire`](super::Executions::expire): executions, which it dereferences to as a slice,
-/// and the damaged data among them.
+/// [`Executions::expire`](super::Executions::expire): executions, which it dereferences to as a
+/// slice, and the damaged data among them.
 ///
 /// # Examples
 ///

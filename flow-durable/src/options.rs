@@ -143,8 +143,8 @@ impl RuntimeOptions {
     /// Sets how often in a row an execution is taken over from a lost process without a new record.
     /// If its process is lost once more, the execution is halted
     /// ([`RuntimeError::Halted`](super::RuntimeError::Halted)): a step that kills its process does
-    /// so each time. Only [`continue_halted`](super::Executions::continue_halted) continues it then.
-    /// The default is 5.
+    /// so each time. Only [`continue_halted`](super::Executions::continue_halted) continues it
+    /// then. The default is 5.
     ///
     /// From two before this number on, a process runs only one such execution at a time, until it
     /// has a new record or a [`lease`](RuntimeOptions::lease) has passed. This reveals the

@@ -5,7 +5,9 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use flow_store::{ExecutionId, PauseRow, PauseState, Record, Row, Status, Store as _, Token};
+use flow_store::{
+    Claim, ExecutionId, PauseRow, PauseState, Record, Row, Status, Store as _, Token,
+};
 use tokio::time::Instant;
 
 use crate::error::RuntimeError;
@@ -119,6 +121,7 @@ impl Owned {
 
     pub(crate) async fn settled(&self, id: ExecutionId) -> Result<Row, RuntimeError> {
         let mut looked: Option<Instant> = None;
+        let mut claimed = None;
         let mut looks = Looks::new();
         loop {
             let mut waits_for_time = false;
@@ -145,11 +148,14 @@ impl Owned {
                 _ => true,
             });
             let halted = halted.or_else(|| crate::shared::halted(&row));
-            // Those that it is not done with.
             let questions = match row.status {
                 Status::Paused => self.shared.questions_of(id).await?,
                 _ => Vec::new(),
             };
+            // They may be those of a later pause.
+            if !questions.is_empty() && self.has_changed(&row).await? {
+                continue;
+            }
             let is_answered = questions
                 .iter()
                 .any(|pause| pause.state != PauseState::Open);
@@ -162,7 +168,7 @@ impl Owned {
                 (Status::Paused, None)
                     if is_answered
                         && (self.shared.queue.slots.is_limited()
-                            || self.is_claimed_since(&row).await?) => {}
+                            || self.is_being_claimed(id, &mut claimed).await?) => {}
                 // It waits for parts of a loop, or for a time.
                 (Status::Paused, halted) if questions.is_empty() => {
                     if let Some(error) = halted {
@@ -197,16 +203,28 @@ impl Owned {
         }
     }
 
-    /// Returns true if a process has claimed a paused execution but has not yet written that it
-    /// runs, or if something was written since the row was read.
-    async fn is_claimed_since(&self, row: &Row) -> Result<bool, RuntimeError> {
-        let claim = self.shared.store.claim_of(row.id).await;
-        let claim = claim.map_err(RuntimeError::of(row.id))?;
-        if claim.is_some_and(|claim| claim.is_valid(self.shared.now_ms())) {
-            return Ok(true);
-        }
-        let now = self.row(row.id).await?;
-        Ok((now.status, now.next_seq, now.fence) != (row.status, row.next_seq, row.fence))
+    /// Returns true if an execution was written to or claimed since its row was read.
+    async fn has_changed(&self, row: &Row) -> Result<bool, RuntimeError> {
+        let state = |row: &Row| (row.status, row.next_seq, row.fence);
+        let now = self.there(row.id).await?;
+        Ok(now.is_none_or(|now| state(&now) != state(row)))
+    }
+
+    /// Returns true if a process has claimed a paused execution, and may not have written yet that
+    /// it runs. Clocks differ, so this notes when it has first seen the claim.
+    async fn is_being_claimed(
+        &self,
+        id: ExecutionId,
+        seen: &mut Option<(Claim, Instant)>,
+    ) -> Result<bool, RuntimeError> {
+        let claim = self.shared.store.claim_of(id).await;
+        let Some(claim) = claim.map_err(RuntimeError::of(id))? else {
+            return Ok(false);
+        };
+        let before = seen.filter(|(before, _)| *before == claim);
+        let (_, since) = *seen.insert(before.unwrap_or((claim, Instant::now())));
+        let length = Duration::from_millis(claim.lease_ms);
+        Ok(claim.is_valid(self.shared.now_ms()) && since.elapsed() < length)
     }
 
     /// The open questions of an execution and of the parts of its loops, each with its execution.

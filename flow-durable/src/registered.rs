@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use flow_runtime::Flow;
 use flow_runtime::engine::{
-    AnyFlow, Drive, Json, QuestionType, RefusedInput, RunError, Saved, StoredFlow, Unstorable,
-    accepted_input,
+    AnyFlow, Drive, Json, QuestionType, RefusedInput, RunError, Saved, StoredFlow, TypedInput,
+    Unstorable, accepted_input,
 };
 use flow_spec::{ERROR_ACTION, FlowDocument};
 use flow_store::ExecutionId;
@@ -19,9 +19,9 @@ use super::engine::Durable;
 use super::error::RuntimeError;
 use super::values::params_at;
 
-/// A compiled flow that can run durably: its inputs, values and outputs can be stored as JSON. Every
-/// flow whose values are `Serialize` and `Deserialize` is one; a plain [`run`](Flow::run) does not
-/// need that. Generic functions that register a flow and start it with its typed input ask for it.
+/// A compiled flow that can run durably: its inputs, values and outputs can be stored as JSON.
+/// Every flow whose values are `Serialize` and `Deserialize` is one; a plain [`run`](Flow::run)
+/// does not need that. It is the bound of a generic function that registers a flow and starts it.
 pub trait DurableFlow: Flow + StoredFlow<Json> + Drive<Durable> + 'static {}
 
 impl<F: Flow + StoredFlow<Json> + Drive<Durable> + 'static> DurableFlow for F {}
@@ -30,8 +30,9 @@ impl<F: Flow + StoredFlow<Json> + Drive<Durable> + 'static> DurableFlow for F {}
 pub(crate) struct Registered {
     flow: Arc<dyn AnyFlow<Durable>>,
     hash: String,
-    /// The versions whose typed inputs it takes. Empty if it takes its input as JSON only.
-    typed: Vec<Arc<dyn AnyFlow<Durable>>>,
+    /// The typed inputs that it takes: its own, and those of the versions before it. Empty if it
+    /// takes its input as JSON only.
+    typed: Vec<TypedInput>,
     /// The reason this stands in for the version on which an execution started, if it does.
     stands_in: Option<String>,
     /// The structure with the settings, determined on first use.
@@ -46,11 +47,7 @@ impl Registered {
     pub(crate) fn new(flow: Arc<dyn AnyFlow<Durable>>) -> Self {
         Registered {
             hash: hash_of(flow.structure()),
-            typed: flow
-                .input_type()
-                .map(|_| flow.clone())
-                .into_iter()
-                .collect(),
+            typed: flow.typed_input().into_iter().collect(),
             flow,
             stands_in: None,
             settings: OnceLock::new(),
@@ -61,16 +58,13 @@ impl Registered {
 
     /// A new version of this flow, which takes the same typed inputs.
     pub(crate) fn replaced_by(&self, new: Arc<dyn AnyFlow<Durable>>) -> Self {
-        let mut typed = self.typed.clone();
-        let is_new = |flow: &Arc<dyn AnyFlow<Durable>>| {
-            let input = flow.input_type();
-            input.is_some() && !typed.iter().any(|one| one.input_type() == input)
-        };
-        typed.extend(Some(new.clone()).filter(is_new));
-        Registered {
-            typed,
-            ..Registered::new(new)
+        let mut new = Registered::new(new);
+        for input in &self.typed {
+            if !new.typed.iter().any(|known| known.is(input)) {
+                new.typed.push(*input);
+            }
         }
+        new
     }
 
     /// This flow as a stand-in for a version that cannot be loaded for this reason.
@@ -109,7 +103,7 @@ impl Registered {
     /// The inputs as JSON, if they can be read back: otherwise the first crash would reveal it.
     /// `None` if they belong to another flow.
     pub(crate) fn save_input(&self, input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
-        let save = || self.typed.iter().find_map(|flow| flow.typed_input(input));
+        let save = || self.typed.iter().find_map(|typed| typed.save(input));
         Some(save()?.and_then(|saved| {
             let stored = self.flow.stored_input(saved.clone());
             let stored = stored.map_err(RefusedInput::into_unstorable)?;

@@ -56,6 +56,7 @@ mod told;
 mod transactions;
 mod travel;
 mod turns;
+mod typed_inputs;
 mod unstorable;
 mod versions;
 mod waits;

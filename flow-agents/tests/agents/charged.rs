@@ -100,7 +100,8 @@ impl Model for Stops {
     }
 }
 
-/// Asks for a number, counts what that took in the state and in the ledger, and may then stop for good.
+/// Asks for a number, counts what that took in the state and in the ledger, and may then stop for
+/// good.
 struct Number {
     model: Arc<Stops>,
     ledger: Arc<MemoryLedger>,

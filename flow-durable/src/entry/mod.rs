@@ -194,8 +194,8 @@ impl<'a> Payload<'a> {
         self.decode().map(|copied: Copied| copied.execution)
     }
 
-    /// The payload as JSON, to be shown: `null` if there is none, and a string if it is not JSON. So
-    /// a journal can be looked at although a record is damaged.
+    /// The payload as JSON, to be shown: `null` if there is none, and a string if it is not JSON.
+    /// So a journal can be looked at although a record is damaged.
     pub fn shown(self) -> Value {
         match self.text {
             "" => Value::Null,
@@ -224,7 +224,8 @@ impl<'a> Payload<'a> {
     ///
     /// # Errors
     ///
-    /// [`RuntimeError::DamagedRecord`]; [`RuntimeError::Unreadable`] if it is a value of another type.
+    /// [`RuntimeError::DamagedRecord`]; [`RuntimeError::Unreadable`] if it is a value of another
+    /// type.
     pub(crate) fn of_type<T: DeserializeOwned>(self) -> Result<T, RuntimeError> {
         serde_json::from_str(self.text).map_err(|error| {
             if let Err(error) = serde_json::from_str::<IgnoredAny>(self.text) {

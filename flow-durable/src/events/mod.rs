@@ -26,8 +26,8 @@ use super::owned::Owned;
 use reader::{Item, Reader};
 
 /// The stream of [`Execution::events`](crate::Execution::events), which ends with its execution, or
-/// of [`Executions::events`](crate::Executions::events), which never ends unless the filter asked only
-/// for [the records that there are now](EventFilter::until_now).
+/// of [`Executions::events`](crate::Executions::events), which never ends unless the filter asked
+/// only for [the records that there are now](EventFilter::until_now).
 ///
 /// If the store fails, the stream returns the error and continues where it was: the next item is
 /// the next event or, after a while, the next error. A damaged record is one error in its place

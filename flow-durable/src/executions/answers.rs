@@ -38,9 +38,9 @@ impl Executions {
     ///
     /// The flow need not be registered here if flow-durable has its feature `schema`. The answer is
     /// then checked by the JSON Schema that was stored with the question. The next process that has
-    /// the flow and [recovers](Runtime::recover) resumes the execution. If the answer is not of the
-    /// type although the schema allows it, that process asks the question again, with a new token.
-    /// The record [`Paused`](flow_store::RecordKind::Paused) of the new question says why.
+    /// the flow and [recovers](crate::Runtime::recover) resumes the execution. If the answer is not
+    /// of the type although the schema allows it, that process asks the question again, with a new
+    /// token. The record [`Paused`](flow_store::RecordKind::Paused) of the new question says why.
     ///
     /// # Errors
     ///

@@ -123,7 +123,7 @@ impl Executions {
         Ok(Execution::new(self.owned.clone(), row))
     }
 
-    /// Cancels the owner's paused executions whose journal has not grown for this long, and returns
+    /// Cancels the paused executions whose journal has not grown for this long, and returns
     /// them. Executions that cannot be read are in [`Listed::damaged`], and stay as they are. (A
     /// question with a `timeout` does not need this: its flow continues when the time is over.)
     ///

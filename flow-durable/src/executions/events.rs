@@ -6,7 +6,7 @@ use crate::events::Events;
 use crate::filter::EventFilter;
 
 impl Executions {
-    /// The journals of the owner's executions as a stream, from now on or from any offset. The
+    /// The journals of these executions as a stream, from now on or from any offset. The
     /// stream contains everything that happens after this returns, however late it is read.
     ///
     /// The stream reads the store, including the writes of other processes, at the pace of its

@@ -22,14 +22,20 @@ use crate::owned::Owned;
 use crate::owners::Owners;
 use crate::shared::Shared;
 
-/// The executions of one owner ([`Runtime::owned_by`]), those without an owner
-/// ([`Runtime::executions`]), or all ([`Runtime::all_owners`]).
+/// Starts, finds, answers, cancels and copies executions: those without an owner
+/// ([`Runtime::executions`]), those of one owner ([`Runtime::owned_by`]), or all
+/// ([`Runtime::all_owners`]).
 ///
-/// Executions started here belong to the owner. Other executions appear not to exist: their ids
-/// return [`RuntimeError::NotFound`], and the tokens of their questions
-/// [`RuntimeError::UnknownToken`], like ids and tokens that never existed. Methods that concern the
-/// process, such as the registration of flows, are only on the [`Runtime`]. A clone sees the same
+/// Executions that are started here belong to the owner. Other executions appear not to exist:
+/// their ids return [`RuntimeError::NotFound`], and the tokens of their questions
+/// [`RuntimeError::UnknownToken`], like ids and tokens that never existed. What concerns the
+/// process, such as the registration of flows, is on the [`Runtime`]. A clone sees the same
 /// executions.
+///
+/// [`Runtime`]: crate::Runtime
+/// [`Runtime::executions`]: crate::Runtime::executions
+/// [`Runtime::owned_by`]: crate::Runtime::owned_by
+/// [`Runtime::all_owners`]: crate::Runtime::all_owners
 ///
 /// # Examples
 ///
@@ -75,7 +81,7 @@ impl Executions {
         }
     }
 
-    /// The owner of the executions that start here. `None` for executions without an owner.
+    /// The owner of the executions that start here. `None` if they start without an owner.
     pub fn owner(&self) -> Option<&str> {
         self.owned.owner()
     }
@@ -93,7 +99,7 @@ impl Executions {
         ))
     }
 
-    /// The owner's executions, the newest first. Those that cannot be read are in
+    /// The executions, the newest first. Those that cannot be read are in
     /// [`Listed::damaged`].
     ///
     /// # Errors

@@ -32,6 +32,7 @@ impl Executions {
     /// another input; [`RuntimeError::ShutDown`]; or the store could not be written to. (If the
     /// store failed and could not be asked whether it has the execution, it may have it. An
     /// idempotency key makes it safe to start again.)
+    ///
     /// # Cancel safety
     ///
     /// If the future is dropped, the execution may have been stored. If so, `recover` resumes it,
@@ -59,8 +60,8 @@ impl Executions {
     ///
     /// # Errors
     ///
-    /// The errors of [`start`](Executions::start); and [`RuntimeError::Input`] with everything that is
-    /// wrong if the input does not fit the flow.
+    /// The errors of [`start`](Executions::start); and [`RuntimeError::Input`] with everything that
+    /// is wrong if the input does not fit the flow.
     ///
     /// # Cancel safety
     ///

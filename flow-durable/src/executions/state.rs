@@ -55,7 +55,7 @@ impl Executions {
     /// let last = execution.journal().await?.len() as u64 - 1;
     ///
     /// let viewer = Runtime::new(store); // does not have the flow
-    /// let state = viewer.state(execution.id(), last).await?;
+    /// let state = viewer.executions().state(execution.id(), last).await?;
     /// assert_eq!(state.flows["twice"]["double"], 8);
     /// assert_eq!(state.source, StateSource::Journal);
     /// assert!(state.unknown.is_empty());

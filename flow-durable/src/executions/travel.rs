@@ -32,10 +32,10 @@ impl Executions {
     ///
     /// # Errors
     ///
-    /// The errors of [`state`](Executions::state), except that the flow need not be registered; or the
-    /// store could not be written to. No execution is started then. If the new execution cannot
+    /// The errors of [`state`](Executions::state), except that the flow need not be registered; or
+    /// the store could not be written to. No execution is started then. If the new execution cannot
     /// continue here, this call succeeds, and [`Execution::settled`] says why. Without the flow, it
-    /// waits for a process that has the flow and [recovers](Runtime::recover).
+    /// waits for a process that has the flow and [recovers](crate::Runtime::recover).
     pub async fn copy(&self, id: ExecutionId, seq: u64) -> Result<Execution, RuntimeError> {
         let row = self.copyable(id, seq).await?;
         let mut records = self.history(id, seq).await?;

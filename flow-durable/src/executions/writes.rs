@@ -15,8 +15,8 @@ impl Executions {
     /// # Errors
     ///
     /// [`RuntimeError::NoRecord`], [`RuntimeError::NotFound`], [`RuntimeError::JournalFormat`];
-    /// [`RuntimeError::DamagedRecord`]; [`RuntimeError::Unreadable`] if the structure of its flow is not
-    /// in the store or damaged; or the store could not be read.
+    /// [`RuntimeError::DamagedRecord`]; [`RuntimeError::Unreadable`] if the structure of its flow
+    /// is not in the store or damaged; or the store could not be read.
     ///
     /// # Examples
     ///

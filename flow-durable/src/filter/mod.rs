@@ -9,8 +9,8 @@ pub use pattern::{InvalidPattern, Pattern};
 /// The number of bytes read ahead of a subscriber, unless the filter sets another.
 const READ_AHEAD: usize = 1024 * 1024;
 
-/// Selects the events that [`Executions::events`](crate::Executions::events) returns: those that every
-/// part of the filter allows.
+/// Selects the events that [`Executions::events`](crate::Executions::events) returns: those that
+/// every part of the filter allows.
 ///
 /// # Examples
 ///

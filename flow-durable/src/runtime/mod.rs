@@ -1,4 +1,4 @@
-//! Starts, reads, answers, cancels and recovers executions.
+//! A runtime: its flows, its recovery and its end.
 
 mod once;
 mod versions;
@@ -29,10 +29,9 @@ use crate::shared::{Look, Recovered, Shared};
 /// the crash runs again (at least once). If it has effects outside the flow, it has to tolerate
 /// this; [`Context::step_id`](flow_runtime::Context::step_id) helps.
 ///
-/// A clone is the same runtime. [`owned_by`](Runtime::owned_by) returns the executions of an owner;
-/// the runtime itself sees those without an owner. Only methods that concern the process apply to
-/// all of them: [`register`](Runtime::register), [`recover`](Runtime::recover) and
-/// [`shut_down`](Runtime::shut_down).
+/// A clone is the same runtime. Its methods concern the process and the executions of all owners.
+/// [`executions`](Runtime::executions) are those without an owner, and
+/// [`owned_by`](Runtime::owned_by) those of an owner.
 ///
 /// # Examples
 ///
@@ -92,9 +91,10 @@ impl Runtime {
         Runtime { shared, executions }
     }
 
-    /// Registers a flow, with its settings: a compiled one, or an `Arc` of one that was loaded from
-    /// a document. Executions of flows that are not registered can be inspected, but do not
-    /// continue.
+    /// Registers a flow, with its settings: a compiled one, one that was loaded from a document, or
+    /// an `Arc` of either. [`Executions::start`] starts a compiled flow with its typed input, and
+    /// [`Executions::start_json`] any flow. Executions of flows that are not registered can be
+    /// inspected, but do not continue.
     ///
     /// # Errors
     ///
@@ -161,8 +161,9 @@ impl Runtime {
     /// # Errors
     ///
     /// The store could not be read. An execution that is damaged or cannot continue is not an
-    /// error: it is in [`Recovered::refused`], and [`Execution::settled`] says why. So is one that
-    /// waits for people and could not continue with their answers, because its flow has changed.
+    /// error: it is in [`Recovered::refused`], and
+    /// [`Execution::settled`](crate::Execution::settled) says why. So is one that waits for people
+    /// and could not continue with their answers, because its flow has changed.
     pub async fn recover(&self) -> Result<Recovered, RuntimeError> {
         let mut recovered = self.shared.recover(Look::Asked).await?;
         for (id, error) in self.shared.stranded_while_paused().await? {

@@ -86,8 +86,8 @@ impl Runtime {
     ///
     /// If no flow of this name is registered, this registers it. A version with the structure of
     /// the registered one takes its place entirely, for instance because it has other settings.
-    /// After a compiled flow, [`start`](Executions::start) still takes its typed input, and starts the
-    /// new version.
+    /// [`start`](crate::Executions::start) goes on taking the typed input of the version before,
+    /// and takes that of the new one; both start the new version.
     ///
     /// # Errors
     ///
@@ -169,9 +169,10 @@ impl Runtime {
         })
     }
 
-    /// Adds a version of a flow and keeps the others, like [`replace`](Runtime::replace) without its
-    /// check. Executions that start from now on take the version that was added last. They take
-    /// also the typed input of an earlier version, if the new one can read it.
+    /// Adds a version of a flow and keeps the others, like [`replace`](Runtime::replace) without
+    /// its check. Executions that start from now on take the version that was added last.
+    /// [`start`](crate::Executions::start) takes the typed input of every version that was added,
+    /// if the newest one can read it.
     ///
     /// A process that is to finish the executions of an earlier version adds that version first,
     /// and the newest one last.
@@ -270,8 +271,8 @@ impl Runtime {
     /// otherwise all versions stay in memory.
     ///
     /// An execution that is over does not need its version to continue, but
-    /// [`state`](Executions::state) and [`copy`](Executions::copy) do: without it they replay the
-    /// execution with the newest version, and are refused if that does not fit.
+    /// [`state`](crate::Executions::state) and [`copy`](crate::Executions::copy) do: without it
+    /// they replay the execution with the newest version, and are refused if that does not fit.
     ///
     /// # Errors
     ///

@@ -100,7 +100,7 @@ impl Schedule {
     ) -> Result<Self, ScheduleError> {
         let start = move |runtime: &Runtime, tick: &Tick, options| -> Starting {
             let (runtime, input) = (runtime.clone(), F::save_input(&input(tick)));
-            // As JSON, since the flow may be registered as one of any type.
+            // As JSON, since the registered flow may have been loaded from a document.
             Box::pin(async move {
                 let Saved(input) = input.map_err(unstorable::<F>)?;
                 runtime

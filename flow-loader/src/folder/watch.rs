@@ -76,7 +76,7 @@ impl Folder {
     ///         eprintln!("{problem}");
     ///     }
     ///     for flow in reload.changed {
-    ///         if let Err(refused) = runtime.replace(Arc::new(flow)) {
+    ///         if let Err(refused) = runtime.replace(flow) {
     ///             eprintln!("{refused}");
     ///         }
     ///     }

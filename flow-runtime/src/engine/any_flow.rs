@@ -53,7 +53,7 @@ use crate::input::unexpected;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a flow that can be run here",
     label = "not such a flow",
-    note = "write the flow itself, such as `Expense::new()`"
+    note = "write the flow itself, such as `Expense::new()`, whose values can be stored"
 )]
 pub trait AnyFlow<E>: Send + Sync {
     /// The flow's name, as written.
@@ -99,18 +99,8 @@ pub trait AnyFlow<E>: Send + Sync {
     /// back; or the flow has values that cannot.
     fn stored_input(&self, input: Saved) -> Result<Saved, RefusedInput>;
 
-    /// The type of its input in Rust. `None` if it takes its input as JSON only.
-    fn input_type(&self) -> Option<TypeId> {
-        None
-    }
-
-    /// A typed input as JSON. `None` if it is not of the [type](Self::input_type) that the flow
-    /// takes.
-    ///
-    /// # Errors
-    ///
-    /// A value cannot be stored.
-    fn typed_input(&self, _input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
+    /// The input that it takes as a value of Rust. `None` if it takes its input as JSON only.
+    fn typed_input(&self) -> Option<TypedInput> {
         None
     }
 
@@ -132,6 +122,36 @@ pub trait AnyFlow<E>: Send + Sync {
         engine: &'a E,
         input: Saved,
     ) -> Pin<Box<dyn Future<Output = Result<Saved, RunError>> + Send + 'a>>;
+}
+
+/// A type of inputs in Rust, and how they become JSON. See [`AnyFlow::typed_input`].
+#[derive(Debug, Clone, Copy)]
+pub struct TypedInput {
+    of: TypeId,
+    save: fn(&dyn Any) -> Option<Result<Saved, Unstorable>>,
+}
+
+impl TypedInput {
+    fn of<F: Flow + StoredFlow<Json>>() -> Self {
+        TypedInput {
+            of: TypeId::of::<F::Input>(),
+            save: |input| Some(F::save_input(input.downcast_ref()?)),
+        }
+    }
+
+    /// Returns true if both are the same type.
+    pub fn is(&self, other: &TypedInput) -> bool {
+        self.of == other.of
+    }
+
+    /// The input as JSON. `None` if it is of another type.
+    ///
+    /// # Errors
+    ///
+    /// A value cannot be stored.
+    pub fn save(&self, input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
+        (self.save)(input)
+    }
 }
 
 /// The error of a run of an [`AnyFlow`].
@@ -222,12 +242,8 @@ where
         }
     }
 
-    fn input_type(&self) -> Option<TypeId> {
-        Some(TypeId::of::<F::Input>())
-    }
-
-    fn typed_input(&self, input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
-        Some(F::save_input(input.downcast_ref()?))
+    fn typed_input(&self) -> Option<TypedInput> {
+        Some(TypedInput::of::<F>())
     }
 
     fn inputs(&self) -> Vec<&str> {
@@ -248,7 +264,7 @@ where
     }
 }
 
-// It does not help whoever has a flow that is none for this engine.
+// Otherwise the compiler offers it to whoever has a value that cannot be stored.
 #[diagnostic::do_not_recommend]
 impl<E, F: AnyFlow<E> + ?Sized> AnyFlow<E> for Arc<F> {
     fn name(&self) -> &str {
@@ -279,12 +295,8 @@ impl<E, F: AnyFlow<E> + ?Sized> AnyFlow<E> for Arc<F> {
         (**self).stored_input(input)
     }
 
-    fn input_type(&self) -> Option<TypeId> {
-        (**self).input_type()
-    }
-
-    fn typed_input(&self, input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
-        (**self).typed_input(input)
+    fn typed_input(&self) -> Option<TypedInput> {
+        (**self).typed_input()
     }
 
     fn inputs(&self) -> Vec<&str> {

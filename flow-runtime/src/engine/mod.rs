@@ -97,7 +97,7 @@ use std::time::Duration;
 use crate::flow::{Described, Flow};
 
 #[cfg(feature = "stored")]
-pub use self::any_flow::{AnyFlow, RunError, accepted_input};
+pub use self::any_flow::{AnyFlow, RunError, TypedInput, accepted_input};
 #[cfg(feature = "stored")]
 pub use self::ask::ask;
 pub use self::carry_out::carry_out;

@@ -6,7 +6,6 @@ mod beside;
 #[cfg(feature = "definitions")]
 mod defined;
 mod scheduled;
-mod shared;
 mod start;
 mod work;
 
@@ -24,7 +23,6 @@ use flow_terminal::{ExecutionCommands, Outcome, StoreAddress, exit_code};
 
 use arguments::Command;
 use scheduled::Scheduled;
-use shared::Shared;
 
 /// A command line for flows, which makes a program with flows a tool and a server.
 ///
@@ -116,9 +114,9 @@ impl Program {
     where
         F: for<'r> AnyFlow<Observed<'r>> + AnyFlow<Durable> + 'static,
     {
-        let flow = Shared::new(flow);
+        let flow = Arc::new(flow);
         self.terminal = self.terminal.flow(flow.clone());
-        let flow: Arc<dyn AnyFlow<Durable>> = Arc::new(flow);
+        let flow: Arc<dyn AnyFlow<Durable>> = flow;
         self.flows.retain(|other| other.name() != flow.name());
         self.flows.push(flow);
         self

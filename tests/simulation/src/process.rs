@@ -27,7 +27,8 @@ use crate::world::{Given, hashed, world};
 /// How long a process keeps its executions after it has died.
 pub(crate) const LEASE: Duration = Duration::from_secs(60);
 
-/// How often somebody looks at the execution and its questions, and how often when nothing has happened for long.
+/// How often somebody looks at the execution and its questions, and how often when nothing has
+/// happened for long.
 const LOOK: Duration = Duration::from_secs(4);
 const SELDOM: Duration = Duration::from_secs(90);
 
@@ -66,8 +67,8 @@ impl Machine {
         self.clock.read()
     }
 
-    /// Runs a process until what it works at is done, or it is stopped. Returns what came of it, if it
-    /// is done.
+    /// Runs a process until what it works at is done, or it is stopped. Returns what came of it, if
+    /// it is done.
     pub(crate) fn process(
         &mut self,
         case: &Case,
@@ -272,7 +273,7 @@ async fn see_to_its_end(
         }
         if let Ok(execution) = found {
             if execution.status().is_over() {
-                // Some answers of the store come late, one after the other.
+                // Each answer of the store may come one and a half leases late, and it needs several.
                 if let Some(watcher) = &mut watcher
                     && tokio::time::timeout(20 * LEASE, watcher).await.is_err()
                 {
@@ -370,8 +371,8 @@ async fn delete(runtime: &Runtime, id: ExecutionId) -> Option<Done> {
     Some(Done::Deleted)
 }
 
-/// Answers a question if it is time to, and if anybody wants to. If the clock moves, the time to answer
-/// may be over between two readings of it.
+/// Answers a question if it is time to, and if anybody wants to. If the clock moves, the time to
+/// answer may be over between two readings of it.
 async fn answer(runtime: &Runtime, question: &OpenQuestion, round: u64, moves: Option<&Wall>) {
     let step = question.step().to_owned();
     let never = question.expires_at().is_some() && hashed(&(&step, "never")).is_multiple_of(3);

@@ -14,5 +14,5 @@ flow! { Order(lines: HashMap<String, u64>) -> (prices: Vec<u64>) { start >> Pric
 
 fn main() {
     let runtime = Runtime::new(std::sync::Arc::new(MemoryStore::new()));
-    runtime.register(std::sync::Arc::new(Order::new())).unwrap(); //~
+    runtime.register(Order::new()).unwrap(); //~
 }
