@@ -374,11 +374,11 @@ impl Replay {
 
     /// Drops records that can no longer be reached: those of the steps in these ranges.
     fn drop_inside(&mut self, steps: &[Range<String>]) {
+        self.ahead
+            .retain(|record| !steps.iter().any(|inside| inside.contains(&record.step)));
         if self.is_over() {
             return;
         }
-        self.ahead
-            .retain(|record| !steps.iter().any(|inside| inside.contains(&record.step)));
         for inside in steps {
             let numbered = (inside.start.clone(), 0)..(inside.end.clone(), 0);
             let unused: Vec<(String, u64)> = self.steps.range(numbered).cloned().collect();

@@ -28,7 +28,7 @@ impl Executions {
     pub async fn question(&self, token: Token) -> Result<OpenQuestion, RuntimeError> {
         let (pause, row) = self.owned.question(token).await?;
         still_runs(&row)?;
-        self.open(&pause)?;
+        self.check_open(&pause).await?;
         Ok(OpenQuestion::new(pause, &row))
     }
 
@@ -69,7 +69,7 @@ impl Executions {
         let (pause, row) = self.owned.question(token).await?;
         let flow = self.owned.shared.registry.version_if_known(&row).await?;
         still_runs(&row)?;
-        self.open(&pause)?;
+        self.check_open(&pause).await?;
         let is_known = flow.is_some();
         let answer = match flow {
             Some(flow) => self.accepted(&row, &flow, &pause, value).await?,
@@ -114,15 +114,20 @@ impl Executions {
     }
 
     /// Checks that a question can be answered now.
-    fn open(&self, pause: &PauseRow) -> Result<(), RuntimeError> {
+    async fn check_open(&self, pause: &PauseRow) -> Result<(), RuntimeError> {
         closed(pause)?;
-        match pause.expires_ms {
-            Some(at) if at <= self.owned.shared.now_ms() => Err(RuntimeError::Expired {
-                execution: pause.execution,
-                path: pause.path.clone(),
-            }),
-            _ => Ok(()),
+        let is_late = |at| at <= self.owned.shared.now_ms();
+        if !pause.expires_ms.is_some_and(is_late) {
+            return Ok(());
         }
+        // Somebody may have answered in time, between the read of the question and that of the
+        // clock.
+        let (now, _) = self.owned.question(pause.token).await?;
+        closed(&now)?;
+        Err(RuntimeError::Expired {
+            execution: pause.execution,
+            path: pause.path.clone(),
+        })
     }
 
     /// Stores the outcome of an open question.

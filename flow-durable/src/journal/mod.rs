@@ -78,6 +78,13 @@ struct State {
 }
 
 impl State {
+    /// Adds the records that the replay made beyond the existing ones, if it is over.
+    fn push_ahead(&mut self) {
+        for record in self.replay.take_ahead() {
+            self.push(record);
+        }
+    }
+
     /// Adds a record, under the next number.
     fn push(&mut self, record: Record) {
         let seq = self.next_seq;
@@ -176,20 +183,18 @@ impl Journal {
         self.replay(Replay::run_failed);
     }
 
-    /// Continues the replay. If that ends it, adds the records that the replay made beyond the
-    /// existing ones.
+    /// Continues the replay. If that ends it, the records that the replay made beyond the existing
+    /// ones are added with the next record, or written when the run has been polled: the last
+    /// outcome may drop what made them.
     fn replay<T>(&self, go_on: impl FnOnce(&mut Replay) -> T) -> T {
-        let mut state = self.state();
-        let result = go_on(&mut state.replay);
-        for record in state.replay.take_ahead() {
-            state.push(record);
-        }
-        result
+        go_on(&mut self.state().replay)
     }
 
     /// The number of the next record.
     pub(crate) fn next_seq(&self) -> u64 {
-        self.state().next_seq
+        let mut state = self.state();
+        state.push_ahead();
+        state.next_seq
     }
 
     pub(crate) fn replaying<T>(&self, look: impl FnOnce(&Replay) -> T) -> T {
@@ -202,6 +207,7 @@ impl Journal {
     pub(crate) fn add(&self, entry: NewRecord<'_>) -> u64 {
         let at_ms = self.now_ms();
         let mut state = self.state();
+        state.push_ahead();
         let seq = state.next_seq;
         let record = Record {
             seq,
@@ -248,6 +254,7 @@ impl Journal {
     pub(crate) async fn all_stored(&self) {
         let next_seq = {
             let mut state = self.state();
+            state.push_ahead();
             state.urgent |= !state.pending.records.is_empty();
             state.next_seq
         };
@@ -430,10 +437,11 @@ impl Journal {
     /// Returns true if there is something to write. Returns false during a replay: if the replay
     /// fails, the journal stays as it was.
     pub(crate) fn has_pending(&self) -> bool {
-        let state = self.state();
+        let mut state = self.state();
         if !state.replay.is_over() {
             return false;
         }
+        state.push_ahead();
         !state.pending.records.is_empty() || !state.pending.closed.is_empty()
     }
 
@@ -441,6 +449,7 @@ impl Journal {
     pub(crate) fn take_pending(&self) -> Pending {
         let now_ms = self.now_ms();
         let mut state = self.state();
+        state.push_ahead();
         state.urgent = false;
         let append = Append {
             now_ms,

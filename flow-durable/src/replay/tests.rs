@@ -70,6 +70,22 @@ fn an_outcome_waits_for_the_nodes_that_were_reached_before_it() {
     assert!(replay.is_over(), "nothing waits for `c`");
 }
 
+/// Another version of the flow reaches `f.b`, which the failure of `f.a` drops.
+#[test]
+fn what_the_last_outcome_drops_is_not_added() {
+    let mut replay = Replay::new(vec![record(1, RecordKind::NodeFailed, "f.a")]);
+    replay.run_ahead(record(2, RecordKind::NodeStarted, "f.b"));
+    replay.run_ahead(record(3, RecordKind::NodeStarted, "g"));
+    replay.advance();
+    assert!(replay.is_over());
+    replay.failed("f");
+    let added = replay.take_ahead();
+    assert_eq!(
+        added.iter().map(|record| &record.step).collect::<Vec<_>>(),
+        ["g"]
+    );
+}
+
 /// Another version of the flow had begun it before a snapshot.
 #[test]
 fn a_node_that_began_twice_is_waited_for_once() {
