@@ -160,7 +160,7 @@ async fn what_does_not_exist_is_not_found() {
 async fn a_start_with_a_key_of_before_returns_the_execution_of_before() {
     let runtime = runtime(store(), Short::new());
     let ann = runtime.owned_by("Ann");
-    let nobody = runtime.executions();
+    let nobody = runtime.executions().clone();
     let start = async |executions: &Executions, number, key: &str| {
         let options = StartOptions::new().idempotency_key(key);
         executions
