@@ -152,13 +152,14 @@ impl Owned {
                 Status::Paused => self.shared.questions_of(id).await?,
                 _ => Vec::new(),
             };
-            // They may be those of a later pause.
-            if !questions.is_empty() && self.has_changed(&row).await? {
-                continue;
-            }
             let is_answered = questions
                 .iter()
                 .any(|pause| pause.state != PauseState::Open);
+            let is_claimed = is_answered && self.is_being_claimed(id, &mut claimed).await?;
+            // The row, its questions and its claim were read one after the other.
+            if !questions.is_empty() && self.has_changed(&row).await? {
+                continue;
+            }
             match (row.status, halted) {
                 (Status::Queued | Status::Running, None) => {}
                 (Status::Queued | Status::Running, Some(error)) => return Err(error),
@@ -166,9 +167,7 @@ impl Owned {
                 (Status::Paused, Some(error)) if is_answered => return Err(error),
                 // It was answered, and waits for a place, or another process has just claimed it.
                 (Status::Paused, None)
-                    if is_answered
-                        && (self.shared.queue.slots.is_limited()
-                            || self.is_being_claimed(id, &mut claimed).await?) => {}
+                    if is_answered && (self.shared.queue.slots.is_limited() || is_claimed) => {}
                 // It waits for parts of a loop, or for a time.
                 (Status::Paused, halted) if questions.is_empty() => {
                     if let Some(error) = halted {
