@@ -155,9 +155,10 @@ impl Owned {
             let is_answered = questions
                 .iter()
                 .any(|pause| pause.state != PauseState::Open);
-            let is_claimed = is_answered && self.is_being_claimed(id, &mut claimed).await?;
+            let is_claimed =
+                is_answered && halted.is_none() && self.is_being_claimed(id, &mut claimed).await?;
             // The row, its questions and its claim were read one after the other.
-            if !questions.is_empty() && self.has_changed(&row).await? {
+            if row.status == Status::Paused && self.has_changed(&row).await? {
                 continue;
             }
             match (row.status, halted) {
@@ -216,6 +217,7 @@ impl Owned {
         id: ExecutionId,
         seen: &mut Option<(Claim, Instant)>,
     ) -> Result<bool, RuntimeError> {
+        self.shared.set_clock().await?;
         let claim = self.shared.store.claim_of(id).await;
         let Some(claim) = claim.map_err(RuntimeError::of(id))? else {
             return Ok(false);

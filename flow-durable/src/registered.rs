@@ -105,11 +105,26 @@ impl Registered {
     pub(crate) fn save_input(&self, input: &dyn Any) -> Option<Result<Saved, Unstorable>> {
         let save = || self.typed.iter().find_map(|typed| typed.save(input));
         Some(save()?.and_then(|saved| {
+            self.check_names(&saved)?;
             let stored = self.flow.stored_input(saved.clone());
             let stored = stored.map_err(RefusedInput::into_unstorable)?;
             saved.unchanged(&stored, || save().unwrap_or_else(|| Ok(saved.clone())))?;
             Ok(stored)
         }))
+    }
+
+    /// Refuses a value of an input that only an earlier version has.
+    fn check_names(&self, input: &Saved) -> Result<(), Unstorable> {
+        let names = self.flow.inputs();
+        let is_lost =
+            |(key, value): &(&String, &Value)| !value.is_null() && !names.contains(&key.as_str());
+        match input.0.iter().find(is_lost) {
+            Some((key, _)) => Err(Unstorable {
+                key: key.clone(),
+                reason: "the newest version of the flow has no such input".to_owned(),
+            }),
+            None => Ok(()),
+        }
     }
 
     /// The first segments of all its paths.

@@ -299,7 +299,7 @@ async fn an_execution_is_its_owners() {
         .id();
 
     let name = || serde_json::json!({ "name": "Ann" });
-    for (other, id) in [(&bo, id), (&nobody, id), (&bo, unowned), (&ann, unowned)] {
+    for (other, id) in [(&bo, id), (nobody, id), (&bo, unowned), (&ann, unowned)] {
         for error in [
             other.get(id).await.map(drop).unwrap_err(),
             other.cancel(id, "cancelled").await.map(drop).unwrap_err(),
@@ -319,12 +319,12 @@ async fn an_execution_is_its_owners() {
     }
     // Also if the answer is wrong, which only the execution could tell.
     for answer in [name(), serde_json::json!(7)] {
-        for other in [&bo, &nobody] {
+        for other in [&bo, nobody] {
             let error = other.resume(token, answer.clone()).await.unwrap_err();
             assert!(matches!(error, RuntimeError::UnknownToken), "{error}");
         }
     }
-    for other in [&bo, &nobody] {
+    for other in [&bo, nobody] {
         assert!(other.expire(Duration::ZERO).await.unwrap().is_empty());
     }
     assert!(bo.list(ListOptions::new()).await.unwrap().is_empty());

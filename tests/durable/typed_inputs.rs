@@ -96,6 +96,20 @@ async fn the_newest_version_takes_the_typed_input_of_each_that_it_can_read() {
     assert_eq!(started::<two::Typed>(&runtime, second).await.unwrap(), 8);
     assert_eq!(started::<one::Typed>(&runtime, first()).await.unwrap(), 107);
 
+    runtime.add_version(one::Typed::new()).unwrap();
+    let without = two::TypedInput {
+        number: 7,
+        more: None,
+    };
+    assert_eq!(started::<two::Typed>(&runtime, without).await.unwrap(), 7);
+    let lost = two::TypedInput {
+        number: 7,
+        more: Some(1),
+    };
+    let refused = started::<two::Typed>(&runtime, lost).await.unwrap_err();
+    let reason = "input `more`: the newest version of the flow has no such input";
+    assert!(refused.to_string().contains(reason), "{refused}");
+
     runtime.add_version(three::Typed::new()).unwrap();
     let refused = started::<one::Typed>(&runtime, first()).await.unwrap_err();
     assert!(

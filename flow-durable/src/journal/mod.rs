@@ -297,7 +297,8 @@ impl Journal {
     /// Returns true if there are this many records since the last snapshot, and a snapshot may
     /// follow them.
     pub(crate) fn snapshot_is_due(&self, every: usize) -> bool {
-        let state = self.state();
+        let mut state = self.state();
+        state.push_ahead();
         state.replay.is_over() && state.since_snapshot >= every
     }
 
