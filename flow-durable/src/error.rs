@@ -180,7 +180,7 @@ pub enum RuntimeError {
         seq: u64,
         /// The kind of the record.
         kind: RecordKind,
-        /// What is wrong with its payload.
+        /// The reason why its payload is damaged.
         reason: String,
     },
     /// A value cannot be stored as JSON and read back.

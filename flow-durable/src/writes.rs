@@ -96,7 +96,7 @@ struct Writes<'a> {
     layout: Layout<'a>,
     /// The last outcome of each step.
     outcomes: HashMap<&'a str, Json<'a, Value>>,
-    /// How often each key was written, by the path of the flow and the key.
+    /// The number of writes to each key, by the path of the flow and the key.
     versions: HashMap<(String, String), u32>,
     found: Vec<KeyWrite>,
 }

@@ -1,7 +1,7 @@
 //! Records with what their payloads say: the one place that decodes payloads.
 //!
-//! An outcome can be large, and whoever follows a journal needs few of them. So an [`Entry`] knows what
-//! its payload is, and decodes it only when it is read.
+//! An outcome can be large, and whoever follows a journal needs few of them. So an [`Entry`] knows
+//! what its payload is, and decodes it only when it is read.
 
 mod payloads;
 

@@ -1,5 +1,5 @@
-//! What grows with the number of executions and of those who watch: shutting down, recovering, and
-//! reading events.
+//! The cost of shutting down, recovering and reading events, with more and more executions and
+//! readers.
 //!
 //! `cargo bench --all-features --bench many_executions`, with numbers of executions as arguments.
 
@@ -64,8 +64,8 @@ async fn shut_down_and_recover(store: Arc<dyn Store>, executions: u64) -> (Durat
     (shut_down, recovery)
 }
 
-/// How long it takes until so many subscribers have read all events of executions that run
-/// meanwhile, and their number.
+/// The time until this number of subscribers has read all events of executions that run meanwhile,
+/// and the number of events.
 async fn events(store: Arc<dyn Store>, subscribers: usize) -> (Duration, usize) {
     let runtime = Runtime::new(store);
     runtime.register(Counts::new()).expect("it is new");

@@ -13,6 +13,7 @@ use flow_durable::{
 use futures_util::future::{Either, select};
 use serde_json::json;
 use tokio::sync::Notify;
+use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use crate::Simulated;
@@ -273,9 +274,8 @@ async fn see_to_its_end(
         }
         if let Ok(execution) = found {
             if execution.status().is_over() {
-                // Each answer of the store may come one and a half leases late, and it needs several.
                 if let Some(watcher) = &mut watcher
-                    && tokio::time::timeout(20 * LEASE, watcher).await.is_err()
+                    && !returns(watcher).await
                 {
                     let violation = "it is over, and `settled` has not returned";
                     world(|world| world.violations.push(violation.to_owned()));
@@ -340,6 +340,21 @@ async fn over(runtime: Runtime, id: ExecutionId) {
         }
         tokio::time::sleep(LOOK).await;
     }
+}
+
+/// Returns true if a task ends within three leases, without those in which an answer of the store
+/// came late: it needs several answers.
+async fn returns(task: &mut JoinHandle<()>) -> bool {
+    for _ in 0..8 {
+        let late = world(|world| world.late_answers);
+        if tokio::time::timeout(3 * LEASE, &mut *task).await.is_ok() {
+            return true;
+        }
+        if world(|world| world.late_answers) == late {
+            return false;
+        }
+    }
+    false
 }
 
 /// Removes an execution. Nothing of it is left then, not even when all that was under way is over.

@@ -16,7 +16,7 @@ use crate::backend::Stored;
 use crate::case::{Case, Stop, StopKind};
 use crate::meanwhile::Meanwhile;
 use crate::process::LEASE;
-use crate::world::hashed;
+use crate::world::{hashed, world};
 
 /// The store as one process sees it.
 #[derive(Debug)]
@@ -85,7 +85,10 @@ impl Fragile {
         let one_late_in = [64, 64, 12][(hashed(&"late") % 3) as usize];
         if self.is_busy && hashed(&(number, "late")).is_multiple_of(one_late_in) {
             let lease = (hashed(&(number, "how late")) % 150) as u32;
+            // Whoever waits may wait when it begins to be late, and when it comes.
+            world(|world| world.late_answers += 1);
             tokio::time::sleep(LEASE * lease / 100).await;
+            world(|world| world.late_answers += 1);
         }
         if let Some(meanwhile) = meanwhile.filter(|it| it.freeze.has_effect) {
             meanwhile.pass().await;
