@@ -372,10 +372,23 @@ impl Replay {
         }
     }
 
-    /// Drops records that can no longer be reached: those of the steps in these ranges.
-    fn drop_inside(&mut self, steps: &[Range<String>]) {
+    /// Notes that a step is over, which the earlier run has recorded. What only this run did inside
+    /// it, such as a branch that another version of the flow has, comes too late for the journal.
+    pub(crate) fn was_finished(&mut self, step: &str) {
+        if !self.ahead.is_empty() {
+            self.drop_ahead(&StepKey::new(step).inside());
+        }
+    }
+
+    /// Drops what only this run did in these steps.
+    fn drop_ahead(&mut self, steps: &[Range<String>]) {
         self.ahead
             .retain(|record| !steps.iter().any(|inside| inside.contains(&record.step)));
+    }
+
+    /// Drops records that can no longer be reached: those of the steps in these ranges.
+    fn drop_inside(&mut self, steps: &[Range<String>]) {
+        self.drop_ahead(steps);
         if self.is_over() {
             return;
         }

@@ -371,7 +371,7 @@ impl Hooks for Durable {
         if action == ERROR {
             self.journal.failed(&place);
         }
-        if !self.journal.replaying(|replay| replay.is_finished(&place)) {
+        if !self.journal.was_finished(&place) {
             let payload = action.to_owned();
             self.journal.add(NewRecord {
                 kind: RecordKind::NodeFinished,

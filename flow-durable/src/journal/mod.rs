@@ -173,6 +173,17 @@ impl Journal {
         self.replay(|replay| replay.failed(&place.step));
     }
 
+    /// Returns true if the end of a step is recorded: see [`Replay::was_finished`].
+    pub(crate) fn was_finished(&self, place: &Place) -> bool {
+        self.replay(|replay| {
+            let was_finished = replay.is_finished(place);
+            if was_finished {
+                replay.was_finished(&place.step);
+            }
+            was_finished
+        })
+    }
+
     /// Notes that an attempt at a flow has failed or took too long: see [`Replay::attempt_failed`].
     pub(crate) fn attempt_failed(&self, place: &Place) {
         self.replay(|replay| replay.attempt_failed(&place.step));

@@ -31,16 +31,21 @@ pub struct Changed {
 enum Kind {
     /// One more node, whose value nobody reads, at an edge.
     Inserted,
+    /// A branch at an edge, whose actions lead to the same node: it has no outcome of its own.
+    Branched,
     /// How many items or branches run at the same time.
     Concurrency,
     /// The name of a node.
     Renamed,
+    /// How often a flow that is a node is tried.
+    Retried,
 }
 
 impl Changed {
-    /// Whether an execution that continues with it comes to the same end: what a step does depends on its name.
+    /// Whether an execution that continues with it comes to the same end: what a step does depends on its name and
+    /// its attempt.
     pub(crate) fn keeps_the_end(self) -> bool {
-        kind(self.at) != Kind::Renamed
+        !matches!(kind(self.at), Kind::Renamed | Kind::Retried)
     }
 
     /// What the command line has: `1:4711`.
@@ -67,8 +72,10 @@ impl fmt::Display for Changed {
 
 fn kind(at: u64) -> Kind {
     match at % 4 {
-        0 | 1 => Kind::Inserted,
+        0 => Kind::Inserted,
+        1 => Kind::Branched,
         2 => Kind::Concurrency,
+        _ if at % 7 == 6 => Kind::Retried,
         _ => Kind::Renamed,
     }
 }
@@ -124,7 +131,8 @@ fn flow_at<'a>(flow: &'a mut Value, number: &mut usize) -> &'a mut Value {
 
 fn change(flow: &mut Value, kind: Kind, at: usize) {
     match kind {
-        Kind::Inserted => insert(flow, at),
+        Kind::Inserted => insert(flow, at, &one_more(flow), &["default"]),
+        Kind::Branched => insert(flow, at, &a_branch(), &["high", "low"]),
         Kind::Concurrency => {
             let is_limited = |node: &&mut Value| {
                 matches!(node["type"].as_str(), Some("flow.fork" | "flow.each"))
@@ -133,10 +141,21 @@ fn change(flow: &mut Value, kind: Kind, at: usize) {
             let mut limited: Vec<&mut Value> =
                 nodes.into_iter().flatten().filter(is_limited).collect();
             if limited.is_empty() {
-                return insert(flow, at);
+                return insert(flow, at, &one_more(flow), &["default"]);
             }
             let index = at % limited.len();
             limited[index]["settings"]["concurrency"] = json!(1 + at / limited.len() % 3);
+        }
+        Kind::Retried => {
+            let nodes = flow["nodes"].as_array_mut().into_iter().flatten();
+            let mut flows: Vec<&mut Value> = nodes
+                .filter(|node| node.get("internalFlow").is_some())
+                .collect();
+            if flows.is_empty() {
+                return insert(flow, at, &one_more(flow), &["default"]);
+            }
+            let index = at % flows.len();
+            flows[index]["settings"]["retry"] = json!({ "attempts": 3 });
         }
         Kind::Renamed => {
             let plain: Vec<&str> = nodes_of(flow)
@@ -157,29 +176,47 @@ fn change(flow: &mut Value, kind: Kind, at: usize) {
     }
 }
 
-/// One more node at an edge.
-fn insert(flow: &mut Value, at: usize) {
+/// A node whose value nobody reads.
+fn one_more(flow: &Value) -> Value {
     let last = nodes_of(flow).iter().find(|node| node["id"] == "last");
     let Some(mut extra) = last.cloned() else {
         unreachable!("each flow has a node `last`");
     };
     extra["id"] = json!("extra");
     extra["mappings"] = json!({ "inputs": { "a": "a" }, "outputs": { "w": "kextra" } });
-    let edges = flow["edges"].as_array_mut();
-    let Some(edges) = edges.filter(|edges| !edges.is_empty()) else {
+    extra
+}
+
+fn a_branch() -> Value {
+    json!({
+        "type": "flow.branch",
+        "id": "extra",
+        "params": { "cases": [{ "when": "a > 500", "action": "high" }], "otherwise": "low" },
+    })
+}
+
+/// One more node at an edge or before an end, all of whose actions lead to where the edge led.
+fn insert(flow: &mut Value, at: usize, extra: &Value, actions: &[&str]) {
+    let count = |part: &Value| part.as_array().map_or(0, Vec::len);
+    let (edges, ends) = (count(&flow["edges"]), count(&flow["ends"]));
+    let index = at % (edges + ends);
+    let list = if index < edges { "edges" } else { "ends" };
+    let Some(list) = flow[list].as_array_mut() else {
         return;
     };
-    let index = at % edges.len();
+    let way = list.remove(if index < edges { index } else { index - edges });
     // What the edge maps is read behind it.
-    let mut behind = edges[index].clone();
-    (behind["from"], behind["condition"]) = (json!("extra"), json!("default"));
-    if let Some(before) = edges[index].as_object_mut() {
-        before.insert("to".to_owned(), json!("extra"));
-        before.remove("mappings");
+    for action in actions {
+        let mut behind = way.clone();
+        (behind["from"], behind["condition"]) = (json!("extra"), json!(action));
+        list.push(behind);
     }
-    edges.push(behind);
+    let before = json!({ "from": way["from"], "condition": way["condition"], "to": "extra" });
+    if let Some(edges) = flow["edges"].as_array_mut() {
+        edges.push(before);
+    }
     if let Some(nodes) = flow["nodes"].as_array_mut() {
-        nodes.push(extra);
+        nodes.push(extra.clone());
     }
 }
 
