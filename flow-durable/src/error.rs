@@ -370,6 +370,12 @@ impl RuntimeError {
         }
     }
 
+    /// Returns true if the store failed, and its data are not damaged: what was asked for is not
+    /// known, and may be known the next time.
+    pub(crate) fn is_of_store(&self) -> bool {
+        matches!(self, RuntimeError::Store(_)) && self.damaged().is_none()
+    }
+
     /// The damage, if the error is about damaged data.
     pub(crate) fn damaged(&self) -> Option<Damaged> {
         let RuntimeError::Store(failure) = self else {

@@ -20,8 +20,11 @@ impl Shared {
         let mut stranded = Vec::new();
         for name in names {
             for row in self.rows_of(&name, statuses).await? {
-                if let Err(error) = self.judge_stored(&row, thoroughly).await {
-                    stranded.push((row.id, error));
+                match self.judge_stored(&row, thoroughly).await {
+                    Ok(()) | Err(RuntimeError::NotFound(_)) => {}
+                    // Whether it can continue is not known.
+                    Err(error) if error.is_of_store() => return Err(error),
+                    Err(error) => stranded.push((row.id, error)),
                 }
             }
         }
