@@ -34,6 +34,9 @@ pub struct KeyWrite {
     pub seq: u64,
     /// The time of the write, in milliseconds since 1970 (UTC).
     pub at_ms: u64,
+    /// True if the value was added to the key's value before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub added: bool,
     /// The value, if the journal shows it: an input, a value with which a copy begins, or one that
     /// a node has returned. A field of an action is not shown if serde gives it another name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -183,6 +186,9 @@ impl<'a> Writes<'a> {
                 };
                 let key = key_of_output(node, name);
                 self.write(record, flow_path, key, writer, values.next().flatten());
+                if let Some(write) = self.found.last_mut() {
+                    write.added = node.outputs.adds(name);
+                }
             }
         }
         let is_taken = |from: &str, condition: &str| from == node.id && condition == action;
@@ -228,6 +234,7 @@ impl<'a> Writes<'a> {
             writer,
             seq: record.seq,
             at_ms: record.at_ms,
+            added: false,
             value,
         });
     }

@@ -145,6 +145,8 @@ pub struct WriteType {
     pub rust_type: &'static str,
     /// The type.
     pub ty: &'static ValueType,
+    /// True if it is added to the key's value.
+    pub adds: bool,
 }
 
 /// An action of a node.

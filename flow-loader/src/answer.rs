@@ -29,6 +29,7 @@ pub(crate) fn any_answer() -> Adapter {
             name: "answer",
             rust_type: "Value",
             ty: crate::__value_type!(Probe::<Value>::new()),
+            adds: false,
         }],
         actions: vec![ActionType {
             name: DEFAULT_ACTION,

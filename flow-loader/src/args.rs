@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::cell::{AnyValue, opened_ref};
 use crate::outcome::Outcome;
 use crate::place::{Around, Place, Taken};
-use crate::ports::Ports;
+use crate::ports::{Ports, Write};
 use crate::value::Probe;
 
 /// The values of a node. It first takes some of them, then borrows the others, and finally writes.
@@ -38,8 +38,13 @@ impl Writer<'_> {
     /// Writes a value, by its index. The value is dropped if nothing reads it.
     #[inline]
     pub fn write<T: Send + Sync + 'static>(&mut self, number: usize, value: T) {
-        if let Some(key) = self.ports.writes[number] {
-            self.place.cell(key).put(value);
+        match self.ports.writes[number] {
+            Some(Write {
+                key,
+                addition: None,
+            }) => self.place.cell(key).put(value),
+            Some(write) => self.place.write(write, AnyValue::new(value)),
+            None => {}
         }
     }
 }

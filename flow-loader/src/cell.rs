@@ -76,6 +76,11 @@ impl Cell {
         slot.downcast_ref::<Option<T>>()?.as_ref()
     }
 
+    /// Like [`peek`](Self::peek), mutably.
+    pub(crate) fn peek_mut<T: 'static>(&mut self) -> Option<&mut T> {
+        self.slot()?.as_mut()
+    }
+
     /// Takes the value out and leaves its box. `None` if there is none of this type.
     #[inline]
     pub(crate) fn take<T: 'static>(&mut self) -> Option<T> {

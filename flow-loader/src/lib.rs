@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod adapter;
+mod adder;
 mod answer;
 mod args;
 pub mod bounds;

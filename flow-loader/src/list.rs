@@ -4,6 +4,7 @@ use std::any::{TypeId, type_name};
 
 use flow_runtime::NodeError;
 
+use crate::adder::Adder;
 use crate::cell::AnyValue;
 use crate::value::{CloneOf, ItemFunctions, ItemsOf, JsonOf, No, ValueType, Yes};
 
@@ -75,6 +76,7 @@ where
             items,
             option: None,
             schema: None,
+            adders: [Some(Adder::of::<Vec<T>, Vec<T>>()), None, None, None, None],
             list,
         },
         make: |items| AnyValue::new(items.into_iter().map(AnyValue::open).collect::<Vec<T>>()),
@@ -87,6 +89,7 @@ where
             items: <Yes as ItemsOf<Vec<Result<T, NodeError>>, No>>::FUNCTIONS,
             option: None,
             schema: None,
+            adders: [None; 5],
             list: None,
         },
         make_of_results: |items| {

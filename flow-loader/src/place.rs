@@ -3,8 +3,9 @@
 use std::any::Any;
 use std::fmt::Display;
 
+use crate::adder::Adder;
 use crate::cell::{AnyValue, Cell};
-use crate::ports::{KeyIndex, Ports, TakenBy};
+use crate::ports::{Addition, InBranch, KeyIndex, Ports, TakenBy, Write};
 use crate::value::{Shown, ValueType};
 
 /// The values of a flow by key.
@@ -63,6 +64,9 @@ pub(crate) enum Taken<'s> {
 #[derive(Default)]
 pub(crate) struct Own {
     written: Vec<(KeyIndex, Cell)>,
+    /// What is added to the values of the flow when all branches are done. Without a value, the
+    /// key's begins if there is none.
+    pub(crate) added: Vec<(KeyIndex, Adder, Option<AnyValue>)>,
     pub(crate) taken: Vec<(TakenBy, KeyIndex, Cell)>,
 }
 
@@ -120,6 +124,46 @@ impl Place<'_> {
             Place::Item(..) | Place::Shared(_) => {
                 unreachable!("what the body of a loop returns is collected")
             }
+        }
+    }
+
+    /// Writes a value under a key, or adds it to the key's.
+    pub(crate) fn write(&mut self, write: Write, value: AnyValue) {
+        let Write { key, addition } = write;
+        let Some(addition) = addition else {
+            return self.cell(key).set(value);
+        };
+        let Place::Branch(base, own) = self else {
+            return addition.adder.add(self.cell(key), value);
+        };
+        let Addition {
+            adder,
+            to,
+            more,
+            in_branch,
+        } = addition;
+        match in_branch {
+            InBranch::ToOwn => adder.add(own.begun(key, base, to), value),
+            InBranch::AtJoin => own.added.push((key, adder, Some(value))),
+            InBranch::Seen => {
+                let seen = more.cloned_box(value.get());
+                adder.add(own.begun(key, base, to), seen);
+                own.added.push((key, adder, Some(value)));
+            }
+        }
+    }
+
+    /// Begins the value of a key to which nothing may be added.
+    pub(crate) fn begin(&mut self, key: KeyIndex, addition: Addition) {
+        let adder = addition.adder;
+        let Place::Branch(base, own) = self else {
+            return adder.begin(self.cell(key));
+        };
+        if addition.in_branch != InBranch::AtJoin {
+            adder.begin(own.begun(key, base, addition.to));
+        }
+        if addition.in_branch != InBranch::ToOwn {
+            own.added.push((key, adder, None));
         }
     }
 
@@ -239,6 +283,17 @@ impl Own {
             self.written.len() - 1
         });
         &mut self.written[at].1
+    }
+
+    /// The cell of a key to which the branch adds: it begins with the value at the fork.
+    fn begun(&mut self, key: KeyIndex, base: &Cells, ty: &ValueType) -> &mut Cell {
+        let cell = self.cell(key);
+        if cell.get().is_none()
+            && let Some(value) = base.cloned(key, ty)
+        {
+            cell.set(value);
+        }
+        cell
     }
 
     /// The value that was taken for this read.

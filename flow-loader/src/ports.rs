@@ -1,5 +1,6 @@
 //! The values that a node reads and writes, by the keys of its flow.
 
+use crate::adder::Adder;
 use crate::value::ValueType;
 
 /// A key of a flow's state.
@@ -16,11 +17,41 @@ pub(crate) struct Ports {
     pub(crate) at: NodeIndex,
     pub(crate) reads: Vec<Read>,
     /// The key of each value that it writes. `None` if nothing reads it.
-    pub(crate) writes: Vec<Option<KeyIndex>>,
+    pub(crate) writes: Vec<Option<Write>>,
     /// The type of the returned value, if the node is a function or a type.
     pub(crate) outcome: Option<&'static ValueType>,
     /// True if it is a flow that is retried as a whole and therefore needs its values again.
     pub(crate) repeats: bool,
+}
+
+/// A key that a node writes.
+#[derive(Clone, Copy)]
+pub(crate) struct Write {
+    pub(crate) key: KeyIndex,
+    /// How the value is added to the key's. `None` if it replaces that.
+    pub(crate) addition: Option<Addition>,
+}
+
+/// How a value is added to that of a key.
+#[derive(Clone, Copy)]
+pub(crate) struct Addition {
+    pub(crate) adder: Adder,
+    /// The type of the key.
+    pub(crate) to: &'static ValueType,
+    /// The type of what is added.
+    pub(crate) more: &'static ValueType,
+    pub(crate) in_branch: InBranch,
+}
+
+/// How a branch of a fork adds to a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InBranch {
+    /// To the flow's value when all branches are done.
+    AtJoin,
+    /// The same, and a later node of the branch sees it before.
+    Seen,
+    /// To the branch's own value, which replaces the flow's.
+    ToOwn,
 }
 
 pub(crate) struct Read {

@@ -2,7 +2,9 @@
 //! `Probe<T>`, rustc takes the first that applies.
 
 use std::fmt::Display;
+use std::hash::Hash;
 
+use flow_runtime::Accumulate;
 use serde::Serialize;
 use serde::de::Deserialize;
 
@@ -61,6 +63,9 @@ probes! {
     IsDisplay IsNotDisplay __displayed [Display + Send + Sync + 'static];
     IsCollection IsNotCollection __items [Collection + 'static];
     IsOption IsNotOption __option [Optional<Value: Send + Sync + 'static> + 'static];
+    IsAddedToItself IsNotAddedToItself __added_to_itself [Accumulate<T> + Default + Send + Sync + 'static];
+    IsOrdered IsNotOrdered __ordered [Ord + Send + Sync + 'static];
+    IsHashed IsNotHashed __hashed [Eq + Hash + Send + Sync + 'static];
 }
 
 #[cfg(feature = "schemars")]

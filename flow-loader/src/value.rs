@@ -7,9 +7,11 @@
 use std::any::{Any, TypeId, type_name};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet, VecDeque};
 use std::fmt;
+use std::hash::Hash;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use flow_runtime::Accumulate;
 use flow_runtime::engine::{Unfit, read_input};
 use flow_spec::document::Property;
 use flow_spec::short_name;
@@ -17,6 +19,7 @@ use serde::Serialize;
 use serde::de::Deserialize;
 use serde_json::Value;
 
+use crate::adder::Adder;
 use crate::cell::{AnyValue, opened_ref, unopened};
 use crate::list::{JsonOfLists, ListType, list_type};
 
@@ -41,6 +44,8 @@ pub struct ValueType {
     pub(crate) option: Option<OptionFunctions>,
     /// Its JSON Schema. `None` if the type is not `JsonSchema`, or without the feature `schemars`.
     pub(crate) schema: Option<SchemaFunction>,
+    /// How it is added to values of other types, by [`adders`](Self::adders).
+    pub(crate) adders: [Option<Adder>; 5],
     /// The type of a list of such values. `None` for lists of lists, and for the value in an
     /// `Option`.
     pub(crate) list: Option<&'static ListType>,
@@ -103,6 +108,8 @@ pub struct OptionFunctions {
     /// The type of the value.
     pub(crate) inner: &'static ValueType,
     pub(crate) take: fn(AnyValue) -> Option<AnyValue>,
+    /// How the `Option` is added to lists.
+    pub(crate) adders: [Adder; 2],
 }
 
 impl ValueType {
@@ -153,6 +160,15 @@ impl ValueType {
             Some(functions) => functions,
             None => unreachable!("loading checks that what is cloned is `Clone`"),
         }
+    }
+
+    /// How values of this type are added to those of another type, if the types show it.
+    pub(crate) fn adder_to(&self, other: &ValueType) -> Option<Adder> {
+        let of_option = self.option.map(|option| option.adders);
+        let adders = self.adders.into_iter().flatten();
+        let mut adders = adders.chain(of_option.into_iter().flatten());
+        let other = (other.id)();
+        adders.find(|adder| adder.adds_to(other))
     }
 
     /// Returns `true` if both are the same type.
@@ -305,13 +321,60 @@ where
             items: None,
             option: None,
             schema: None,
+            adders: [None; 5],
             list: None,
         },
         take: |value| {
             let value = value.open::<O>().into_option();
             value.map(AnyValue::new)
         },
+        adders: [
+            Adder::of::<Vec<O::Value>, Option<O::Value>>(),
+            Adder::of::<VecDeque<O::Value>, Option<O::Value>>(),
+        ],
     });
+}
+
+/// Provides how a `T` is added to another `T`.
+pub trait AddsToItself<T> {
+    /// How, if the type has the ability.
+    const ADDER: Option<Adder>;
+}
+
+impl<T> AddsToItself<T> for No {
+    const ADDER: Option<Adder> = None;
+}
+
+impl<T: Accumulate<T> + Default + Send + Sync + 'static> AddsToItself<T> for Yes {
+    const ADDER: Option<Adder> = Some(Adder::of::<T, T>());
+}
+
+/// Provides how a `T` is added to a `BTreeSet<T>`.
+pub trait AddsToOrdered<T> {
+    /// How, if the type has the ability.
+    const ADDER: Option<Adder>;
+}
+
+impl<T> AddsToOrdered<T> for No {
+    const ADDER: Option<Adder> = None;
+}
+
+impl<T: Ord + Send + Sync + 'static> AddsToOrdered<T> for Yes {
+    const ADDER: Option<Adder> = Some(Adder::of::<BTreeSet<T>, T>());
+}
+
+/// Provides how a `T` is added to a `HashSet<T>`.
+pub trait AddsToHashed<T> {
+    /// How, if the type has the ability.
+    const ADDER: Option<Adder>;
+}
+
+impl<T> AddsToHashed<T> for No {
+    const ADDER: Option<Adder> = None;
+}
+
+impl<T: Eq + Hash + Send + Sync + 'static> AddsToHashed<T> for Yes {
+    const ADDER: Option<Adder> = Some(Adder::of::<HashSet<T>, T>());
 }
 
 /// An `Option`. A trait rather than the type, so that rustc does not take a type that it cannot
@@ -386,7 +449,7 @@ maps! {
 
 /// The value type of `T`, given its abilities.
 #[expect(clippy::too_many_arguments, reason = "one for each capability")]
-pub const fn value_type<T, J, C, D, I, E, O, S>(
+pub const fn value_type<T, J, C, D, I, E, O, S, A, B, H>(
     _: &Probe<T>,
     _: &J,
     _: &C,
@@ -395,6 +458,9 @@ pub const fn value_type<T, J, C, D, I, E, O, S>(
     _: &E,
     _: &O,
     _: &S,
+    _: &A,
+    _: &B,
+    _: &H,
 ) -> &'static ValueType
 where
     T: Send + Sync + 'static,
@@ -404,6 +470,9 @@ where
     I: ItemsOf<T, E>,
     O: OptionOf<T, J, C>,
     S: SchemaOf<T>,
+    A: AddsToItself<T>,
+    B: AddsToOrdered<T>,
+    H: AddsToHashed<T>,
 {
     const {
         &ValueType {
@@ -415,6 +484,13 @@ where
             items: <I as ItemsOf<T, E>>::FUNCTIONS,
             option: <O as OptionOf<T, J, C>>::FUNCTIONS,
             schema: S::FUNCTION,
+            adders: [
+                A::ADDER,
+                Some(Adder::of::<Vec<T>, T>()),
+                Some(Adder::of::<VecDeque<T>, T>()),
+                B::ADDER,
+                H::ADDER,
+            ],
             list: Some(&list_type::<T, J, C>(
                 <Yes as ItemsOf<Vec<T>, D>>::FUNCTIONS,
                 Some(
@@ -444,6 +520,9 @@ macro_rules! __value_type {
             &(&__probe.__item()).__displayed(),
             &__probe.__option(),
             &__probe.__schema(),
+            &__probe.__added_to_itself(),
+            &__probe.__ordered(),
+            &__probe.__hashed(),
         )
     }};
 }

@@ -7,7 +7,8 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens as _, quote};
 use syn::spanned::Spanned as _;
 use syn::{
-    Attribute, Data, DeriveInput, Expr, ExprLit, Fields, Ident, LitStr, MetaNameValue, Variant,
+    Attribute, Data, DeriveInput, Expr, ExprLit, Field, Fields, Ident, LitStr, MetaNameValue,
+    Variant,
 };
 
 use crate::contract::{ActionPort, WritePort, actions_tokens, without};
@@ -210,6 +211,14 @@ fn name(variant: &Variant, report: &mut Report) -> LitStr {
         report.text(pair.path.span(), text);
         return by_default;
     }
+    if attribute
+        .parse_args::<Ident>()
+        .is_ok_and(|word| word == "add")
+    {
+        let text = "`add` stands on a field, whose value is added to that of its key";
+        report.text(attribute.path().span(), text);
+        return by_default;
+    }
     let Ok(given) = attribute.parse_args::<LitStr>() else {
         let example = format!("`#[action(\"{}\")]`", by_default.value());
         let text = format!("expected the action's name in quotes and parentheses: {example}");
@@ -229,6 +238,21 @@ fn name(variant: &Variant, report: &mut Report) -> LitStr {
     composed(given)
 }
 
+/// Returns true for a field with `#[action(add)]`.
+fn adds(field: &Field, report: &mut Report) -> bool {
+    let mut attributes = field.attrs.iter();
+    let Some(attribute) = attributes.find(|attribute| attribute.path().is_ident("action")) else {
+        return false;
+    };
+    let adds = attribute.parse_args::<Ident>();
+    let adds = adds.is_ok_and(|word| word == "add");
+    if !adds {
+        let text = "a field has one setting, which adds its value to the key's: `#[action(add)]`";
+        report.text(attribute.path().span(), text);
+    }
+    adds
+}
+
 fn writes(variant: &Variant, index: &mut usize, report: &mut Report) -> Vec<WritePort> {
     match &variant.fields {
         Fields::Unit => Vec::new(),
@@ -242,6 +266,7 @@ fn writes(variant: &Variant, index: &mut usize, report: &mut Report) -> Vec<Writ
                     name,
                     index: *index,
                     optional: false,
+                    adds: adds(field, report),
                     rust_type,
                 };
                 *index += 1;

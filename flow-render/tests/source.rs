@@ -91,6 +91,31 @@ entryMappings: { list: orders }
     "#);
 }
 
+/// Whether the program's node adds by itself is not in a document, so it is always said.
+#[test]
+fn what_is_added() {
+    let text = "\
+version: 2.0.0
+namespace: notes
+name: Notes
+outputs: { type: object, properties: { log: { rustType: 'Vec<String>' } }, required: [log] }
+nodes:
+  - { type: note, id: note, outputs: { type: object, properties: { log: { add: true } } } }
+  - { type: look_up, id: look_up, mappings: { outputs: { look_up: log } }, outputs: { type: object, properties: { look_up: { add: true } } } }
+entryNodeId: note
+edges:
+  - { from: note, to: look_up, condition: default }
+ends:
+  - { from: look_up, condition: default, label: default }
+";
+    let said = said(text);
+    assert!(said.contains("node note: note { log -> +log };"), "{said}");
+    assert!(
+        said.contains("node look_up: look_up { look_up -> +log };"),
+        "{said}"
+    );
+}
+
 #[test]
 fn what_flow_cannot_say() {
     let text = "\

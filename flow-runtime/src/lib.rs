@@ -65,6 +65,7 @@ pub use question::NoAnswers;
 pub use question::SubmittedValue;
 #[doc(hidden)]
 pub use visit::Attempts;
+mod accumulate;
 mod action;
 pub mod bounds;
 mod checked;
@@ -122,7 +123,7 @@ pub mod prelude;
 ///
 /// The variant `NeedsRevision` is the action `"needs_revision"`; `#[action("…")]` on a variant
 /// renames it. The named fields of a variant are the keys that a node writes when it takes that
-/// action. Variants with unnamed fields are refused, and so are two variants of one name. The enum
+/// action; `#[action(add)]` on a field [adds](language#adding-to-a-value) it to the key's value. Variants with unnamed fields are refused, and so are two variants of one name. The enum
 /// may be generic; a node then names it with its arguments, as in `#[node(actions = Found<Page>)]`.
 ///
 /// See [Actions](language#actions) for how a flow routes them.
@@ -223,6 +224,7 @@ pub use flow_macros::Params;
 /// | `node name: Type;` | the same, with a value that the flow's builder asks for |
 /// | `node name: human Type;` | a node whose value a person submits, under another name than its own |
 /// | `node name: path { parameter <- key, key -> other };` | a node that reads and writes other keys than its own |
+/// | `node name: path { result -> +key };` | a node whose result is added to the value of a key |
 /// | `node name: path with retry(attempts = 3), timeout = "5s";` | a node with settings for this flow |
 /// | `node name: [a, b, c] with concurrency(2);` | a fork with a name, and a limit on how many branches run at once |
 /// | `node name: for item in items { path };` | a loop that runs a node or a flow for each item; its results are a `Vec` |
@@ -290,6 +292,7 @@ pub use flow_macros::flow;
 /// |---|---|
 /// | `writes = key` | the returned value is written under `key` |
 /// | `writes(a, b)` | a tuple is returned, and its elements are written under `a` and `b` |
+/// | `writes = +key` | the returned value is [added](language#adding-to-a-value) to the value of `key` |
 /// | `actions = X` | the returned value, or the last element of the returned tuple, is the action: an enum with `#[derive(Action)]` |
 /// | `retry(attempts = 3)` | the number of attempts, including the first. Only for a node that can fail: one that returns a `Result` or has a `timeout` |
 /// | `retry(…, wait = "200ms")` | the pause between attempts |
@@ -353,6 +356,7 @@ pub use flow_macros::node;
 pub use futures_util::future::BoxFuture;
 pub use tokio_util::sync::CancellationToken;
 
+pub use accumulate::Accumulate;
 pub use action::{Action, FlowAction};
 pub use context::Context;
 pub use embed::{LinkedFlow, flows};

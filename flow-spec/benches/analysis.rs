@@ -175,6 +175,7 @@ fn action(name: &str, keys: impl IntoIterator<Item = String>) -> Action {
     let write = |key| NodeWrite {
         key,
         optional: false,
+        adds: false,
         rust_type: "String".to_owned(),
     };
     Action {

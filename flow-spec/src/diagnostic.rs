@@ -56,6 +56,8 @@ pub enum Code {
     Human,
     /// `F023`: a flow JSON that does not have the shape of one.
     Document,
+    /// `F024`: a value that cannot be added to its key.
+    Addition,
 }
 
 impl Code {
@@ -69,7 +71,7 @@ impl Code {
     }
 
     /// Every code, in order.
-    pub const ALL: [Code; 23] = [
+    pub const ALL: [Code; 24] = [
         Code::UnknownAction,
         Code::UnroutedAction,
         Code::DuplicateEdge,
@@ -93,6 +95,7 @@ impl Code {
         Code::MappingClash,
         Code::Human,
         Code::Document,
+        Code::Addition,
     ];
 }
 

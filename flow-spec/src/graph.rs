@@ -145,6 +145,8 @@ pub struct NodeWrite {
     pub key: String,
     /// True if it may be left unwritten (an optional output of a flow used as a node).
     pub optional: bool,
+    /// True if it is added to the value that the key has, instead of replacing it.
+    pub adds: bool,
     /// The Rust type as the writer wrote it. Empty if it is not known.
     pub rust_type: String,
 }

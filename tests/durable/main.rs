@@ -1,6 +1,7 @@
 //! Runs that survive: journals, recovery, questions, leases, and looks into the past.
 
 mod accesses;
+mod additions;
 mod agents;
 mod asking;
 mod blobs;

@@ -4,6 +4,7 @@
 #[macro_use]
 mod sources;
 
+mod additions;
 mod arithmetic;
 mod basics;
 mod batches;

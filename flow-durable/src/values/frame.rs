@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use flow_spec::FlowDocument;
 use serde_json::{Map, Value};
 
+use super::added::Added;
+
 /// Values by key. `None` for a value that the journal does not show.
 pub(super) type Known = BTreeMap<String, Option<Value>>;
 
@@ -31,7 +33,16 @@ pub(super) struct Frame {
     pub(super) path: String,
     pub(super) base: Known,
     /// The values that the branches of a running fork have written.
-    branches: BTreeMap<Branch, Known>,
+    branches: BTreeMap<Branch, OfBranch>,
+}
+
+/// The values of a branch.
+#[derive(Debug, Clone, Default)]
+struct OfBranch {
+    /// Those that it has written, or to which it has added.
+    values: Known,
+    /// What it adds to other values when all branches are done.
+    added: Vec<Added>,
 }
 
 impl Frame {
@@ -79,15 +90,36 @@ impl Frame {
 
     /// The value of a key for a node in this branch, if the key has one.
     pub(super) fn get(&self, branch: Option<&Branch>, key: &str) -> Option<&Option<Value>> {
-        let own = branch.and_then(|branch| self.branches.get(branch)?.get(key));
+        let own = branch.and_then(|branch| self.branches.get(branch)?.values.get(key));
         own.or_else(|| self.base.get(key))
     }
 
-    /// The values to which a node in this branch writes.
-    pub(super) fn values_of(&mut self, branch: Option<Branch>) -> &mut Known {
+    /// Writes a value of a node in this branch.
+    pub(super) fn write(&mut self, branch: Option<&Branch>, key: String, value: Option<Value>) {
         match branch {
-            Some(branch) => self.branches.entry(branch).or_default(),
-            None => &mut self.base,
+            Some(branch) => {
+                let own = self.branches.entry(branch.clone()).or_default();
+                own.added.retain(|added| added.key != key);
+                own.values.insert(key, value);
+            }
+            None => drop(self.base.insert(key, value)),
+        }
+    }
+
+    /// Adds a value of a node in this branch.
+    pub(super) fn add(&mut self, branch: Option<&Branch>, added: Added) {
+        let value = added.to(self.get(branch, &added.key));
+        match branch {
+            Some(branch) => {
+                let own = self.branches.entry(branch.clone()).or_default();
+                let is_own = own.values.contains_key(&added.key)
+                    && own.added.iter().all(|other| other.key != added.key);
+                own.values.insert(added.key.clone(), value);
+                if !is_own {
+                    own.added.push(added);
+                }
+            }
+            None => drop(self.base.insert(added.key, value)),
         }
     }
 
@@ -98,8 +130,16 @@ impl Frame {
             .partition(|(branch, _)| branch.fork == fork);
         self.branches = others;
         if keeps {
-            let done: BTreeMap<Branch, Known> = done;
-            self.base.extend(done.into_values().flatten());
+            let done: BTreeMap<Branch, OfBranch> = done;
+            for OfBranch { mut values, added } in done.into_values() {
+                for added in &added {
+                    values.remove(&added.key);
+                }
+                self.base.extend(values);
+                for added in added {
+                    self.add(None, added);
+                }
+            }
         }
     }
 

@@ -6,6 +6,7 @@
 //! type of its node could find in an outcome is marked as unknown.
 
 mod access;
+mod added;
 mod errors;
 mod frame;
 mod items;
@@ -24,6 +25,7 @@ use crate::entry::{Answered, Entry};
 use crate::error::RuntimeError;
 
 pub use access::{AccessedValue, KeyAccess, NodeValues};
+use added::Added;
 use errors::Errors;
 use frame::{Branch, FlowValues, Frame, Known};
 use items::Items;
@@ -251,7 +253,20 @@ impl<'a> Values<'a> {
         let routed = branch.is_none();
         let told = |(key, value): &(String, _)| KeyAccess::new(key, Some(value));
         let told: Option<Vec<_>> = tells.then(|| written.iter().map(told).collect());
-        frame.values_of(branch).extend(written);
+        let names = at.node.outputs.properties.keys();
+        let mut adds: HashMap<&str, &str> = names
+            .filter(|name| !failed && at.node.outputs.adds(name))
+            .map(|name| (key_of_output(at.node, name), name.as_str()))
+            .collect();
+        for (key, value) in written {
+            match adds.remove(key.as_str()) {
+                Some(name) => {
+                    let added = Added::new(at.flow, at.node, name, value);
+                    frame.add(branch.as_ref(), added);
+                }
+                None => frame.write(branch.as_ref(), key, value),
+            }
+        }
         if routed {
             frame.take(at.flow, &at.node.id, action);
         }

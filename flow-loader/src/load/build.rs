@@ -142,7 +142,7 @@ impl Loader<'_> {
             level.as_deref(),
             &policy,
         );
-        let writes = writes(parts, node, adapter.as_deref(), level.as_deref());
+        let writes = writes(parts, index, node, adapter.as_deref(), level.as_deref());
         let (error, timeout) = (
             named(ERROR_ACTION).filter(|_| graph.fallible && !own_end),
             named(TIMEOUT_ACTION).filter(|_| times_out),

@@ -10,7 +10,7 @@ use flow_spec::{Code, Take};
 
 use crate::condition::Condition;
 use crate::level::{Key, Kind, Level, Node, Results, Route};
-use crate::ports::{KeyIndex, Mode, NodeIndex, Read};
+use crate::ports::{Addition, InBranch, KeyIndex, Mode, NodeIndex, Read, Write};
 use crate::schema;
 use crate::value::{ItemFunctions, ValueType};
 use flow_spec::short_name;
@@ -53,6 +53,9 @@ impl Loader<'_> {
                 if let Err((code, message)) = check_mappings(level, route) {
                     self.problem(code, pointer.clone(), message, None);
                 }
+            }
+            if let Err((code, message)) = check_additions(level, node) {
+                self.problem(code, pointer.clone(), message, None);
             }
             let item = items.get(&NodeIndex(index)).copied();
             for (number, read) in node.ports.reads.iter().enumerate() {
@@ -147,18 +150,22 @@ fn not_spread(level: &Level, at: NodeIndex) -> Option<(String, &'static str)> {
     })
 }
 
+fn key_of(write: &Option<Write>) -> Option<KeyIndex> {
+    write.as_ref().map(|write| write.key)
+}
+
 /// The mistake of a node that writes JSON to a key whose type cannot be read from JSON.
 fn unread_json(level: &Level, node: &Node) -> Option<String> {
     let written: Vec<Option<KeyIndex>> = match &node.kind {
         Kind::Each {
             results: Results::Json { .. },
             ..
-        } => node.ports.writes.clone(),
+        } => node.ports.writes.iter().map(key_of).collect(),
         Kind::Flow(inner) => {
             let writes = node.ports.writes.iter().zip(&inner.outputs);
             writes
                 .filter(|(_, output)| inner.is_untyped(output.key))
-                .map(|(key, _)| *key)
+                .map(|(write, _)| key_of(write))
                 .collect()
         }
         _ => return None,
@@ -170,6 +177,35 @@ fn unread_json(level: &Level, node: &Node) -> Option<String> {
         "`{node}` writes `{key}` as JSON, and `{ty}`, as which it is read, is not `Serialize` and \
          `Deserialize`"
     ))
+}
+
+/// Checks the values that a branch of a fork clones to see what it has added.
+fn check_additions(level: &Level, node: &Node) -> Result<(), (Code, String)> {
+    for Write { key, addition } in node.ports.writes.iter().flatten() {
+        let Some(Addition {
+            to,
+            more,
+            in_branch,
+            ..
+        }) = addition
+        else {
+            continue;
+        };
+        let cloned = match in_branch {
+            InBranch::AtJoin => [None, None],
+            InBranch::Seen => [Some(more), Some(to)],
+            InBranch::ToOwn => [Some(to), None],
+        };
+        let mut cloned = cloned.into_iter().flatten();
+        if let Some(ty) = cloned.find(|ty| ty.clone.is_none()) {
+            let (name, key, ty) = (&node.name, &level.key(*key).name, ty.short_name());
+            let message = format!(
+                "`{name}` adds to `{key}` in a branch that has a value of its own, and `{ty}` is not `Clone`"
+            );
+            return Err((Code::TakenTooEarly, message));
+        }
+    }
+    Ok(())
 }
 
 /// Checks the values that an edge clones.

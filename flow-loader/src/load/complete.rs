@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use flow_spec::document::{ActionDocument, Schema, types};
+use flow_spec::document::{ADD, ActionDocument, Schema, types};
 use flow_spec::{
     Action, Code, DEFAULT_ACTION, FlowDocument, NodeDocument, TIMEOUT_ACTION, closest, property,
 };
@@ -14,6 +14,7 @@ use crate::registry::{Entry, Item, Unfound, name_and_version};
 
 use super::Loader;
 use super::only::{forget_unwritten, only_outputs};
+use super::types::key;
 use super::uses::{Uses, body};
 
 /// The maximum number of nodes of a flow: engines count them in 16 bits.
@@ -60,8 +61,11 @@ impl Loader<'_> {
             if let Some(inner) = &mut node.internal_flow {
                 self.complete(inner, &format!("{pointer}/internalFlow"));
                 let outputs: Vec<String> = inner.outputs.properties.keys().cloned().collect();
-                self.name_only_output(node, outputs, &pointer);
+                let adds = self.name_only_output(node, outputs, &pointer);
                 complete_flow(node);
+                if adds {
+                    node.outputs.properties.values_mut().for_each(add);
+                }
                 self.check_retry(node, None, &pointer);
                 continue;
             }
@@ -103,7 +107,7 @@ impl Loader<'_> {
 
     /// Completes a loop over items: it reads the collection, and writes the results of its body.
     fn complete_each(
-        &self,
+        &mut self,
         flow: &mut FlowDocument,
         (index, body): (usize, Option<usize>),
         pointer: &str,
@@ -118,6 +122,12 @@ impl Loader<'_> {
             }
             (None, None) => false,
         };
+        let body = body.map(|body| &flow.nodes[body]);
+        let added = body.and_then(|body| {
+            let mut names = body.outputs.properties.keys();
+            let name = names.find(|name| body.outputs.adds(name))?;
+            Some(key(&body.mappings.outputs, name).to_owned())
+        });
         let node = &mut flow.nodes[index];
         let over = node
             .params
@@ -128,8 +138,27 @@ impl Loader<'_> {
         let known = node.inputs.properties.get(over).and_then(Value::as_object);
         inputs.insert(over, known.cloned().unwrap_or_default(), true);
         node.inputs = inputs;
+        let says = node
+            .outputs
+            .properties
+            .keys()
+            .any(|name| node.outputs.adds(name));
+        if let (Some(key), false, false) = (&added, node.outputs.is_empty(), says) {
+            let message = format!(
+                "the body of `{}` adds to `{key}`, so there are no results",
+                node.id
+            );
+            let help = "remove `outputs`: the program knows them".to_owned();
+            let place = format!("{pointer}/nodes/{index}/outputs");
+            self.problem(Code::Addition, place, message, Some(help));
+        }
         if node.outputs.is_empty() && (has_results || node.settings.collect_errors) {
-            node.outputs.insert(&node.id, property("", None), true);
+            let mut property = property("", None);
+            if added.is_some() {
+                property.insert(ADD.to_owned(), true.into());
+            }
+            let name = added.as_ref().unwrap_or(&node.id).clone();
+            node.outputs.insert(&name, property, true);
         }
         if node.actions.is_none() {
             node.actions = Some(vec![ActionDocument {
@@ -266,6 +295,8 @@ impl Loader<'_> {
             pointer,
             "inputs",
         );
+        let names = adapter.writes.iter().map(|write| write.name.to_owned());
+        let adds = self.name_only_output(node, names.collect(), pointer);
         let mut outputs = Schema::default();
         for (number, write) in adapter.writes.iter().enumerate() {
             let mut actions = adapter.actions.iter();
@@ -276,10 +307,25 @@ impl Loader<'_> {
                     .map(|other| adapter.writes[*other].name);
                 action.writes.contains(&number) || names.any(|name| name == write.name)
             });
-            outputs.insert(write.name, property(known(write.rust_type), None), always);
+            let mut property = Value::from(property(known(write.rust_type), None));
+            if write.adds || adds {
+                add(&mut property);
+                let listed = node.outputs.properties.get_mut(write.name);
+                if let Some(listed) = listed {
+                    if listed.get(ADD) == Some(&false.into()) {
+                        let message =
+                            format!("`{}` adds what it writes as `{}`", node.r#type, write.name);
+                        let place = format!("{pointer}/outputs/properties/{}/{ADD}", write.name);
+                        let help = "remove this: the program says it".to_owned();
+                        self.problem(Code::Addition, place, message, Some(help));
+                    }
+                    add(listed);
+                }
+            }
+            if let Value::Object(property) = property {
+                outputs.insert(write.name, property, always);
+            }
         }
-        let names = adapter.writes.iter().map(|write| write.name.to_owned());
-        self.name_only_output(node, names.collect(), pointer);
         self.same_names(
             "writes",
             &mut node.outputs,
@@ -348,6 +394,13 @@ impl Loader<'_> {
             message,
             Some(help),
         );
+    }
+}
+
+/// Says of a written value that it is added.
+fn add(property: &mut Value) {
+    if let Value::Object(property) = property {
+        property.insert(ADD.to_owned(), true.into());
     }
 }
 

@@ -43,10 +43,11 @@ impl Loader<'_> {
         node: &mut NodeDocument,
         mut names: Vec<String>,
         pointer: &str,
-    ) {
+    ) -> bool {
         if !node.outputs.properties.contains_key(ONLY_OUTPUT) {
-            return;
+            return false;
         }
+        let adds = node.outputs.adds(ONLY_OUTPUT);
         names.sort_unstable();
         names.dedup();
         if names.len() > 1 {
@@ -61,5 +62,6 @@ impl Loader<'_> {
         if let ([name], Some(key)) = (&names[..], key) {
             node.mappings.outputs.insert(name.clone(), key);
         }
+        adds
     }
 }

@@ -11,8 +11,8 @@ use flow_spec::{
 use serde_json::Value;
 
 use crate::adapter::Adapter;
-use crate::level::{Input, Kind, Level, Output, Results};
-use crate::ports::{KeyIndex, Mode, NodeIndex, Read, TakenBy};
+use crate::level::{Branch, Input, Kind, Level, Output, Results};
+use crate::ports::{InBranch, KeyIndex, Mode, NodeIndex, Read, TakenBy, Write};
 use crate::schema::limits;
 use crate::value::ValueType;
 
@@ -123,11 +123,18 @@ pub(super) fn reads(
 /// The keys that a node writes.
 pub(super) fn writes(
     parts: &Parts<'_>,
+    index: usize,
     node: &NodeDocument,
     adapter: Option<&Adapter>,
     level: Option<&Level>,
-) -> Vec<Option<KeyIndex>> {
-    let place = |name: &str| parts.key(key(&node.mappings.outputs, name));
+) -> Vec<Option<Write>> {
+    let place = |name: &str| {
+        let key = key(&node.mappings.outputs, name);
+        Some(Write {
+            key: parts.key(key)?,
+            addition: parts.keys.addition(index, key),
+        })
+    };
     match (adapter, level) {
         (Some(adapter), _) => adapter
             .writes
@@ -197,7 +204,8 @@ pub(super) fn outputs(parts: &Parts<'_>) -> Vec<Output> {
     parts.flow.outputs.values().map(output).collect()
 }
 
-/// Finds the values that each branch of a fork takes out of the state, and those that it writes.
+/// Finds the values that each branch of a fork takes out of the state, those that it writes, and how
+/// it adds to others.
 pub(super) fn add_takes(level: &mut Level) {
     let mut planned = Vec::new();
     for (index, node) in level.nodes.iter().enumerate() {
@@ -214,15 +222,74 @@ pub(super) fn add_takes(level: &mut Level) {
                         takes.push(TakenBy { node: at, read });
                     }
                 }
-                written.extend(node.ports.writes.iter().flatten().copied());
+                let writes = node.ports.writes.iter().flatten();
+                written.extend(writes.map(|write| write.key));
             }
-            planned.push((index, number, takes, written));
+            let replaced = replaced(level, branch);
+            let additions = additions(level, branch, &replaced);
+            planned.push((index, number, takes, replaced, additions));
         }
     }
-    for (index, number, takes, written) in planned {
+    for (index, number, takes, replaced, additions) in planned {
         if let Kind::Fork { branches, .. } = &mut level.nodes[index].kind {
             branches[number].takes = takes;
-            branches[number].keys = written.into_iter().collect();
+            branches[number].keys = replaced.into_iter().collect();
+        }
+        for (NodeIndex(node), write, in_branch) in additions {
+            let write = &mut level.nodes[node].ports.writes[write];
+            if let Some(addition) = write.as_mut().and_then(|write| write.addition.as_mut()) {
+                addition.in_branch = in_branch;
+            }
         }
     }
+}
+
+/// The keys whose values a branch replaces.
+fn replaced(level: &Level, branch: &Branch) -> HashSet<KeyIndex> {
+    let nodes = branch.chain.iter().map(|&at| level.node(at));
+    let writes = nodes.flat_map(|node| node.ports.writes.iter().flatten());
+    let replaced = writes.filter(|write| write.addition.is_none());
+    replaced.map(|write| write.key).collect()
+}
+
+/// How the nodes of a branch add to keys: the nodes, each with the number of a write.
+fn additions(
+    level: &Level,
+    branch: &Branch,
+    replaced: &HashSet<KeyIndex>,
+) -> Vec<(NodeIndex, usize, InBranch)> {
+    let mut additions = Vec::new();
+    for (position, &at) in branch.chain.iter().enumerate() {
+        for (number, write) in level.node(at).ports.writes.iter().enumerate() {
+            let Some(Write {
+                key,
+                addition: Some(_),
+            }) = write
+            else {
+                continue;
+            };
+            let mut later = branch.chain[position + 1..].iter();
+            let in_branch = if replaced.contains(key) {
+                InBranch::ToOwn
+            } else if later.any(|&at| reads_key(level, at, *key)) {
+                InBranch::Seen
+            } else {
+                InBranch::AtJoin
+            };
+            additions.push((at, number, in_branch));
+        }
+    }
+    additions
+}
+
+/// Returns `true` if a node reads a key, or the body of a loop.
+fn reads_key(level: &Level, at: NodeIndex, key: KeyIndex) -> bool {
+    let node = level.node(at);
+    let body = match &node.kind {
+        Kind::Each { body, .. } => Some(level.node(*body)),
+        _ => None,
+    };
+    let nodes = [node].into_iter().chain(body);
+    let mut reads = nodes.flat_map(|node| &node.ports.reads);
+    reads.any(|read| read.key == Some(key))
 }

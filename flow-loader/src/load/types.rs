@@ -10,6 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::cell::opened_ref;
 use crate::level::{Key, Level, Results};
+use crate::ports::{Addition, InBranch};
 use crate::value::{Probe, ValueType};
 
 use super::Loader;
@@ -20,6 +21,8 @@ use super::uses::{Uses, body};
 pub(super) struct Keys {
     all: Vec<(String, Option<&'static ValueType>)>,
     by_name: HashMap<String, usize>,
+    /// How nodes add to keys, by the node's position.
+    additions: HashMap<(usize, String), Addition>,
 }
 
 impl Keys {
@@ -34,6 +37,11 @@ impl Keys {
     /// The type of a key, or JSON if none is known. `None` if there is no such key.
     pub(super) fn final_type(&self, key: &str) -> Option<&'static ValueType> {
         Some(self.all[self.index(key)?].1.unwrap_or_else(any_json))
+    }
+
+    /// How a node adds to a key. `None` if it replaces the key's value.
+    pub(super) fn addition(&self, node: usize, key: &str) -> Option<Addition> {
+        self.additions.get(&(node, key.to_owned())).copied()
     }
 
     /// All keys with their types.
@@ -140,6 +148,11 @@ fn type_as_written(flow: &FlowDocument, graph: &Graph, keys: &mut Keys) {
     keys.type_mapped(graph);
 }
 
+/// The name of the type of lists of such values.
+fn list_of(ty: &ValueType) -> String {
+    format!("Vec<{}>", ty.short_name())
+}
+
 impl Loader<'_> {
     /// The keys of a flow. `inner` contains the flows in it, by the positions of their nodes.
     /// `None` if the type of a key is not known, which is reported.
@@ -156,6 +169,7 @@ impl Loader<'_> {
         for (name, ..) in flow.inputs.values() {
             keys.add(name);
         }
+        let mut added = Vec::new();
         for (index, node) in flow.nodes.iter().enumerate() {
             for name in node
                 .outputs
@@ -163,6 +177,13 @@ impl Loader<'_> {
                 .keys()
                 .filter(|_| body(node).is_some())
             {
+                if node.outputs.adds(name) {
+                    let ty = self.added_by_items((flow, uses), pointer, index, inner)?;
+                    let key = key(&node.mappings.outputs, name);
+                    keys.add(key);
+                    added.push((index, key.to_owned(), ty));
+                    continue;
+                }
                 let place = format!("{pointer}/nodes/{index}");
                 let results = self.results(uses, pointer, node, inner);
                 self.check_results((flow, uses), &place, node, inner, results)?;
@@ -179,7 +200,23 @@ impl Loader<'_> {
                 continue;
             }
             for (name, ty) in self.written(pointer, index, inner) {
+                let adds = node.outputs.adds(&name);
                 let name = key(&node.mappings.outputs, &name).to_owned();
+                if adds {
+                    let Some(ty) = ty else {
+                        let message = format!(
+                            "`{}` adds to `{name}`, and nothing says of which type the value is",
+                            node.id
+                        );
+                        let help = "let a node of the program write it".to_owned();
+                        let place = format!("{pointer}/nodes/{index}");
+                        self.problem(Code::Addition, place, message, Some(help));
+                        return None;
+                    };
+                    keys.add(&name);
+                    added.push((index, name, ty));
+                    continue;
+                }
                 self.write(&mut keys, &name, ty, format!("{pointer}/nodes/{index}"));
             }
         }
@@ -191,7 +228,127 @@ impl Loader<'_> {
         self.type_collections(flow, (uses, pointer), inner, &mut keys)?;
         keys.type_mapped(graph);
         type_as_written(flow, graph, &mut keys);
+        self.add_additions((flow, pointer), added, &mut keys)?;
         Some(keys)
+    }
+
+    /// The type of what a loop adds for each item. `None` if it cannot add, which is reported.
+    fn added_by_items(
+        &mut self,
+        (flow, uses): (&FlowDocument, &Uses<'_>),
+        pointer: &str,
+        index: usize,
+        inner: &HashMap<usize, Level>,
+    ) -> Option<&'static ValueType> {
+        let node = &flow.nodes[index];
+        let body = body(node).and_then(|id| uses.position(id))?;
+        let adapter = self.adapters.get(&format!("{pointer}/nodes/{body}"));
+        let adapter =
+            adapter.filter(|adapter| adapter.writes.len() == 1 && adapter.actions.len() < 2);
+        let of_node = adapter.map(|adapter| adapter.outcome);
+        let of_flow = inner.get(&body).and_then(|level| match &level.outputs[..] {
+            [only] if level.has_one_end() && !only.optional && !level.is_untyped(only.key) => {
+                only.ty.filter(|ty| ty.list.is_some())
+            }
+            _ => None,
+        });
+        let setting = [
+            (node.settings.collect_errors, "collectErrors"),
+            (node.settings.spread.is_some(), "spread"),
+        ];
+        let setting = setting.into_iter().find(|(is_set, _)| *is_set);
+        let id = &flow.nodes[body].id;
+        let (place, message, help) = match (of_node.or(of_flow), setting) {
+            (Some(ty), None) => return Some(ty),
+            (_, Some((_, setting))) => (
+                format!("{pointer}/nodes/{index}/settings/{setting}"),
+                format!(
+                    "`{setting}` needs the results of the items, and `{}` adds them",
+                    node.id
+                ),
+                format!("remove `{setting}`, or let the loop collect its results"),
+            ),
+            (None, None) => (
+                format!("{pointer}/nodes/{index}/outputs"),
+                format!(
+                    "`{}` cannot add what `{id}` returns: it is not one value",
+                    node.id
+                ),
+                "let the loop collect its results, and another node add them".to_owned(),
+            ),
+        };
+        self.problem(Code::Addition, place, message, Some(help));
+        None
+    }
+
+    /// Finds how nodes add to keys. A key without a type is a list of what is added. `None` if a
+    /// value cannot be added, which is reported.
+    fn add_additions(
+        &mut self,
+        (flow, pointer): (&FlowDocument, &str),
+        added: Vec<(usize, String, &'static ValueType)>,
+        keys: &mut Keys,
+    ) -> Option<()> {
+        let mut are_sound = Some(());
+        for (index, key, more) in added {
+            let written = [&flow.inputs, &flow.outputs];
+            let written = written
+                .into_iter()
+                .find_map(|schema| schema.rust_type(&key));
+            let known = keys.add(&key);
+            let own = written.and_then(|written| {
+                let list = more.list.map(|list| list.ty(false));
+                let mut same = [Some(more), list].into_iter().flatten();
+                let same = same.find(|ty| ty.short_name() == written);
+                same.or_else(|| of_text(written))
+            });
+            let Some(to) = known.or(own) else {
+                let id = &flow.nodes[index].id;
+                let (message, help) = match written {
+                    Some(written) => (
+                        format!(
+                            "`{id}` adds to `{key}`, which is `{written}`: no node of the flow says what that is"
+                        ),
+                        format!("let a node read `{key}`"),
+                    ),
+                    None => (
+                        format!("`{id}` adds to `{key}`, and nothing says of which type it is"),
+                        format!(
+                            "let a node read it, or say it where the flow returns it, such as `\"rustType\": \"{}\"`",
+                            list_of(more)
+                        ),
+                    ),
+                };
+                let place = format!("{pointer}/nodes/{index}");
+                self.problem(Code::Addition, place, message, Some(help));
+                are_sound = None;
+                continue;
+            };
+            *known = Some(to);
+            let adder = more.adder_to(to);
+            let adder = adder.or_else(|| self.registry.adder(more, to));
+            if let Some(adder) = adder {
+                let addition = Addition {
+                    adder,
+                    to,
+                    more,
+                    in_branch: InBranch::AtJoin,
+                };
+                keys.additions.insert((index, key), addition);
+                continue;
+            }
+            let (more, to) = (more.short_name(), to.short_name());
+            let id = &flow.nodes[index].id;
+            let message =
+                format!("`{id}` adds `{more}` to `{key}`, which cannot take it: it is `{to}`");
+            let help = format!(
+                "map it to another key, or let the program say how: `registry.accumulate::<{to}, {more}>()`"
+            );
+            let place = format!("{pointer}/nodes/{index}");
+            self.problem(Code::Addition, place, message, Some(help));
+            are_sound = None;
+        }
+        are_sound
     }
 
     /// The keys of a flow with mistakes, with the types that its registered nodes give them. Those
@@ -212,6 +369,7 @@ impl Loader<'_> {
                 continue;
             }
             for (name, ty) in self.written(pointer, index, &no_inner) {
+                let ty = ty.filter(|_| !node.outputs.adds(&name));
                 let known = keys.add(key(&node.mappings.outputs, &name));
                 *known = known.or(ty);
             }

@@ -2,16 +2,18 @@
 
 mod provide;
 
-use std::any::type_name;
+use std::any::{TypeId, type_name};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use flow_runtime::{Flow, NodeError, RetryIf};
+use flow_runtime::{Accumulate, Flow, NodeError, RetryIf};
 use flow_spec::FlowDocument;
 use semver::Version;
 
 use crate::adapter::Adapter;
+use crate::adder::Adder;
 use crate::provided::Provided;
+use crate::value::ValueType;
 
 /// The nodes and flows that documents may use, by name. Created by [`registry!`](crate::registry!).
 ///
@@ -83,6 +85,8 @@ pub struct Registry {
     pub(crate) provided: Arc<Provided>,
     /// The functions that decide about attempts.
     decisions: Arc<BTreeMap<String, Decision>>,
+    /// How values are added to those of types of the program, by the type of the value.
+    adders: Arc<Vec<(TypeId, Adder)>>,
 }
 
 /// A function that decides whether another attempt follows a failure.
@@ -118,6 +122,45 @@ pub(crate) enum Unfound<'r> {
 }
 
 impl Registry {
+    /// Lets the nodes of documents add values of the type `R` to keys of the type `T`. This is known
+    /// for lists, sets, text and numbers, and for maps that are added to maps. It has to be said for
+    /// types of the program, for pairs that are added to maps, and for an `Option` that is added to a
+    /// set.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::collections::BTreeMap;
+    ///
+    /// use flow_loader::registry;
+    /// use flow_runtime::prelude::*;
+    ///
+    /// #[node(writes = +counts)]
+    /// fn count(word: &str) -> (String, usize) {
+    ///     (word.to_owned(), word.len())
+    /// }
+    ///
+    /// let registry = registry![count].accumulate::<BTreeMap<String, usize>, (String, usize)>();
+    /// ```
+    #[must_use]
+    pub fn accumulate<T, R>(mut self) -> Self
+    where
+        T: Accumulate<R> + Default + Send + Sync + 'static,
+        R: Send + Sync + 'static,
+    {
+        let adders = Arc::make_mut(&mut self.adders);
+        adders.push((TypeId::of::<R>(), Adder::of::<T, R>()));
+        self
+    }
+
+    /// How values of a type are added to those of another, as the program has said.
+    pub(crate) fn adder(&self, more: &ValueType, to: &ValueType) -> Option<Adder> {
+        let (more, to) = ((more.id)(), (to.id)());
+        let mut adders = self.adders.iter();
+        let found = adders.find(|(of, adder)| *of == more && adder.adds_to(to));
+        found.map(|(_, adder)| *adder)
+    }
+
     /// Creates an empty registry.
     pub fn new() -> Self {
         Registry::default()
@@ -137,6 +180,7 @@ impl Registry {
                 .iter()
                 .map(|(name, decides)| (name.clone(), *decides)),
         );
+        Arc::make_mut(&mut self.adders).extend(other.adders.iter());
         self
     }
 

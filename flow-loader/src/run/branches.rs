@@ -37,5 +37,11 @@ pub(crate) fn write_back(branches: &[Branch], own: Vec<Own>, cells: &mut Cells) 
                 cells.cell(*key).set(value);
             }
         }
+        for (key, adder, more) in own.added {
+            match more {
+                Some(more) => adder.add(cells.cell(key), more),
+                None => adder.begin(cells.cell(key)),
+            }
+        }
     }
 }

@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use crate::args::Args;
 use crate::cell::AnyValue;
 use crate::level::{Kind, Level, Results};
-use crate::list::ItemResult;
+use crate::list::{ItemResult, without_error};
 use crate::place::{Around, Item, Place};
 use crate::ports::{KeyIndex, NodeIndex};
 use crate::run::engine::LoadedEngine;
@@ -80,11 +80,15 @@ pub(super) async fn each<E: LoadedEngine>(
             }
         }
     }
-    let Some(Some(key)) = node.ports.writes.first() else {
+    let Some(Some(write)) = node.ports.writes.first() else {
         return Ok(None);
     };
     let results = results.into_iter().flatten();
-    let results = collected(level.key(*key), results, *kept_as, *collects_errors);
+    if write.addition.is_some() {
+        let added: Vec<AnyValue> = results.map(without_error).collect();
+        return Ok(Some(AnyValue::new(added)));
+    }
+    let results = collected(level.key(write.key), results, *kept_as, *collects_errors);
     or_unreadable(engine, scope, results).await.map(Some)
 }
 
@@ -109,6 +113,7 @@ pub(super) async fn spread<E: LoadedEngine>(
         unreachable!("loading checks that a loop has a collection")
     };
     let results = node.ports.writes.first().copied().flatten();
+    let results = results.map(|write| write.key);
     let around = Around::of(state.cells(), None);
     let found = items(level, node, around, item_port(body, item));
     let (found, _) = or_unreadable(engine, scope, found).await?;

@@ -14,7 +14,7 @@ use crate::cell::{AnyValue, Cell};
 use crate::level::{Branch, Kind, Level, Node, Route, RouteIndex, Target};
 use crate::outcome::Outcome;
 use crate::place::{Cells, Place};
-use crate::ports::NodeIndex;
+use crate::ports::{NodeIndex, Write};
 use crate::run::branches::{states_of_branches, write_back};
 use crate::run::conditions::first_that_holds;
 use crate::run::each::{each, spread};
@@ -226,8 +226,8 @@ fn visit_part<'s, E: LoadedEngine>(
             Kind::Each { .. } => {
                 let results = each(level, engine, scope, at, place.around()).await;
                 let results = told(engine, scope, results)?;
-                if let (Some(results), Some(Some(key))) = (results, node.ports.writes.first()) {
-                    place.cell(*key).set(results);
+                if let (Some(results), Some(Some(write))) = (results, node.ports.writes.first()) {
+                    write_results(&mut place, *write, results);
                 }
                 Ok(node.route_of(0))
             }
@@ -255,11 +255,22 @@ fn spread_loop<'s, E: LoadedEngine>(
     Box::pin(async move {
         let node = level.node(at);
         let results = spread(level, engine, scope, (at, part), state).await?;
-        if let (Some(results), Some(Some(key))) = (results, node.ports.writes.first()) {
-            state.cells_mut().cell(*key).set(results);
+        if let (Some(results), Some(Some(write))) = (results, node.ports.writes.first()) {
+            state.cells_mut().cell(write.key).set(results);
         }
         Ok(node.route_of(0))
     })
+}
+
+/// Writes the results of a loop, or adds each of them.
+fn write_results(place: &mut Place<'_>, write: Write, results: AnyValue) {
+    let Some(addition) = write.addition else {
+        return place.write(write, results);
+    };
+    place.begin(write.key, addition);
+    for result in results.open::<Vec<AnyValue>>() {
+        place.write(write, result);
+    }
 }
 
 /// The result of a fork or a loop. Reports a failure to the engine.
@@ -313,18 +324,18 @@ async fn visit_flow<E: LoadedEngine>(
     mut place: Place<'_>,
 ) -> Result<Option<RouteIndex>, Failed> {
     let (mut state, end) = flow(engine, scope, node, inner, place.reborrow()).await?;
-    for (key, output) in node.ports.writes.iter().zip(&inner.outputs) {
+    for (write, output) in node.ports.writes.iter().zip(&inner.outputs) {
         let value = returned(output, state.cells_mut());
-        let (Some(key), Some(value)) = (key, value) else {
+        let (Some(write), Some(value)) = (write, value) else {
             continue;
         };
         let value = if inner.is_untyped(output.key) {
-            let value = read(level.key(*key), value.open());
+            let value = read(level.key(write.key), value.open());
             or_unreadable(engine, scope, value).await?
         } else {
             value
         };
-        place.cell(*key).set(value);
+        place.write(*write, value);
     }
     let is_left = |route: &Route| route.action == end;
     Ok(node.routes.iter().position(is_left).map(RouteIndex))

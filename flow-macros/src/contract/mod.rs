@@ -150,6 +150,8 @@ pub(crate) struct WritePort {
     pub(crate) index: usize,
     /// True if it may be left unwritten.
     pub(crate) optional: bool,
+    /// True if it is added to the key's value.
+    pub(crate) adds: bool,
     /// The type as written.
     pub(crate) rust_type: String,
 }
@@ -194,22 +196,29 @@ impl Contract {
         self.broken && self.writes.is_empty() && self.actions.is_empty()
     }
 
-    /// The contract of a loop over the items of `over`: its results are written under its name.
+    /// The contract of a loop over the items of `over`: its results are written under its name, or
+    /// added to the key to which its body `adds`. That it adds to several is reported.
     pub(crate) fn of_each(
         name: &Ident,
         over: &Ident,
         body: &Contract,
+        adds: &[Ident],
         collects_errors: bool,
     ) -> Self {
-        let writes = if body.returns_nothing() && !collects_errors {
-            Vec::new()
-        } else {
-            vec![WritePort {
-                name: name.clone(),
-                index: 0,
-                optional: false,
-                rust_type: String::new(),
-            }]
+        let port = |name: &Ident, adds| WritePort {
+            name: name.clone(),
+            index: 0,
+            optional: false,
+            adds,
+            rust_type: String::new(),
+        };
+        let writes = match adds {
+            _ if body.returns_nothing() && !collects_errors => Vec::new(),
+            [only] if body.returns_one_value() => vec![port(only, true)],
+            adds => {
+                let added = adds.iter().map(|key| port(key, true));
+                added.chain([port(name, false)]).collect()
+            }
         };
         Contract {
             reads: vec![ReadPort::borrowed(over)],
@@ -255,6 +264,13 @@ impl Contract {
     /// `Step::Outcome`, and it has no `Writes`.
     pub(crate) fn writes_its_outcome(&self) -> bool {
         self.kind != Kind::Flow && self.writes.len() == 1 && self.actions.is_empty()
+    }
+
+    /// Returns true if a loop over items collects the value that it writes.
+    pub(crate) fn returns_one_value(&self) -> bool {
+        let is_flow_of_one_end =
+            matches!(&self.actions[..], [end] if end.writes.is_empty()) && self.writes.len() == 1;
+        self.writes_its_outcome() || self.kind == Kind::Flow && is_flow_of_one_end
     }
 
     /// Returns true if it has no results to collect.

@@ -102,9 +102,11 @@ impl ToTokens for WritePort {
             name,
             index,
             optional,
+            adds,
             rust_type,
         } = self;
-        tokens.extend(quote!(#name #index #optional #rust_type,));
+        let adds = adds.then(|| quote!(+));
+        tokens.extend(quote!(#adds #name #index #optional #rust_type,));
     }
 }
 
@@ -180,6 +182,7 @@ impl Parse for ReadPort {
 impl Parse for WritePort {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let port = WritePort {
+            adds: input.parse::<Option<Token![+]>>()?.is_some(),
             name: input.parse()?,
             index: input.parse::<LitInt>()?.base10_parse()?,
             optional: input.parse::<syn::LitBool>()?.value,

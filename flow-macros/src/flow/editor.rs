@@ -14,7 +14,7 @@ use crate::editor::{expands, located_at, out_of_sight};
 use crate::names::{RESERVED, is_type_name, plain};
 
 use super::instances::InstanceKind;
-use super::mapped::{key_of, mapping};
+use super::mapped::{adds, key_of, mapping};
 use super::plan::Plan;
 use super::syntax::{
     BranchSyntax, EdgeMappingSyntax, EdgeSyntax, FlowSyntax, Mapping, NodeSource, NodeSyntax,
@@ -214,7 +214,11 @@ fn keys(plan: &Plan<'_>) -> TokenStream {
     let writes = written.iter().map(|key| {
         let (name, ty) = (
             known_here(plan.flow, key.name),
-            out_of_sight(type_of(key.port)),
+            out_of_sight(if key.adds {
+                quote!(_)
+            } else {
+                type_of(key.port)
+            }),
         );
         quote!(let #name: &#ty = ::core::unreachable!();)
     });
@@ -264,6 +268,8 @@ struct Written<'a> {
     /// The name, in its first writer or in a mapping.
     name: &'a Ident,
     port: &'a WritePort,
+    /// True if the value is added to the key's, which is of another type.
+    adds: bool,
 }
 
 /// The type of a value as written in the node. The editor knows it if the flow's scope has the same
@@ -291,6 +297,7 @@ fn written<'a>(plan: &'a Plan<'_>) -> Vec<Written<'a>> {
                     writer: id,
                     name,
                     port,
+                    adds: adds(mapping, port),
                 });
             }
         }
@@ -309,17 +316,21 @@ fn known_here(flow: &FlowSyntax, name: &Ident) -> Ident {
 fn mapped(plan: &Plan<'_>, node: NodeId, written: &[Written<'_>]) -> TokenStream {
     let (instance, contract) = (&plan.instances[node], &plan.resolved.contracts[node]);
     let mapping = mapping(plan.flow, instance).iter();
-    let uses = mapping.map(|Mapping { port, key, reads }| {
-        let read = contract.reads.iter().map(|port| &port.name);
-        let mut ports = read.chain(contract.all_writes().map(|port| &port.name));
-        let defined = ports.find(|name| plain(name) == plain(port));
-        let defined = defined.map(|name| known_here(plan.flow, name));
-        let is_definition = !reads
-            && written
-                .iter()
-                .any(|one| one.writer == node && plain(one.name) == plain(key));
-        let key = (!is_definition).then_some(key);
-        quote!(#key; { let #defined = (); #port; })
-    });
+    let uses = mapping.map(
+        |Mapping {
+             port, key, reads, ..
+         }| {
+            let read = contract.reads.iter().map(|port| &port.name);
+            let mut ports = read.chain(contract.all_writes().map(|port| &port.name));
+            let defined = ports.find(|name| plain(name) == plain(port));
+            let defined = defined.map(|name| known_here(plan.flow, name));
+            let is_definition = !reads
+                && written
+                    .iter()
+                    .any(|one| one.writer == node && plain(one.name) == plain(key));
+            let key = (!is_definition).then_some(key);
+            quote!(#key; { let #defined = (); #port; })
+        },
+    );
     uses.collect()
 }

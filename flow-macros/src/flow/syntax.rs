@@ -153,10 +153,12 @@ pub(crate) struct WaitSyntax {
     pub(crate) duration: Duration,
 }
 
-/// `port <- key` or `port -> key`
+/// `port <- key`, `port -> key` or `port -> +key`
 pub(crate) struct Mapping {
     pub(crate) port: Ident,
     pub(crate) reads: bool,
+    /// True if the value is added to the key's.
+    pub(crate) adds: bool,
     pub(crate) key: Ident,
 }
 

@@ -1,6 +1,7 @@
 //! The settings of `#[node(…)]`.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::time::Duration;
 
 use flow_spec::document::{PollSettings, SettingsDocument};
@@ -29,8 +30,8 @@ pub(super) struct NodeAttribute {
     pub(super) settings: Settings,
     /// `actions = Verdict`
     pub(super) actions: Option<Path>,
-    /// `writes = key` or `writes(a, b)`
-    pub(super) writes: Option<Vec<Ident>>,
+    /// `writes = key` or `writes(a, +b)`
+    pub(super) writes: Option<Vec<WrittenKey>>,
     /// `poll(every = "1s", timeout = "1h")`
     pub(super) poll: Option<Poll>,
     /// `blocking`
@@ -47,6 +48,21 @@ pub(super) struct NodeAttribute {
     pub(super) broken: bool,
     /// True if the item or a part of it is deprecated.
     pub(super) deprecated: bool,
+}
+
+/// A key of `writes`.
+#[derive(Clone, PartialEq)]
+pub(super) struct WrittenKey {
+    pub(super) name: Ident,
+    /// `+key`
+    pub(super) adds: bool,
+}
+
+impl fmt::Display for WrittenKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let add = if self.adds { "+" } else { "" };
+        write!(f, "{add}{}", self.name)
+    }
 }
 
 /// The settings of a poll.
@@ -189,7 +205,8 @@ impl NodeAttribute {
     fn second_key(&self, name: &Ident, input: ParseStream<'_>) -> Option<String> {
         let stands_alone = input.is_empty() || input.peek(Token![,]);
         let keys = self.writes.as_ref().filter(|_| stands_alone)?;
-        let keys: Vec<String> = keys.iter().chain([name]).map(Ident::to_string).collect();
+        let keys = keys.iter().map(WrittenKey::to_string);
+        let keys: Vec<String> = keys.chain([name.to_string()]).collect();
         let keys = keys.join(", ");
         Some(format!(
             "several keys are written in parentheses: `writes({keys})`"
@@ -263,12 +280,23 @@ fn poll(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Resul
 }
 
 /// `= key` or `(a, b)`
-fn writes(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Result<Vec<Ident>> {
+fn writes(
+    name: &Ident,
+    input: ParseStream<'_>,
+    report: &mut Report,
+) -> syn::Result<Vec<WrittenKey>> {
     let span = name.span();
     let key = |input: ParseStream<'_>| {
+        let adds = input.parse::<Option<Token![+]>>()?.is_some();
         if let Ok(quoted) = input.fork().parse::<LitStr>() {
-            let text = match syn::parse_str::<Ident>(&quoted.value()) {
-                Ok(key) => format!("a key is written without quotes: `{key}`"),
+            let text = quoted.value();
+            let (add, key) = match text.strip_prefix('+') {
+                Some(key) => ("+", key.trim()),
+                None if adds => ("+", text.as_str()),
+                None => ("", text.as_str()),
+            };
+            let text = match syn::parse_str::<Ident>(key) {
+                Ok(key) => format!("a key is written without quotes: `{add}{key}`"),
                 Err(_) => "a key is a name, without quotes".to_owned(),
             };
             return Err(syn::Error::new(quoted.span(), text));
@@ -278,8 +306,18 @@ fn writes(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Res
         }
         let expected =
             |error: syn::Error| syn::Error::new(error.span(), "expected the name of a key");
-        input.parse::<Ident>().map_err(expected)
+        let name = input.parse::<Ident>().map_err(expected)?;
+        Ok(WrittenKey { name, adds })
     };
+    if input.peek(Token![+]) && input.peek2(Token![=]) {
+        let plus = input.span();
+        input.parse::<Token![+=]>()?;
+        let key = input
+            .parse::<Ident>()
+            .map_or("key".to_owned(), |key| key.to_string());
+        let text = format!("the `+` stands before the key: `writes = +{key}`");
+        return Err(syn::Error::new(plus, text));
+    }
     if input.peek(Token![=]) {
         input.parse::<Token![=]>()?;
         return Ok(vec![key(input)?]);
@@ -287,19 +325,19 @@ fn writes(name: &Ident, input: ParseStream<'_>, report: &mut Report) -> syn::Res
     parentheses(name, input, "writes = key` or `writes(a, b)")?;
     let content;
     parenthesized!(content in input);
-    let keys: Vec<Ident> = Punctuated::<Ident, Token![,]>::parse_terminated_with(&content, key)?
-        .into_iter()
-        .collect();
+    let keys = Punctuated::<WrittenKey, Token![,]>::parse_terminated_with(&content, key)?;
+    let keys: Vec<WrittenKey> = keys.into_iter().collect();
     if keys.is_empty() {
         let help = "name the keys that the returned values are written under, or return nothing";
         report.error(Code::NamesNothing, span, "`writes` names no key", help);
     }
     for (index, key) in keys.iter().enumerate() {
-        if keys[..index].contains(key) {
+        let name = &key.name;
+        if keys[..index].iter().any(|earlier| earlier.name == *name) {
             report.error(
                 Code::Name,
-                key.span(),
-                format!("`{key}` is written twice"),
+                name.span(),
+                format!("`{name}` is written twice"),
                 "give each value its own key",
             );
         }

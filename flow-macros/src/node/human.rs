@@ -217,15 +217,16 @@ fn refuse_settings(item: &DeriveInput, attribute: &NodeAttribute, report: &mut R
     match attribute.writes.as_deref() {
         Some([key, ..]) if is_enum => {
             let message = format!("`{name}` writes the fields of the variant that is submitted");
-            refuse(
-                key.span(),
-                message,
-                "remove `writes`, and name a field by the key that it is to write",
-            );
+            let help = if key.adds {
+                "remove `writes`, and put `#[action(add)]` on a field with the name of the key"
+            } else {
+                "remove `writes`, and name a field by the key that it is to write"
+            };
+            refuse(key.name.span(), message, help);
         }
         Some([_, second, ..]) => {
             let message = format!("`{name}` is one value, and is written under one key");
-            refuse(second.span(), message, "name one key");
+            refuse(second.name.span(), message, "name one key");
         }
         _ => {}
     }
@@ -263,9 +264,10 @@ fn writes(item: &DeriveInput, attribute: &NodeAttribute, report: &Report) -> Vec
     let by_name = || ident(&snake_case(&name.to_string()), name.span());
     let given = attribute.writes.as_ref().and_then(|keys| keys.first());
     vec![WritePort {
-        name: given.cloned().unwrap_or_else(by_name),
+        name: given.map_or_else(by_name, |key| key.name.clone()),
         index: 0,
         optional: false,
+        adds: given.is_some_and(|key| key.adds),
         rust_type: plain(name),
     }]
 }

@@ -10,7 +10,7 @@ use crate::contract::WritePort;
 use crate::report::Report;
 use crate::runtime::Runtime;
 
-use super::attribute::NodeAttribute;
+use super::attribute::{NodeAttribute, WrittenKey};
 use crate::text::{Owned, is_of_std, last_segment, lifetimes, option_of, owned, type_text};
 
 /// The return type of a function.
@@ -154,9 +154,10 @@ impl Returned {
             .zip(&types)
             .enumerate()
             .map(|(index, (key, (_, rust_type)))| WritePort {
-                name: key.clone(),
+                name: key.name.clone(),
                 index,
                 optional: false,
+                adds: key.adds,
                 rust_type: rust_type.clone(),
             });
         let writes = writes.collect();
@@ -200,7 +201,7 @@ impl Returned {
         (!of_self && !is_of_std(last_segment(ty)?)).then_some(ty)
     }
 
-    fn keys(&self, name: &str, attribute: &NodeAttribute, report: &mut Report) -> Vec<Ident> {
+    fn keys(&self, name: &str, attribute: &NodeAttribute, report: &mut Report) -> Vec<WrittenKey> {
         match &attribute.writes {
             Some(keys) if self.is_unit() => {
                 // A refused `&mut` parameter may have been meant to give the value.
@@ -208,8 +209,12 @@ impl Returned {
                     let help = "return the value, or remove `writes`";
                     report.error(
                         Code::NamesNothing,
-                        key.span(),
-                        format!("nothing is returned to write as `{key}`"),
+                        key.name.span(),
+                        if key.adds {
+                            format!("nothing is returned to add to `{}`", key.name)
+                        } else {
+                            format!("nothing is returned to write as `{}`", key.name)
+                        },
                         help,
                     );
                 }
@@ -217,7 +222,10 @@ impl Returned {
             }
             Some(keys) => keys.clone(),
             None if self.is_unit() || attribute.actions.is_some() => Vec::new(),
-            None => vec![crate::names::ident(name, self.span)],
+            None => vec![WrittenKey {
+                name: crate::names::ident(name, self.span),
+                adds: false,
+            }],
         }
     }
 

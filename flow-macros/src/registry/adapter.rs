@@ -285,10 +285,11 @@ fn writes(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> Vec<
 }
 
 fn write(port: &WritePort, ty: &TokenStream, loader: &TokenStream) -> TokenStream {
-    let (name, text) = (plain(&port.name), &port.rust_type);
+    let (name, text, adds) = (plain(&port.name), &port.rust_type, port.adds);
     quote! {
         #loader::WriteType {
             name: #name,
+            adds: #adds,
             rust_type: #text,
             ty: #loader::value_type!(#loader::Probe::<#ty>::new()),
         }

@@ -175,6 +175,9 @@ fn values(title: &str, schema: &Schema, keys: &Map<String, Value>) -> Markup {
                             @if let Some(key) = keys.get(name).and_then(Value::as_str) {
                                 br; "in the flow: " code { (Text(key)) }
                             }
+                            @if schema.adds(name) {
+                                br; "added to the value of the key"
+                            }
                             @if let Some(description) = known("description") {
                                 br; (Text(description))
                             }

@@ -190,7 +190,11 @@ impl Cursor<'_, '_> {
                 "<-" | "->" => drop(cursor.take(Gap::ONE)),
                 _ => return cursor.fault("expected `<-` or `->`, and a key"),
             }
-            cursor.word(Gap::ONE, "a key")?;
+            let gap = match cursor.take_if("+", Gap::ONE) {
+                Some(_) => Gap::NONE,
+                None => Gap::ONE,
+            };
+            cursor.word(gap, "a key")?;
             Ok(cursor.line_from(from))
         })
     }

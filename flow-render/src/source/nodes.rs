@@ -228,11 +228,20 @@ impl<'a> Nodes<'a> {
             ("outputs", "->", &node.mappings.outputs),
         ];
         let mut entries = Vec::new();
-        for (side, arrow, names) in sides {
+        let adds = |side: &str, port: &str| side == "outputs" && node.outputs.adds(port);
+        // That a value is added is said here, whether or not the program says it as well.
+        let added = node.outputs.properties.keys();
+        let added = added.filter(|port| adds("outputs", port));
+        let added = added.filter(|port| !node.mappings.outputs.contains_key(*port));
+        let added: Map<String, Value> = added
+            .map(|port| (port.clone(), port.clone().into()))
+            .collect();
+        for (side, arrow, names) in sides.into_iter().chain([("outputs", "->", &added)]) {
             for (port, key) in names {
                 let key = key.as_str().unwrap_or_default();
+                let add = if adds(side, port) { "+" } else { "" };
                 match (rust::ident(port), rust::ident(key)) {
-                    (Some(port), Some(key)) => entries.push(format!("{port} {arrow} {key}")),
+                    (Some(port), Some(key)) => entries.push(format!("{port} {arrow} {add}{key}")),
                     _ => {
                         let at = inside(&inside(&self.at(node), "mappings"), side);
                         let message = match port.as_str() {
@@ -312,7 +321,9 @@ fn needs_declaration(node: &NodeDocument) -> bool {
         _ => {
             let (path, name) = path_of(node);
             let is_its_own = snake_case(&name) == node.id && !path.contains('<');
-            !is_its_own || has_settings || !node.mappings.is_empty() || !has_value(node)
+            let mut written = node.outputs.properties.keys();
+            let adds = written.any(|name| node.outputs.adds(name));
+            !is_its_own || has_settings || adds || !node.mappings.is_empty() || !has_value(node)
         }
     }
 }

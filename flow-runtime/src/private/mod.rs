@@ -51,10 +51,11 @@ pub use once::{Failing, NodeFuture, Once, infallible, once};
 pub use printed::{Printed, PrintedDebug, PrintedOpaque, printed, printed_without_fields};
 pub use transaction::{Begun, InTransaction};
 pub use values::{
-    CloneOf, Cloneable, DerefsTo, DerefsTwiceTo, Lend, LendOther, LendSame, LendTarget,
-    LendTargetOfTarget, LosesNoError, NoClone, NoDeref, NoDerefTwice, NoDisplay, NoResult,
-    OtherType, OwnedForPool, Prints, ReadsAs, ReadsError, ResultCheck, RunContext, SameType,
-    TakeItem, at_end, count, either, get, items, must, take, written,
+    AddOf, AddsNothing, BeginOf, BeginsNowhere, CloneOf, Cloneable, DerefsTo, DerefsTwiceTo, Lend,
+    LendOther, LendSame, LendTarget, LendTargetOfTarget, LosesNoError, NoClone, NoDeref,
+    NoDerefTwice, NoDisplay, NoResult, OtherType, OwnedForPool, Prints, ReadsAs, ReadsError,
+    ResultCheck, RunContext, SameType, TakeItem, at_end, count, either, get, items, must, take,
+    written,
 };
 
 /// The type that a node's parameter `&Context` names. Imported where nothing else has its name.

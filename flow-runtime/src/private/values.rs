@@ -8,6 +8,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
+use crate::accumulate::Accumulate;
 use crate::context::Context;
 use crate::node_error::NodeError;
 
@@ -178,6 +179,78 @@ pub trait NoClone {
 }
 
 impl<T> NoClone for CloneOf<T> {
+    type Value = T;
+}
+
+/// Adds values of one type to those of another, if that is possible. Inherent items take precedence
+/// over the trait's.
+pub struct AddOf<T, R>(PhantomData<(T, R)>);
+
+impl<T: Accumulate<R>, R> AddOf<T, R> {
+    /// A value can be added.
+    pub const __ADDS: bool = true;
+
+    /// Adds a value to one that the analysis found to be written on every path.
+    #[inline]
+    pub fn __add(slot: &mut Option<T>, more: R) {
+        match slot {
+            Some(value) => value.add(more),
+            None => unassigned(),
+        }
+    }
+}
+
+/// The fallback for all other pairs. A constant beside each use reports the mistake.
+pub trait AddsNothing {
+    /// The first type.
+    type Value;
+    /// The second type.
+    type More;
+    /// No value can be added.
+    const __ADDS: bool = false;
+
+    /// Never called.
+    fn __add(_: &mut Option<Self::Value>, _: Self::More) {
+        unreachable!("a program that adds what cannot be added does not compile")
+    }
+}
+
+impl<T, R> AddsNothing for AddOf<T, R> {
+    type Value = T;
+    type More = R;
+}
+
+/// Begins the value of a key to which a node adds, if its type has a default. Inherent items take
+/// precedence over the trait's.
+pub struct BeginOf<T>(PhantomData<T>);
+
+impl<T: Default> BeginOf<T> {
+    /// There is a first value.
+    pub const __BEGINS: bool = true;
+
+    /// Writes the first value, unless there is one.
+    #[inline]
+    pub fn __begin(slot: &mut Option<T>) {
+        if slot.is_none() {
+            *slot = Some(T::default());
+        }
+    }
+}
+
+/// The fallback for all other types. A constant beside each use reports the mistake.
+pub trait BeginsNowhere {
+    /// The type.
+    type Value;
+    /// There is no first value.
+    const __BEGINS: bool = false;
+
+    /// Never called.
+    fn __begin(_: &mut Option<Self::Value>) {
+        unreachable!("a program that begins a value without a default does not compile")
+    }
+}
+
+impl<T> BeginsNowhere for BeginOf<T> {
     type Value = T;
 }
 

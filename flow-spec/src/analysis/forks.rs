@@ -1,4 +1,5 @@
-//! Checks that the branches of a fork do not use each other's keys.
+//! Checks that the branches of a fork do not use each other's keys. Several may add to one: what
+//! they add is joined in the order of the branches.
 //!
 //! The accesses of a node concern every fork around it, as far out as they are visible.
 
@@ -22,7 +23,14 @@ struct Access<'g> {
     branch: usize,
     node: NodeId,
     key: &'g str,
-    writes: bool,
+    kind: AccessKind,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum AccessKind {
+    Read,
+    Write,
+    Add,
 }
 
 /// The users of one key in one fork.
@@ -30,6 +38,7 @@ struct Access<'g> {
 struct Uses {
     readers: Users,
     writers: Users,
+    adders: Users,
 }
 
 /// The first user of a key, and the first one in another branch. At least one of the two is outside
@@ -69,10 +78,10 @@ impl<'g> Forks<'g> {
         let mut uses: HashMap<(NodeId, &str), Uses> = HashMap::new();
         for access in &accesses {
             let uses = uses.entry((access.fork, access.key)).or_default();
-            let users = if access.writes {
-                &mut uses.writers
-            } else {
-                &mut uses.readers
+            let users = match access.kind {
+                AccessKind::Read => &mut uses.readers,
+                AccessKind::Write => &mut uses.writers,
+                AccessKind::Add => &mut uses.adders,
             };
             users.add(access.branch, access.node);
         }
@@ -82,6 +91,11 @@ impl<'g> Forks<'g> {
     /// A node in another branch of a fork around `id` that reads the key at the same time.
     pub(super) fn reads_meanwhile(&self, shape: &Shape, id: NodeId, key: &str) -> Option<NodeId> {
         self.meanwhile(shape, id, key, |uses| &uses.readers)
+    }
+
+    /// A node in another branch of a fork around `id` that adds to the key at the same time.
+    pub(super) fn adds_meanwhile(&self, shape: &Shape, id: NodeId, key: &str) -> Option<NodeId> {
+        self.meanwhile(shape, id, key, |uses| &uses.adders)
     }
 
     /// A node in another branch of a fork around `id` that writes the key at the same time.
@@ -121,21 +135,28 @@ fn enter_accesses<'g>(graph: &'g Graph, shape: &Shape, id: NodeId, accesses: &mu
             items.push(item);
             in_loop = true;
         } else {
-            let access = |key, writes| Access {
+            let access = |key, kind| Access {
                 fork,
                 branch,
                 node: id,
                 key,
-                writes,
+                kind,
             };
             let reads = node
                 .reads
                 .iter()
                 .filter(|read| !items.contains(&read.key.as_str()));
-            accesses.extend(reads.map(|read| access(read.key.as_str(), false)));
+            accesses.extend(reads.map(|read| access(read.key.as_str(), AccessKind::Read)));
             if !in_loop {
                 let writes = node.actions.iter().flat_map(|action| &action.writes);
-                accesses.extend(writes.map(|write| access(write.key.as_str(), true)));
+                accesses.extend(writes.map(|write| {
+                    let kind = if write.adds {
+                        AccessKind::Add
+                    } else {
+                        AccessKind::Write
+                    };
+                    access(write.key.as_str(), kind)
+                }));
             }
         }
         at = fork;
@@ -153,11 +174,11 @@ pub(super) fn check(model: &Model<'_>, found: &mut Found) {
             continue;
         };
         // If two branches write the key, a message about reading it would be redundant.
-        let is_reported = match (access.writes, uses.writers.first, uses.writers.other) {
-            (true, Some((first, _)), _) => first == access.branch,
+        let is_reported = match (access.kind, uses.writers.first, uses.writers.other) {
+            (AccessKind::Write, Some((first, _)), _) => first == access.branch,
             (_, _, other) => other.is_some(),
         };
-        if is_reported || !seen.insert((access.node, access.key, access.writes)) {
+        if is_reported || !seen.insert((access.node, access.key, access.kind)) {
             continue;
         }
         found.push(conflict(model.graph, access, writer));
@@ -170,16 +191,20 @@ fn conflict(graph: &Graph, access: &Access<'_>, writer: NodeId) -> Diagnostic {
         &graph.node(writer).name,
         access.key,
     );
-    let (message, help) = if access.writes {
-        (
+    let other_key = format!("`node {name}: … {{ {key} -> {key}_2 }};`");
+    let (message, help) = match access.kind {
+        AccessKind::Write => (
             format!("`{name}` writes `{key}`, and so does `{other}` at the same time"),
-            format!("let one of them write another key: `node {name}: … {{ {key} -> {key}_2 }};`"),
-        )
-    } else {
-        (
+            format!("let one of them write another key: {other_key}"),
+        ),
+        AccessKind::Add => (
+            format!("`{name}` adds to `{key}` while `{other}` writes it in another branch"),
+            format!("put it after `{other}`"),
+        ),
+        AccessKind::Read => (
             format!("`{name}` reads `{key}` while `{other}` writes it in another branch"),
             format!("put it after `{other}`, or read a key that no other branch writes"),
-        )
+        ),
     };
     Diagnostic::new(Code::ForkConflict, Site::Node(access.node), message)
         .help(help)

@@ -32,7 +32,11 @@ pub(super) struct Key<'g> {
     /// The loop inside which it exists for each item. It is then irrelevant for the rest of the
     /// flow.
     pub(super) loop_only: Option<NodeId>,
-    /// The points that always write it.
+    /// The nodes among them that only add to it.
+    pub(super) adders: Vec<NodeId>,
+    /// The points that add to its value, each with the node that does.
+    pub(super) added_at: Vec<(usize, NodeId)>,
+    /// The points that always write it, also by adding to it.
     pub(super) written_at: Vec<usize>,
     /// The points of `written_at` that are edges with a mapping, each with the key that the mapping
     /// reads.
@@ -50,6 +54,12 @@ pub(super) struct MappingRead {
 }
 
 impl Key<'_> {
+    /// The points that always replace its value.
+    pub(super) fn replaced_at(&self) -> impl Iterator<Item = usize> {
+        let adds = |at: &usize| self.added_at.iter().any(|(adds, _)| adds == at);
+        self.written_at.iter().copied().filter(move |at| !adds(at))
+    }
+
     /// Returns `true` if a node or a mapping reads it.
     pub(super) fn is_read(&self) -> bool {
         !self.reads.is_empty() || !self.mappings.is_empty()
@@ -93,11 +103,27 @@ impl<'g> Keys<'g> {
                     key.writers.push(id);
                 }
             }
+            keys.enter_adders(graph, id);
         }
         for (at, point) in points.kinds.iter().enumerate() {
             keys.enter_point(graph, shape, routes, at, *point);
         }
         keys
+    }
+
+    /// Enters the keys to which a node adds, and does nothing else.
+    fn enter_adders(&mut self, graph: &'g Graph, id: NodeId) {
+        let writes = || {
+            let actions = graph.node(id).actions.iter();
+            actions.flat_map(|action| &action.writes)
+        };
+        for write in writes().filter(|write| write.adds) {
+            let replaces = writes().any(|other| !other.adds && other.key == write.key);
+            let key = self.enter(&write.key);
+            if !replaces && key.adders.last() != Some(&id) {
+                key.adders.push(id);
+            }
+        }
     }
 
     fn enter(&mut self, name: &'g str) -> &mut Key<'g> {
@@ -120,9 +146,15 @@ impl<'g> Keys<'g> {
         at: usize,
         point: Point,
     ) {
-        let mut certain = |writes: &'g [NodeWrite]| {
-            for write in writes.iter().filter(|write| !write.optional) {
-                self.enter(&write.key).written_at.push(at);
+        let mut enter_writes = |id: NodeId, writes: &'g [NodeWrite]| {
+            for write in writes {
+                let key = self.enter(&write.key);
+                if write.adds {
+                    key.added_at.push((at, id));
+                }
+                if !write.optional {
+                    key.written_at.push(at);
+                }
             }
         };
         match point {
@@ -138,7 +170,7 @@ impl<'g> Keys<'g> {
                 if shape.place(id).is_some()
                     && let Some(action) = graph.node(id).action(DEFAULT_ACTION)
                 {
-                    certain(&action.writes);
+                    enter_writes(id, &action.writes);
                 }
             }
             Point::Mapping(edge) => {
@@ -156,14 +188,16 @@ impl<'g> Keys<'g> {
             }
             Point::Edge(edge) => match routes.edges[edge].effect {
                 Effect::Nothing | Effect::Everything => {}
-                Effect::Action(id, action) => certain(&graph.node(id).actions[action].writes),
+                Effect::Action(id, action) => {
+                    enter_writes(id, &graph.node(id).actions[action].writes);
+                }
                 Effect::Failure => self.enter(ERROR_KEY).written_at.push(at),
                 Effect::AnyAction(id) => {
                     graph
                         .node(id)
                         .actions
                         .iter()
-                        .for_each(|action| certain(&action.writes));
+                        .for_each(|action| enter_writes(id, &action.writes));
                     self.enter(ERROR_KEY).written_at.push(at);
                 }
             },

@@ -1,5 +1,7 @@
 //! Liveness: finds the values that may be moved out of the state because nothing reads them later.
 //!
+//! Whoever adds to a value needs it, like a reader.
+//!
 //! This pass runs only on a sound flow. For each key that some node takes, one search goes back
 //! from all its readers, until the key is written anew or no node that takes it can come earlier.
 //! If a loop leads back to before a reader, the key lives through the whole loop, which takes time.
@@ -32,6 +34,8 @@ pub enum Take {
 pub enum Reader {
     /// A node.
     Node(NodeId),
+    /// A node that adds to the value.
+    Adder(NodeId),
     /// A mapping of the edge with this index.
     Edge(usize),
     /// The flow itself, which returns the value.
@@ -74,9 +78,7 @@ pub(super) fn takes(model: &Model<'_>, components: &Components, tree: &Dominator
         };
         for &(id, at) in &by_nodes {
             takes.nodes[id.0][at] = match immediate_reader(model, key, id, at) {
-                Some(later) => Take::Clone {
-                    later: Reader::Node(later),
-                },
+                Some(later) => Take::Clone { later },
                 None => later(point_of(id)),
             };
         }
@@ -92,20 +94,23 @@ fn read<'g>(model: &Model<'g>, id: NodeId, at: usize) -> &'g NodeRead {
 }
 
 /// Another reader that needs the value, regardless of the nodes that follow.
-fn immediate_reader(model: &Model<'_>, key: &Key<'_>, id: NodeId, at: usize) -> Option<NodeId> {
+fn immediate_reader(model: &Model<'_>, key: &Key<'_>, id: NodeId, at: usize) -> Option<Reader> {
     let others = model.graph.node(id).reads.iter().enumerate();
     let mut others = others.filter(|(other, read)| *other != at && read.key == key.name);
     if others.any(|(other, read)| other > at || read.mode == ReadMode::Borrow) {
-        return Some(id);
+        return Some(Reader::Node(id));
     }
     if let Some(reader) = model.forks.reads_meanwhile(&model.shape, id, key.name) {
-        return Some(reader);
+        return Some(Reader::Node(reader));
+    }
+    if let Some(adder) = model.forks.adds_meanwhile(&model.shape, id, key.name) {
+        return Some(Reader::Adder(adder));
     }
     // In a loop the node runs again, and only the item is a new one each time.
     let mut inner = id;
     while let Some(place) = model.shape.place(inner) {
         if let NodeKind::Each { item, .. } = &model.graph.node(place.owner).kind {
-            return (item != key.name).then_some(id);
+            return (item != key.name).then_some(Reader::Node(id));
         }
         inner = place.owner;
     }
@@ -168,9 +173,12 @@ impl<'a, 'g> Search<'a, 'g> {
         };
         let nodes = key.reads.iter();
         let nodes = nodes.map(|&(id, _)| (point_of(id), Reader::Node(id)));
+        let adders = key.added_at.iter();
+        let adders = adders.map(|&(at, id)| (at, Reader::Adder(id)));
         let edges = key.mappings.iter();
         let edges = edges.map(|mapping| (mapping.at, Reader::Edge(mapping.edge)));
         let mut waiting: VecDeque<(usize, Reader)> = nodes
+            .chain(adders)
             .chain(edges)
             .chain(ends.iter().map(|&at| (at, Reader::Output)))
             .filter_map(|(at, reader)| Some((tree.number(at)?, reader)))
@@ -205,7 +213,8 @@ impl<'a, 'g> Search<'a, 'g> {
     fn mark(&mut self, key: &Key<'_>, taken: &[usize]) -> usize {
         self.question += 1;
         self.marks.clear();
-        for number in key.written_at.iter().filter_map(|&at| self.tree.number(at)) {
+        let replaced_at = key.replaced_at();
+        for number in replaced_at.filter_map(|at| self.tree.number(at)) {
             self.written[number] = self.question;
             self.marks.push(number);
         }

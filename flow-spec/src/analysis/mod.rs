@@ -1,6 +1,7 @@
 //! Checks that a graph is sound. There is one pass per file; [`check`] reads as their table of
 //! contents.
 
+mod additions;
 mod adjacency;
 mod assignment;
 mod circles;
@@ -33,6 +34,7 @@ mod unknown_actions;
 mod words;
 mod written_at_ends;
 
+use additions::FirstAdditions;
 use assignment::Assignment;
 use components::Components;
 use found::Found;
@@ -52,6 +54,7 @@ pub use types::{Compared, check_types};
 pub struct CheckedGraph {
     graph: Graph,
     takes: Takes,
+    first_additions: FirstAdditions,
     ends: Vec<Action>,
 }
 
@@ -78,6 +81,12 @@ impl CheckedGraph {
     /// If there is no such edge or mapping.
     pub fn take_of_edge(&self, edge: usize, mapping: usize) -> Take {
         self.takes.edges[edge][mapping]
+    }
+
+    /// Returns `true` if the key may have no value when the node adds to it, so that the addition
+    /// begins with an empty one.
+    pub fn may_add_first(&self, node: NodeId, key: &str) -> bool {
+        self.first_additions.contains(node, key)
     }
 
     /// Returns the ends of the flow, each once, in the order written. They are the actions of the
@@ -134,6 +143,7 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
     forks::check(&model, &mut found);
     inputs::check(&model, &suggestions, &mut found);
     outputs::check_names(&model, &suggestions, &mut found);
+    additions::check(&model, &mut found);
     edge_mappings::check_sources(&model, &suggestions, &mut found);
     let mut assignment = Assignment::new(&model.points, &dominators);
     if start::check(&graph, &mut found) {
@@ -155,6 +165,12 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
         return Err(found);
     }
     let takes = liveness::takes(&model, &components, &dominators);
+    let first_additions = FirstAdditions::of(&model, &mut assignment);
     let ends = written_at_ends::find(&model, &mut assignment);
-    Ok(CheckedGraph { graph, takes, ends })
+    Ok(CheckedGraph {
+        graph,
+        takes,
+        first_additions,
+        ends,
+    })
 }

@@ -40,6 +40,22 @@ pub(super) fn check(
                 readers.push((id, at));
             }
         }
+        // What another branch adds is not seen here.
+        let (beside, readers): (Vec<_>, Vec<_>) = readers
+            .into_iter()
+            .partition(|&(id, _)| adds_beside(model, key, id));
+        for reader in beside {
+            let written_at = written_for(model, key, reader.0);
+            let asked = [point_of(reader.0)];
+            let missing = assignment.unassigned(&written_at, &asked).next();
+            let adder = model.forks.adds_meanwhile(&model.shape, reader.0, key.name);
+            if let (Some(missing), Some(adder)) = (missing, adder) {
+                let adder = &model.graph.node(adder).name;
+                let note =
+                    format!("what `{adder}` adds at the same time is not seen in this branch");
+                found.push(unassigned(model, suggestions, key, reader, &missing).note(note));
+            }
+        }
         let asked: Vec<usize> = readers.iter().map(|&(id, _)| point_of(id)).collect();
         // Without a writer it is one mistake: the other reads are listed with the first.
         let is_everywhere = !exists(key) && key.name != ERROR_KEY;
@@ -66,6 +82,23 @@ pub(super) fn check(
             found.push(last);
         }
     }
+}
+
+/// Returns `true` if another branch of a fork around a node adds to the key at the same time.
+fn adds_beside(model: &Model<'_>, key: &Key<'_>, id: NodeId) -> bool {
+    let adder = model.forks.adds_meanwhile(&model.shape, id, key.name);
+    adder.is_some()
+}
+
+/// The points that always write a key, as a node sees it: without those that add to it in other
+/// branches of the forks around the node.
+pub(super) fn written_for(model: &Model<'_>, key: &Key<'_>, id: NodeId) -> Vec<usize> {
+    let is_beside = |at: usize| {
+        let mut added = key.added_at.iter();
+        added.any(|&(point, adder)| point == at && model.shape.are_beside(adder, id))
+    };
+    let written_at = key.written_at.iter().copied();
+    written_at.filter(|&at| !is_beside(at)).collect()
 }
 
 /// Returns `true` if only unreachable nodes write it, which is reported already.

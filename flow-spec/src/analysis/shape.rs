@@ -62,6 +62,14 @@ impl Shape {
         self.outermost[id.0]
     }
 
+    /// Returns `true` if two nodes are in different branches of a fork.
+    pub(super) fn are_beside(&self, one: NodeId, other: NodeId) -> bool {
+        let around = |id| std::iter::successors(self.place(id), |place| self.place(place.owner));
+        around(one).any(|place| {
+            around(other).any(|beside| beside.owner == place.owner && beside.branch != place.branch)
+        })
+    }
+
     /// Every node inside `id`, at any depth, in the order written.
     pub(super) fn inside(&self, id: NodeId) -> Vec<NodeId> {
         let mut inside = Vec::new();

@@ -127,7 +127,9 @@ impl Compared {
         for id in graph.node_ids() {
             let node = graph.node(id);
             let writes = node.actions.iter().flat_map(|action| &action.writes);
-            for write in writes.filter(|write| is_named(&write.rust_type) && write.key != ERROR_KEY)
+            // What is added has a type of its own.
+            for write in writes
+                .filter(|write| !write.adds && is_named(&write.rust_type) && write.key != ERROR_KEY)
             {
                 let owner = Owner {
                     rust_type: &write.rust_type,
@@ -147,6 +149,7 @@ impl Compared {
                 }
             }
         }
+        own_added_keys(graph, &mut owners);
         owners
     }
 
@@ -363,6 +366,51 @@ impl Compared {
             || item.is_some_and(|item| {
                 owned == format!("Vec<{item}>") || owned.starts_with(&format!("[{item};"))
             })
+    }
+}
+
+/// Adds the keys to which nodes add and that nothing else writes: with the types of the outputs, or
+/// of the first readers.
+fn own_added_keys<'g>(graph: &'g Graph, owners: &mut HashMap<&'g str, Owner<'g>>) {
+    let writes = graph.nodes.iter().flat_map(|node| &node.actions);
+    let writes = writes.flat_map(|action| &action.writes);
+    let added: HashSet<&str> = writes
+        .filter(|write| write.adds)
+        .map(|write| write.key.as_str())
+        .collect();
+    let outputs = graph.outputs.iter().enumerate().map(|(at, output)| {
+        let what = "the output is".to_owned();
+        (&output.key, &output.rust_type, Site::Output(at), what)
+    });
+    let items: HashMap<NodeId, &str> = graph
+        .nodes
+        .iter()
+        .filter_map(|node| match &node.kind {
+            NodeKind::Each { body, item, .. } => Some((*body, item.as_str())),
+            _ => None,
+        })
+        .collect();
+    let reads = graph.node_ids().flat_map(|id| {
+        let (node, item) = (graph.node(id), items.get(&id).copied());
+        let reads = node.reads.iter();
+        reads
+            .filter(move |read| Some(read.key.as_str()) != item)
+            .map(move |read| {
+                let what = format!("`{}` reads it as", node.name);
+                (&read.key, &read.rust_type, Site::Node(id), what)
+            })
+    });
+    for (key, rust_type, site, what) in outputs.chain(reads) {
+        // A slice is read from several types.
+        let is_owned = is_named(rust_type) && !rust_type.starts_with('[') && rust_type != "str";
+        if is_owned && added.contains(key.as_str()) {
+            owners.entry(key).or_insert(Owner {
+                rust_type,
+                site,
+                what,
+                others: Vec::new(),
+            });
+        }
     }
 }
 

@@ -33,6 +33,7 @@ pub(super) fn find(model: &Model<'_>, assignment: &mut Assignment<'_>) -> Vec<Ac
         let mut write = |output: &Output| NodeWrite {
             key: output.key.clone(),
             optional: output.optional && !is_certain(model, assignment, output, &ends),
+            adds: false,
             rust_type: output.rust_type.clone(),
         };
         actions.push(Action {

@@ -36,13 +36,15 @@ pub(super) fn compare(old: &Value, new: &Value) -> Types {
 }
 
 /// Keywords that are for people, and do not restrict values.
-const WORDS: [&str; 8] = [
+const WORDS: [&str; 9] = [
     "rustType",
     "description",
     "title",
     "examples",
     "default",
     "defaultOmitted",
+    // Compared by itself.
+    "add",
     "$comment",
     "$schema",
 ];

@@ -22,7 +22,7 @@ pub use flow::FlowDocument;
 pub use node::{ActionDocument, MappingsDocument, NodeDocument};
 pub use problem::{MOST_PROBLEMS, Problem, Problems};
 pub use reference::{TextError, TextPart, escape_text, text_parts};
-pub use schema::{DEFAULT, DEFAULT_OMITTED, Property, Schema, property, with_schema};
+pub use schema::{ADD, DEFAULT, DEFAULT_OMITTED, Property, Schema, property, with_schema};
 pub use settings::{PollSettings, RetrySettings, SettingsDocument};
 
 /// Functions that read documents, for the readers of other formats in `flow-text`, which report the

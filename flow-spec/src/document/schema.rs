@@ -12,6 +12,9 @@ pub const DEFAULT: &str = "default";
 /// the document.
 pub const DEFAULT_OMITTED: &str = "defaultOmitted";
 
+/// The keyword for a value that a node adds to its key, instead of replacing the key's value.
+pub const ADD: &str = "add";
+
 /// The schema of one value, with the Rust type as `rustType`.
 pub type Property = Map<String, Value>;
 
@@ -65,6 +68,16 @@ impl Schema {
         let property = self.properties.get(name);
         let omitted = property.and_then(|property| property.get(DEFAULT_OMITTED));
         omitted == Some(&Value::Bool(true)) && self.default_of(name).is_none()
+    }
+
+    /// Returns `true` if the value with this name is added to its key: the keyword `add` of its
+    /// schema, at what a node writes.
+    pub fn adds(&self, name: &str) -> bool {
+        let adds = self
+            .properties
+            .get(name)
+            .and_then(|property| property.get(ADD));
+        adds == Some(&Value::Bool(true))
     }
 
     /// Returns the names, each with its Rust type if known, and `true` if it is always present.
@@ -134,7 +147,7 @@ pub fn with_schema(property: &Property, schema: &Property) -> Property {
     let mut merged = schema.clone();
     // A default of the type does not apply to the value.
     merged.remove(DEFAULT);
-    for kept in ["description", "rustType", DEFAULT, DEFAULT_OMITTED] {
+    for kept in ["description", "rustType", DEFAULT, DEFAULT_OMITTED, ADD] {
         if let Some(value) = property.get(kept) {
             merged.insert(kept.to_owned(), value.clone());
         }

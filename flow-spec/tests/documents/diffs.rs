@@ -86,6 +86,23 @@ fn lines(text: &str, edits: &[(&str, &str)]) -> String {
     lines.collect()
 }
 
+/// An execution has recorded what was returned, and would do something else with it.
+#[test]
+fn what_is_added_now_and_replaced_the_value_before() {
+    let found = changes(OLD, &[("/nodes/0/outputs/properties/amount/add", "true")]);
+    let [change] = &found[..] else {
+        panic!("{found:#?}")
+    };
+    assert_eq!(change.executions, Effect::Breaking);
+    assert!(
+        change
+            .message
+            .ends_with("as `amount` adds to its key, and replaced it"),
+        "{}",
+        change.message
+    );
+}
+
 #[test]
 fn inputs() {
     assert_snapshot!(lines(OLD, &[("/inputs/properties/note", "{}")]), @"cc /inputs/properties/note input `note` was added, and may be left out");

@@ -249,6 +249,31 @@ fn certain(writes: &[flow_spec::NodeWrite]) -> KeySet {
         .collect()
 }
 
+/// The writes of an action.
+fn writes_of<'g>(graph: &'g Graph, id: NodeId, action: &str) -> &'g [flow_spec::NodeWrite] {
+    let action = graph.node(id).action(action);
+    action.map_or(&[], |action| &action.writes)
+}
+
+/// The writes when the edge is followed.
+fn writes_on<'g>(graph: &'g Graph, edge: &Edge) -> &'g [flow_spec::NodeWrite] {
+    match edge.from {
+        EdgeSource::Node(id) if edge.action.as_deref() != Some("error") => {
+            writes_of(graph, id, edge.action.as_deref().unwrap_or("default"))
+        }
+        _ => &[],
+    }
+}
+
+fn adds(writes: &[flow_spec::NodeWrite], key: &str) -> bool {
+    writes.iter().any(|write| write.adds && write.key == key)
+}
+
+/// Whether nothing of the value before is left.
+fn replaces(writes: &[flow_spec::NodeWrite], key: &str) -> bool {
+    certain(writes).contains(key) && !adds(writes, key)
+}
+
 /// The fork or loop that the node is in, or the node itself.
 pub(crate) fn outermost(graph: &Graph, id: NodeId) -> NodeId {
     graph
@@ -309,7 +334,11 @@ pub(crate) fn is_read_later(graph: &Graph, id: NodeId, at: usize) -> bool {
     if let NodeKind::Each { item, .. } = &graph.node(owner).kind {
         return item != key || read_after(graph, owner, key, false);
     }
-    let mut is_over = default_writes(graph, id).contains(key);
+    let own = writes_of(graph, id, "default");
+    if adds(own, key) {
+        return true;
+    }
+    let mut is_over = replaces(own, key);
     for chain in parts(graph, owner) {
         match chain.iter().position(|&part| part == id) {
             Some(_) if is_over => {}
@@ -318,7 +347,12 @@ pub(crate) fn is_read_later(graph: &Graph, id: NodeId, at: usize) -> bool {
                 Chain::Writes => is_over = true,
                 Chain::Neither => {}
             },
-            None if chain.iter().any(|&part| reads(part)) => return true,
+            None if chain
+                .iter()
+                .any(|&part| reads(part) || adds(writes_of(graph, part, "default"), key)) =>
+            {
+                return true;
+            }
             None => is_over |= scan(graph, &chain, key) == Chain::Writes,
         }
     }
@@ -338,7 +372,11 @@ fn scan(graph: &Graph, chain: &[NodeId], key: &str) -> Chain {
         if graph.node(part).reads.iter().any(|read| read.key == key) {
             return Chain::Reads;
         }
-        if default_writes(graph, part).contains(key) {
+        let writes = writes_of(graph, part, "default");
+        if adds(writes, key) {
+            return Chain::Reads;
+        }
+        if replaces(writes, key) {
             return Chain::Writes;
         }
     }
@@ -382,7 +420,15 @@ fn read_from(graph: &Graph, mut waiting: Vec<(NodeId, bool)>, key: &str) -> bool
             .filter(|edge| edge.from == EdgeSource::Node(id))
         {
             let has_failed = edge.action.as_deref() == Some("error");
-            if is_over && !has_failed || written(graph, edge).contains(key) {
+            if is_over && !has_failed {
+                continue;
+            }
+            let writes = writes_on(graph, edge);
+            if adds(writes, key) {
+                return true;
+            }
+            // A failure writes its error.
+            if replaces(writes, key) || has_failed && key == "error" {
                 continue;
             }
             if edge.mappings.iter().any(|mapping| mapping.source == key) {

@@ -7,8 +7,8 @@ use syn::{Ident, LitStr};
 
 use crate::contract::{Contract, Kind, ReadPort};
 use crate::flow::instances::{Instance, InstanceKind, Instances};
-use crate::flow::mapped::{key_of, mapping};
-use crate::flow::syntax::{EdgeSyntax, FlowSyntax};
+use crate::flow::mapped::{added_by_body, added_keys, adds, key_of, mapping};
+use crate::flow::syntax::{EdgeSyntax, FlowSyntax, NodeSyntax};
 use crate::names::plain;
 use crate::report::Report;
 use crate::text::type_text;
@@ -48,6 +48,7 @@ pub(in crate::flow) fn check_body(
     if !body.hidden {
         check_policy(&declared.settings, &name, contract, report);
     }
+    check_addition(flow, declared, (body, contract), report);
     let can_fail = contract.fallible() || each.times_out(flow);
     if let (Some(span), false) = (declared.settings.collect_errors, can_fail) {
         let message = format!("`{name}` cannot fail, so there are no errors to collect");
@@ -57,6 +58,42 @@ pub(in crate::flow) fn check_body(
             message,
             "let it return a `Result`, or remove `collect_errors`",
         );
+    }
+}
+
+/// Checks that a body adds all that it returns, and that the loop has no setting for results.
+fn check_addition(
+    flow: &FlowSyntax,
+    each: &NodeSyntax,
+    (body, contract): (&Instance, &Contract),
+    report: &mut Report,
+) {
+    let (name, mapping) = (last_name(body), mapping(flow, body));
+    let Some(added) = contract.all_writes().find(|port| adds(mapping, port)) else {
+        return;
+    };
+    let key = key_of(mapping, &added.name, false);
+    if added_by_body(flow, body, contract).is_none() {
+        let message = format!(
+            "`{name}` adds to `{key}`, and that is not all that it returns: a loop does not take it apart"
+        );
+        let help = "let the body of a loop return one value, which is added or collected";
+        report.error(Code::Addition, body.span, message, help);
+        return;
+    }
+    let settings = [
+        (each.settings.collect_errors, "collect_errors"),
+        (each.settings.spread.map(|(span, _)| span), "spread"),
+    ];
+    for (span, setting) in settings {
+        let Some(span) = span else { continue };
+        let message = format!(
+            "`{setting}` needs the results of the items, and `{name}` adds them to `{key}`"
+        );
+        let help = format!(
+            "remove `{setting}`, or let the loop collect its results and another node add them"
+        );
+        report.error(Code::Addition, span, message, &help);
     }
 }
 
@@ -141,8 +178,13 @@ pub(in crate::flow) fn check_spread(flow: &FlowSyntax, instances: &Instances, re
 }
 
 /// Refuses separate writes of the body of a loop over items.
-pub(super) fn check_collected(flow: &FlowSyntax, instance: &Instance, report: &mut Report) {
-    if !instance.hidden {
+pub(super) fn check_collected(
+    flow: &FlowSyntax,
+    instance: &Instance,
+    contract: &Contract,
+    report: &mut Report,
+) {
+    if !instance.hidden || !added_keys(flow, instance, contract).is_empty() {
         return;
     }
     if let Some(one) = mapping(flow, instance).iter().find(|one| !one.reads) {

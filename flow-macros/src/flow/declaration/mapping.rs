@@ -52,7 +52,8 @@ fn check_port(one: &Mapping, instance: &Instance, contract: &Contract, report: &
         } else {
             ("what the node writes", "->")
         };
-        format!("{first} comes first: `{} {arrow} {port}`", one.key)
+        let add = if one.adds { "+" } else { "" };
+        format!("{first} comes first: `{} {arrow} {add}{port}`", one.key)
     } else if self::ports(contract, !one.reads).contains(&plain(&one.key)) {
         format!("it {other} `{0}`: write `{0} {arrow} {port}`", one.key)
     } else if ports.is_empty() {

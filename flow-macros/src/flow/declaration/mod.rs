@@ -32,7 +32,7 @@ pub(super) fn check(
         check_value(flow, instance, contract, report);
         check_human(flow, instance, contract, report);
         mapping::check_mapping(mapped::mapping(flow, instance), instance, contract, report);
-        each::check_collected(flow, instance, report);
+        each::check_collected(flow, instance, contract, report);
     }
     settings::check_settings(flow, instance, contract, report);
 }

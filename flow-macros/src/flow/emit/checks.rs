@@ -35,6 +35,8 @@ pub(super) fn checks(emit: &Emit<'_>, visits: &[Visit<'_>]) -> Vec<TokenStream> 
 /// The traits for types that do not fit.
 pub(super) fn traits(runtime: &Runtime, site: Span) -> TokenStream {
     let traits = [
+        "AddsNothing",
+        "BeginsNowhere",
         "LendOther",
         "LendSame",
         "LendTarget",

@@ -4,7 +4,7 @@
 //! and the runtime joins the parts at compile time.
 
 use flow_spec::document::{
-    ActionDocument, DEFAULT, DEFAULT_OMITTED, EdgeDocument, EndDocument, MappingsDocument,
+    ADD, ActionDocument, DEFAULT, DEFAULT_OMITTED, EdgeDocument, EndDocument, MappingsDocument,
     Property, Schema, SettingsDocument, VERSION, property, types,
 };
 use flow_spec::{
@@ -24,7 +24,7 @@ use crate::text::type_text;
 use crate::flow::defaults;
 use crate::flow::instances::{Instance, InstanceKind};
 use crate::flow::items::label_of;
-use crate::flow::mapped::{key_of, mapping};
+use crate::flow::mapped::{adds, key_of, mapping};
 use crate::flow::plan::Plan;
 use crate::flow::printed::printed;
 use crate::flow::syntax::{BranchSyntax, Mapping, Parameter};
@@ -154,7 +154,7 @@ fn node(plan: &Plan<'_>, node: NodeId, instance: &Instance, contract: &Contract)
         params: params(plan, node, contract),
         settings: settings(plan, instance, contract),
         inputs: inputs(plan, mapping, contract),
-        outputs: outputs(plan, node, contract),
+        outputs: outputs(plan, node, mapping, contract),
         actions: Some(actions(plan, node, contract)),
         fallible: plan.resolved.graph.graph().node(node).fallible,
         mappings: MappingsDocument {
@@ -286,12 +286,16 @@ fn written_type(plan: &Plan<'_>, key: &str) -> Option<String> {
     let of_inputs = inputs.map(|input| (&input.key, &input.rust_type));
     let actions = graph.nodes.iter().flat_map(|node| &node.actions);
     let writes = actions.flat_map(|action| &action.writes);
-    let mut all = of_inputs.chain(writes.map(|write| (&write.key, &write.rust_type)));
+    let writes = writes.filter(|write| !write.adds);
+    let outputs = graph.outputs.iter();
+    let mut all = of_inputs
+        .chain(writes.map(|write| (&write.key, &write.rust_type)))
+        .chain(outputs.map(|output| (&output.key, &output.rust_type)));
     let found = all.find(|(candidate, rust_type)| *candidate == key && !rust_type.is_empty());
     found.map(|(_, rust_type)| rust_type.clone())
 }
 
-fn outputs(plan: &Plan<'_>, node: NodeId, contract: &Contract) -> Schema {
+fn outputs(plan: &Plan<'_>, node: NodeId, mapping: &[Mapping], contract: &Contract) -> Schema {
     let mut schema = Schema::default();
     let of_actions = contract.actions.iter().flat_map(|action| &action.writes);
     let ports: Vec<&WritePort> = match contract.kind {
@@ -309,7 +313,11 @@ fn outputs(plan: &Plan<'_>, node: NodeId, contract: &Contract) -> Schema {
             _ => port.rust_type.clone(),
         };
         let required = is_always_written(port);
-        schema.insert(&plain(&port.name), value(&rust_type), required);
+        let mut value = value(&rust_type);
+        if adds(mapping, port) {
+            value.insert(ADD.to_owned(), true.into());
+        }
+        schema.insert(&plain(&port.name), value, required);
     }
     schema
 }
@@ -379,6 +387,8 @@ fn renamed(mapping: &[Mapping], reads: bool) -> Map<String, Value> {
     mapping
         .iter()
         .filter(|one| one.reads == reads)
+        // `{ log -> +log }` only says that the value is added.
+        .filter(|one| !one.adds || plain(&one.port) != plain(&one.key))
         .map(|one| (plain(&one.port), plain(&one.key).into()))
         .collect()
 }

@@ -29,7 +29,7 @@ use super::syntax::FlowSyntax;
 use super::types::TypeNames;
 
 use context::Emit;
-use state::State;
+use state::{State, told_of_type};
 use visit::Visit;
 
 /// The code of a flow without mistakes.
@@ -41,11 +41,17 @@ pub(super) fn emit(plan: &Plan<'_>) -> TokenStream {
     }
     let site = here(flow.name.span());
     let (import, runtime) = flow.runtime.imported(site);
+    let state = State::of(plan, &runtime);
+    if let Some((adder, key)) = state.untyped(plan) {
+        let (stub, message) = (stub(flow), told_of_type(&adder.shown, &key));
+        let error = quote_spanned!(adder.span=> ::core::compile_error! { #message });
+        return quote!(#error #stub);
+    }
     let emit = Emit {
         plan,
         flow,
         names: TypeNames::of(flow),
-        state: State::of(plan, &runtime),
+        state,
         runtime: &runtime,
     };
     emit.expand(&import)

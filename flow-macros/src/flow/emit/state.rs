@@ -4,17 +4,18 @@
 use std::collections::HashMap;
 
 use flow_spec::{Code, ERROR_KEY, options};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote_spanned;
 
 use crate::contract::{Contract, Kind, WritePort};
 use crate::names::{here, ident, plain};
 use crate::runtime::Runtime;
-use crate::text::{item_of_vec, type_text};
+use crate::text::{is_compared, is_plain, item_of_slice, item_of_vec, type_text};
 
+use super::checks::{has_arguments, is_of_std};
 use super::results::results_type;
-use crate::flow::instances::InstanceKind;
-use crate::flow::mapped::{key_of, mapping};
+use crate::flow::instances::{Instance, InstanceKind};
+use crate::flow::mapped::{adds, key_of, mapping};
 use crate::flow::plan::Plan;
 use crate::flow::syntax::{EdgeMappingSyntax, FlowSyntax};
 use crate::flow::types::{TypeNames, node_type};
@@ -62,7 +63,9 @@ impl State {
             let writer = writer.as_str();
             let key =
                 |port: &Ident, mapping| ident(&plain(key_of(mapping, port, false)), instance.span);
-            if let (InstanceKind::Each { .. }, [port]) = (&instance.kind, &contract.writes[..]) {
+            if let (InstanceKind::Each { .. }, [port]) = (&instance.kind, &contract.writes[..])
+                && !port.adds
+            {
                 let node = plan.resolved.graph.graph().node(id);
                 let mut written = node.actions.iter().flat_map(|action| &action.writes);
                 let text = written.next().map_or("", |write| &write.rust_type);
@@ -79,17 +82,54 @@ impl State {
             };
             let path = node_type(plan.flow, instance);
             let mapping = mapping(plan.flow, instance);
-            for port in &contract.writes {
+            let replaces = |port: &&WritePort| !adds(mapping, port);
+            for port in contract.writes.iter().filter(replaces) {
                 let ty = written_type(contract, port, &path, site, runtime);
                 state.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
-            for port in contract.actions.iter().flat_map(|action| &action.writes) {
+            let of_actions = contract.actions.iter().flat_map(|action| &action.writes);
+            for port in of_actions.filter(replaces) {
                 let ty = type_written_by_action(contract, port, &path, site, runtime);
                 state.add(key(&port.name, mapping), ty, writer, &port.rust_type);
             }
         }
-        state.map(plan);
+        let edges = plan.flow.edges.iter();
+        let mappings = edges.flat_map(|edge| &edge.mappings).collect();
+        let waiting = state.map(mappings);
+        state.add_added(plan, runtime);
+        state.map(waiting);
         state
+    }
+
+    /// The first key to which a node adds and whose type nothing says, with that node: see
+    /// [`told_of_type`].
+    pub(super) fn untyped<'p>(&self, plan: &'p Plan<'_>) -> Option<(&'p Instance, String)> {
+        plan.nodes().find_map(|(_, instance, contract)| {
+            let mapping = mapping(plan.flow, instance);
+            let mut added = contract.all_writes().filter(|port| adds(mapping, port));
+            let key = added.find_map(|port| {
+                let key = plain(key_of(mapping, &port.name, false));
+                (!self.has(&key)).then_some(key)
+            })?;
+            Some((instance, key))
+        })
+    }
+
+    /// Adds the keys that nodes only add to, with the type of the output, or else of the first
+    /// reader.
+    fn add_added(&mut self, plan: &Plan<'_>, runtime: &Runtime) {
+        for (_, instance, contract) in plan.nodes() {
+            let mapping = mapping(plan.flow, instance);
+            for port in contract.all_writes().filter(|port| adds(mapping, port)) {
+                let name = ident(&plain(key_of(mapping, &port.name, false)), instance.span);
+                if self.has(&plain(&name)) {
+                    continue;
+                }
+                if let Some((ty, first, text)) = type_of_added(plan, runtime, &plain(&name)) {
+                    self.add(name, ty, &first, &text);
+                }
+            }
+        }
     }
 
     fn add(&mut self, name: Ident, ty: TokenStream, first: &str, rust_type: &str) {
@@ -112,11 +152,9 @@ impl State {
         self.keys.push(key);
     }
 
-    /// Adds the keys that edges write. A key without other writers has the type of its source,
-    /// which may come from another edge.
-    fn map(&mut self, plan: &Plan<'_>) {
-        let edges = plan.flow.edges.iter();
-        let mut waiting: Vec<_> = edges.flat_map(|edge| &edge.mappings).collect();
+    /// Adds the keys that edges write, and returns the mappings whose sources are not known. A key
+    /// without other writers has the type of its source, which may come from another edge.
+    fn map<'s>(&mut self, mut waiting: Vec<&'s EdgeMappingSyntax>) -> Vec<&'s EdgeMappingSyntax> {
         let mut before = usize::MAX;
         while waiting.len() < before {
             before = waiting.len();
@@ -141,9 +179,11 @@ impl State {
                 false
             });
         }
+        waiting
     }
 
-    fn get(&self, key: &str) -> Option<&Key> {
+    /// A key.
+    pub(super) fn get(&self, key: &str) -> Option<&Key> {
         self.by_name.get(key).map(|&index| &self.keys[index])
     }
 
@@ -248,6 +288,107 @@ impl State {
     }
 }
 
+/// The type of a key to which nodes only add, where it comes from as the beginning of a sentence,
+/// and the type as written.
+fn type_of_added(
+    plan: &Plan<'_>,
+    runtime: &Runtime,
+    key: &str,
+) -> Option<(TokenStream, String, String)> {
+    let mut outputs = plan.flow.outputs.iter();
+    if let Some(output) = outputs.find(|output| plain(&output.name) == key) {
+        let (ty, text) = (&output.ty, type_text(&output.ty));
+        let ty = quote_spanned!(here(output.name.span())=> #ty);
+        return Some((ty, "the flow's output is".to_owned(), text));
+    }
+    let items = plan
+        .nodes()
+        .filter_map(|(id, instance, _)| match &instance.kind {
+            InstanceKind::Each { item, .. } if plain(item) == key => Some(plan.instances.body(id)),
+            _ => None,
+        });
+    let items: Vec<_> = items.collect();
+    plan.nodes().find_map(|(id, instance, contract)| {
+        if items.contains(&id) {
+            return None;
+        }
+        let mapping = mapping(plan.flow, instance);
+        let mut reads = contract.reads.iter().enumerate();
+        let (index, port) = reads.find(|(_, port)| {
+            !port.rust_type.is_empty() && plain(key_of(mapping, &port.name, true)) == key
+        })?;
+        let site = here(instance.span);
+        let rt = runtime.hidden_at(site);
+        let item = item_of_slice(&port.rust_type);
+        let read = item.unwrap_or(&port.rust_type);
+        let ty = match of_std(read, instance.span) {
+            Some(ty) => ty,
+            // Only rustc knows these types, and those of a generic node's parameters.
+            None if !is_compared(read) || instance.path().is_none_or(has_arguments) => {
+                return None;
+            }
+            None => {
+                let path = node_type(plan.flow, instance);
+                quote_spanned!(site=> <#path as #rt::ReadsAt<#index>>::Type)
+            }
+        };
+        let (ty, text) = match item {
+            Some(item) => (
+                quote_spanned!(site=> ::std::vec::Vec<#ty>),
+                format!("Vec<{item}>"),
+            ),
+            None if read == "str" => (ty, "String".to_owned()),
+            None => (ty, read.to_owned()),
+        };
+        Some((ty, format!("`{}` reads it as", instance.shown), text))
+    })
+}
+
+/// The tokens of a type of the standard library, whatever is in scope. `str` is read from a
+/// `String`.
+fn of_std(text: &str, span: Span) -> Option<TokenStream> {
+    let site = here(span);
+    let tokens: TokenStream = text.parse().ok()?;
+    if !is_plain(&tokens) {
+        return None;
+    }
+    Some(in_std(tokens, site))
+}
+
+fn in_std(tokens: TokenStream, site: Span) -> TokenStream {
+    let full = |token: TokenTree| match token {
+        TokenTree::Ident(name) => match name.to_string().as_str() {
+            "str" | "String" => quote_spanned!(site=> ::std::string::String),
+            "Vec" => quote_spanned!(site=> ::std::vec::Vec),
+            "Option" => quote_spanned!(site=> ::core::option::Option),
+            "Box" => quote_spanned!(site=> ::std::boxed::Box),
+            "Arc" => quote_spanned!(site=> ::std::sync::Arc),
+            "Cow" => quote_spanned!(site=> ::std::borrow::Cow),
+            "Path" | "PathBuf" => quote_spanned!(site=> ::std::path::PathBuf),
+            "Duration" => quote_spanned!(site=> ::core::time::Duration),
+            "HashMap" | "BTreeMap" | "HashSet" | "BTreeSet" => {
+                quote_spanned!(site=> ::std::collections::#name)
+            }
+            _ => quote_spanned!(site=> ::core::primitive::#name),
+        },
+        TokenTree::Group(group) => {
+            let inner = in_std(group.stream(), site);
+            TokenTree::Group(Group::new(group.delimiter(), inner)).into()
+        }
+        other => other.into(),
+    };
+    tokens.into_iter().map(full).collect()
+}
+
+/// The message for a key of which nothing says the type.
+pub(super) fn told_of_type(adder: &str, key: &str) -> String {
+    let code = Code::Addition;
+    format!(
+        "`{adder}` adds to `{key}`, and nothing says of which type it is [{code}]\n\
+         help: return it as an output of the flow, such as `{key}: Vec<_>`: what reads it does not say it"
+    )
+}
+
 /// The type that a node writes with every action.
 pub(super) fn written_type(
     contract: &Contract,
@@ -300,6 +441,59 @@ impl Key {
         self.told(&message, Code::WriterTypes, &help)
     }
 
+    /// The message for a node that adds a value of a type that cannot be added.
+    pub(super) fn told_to_adder(&self, adder: &str, ty: &str) -> String {
+        let (name, first, text) = (&self.name, &self.first, said(&self.text));
+        let code = Code::Addition;
+        let added = match ty {
+            "" => "a value".to_owned(),
+            ty => format!("`{ty}`"),
+        };
+        let help = match item_of_vec(&self.text) {
+            Some(item) => format!("add `{item}`, `Vec<{item}>` or `Option<{item}>`"),
+            None if self.surely_begins() => format!("add {text}, or let it write another key"),
+            None => format!(
+                "add what it can take, or implement `Accumulate<{}>` for {text}",
+                if ty.is_empty() { "_" } else { ty }
+            ),
+        };
+        format!(
+            "`{adder}` adds {added} to `{name}`, which cannot take it: {first} {text} [{code}]\nhelp: {help}"
+        )
+    }
+
+    /// The message for a node that adds to a key that may have no value yet.
+    pub(super) fn told_to_beginner(&self, adder: &str) -> String {
+        let (name, code) = (&self.name, Code::Addition);
+        let text = match &*self.text {
+            "" => "its type".to_owned(),
+            text => format!("`{text}`"),
+        };
+        format!(
+            "`{adder}` may be the first to add to `{name}`, and {text} has no `Default` to begin with [{code}]\n\
+             help: derive `Default` for {text}, or make `{name}` an input of the flow"
+        )
+    }
+
+    /// Returns true if the names of the types show that a value of this type can be added, so that
+    /// rustc need not check.
+    pub(super) fn surely_takes(&self, added: &str) -> bool {
+        // Two other types may have the same name.
+        if added.is_empty() || !is_of_std(added) || !is_of_std(&self.text) {
+            return false;
+        }
+        match item_of_vec(&self.text) {
+            Some(item) => added == item || added == self.text || added == format!("Option<{item}>"),
+            None => added == self.text && self.surely_begins(),
+        }
+    }
+
+    /// Returns true if the name of the type shows that it has a default.
+    pub(super) fn surely_begins(&self) -> bool {
+        let is_list = item_of_vec(&self.text).is_some();
+        is_list || self.text == "String" || is_number(&self.text)
+    }
+
     /// The message for an edge that writes the key as another type.
     pub(super) fn told_by_edges(&self, ty: &str) -> String {
         let message = format!(
@@ -321,6 +515,14 @@ impl Key {
         let (first, text) = (&self.first, said(&self.text));
         format!("{message}, but {first} {text} [{code}]\nhelp: {help}")
     }
+}
+
+fn is_number(ty: &str) -> bool {
+    const NUMBERS: [&str; 14] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
+        "f32", "f64",
+    ];
+    NUMBERS.contains(&ty)
 }
 
 /// A type in a message. Types of results are not written anywhere.

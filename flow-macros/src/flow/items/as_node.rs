@@ -113,6 +113,7 @@ fn contract_with(flow: &FlowSyntax, written: &[Action], broken: bool) -> TokenSt
         name: parameter.name.clone(),
         index,
         optional,
+        adds: false,
         rust_type: type_text(&parameter.ty),
     };
     let required = outputs(flow).enumerate();

@@ -146,6 +146,10 @@ fn mapping(input: ParseStream<'_>) -> syn::Result<Vec<Mapping>> {
     braced!(content in input);
     let one = |input: ParseStream<'_>| {
         foreign::refuse_attribute(input)?;
+        if input.peek(Token![+]) {
+            let text = "the `+` stands before the key: `result -> +key`";
+            return Err(input.error(text));
+        }
         let port: Ident = input.parse()?;
         refuse_value(input)?;
         let reads = input.peek(Token![<-]);
@@ -158,8 +162,19 @@ fn mapping(input: ParseStream<'_>) -> syn::Result<Vec<Mapping>> {
                 syn::Error::new(error.span(), text)
             })?;
         }
+        let add = input.parse::<Option<Token![+]>>()?;
+        if let Some(add) = add.filter(|_| reads) {
+            let text = format!("a node adds what it writes, not what it reads: `{port} -> +key`");
+            return Err(syn::Error::new(add.span, text));
+        }
         let key = key(input)?;
-        Ok(Mapping { port, reads, key })
+        let adds = add.is_some();
+        Ok(Mapping {
+            port,
+            reads,
+            adds,
+            key,
+        })
     };
     Ok(
         Punctuated::<Mapping, Token![,]>::parse_terminated_with(&content, one)?
@@ -180,6 +195,10 @@ pub(super) fn refuse_value(input: ParseStream<'_>) -> syn::Result<()> {
 
 /// The key behind the arrow of a mapping.
 pub(super) fn key(input: ParseStream<'_>) -> syn::Result<Ident> {
+    if input.peek(Token![+]) {
+        let text = "an edge gives a key the value of another one. To add, let a node write it: `#[node(writes = +key)]`";
+        return Err(input.error(text));
+    }
     if !input.peek(Ident::peek_any) && !input.is_empty() {
         let text = "a mapping names a key, not a value: for a value, give the flow an input with a default, `key: Type = …`, or \
                     let a node write it";

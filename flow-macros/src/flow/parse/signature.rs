@@ -67,6 +67,10 @@ fn parameters(
 /// A key and its type.
 fn parameter(input: ParseStream<'_>) -> syn::Result<Parameter> {
     let attributes = input.call(Attribute::parse_outer)?;
+    if input.peek(Token![+]) {
+        let text = "the `+` stands where a node writes the key, `#[node(writes = +key)]`: here is its name alone";
+        return Err(input.error(text));
+    }
     let text = "expected a key and its type: `key: Type`";
     let name: Ident =
         input.parse().map_err(

@@ -2,6 +2,8 @@
 //!
 //! Values are taken before, because running branches can only read the flow's state.
 
+use std::collections::HashSet;
+
 use flow_spec::{Graph, NodeId, NodeKind, ReadMode, Take};
 
 use super::{Plan, ReadIndex};
@@ -15,6 +17,8 @@ pub(in crate::flow) struct BranchPlan<'a> {
     pub(in crate::flow) chain: &'a [NodeId],
     /// The keys that a node writes, by the node's position in the chain.
     writes: Vec<Vec<BranchWrite<'a>>>,
+    /// The keys that a node reads, or the body of a loop, by the node's position in the chain.
+    reads: Vec<HashSet<&'a str>>,
     /// The reads whose values are taken from the state at the fork.
     pub(in crate::flow) takes: Vec<TakenBy>,
     /// The reads among them that leave the key empty.
@@ -25,6 +29,22 @@ struct BranchWrite<'a> {
     key: &'a str,
     /// True if the node may leave it unwritten.
     optional: bool,
+    adds: bool,
+}
+
+/// How a branch adds to a key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::flow) enum Addition {
+    /// To the value that it has itself, since it also replaces it.
+    ToOwn {
+        /// True if it has certainly replaced the value before.
+        replaced: bool,
+    },
+    /// To the flow's value, when all branches are done.
+    AtJoin {
+        /// True if a later node of the branch reads the key, and so sees what was added.
+        seen: bool,
+    },
 }
 
 /// The read for which a value was taken.
@@ -42,6 +62,7 @@ impl<'a> BranchPlan<'a> {
             number,
             chain,
             writes: chain.iter().map(|&node| writes(graph, node)).collect(),
+            reads: chain.iter().map(|&node| reads(graph, node)).collect(),
             takes: Vec::new(),
             moves: Vec::new(),
         };
@@ -83,12 +104,36 @@ impl<'a> BranchPlan<'a> {
         Some(*by)
     }
 
-    /// The keys that it writes, each once.
+    /// How a node of the branch adds to a key.
+    pub(in crate::flow) fn addition(&self, node: NodeId, key: &str) -> Addition {
+        let position = self.chain.iter().position(|&other| other == node);
+        let (before, after) = self.writes.split_at(position.unwrap_or_default());
+        if self.replaces(key) {
+            let mut before = before.iter().flatten();
+            let replaced = before.any(|write| write.key == key && !write.adds && !write.optional);
+            return Addition::ToOwn { replaced };
+        }
+        let later = self.reads.iter().rev().take(after.len().saturating_sub(1));
+        let seen = later.into_iter().any(|reads| reads.contains(key));
+        Addition::AtJoin { seen }
+    }
+
+    /// Returns true if a node of the branch replaces the value of the key.
+    pub(in crate::flow) fn replaces(&self, key: &str) -> bool {
+        let mut writes = self.writes.iter().flatten();
+        writes.any(|write| write.key == key && !write.adds)
+    }
+
+    /// The keys of its own state, each once: those that it replaces, and those that a node reads
+    /// after another one has added to them.
     pub(in crate::flow) fn keys(&self) -> Vec<&'a str> {
         let mut keys: Vec<&str> = Vec::new();
-        for BranchWrite { key, .. } in self.writes.iter().flatten() {
-            if !keys.contains(key) {
-                keys.push(key);
+        for (node, writes) in self.chain.iter().zip(&self.writes) {
+            for BranchWrite { key, adds, .. } in writes {
+                let is_own = !adds || self.addition(*node, key) != Addition::AtJoin { seen: false };
+                if is_own && !keys.contains(key) {
+                    keys.push(key);
+                }
             }
         }
         keys
@@ -102,6 +147,18 @@ fn writes(graph: &Graph, node: NodeId) -> Vec<BranchWrite<'_>> {
         .map(|write| BranchWrite {
             key: &write.key,
             optional: write.optional,
+            adds: write.adds,
         })
         .collect()
+}
+
+/// The keys that a node reads. A loop reads what its body does.
+fn reads(graph: &Graph, node: NodeId) -> HashSet<&str> {
+    let body = match graph.node(node).kind {
+        NodeKind::Each { body, .. } => Some(body),
+        _ => None,
+    };
+    let nodes = [node].into_iter().chain(body);
+    let reads = nodes.flat_map(|node| &graph.node(node).reads);
+    reads.map(|read| read.key.as_str()).collect()
 }

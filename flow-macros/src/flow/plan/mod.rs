@@ -17,7 +17,7 @@ use super::syntax::FlowSyntax;
 use crate::contract::{Contract, Kind};
 use crate::settings::Settings;
 
-pub(super) use branch::{BranchPlan, TakenBy};
+pub(super) use branch::{Addition, BranchPlan, TakenBy};
 pub(super) use reads::{EdgeWrite, Handover, Place, Read, Slot};
 #[cfg(test)]
 pub(crate) use shown::shown;

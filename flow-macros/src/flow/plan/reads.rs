@@ -169,6 +169,9 @@ impl Plan<'_> {
             Reader::Node(reader) => {
                 format!("`{}` reads later", self.instances[reader].shown)
             }
+            Reader::Adder(adder) => {
+                format!("`{}` adds to later", self.instances[adder].shown)
+            }
             Reader::Edge(edge) => match &self.resolved.graph.graph().edges[edge].to {
                 EdgeTarget::Node(to) => {
                     format!("the edge to `{}` reads later", self.instances[*to].shown)

@@ -113,6 +113,10 @@ impl Plan<'_> {
                 let reader = &self.instances[reader].shown;
                 format!("cloned, since {reader} needs it later")
             }
+            Reader::Adder(adder) => {
+                let adder = &self.instances[adder].shown;
+                format!("cloned, since {adder} adds to it later")
+            }
             Reader::Edge(edge) => format!("cloned, since edge {edge} needs it later"),
         }
     }

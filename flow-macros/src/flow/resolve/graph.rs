@@ -20,7 +20,7 @@ use crate::flow::syntax::{
 use crate::names::plain;
 use crate::text::type_text;
 
-use crate::flow::mapped::{key_of, mapping};
+use crate::flow::mapped::{adds, key_of, mapping};
 
 use super::Contracts;
 
@@ -201,6 +201,7 @@ fn node(flow: &FlowSyntax, kind: NodeKind, instance: &Instance, contract: &Contr
     let write = |port: &WritePort| NodeWrite {
         key: plain(key_of(mapping, &port.name, false)),
         optional: port.optional,
+        adds: adds(mapping, port),
         rust_type: port.rust_type.clone(),
     };
     let always = || contract.writes.iter().map(write);
@@ -251,6 +252,7 @@ fn forgive_mapping(mapping: &[Mapping], contract: &Contract, node: &mut Node) {
                 action.writes.push(NodeWrite {
                     key: key.clone(),
                     optional: false,
+                    adds: false,
                     rust_type: String::new(),
                 });
             }
@@ -282,6 +284,7 @@ fn kind(instances: &Instances, node: NodeId, contracts: &Contracts) -> NodeKind 
             let body = instances.body(node);
             let of_actions = contracts[body].actions.iter().flat_map(|one| &one.writes);
             let writes = contracts[body].writes.iter().chain(of_actions);
+            let writes = writes.filter(|_| !contract.writes.iter().any(|port| port.adds));
             NodeKind::Each {
                 body,
                 item: plain(item),

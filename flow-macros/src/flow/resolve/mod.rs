@@ -15,7 +15,7 @@ use crate::report::Report;
 
 use super::declaration;
 use super::instances::{Instance, InstanceKind, Instances, path_key};
-use super::mapped::{key_of, mapping};
+use super::mapped::{added_keys, key_of, mapping};
 use super::syntax::{BranchSyntax, EdgeMappingSyntax, EdgeSyntax, FlowSyntax, StepSyntax};
 
 use graph::{graph, nodes};
@@ -149,10 +149,11 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
     }
     for (each, instance) in instances.iter() {
         if let InstanceKind::Each { over, .. } = &instance.kind {
-            let NodeId(body) = instances.body(each);
-            let body = &contracts[body];
+            let body = instances.body(each);
+            let contract = &contracts[body.0];
+            let adds = added_keys(flow, &instances[body], contract);
             let collects = instance.collects_errors(flow);
-            contracts[each.0] = Contract::of_each(&instance.name, over, body, collects);
+            contracts[each.0] = Contract::of_each(&instance.name, over, contract, &adds, collects);
         }
     }
     Some(Contracts(contracts))

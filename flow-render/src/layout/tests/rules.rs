@@ -150,6 +150,7 @@ node b: for x in xs{average{values<-x}}with concurrency( 4 ),collect_errors;
 node c: human   people::Release{version<-next}with timeout = "2h";
 node d: human;
 node with: with with timeout = "2h";
+node g: look_up{look_up->+notes,seen -> + all};
 node e: E = made.with(1) | with;
 node f: E = E with retry(attempts=2,if=status::is_transient ) ;
 "#,
@@ -160,6 +161,7 @@ node f: E = E with retry(attempts=2,if=status::is_transient ) ;
         node c: human people::Release { version <- next } with timeout = "2h";
         node d: human;
         node with: with with timeout = "2h";
+        node g: look_up { look_up -> +notes, seen -> +all };
         node e: E = made.with(1) | with;
         node f: E = E with retry(attempts = 2, if = status::is_transient);
 "#,

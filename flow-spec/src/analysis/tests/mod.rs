@@ -1,6 +1,7 @@
 //! Each mistake on a small graph, with the words that a user reads.
 
 mod actions;
+mod additions;
 mod advice;
 mod dominators;
 mod edge_mappings;

@@ -3,8 +3,9 @@
 //! ```text
 //! in claim                      an input; `claim?` may be left out
 //! out receipt?                  an output, here one that may be unwritten
-//! node pay! claim *amount note? writes receipt
-//!                               reads `claim`, takes `amount`, may read `note`; `!` can fail
+//! node pay! claim *amount note? writes receipt +log
+//!                               reads `claim`, takes `amount`, may read `note`, adds to `log`;
+//!                               `!` can fail
 //! node review claim on approved writes amount on rejected
 //! fork both [ a b , c ]         also `each all item body`, `flow sub Name`, `branch`, `wait`, `human`
 //! review - approved >> pay { claim <- amount , note <- why } >> end:done
@@ -112,7 +113,7 @@ fn type_of(line: &[&str], at: usize) -> String {
     match line.get(at + 1..at + 3) {
         Some([":", written]) => (*written).to_owned(),
         _ => {
-            let key = line[at].trim_matches(['?', '*']);
+            let key = line[at].trim_matches(['?', '*', '+']);
             key[..1].to_uppercase() + &key[1..]
         }
     }
@@ -169,13 +170,14 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
                 });
             }
             word => {
-                let (key, optional) = optional(word.trim_start_matches('*'));
+                let (key, optional) = optional(word.trim_start_matches(['*', '+']));
                 let rust_type = type_of(line, at);
                 if in_writes {
                     let writes = &mut actions.last_mut().expect("an action").writes;
                     writes.push(NodeWrite {
                         key,
                         optional,
+                        adds: word.starts_with('+'),
                         rust_type,
                     });
                 } else {

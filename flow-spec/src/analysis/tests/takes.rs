@@ -13,6 +13,7 @@ fn takes(text: &str) -> String {
         Take::Clone { later } => match later {
             Reader::Output => "cloned for the output".to_owned(),
             Reader::Node(id) => format!("cloned for {}", graph.node(id).name),
+            Reader::Adder(id) => format!("cloned for what {} adds to", graph.node(id).name),
             Reader::Edge(edge) => format!("cloned for edge {edge}"),
         },
     };
@@ -272,4 +273,51 @@ fn swapped_keys_are_both_moved() {
         start >> look { left <- right , right <- left } >> end
     ";
     assert_eq!(takes(flow), "edge 0 right: moved, edge 0 left: moved");
+}
+
+#[test]
+fn a_later_node_adds_to_it() {
+    let flow = "
+        in log
+        out log
+        node send *log
+        node note writes +log
+        start >> send >> note >> end
+    ";
+    assert_eq!(takes(flow), "send log: cloned for what note adds to");
+}
+
+#[test]
+fn a_node_adds_to_what_it_takes() {
+    let flow = "
+        in log
+        node note *log writes +log
+        start >> note >> end
+    ";
+    assert_eq!(takes(flow), "note log: cloned for what note adds to");
+}
+
+#[test]
+fn another_branch_adds_to_it() {
+    let flow = "
+        in log
+        node note writes +log
+        node send *log
+        fork both [ note , send ]
+        start >> both >> end
+    ";
+    assert_eq!(takes(flow), "send log: cloned for what note adds to");
+}
+
+#[test]
+fn an_addition_after_a_new_value_is_not_a_later_reader() {
+    let flow = "
+        in log
+        out log
+        node send *log
+        node begin writes log
+        node note writes +log
+        start >> send >> begin >> note >> end
+    ";
+    assert_eq!(takes(flow), "send log: moved");
 }

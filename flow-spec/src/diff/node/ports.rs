@@ -45,6 +45,7 @@ impl Pair<'_> {
         let (name, place) = (&self.name, property("/outputs", write));
         match types::compare(&old.properties[write], &new.properties[write]) {
             Types::Same => {}
+            Types::Described if old.adds(write) != new.adds(write) => {}
             Types::Described => {
                 let message = format!("what `{name}` writes as `{write}` is described otherwise");
                 changes.push(self.harmless(Part::Write, Kind::Changed, &place, message));
@@ -53,6 +54,15 @@ impl Pair<'_> {
                 let message = format!("`{name}` writes: {}", retyped(write, types));
                 changes.push(self.breaking(Part::Write, Kind::Retyped, &place, message));
             }
+        }
+        if old.adds(write) != new.adds(write) {
+            let what = if new.adds(write) {
+                "adds to its key, and replaced it"
+            } else {
+                "replaces its key, and added to it"
+            };
+            let message = format!("what `{name}` writes as `{write}` {what}");
+            changes.push(self.breaking(Part::Write, Kind::Changed, &place, message));
         }
         // If there are actions, their writes decide what is required.
         let says_actions = self.old.1.actions.is_some() && self.new.1.actions.is_some();

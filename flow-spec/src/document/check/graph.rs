@@ -222,6 +222,7 @@ impl<'a> Places<'a> {
         let write = |name: &String, optional: bool| NodeWrite {
             key: key(&node.mappings.outputs, name),
             optional,
+            adds: node.outputs.adds(name),
             rust_type: node.outputs.rust_type(name).unwrap_or_default().to_owned(),
         };
         let action = |action: ActionDocument| {

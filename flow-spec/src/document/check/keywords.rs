@@ -32,13 +32,14 @@ enum Of {
     NamedSchemas,
 }
 
-const KEYWORDS: [(&str, Of); 59] = [
+const KEYWORDS: [(&str, Of); 60] = [
     ("$anchor", Of::Text),
     ("$comment", Of::Text),
     ("$defs", Of::NamedSchemas),
     ("$id", Of::Text),
     ("$ref", Of::Text),
     ("$schema", Of::Text),
+    ("add", Of::Flag),
     ("additionalProperties", Of::Schema),
     ("allOf", Of::Schemas),
     ("anyOf", Of::Schemas),

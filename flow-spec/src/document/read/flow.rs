@@ -49,8 +49,8 @@ pub(super) fn flow(
     let namespace = object.text("namespace").unwrap_or_default();
     let name = object.text("name").unwrap_or_default();
     let description = object.text("description");
-    let inputs = object.part("inputs", schema::schema).unwrap_or_default();
-    let outputs = object.part("outputs", schema::schema).unwrap_or_default();
+    let inputs = object.part("inputs", schema::unadded).unwrap_or_default();
+    let outputs = object.part("outputs", schema::unadded).unwrap_or_default();
     let nodes = object.list("nodes", |value, pointer, problems| {
         node::node(value, pointer, depth, problems)
     });

@@ -42,7 +42,7 @@ pub(super) fn node(
     };
     let help = "name the function, type or flow that the node is: `\"type\": \"review\"`";
     let before = object.problems.len();
-    let inputs = object.part("inputs", schema::schema).unwrap_or_default();
+    let inputs = object.part("inputs", schema::unadded).unwrap_or_default();
     let outputs = object.part("outputs", schema::schema).unwrap_or_default();
     let are_known = object
         .problems

@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::diagnostic::Code;
-use crate::document::Schema;
 use crate::document::problem::{Problem, Problems, inside};
+use crate::document::{ADD, Schema};
 use crate::suggest::{closest, question_of_name};
 
 use super::object::Object;
@@ -42,6 +42,19 @@ pub(super) fn schema(value: &Value, pointer: &str, problems: &mut Problems) -> S
     }
 }
 
+/// Reads values that are not what a node writes, so that nothing is added.
+pub(super) fn unadded(value: &Value, pointer: &str, problems: &mut Problems) -> Schema {
+    let schema = schema(value, pointer, problems);
+    for (name, property) in &schema.properties {
+        if property.get(ADD).is_some() {
+            let message = "`add` is said of what a node writes, in its `outputs`";
+            let pointer = inside(&inside(&inside(pointer, "properties"), name), ADD);
+            problems.push(Problem::new(Code::Addition, pointer, message).help("remove it"));
+        }
+    }
+    schema
+}
+
 fn check_properties(properties: &Map<String, Value>, pointer: &str, problems: &mut Problems) {
     for (name, property) in properties {
         if problems.is_full() {
@@ -53,6 +66,7 @@ fn check_properties(properties: &Map<String, Value>, pointer: &str, problems: &m
             continue;
         };
         property.text("rustType");
+        property.flag(ADD);
     }
 }
 

@@ -38,8 +38,11 @@ pub(in crate::flow::emit) fn structs(visit: &Visit<'_>) -> TokenStream {
             let ty = state.ty(&plan.resolved.graph.graph().node(by.node).reads[by.read.0].key);
             quote_spanned!(site=> #field: ::core::option::Option<#ty>)
         });
+        let added = visit.added_fields(branch).into_iter();
+        let added =
+            added.map(|(field, ty)| quote_spanned!(site=> #field: ::core::option::Option<#ty>));
         quote_spanned! {site=>
-            struct #name { #(#keys,)* #(#taken,)* }
+            struct #name { #(#keys,)* #(#taken,)* #(#added,)* }
         }
     });
     structs.collect()

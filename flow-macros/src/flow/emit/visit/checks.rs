@@ -8,7 +8,7 @@ use crate::flow::emit::checks::{has_arguments, is_surely_printed, said};
 use crate::flow::emit::results::results_type;
 use crate::flow::emit::state::{type_written_by_action, written_type};
 use crate::flow::instances::InstanceKind;
-use crate::flow::mapped::key_of;
+use crate::flow::mapped::{adds, key_of};
 use crate::flow::plan::{Handover, Place, Read, ReadIndex, Slot};
 use crate::names::plain;
 
@@ -21,7 +21,9 @@ impl Visit<'_> {
         match &self.instance.kind {
             InstanceKind::Node(_) => {
                 checks.extend(self.checks_of_call());
+                checks.extend(self.addition_checks());
                 let ports = self.written_ports().into_iter();
+                let ports = ports.filter(|(port, _)| !adds(self.mapping, port));
                 checks.extend(ports.filter_map(|(port, ty)| {
                     let key = plain(key_of(self.mapping, &port.name, false));
                     self.write_check(&key, &port.rust_type, &ty)
@@ -38,7 +40,8 @@ impl Visit<'_> {
             }
             InstanceKind::Each { .. } => {
                 checks.extend(self.read_checks(ReadIndex(0)));
-                if !self.contract.writes.is_empty() {
+                checks.extend(self.addition_checks());
+                if self.contract.writes.iter().any(|port| !port.adds) {
                     let results = results_type(self.plan, self.emit.runtime, self.node);
                     checks.extend(self.write_check(&plain(&self.instance.name), "", &results));
                 }
@@ -104,6 +107,7 @@ impl Visit<'_> {
         let taker = &self.instance.shown;
         let reader = match later {
             Reader::Node(reader) if reader == self.node => "it may need again itself".to_owned(),
+            Reader::Adder(adder) if adder == self.node => "it adds to itself".to_owned(),
             later => self.plan.reads_later(later),
         };
         // The type of a generic node may be one of its parameters.
@@ -147,7 +151,7 @@ impl Visit<'_> {
     }
 
     /// The values that it writes, with their types.
-    fn written_ports(&self) -> Vec<(&WritePort, TokenStream)> {
+    pub(super) fn written_ports(&self) -> Vec<(&WritePort, TokenStream)> {
         let (contract, path, site) = (self.contract, &self.path, self.site);
         let runtime = self.emit.runtime;
         let by_action = |port| type_written_by_action(contract, port, path, site, runtime);

@@ -58,7 +58,11 @@ impl Visit<'_> {
             None => carried_out,
         };
         let outcome = self.outcome(quote_spanned!(site=> __outcome), carried_out);
+        let added = self.added();
         let write = keeps.then(|| {
+            if let Some(added) = added.first() {
+                return self.add(added, &quote_spanned!(site=> __outcome));
+            }
             let (key, outcome) = (plain(&self.instance.name), quote_spanned!(site=> __outcome));
             self.write(&key, outcome, "", || {
                 results_type(self.plan, self.emit.runtime, self.node)

@@ -119,7 +119,8 @@ impl Visit<'_> {
     /// Writes the values of a branch to the state of the flow.
     fn write_back(&self, Branch { plan, own, .. }: &Branch<'_>) -> TokenStream {
         let rt = &self.rt;
-        let keys = plan.keys().into_iter().map(|key| {
+        let replaced = plan.keys().into_iter().filter(|key| plan.replaces(key));
+        let keys = replaced.map(|key| {
             let field = ident(key, self.instance.span);
             quote_spanned! {self.site=>
                 if let #rt::Some(__value) = #own.#field {
@@ -127,7 +128,7 @@ impl Visit<'_> {
                 }
             }
         });
-        keys.collect()
+        keys.chain([self.add_at_join(plan, own)]).collect()
     }
 
     /// The value of a branch's state at the fork.
@@ -150,7 +151,9 @@ impl Visit<'_> {
             };
             quote_spanned!(site=> #field: #value)
         });
-        quote_spanned!(site=> #name { #(#keys,)* #(#taken,)* })
+        let added = self.added_fields(branch).into_iter();
+        let added = added.map(|(field, _)| quote_spanned!(site=> #field: #rt::None));
+        quote_spanned!(site=> #name { #(#keys,)* #(#taken,)* #(#added,)* })
     }
 
     pub(super) fn branch_visits<'b>(&'b self, branch: &'b BranchPlan<'b>) -> Vec<Visit<'b>> {

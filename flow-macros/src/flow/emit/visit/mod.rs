@@ -5,6 +5,7 @@
 //! state as `state`. In a branch, the flow's state is `base`, and `own` has the branch's own
 //! writes.
 
+mod additions;
 mod branch_state;
 mod carry_out;
 mod checks;

@@ -9,11 +9,12 @@ use quote::{format_ident, quote_spanned};
 
 use crate::contract::{ActionPort, Kind, WritePort};
 use crate::flow::emit::state::{type_written_by_action, written_type};
-use crate::flow::mapped::key_of;
+use crate::flow::mapped::{adds, key_of};
 use crate::flow::plan::{Place, RouteIndex};
 use crate::names::{ident, plain};
 
 use super::Visit;
+use super::additions::Added;
 
 impl Visit<'_> {
     /// The pattern that destructures the outcome, and an expression that writes its values and
@@ -129,6 +130,10 @@ impl Visit<'_> {
         ty: impl FnOnce() -> TokenStream,
     ) -> TokenStream {
         let key = plain(key_of(self.mapping, &port.name, false));
+        if adds(self.mapping, port) {
+            let added = Added::of_port(key, ty(), port);
+            return self.add(&added, &value);
+        }
         self.write(&key, value, &port.rust_type, ty)
     }
 

@@ -1,0 +1,177 @@
+//! Nodes that add to the value of a key, in durable runs.
+
+use flow_durable::{Execution, RecordKind, Runtime, Writer};
+use flow_runtime::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::states::compared;
+use crate::support::{options, runtime, settled, store};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Message {
+    text: String,
+}
+
+#[node(writes = +messages)]
+fn reply(messages: &[Message]) -> Message {
+    Message {
+        text: "x".repeat(messages.len()),
+    }
+}
+
+#[derive(Debug, Action, Serialize, Deserialize)]
+enum More {
+    Again {
+        #[action(add)]
+        rounds: u64,
+    },
+    Enough,
+}
+
+#[node(actions = More)]
+fn more(messages: &[Message], most: &u8) -> More {
+    if messages.len() < usize::from(*most) {
+        More::Again { rounds: 1 }
+    } else {
+        More::Enough
+    }
+}
+
+flow! {
+    Talk(messages: Vec<Message>, rounds: u64, most: u8) -> (messages: Vec<Message>, rounds: u64) {
+        start >> reply >> more;
+        more - "again" >> reply;
+        more - "enough" >> end;
+    }
+}
+
+async fn talk(runtime: &Runtime, most: u8) -> Execution {
+    let input = TalkInput {
+        messages: Vec::new(),
+        rounds: 0,
+        most,
+    };
+    settled::<Talk>(runtime, input).await
+}
+
+/// The length of all payloads of a conversation of so many rounds.
+async fn bytes(most: u8) -> usize {
+    let runtime = runtime(store(), Talk::new());
+    let execution = talk(&runtime, most).await;
+    let journal = execution.journal().await.unwrap();
+    let outcomes = journal
+        .iter()
+        .filter(|record| record.kind == RecordKind::Outcome);
+    outcomes.map(|record| record.payload.len()).sum()
+}
+
+/// Twice the rounds take twice the space: what was said before is not recorded again.
+#[tokio::test(start_paused = true)]
+async fn the_journal_has_what_is_added_and_nothing_more() {
+    let runtime = runtime(store(), Talk::new());
+    let journal = talk(&runtime, 3).await.journal().await.unwrap();
+    let outcomes = journal
+        .iter()
+        .filter(|record| record.kind == RecordKind::Outcome);
+    let outcomes: Vec<&str> = outcomes.map(|record| record.payload.as_str()).collect();
+    let expected = [
+        r#"{"text":""}"#,
+        r#"{"Again":{"rounds":1}}"#,
+        r#"{"text":"x"}"#,
+        r#"{"Again":{"rounds":1}}"#,
+        r#"{"text":"xx"}"#,
+        r#""Enough""#,
+    ];
+    assert_eq!(outcomes, expected);
+    let (short, long) = (bytes(20).await, bytes(40).await);
+    let texts = |rounds: usize| (0..rounds).sum::<usize>();
+    assert_eq!(
+        long - texts(40),
+        2 * (short - texts(20)) + r#"{"Again":{"rounds":1}}"#.len() - r#""Enough""#.len()
+    );
+}
+
+#[node(writes = +log)]
+async fn ship(parcel: &u64) -> String {
+    tokio::time::sleep(std::time::Duration::from_millis(100 - parcel)).await;
+    format!("shipped {parcel}")
+}
+
+#[node(writes = +log)]
+fn seen(log: &[String]) -> String {
+    format!("saw {}", log.len())
+}
+
+#[node(writes = +log)]
+fn two() -> Vec<String> {
+    vec!["one".into(), "two".into()]
+}
+
+flow! {
+    Seen(parcels: Vec<u64>) -> (log: Vec<String>) {
+        node begin: two;
+        node all: for parcel in parcels { ship } with concurrency(3);
+        node once: seen;
+        node twice: seen;
+        start >> begin >> [once >> twice, all >> two] >> seen >> end;
+    }
+}
+
+/// A process without the flow comes to the same values, by the types that the structure names.
+#[tokio::test(start_paused = true)]
+async fn the_journal_comes_to_what_was_added() {
+    let store = store();
+    let knows = runtime(store.clone(), Talk::new());
+    let execution = talk(&knows, 4).await;
+    let viewer = Runtime::with_options(store, options());
+    assert_eq!(compared(&knows, &viewer, &execution).await, [""; 0]);
+
+    let store = crate::support::store();
+    let knows = runtime(store.clone(), Seen::new());
+    let input = SeenInput {
+        parcels: vec![7, 8],
+    };
+    let execution = settled::<Seen>(&knows, input).await;
+    let output = execution.output::<Seen>().unwrap().unwrap();
+    let expected = [
+        "one",
+        "two",
+        "saw 2",
+        "saw 3",
+        "shipped 7",
+        "shipped 8",
+        "one",
+        "two",
+        "saw 8",
+    ];
+    assert_eq!(output.log, expected);
+    let viewer = Runtime::with_options(store, options());
+    assert_eq!(compared(&knows, &viewer, &execution).await, [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_write_says_that_its_value_was_added() {
+    let runtime = runtime(store(), Talk::new());
+    let execution = talk(&runtime, 1).await;
+    let last = execution.journal().await.unwrap().len() as u64 - 1;
+    let writes = runtime.executions().writes(execution.id(), last).await;
+    let writes = writes.unwrap();
+    let of_messages: Vec<_> = writes
+        .iter()
+        .filter(|write| write.key == "messages")
+        .map(|write| (write.added, write.value.clone().unwrap()))
+        .collect();
+    let added = json!({ "text": "" });
+    assert_eq!(of_messages, [(false, json!([])), (true, added)]);
+    assert!(matches!(writes.last().unwrap().writer, Writer::Node { .. }));
+}
+
+flow_law::law! {
+    nodes: [reply, more, ship, seen, two],
+    flows: [
+        Talk,
+        Seen,
+    ],
+    types: [Message],
+}
