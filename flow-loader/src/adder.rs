@@ -1,4 +1,4 @@
-//! How values of one type are added to those of another, without their types.
+//! Adds values of one type to those of another whose types are known only at run time.
 
 use std::any::TypeId;
 
@@ -6,10 +6,10 @@ use flow_runtime::Accumulate;
 
 use crate::cell::{AnyValue, Cell, unopened};
 
-/// How values of one type are added to those of another.
+/// Adds values of one type to those of another.
 #[derive(Debug, Clone, Copy)]
 pub struct Adder {
-    /// The type to which is added.
+    /// The type of the values that grow.
     to: fn() -> TypeId,
     begin: fn(&mut Cell),
     add: fn(&mut Cell, AnyValue),

@@ -64,8 +64,8 @@ pub(crate) enum Taken<'s> {
 #[derive(Default)]
 pub(crate) struct Own {
     written: Vec<(KeyIndex, Cell)>,
-    /// What is added to the values of the flow when all branches are done. Without a value, the
-    /// key's begins if there is none.
+    /// The values to add to those of the flow when all branches are done. An entry without a value
+    /// only begins the value of its key.
     pub(crate) added: Vec<(KeyIndex, Adder, Option<AnyValue>)>,
     pub(crate) taken: Vec<(TakenBy, KeyIndex, Cell)>,
 }

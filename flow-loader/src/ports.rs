@@ -28,11 +28,11 @@ pub(crate) struct Ports {
 #[derive(Clone, Copy)]
 pub(crate) struct Write {
     pub(crate) key: KeyIndex,
-    /// How the value is added to the key's. `None` if it replaces that.
+    /// `None` if the value replaces that of the key.
     pub(crate) addition: Option<Addition>,
 }
 
-/// How a value is added to that of a key.
+/// An addition to the value of a key.
 #[derive(Clone, Copy)]
 pub(crate) struct Addition {
     pub(crate) adder: Adder,
@@ -43,7 +43,7 @@ pub(crate) struct Addition {
     pub(crate) in_branch: InBranch,
 }
 
-/// How a branch of a fork adds to a key.
+/// The way in which a branch of a fork adds to a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum InBranch {
     /// To the flow's value when all branches are done.

@@ -44,7 +44,7 @@ pub struct ValueType {
     pub(crate) option: Option<OptionFunctions>,
     /// Its JSON Schema. `None` if the type is not `JsonSchema`, or without the feature `schemars`.
     pub(crate) schema: Option<SchemaFunction>,
-    /// How it is added to values of other types, by [`adders`](Self::adders).
+    /// Adders to values of other types.
     pub(crate) adders: [Option<Adder>; 5],
     /// The type of a list of such values. `None` for lists of lists, and for the value in an
     /// `Option`.
@@ -108,7 +108,7 @@ pub struct OptionFunctions {
     /// The type of the value.
     pub(crate) inner: &'static ValueType,
     pub(crate) take: fn(AnyValue) -> Option<AnyValue>,
-    /// How the `Option` is added to lists.
+    /// Adders of the `Option` to lists.
     pub(crate) adders: [Adder; 2],
 }
 
@@ -162,7 +162,7 @@ impl ValueType {
         }
     }
 
-    /// How values of this type are added to those of another type, if the types show it.
+    /// The adder of values of this type to those of another one, if the types show it.
     pub(crate) fn adder_to(&self, other: &ValueType) -> Option<Adder> {
         let of_option = self.option.map(|option| option.adders);
         let adders = self.adders.into_iter().flatten();

@@ -23,7 +23,7 @@ pub(super) struct Added {
 }
 
 impl Added {
-    /// What a node adds under one of its names.
+    /// The value that a node adds under one of its names.
     pub(super) fn new(
         flow: &FlowDocument,
         node: &NodeDocument,

@@ -39,9 +39,9 @@ pub(super) struct Frame {
 /// The values of a branch.
 #[derive(Debug, Clone, Default)]
 struct OfBranch {
-    /// Those that it has written, or to which it has added.
+    /// The values that it has written, or to which it has added.
     values: Known,
-    /// What it adds to other values when all branches are done.
+    /// The values to add to others when all branches are done.
     added: Vec<Added>,
 }
 

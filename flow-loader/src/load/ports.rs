@@ -204,8 +204,8 @@ pub(super) fn outputs(parts: &Parts<'_>) -> Vec<Output> {
     parts.flow.outputs.values().map(output).collect()
 }
 
-/// Finds the values that each branch of a fork takes out of the state, those that it writes, and how
-/// it adds to others.
+/// Finds the values that each branch of a fork takes out of the state, and the keys that it writes
+/// or adds to.
 pub(super) fn add_takes(level: &mut Level) {
     let mut planned = Vec::new();
     for (index, node) in level.nodes.iter().enumerate() {
@@ -252,7 +252,7 @@ fn replaced(level: &Level, branch: &Branch) -> HashSet<KeyIndex> {
     replaced.map(|write| write.key).collect()
 }
 
-/// How the nodes of a branch add to keys: the nodes, each with the number of a write.
+/// The additions of the nodes of a branch: each with its node and the number of the write.
 fn additions(
     level: &Level,
     branch: &Branch,

@@ -21,7 +21,7 @@ use super::uses::{Uses, body};
 pub(super) struct Keys {
     all: Vec<(String, Option<&'static ValueType>)>,
     by_name: HashMap<String, usize>,
-    /// How nodes add to keys, by the node's position.
+    /// The additions to keys, by the position of the node and the key.
     additions: HashMap<(usize, String), Addition>,
 }
 
@@ -39,7 +39,7 @@ impl Keys {
         Some(self.all[self.index(key)?].1.unwrap_or_else(any_json))
     }
 
-    /// How a node adds to a key. `None` if it replaces the key's value.
+    /// The addition of a node to a key. `None` if the node replaces the key's value.
     pub(super) fn addition(&self, node: usize, key: &str) -> Option<Addition> {
         self.additions.get(&(node, key.to_owned())).copied()
     }
@@ -281,8 +281,8 @@ impl Loader<'_> {
         None
     }
 
-    /// Finds how nodes add to keys. A key without a type is a list of what is added. `None` if a
-    /// value cannot be added, which is reported.
+    /// Finds an adder for each addition. A key without a type has the type that the flow's inputs
+    /// or outputs name, if it can be found. `None` if a value cannot be added, which is reported.
     fn add_additions(
         &mut self,
         (flow, pointer): (&FlowDocument, &str),

@@ -85,7 +85,7 @@ pub struct Registry {
     pub(crate) provided: Arc<Provided>,
     /// The functions that decide about attempts.
     decisions: Arc<BTreeMap<String, Decision>>,
-    /// How values are added to those of types of the program, by the type of the value.
+    /// Adders that the program has registered, by the type of the value that is added.
     adders: Arc<Vec<(TypeId, Adder)>>,
 }
 
@@ -122,10 +122,11 @@ pub(crate) enum Unfound<'r> {
 }
 
 impl Registry {
-    /// Lets the nodes of documents add values of the type `R` to keys of the type `T`. This is known
-    /// for lists, sets, text and numbers, and for maps that are added to maps. It has to be said for
-    /// types of the program, for pairs that are added to maps, and for an `Option` that is added to a
-    /// set.
+    /// Lets the nodes of documents add values of the type `R` to keys of the type `T`.
+    ///
+    /// Lists, sets, text and numbers need no registration, and neither do maps that are added to
+    /// maps. Types of the program need it, and so do pairs that are added to maps and an `Option`
+    /// that is added to a set.
     ///
     /// # Examples
     ///
@@ -153,7 +154,7 @@ impl Registry {
         self
     }
 
-    /// How values of a type are added to those of another, as the program has said.
+    /// The adder that the program has registered for these types.
     pub(crate) fn adder(&self, more: &ValueType, to: &ValueType) -> Option<Adder> {
         let (more, to) = ((more.id)(), (to.id)());
         let mut adders = self.adders.iter();
