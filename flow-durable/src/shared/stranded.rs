@@ -20,10 +20,14 @@ impl Shared {
         let mut stranded = Vec::new();
         for name in names {
             for row in self.rows_of(&name, statuses).await? {
-                match self.judge_stored(&row, thoroughly).await {
+                let mut judged = self.judge_stored(&row, thoroughly).await;
+                if judged.as_ref().is_err_and(RuntimeError::is_of_store) {
+                    // Only one reply may have been lost. What cannot be read again is named, so that
+                    // it does not keep the others from being judged.
+                    judged = self.judge_stored(&row, thoroughly).await;
+                }
+                match judged {
                     Ok(()) | Err(RuntimeError::NotFound(_)) => {}
-                    // Whether it can continue is not known.
-                    Err(error) if error.is_of_store() => return Err(error),
                     Err(error) => stranded.push((row.id, error)),
                 }
             }

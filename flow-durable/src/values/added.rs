@@ -80,7 +80,7 @@ impl Added {
                     _ => return None,
                 }
                 if name_of(to).ends_with("Set") {
-                    items = set(items)?;
+                    items = set(items, item)?;
                 }
                 Some(Value::Array(items))
             }
@@ -100,11 +100,11 @@ impl Added {
 }
 
 /// The elements of a set as JSON, in their order. `None` if only the program knows that.
-fn set(mut items: Vec<Value>) -> Option<Vec<Value>> {
-    let are_texts = items.iter().all(Value::is_string);
-    if are_texts {
+fn set(mut items: Vec<Value>, item: &str) -> Option<Vec<Value>> {
+    let is_integer = is_number(item) && !item.starts_with('f');
+    if item == "String" {
         items.sort_by(|one, other| one.as_str().cmp(&other.as_str()));
-    } else if items.iter().all(|item| item.as_i64().is_some()) {
+    } else if is_integer && items.iter().all(|item| item.as_i64().is_some()) {
         items.sort_by_key(Value::as_i64);
     } else {
         return None;
@@ -113,20 +113,33 @@ fn set(mut items: Vec<Value>) -> Option<Vec<Value>> {
     Some(items)
 }
 
-/// The type of a key: that of the flow's input or output, or of the first node that reads it.
+/// The type of a key: that of the flow's input, of a node that replaces the value, of the flow's
+/// output, or of the first node that reads it.
 fn type_of<'f>(flow: &'f FlowDocument, key: &str) -> Option<&'f str> {
-    let of_flow = flow.inputs.rust_type(key).or(flow.outputs.rust_type(key));
-    let bodies: Vec<&str> = flow.nodes.iter().filter_map(NodeDocument::body).collect();
-    of_flow.or_else(|| {
-        // The items of loops may have any name.
-        let nodes = flow.nodes.iter();
-        let mut nodes = nodes.filter(|node| !bodies.contains(&node.id.as_str()));
-        nodes.find_map(|node| {
+    let written = || {
+        flow.nodes.iter().find_map(|node| {
+            let mut names = node.outputs.properties.keys();
+            let name =
+                names.find(|name| key_of_output(node, name) == key && !node.outputs.adds(name))?;
+            node.outputs.rust_type(name)
+        })
+    };
+    let read = || {
+        flow.nodes.iter().find_map(|node| {
             let mut names = node.inputs.properties.keys();
             let name = names.find(|name| key_of_input(node, name) == key)?;
-            node.inputs.rust_type(name)
+            let is_item = flow.nodes.iter().any(|each| {
+                let item = each.params.get("item").and_then(Value::as_str);
+                each.body() == Some(node.id.as_str()) && item == Some(key)
+            });
+            node.inputs.rust_type(name).filter(|_| !is_item)
         })
-    })
+    };
+    let of_input = flow.inputs.rust_type(key).or_else(written);
+    let found = of_input
+        .or_else(|| flow.outputs.rust_type(key))
+        .or_else(read)?;
+    Some(if found == "str" { "String" } else { found })
 }
 
 /// The name of a type without its path and its arguments.
@@ -158,7 +171,7 @@ fn is_number(ty: &str) -> bool {
 /// The default of a type.
 fn first(ty: &str) -> Option<Value> {
     match ty {
-        "String" | "str" => Some(json!("")),
+        "String" => Some(json!("")),
         "f32" | "f64" => Some(json!(0.0)),
         ty if is_number(ty) => Some(json!(0)),
         ty if is_list(ty) => Some(json!([])),
@@ -249,5 +262,10 @@ mod tests {
             None
         );
         assert_eq!(add("f32", Some(json!(0.1)), "f32", json!(0.2)), None);
+        let levels = Some(json!(["Low"]));
+        assert_eq!(
+            add("BTreeSet<Severity>", levels, "Severity", json!("High")),
+            None
+        );
     }
 }

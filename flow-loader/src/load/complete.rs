@@ -138,16 +138,25 @@ impl Loader<'_> {
         let known = node.inputs.properties.get(over).and_then(Value::as_object);
         inputs.insert(over, known.cloned().unwrap_or_default(), true);
         node.inputs = inputs;
-        let says = node
-            .outputs
-            .properties
-            .keys()
-            .any(|name| node.outputs.adds(name));
-        if let (Some(key), false, false) = (&added, node.outputs.is_empty(), says) {
-            let message = format!(
+        let listed: Vec<&String> = node.outputs.properties.keys().collect();
+        let mismatch = match (&added, &listed[..]) {
+            (_, []) => None,
+            (Some(key), [only]) if *only == key && node.outputs.adds(key) => None,
+            (Some(key), _) => Some(format!(
                 "the body of `{}` adds to `{key}`, so there are no results",
                 node.id
-            );
+            )),
+            (None, [only]) if !node.outputs.adds(only) => None,
+            (None, [_]) => Some(format!(
+                "`{}` adds its results, and its body does not say so",
+                node.id
+            )),
+            (None, _) => Some(format!(
+                "`{}` has one output, its results, and lists several",
+                node.id
+            )),
+        };
+        if let Some(message) = mismatch {
             let help = "remove `outputs`: the program knows them".to_owned();
             let place = format!("{pointer}/nodes/{index}/outputs");
             self.problem(Code::Addition, place, message, Some(help));

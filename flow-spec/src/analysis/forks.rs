@@ -173,6 +173,13 @@ pub(super) fn check(model: &Model<'_>, found: &mut Found) {
         let Some(writer) = uses.writers.outside(access.branch) else {
             continue;
         };
+        // A node that reads what it adds to is reported once.
+        let actions = model.graph.node(access.node).actions.iter();
+        let mut writes = actions.flat_map(|action| &action.writes);
+        let adds = writes.any(|write| write.adds && write.key == access.key);
+        if access.kind == AccessKind::Read && adds {
+            continue;
+        }
         // If two branches write the key, a message about reading it would be redundant.
         let is_reported = match (access.kind, uses.writers.first, uses.writers.other) {
             (AccessKind::Write, Some((first, _)), _) => first == access.branch,

@@ -67,6 +67,19 @@ see node a: `a` writes `log`"#;
 }
 
 #[test]
+fn a_node_that_reads_what_it_adds_to_is_reported_once() {
+    let flow = "
+        in log
+        out log
+        node a log writes log
+        node b log writes +log
+        fork both [ a , b ]
+        start >> both >> end
+    ";
+    assert_eq!(report(flow).matches("F010").count(), 1, "{}", report(flow));
+}
+
+#[test]
 fn an_end_without_an_addition_lacks_the_output() {
     let flow = "
         out log
