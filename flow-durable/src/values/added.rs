@@ -223,14 +223,11 @@ mod tests {
     fn sets_maps_text_and_numbers_are_added_to() {
         let set = Some(json!([1, 2]));
         assert_eq!(add("BTreeSet<u64>", set.clone(), "u64", json!(2)), set);
-        let map = Some(json!({ "1": "a" }));
-        let pair = add(
-            "BTreeMap<u64, String>",
-            map,
-            "(u64, String)",
-            json!([2, "b"]),
-        );
-        assert_eq!(pair, Some(json!({ "1": "a", "2": "b" })));
+        let more = add("BTreeSet<u64>", Some(json!([1, 3])), "u64", json!(2));
+        assert_eq!(more, Some(json!([1, 2, 3])));
+        let map = "BTreeMap<u64, String>";
+        let pairs = add(map, Some(json!({ "1": "a" })), map, json!({ "2": "b" }));
+        assert_eq!(pairs, Some(json!({ "1": "a", "2": "b" })));
         assert_eq!(
             add("String", Some(json!("a")), "String", json!("b")),
             Some(json!("ab"))
