@@ -10,7 +10,7 @@ pub(crate) fn states_of_branches(
     branches: &[Branch],
     cells: &mut Cells,
 ) -> Vec<Own> {
-    let mut own = Vec::new();
+    let mut own = Vec::with_capacity(branches.len());
     for branch in branches {
         let mut state_of_branch = Own::default();
         for &by in &branch.takes {
