@@ -335,9 +335,9 @@ where
     });
 }
 
-/// Provides how a `T` is added to another `T`.
+/// Provides the adder of a `T` to another `T`.
 pub trait AddsToItself<T> {
-    /// How, if the type has the ability.
+    /// The adder, if the type has the ability.
     const ADDER: Option<Adder>;
 }
 
@@ -349,9 +349,9 @@ impl<T: Accumulate<T> + Default + Send + Sync + 'static> AddsToItself<T> for Yes
     const ADDER: Option<Adder> = Some(Adder::of::<T, T>());
 }
 
-/// Provides how a `T` is added to a `BTreeSet<T>`.
+/// Provides the adder of a `T` to a `BTreeSet<T>`.
 pub trait AddsToOrdered<T> {
-    /// How, if the type has the ability.
+    /// The adder, if the type has the ability.
     const ADDER: Option<Adder>;
 }
 
@@ -363,9 +363,9 @@ impl<T: Ord + Send + Sync + 'static> AddsToOrdered<T> for Yes {
     const ADDER: Option<Adder> = Some(Adder::of::<BTreeSet<T>, T>());
 }
 
-/// Provides how a `T` is added to a `HashSet<T>`.
+/// Provides the adder of a `T` to a `HashSet<T>`.
 pub trait AddsToHashed<T> {
-    /// How, if the type has the ability.
+    /// The adder, if the type has the ability.
     const ADDER: Option<Adder>;
 }
 

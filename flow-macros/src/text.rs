@@ -128,6 +128,17 @@ pub(crate) fn is_plain(ty: &TokenStream) -> bool {
     })
 }
 
+/// Returns true if a type consists of names of the standard library.
+pub(crate) fn is_plain_text(ty: &str) -> bool {
+    ty.parse().is_ok_and(|tokens| is_plain(&tokens))
+}
+
+/// Returns true if the path of a node has arguments, so that its own types may be parameters.
+pub(crate) fn has_arguments(path: &syn::Path) -> bool {
+    let last = path.segments.last();
+    last.is_some_and(|last| !last.arguments.is_none())
+}
+
 /// Returns true if a type is a path, possibly with arguments, and contains nothing that other types
 /// coerce to: `flow!` compares such types.
 pub(crate) fn is_compared(text: &str) -> bool {

@@ -123,8 +123,9 @@ pub mod prelude;
 ///
 /// The variant `NeedsRevision` is the action `"needs_revision"`; `#[action("…")]` on a variant
 /// renames it. The named fields of a variant are the keys that a node writes when it takes that
-/// action; `#[action(add)]` on a field [adds](language#adding-to-a-value) it to the key's value. Variants with unnamed fields are refused, and so are two variants of one name. The enum
-/// may be generic; a node then names it with its arguments, as in `#[node(actions = Found<Page>)]`.
+/// action; `#[action(add)]` on a field [adds](language#adding-to-a-value) it to the key's value.
+/// Variants with unnamed fields are refused, and so are two variants of one name. The enum may be
+/// generic; a node then names it with its arguments, as in `#[node(actions = Found<Page>)]`.
 ///
 /// See [Actions](language#actions) for how a flow routes them.
 ///

@@ -13,7 +13,7 @@ use crate::flow::plan::RouteIndex;
 use crate::flow::syntax::Parameter;
 use crate::names::{here, plain};
 use crate::runtime::Runtime;
-use crate::text::{is_compared, is_plain, type_text};
+use crate::text::{is_compared, is_plain_text, type_text};
 
 use super::context::Emit;
 use super::visit::Visit;
@@ -59,12 +59,6 @@ pub(super) fn said(ty: Option<&str>) -> String {
     ty.map_or("its type".to_owned(), |ty| format!("`{ty}`"))
 }
 
-/// Returns true if the path of a node has arguments, so that its own types may be parameters.
-pub(super) fn has_arguments(path: &syn::Path) -> bool {
-    let last = path.segments.last();
-    last.is_some_and(|last| !last.arguments.is_none())
-}
-
 /// Returns true if the name of a type shows that its values can be cloned, so that rustc need not
 /// check.
 fn is_surely_clone(mut ty: &str) -> bool {
@@ -86,11 +80,6 @@ pub(super) fn is_surely_printed(ty: &str) -> bool {
     PRINTED.contains(&ty)
 }
 
-/// Returns true if a type consists of names of the standard library.
-pub(super) fn is_of_std(ty: &str) -> bool {
-    ty.parse().is_ok_and(|tokens| is_plain(&tokens))
-}
-
 /// Returns true if two types have different names, but only rustc knows if they differ. For types
 /// of the standard library this is known, and a pointer may be read as its target.
 pub(super) fn may_differ(written: &str, wanted: &str) -> bool {
@@ -99,7 +88,7 @@ pub(super) fn may_differ(written: &str, wanted: &str) -> bool {
     written != wanted
         && !is_pointer
         && [written, wanted].into_iter().all(is_compared)
-        && ![written, wanted].into_iter().all(is_of_std)
+        && ![written, wanted].into_iter().all(is_plain_text)
 }
 
 impl Emit<'_> {

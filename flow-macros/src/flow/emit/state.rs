@@ -10,9 +10,10 @@ use quote::quote_spanned;
 use crate::contract::{Contract, Kind, WritePort};
 use crate::names::{here, ident, plain};
 use crate::runtime::Runtime;
-use crate::text::{is_compared, is_plain, item_of_slice, item_of_vec, type_text};
+use crate::text::{
+    has_arguments, is_compared, is_plain, is_plain_text, item_of_slice, item_of_vec, type_text,
+};
 
-use super::checks::{has_arguments, is_of_std};
 use super::results::results_type;
 use crate::flow::instances::{Instance, InstanceKind};
 use crate::flow::mapped::{adds, key_of, mapping};
@@ -479,7 +480,7 @@ impl Key {
     /// rustc need not check.
     pub(super) fn surely_takes(&self, added: &str) -> bool {
         // Two other types may have the same name.
-        if added.is_empty() || !is_of_std(added) || !is_of_std(&self.text) {
+        if added.is_empty() || !is_plain_text(added) || !is_plain_text(&self.text) {
             return false;
         }
         match item_of_vec(&self.text) {

@@ -4,13 +4,14 @@ use flow_spec::{Code, ERROR_KEY, Reader};
 use proc_macro2::TokenStream;
 
 use crate::contract::{Kind, Mode, ReadPort, WritePort};
-use crate::flow::emit::checks::{has_arguments, is_surely_printed, said};
+use crate::flow::emit::checks::{is_surely_printed, said};
 use crate::flow::emit::results::results_type;
 use crate::flow::emit::state::{type_written_by_action, written_type};
 use crate::flow::instances::InstanceKind;
 use crate::flow::mapped::{adds, key_of};
 use crate::flow::plan::{Handover, Place, Read, ReadIndex, Slot};
 use crate::names::plain;
+use crate::text::has_arguments;
 
 use super::Visit;
 

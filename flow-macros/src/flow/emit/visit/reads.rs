@@ -7,10 +7,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote_spanned};
 
 use crate::contract::{Kind, Mode, ReadPort};
-use crate::flow::emit::checks::{has_arguments, is_of_std, is_surely_printed, may_differ};
+use crate::flow::emit::checks::{is_surely_printed, may_differ};
 use crate::flow::plan::{Handover, Read, ReadIndex, Slot};
 use crate::names::ident;
-use crate::text::{item_of_slice, item_of_vec};
+use crate::text::{has_arguments, is_plain_text, item_of_slice, item_of_vec};
 
 use super::Visit;
 use super::branch_state::taken_field;
@@ -90,7 +90,7 @@ impl Visit<'_> {
             return None;
         }
         let (rt, site, path) = (&self.rt, self.site, &self.path);
-        let wanted = if !is_of_std(wanted) {
+        let wanted = if !is_plain_text(wanted) {
             let index = read.0;
             quote_spanned!(site=> <#path as #rt::ReadsAt<#index>>::Type)
         } else if wanted == "str" || is_surely_printed(wanted) {
