@@ -1,5 +1,7 @@
 //! Nodes that add to the value of a key, in durable runs.
 
+use std::num::NonZeroUsize;
+
 use flow_durable::{Execution, RecordKind, Runtime, Writer};
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -64,6 +66,46 @@ async fn bytes(most: u8) -> usize {
         .iter()
         .filter(|record| record.kind == RecordKind::Outcome);
     outcomes.map(|record| record.payload.len()).sum()
+}
+
+#[node(writes = +lines)]
+fn say(lines: &[String]) -> String {
+    format!("{:100}", lines.len())
+}
+
+flow! {
+    Monologue(lines: Vec<String>, most: usize) -> (lines: Vec<String>) {
+        branch enough(lines, most) {
+            lines.len() >= *most => "yes",
+            else => "no",
+        }
+        start >> say >> enough;
+        enough - "no" >> say;
+        enough - "yes" >> end;
+    }
+}
+
+/// Snapshots have the whole value. They become rarer as it grows, so that they take no more than
+/// twice the space of everything else.
+#[tokio::test(start_paused = true)]
+async fn snapshots_of_a_growing_value_take_no_more_than_twice_the_space_of_what_is_added() {
+    for most in [50, 100, 200, 400] {
+        let mut sizes = [0, 0];
+        for (every, size) in [usize::MAX, 10].into_iter().zip(&mut sizes) {
+            let options = options().snapshot_every(NonZeroUsize::new(every).unwrap());
+            let runtime = Runtime::with_options(store(), options);
+            runtime.register(Monologue::new()).unwrap();
+            let lines = Vec::new();
+            let execution = settled::<Monologue>(&runtime, MonologueInput { lines, most }).await;
+            let journal = execution.journal().await.unwrap();
+            *size = journal.iter().map(|record| record.payload.len()).sum();
+        }
+        let [without, with] = sizes;
+        assert!(
+            without < with && with <= 3 * without,
+            "{most} lines: {with} bytes with snapshots, {without} without"
+        );
+    }
 }
 
 /// Twice the rounds take twice the space: what was said before is not recorded again.

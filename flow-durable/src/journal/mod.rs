@@ -71,10 +71,51 @@ struct State {
     questions: HashMap<Token, Asking>,
     /// Questions that were open when the run was loaded.
     open: Vec<PauseRow>,
-    since_snapshot: usize,
+    since_snapshot: SinceSnapshot,
     halt: Option<RuntimeError>,
     turns: Turns,
     gate: Gate,
+}
+
+/// The records since the last snapshot. A snapshot that is as large as they are at most doubles
+/// the size of a journal, however long it becomes.
+#[derive(Default)]
+struct SinceSnapshot {
+    records: usize,
+    bytes: usize,
+    /// The size of the last snapshot in bytes. 0 if there is none.
+    snapshot_bytes: usize,
+}
+
+impl SinceSnapshot {
+    /// Counts the records from the newest snapshot on.
+    fn new(records: &[Record]) -> Self {
+        let mut since = SinceSnapshot::default();
+        for record in records {
+            match record.kind {
+                RecordKind::Snapshot => since = SinceSnapshot::after(&record.payload),
+                _ => since.add(record),
+            }
+        }
+        since
+    }
+
+    /// Counts from this snapshot on.
+    fn after(snapshot: &str) -> Self {
+        SinceSnapshot {
+            snapshot_bytes: snapshot.len(),
+            ..SinceSnapshot::default()
+        }
+    }
+
+    fn add(&mut self, record: &Record) {
+        self.records += 1;
+        self.bytes += record.path.len() + record.step.len() + record.payload.len();
+    }
+
+    fn is_due(&self, every: usize) -> bool {
+        self.records >= every && self.bytes >= self.snapshot_bytes
+    }
 }
 
 impl State {
@@ -89,7 +130,7 @@ impl State {
     fn push(&mut self, record: Record) {
         let seq = self.next_seq;
         self.next_seq += 1;
-        self.since_snapshot += 1;
+        self.since_snapshot.add(&record);
         self.pending.records.push(Record { seq, ..record });
     }
 }
@@ -150,7 +191,7 @@ impl Journal {
         open: Vec<PauseRow>,
     ) {
         let mut state = self.state();
-        state.since_snapshot = records.len();
+        state.since_snapshot = SinceSnapshot::new(&records);
         state.replay = Replay::new(records);
         state.visits = visits.into_iter().collect();
         state.open = open;
@@ -305,16 +346,17 @@ impl Journal {
         })
     }
 
-    /// Returns true if there are this many records since the last snapshot, and a snapshot may
-    /// follow them.
+    /// Returns true if there are this many records since the last snapshot, they are as large as
+    /// that snapshot, and a snapshot may follow them.
     pub(crate) fn snapshot_is_due(&self, every: usize) -> bool {
         let mut state = self.state();
         state.push_ahead();
-        state.replay.is_over() && state.since_snapshot >= every
+        state.replay.is_over() && state.since_snapshot.is_due(every)
     }
 
     /// Adds a snapshot of the outermost flow between two of its nodes, once the replay is over.
     pub(crate) fn add_snapshot(&self, place: &Place, payload: String, prune: bool) {
+        let since_snapshot = SinceSnapshot::after(&payload);
         let seq = self.add(NewRecord {
             kind: RecordKind::Snapshot,
             place,
@@ -322,7 +364,7 @@ impl Journal {
             payload,
         });
         let mut state = self.state();
-        state.since_snapshot = 0;
+        state.since_snapshot = since_snapshot;
         // Steps after the snapshot have no records, as in a run that begins with it. Only another
         // version of the flow can have left some.
         state.replay = Replay::default();
