@@ -45,6 +45,11 @@ struct Budget;
 #[doc = include_str!("../../docs/guides/changed-flow.md")]
 struct ChangedFlow;
 
+/// `docs/guides/compensation.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/compensation.md")]
+struct Compensation;
+
 /// `docs/guides/limits.md`
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guides/limits.md")]
@@ -69,3 +74,8 @@ struct Repair;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/guides/retention.md")]
 struct Retention;
+
+/// `docs/guides/testing.md`
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/guides/testing.md")]
+struct Testing;
