@@ -64,8 +64,8 @@ impl RuntimeOptions {
 
     /// Sets the number of records after which the whole state of a flow is stored, at the next node
     /// of the outermost flow. A recovery resumes from there. A smaller number makes recoveries
-    /// faster, but runs write more. If the last snapshot is larger than the records since then, the
-    /// next one waits until they are as large.
+    /// faster, but runs write more. After a snapshot of more than 16 KiB, the next one also waits
+    /// until the records since then are as large.
     pub fn snapshot_every(mut self, records: NonZeroUsize) -> Self {
         self.snapshot_every = records.get();
         self

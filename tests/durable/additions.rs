@@ -70,18 +70,29 @@ async fn bytes(most: u8) -> usize {
 
 #[node(writes = +lines)]
 fn say(lines: &[String]) -> String {
-    format!("{:100}", lines.len())
+    format!("{:4000}", lines.len())
+}
+
+#[derive(Debug, Action, Serialize, Deserialize)]
+enum Next {
+    Line,
+    End,
+}
+
+#[node(actions = Next)]
+fn next(lines: &[String], most: &u16) -> Next {
+    if lines.len() < usize::from(*most) {
+        Next::Line
+    } else {
+        Next::End
+    }
 }
 
 flow! {
-    Monologue(lines: Vec<String>, most: usize) -> (lines: Vec<String>) {
-        branch enough(lines, most) {
-            lines.len() >= *most => "yes",
-            else => "no",
-        }
-        start >> say >> enough;
-        enough - "no" >> say;
-        enough - "yes" >> end;
+    Monologue(lines: Vec<String>, most: u16) -> (lines: Vec<String>) {
+        start >> say >> next;
+        next - "line" >> say;
+        next - "end" >> end;
     }
 }
 
@@ -210,9 +221,10 @@ async fn a_write_says_that_its_value_was_added() {
 }
 
 flow_law::law! {
-    nodes: [reply, more, ship, seen, two],
+    nodes: [reply, more, say, next, ship, seen, two],
     flows: [
         Talk,
+        Monologue,
         Seen,
     ],
     types: [Message],

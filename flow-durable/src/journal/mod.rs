@@ -77,8 +77,11 @@ struct State {
     gate: Gate,
 }
 
-/// The records since the last snapshot. A snapshot that is as large as they are at most doubles
-/// the size of a journal, however long it becomes.
+/// The size of a snapshot, in bytes, up to which only the number of records counts.
+const SMALL_SNAPSHOT: usize = 16 * 1024;
+
+/// The records since the last snapshot. The next one waits until they are as large as the last one,
+/// unless that was small, so that the size of a journal is linear in its records.
 #[derive(Default)]
 struct SinceSnapshot {
     records: usize,
@@ -114,7 +117,8 @@ impl SinceSnapshot {
     }
 
     fn is_due(&self, every: usize) -> bool {
-        self.records >= every && self.bytes >= self.snapshot_bytes
+        let is_small = self.snapshot_bytes <= SMALL_SNAPSHOT;
+        self.records >= every && (is_small || self.bytes >= self.snapshot_bytes)
     }
 }
 
@@ -346,8 +350,8 @@ impl Journal {
         })
     }
 
-    /// Returns true if there are this many records since the last snapshot, they are as large as
-    /// that snapshot, and a snapshot may follow them.
+    /// Returns true if there are this many records since the last snapshot, that one was small or
+    /// they are as large, and a snapshot may follow them.
     pub(crate) fn snapshot_is_due(&self, every: usize) -> bool {
         let mut state = self.state();
         state.push_ahead();
