@@ -9,7 +9,7 @@ use flow_spec::document::DEFAULT_DEPTH;
 use crate::style;
 
 /// Shows, checks and compares the flows in built programs, libraries and WebAssembly modules,
-/// without running them, and formats `flow!` in source files.
+/// without running them, formats `flow!` in source files, and makes new projects.
 ///
 /// FILE is an executable, a shared or static library, an rlib, an object, a WebAssembly module, or
 /// a flow as JSON or YAML, including OpenAgents workflows and FlowDefinitions. Without FILE, builds
@@ -22,6 +22,7 @@ use crate::style;
     styles = STYLES,
     after_help = "\
 Examples:
+  cargo flow new refunds                           a project with a flow and a server
   cargo flow list                                  the flows of the package here
   cargo flow export --out flows                    one JSON for each, in the folder `flows`
   cargo flow check flows                           whether that folder is up to date, for CI
@@ -44,6 +45,8 @@ pub(crate) struct Cli {
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Make a project that serves a flow, with tests, CI and a Dockerfile.
+    New(New),
     /// List the flows with their inputs, outputs and ends.
     List(List),
     /// Write the flows as JSON or YAML.
@@ -60,34 +63,24 @@ pub(crate) enum Command {
     Fmt(Fmt),
     /// Inspect the executions of a store, without the flows: list, show, answer, cancel and more.
     #[cfg(feature = "executions")]
-    Executions(Executions),
+    Executions(crate::commands::Executions),
     /// Print the completions for a shell.
     Completions(Completions),
 }
 
-/// `cargo flow executions`
-#[cfg(feature = "executions")]
+/// `cargo flow new`
 #[derive(Debug, Args)]
-#[command(
-    disable_help_flag = true,
-    after_help = "\
+#[command(after_help = "\
 Examples:
-  cargo flow executions sqlite:runs.db list --status paused
-  cargo flow executions sqlite:runs.db show 0c1f2a
-  cargo flow executions sqlite:runs.db answer 0c1f2a '{\"Approve\": {\"comment\": \"have fun\"}}'
-
-`cargo flow executions sqlite:runs.db --help` lists the commands."
-)]
-pub(crate) struct Executions {
-    /// The store: `sqlite:` and the path of a file.
-    pub(crate) store: flow_terminal::StoreAddress,
-    /// The command for its executions.
-    #[arg(
-        value_name = "COMMAND",
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
-    pub(crate) words: Vec<std::ffi::OsString>,
+  cargo flow new refunds
+  cargo flow new refunds --path ../typed-flows")]
+pub(crate) struct New {
+    /// The name of the package, and of the folder that is made here.
+    pub(crate) name: String,
+    /// A folder with a copy of typed-flows. By default, the project gets the version of this
+    /// program from the registry.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) path: Option<PathBuf>,
 }
 
 /// `cargo flow list`
@@ -145,6 +138,7 @@ Examples:
   cargo flow render
   cargo flow render --out pages/
   cargo flow render target/release/app --flow ExpenseApproval --out expense.svg
+  cargo flow render --flow ExpenseApproval --direction LR --out wide.svg
   cargo flow render flows/expense_approval.json --format mermaid")]
 pub(crate) struct Render {
     /// The flows to draw.
@@ -153,6 +147,9 @@ pub(crate) struct Render {
     /// The format. By default text, that of the file's extension, or pages in a folder.
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
+    /// The direction of a picture, as Mermaid and Graphviz call it. By default TB.
+    #[arg(long, value_name = "DIRECTION", ignore_case = true)]
+    pub(crate) direction: Option<Direction>,
     /// Write to this file, if its name has an extension: `qa.svg`. Otherwise, write each flow to a
     /// separate file in this folder.
     #[arg(long, value_name = "FILE|DIR")]
@@ -168,7 +165,7 @@ pub(crate) struct Render {
     override_usage = "cargo flow check [OPTIONS] DIR [FILE]\n       cargo flow check FLOW.json|FLOW.yaml...",
     after_help = "\
 With a folder: whether it has the flows of FILE, or of the package here, and nothing else. `cargo flow export --out`
-writes it.
+writes it. Changes are shown as `cargo flow diff` shows them.
 With flows in JSON or YAML: whether they are sound. Each problem comes with its line and column. The codes, such as F007,
 are those of the compiler's messages.
 
@@ -209,7 +206,8 @@ pub(crate) struct Diff {
     /// The new version; by default, the package here.
     #[arg(id = "file", value_name = "NEW")]
     pub(crate) new: Option<PathBuf>,
-    /// Show the executions of this store that would break: `sqlite:` and the path of a file.
+    /// Show the executions of this store that would break: `sqlite:runs.db`,
+    /// `postgres://user@host/database` or `redis://user@host:port`.
     #[cfg(feature = "executions")]
     #[arg(long, value_name = "STORE", conflicts_with = "file")]
     pub(crate) store: Option<flow_terminal::StoreAddress>,
@@ -314,7 +312,7 @@ pub(crate) struct Build {
     /// The package to build; may be given several times.
     #[arg(short, long, value_name = "SPEC")]
     pub(crate) package: Vec<String>,
-    /// Build all packages of the workspace.
+    /// Build all packages of the workspace that depend on typed-flows.
     #[arg(long)]
     pub(crate) workspace: bool,
     /// Build the library.
@@ -391,6 +389,26 @@ pub(crate) enum Format {
     Svg,
     /// A page with nested flows to expand and collapse.
     Html,
+}
+
+/// The direction of a drawing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Direction {
+    /// From top to bottom.
+    #[value(name = "TB")]
+    TopToBottom,
+    /// From left to right.
+    #[value(name = "LR")]
+    LeftToRight,
+}
+
+impl From<Direction> for flow_render::Direction {
+    fn from(direction: Direction) -> Self {
+        match direction {
+            Direction::TopToBottom => flow_render::Direction::TopToBottom,
+            Direction::LeftToRight => flow_render::Direction::LeftToRight,
+        }
+    }
 }
 
 /// The use of colours.

@@ -1,11 +1,14 @@
 //! Builds the package with cargo, and returns the files of the build.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use cargo_metadata::{Artifact, Message, MetadataCommand, Package};
+use cargo_metadata::{
+    Artifact, DependencyKind, Message, MetadataCommand, Node, NodeDep, Package, PackageId,
+};
 
 use crate::Error;
 use crate::args::Build;
@@ -30,9 +33,14 @@ pub(crate) fn build(options: &Build) -> Result<Artifacts, Error> {
         program: program.display().to_string(),
         source,
     };
+    let mut arguments = arguments(options);
+    if let Some(packages) = with_flows(options) {
+        arguments.retain(|argument| argument != "--workspace");
+        arguments.extend(packages.iter().map(|id| format!("--package={id}").into()));
+    }
     let mut child = Command::new(&program)
         .args(["build", "--message-format=json-render-diagnostics"])
-        .args(arguments(options))
+        .args(arguments)
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .spawn()
@@ -50,6 +58,69 @@ pub(crate) fn build(options: &Build) -> Result<Artifacts, Error> {
     } else {
         Err(Error::Build)
     }
+}
+
+/// The package without which there are no flows.
+const RUNTIME: &str = "typed-flows-runtime";
+
+/// Returns the packages to build in place of all, if cargo would build several and not all of them
+/// depend on the runtime. Those that a user names in any way are built.
+fn with_flows(options: &Build) -> Option<Vec<PackageId>> {
+    let named = [
+        &options.package,
+        &options.bin,
+        &options.example,
+        &options.features,
+    ];
+    if named.iter().any(|names| !names.is_empty()) {
+        return None;
+    }
+    let chosen = packages(options).ok()?;
+    if chosen.len() < 2 {
+        return None;
+    }
+    let mut command = MetadataCommand::new();
+    if let Some(path) = &options.manifest_path {
+        command.manifest_path(path);
+    }
+    let flags = [
+        ("--all-features", options.all_features),
+        ("--no-default-features", options.no_default_features),
+        ("--locked", options.locked),
+        ("--offline", options.offline),
+    ];
+    let given = flags.into_iter().filter(|(_, given)| *given);
+    command.other_options(given.map(|(flag, _)| flag.to_owned()).collect::<Vec<_>>());
+    // If it fails, so does the build, which says why.
+    let metadata = command.exec().ok()?;
+    let runtimes = metadata
+        .packages
+        .iter()
+        .filter(|package| *package.name == RUNTIME);
+    let mut able: HashSet<PackageId> = runtimes.map(|package| package.id.clone()).collect();
+    let nodes = metadata.resolve?.nodes;
+    loop {
+        let links_one = |node: &&Node| {
+            let is_linked = |dependency: &NodeDep| {
+                let mut kinds = dependency.dep_kinds.iter();
+                kinds.any(|of| of.kind == DependencyKind::Normal) && able.contains(&dependency.pkg)
+            };
+            !able.contains(&node.id) && node.deps.iter().any(is_linked)
+        };
+        let more: Vec<PackageId> = nodes
+            .iter()
+            .filter(links_one)
+            .map(|node| node.id.clone())
+            .collect();
+        if more.is_empty() {
+            break;
+        }
+        able.extend(more);
+    }
+    let count = chosen.len();
+    let ids = chosen.into_iter().map(|package| package.id);
+    let ids: Vec<PackageId> = ids.filter(|id| able.contains(id)).collect();
+    (!ids.is_empty() && ids.len() < count).then_some(ids)
 }
 
 /// Returns the options as arguments of `cargo build`.
@@ -142,8 +213,12 @@ pub(crate) fn packages(options: &Build) -> Result<Vec<Package>, Error> {
                 .collect(),
         });
     }
-    let manifest = manifest(options.manifest_path.as_deref());
-    let here = |package: &Package| Some(package.manifest_path.as_std_path()) == manifest.as_deref();
+    // Cargo names a manifest with the links in its path, and on Windows without `\\?\`.
+    let real = |path: &Path| path.canonicalize().ok();
+    let manifest = manifest(options.manifest_path.as_deref()).and_then(|path| real(&path));
+    let here = |package: &Package| {
+        manifest.is_some() && real(package.manifest_path.as_std_path()) == manifest
+    };
     let has_package_here = metadata.packages.iter().any(here);
     let chosen = |package: &Package| {
         if options.workspace {
@@ -168,7 +243,7 @@ pub(crate) fn packages(options: &Build) -> Result<Vec<Package>, Error> {
 /// Returns the Cargo.toml that cargo uses: the nearest one in this folder and its parents.
 fn manifest(given: Option<&Path>) -> Option<PathBuf> {
     if let Some(path) = given {
-        return path.canonicalize().ok();
+        return Some(path.to_owned());
     }
     let here = std::env::current_dir().ok()?;
     let manifests = here.ancestors().map(|folder| folder.join("Cargo.toml"));

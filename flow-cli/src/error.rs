@@ -59,12 +59,18 @@ pub(crate) enum Error {
     },
     /// The command for the executions of a store failed.
     #[cfg(feature = "executions")]
-    #[error("{0}")]
+    #[error("{}", .0.lines().next().unwrap_or_default())]
     Executions(String),
     /// A file is where a folder should be.
     #[error("`{path}` is not a folder")]
     NoFolder {
         /// The file.
+        path: PathBuf,
+    },
+    /// There is something where a new folder should be.
+    #[error("`{path}` exists already")]
+    Exists {
+        /// The file or folder.
         path: PathBuf,
     },
     /// No flows can be read from a file.
@@ -198,6 +204,8 @@ impl Error {
                 }
                 .to_owned(),
             ],
+            #[cfg(feature = "executions")]
+            Error::Executions(text) => text.lines().skip(1).map(str::to_owned).collect(),
             _ => Vec::new(),
         }
     }
@@ -221,6 +229,7 @@ impl Error {
                     "name something of that library in the program, or name the library's own file instead"
                 }
             },
+            Error::Exists { .. } => "choose another name, or go to another folder",
             Error::UnknownFlow { name, flows: names }
             | Error::UnknownPackage {
                 name,

@@ -79,6 +79,7 @@ fn visible_words(words: &[OsString]) -> Vec<OsString> {
 
 fn execute(cli: &Cli, screen: &mut Screen<'_>) -> Result<Outcome, Error> {
     match &cli.command {
+        Command::New(new) => commands::new(new, screen),
         Command::List(list) => commands::list(list, screen),
         Command::Export(export) => commands::export(export, screen),
         Command::Render(render) => commands::render(render, screen),

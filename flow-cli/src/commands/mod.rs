@@ -8,6 +8,7 @@ mod executions;
 mod export;
 mod fmt;
 mod list;
+mod new;
 mod render;
 mod source;
 
@@ -20,10 +21,11 @@ pub(crate) use check::check;
 pub(crate) use completions::completions;
 pub(crate) use diff::diff;
 #[cfg(feature = "executions")]
-pub(crate) use executions::executions;
+pub(crate) use executions::{Executions, executions};
 pub(crate) use export::export;
 pub(crate) use fmt::fmt;
 pub(crate) use list::list;
+pub(crate) use new::new;
 pub(crate) use render::render;
 pub(crate) use source::source;
 

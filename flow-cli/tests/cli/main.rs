@@ -14,6 +14,7 @@ mod hostile;
 mod limits;
 mod list;
 mod mutations;
+mod new;
 mod package;
 mod pages;
 mod program;
