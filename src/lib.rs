@@ -65,10 +65,17 @@
 //! | `otel` | traces and metrics for OpenTelemetry |
 //! | `restate` | runs on a Restate server |
 //!
-//! These add to a module or to the root: `json` ([`Flow::SPEC`] needs no feature, `Export` does),
-//! `stored` (questions to people, also without `durable`), `schemars`, `tracing`; `genai`,
-//! `knowledge`, `mcp` and `rag` to `agents`; `cel` and `watch` to `documents`; `s3` to `blobs`. What is rarer is a
-//! feature of the crate itself: depend on `typed-flows-agents` beside this crate to switch it on.
+//! These add to a module or to the root:
+//!
+//! | feature | adds to |
+//! |---|---|
+//! | `json` (`Export`; [`Flow::SPEC`] needs no feature), `schemars`, `stored` (questions to people without `durable`), `tracing` | the root |
+//! | `fetch`, `files`, `genai`, `knowledge`, `mcp`, `rag`, `time` | `agents` |
+//! | `cel`, `credential-file`, `watch` | `documents` |
+//! | `azure`, `gcp`, `s3` | `blobs` |
+//! | `schema` | `durable` |
+//! | `jwt`, `mcp` | `server` |
+//! | `identity` | `restate` |
 
 pub use flow_runtime::*;
 

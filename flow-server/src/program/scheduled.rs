@@ -12,7 +12,7 @@ pub(super) struct Scheduled(flow_durable::schedule::Schedules);
 
 #[cfg(not(feature = "schedule"))]
 #[derive(Debug, Default)]
-pub(super) struct Scheduled;
+pub(super) struct Scheduled {}
 
 #[cfg(not(feature = "schedule"))]
 impl Scheduled {
