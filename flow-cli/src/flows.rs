@@ -118,10 +118,25 @@ fn stem(flow: &FlowDocument) -> String {
             _ => '_',
         })
         .collect();
-    if stem.is_empty() || stem.starts_with('.') {
+    if stem.is_empty() || stem.starts_with('.') || is_device(&stem) {
         stem.insert(0, '_');
     }
     stem
+}
+
+/// Returns `true` if this names a device on Windows, where no file has such a name, whatever its
+/// extension.
+fn is_device(stem: &str) -> bool {
+    let name = stem.split('.').next().unwrap_or(stem).to_ascii_lowercase();
+    matches!(
+        name.as_bytes(),
+        b"aux"
+            | b"con"
+            | b"nul"
+            | b"prn"
+            | [b'c', b'o', b'm', b'0'..=b'9']
+            | [b'l', b'p', b't', b'0'..=b'9']
+    )
 }
 
 #[cfg(test)]
@@ -156,6 +171,12 @@ mod tests {
             ("", "a\\b:c\0"),
         ]);
         assert_eq!(flows.stems(), ["_..", "_.._etc_passwd", "_root", "a_b_c_"]);
+    }
+
+    #[test]
+    fn no_file_has_the_name_of_a_device() {
+        let flows = flows(&[("", "aux"), ("", "COM1.flow"), ("", "com"), ("", "console")]);
+        assert_eq!(flows.stems(), ["_COM1.flow", "_aux", "com", "console"]);
     }
 
     #[test]

@@ -72,6 +72,24 @@ pub enum RuntimeError {
     /// [`Executions`](super::Executions).
     #[error("there is no execution {0}")]
     NotFound(ExecutionId),
+    /// A text is not an id, and no id begins with it, except perhaps those of other owners: see
+    /// [`find_id`](crate::Executions::find_id).
+    #[error("there is no execution `{0}`: write an id, or at least its first 4 digits")]
+    UnknownId(String),
+    /// Several ids begin with these digits: see [`find_id`](crate::Executions::find_id).
+    #[error(
+        "the ids of several executions begin with `{beginning}`:{}{}",
+        lines(executions),
+        if *more { "\n  and more" } else { "" }
+    )]
+    AmbiguousId {
+        /// The digits.
+        beginning: String,
+        /// The newest of these executions.
+        executions: Vec<ExecutionId>,
+        /// True if there are more of them.
+        more: bool,
+    },
     /// The execution is over, so it can be neither answered nor cancelled.
     #[error("execution {execution} is {status} already")]
     Over {
@@ -338,12 +356,9 @@ impl Error for StoreFailure {
     }
 }
 
-/// Each change on a line of its own.
-fn lines(changes: &[String]) -> String {
-    changes
-        .iter()
-        .map(|change| format!("\n  {change}"))
-        .collect()
+/// Each of them on a line of its own.
+fn lines(all: &[impl fmt::Display]) -> String {
+    all.iter().map(|one| format!("\n  {one}")).collect()
 }
 
 /// The beginning of a message about a path: the execution, if it has been stored.

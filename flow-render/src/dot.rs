@@ -6,6 +6,7 @@
 use flow_spec::document::{FlowDocument, types};
 use flow_spec::{DEFAULT_ACTION, ERROR_ACTION, visible};
 
+use super::direction::Direction;
 use super::legend;
 use super::ports::Port;
 use super::scene::{Inside, Member, Scene};
@@ -17,7 +18,8 @@ const STYLES: &str = r##"  graph [compound=true newrank=true fontname="Helvetica
 "##;
 const START: &str = r##"shape=circle width=0.2 fixedsize=true fillcolor="#1f2937""##;
 const END: &str = r##"peripheries=2 fillcolor="#ffffff""##;
-const BAR: &str = r##"style=filled height=0.08 width=1.5 fixedsize=true fillcolor="#6b7280""##;
+/// The width and the height of a bar.
+const BAR: (&str, &str) = ("1.5", "0.08");
 const HEAD: &str = r##"shape=hexagon style=filled fillcolor="#e5e7eb""##;
 const DECISION: &str = r##"shape=diamond style=filled fillcolor="#fef3c7" color="#d97706""##;
 const PAUSE: &str = r##"shape=ellipse style=filled fillcolor="#e0f2fe" color="#0284c7""##;
@@ -37,11 +39,22 @@ const LEGEND: &str = r##"shape=note style=filled fillcolor="#ffffff" fontsize=10
 /// assert!(picture.contains("  \"/start\" -> \"answer\"\n"));
 /// ```
 pub fn dot(flow: &FlowDocument) -> String {
+    dot_in(flow, Direction::TopToBottom)
+}
+
+/// Returns a graph for Graphviz in this direction: see [`dot()`].
+pub fn dot_in(flow: &FlowDocument, direction: Direction) -> String {
     let scene = Scene::new(flow);
     let title = quoted(&words::name(flow.title()));
-    let mut picture = Picture::default();
+    let mut picture = Picture {
+        text: String::new(),
+        direction,
+    };
     picture.line(0, &format!("digraph {title} {{"));
     picture.text += STYLES;
+    if direction != Direction::TopToBottom {
+        picture.line(1, &format!("rankdir={}", direction.name()));
+    }
     picture.scene(&scene, 1);
     picture.links(&scene);
     let legend = legend::of_arrows(&scene, "dashed");
@@ -52,9 +65,9 @@ pub fn dot(flow: &FlowDocument) -> String {
     picture.text
 }
 
-#[derive(Default)]
 struct Picture {
     text: String,
+    direction: Direction,
 }
 
 impl Picture {
@@ -71,6 +84,15 @@ impl Picture {
             style => format!(" {style}"),
         };
         self.line(depth, &format!("{} [label={label}{style}]", quoted(key)));
+    }
+
+    /// The place where a fork splits, or where branches or items join.
+    fn bar(&mut self, depth: usize, key: &str) {
+        let (width, height) = self.direction.turned(BAR);
+        let style = format!(
+            "style=filled height={height} width={width} fixedsize=true fillcolor=\"#6b7280\""
+        );
+        self.node(depth, key, &[], &style);
     }
 
     fn arrow(&mut self, from: &str, to: &str, attributes: &[String]) {
@@ -117,11 +139,11 @@ impl Picture {
             Inside::Nothing => {}
             Inside::Flow(scene) => self.scene(scene, depth + 1),
             Inside::Fork(branches) => {
-                self.node(depth + 1, &member.fork_key(), &[], BAR);
+                self.bar(depth + 1, &member.fork_key());
                 for part in branches.iter().flatten() {
                     self.member(part, depth + 1);
                 }
-                self.node(depth + 1, &member.join_key(), &[], BAR);
+                self.bar(depth + 1, &member.join_key());
             }
             Inside::Each(body) => {
                 let item = member
@@ -132,7 +154,7 @@ impl Picture {
                 let head = format!("each {}", item.unwrap_or("item"));
                 self.node(depth + 1, &member.fork_key(), &[words::name(&head)], HEAD);
                 self.member(body, depth + 1);
-                self.node(depth + 1, &member.join_key(), &[], BAR);
+                self.bar(depth + 1, &member.join_key());
             }
         }
         self.line(depth, "}");

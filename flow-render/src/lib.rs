@@ -3,7 +3,8 @@
 //! # Pictures
 //!
 //! [`text()`] is for a terminal, [`tree()`] lists the nodes, [`mermaid()`] and [`dot()`] are for
-//! programs that draw, [`svg()`] is an image, and [`html()`] is a page to click through.
+//! programs that draw, [`svg()`] is an image, and [`html()`] is a page to click through. The last
+//! four go from top to bottom; [`svg_in`] and its like take a [`Direction`].
 //!
 //! An arrow shows the action that takes it, unless it is `default`; below it the condition, if a
 //! `branch` decides; and in braces the keys that travel along it. These are the keys that its node
@@ -18,6 +19,7 @@
 //! [`source()`] writes a document as the `flow!` that compiles to it. [`layout`] lays out `flow!` in
 //! sources.
 
+mod direction;
 mod dot;
 mod html;
 mod keys;
@@ -33,10 +35,11 @@ mod tree;
 mod words;
 mod xml;
 
-pub use dot::dot;
-pub use html::html;
-pub use mermaid::mermaid;
+pub use direction::Direction;
+pub use dot::{dot, dot_in};
+pub use html::{html, html_in};
+pub use mermaid::{mermaid, mermaid_in};
 pub use source::{Unsaid, source, sources};
-pub use svg::svg;
+pub use svg::{svg, svg_in};
 pub use text::text;
 pub use tree::tree;

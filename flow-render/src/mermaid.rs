@@ -9,6 +9,7 @@ use std::collections::{HashMap, HashSet};
 use flow_spec::ERROR_ACTION;
 use flow_spec::document::{FlowDocument, types};
 
+use super::direction::Direction;
 use super::legend;
 use super::ports::Port;
 use super::scene::{Inside, Member, Scene};
@@ -40,13 +41,18 @@ const CLASSES: &str = r"  classDef start fill:#1f2937,stroke:#1f2937,color:#ffff
 /// assert!(picture.contains("  n_start --> n_answer\n"));
 /// ```
 pub fn mermaid(flow: &FlowDocument) -> String {
+    mermaid_in(flow, Direction::TopToBottom)
+}
+
+/// Returns a Mermaid flowchart in this direction: see [`mermaid()`].
+pub fn mermaid_in(flow: &FlowDocument, direction: Direction) -> String {
     let mut picture = Picture::default();
     let title = words::name(flow.title());
     if !title.is_empty() {
         let title = serde_json::Value::from(title);
         picture.text += &format!("---\ntitle: {title}\n---\n");
     }
-    picture.text += "flowchart TB\n";
+    picture.text += &format!("flowchart {}\n", direction.name());
     let scene = Scene::new(flow);
     picture.scene(&scene, 1);
     picture.links(&scene);

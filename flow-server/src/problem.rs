@@ -145,6 +145,7 @@ impl From<RuntimeError> for Problem {
         match &error {
             RuntimeError::Store(failure) => return store_failed(&failure.error, &detail),
             RuntimeError::NotFound(_)
+            | RuntimeError::UnknownId(_)
             | RuntimeError::NoRecord { .. }
             | RuntimeError::UnknownToken => return Problem::not_found(detail),
             RuntimeError::ShutDown(_) | RuntimeError::TaskEnded(_) => {
@@ -156,6 +157,9 @@ impl From<RuntimeError> for Problem {
         let problem = Problem::new(status, kind, title, detail);
         match &error {
             RuntimeError::NotRegistered { flow } => problem.with("flow", flow.as_str()),
+            RuntimeError::AmbiguousId { executions, .. } => {
+                problem.with("executions", json!(executions))
+            }
             RuntimeError::Over { status, .. } => problem.with("executionStatus", status.as_str()),
             RuntimeError::FlowChanged { changes, .. } => problem.with("changes", changes.clone()),
             RuntimeError::Input { error, .. } => problem.with("errors", json!(error.violations())),
@@ -177,6 +181,9 @@ fn classified(error: &RuntimeError) -> (StatusCode, &'static str, &'static str) 
         RuntimeError::NotRegistered { .. } => {
             let title = "The flow is not registered in this server";
             conflict("flow-not-registered", title)
+        }
+        RuntimeError::AmbiguousId { .. } => {
+            conflict("ambiguous-id", "Several executions have such an id")
         }
         RuntimeError::Over { .. } => conflict("over", "The execution is over"),
         RuntimeError::NotHalted(_) => conflict("not-halted", "The execution is not halted"),

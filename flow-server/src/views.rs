@@ -377,6 +377,9 @@ pub(crate) struct ProblemView {
     /// For `idempotency-key`: the execution that was started with it.
     #[schema(nullable = false)]
     execution: Option<String>,
+    /// For `ambiguous-id`: the newest executions whose ids begin with these digits.
+    #[schema(nullable = false)]
+    executions: Option<Vec<String>>,
     /// For `flow-not-registered`: the flow.
     #[schema(nullable = false)]
     flow: Option<String>,

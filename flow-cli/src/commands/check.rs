@@ -8,6 +8,7 @@ use flow_spec::FlowDocument;
 use flow_spec::document::DEFAULT_DEPTH;
 use flow_text::{Document, Format, Notation, Problem};
 
+use super::diff;
 use crate::args::{Build, Check};
 use crate::difference::push_difference;
 use crate::style::{BOLD, LITERAL};
@@ -66,7 +67,9 @@ fn folder_of(
         if committed != current {
             outdated = true;
             push_line(&mut text, &shown, "is not up to date");
-            push_difference(&mut text, &committed, &current);
+            if !push_changes(&mut text, &path, flow) {
+                push_difference(&mut text, &committed, &current);
+            }
         }
     }
     for (path, flow) in &expected {
@@ -83,6 +86,18 @@ fn folder_of(
         screen.help(&format!("`{update}` updates them"));
     }
     Ok(Outcome::Found)
+}
+
+/// Adds the changes since a file was written, as `cargo flow diff` shows them. Returns `false` if
+/// there are none but in the text, or if the file has no sound flow.
+fn push_changes(text: &mut Text, path: &Path, flow: &FlowDocument) -> bool {
+    let Ok(written) = target::sound(path) else {
+        return false;
+    };
+    match written.as_slice() {
+        [written] => diff::push_changes(text, written, flow),
+        _ => false,
+    }
 }
 
 /// Returns the format of an exported folder, or YAML for an empty one.

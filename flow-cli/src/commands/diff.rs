@@ -82,6 +82,15 @@ fn shown(
     })
 }
 
+/// Adds what this command shows for two versions of a flow. Returns `false` if nothing has changed.
+pub(super) fn push_changes(text: &mut Text, old: &FlowDocument, new: &FlowDocument) -> bool {
+    let compared = compare(Pair::Both(old, new));
+    if let Some(compared) = &compared {
+        compared.push_to(text);
+    }
+    compared.is_some()
+}
+
 /// Decides whether two flows belong together.
 type Rule = fn(&FlowDocument, &FlowDocument) -> bool;
 

@@ -1,7 +1,7 @@
 //! `cargo flow render`: draws flows on the screen or to files.
 
 use clap::ValueEnum as _;
-use flow_render as picture;
+use flow_render::{self as picture, Direction};
 use flow_spec::{FlowDocument, NodeDocument};
 
 use super::heading;
@@ -15,20 +15,29 @@ pub(crate) fn render(options: &Render, screen: &mut Screen<'_>) -> Result<Outcom
         Some(format) => format,
         None => Format::for_destination(destination.as_ref())?,
     };
+    if options.direction.is_some() && !format.is_picture() {
+        return Err(Error::Usage {
+            message: format!("{} has no direction", format.name()),
+            help: "add `--format svg`, `html`, `mermaid` or `dot`, or leave `--direction` out"
+                .to_owned(),
+        });
+    }
+    let direction = options.direction.map(Into::into).unwrap_or_default();
+    let drawn = |flow: &FlowDocument| drawn(flow, format, direction);
     let flows = target::flows(&options.source)?.named(&options.selection.flows)?;
     if let Some(destination) = destination {
         let paths = destination.paths(&flows, format.ending(), screen)?;
         for (path, flow) in paths.iter().zip(flows.as_slice()) {
-            write::file(path, &drawn(flow, format))?;
+            write::file(path, &drawn(flow))?;
             screen.note(&format!("wrote {}", path.display()));
         }
         return Ok(Outcome::Fine);
     }
     match format {
-        Format::Text => screen.show(&texts(&outermost(flows.as_slice()), format))?,
+        Format::Text => screen.show(&texts(&outermost(flows.as_slice()), format, drawn))?,
         Format::Tree => {
             let flows: Vec<&FlowDocument> = flows.as_slice().iter().collect();
-            screen.show(&texts(&flows, format))?;
+            screen.show(&texts(&flows, format, drawn))?;
         }
         _ if flows.as_slice().len() > 1 && !format.shows_several() => {
             return Err(Error::SeveralFlows {
@@ -37,7 +46,7 @@ pub(crate) fn render(options: &Render, screen: &mut Screen<'_>) -> Result<Outcom
             });
         }
         _ => {
-            let drawn = flows.as_slice().iter().map(|flow| drawn(flow, format));
+            let drawn = flows.as_slice().iter().map(drawn);
             screen.data(&drawn.collect::<Vec<_>>().join("\n"))?;
         }
     }
@@ -80,7 +89,7 @@ fn is_same(inner: &FlowDocument, flow: &FlowDocument) -> bool {
 
 /// Formats the flows below each other. Several trees get titles, because a tree does not contain
 /// the name of its flow.
-fn texts(flows: &[&FlowDocument], format: Format) -> Text {
+fn texts(flows: &[&FlowDocument], format: Format, drawn: impl Fn(&FlowDocument) -> String) -> Text {
     let mut text = Text::default();
     for (index, flow) in flows.iter().enumerate() {
         if index > 0 {
@@ -89,21 +98,21 @@ fn texts(flows: &[&FlowDocument], format: Format) -> Text {
         if flows.len() > 1 && format == Format::Tree {
             text.append(&heading(flow));
         }
-        for line in drawn(flow, format).lines() {
+        for line in drawn(flow).lines() {
             text.push(line).end_line();
         }
     }
     text
 }
 
-fn drawn(flow: &FlowDocument, format: Format) -> String {
+fn drawn(flow: &FlowDocument, format: Format, direction: Direction) -> String {
     let mut text = match format {
         Format::Text => picture::text(flow),
         Format::Tree => picture::tree(flow),
-        Format::Mermaid => picture::mermaid(flow),
-        Format::Dot => picture::dot(flow),
-        Format::Svg => picture::svg(flow),
-        Format::Html => picture::html(flow),
+        Format::Mermaid => picture::mermaid_in(flow, direction),
+        Format::Dot => picture::dot_in(flow, direction),
+        Format::Svg => picture::svg_in(flow, direction),
+        Format::Html => picture::html_in(flow, direction),
     };
     if !text.ends_with('\n') {
         text.push('\n');
@@ -134,6 +143,10 @@ impl Format {
     /// Returns `true` if readers of this format accept several pictures, one after the other.
     fn shows_several(self) -> bool {
         matches!(self, Format::Text | Format::Tree | Format::Dot)
+    }
+
+    fn is_picture(self) -> bool {
+        !matches!(self, Format::Text | Format::Tree)
     }
 
     fn ending(self) -> &'static str {

@@ -43,11 +43,45 @@ fn documents_that_leave_out_what_a_program_knows() {
 
 #[test]
 fn a_folder_that_is_not() {
-    let old = EXPENSE.replacen("\"rejected\"", "\"refused\"", 1);
+    let old = EXPENSE.replace("\"rejected\"", "\"refused\"");
     let folder = folder()
-        .with("flows/expense_approval.json", old)
+        .with("flows/expense_approval.json", &old)
         .with("flows/gone.json", QA);
     std::fs::remove_file(folder.path().join("flows/qa.json")).expect("it is there");
+    let told = folder.run("check flows app");
+    assert_snapshot!(told, @r#"
+    flows/expense_approval.json is not up to date
+    ExpenseApproval (expense_approval)
+      breaking:
+        end "rejected" was added: whoever matches on the ends has to expect it (callers)
+        end "refused" was removed (callers)
+        `review` no longer takes "refused" (executions)
+      compatible:
+        `review` can also take "rejected" (executions)
+        edge `review` - "rejected" to end "rejected" was added (executions)
+        edge `review` - "refused" to end "refused" was removed (executions)
+    flows/gone.json belongs to no flow: remove it
+    flows/qa.json is missing: the flow `Qa`
+    [stderr]
+    help: `cargo flow export app --out flows` updates them
+    [exit code 1]
+    "#);
+    let folder = folder
+        .with("one/expense_approval.json", old)
+        .with("new.json", EXPENSE);
+    let changes = folder.run("diff one/expense_approval.json new.json");
+    assert!(changes.contains("breaking:"), "{changes}");
+    let changes = changes.trim_end_matches("[exit code 1]");
+    assert!(told.contains(changes), "{told}");
+}
+
+/// The lines are shown where `cargo flow diff` shows no changes, or refuses the document.
+#[test]
+fn a_file_whose_flow_is_the_same_or_is_none() {
+    let unsound = EXPENSE.replacen("\"rejected\"", "\"refused\"", 1);
+    let folder = folder()
+        .with("flows/expense_approval.json", unsound)
+        .with("flows/qa.json", QA.replacen("  ", "   ", 1));
     assert_snapshot!(folder.run("check flows app"), @r#"
     flows/expense_approval.json is not up to date
     @@ -62,7 +62,7 @@
@@ -59,12 +93,21 @@ fn a_folder_that_is_not() {
              }
            ]
          },
-    flows/gone.json belongs to no flow: remove it
-    flows/qa.json is missing: the flow `Qa`
+    flows/qa.json is not up to date
+    @@ -1,5 +1,5 @@
+     {
+    -   "version": "2.0.0",
+    +  "version": "2.0.0",
+       "namespace": "qa",
+       "name": "Qa",
+       "inputs": {
     [stderr]
     help: `cargo flow export app --out flows` updates them
     [exit code 1]
     "#);
+    let folder = folder.with("flows/qa.json", "{");
+    let told = folder.run("check flows app");
+    assert!(told.contains("qa.json is not up to date\n@@"), "{told}");
 }
 
 #[test]

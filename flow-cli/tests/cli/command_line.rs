@@ -20,6 +20,7 @@ fn every_command_has_help_with_examples() {
     let folder = Folder::new();
     for command in [
         "",
+        "new",
         "list",
         "export",
         "render",
@@ -27,6 +28,8 @@ fn every_command_has_help_with_examples() {
         "diff",
         "fmt",
         "completions",
+        #[cfg(feature = "executions")]
+        "executions",
     ] {
         let help = folder.run(&format!("flow {command} --help"));
         assert!(
@@ -50,7 +53,7 @@ fn every_command_has_help_with_examples() {
 
     Build options, without a FILE:
       -p, --package <SPEC>        The package to build; may be given several times
-          --workspace             Build all packages of the workspace
+          --workspace             Build all packages of the workspace that depend on typed-flows
           --lib                   Build the library
           --bin <NAME>            Build this executable; may be given several times
           --example <NAME>        Build this example; may be given several times
@@ -87,7 +90,7 @@ fn every_command_has_help_with_examples() {
 
     Build options, without a FILE:
       -p, --package <SPEC>        The package to build; may be given several times
-          --workspace             Build all packages of the workspace
+          --workspace             Build all packages of the workspace that depend on typed-flows
           --lib                   Build the library
           --bin <NAME>            Build this executable; may be given several times
           --example <NAME>        Build this example; may be given several times
@@ -103,7 +106,7 @@ fn every_command_has_help_with_examples() {
           --manifest-path <PATH>  The package's Cargo.toml
 
     With a folder: whether it has the flows of FILE, or of the package here, and nothing else. `cargo flow export --out`
-    writes it.
+    writes it. Changes are shown as `cargo flow diff` shows them.
     With flows in JSON or YAML: whether they are sound. Each problem comes with its line and column. The codes, such as F007,
     are those of the compiler's messages.
 

@@ -31,7 +31,10 @@ flow! {
 
 /// Starts a claim, which asks, and returns its id.
 async fn asking(file: &Path) -> String {
-    let runtime = runtime(file).await;
+    asking_in(runtime(file).await).await
+}
+
+async fn asking_in(runtime: Runtime) -> String {
     let input = ClaimInput { amount: 950 };
     let execution = runtime
         .executions()
@@ -81,15 +84,15 @@ async fn a_store_is_looked_into_without_its_flows() {
     let call = |words: &str| folder.run(&format!("flow executions sqlite:runs.db {words}"));
 
     let list = call("list --status paused");
-    assert!(
-        list.starts_with(&id) && list.ends_with("paused     Claim\n"),
-        "{list}"
-    );
+    let (short, rest) = list.split_once(' ').unwrap();
+    assert_eq!(short, &id[..8], "{list}");
+    assert!(rest.ends_with("paused     Claim\n"), "{list}");
     let shown = call(&format!("show {id}"));
     assert!(
         shown.contains("Pay 950 EUR?") && shown.contains("claim.decision"),
         "{shown}"
     );
+    assert_eq!(call(&format!("show {short}")), shown);
     let json = call(&format!("show {id} --json"));
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["questions"][0]["expected"], "Decision");
@@ -157,15 +160,176 @@ fn what_is_wrong_is_said() {
         command.contains("remove") && command.ends_with("[exit code 2]"),
         "{command}"
     );
-    let help = folder.run("executions sqlite:none.db --help");
-    assert!(
-        help.contains("cancel") && help.contains("Usage: cargo flow executions sqlite:none.db"),
-        "{help}"
-    );
     let folder = folder.with("text.db", "not a database");
     let text = folder.run("executions sqlite:text.db list");
     assert!(
         text.contains("text.db") && text.ends_with("[exit code 2]"),
         "{text}"
     );
+}
+
+/// With a store or without one.
+#[test]
+fn the_help_names_commands_stores_and_examples() {
+    let folder = Folder::new();
+    let help = folder.run("executions --help");
+    for words in [
+        "Usage: cargo flow executions [OPTIONS] <STORE> <COMMAND>",
+        "  sqlite:runs.db ",
+        "  postgres://user@host/database ",
+        "  redis://user@host:port ",
+        "  cargo flow executions sqlite:runs.db list --status paused",
+    ] {
+        assert!(help.contains(words), "{words} in {help}");
+    }
+    assert_eq!(folder.run("executions sqlite:none.db --help"), help);
+    for command in [
+        "list", "show", "events", "answer", "cancel", "copy", "delete",
+    ] {
+        assert!(help.contains(&format!("\n  {command}  ")), "{help}");
+        let help = folder.run(&format!("executions {command} --help"));
+        for words in [
+            &format!("Usage: cargo flow executions <STORE> {command} "),
+            &format!("\n  cargo flow executions STORE {command} "),
+            "`postgres://user@host/database`",
+        ] {
+            assert!(help.contains(words), "{words} in {help}");
+        }
+        let others = [
+            format!("executions sqlite:none.db {command} --help"),
+            format!("executions help {command}"),
+        ];
+        for words in others {
+            assert_eq!(folder.run(&words), help, "{words}");
+        }
+    }
+    assert!(!folder.path().join("none.db").exists());
+    let short = folder.run("executions show 019a4c1e");
+    assert!(short.contains("not provided:\n  <STORE>"), "{short}");
+}
+
+/// The ids of executions that were started in one moment begin alike.
+#[tokio::test]
+async fn the_ids_in_lists_are_as_long_as_they_need_to_be() {
+    let folder = Folder::new();
+    let file = folder.path().join("runs.db");
+    let mut ids = Vec::new();
+    for _ in 0..12 {
+        ids.push(asking(&file).await);
+    }
+    let call = |words: &str| folder.run(&format!("executions sqlite:runs.db {words}"));
+    call(&format!("cancel {} no", ids[3]));
+    let all = call("list");
+    let short: Vec<&str> = all
+        .lines()
+        .map(|line| line.split(' ').next().unwrap())
+        .collect();
+    assert_eq!(short.len(), 12, "{all}");
+    for (short, id) in short.iter().zip(ids.iter().rev()) {
+        assert!(id.starts_with(short) && short.len() < id.len(), "{all}");
+        let shown = call(&format!("show {short} --json"));
+        assert!(shown.contains(id.as_str()), "{short}: {shown}");
+        // One digit less is not enough, unless it is a short one anyway.
+        let less = &short[..short.len() - 1];
+        if less.len() >= 8 {
+            assert!(
+                call(&format!("show {less}")).contains("several executions"),
+                "{less}"
+            );
+        }
+    }
+    // Also of those that are not in the list.
+    let listed = call("list --status cancelled");
+    assert_eq!(listed.split(' ').next(), Some(short[8]), "{listed}");
+    let older = call(&format!("list --before {} --limit 2", short[8]));
+    let older: Vec<&str> = older
+        .lines()
+        .map(|line| line.split(' ').next().unwrap())
+        .collect();
+    assert_eq!(older[..2], short[9..11], "{older:?}");
+
+    let several = call(&format!("delete {}", &ids[0][..4]));
+    let lines: Vec<&str> = several.lines().map(str::trim).collect();
+    assert_eq!(
+        lines[1],
+        format!(
+            "error: the ids of several executions begin with `{}`:",
+            &ids[0][..4]
+        )
+    );
+    let newest: Vec<&str> = ids.iter().rev().take(10).map(String::as_str).collect();
+    assert_eq!(lines[2..12], newest);
+    assert_eq!(lines[12..], ["and more", "[exit code 2]"]);
+    assert_eq!(call("list"), all, "nothing is removed");
+    let none = call("show 0000");
+    assert!(
+        none.contains("there is no execution `0000`: write an id"),
+        "{none}"
+    );
+}
+
+/// A store that is not a file has the same commands.
+#[cfg(any(feature = "postgres", feature = "redis"))]
+async fn a_server_is_a_store(url: &str, runtime: Runtime) {
+    runtime.register(Claim::new()).unwrap();
+    let id = asking_in(runtime).await;
+    let folder = Folder::new().with("same.json", Claim::SPEC);
+    let call = |words: &str| folder.run(&format!("executions {url} {words}"));
+    let list = call("list --status paused");
+    let (short, _) = list.split_once(' ').unwrap();
+    assert!(id.starts_with(short) && short.len() < id.len(), "{list}");
+    let shown = call(&format!("show {short}"));
+    assert!(shown.contains("Pay 950 EUR?"), "{shown}");
+    let cancelled = call(&format!("cancel {short} no"));
+    assert_eq!(cancelled, format!("{id} is cancelled\n"));
+    let none = call("show 0000");
+    assert!(none.contains("there is no execution `0000`"), "{none}");
+    let diff = folder.run(&format!("diff same.json --store {url}"));
+    assert_eq!(diff, "all executions can continue\n");
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test]
+async fn a_postgres_database_is_a_store() {
+    let Some(server) = flow_services::Postgres::start() else {
+        return;
+    };
+    let url = server.url();
+    let store = flow_terminal::StoreAddress::from(url.as_str());
+    a_server_is_a_store(&url, store.open().await.unwrap()).await;
+}
+
+#[cfg(feature = "redis")]
+#[tokio::test]
+async fn a_redis_server_is_a_store() {
+    let Some(server) = flow_services::Redis::start() else {
+        return;
+    };
+    let url = server.url();
+    let store = flow_terminal::StoreAddress::from(url.as_str());
+    a_server_is_a_store(&url, store.open().await.unwrap()).await;
+}
+
+#[test]
+fn a_missing_feature_is_named() {
+    let folder = Folder::new().with("same.json", Claim::SPEC);
+    let urls = [
+        (
+            "postgres://me@127.0.0.1:1/flows",
+            "postgres",
+            cfg!(feature = "postgres"),
+        ),
+        ("redis://127.0.0.1:1", "redis", cfg!(feature = "redis")),
+    ];
+    for (url, feature, is_on) in urls {
+        for words in [
+            format!("executions {url} list"),
+            format!("diff same.json --store {url}"),
+        ] {
+            let told = folder.run(&words);
+            let expected = format!("built without the feature `{feature}`");
+            assert_eq!(told.contains(&expected), !is_on, "{words}: {told}");
+            assert!(told.ends_with("[exit code 2]"), "{told}");
+        }
+    }
 }

@@ -93,11 +93,12 @@ fn a_file_that_cannot_be_written_stays_as_it_was() {
     let folder = Folder::new()
         .with("qa.json", QA)
         .with("flows/qa.json/keep", "");
-    assert_snapshot!(folder.run("export qa.json --out flows"), @"
-    [stderr]
-    error: cannot write `flows/qa.json`: Is a directory (os error 21)
-    [exit code 2]
-    ");
+    let seen = folder.run("export qa.json --out flows");
+    assert!(
+        seen.starts_with("[stderr]\nerror: cannot write `flows/qa.json`: "),
+        "{seen}"
+    );
+    assert!(seen.ends_with("[exit code 2]"), "{seen}");
     assert_eq!(folder.names("flows"), ["qa.json"]);
     assert_eq!(folder.names("flows/qa.json"), ["keep"]);
 }

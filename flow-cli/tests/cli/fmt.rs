@@ -1,6 +1,5 @@
 //! `cargo flow fmt`
 
-use std::fs;
 use std::io::Write as _;
 use std::process::Stdio;
 
@@ -242,6 +241,7 @@ fn a_file_that_cannot_be_written_stays_as_it_was() {
 #[cfg(unix)]
 #[test]
 fn permissions_and_links_stay() {
+    use std::fs;
     use std::os::unix::fs::{PermissionsExt as _, symlink};
 
     let folder = Folder::new()

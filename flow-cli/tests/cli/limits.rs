@@ -1,6 +1,5 @@
 //! What is not a file is not read, and what is too large is not read to its end.
 
-use std::fs::File;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -126,6 +125,8 @@ fn a_folder_is_read_without_what_is_not_a_file() {
 #[cfg(unix)]
 #[test]
 fn a_file_that_is_too_large_is_not_read_to_its_end() {
+    use std::fs::File;
+
     let folder = Folder::new().with("qa.json", QA);
     let sparse = |name: &str, begins: &[u8], bytes: u64| {
         std::fs::write(folder.path().join(name), begins).expect("a file");

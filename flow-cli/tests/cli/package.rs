@@ -52,7 +52,7 @@ fn output(folder: &Folder, words: &str) -> String {
 
 /// The last lines of standard error, from cargo-flow's own on, and the exit code.
 fn failure(folder: &Folder, words: &str) -> String {
-    let seen = folder.run(words);
+    let seen = folder.run_here(words);
     let at = seen
         .rfind("error: ")
         .unwrap_or_else(|| panic!("{words}: {seen}"));
@@ -155,6 +155,57 @@ fn only_the_packages_that_were_asked_for_are_read() {
     );
 }
 
+/// Tests, benches and examples are built only if they are asked for, and packages only if they depend
+/// on the runtime.
+#[test]
+fn what_has_no_flows_is_not_built() {
+    const BROKEN: &str = "fn main() { 1 }";
+    let member = |name: &str, dependencies: &str| {
+        format!(
+            "[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n{dependencies}"
+        )
+    };
+    let runtime = "typed-flows-runtime = { path = \"../runtime\" }\n";
+    let workspace = Folder::new()
+        .with(
+            "Cargo.toml",
+            "[workspace]\nmembers = [\"*/\"]\nexclude = [\"target\", \"flows\"]\nresolver = \"2\"\n",
+        )
+        .with("runtime/Cargo.toml", member("typed-flows-runtime", ""))
+        .with("runtime/src/lib.rs", "")
+        .with(
+            "shop/Cargo.toml",
+            member("shop", &format!("[dependencies]\n{runtime}")),
+        )
+        .with("shop/record", records(&[QA]))
+        .with("shop/src/lib.rs", embeds("../record"))
+        .with("shop/tests/broken.rs", BROKEN)
+        .with("shop/benches/broken.rs", BROKEN)
+        .with("shop/examples/broken.rs", BROKEN)
+        .with(
+            "desk/Cargo.toml",
+            member("desk", "[dependencies]\nshop = { path = \"../shop\" }\n"),
+        )
+        .with("desk/record", records(&[EXPENSE]))
+        .with("desk/src/lib.rs", embeds("../record"))
+        .with(
+            "tools/Cargo.toml",
+            member("tools", &format!("[dev-dependencies]\n{runtime}")),
+        )
+        .with("tools/src/main.rs", BROKEN)
+        .with("flows/qa.json", QA)
+        .with("flows/expense_approval.json", EXPENSE);
+    for words in ["check flows", "check flows --workspace --offline"] {
+        assert_eq!(output(&workspace, words), "", "{words}");
+    }
+    assert_eq!(output(&workspace, "export --package shop"), QA);
+    let named = failure(&workspace, "check flows --package tools");
+    assert!(
+        named.starts_with("error: the package does not build"),
+        "{named}"
+    );
+}
+
 #[test]
 fn what_cannot_be_built() {
     let broken = Folder::new()
@@ -173,9 +224,11 @@ fn what_cannot_be_built() {
     let none = Folder::new()
         .with("Cargo.toml", MANIFEST)
         .with("src/main.rs", "fn main() {}");
-    let seen = failure(&none, "list").replace(&none.path().display().to_string(), "");
+    let target = none.path().join("target").join("debug");
+    let program = target.join(format!("shop{}", std::env::consts::EXE_SUFFIX));
+    let seen = failure(&none, "list").replace(&program.display().to_string(), "shop");
     insta::assert_snapshot!(seen, @"
-    error: no flows in `/target/debug/shop`
+    error: no flows in `shop`
            it is built without flow-runtime, or from nothing that has flows: a library that its program never names is not linked
            help: name something of that library in the program, or name the library's own file instead
     [exit code 2]

@@ -57,6 +57,16 @@ impl Folder {
 
     /// What a user sees: standard output, then standard error, then the exit code if it is not 0.
     pub(crate) fn run(&self, words: &str) -> String {
+        let seen = self.run_here(words);
+        if cfg!(windows) {
+            as_elsewhere(&seen)
+        } else {
+            seen
+        }
+    }
+
+    /// The same, on Windows with its separators and its words.
+    pub(crate) fn run_here(&self, words: &str) -> String {
         let output = self.command(words).output().expect("cargo-flow runs");
         let mut seen = String::from_utf8_lossy(&output.stdout).into_owned();
         let words = String::from_utf8_lossy(&output.stderr);
@@ -69,4 +79,19 @@ impl Folder {
         }
         seen
     }
+}
+
+/// What is seen on Windows, as it would be seen on another system: with `/` in paths.
+fn as_elsewhere(seen: &str) -> String {
+    let of_name = |sign: char| sign.is_ascii_alphanumeric();
+    let mut shown = String::new();
+    for (index, part) in seen.split('\\').enumerate() {
+        if index > 0 {
+            let is_path = shown.ends_with(of_name) && part.starts_with(of_name);
+            shown.push(if is_path { '/' } else { '\\' });
+        }
+        shown.push_str(part);
+    }
+    let missing = std::io::Error::from_raw_os_error(2).to_string();
+    shown.replace(&missing, "No such file or directory (os error 2)")
 }

@@ -87,6 +87,35 @@ fn every_format_is_drawn() {
 }
 
 #[test]
+fn pictures_go_to_the_right_if_they_are_told_to() {
+    let folder = folder();
+    for format in ["mermaid", "dot", "svg", "html"] {
+        let drawn = |words: &str| folder.run(&format!("render qa.json --format {format}{words}"));
+        let down = drawn("");
+        assert_eq!(drawn(" --direction TB"), down, "{format}");
+        let right = drawn(" --direction LR");
+        assert_ne!(right, down, "{format}");
+        assert_eq!(drawn(" --direction lr"), right, "{format}");
+    }
+    let mermaid = folder.run("render qa.json --format mermaid --direction LR");
+    assert!(mermaid.contains("flowchart LR"), "{mermaid}");
+    let wrote = folder.run("render app --direction LR --out pages");
+    assert!(wrote.ends_with("wrote pages/qa.html\n"), "{wrote}");
+    assert_eq!(
+        folder.read("pages/qa.html"),
+        folder.run("render qa.json --format html --direction LR")
+    );
+    assert_snapshot!(folder.run("render qa.json --direction LR"), @"
+    [stderr]
+    error: a text has no direction
+           help: add `--format svg`, `html`, `mermaid` or `dot`, or leave `--direction` out
+    [exit code 2]
+    ");
+    let unknown = folder.run("render qa.json --format svg --direction up");
+    assert!(unknown.contains("possible values: TB, LR"), "{unknown}");
+}
+
+#[test]
 fn some_formats_show_one_flow() {
     let folder = folder();
     assert_snapshot!(folder.run("render app --format svg"), @"

@@ -123,14 +123,9 @@ fn a_folder_of_yaml_is_kept_up_to_date() {
     let folder = folder.with("flows/qa.yaml", old);
     assert_snapshot!(folder.run("check flows app"), @"
     flows/qa.yaml is not up to date
-    @@ -1,6 +1,6 @@
-     version: 2.0.0
-     namespace: qa
-    -name: Q
-    +name: Qa
-     inputs:
-       type: object
-       properties:
+    Qa (qa)
+      breaking:
+        the flow was renamed from `Q` to `Qa` (callers, executions)
     [stderr]
     help: `cargo flow export app --format yaml --out flows` updates them
     [exit code 1]

@@ -4,6 +4,7 @@ mod answers;
 mod changed;
 mod endings;
 mod events;
+mod find;
 mod start;
 mod state;
 mod travel;

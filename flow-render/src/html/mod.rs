@@ -13,6 +13,7 @@ mod text;
 use flow_spec::document::FlowDocument;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
+use super::direction::Direction;
 use super::scene::Scene;
 use super::svg;
 use text::Text;
@@ -37,7 +38,14 @@ const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 
 /// assert!(page.contains("<h1>Qa</h1>"));
 /// ```
 pub fn html(flow: &FlowDocument) -> String {
+    html_in(flow, Direction::TopToBottom)
+}
+
+/// Returns a page with pictures in this direction: see [`html()`].
+pub fn html_in(flow: &FlowDocument, direction: Direction) -> String {
     let title = Text(flow.title());
+    // Wide pictures are scrolled, since their texts would become too small to read.
+    let is_wide = direction == Direction::LeftToRight;
     let page = html! {
         (DOCTYPE)
         html lang="en" {
@@ -55,7 +63,7 @@ pub fn html(flow: &FlowDocument) -> String {
                     (tools(flow))
                 }
                 nav aria-label="nodes" { (index::index(flow)) }
-                main { (levels::levels(&Scene::new(flow))) }
+                main class=[is_wide.then_some("wide")] { (levels::levels(&Scene::new(flow), direction)) }
                 aside aria-label="contract" aria-live="polite" { (contract::contracts(flow)) }
                 script { "\n" (PreEscaped(SCRIPT)) }
             }

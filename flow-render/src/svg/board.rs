@@ -1,5 +1,6 @@
 //! The result of the layout: boxes and wires at their final places, without overlaps.
 
+use crate::direction::Direction;
 use crate::words::{ArrowLabel, Caption};
 
 /// Boxes and wires, with coordinates from the upper left corner.
@@ -23,6 +24,39 @@ pub(super) struct Tile {
     pub(super) node: Option<Label>,
     /// The content of the box, around its centre and below its head.
     pub(super) inside: Option<Board>,
+}
+
+impl Board {
+    /// Turns a picture that goes down into one that goes this way.
+    pub(super) fn turn(&mut self, direction: Direction) {
+        (self.width, self.height) = direction.turned((self.width, self.height));
+        for tile in &mut self.tiles {
+            tile.turn(direction);
+            tile.center.turn(direction);
+        }
+        for wire in &mut self.wires {
+            for point in &mut wire.points {
+                point.turn(direction);
+            }
+            if let Some(label) = &mut wire.label {
+                (label.width, label.height) = direction.turned((label.width, label.height));
+                label.center.turn(direction);
+            }
+        }
+    }
+}
+
+impl Tile {
+    /// Turns its size. The content stays as it is.
+    pub(super) fn turn(&mut self, direction: Direction) {
+        (self.width, self.height) = direction.turned((self.width, self.height));
+    }
+}
+
+impl Point {
+    fn turn(&mut self, direction: Direction) {
+        (self.x, self.y) = direction.turned((self.x, self.y));
+    }
 }
 
 #[derive(Debug)]

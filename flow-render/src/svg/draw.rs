@@ -149,7 +149,7 @@ impl Image {
                 self.polygon(center, &corners);
             }
             Shape::Human => {
-                let (x, y, slant) = (width / 2.0, height / 2.0, 8.0);
+                let (x, y, slant) = (width / 2.0, height / 2.0, shape::SLANT);
                 let corners = [(slant - x, -y), (x, -y), (x - slant, y), (-x, y)];
                 self.polygon(center, &corners);
             }

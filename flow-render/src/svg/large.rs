@@ -9,7 +9,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::board::{Board, Point, Shape, Tile, Wire, WireLabel};
-use super::link::{Link, MARGIN, bounded, label_size};
+use super::link::{Link, MARGIN, bounded};
+use super::wire::side;
+use crate::direction::Direction;
 
 /// The distances between boxes, between rows, and between lanes.
 const BESIDE: f64 = 36.0;
@@ -43,7 +45,7 @@ impl Row {
 }
 
 /// Places the boxes in rows, so that arrows lead down where they can.
-pub(super) fn place(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
+pub(super) fn place(mut tiles: Vec<Tile>, links: Vec<Link>, direction: Direction) -> Board {
     let leaving = leaving(tiles.len(), &links);
     let ranks = ranks(&links, &leaving);
     let exits = across(&mut tiles, &links, &leaving, &ranks);
@@ -55,10 +57,11 @@ pub(super) fn place(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
         let (own, target) = (rows[ranks[link.from]], rows[ranks[link.to]]);
         let exit = exits[index];
         let below = own.below();
-        let start = Point {
-            x: touch(from, exit),
-            y: from.center.y + from.height / 2.0,
+        let on_side = |tile: &Tile, x: f64, y: f64| Point {
+            x,
+            y: tile.center.y + side(tile, x - tile.center.x, y, direction),
         };
+        let start = on_side(from, touch(from, exit), from.height / 2.0);
         let at = |x: f64, y: f64| Point { x, y };
         let mut points = vec![
             start,
@@ -78,10 +81,10 @@ pub(super) fn place(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
         points.extend([
             at(enter, target.above()),
             at(enter, target.top),
-            at(enter, to.center.y - to.height / 2.0),
+            on_side(to, enter, -to.height / 2.0),
         ]);
         points.dedup_by(|next, point| (next.x - point.x).hypot(next.y - point.y) < 1.0);
-        let (width, height) = label_size(&link.label);
+        let (width, height) = link.size;
         wires.push(Wire {
             points,
             label: (height > 0.0).then(|| WireLabel {
@@ -218,7 +221,7 @@ fn across(tiles: &mut [Tile], links: &[Link], leaving: &[Vec<usize>], ranks: &[u
 
 /// The width of an arrow with its text.
 fn lane_width(link: &Link) -> f64 {
-    label_size(&link.label).0 + LANE
+    link.size.0 + LANE
 }
 
 /// Places the rows below each other.
@@ -229,7 +232,7 @@ fn down(tiles: &mut [Tile], links: &[Link], ranks: &[usize]) -> Vec<Row> {
     }
     for link in links {
         let row = &mut rows[ranks[link.from]];
-        row.texts = row.texts.max(label_size(&link.label).1);
+        row.texts = row.texts.max(link.size.1);
     }
     let mut top = MARGIN.1 + BELOW / 2.0;
     for row in &mut rows {

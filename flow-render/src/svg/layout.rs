@@ -9,6 +9,7 @@ use super::board::{Board, Point, Tile, Wire, WireLabel};
 use super::link::{Link, MARGIN, bounded, label_size};
 use super::wire::{self, Rows};
 use super::{large, shape};
+use crate::direction::Direction;
 use crate::scene::{Member, Place, Scene};
 use crate::words::ArrowLabel;
 
@@ -19,14 +20,31 @@ pub(crate) enum Inner {
     Closed,
 }
 
+/// How a flow is drawn: its inner flows, and the direction of the picture.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Look {
+    pub(crate) inner: Inner,
+    pub(crate) direction: Direction,
+}
+
+impl Look {
+    /// A picture in this direction with its inner flows.
+    pub(super) fn whole(direction: Direction) -> Look {
+        Look {
+            inner: Inner::Shown,
+            direction,
+        }
+    }
+}
+
 /// A flow: its start, its nodes and its ends.
-pub(super) fn scene(scene: &Scene<'_>, inner: Inner) -> Board {
+pub(super) fn scene(scene: &Scene<'_>, look: Look) -> Board {
     let mut tiles = vec![shape::start()];
     tiles.extend(
         scene
             .members
             .iter()
-            .map(|member| shape::member(member, inner)),
+            .map(|member| shape::member(member, look)),
     );
     tiles.extend(scene.ends.iter().map(|label| shape::end(label)));
     let number = |place| match place {
@@ -38,6 +56,7 @@ pub(super) fn scene(scene: &Scene<'_>, inner: Inner) -> Board {
         from: number(arrow.from),
         to: number(arrow.to),
         label: arrow.label.clone(),
+        size: look.direction.turned(label_size(&arrow.label)),
         error: arrow.action == Some(ERROR_ACTION),
         weight: match arrow.action {
             None | Some(DEFAULT_ACTION) => 4,
@@ -46,16 +65,17 @@ pub(super) fn scene(scene: &Scene<'_>, inner: Inner) -> Board {
         },
     };
     let links = scene.arrows.iter().map(link).collect();
-    place(tiles, links)
+    place(tiles, links, look.direction)
 }
 
 /// Branches side by side, between a bar where they split and a bar where they join.
-pub(super) fn fork(branches: &[Vec<Member<'_>>], inner: Inner) -> Board {
+pub(super) fn fork(branches: &[Vec<Member<'_>>], look: Look) -> Board {
     let mut tiles = Vec::new();
     let mut links = Vec::new();
     let link = |from, to, label| Link {
         from,
         to,
+        size: look.direction.turned(label_size(&label)),
         label,
         error: false,
         weight: 1,
@@ -65,14 +85,15 @@ pub(super) fn fork(branches: &[Vec<Member<'_>>], inner: Inner) -> Board {
     let mut width = 0.0;
     let mut chains = Vec::new();
     for branch in branches {
-        let tile = |part: &Member<'_>| shape::member(part, inner);
+        let tile = |part: &Member<'_>| shape::member(part, look);
+        let breadth = |tile: &Tile| look.direction.turned((tile.width, tile.height)).0;
         let chain: Vec<Tile> = branch.iter().map(tile).collect();
-        width += chain.iter().map(|tile| tile.width).fold(0.0, f64::max);
+        width += chain.iter().map(breadth).fold(0.0, f64::max);
         chains.push(chain);
     }
     let gaps = u32::try_from(branches.len().saturating_sub(1)).unwrap_or(0);
     width += f64::from(gaps) * options().nodesep;
-    tiles.push(shape::bar(width));
+    tiles.push(shape::bar(width, look.direction));
     for (branch, chain) in branches.iter().zip(chains) {
         let mut before = split;
         for (at, tile) in chain.into_iter().enumerate() {
@@ -87,13 +108,14 @@ pub(super) fn fork(branches: &[Vec<Member<'_>>], inner: Inner) -> Board {
         }
         links.push(link(before, meet, ArrowLabel::default()));
     }
-    tiles.push(shape::bar(width));
-    place(tiles, links)
+    tiles.push(shape::bar(width, look.direction));
+    place(tiles, links, look.direction)
 }
 
 /// The body of a loop, alone.
-pub(super) fn each(body: &Member<'_>, inner: Inner) -> Board {
-    place(vec![shape::member(body, inner)], Vec::new())
+pub(super) fn each(body: &Member<'_>, look: Look) -> Board {
+    let tiles = vec![shape::member(body, look)];
+    place(tiles, Vec::new(), look.direction)
 }
 
 fn options() -> LayoutOptions {
@@ -116,16 +138,21 @@ const MOST: usize = 250;
 /// The maximum total number of rows that its arrows pass. There, each of them counts as a box.
 const MOST_PASSED: usize = 2_000;
 
-fn place(tiles: Vec<Tile>, links: Vec<Link>) -> Board {
+/// Places everything in rows that follow each other downwards. A picture that goes to the right is
+/// turned for this, and turned back afterwards.
+fn place(mut tiles: Vec<Tile>, links: Vec<Link>, direction: Direction) -> Board {
+    tiles.iter_mut().for_each(|tile| tile.turn(direction));
     let has_many = tiles.len() > MOST || links.len() > 2 * MOST;
-    if has_many || large::passed(tiles.len(), &links) > MOST_PASSED {
-        large::place(tiles, links)
+    let mut board = if has_many || large::passed(tiles.len(), &links) > MOST_PASSED {
+        large::place(tiles, links, direction)
     } else {
-        placed(tiles, links)
-    }
+        placed(tiles, links, direction)
+    };
+    board.turn(direction);
+    board
 }
 
-fn placed(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
+fn placed(mut tiles: Vec<Tile>, links: Vec<Link>, direction: Direction) -> Board {
     let mut graph: Graph<NodeLabel, EdgeLabel> = Graph::with_options(GraphOptions {
         directed: true,
         multigraph: true,
@@ -140,7 +167,7 @@ fn placed(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
         graph.set_node(index.to_string(), Some(label));
     }
     for (index, link) in links.iter().enumerate() {
-        let (width, height) = label_size(&link.label);
+        let (width, height) = link.size;
         let label = EdgeLabel {
             width,
             height,
@@ -168,7 +195,7 @@ fn placed(mut tiles: Vec<Tile>, links: Vec<Link>) -> Board {
         let label = graph.edge(&edge.v, &edge.w, edge.name.as_deref())?;
         Some((label.y?, label.height))
     });
-    let rows = Rows::new(boxes.chain(texts));
+    let rows = Rows::new(boxes.chain(texts), direction);
     let mut wires = Vec::new();
     for (index, link) in links.into_iter().enumerate() {
         let (from, to) = (link.from.to_string(), link.to.to_string());
@@ -191,7 +218,7 @@ fn wire(link: Link, label: &EdgeLabel, tiles: &[Tile], rows: &Rows) -> Wire {
     } else {
         wire::between(from, to, &found, rows)
     };
-    let (width, height) = label_size(&link.label);
+    let (width, height) = link.size;
     let label = match (label.x, label.y) {
         (Some(x), Some(y)) if height > 0.0 => Some(WireLabel {
             center: Point { x, y },

@@ -12,6 +12,8 @@ pub(super) struct Link {
     pub(super) from: usize,
     pub(super) to: usize,
     pub(super) label: ArrowLabel,
+    /// The [size](label_size) of the label in a picture that goes down.
+    pub(super) size: (f64, f64),
     pub(super) error: bool,
     /// The importance of a short and straight arrow.
     pub(super) weight: i32,

@@ -18,12 +18,13 @@ mod wire;
 
 use flow_spec::document::FlowDocument;
 
+use super::direction::Direction;
 use super::legend::Mark;
 use super::scene::Scene;
 use board::Board;
 use legend::Legend;
 
-pub(super) use layout::Inner;
+pub(super) use layout::{Inner, Look};
 
 /// The width of the legend of a page, whose pictures have many widths.
 const LEGEND_IN_PAGE: f64 = 640.0;
@@ -45,15 +46,31 @@ pub(super) const STYLE: &str = include_str!("picture.css");
 /// assert!(picture.contains(r#"data-path="answer""#));
 /// ```
 pub fn svg(flow: &FlowDocument) -> String {
+    svg_in(flow, Direction::TopToBottom)
+}
+
+/// Returns an SVG image in this direction: see [`svg()`].
+///
+/// # Examples
+///
+/// ```
+/// # let text = r#"{ "version": "2.0.0", "name": "Qa", "nodes": [{ "type": "answer", "id": "answer" }], "edges": [] }"#;
+/// # let flow = flow_spec::FlowDocument::parse(text).unwrap();
+/// use flow_render::Direction;
+///
+/// let picture = flow_render::svg_in(&flow, Direction::LeftToRight);
+/// assert!(picture.contains(r#"data-path="answer""#));
+/// ```
+pub fn svg_in(flow: &FlowDocument, direction: Direction) -> String {
     let scene = Scene::new(flow);
-    let board = layout::scene(&scene, Inner::Shown);
+    let board = layout::scene(&scene, Look::whole(direction));
     let legend = Legend::new(marks(&scene, &board), board.width);
     draw::whole(&board, &legend, flow.title())
 }
 
 /// The legend of a flow's pictures for a page that has [`STYLE`].
-pub(super) fn legend(scene: &Scene<'_>) -> String {
-    let board = layout::scene(scene, Inner::Shown);
+pub(super) fn legend(scene: &Scene<'_>, direction: Direction) -> String {
+    let board = layout::scene(scene, Look::whole(direction));
     draw::legend(&Legend::new(marks(scene, &board), LEGEND_IN_PAGE))
 }
 
@@ -67,7 +84,7 @@ fn marks(scene: &Scene<'_>, board: &Board) -> impl Iterator<Item = Mark> {
 
 /// The picture of a flow for a page that has [`STYLE`]: its nodes are buttons. Its inner flows are
 /// either drawn, or closed boxes with a button that opens them.
-pub(super) fn part(scene: &Scene<'_>, inner: Inner) -> String {
-    let board = layout::scene(scene, inner);
+pub(super) fn part(scene: &Scene<'_>, look: Look) -> String {
+    let board = layout::scene(scene, look);
     draw::part(&board, scene.flow.title())
 }

@@ -3,8 +3,9 @@
 use flow_spec::document::types;
 
 use super::board::{Board, Label, Point, Shape, Tile};
-use super::layout::{self, Inner};
+use super::layout::{self, Inner, Look};
 use super::measure::{self, LINE, NAME, NOTE};
+use crate::direction::Direction;
 use crate::scene::{Inside, Member};
 use crate::words::{self, Caption};
 
@@ -12,21 +13,23 @@ use crate::words::{self, Caption};
 const PADDING: f64 = 12.0;
 /// The distance by which the copies behind a loop over items stick out.
 pub(super) const STACK: f64 = 8.0;
+/// The distance by which the sides of a box for a person are slanted.
+pub(super) const SLANT: f64 = 8.0;
 /// The space for the sign that opens a flow.
 pub(super) const SIGN: f64 = 20.0;
 
 const NOWHERE: Point = Point { x: 0.0, y: 0.0 };
 
 /// The tile of a node that is not placed yet.
-pub(super) fn member(member: &Member<'_>, inner: Inner) -> Tile {
+pub(super) fn member(member: &Member<'_>, look: Look) -> Tile {
     let caption = Caption::of(member.node);
     let (text_width, text_height) = text(&caption);
-    let (shape, inside) = match (&member.inside, inner) {
+    let (shape, inside) = match (&member.inside, look.inner) {
         (Inside::Nothing, _) => (single(member), None),
         (Inside::Flow(_), Inner::Closed) => (Shape::Closed { opens: true }, None),
-        (Inside::Flow(scene), Inner::Shown) => (Shape::Flow, Some(layout::scene(scene, inner))),
-        (Inside::Fork(branches), _) => (Shape::Fork, Some(layout::fork(branches, inner))),
-        (Inside::Each(body), _) => (Shape::Each, Some(layout::each(body, inner))),
+        (Inside::Flow(scene), Inner::Shown) => (Shape::Flow, Some(layout::scene(scene, look))),
+        (Inside::Fork(branches), _) => (Shape::Fork, Some(layout::fork(branches, look))),
+        (Inside::Each(body), _) => (Shape::Each, Some(layout::each(body, look))),
     };
     let (width, height) = match (&shape, &inside) {
         (_, Some(board)) => around(board, &caption, &shape),
@@ -110,9 +113,10 @@ pub(super) fn end(label: &str) -> Tile {
     plain(Shape::End(label), width, 26.0)
 }
 
-/// The bar where branches split or join.
-pub(super) fn bar(width: f64) -> Tile {
-    plain(Shape::Bar, width, 5.0)
+/// The bar where branches split or join, as long as they are wide.
+pub(super) fn bar(length: f64, direction: Direction) -> Tile {
+    let (width, height) = direction.turned((length, 5.0));
+    plain(Shape::Bar, width, height)
 }
 
 fn plain(shape: Shape, width: f64, height: f64) -> Tile {

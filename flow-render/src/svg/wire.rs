@@ -5,12 +5,19 @@
 //! where it cannot cross anything.
 
 use super::board::{Point, Shape, Tile};
+use super::shape;
+use crate::direction::Direction;
 
 /// The smallest distance between an arrow and the corner of a box that it touches.
 const CORNER: f64 = 16.0;
+/// The part of half a side for that distance, if the side is short.
+const SHORT: f64 = 0.64;
 
 /// The rows of a board.
-pub(super) struct Rows(Vec<Row>);
+pub(super) struct Rows {
+    rows: Vec<Row>,
+    direction: Direction,
+}
 
 struct Row {
     middle: f64,
@@ -19,18 +26,19 @@ struct Row {
 
 impl Rows {
     /// The rows, given the centre and the height of everything in them.
-    pub(super) fn new(all: impl IntoIterator<Item = (f64, f64)>) -> Rows {
+    pub(super) fn new(all: impl IntoIterator<Item = (f64, f64)>, direction: Direction) -> Rows {
         let row = |(middle, height)| Row {
             middle,
             half_height: height / 2.0,
         };
-        Rows(all.into_iter().map(row).collect())
+        let rows = all.into_iter().map(row).collect();
+        Rows { rows, direction }
     }
 
     /// Half the height of the row with this centre.
     fn half_height(&self, middle: f64) -> f64 {
         let rows = self
-            .0
+            .rows
             .iter()
             .filter(|row| (row.middle - middle).abs() < 1.0);
         rows.map(|row| row.half_height).fold(0.0, f64::max)
@@ -51,8 +59,16 @@ pub(super) fn between(from: &Tile, to: &Tile, found: &[Point], rows: &Rows) -> V
     let inner = found
         .get(1..found.len().saturating_sub(1))
         .unwrap_or_default();
-    let start = touch(from, inner.first().copied().unwrap_or(to.center));
-    let end = touch(to, inner.last().copied().unwrap_or(from.center));
+    let start = touch(
+        from,
+        inner.first().copied().unwrap_or(to.center),
+        rows.direction,
+    );
+    let end = touch(
+        to,
+        inner.last().copied().unwrap_or(from.center),
+        rows.direction,
+    );
     let row = |tile: &Tile, x| Point {
         x,
         y: tile.center.y,
@@ -68,7 +84,7 @@ pub(super) fn between(from: &Tile, to: &Tile, found: &[Point], rows: &Rows) -> V
 
 /// The point where a route from or to a point touches a box: from above or below, as straight as
 /// possible.
-fn touch(tile: &Tile, toward: Point) -> Point {
+fn touch(tile: &Tile, toward: Point, direction: Direction) -> Point {
     let (x, y) = (toward.x - tile.center.x, toward.y - tile.center.y);
     let (half_width, half_height) = (tile.width / 2.0, tile.height / 2.0);
     if tile.shape == Shape::Branch {
@@ -79,9 +95,20 @@ fn touch(tile: &Tile, toward: Point) -> Point {
             y: tile.center.y + y / reach,
         };
     }
-    let room = half_width - half_width.min(CORNER);
+    let room = half_width - CORNER.min(SHORT * half_width);
+    let x = x.clamp(-room, room);
     Point {
-        x: tile.center.x + x.clamp(-room, room),
-        y: tile.center.y + half_height.copysign(y),
+        x: tile.center.x + x,
+        y: tile.center.y + side(tile, x, half_height.copysign(y), direction),
     }
+}
+
+/// The lower or upper side of a box, at this distance from its middle. It is straight, except for
+/// that of a box for a person in a picture that goes to the right.
+pub(super) fn side(tile: &Tile, x: f64, y: f64, direction: Direction) -> f64 {
+    if tile.shape != Shape::Human || direction == Direction::TopToBottom {
+        return y;
+    }
+    let part = x / tile.width;
+    y - y.signum() * shape::SLANT * (0.5 + part * y.signum())
 }

@@ -1,9 +1,12 @@
 //! Flows to draw.
 
+use flow_render::Direction;
 use flow_spec::document::{EdgeDocument, EndDocument};
 use flow_spec::{FlowDocument, NodeDocument};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
+
+pub(crate) const DIRECTIONS: [Direction; 2] = [Direction::TopToBottom, Direction::LeftToRight];
 
 /// Three levels, a fork with a chain of two, a loop over items, a branch, a wait, a person, loops back, errors that
 /// are routed, several ends, and texts that mean something in every notation.

@@ -5,7 +5,7 @@ use flow_spec::FlowDocument;
 use flow_spec::document::EndDocument;
 use serde_json::{Map, json};
 
-use crate::flows::{edge, node};
+use crate::flows::{DIRECTIONS, edge, node};
 use crate::svg::{crossings, misplaced};
 
 /// Nodes in a row. Each writes a key that another one far away reads, may fail, and leads back to a
@@ -78,13 +78,16 @@ fn what_is_drawn_of_a_node_does_not_grow_with_the_flow() {
 /// A large flow is laid out in another way than a small one.
 #[test]
 fn nothing_lies_on_anything_else_in_a_large_flow() {
-    for flow in [row(250), fan(260)] {
-        let picture = render::svg(&flow);
-        assert_eq!(misplaced(&picture), [] as [String; 0]);
-        assert_eq!(picture.matches("data-path=").count(), flow.nodes.len());
-        assert_eq!(render::svg(&flow), picture);
+    for direction in DIRECTIONS {
+        for flow in [row(250), fan(260)] {
+            let picture = render::svg_in(&flow, direction);
+            assert_eq!(misplaced(&picture), [] as [String; 0]);
+            assert_eq!(picture.matches("data-path=").count(), flow.nodes.len());
+            assert_eq!(render::svg_in(&flow, direction), picture);
+        }
+        let picture = render::svg_in(&row(250), direction);
+        assert_eq!(crossings(&picture), [] as [String; 0]);
     }
-    assert_eq!(crossings(&render::svg(&row(250))), [] as [String; 0]);
 }
 
 /// Arrows that pass many rows take as much time as many boxes: with `dagre`, the picture of 160

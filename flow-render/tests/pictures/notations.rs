@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use flow_render as render;
+use flow_render::Direction;
 use flow_spec::FlowDocument;
 use flow_spec::document::{EndDocument, NodeDocument, Property};
 use proptest::prelude::*;
@@ -233,6 +234,30 @@ fn mermaid_shows_every_level() {
 #[test]
 fn dot_shows_every_level() {
     insta::assert_snapshot!(render::dot(&research_desk()));
+}
+
+#[test]
+fn mermaid_and_dot_go_to_the_right_if_they_are_told_to() {
+    let flow = research_desk();
+    let down = render::mermaid(&flow);
+    assert!(down.contains("\nflowchart TB\n"), "{down}");
+    assert_eq!(down, render::mermaid_in(&flow, Direction::TopToBottom));
+    assert_eq!(
+        render::mermaid_in(&flow, Direction::LeftToRight),
+        down.replace("flowchart TB", "flowchart LR")
+    );
+    let down = render::dot(&flow);
+    assert_eq!(down, render::dot_in(&flow, Direction::TopToBottom));
+    let right = render::dot_in(&flow, Direction::LeftToRight);
+    assert!(right.contains("\n  rankdir=LR\n"), "{right}");
+    // Bars lie across the arrows.
+    assert!(right.contains("height=1.5 width=0.08"), "{right}");
+    assert_eq!(
+        right
+            .replace("  rankdir=LR\n", "")
+            .replace("height=1.5 width=0.08", "height=0.08 width=1.5"),
+        down
+    );
 }
 
 /// A flow whose node has this type and is left by this action.

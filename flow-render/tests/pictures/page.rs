@@ -1,6 +1,7 @@
 //! The page, used as a reader uses it: in a browser, by mouse and by keyboard.
 
 use flow_render as render;
+use flow_render::Direction;
 use serde_json::{Value, json};
 
 use crate::browser;
@@ -308,6 +309,45 @@ fn a_flow_without_inner_flows_has_nothing_to_open() {
         "one picture is all there is"
     );
     assert!(page.contains("flow, left out of this export"));
+}
+
+/// Those of each level, and the one of everything.
+#[test]
+fn all_pictures_of_a_page_have_its_direction() {
+    let flow = research_desk();
+    assert_eq!(
+        render::html(&flow),
+        render::html_in(&flow, Direction::TopToBottom)
+    );
+    let page = render::html_in(&flow, Direction::LeftToRight);
+    let pictures = page
+        .split("<svg ")
+        .skip(1)
+        .filter(|text| text.contains("tile start"));
+    let mut count = 0;
+    for picture in pictures {
+        let size = |name: &str| -> f64 {
+            let (_, rest) = picture.split_once(&format!(" {name}=\"")).expect("a size");
+            let (number, _) = rest.split_once('"').expect("its end");
+            number.parse().expect("a number")
+        };
+        assert!(size("width") > 2.0 * size("height"), "{picture}");
+        count += 1;
+    }
+    assert_eq!(count, 5, "four flows, and everything");
+}
+
+/// A picture that is too high is scrolled anyway.
+#[test]
+fn a_picture_that_is_too_wide_is_not_made_smaller() {
+    let script = r#"
+        const picture = document.querySelector("main svg");
+        return picture.getBoundingClientRect().width / Number(picture.getAttribute("width"));
+    "#;
+    let page = render::html_in(&research_desk(), Direction::LeftToRight);
+    if let Some(found) = browser::run(&page, script) {
+        assert!(found["result"].as_f64() > Some(0.99), "{found}");
+    }
 }
 
 #[test]

@@ -1,11 +1,12 @@
 //! The drawn picture: everything is there, nothing lies on anything else.
 
 use flow_render as render;
+use flow_render::Direction;
 use flow_spec::FlowDocument;
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
-use crate::flows::{any_flow, node, research_desk};
+use crate::flows::{DIRECTIONS, any_flow, node, research_desk};
 
 #[derive(Debug, Clone, Copy)]
 struct Rect {
@@ -360,12 +361,15 @@ fn every_text_has_the_room_it_needs() {
 
 #[test]
 fn nothing_lies_on_anything_else() {
-    assert_eq!(misplaced(&render::svg(&research_desk())), [] as [String; 0]);
+    for direction in DIRECTIONS {
+        let picture = render::svg_in(&research_desk(), direction);
+        assert_eq!(misplaced(&picture), [] as [String; 0], "{direction:?}");
+    }
 }
 
-/// The points of an arrow, in its group.
-fn points(path: &str) -> Vec<(f64, f64)> {
-    let numbers = path.split(|letter: char| letter.is_ascii_alphabetic() || letter == ' ');
+/// The points of an arrow or a polygon, in its group.
+fn points_of(path: &str) -> Vec<(f64, f64)> {
+    let numbers = path.split(|letter: char| letter.is_ascii_alphabetic() || " ,".contains(letter));
     let numbers = numbers.filter(|text| !text.is_empty());
     let numbers: Vec<f64> = numbers
         .map(|text| text.parse().expect("a number"))
@@ -382,7 +386,7 @@ pub(crate) fn crossings(picture: &str) -> Vec<String> {
         .descendants()
         .filter(|node| class(node).starts_with("wire"))
     {
-        let way = points(wire.attribute("d").expect("a path"));
+        let way = points_of(wire.attribute("d").expect("a path"));
         let beside = wire.parent().expect("a group").children();
         for tile in beside.filter(|node| class(node).starts_with("tile")) {
             let place = tile
@@ -390,11 +394,11 @@ pub(crate) fn crossings(picture: &str) -> Vec<String> {
                 .filter_map(place)
                 .reduce(Rect::around)
                 .expect("a shape");
-            // Of a diamond, only its middle is sure to be within it.
-            let margin = if class(&tile) == "tile branch" {
-                (place.bottom - place.top) / 2.0 - 4.0
-            } else {
-                1.5
+            // Only the middle of a diamond, and what is between slanted sides, is sure to be inside.
+            let margin = match class(&tile).as_str() {
+                "tile branch" => (place.bottom - place.top) / 2.0 - 4.0,
+                "tile human" => 9.5,
+                _ => 1.5,
             };
             let crossed = way.windows(2).any(|ends| {
                 (0..=100).map(f64::from).any(|step| {
@@ -415,7 +419,138 @@ pub(crate) fn crossings(picture: &str) -> Vec<String> {
 
 #[test]
 fn no_arrow_crosses_a_box() {
-    assert_eq!(crossings(&render::svg(&research_desk())), [] as [String; 0]);
+    for direction in DIRECTIONS {
+        let picture = render::svg_in(&research_desk(), direction);
+        assert_eq!(crossings(&picture), [] as [String; 0], "{direction:?}");
+    }
+}
+
+/// The sides of a shape.
+fn sides(node: Node<'_, '_>) -> Vec<[(f64, f64); 2]> {
+    let corners = match node.tag_name().name() {
+        "polygon" => {
+            let points = node.attribute("points").unwrap_or_default();
+            points_of(points)
+        }
+        "rect" => {
+            let place = place(node).expect("a shape");
+            let (left, right) = (place.left, place.right);
+            vec![
+                (left, place.top),
+                (right, place.top),
+                (right, place.bottom),
+                (left, place.bottom),
+            ]
+        }
+        _ => Vec::new(),
+    };
+    let next = corners.iter().cycle().skip(1);
+    corners.iter().zip(next).map(|(a, b)| [*a, *b]).collect()
+}
+
+/// The distance of a point from a line.
+fn distance((x, y): (f64, f64), [(ax, ay), (bx, by)]: [(f64, f64); 2]) -> f64 {
+    let (dx, dy) = (bx - ax, by - ay);
+    let part = ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy);
+    let part = part.clamp(0.0, 1.0);
+    (x - ax - part * dx).hypot(y - ay - part * dy)
+}
+
+/// Also those that are slanted.
+#[test]
+fn every_arrow_begins_and_ends_at_the_side_of_a_box() {
+    for direction in DIRECTIONS {
+        let picture = render::svg_in(&research_desk(), direction);
+        let document = Document::parse(&picture).expect("well-formed XML");
+        let class = |node: &Node<'_, '_>| node.attribute("class").unwrap_or_default().to_owned();
+        let arrows = document.descendants().filter(|node| {
+            let class = class(node);
+            class.starts_with("wire") || class.starts_with("tip wire")
+        });
+        let mut count = 0;
+        for arrow in arrows {
+            let end = points_of(arrow.attribute("d").expect("a path"))[0];
+            let beside = arrow.parent().expect("a group").children();
+            let tiles = beside.filter(|node| class(node).starts_with("tile"));
+            let sides = tiles.flat_map(|tile| tile.children().flat_map(sides));
+            let nearest = sides
+                .map(|side| distance(end, side))
+                .fold(f64::MAX, f64::min);
+            assert!(nearest < 1.5, "{direction:?}: {end:?} is {nearest} away");
+            count += 1;
+        }
+        assert!(count > 60, "{count}");
+    }
+}
+
+/// The centre of the box of a node.
+fn center(picture: &str, path: &str) -> (f64, f64) {
+    let document = Document::parse(picture).expect("well-formed XML");
+    let drawn = drawn(&document);
+    let one = drawn.iter().find(|one| one.path.as_deref() == Some(path));
+    let place = one.unwrap_or_else(|| panic!("no `{path}`")).place;
+    (
+        f64::midpoint(place.left, place.right),
+        f64::midpoint(place.top, place.bottom),
+    )
+}
+
+#[test]
+fn the_nodes_follow_each_other_in_the_direction_of_the_picture() {
+    let chains: [&[&str]; 4] = [
+        &[
+            "plan", "research", "write_up", "enrich", "size", "end", "approve",
+        ],
+        &["research.ask", "research.answers", "research.weigh"],
+        &["translate", "proofread"],
+        &[
+            "research.answer_one.cite.locate",
+            "research.answer_one.cite.quote",
+        ],
+    ];
+    for direction in DIRECTIONS {
+        let picture = render::svg_in(&research_desk(), direction);
+        for chain in chains {
+            for pair in chain.windows(2) {
+                let (before, after) = (center(&picture, pair[0]), center(&picture, pair[1]));
+                let follows = match direction {
+                    Direction::TopToBottom => before.1 < after.1,
+                    Direction::LeftToRight => before.0 < after.0,
+                };
+                assert!(follows, "{direction:?}: {pair:?} {before:?} {after:?}");
+            }
+        }
+        let (one, other) = (
+            center(&picture, "translate"),
+            center(&picture, "illustrate"),
+        );
+        let are_beside = match direction {
+            Direction::TopToBottom => one.0 != other.0,
+            Direction::LeftToRight => one.1 != other.1,
+        };
+        assert!(are_beside, "{direction:?}: the branches of a fork");
+    }
+}
+
+/// The boxes keep their form, and their texts.
+#[test]
+fn only_the_places_depend_on_the_direction() {
+    let [one, other] = DIRECTIONS.map(|direction| {
+        let picture = render::svg_in(&research_desk(), direction);
+        let document = Document::parse(&picture).expect("well-formed XML");
+        let mut texts: Vec<String> = drawn(&document)
+            .iter()
+            .map(|one| format!("{}: {:?} {:?}", one.class, one.path, one.texts))
+            .collect();
+        texts.sort();
+        (texts, legend(&picture))
+    });
+    assert_eq!(one, other);
+    let down = render::svg(&research_desk());
+    assert_eq!(
+        down,
+        render::svg_in(&research_desk(), Direction::TopToBottom)
+    );
 }
 
 #[test]
@@ -485,11 +620,13 @@ proptest! {
 
     #[test]
     fn nothing_lies_on_anything_else_in_any_flow(flow in any_flow()) {
-        let picture = render::svg(&flow);
-        prop_assert_eq!(misplaced(&picture), Vec::<String>::new());
-        prop_assert_eq!(crossings(&picture), Vec::<String>::new());
-        prop_assert_eq!(render::svg(&flow), picture);
-        let tiles = flow.flatten_nodes().len();
-        prop_assert_eq!(render::svg(&flow).matches("data-path=").count(), tiles);
+        for direction in DIRECTIONS {
+            let picture = render::svg_in(&flow, direction);
+            prop_assert_eq!(misplaced(&picture), Vec::<String>::new());
+            prop_assert_eq!(crossings(&picture), Vec::<String>::new());
+            prop_assert_eq!(&render::svg_in(&flow, direction), &picture);
+            let tiles = flow.flatten_nodes().len();
+            prop_assert_eq!(picture.matches("data-path=").count(), tiles);
+        }
     }
 }

@@ -103,6 +103,17 @@ impl Caller {
         }
     }
 
+    /// Returns the id that a person gave, whole or in part: see [`Executions::find_id`]. With a link,
+    /// only a whole one is an id.
+    pub(crate) async fn find_id(&self, text: &str) -> Result<ExecutionId, Problem> {
+        match self.principal.0 {
+            Who::Operator | Who::Owner(_) => Ok(self.executions.find_id(text).await?),
+            Who::Link { .. } => Err(Problem::not_found(format!(
+                "there is no execution `{text}`"
+            ))),
+        }
+    }
+
     /// Returns the owner whose limit of streams applies. `None` for an operator. A link counts
     /// towards the owner of its execution, since owners make links.
     pub(crate) fn counted_for(&self, execution: Option<&Execution>) -> Option<String> {
@@ -200,7 +211,13 @@ impl FromRequestParts<Arc<App>> for Caller {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
-        Caller::of(parts, app.guard()).await
+        // An id that is not whole asks for the caller as well, and a request counts once.
+        if let Some(caller) = parts.extensions.get::<Caller>() {
+            return Ok(caller.clone());
+        }
+        let caller = Caller::of(parts, app.guard()).await?;
+        parts.extensions.insert(caller.clone());
+        Ok(caller)
     }
 }
 

@@ -145,7 +145,10 @@ impl Program {
             .global(true)
             .default_value("sqlite:runs.db")
             .value_parser(|text: &str| Ok::<_, Infallible>(StoreAddress::from(text)))
-            .help("Where executions are stored");
+            .help(
+                "Where executions are stored: `sqlite:runs.db`, `postgres://user@host/database` or \
+                 `redis://user@host:port`",
+            );
         let command = Command::augment_subcommands(self.terminal.command());
         let command = command.mut_subcommand("check", |check| {
             let check = check.mut_arg("paths", |paths| paths.required(false));

@@ -158,6 +158,22 @@ pub(super) async fn interrupted() {
             return;
         }
     }
+    #[cfg(windows)]
+    {
+        use tokio::signal::windows::{ctrl_break, ctrl_close, ctrl_shutdown};
+
+        if let (Ok(mut broken), Ok(mut closed), Ok(mut shut_down)) =
+            (ctrl_break(), ctrl_close(), ctrl_shutdown())
+        {
+            tokio::select! {
+                _ = tokio::signal::ctrl_c() => {}
+                _ = broken.recv() => {}
+                _ = closed.recv() => {}
+                _ = shut_down.recv() => {}
+            }
+            return;
+        }
+    }
     // If the signal cannot be caught, the process ends at once, and another one takes over.
     if tokio::signal::ctrl_c().await.is_err() {
         std::future::pending::<()>().await;

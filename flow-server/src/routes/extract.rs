@@ -12,6 +12,7 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
+use crate::access::Caller;
 use crate::app::App;
 use crate::body;
 use crate::problem::Problem;
@@ -136,7 +137,7 @@ impl<T: DeserializeOwned> FromRequestParts<Arc<App>> for Params<T> {
     }
 }
 
-/// The id of an execution, in the path.
+/// The id of an execution, in the path: a whole one, or its first digits, as a person types them.
 pub(crate) struct Id(pub(crate) ExecutionId);
 
 impl FromRequestParts<Arc<App>> for Id {
@@ -144,8 +145,11 @@ impl FromRequestParts<Arc<App>> for Id {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
         let text = in_path(parts, app).await?;
-        let no_execution = |_| Problem::not_found(format!("there is no execution `{text}`"));
-        text.parse().map(Id).map_err(no_execution)
+        if let Ok(id) = text.parse() {
+            return Ok(Id(id));
+        }
+        let caller = Caller::from_request_parts(parts, app).await?;
+        caller.find_id(&text).await.map(Id)
     }
 }
 

@@ -48,16 +48,24 @@ async fn too_many_requests_are_refused() {
         requests_per_second: NonZeroU32::new(5).unwrap(),
         ..Limits::default()
     };
+    // A short id is looked up, and the request counts once all the same.
+    for path in ["/flows", "/executions/0000"] {
+        let client = served_with(|server| server.limits(limits.clone())).client;
+        let mut answers = Vec::new();
+        for _ in 0..10 {
+            answers.push(client.get(path).await);
+        }
+        let refused = answers
+            .iter()
+            .filter(|answer| answer.status.as_u16() == 429)
+            .count();
+        assert!((4..=5).contains(&refused), "{path}: {refused}");
+    }
     let client = served_with(|server| server.limits(limits)).client;
     let mut answers = Vec::new();
     for _ in 0..10 {
         answers.push(client.get("/flows").await);
     }
-    let refused = answers
-        .iter()
-        .filter(|answer| answer.status.as_u16() == 429)
-        .count();
-    assert!((4..=5).contains(&refused), "{refused}");
     let last = answers.last().unwrap();
     last.problem(429, "too-many-requests");
     assert_eq!(last.headers["retry-after"], "1");

@@ -58,6 +58,79 @@ async fn an_execution_is_started_and_waited_for() {
     assert_eq!(client.get(location).await.expect(200), execution);
 }
 
+/// As people type it: in the address of a page, for instance.
+#[tokio::test]
+async fn the_first_digits_of_an_id_are_enough() {
+    let client = served().client;
+    let (id, _) = client.asking().await;
+    for digits in [&id[..4], &id[..8], &id[..9], &id[..35]] {
+        for part in [
+            "",
+            "/journal",
+            "/structure",
+            "/questions",
+            "/state",
+            "/events",
+        ] {
+            let whole = client.get(&format!("/executions/{id}{part}")).await;
+            let answer = client.get(&format!("/executions/{digits}{part}")).await;
+            assert_eq!(answer.expect(200), whole.expect(200), "{digits}{part}");
+        }
+    }
+    let upper = format!("/executions/{}", id[..8].to_uppercase());
+    assert_eq!(client.get(&upper).await.expect(200)["id"], id.as_str());
+    for unknown in ["0000", &id[..3], "banana", "%20"] {
+        let answer = client.get(&format!("/executions/{unknown}")).await;
+        answer.problem(404, "not-found");
+    }
+    let path = format!("/executions/{}", &id[..8]);
+    let ben = client.with_token("ben's token");
+    let problem = ben.get(&path).await.problem(404, "not-found");
+    let detail = format!(
+        "there is no execution `{}`: write an id, or at least its first 4 digits",
+        &id[..8]
+    );
+    assert_eq!(problem["detail"], detail);
+    let body = json!({ "expiresInSeconds": 60 });
+    let made = client
+        .post(&format!("{path}/links"), body)
+        .await
+        .expect(201);
+    let guest = client
+        .without_token()
+        .with_token(made["link"].as_str().unwrap());
+    guest.get(&format!("/executions/{id}")).await.expect(200);
+    guest.get(&path).await.problem(404, "not-found");
+
+    let (other, _) = client.asking().await;
+    let four = format!("/executions/{}", &id[..4]);
+    let problem = client
+        .send(Method::DELETE, &four, None)
+        .await
+        .problem(409, "ambiguous-id");
+    assert_eq!(problem["executions"], json!([other, id]));
+    let lines = format!("begin with `{}`:\n  {other}\n  {id}", &id[..4]);
+    assert!(
+        problem["detail"].as_str().unwrap().ends_with(&lines),
+        "{problem}"
+    );
+    let listed = client.get("/executions").await.expect(200);
+    assert_eq!(listed["executions"].as_array().unwrap().len(), 2);
+    let cancel = format!("/executions/{}/cancel", &other[..35]);
+    let cancelled = client
+        .post(&cancel, json!({ "reason": "no" }))
+        .await
+        .expect(200);
+    assert_eq!(
+        (&cancelled["id"], &cancelled["status"]),
+        (&json!(other), &json!("cancelled"))
+    );
+    let whole = format!("/executions/{other}");
+    let removed = client.send(Method::DELETE, &whole, None).await;
+    assert_eq!(removed.status.as_u16(), 204);
+    client.get(&four).await.expect(200);
+}
+
 #[tokio::test]
 async fn a_nested_router_says_where_its_executions_are() {
     let router = flow_server::Server::new(crate::support::runtime(&Default::default()).0)

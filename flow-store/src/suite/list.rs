@@ -1,5 +1,7 @@
 use std::collections::BTreeSet;
 
+use uuid::Uuid;
+
 use super::fixtures::*;
 use crate::{Append, ExecutionId, ListQuery, PauseState, Row, Settlement, Status};
 
@@ -66,6 +68,27 @@ pub async fn goes_on_from_page_to_page(store: Stored) {
         started(&store).await;
     }
     assert_eq!(listed, expected);
+}
+
+/// An id is a place among the others, even if no execution has it.
+pub async fn goes_on_below_an_id_that_it_does_not_have(store: Stored) {
+    let expected = make(&store, new_ids(3).into_iter().map(row).collect()).await;
+    let next_to = |id: ExecutionId| Uuid::from_u128(id.as_uuid().as_u128() + 1);
+    for (before, place) in [
+        (Uuid::max(), 0),
+        (next_to(expected[0]), 0),
+        (next_to(expected[1]), 1),
+        (next_to(expected[2]), 2),
+        (Uuid::nil(), 3),
+    ] {
+        let query = ListQuery {
+            before: Some(before.into()),
+            limit: Some(2),
+            ..ListQuery::default()
+        };
+        let left = expected[place..].iter().take(2);
+        assert!(ids(&store, query).await.iter().eq(left), "{before}");
+    }
 }
 
 /// Each part of a query excludes what does not match.

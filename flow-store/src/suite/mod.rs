@@ -187,6 +187,7 @@ macro_rules! suite {
                     has_the_newest_first,
                     is_limited,
                     goes_on_from_page_to_page,
+                    goes_on_below_an_id_that_it_does_not_have,
                     filters_by_each_part,
                     filters_by_all_parts_together,
                     finds_those_that_ask,

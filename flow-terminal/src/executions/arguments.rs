@@ -24,6 +24,13 @@ pub(super) enum Command {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Each line has an id, the time of the start, the status and the flow. As many digits of the id are shown as
+the other commands need.
+
+Examples:
+  … list --status paused
+  … list --flow Claim --limit 10 --json")]
 pub(super) struct List {
     /// Only executions of this flow.
     #[arg(long)]
@@ -43,8 +50,12 @@ pub(super) struct List {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  … show 019a4c1e-7
+  … show 019a4c1e-7 --at 12    the values after record 12, as JSON")]
 pub(super) struct Show {
-    /// The id of the execution, or its end.
+    /// The id of the execution, or its first digits: see `list`.
     #[arg(value_name = "ID")]
     pub(super) execution: String,
     /// Show the values after this record.
@@ -56,8 +67,12 @@ pub(super) struct Show {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  … events 019a4c1e-7
+  … events 019a4c1e-7 --follow --json")]
 pub(super) struct Events {
-    /// The id of the execution, or its end.
+    /// The id of the execution, or its first digits: see `list`.
     #[arg(value_name = "ID")]
     pub(super) execution: String,
     /// Continue until the execution is over.
@@ -69,9 +84,15 @@ pub(super) struct Events {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "A VALUE is JSON if that is what is asked for, and otherwise text.")]
+#[command(after_help = "\
+A VALUE is JSON if that is what is asked for, and otherwise text. `show` prints the questions.
+
+Examples:
+  … answer 019a4c1e-7 yes
+  … answer 019a4c1e-7 '{\"Approve\": {\"comment\": \"have fun\"}}'
+  … answer 019a4c1e-7 250 --node claim.limit    if several nodes ask")]
 pub(super) struct Answer {
-    /// The id of the execution, or its end.
+    /// The id of the execution, or its first digits: see `list`.
     #[arg(value_name = "ID")]
     pub(super) execution: String,
     /// The answer.
@@ -82,8 +103,11 @@ pub(super) struct Answer {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  … cancel 019a4c1e-7 \"ordered twice\"")]
 pub(super) struct Cancel {
-    /// The id of the execution, or its end.
+    /// The id of the execution, or its first digits: see `list`.
     #[arg(value_name = "ID")]
     pub(super) execution: String,
     /// The reason, which the execution and its last record contain.
@@ -91,8 +115,12 @@ pub(super) struct Cancel {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  … copy 019a4c1e-7 12
+  … copy 019a4c1e-7 12 amount=40    with another value for the key `amount`")]
 pub(super) struct Copy {
-    /// The id of the execution, or its end.
+    /// The id of the execution, or its first digits: see `list`.
     #[arg(value_name = "ID")]
     pub(super) execution: String,
     /// The number of the last record that the copy shares: see `show`.
@@ -103,8 +131,11 @@ pub(super) struct Copy {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  … delete 019a4c1e-7")]
 pub(super) struct Delete {
-    /// The id of the execution, or its end.
+    /// The id of the execution, or its first digits: see `list`.
     #[arg(value_name = "ID")]
     pub(super) execution: String,
 }

@@ -7,7 +7,7 @@ use flow_spec::{visible, visible_json};
 use serde_json::{Value, json};
 
 use super::arguments;
-use super::find::{find, said};
+use super::find::{find_id, said, short_ids};
 use crate::output::{self, Outcome};
 
 pub(super) async fn list(
@@ -22,7 +22,7 @@ pub(super) async fn list(
         options = options.status(status);
     }
     if let Some(before) = &arguments.before {
-        options = options.before(find(executions, before).await?.id());
+        options = options.before(find_id(executions, before).await?);
     }
     let listed = executions.list(options).await.map_err(said)?;
     for damaged in listed.damaged() {
@@ -33,9 +33,11 @@ pub(super) async fn list(
         output::print(&visible_json(format!("{list:#}\n")))?;
         return Ok(Outcome::Fine);
     }
+    let ids = short_ids(executions, &listed).await?;
+    let width = ids.iter().map(String::len).max().unwrap_or_default();
     let mut text = String::new();
-    for execution in &listed {
-        text += &visible(&line(execution));
+    for (execution, id) in listed.iter().zip(&ids) {
+        text += &visible(&format!("{id:width$}  {}", line(execution)));
         text.push('\n');
     }
     output::print(&text)?;
@@ -45,15 +47,14 @@ pub(super) async fn list(
     Ok(Outcome::Fine)
 }
 
-/// Formats an execution as one line.
+/// Formats an execution as one line, without its id.
 fn line(execution: &Execution) -> String {
     let reason = match execution.reason().or(execution.halted()) {
         Some(reason) => format!("  {}", reason.lines().next().unwrap_or_default()),
         None => String::new(),
     };
     format!(
-        "{}  {}  {:9}  {}{reason}",
-        execution.id(),
+        "{}  {:9}  {}{reason}",
         output::time(execution.created_at()),
         match execution.halted() {
             Some(_) => "halted",

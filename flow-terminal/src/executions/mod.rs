@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use crate::output::{self, Outcome};
 use arguments::Command;
-use find::{find, said};
+use find::{find, find_id, said};
 pub use store::{InvalidStore, StoreAddress};
 
 /// Commands for the executions of a store. They need no flows: resumed executions wait for a
@@ -32,8 +32,9 @@ pub use store::{InvalidStore, StoreAddress};
 /// | `copy ID SEQ key=value` | starts a copy that continues from a record, optionally with other values |
 /// | `delete ID` | removes it with its journal |
 ///
-/// An id may be given by its end, if only one of the newest executions ends with it. With `--json`,
-/// the output is JSON. The exit code is 0 on success, and 2 otherwise.
+/// An id may be given by its first digits, if no other one begins with them; `list` shows as many as
+/// are needed. With `--json`, the output is JSON, with whole ids. The exit code is 0 on success, and
+/// 2 otherwise.
 ///
 /// # Examples
 ///
@@ -105,7 +106,7 @@ async fn carry_out(command: &Command, executions: &Executions) -> Result<Outcome
         Command::Events(arguments) => events::events(arguments, executions).await,
         Command::Answer(arguments) => answer(arguments, executions).await,
         Command::Cancel(arguments) => {
-            let id = find(executions, &arguments.execution).await?.id();
+            let id = find_id(executions, &arguments.execution).await?;
             let cancelled = executions
                 .cancel(id, &arguments.reason)
                 .await
@@ -114,7 +115,7 @@ async fn carry_out(command: &Command, executions: &Executions) -> Result<Outcome
         }
         Command::Copy(arguments) => copy(arguments, executions).await,
         Command::Delete(arguments) => {
-            let id = find(executions, &arguments.execution).await?.id();
+            let id = find_id(executions, &arguments.execution).await?;
             executions.delete(id).await.map_err(said)?;
             output::print(&format!("{id} is removed\n"))?;
             Ok(Outcome::Fine)
@@ -166,7 +167,7 @@ fn asked<'a>(
 }
 
 async fn copy(arguments: &arguments::Copy, executions: &Executions) -> Result<Outcome, String> {
-    let id = find(executions, &arguments.execution).await?.id();
+    let id = find_id(executions, &arguments.execution).await?;
     let values = arguments.values.iter();
     let values: serde_json::Map<_, _> = values
         .map(|(key, text)| (key.clone(), output::value(text)))

@@ -5,7 +5,7 @@ mod person;
 
 use std::fs;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{MAIN_SEPARATOR, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
@@ -218,10 +218,9 @@ fn a_flow_that_is_not_there_or_broken_is_not_run() {
     let expected = format!("claim.yaml: `FromFile` is sound\n[stderr]\n{problem}[exit code 1]");
     assert_eq!(seen, expected);
     let seen = folder.call(&["check", "."]);
-    assert!(
-        seen.starts_with(".: `FromFile` is sound\n[stderr]\nerror: ./broken.yaml:7:13"),
-        "{seen}"
-    );
+    let problem =
+        format!(".: `FromFile` is sound\n[stderr]\nerror: .{MAIN_SEPARATOR}broken.yaml:7:13");
+    assert!(seen.starts_with(&problem), "{seen}");
     assert_eq!(
         folder.call(&["check", "claim.yaml"]),
         "claim.yaml: `FromFile` is sound\n"
@@ -253,8 +252,9 @@ fn what_there_is_is_listed() {
     assert_eq!(json["flows"][0]["name"], "Claim");
     assert_eq!(json["catalog"]["nodes"].as_array().unwrap().len(), 3);
     let help = folder.call(&[]);
+    let usage = format!("Usage: expenses{} <COMMAND>", std::env::consts::EXE_SUFFIX);
     assert!(
-        help.contains("Usage: expenses <COMMAND>") && help.ends_with("[exit code 2]"),
+        help.contains(&usage) && help.ends_with("[exit code 2]"),
         "{help}"
     );
 }
