@@ -19,8 +19,12 @@ pub(crate) fn store() -> Shared {
 
 /// A clock that goes with tokio's, so that it stands still with it. All of one test show the same time.
 pub(crate) fn clock() -> impl Fn() -> SystemTime + Send + Sync + 'static {
-    // Somewhat before the first of the clocks that tokio lets stand still.
-    static BEGAN: LazyLock<Instant> = LazyLock::new(|| Instant::now() - Duration::from_secs(60));
+    // Somewhat before the first of the clocks that tokio lets stand still. The clocks of some systems
+    // begin when they start.
+    static BEGAN: LazyLock<Instant> = LazyLock::new(|| {
+        let now = Instant::now();
+        now.checked_sub(Duration::from_secs(60)).unwrap_or(now)
+    });
     let began = tokio::time::Instant::from_std(*BEGAN);
     move || UNIX_EPOCH + Duration::from_secs(1_800_000_000) + began.elapsed()
 }

@@ -425,7 +425,7 @@ impl Page {
         for section in &self.sections {
             let program = section.path(directory, "wrong");
             let printed = read(&program.with_extension("stderr"));
-            let message = printed.replace(&*program.to_string_lossy(), Section::SHOWN_PATH);
+            let message = printed.replace(&as_trybuild_shows(&program), Section::SHOWN_PATH);
             let (before, after) = text
                 .split_once(&section.wrong)
                 .expect("the wrong program is in the page");
@@ -438,6 +438,11 @@ impl Page {
         }
         fs::write(Page::path(), text).expect("the page can be written");
     }
+}
+
+/// The path as it is in a message, which has slashes on Windows too.
+fn as_trybuild_shows(path: &Path) -> String {
+    path.to_string_lossy().replace('\\', "/")
 }
 
 impl Section {
@@ -474,7 +479,7 @@ impl Section {
         let path = self.path(directory, "wrong");
         let message = self
             .message
-            .replace(Self::SHOWN_PATH, &path.to_string_lossy());
+            .replace(Self::SHOWN_PATH, &as_trybuild_shows(&path));
         fs::write(&path, format!("{}\n{MAIN}", self.wrong)).expect("a file for the program");
         fs::write(path.with_extension("stderr"), message).expect("a file for the message");
         path

@@ -214,11 +214,13 @@ impl Thread {
                     }
                     if self.is_lost {
                         // The folder of this name may be another one now.
-                        if let Some(before) = self.watched.take() {
+                        let before = self.watched.take();
+                        if let Some(before) = &before {
                             let _ = self.watcher.unwatch(&before.path);
                         }
                         let is_found = self.find().is_ok();
-                        if !is_found && began.is_none() {
+                        // That it is gone is reported once, also if no event says so.
+                        if !is_found && began.is_none() && before.is_none() {
                             continue;
                         }
                     }
@@ -233,7 +235,8 @@ impl Thread {
     }
 }
 
-/// A folder, identified by its path without links and, if the system has one, its number.
+/// A folder, identified by its path without links and, if the system has one, its number. On
+/// Windows, the time of its creation takes the place of the number.
 #[derive(Debug, PartialEq, Eq)]
 struct Identity {
     path: PathBuf,
@@ -250,7 +253,12 @@ impl Identity {
             use std::os::unix::fs::MetadataExt as _;
             Some((metadata.dev(), metadata.ino()))
         };
-        #[cfg(not(unix))]
+        #[cfg(windows)]
+        let number = {
+            use std::os::windows::fs::MetadataExt as _;
+            Some((metadata.creation_time(), 0))
+        };
+        #[cfg(not(any(unix, windows)))]
         let number = {
             drop(metadata);
             None

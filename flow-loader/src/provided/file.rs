@@ -259,8 +259,12 @@ impl CredentialFile {
         let text = serde_json::to_vec_pretty(&content).map_err(|error| failed(error.into()))?;
         new.write_all(&text).map_err(failed)?;
         new.as_file().sync_all().map_err(failed)?;
-        new.persist(&path).map_err(|error| failed(error.error))?;
-        Ok(())
+        // On Windows, `persist` would not replace a file that somebody is reading.
+        let (_, new) = new.keep().map_err(|error| failed(error.error))?;
+        fs::rename(&new, &path).map_err(|error| {
+            let _ = fs::remove_file(&new);
+            failed(error)
+        })
     }
 
     fn failed(&self, source: io::Error) -> CredentialFileError {

@@ -1,7 +1,7 @@
 //! Folders whose documents are loaded again when they change.
 
 use std::fs;
-use std::path::Path;
+use std::path::{MAIN_SEPARATOR, Path};
 
 use flow_loader::{Folder, Format, LoadedFlow, Registry, Reload, load, registry};
 use flow_runtime::prelude::*;
@@ -90,7 +90,7 @@ impl Test {
             problems,
             ..
         } = self.folder.reload();
-        let root = self.path.path().display().to_string() + "/";
+        let root = format!("{}{MAIN_SEPARATOR}", self.path.path().display());
         let changed = changed.iter().map(|flow| flow.name().to_owned());
         let problems = problems.iter().map(|problem| problem.to_string());
         [
@@ -311,6 +311,7 @@ fn a_folder_has_limits() {
     test.assert(&["A"], &[], &[]);
     let large = fs::File::create(test.path("large.json")).unwrap();
     large.set_len(flow_text::LARGEST as u64).unwrap();
+    drop(large); // on Windows, an open file may not be gone at once
     let [changed, removed, problems] = test.reload();
     assert_eq!((changed.len(), removed.len()), (0, 0));
     let too_large = "the documents of this folder have more than 32 MiB";

@@ -78,6 +78,24 @@ fn changes_of_files_are_reported() {
     );
 }
 
+/// No event says so: what is around the folder is not watched.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_is_gone_with_the_one_around_it_is_reported() {
+    let test = Test::new();
+    test.write("around/inside/a.yaml", text("A", &["greet"]));
+    let (sender, reports) = mpsc::channel();
+    let folder = Folder::new(test.path("around/inside"), nodes());
+    let watch = folder
+        .watch(move |reload| sender.send(reload).unwrap())
+        .unwrap();
+    assert_eq!(next(&reports), [vec!["A".to_owned()], vec![], vec![]]);
+    fs::rename(test.path("around"), test.path("aside")).unwrap();
+    let [changed, removed, problems] = next(&reports);
+    assert_eq!((changed.len(), removed.len(), problems.len()), (0, 0, 1));
+    drop(watch);
+}
+
 #[test]
 fn what_is_not_there_cannot_be_watched() {
     let folder = Folder::new("nowhere", nodes());

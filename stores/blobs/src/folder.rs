@@ -40,14 +40,12 @@ const TRIES: usize = 100;
 /// use flow_sqlite::SqliteStore;
 ///
 /// # #[tokio::main(flavor = "current_thread")] async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// # let folder = std::env::temp_dir().join(format!("blobs-{}", std::process::id()));
-/// # std::fs::create_dir_all(&folder)?;
+/// # let place = tempfile::tempdir()?;
+/// # let folder = place.path();
 /// let store = SqliteStore::open(folder.join("runs.db")).await?;
 /// let blobs = FolderBlobs::open(folder.join("blobs")).await?;
 /// let runtime = Runtime::new(BlobStore::new(store, blobs));
 /// # runtime.shut_down().await;
-/// # drop(runtime);
-/// # std::fs::remove_dir_all(&folder)?;
 /// # Ok(()) }
 /// ```
 #[derive(Debug, Clone)]
@@ -154,6 +152,7 @@ fn make(folder: &Path) -> io::Result<()> {
     let is_there = |folder: &&Path| !folder.exists();
     let missing: Vec<&Path> = folder.ancestors().take_while(is_there).collect();
     for folder in missing.iter().rev() {
+        #[cfg_attr(not(unix), expect(unused_mut, reason = "the mode is one of Unix"))]
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
@@ -184,20 +183,29 @@ fn write(root: &Path, file: &Path, value: &[u8]) -> io::Result<()> {
     let mut new = NamedTempFile::new_in(root.join(NEW))?;
     new.write_all(value)?;
     new.as_file().sync_all()?;
+    // On Windows, `persist` would not replace a file that somebody is reading.
+    let (_, new) = new.keep().map_err(|failed| failed.error)?;
     for tries in 1.. {
-        make(folder)?;
-        match new.persist(file) {
-            Ok(_) => break,
+        match make(folder).and_then(|()| fs::rename(&new, file)) {
+            Ok(()) => break,
             // The deletion of the last file in a folder removes the folder.
-            Err(failed) if failed.error.kind() == ErrorKind::NotFound && tries < TRIES => {
-                new = failed.file;
+            Err(error) if is_removed(&error) && tries < TRIES => {}
+            Err(error) => {
+                let _ = fs::remove_file(&new);
+                return Err(error);
             }
-            Err(failed) => return Err(failed.error),
         }
     }
     sync(folder)?;
     // If somebody else has just created the folder, it may not be on the disk yet.
     sync(root)
+}
+
+/// Returns `true` if this may be the error of a folder that somebody else removes. Windows denies
+/// access to such a folder.
+fn is_removed(error: &io::Error) -> bool {
+    let kind = error.kind();
+    kind == ErrorKind::NotFound || cfg!(windows) && kind == ErrorKind::PermissionDenied
 }
 
 /// Removes a file, and its folder if that is then empty.

@@ -143,8 +143,8 @@ fn uri(path: &Path) -> rusqlite::Result<String> {
         .ok_or_else(|| rusqlite::Error::InvalidPath(path.to_owned()))?
         .as_bytes();
     let mut uri = "file://".to_owned();
-    if bytes.first() != Some(&b'/') {
-        uri.push('/'); // `C:\…`
+    if !matches!(bytes.first(), Some(b'/' | b'\\')) {
+        uri.push('/'); // `C:\…`, unlike `\\server\…` and `\\?\C:\…`
     }
     for byte in bytes {
         match byte {

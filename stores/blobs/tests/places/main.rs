@@ -29,7 +29,7 @@ async fn what_is_not_a_place_is_refused() {
 #[tokio::test]
 async fn a_place_whose_feature_is_missing_says_so() {
     let told = refused("az://container/blobs?sig=secret").await;
-    let expected = "`az://container/blobs` needs the feature `azure` of flow-blobs";
+    let expected = "`az://container/blobs` needs the feature `azure` of typed-flows-blobs";
     assert!(told.contains(expected), "{told}");
     assert!(!told.contains("secret"), "{told}");
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+#[cfg(unix)]
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -157,13 +158,16 @@ async fn a_pipe_or_a_device_is_refused_without_waiting_for_it() {
 #[tokio::test]
 async fn any_name_of_a_file_will_do() {
     let folder = Folder::new();
-    for name in [
+    let names = [
         "a b.db",
-        "file:c.db?mode=memory",
         "50%.db",
-        "%41#1?x=y&immutable=1.db",
         "ä.db",
-    ] {
+        "%41#1?x=y&immutable=1.db",
+        "file:c.db?mode=memory",
+    ];
+    // Windows has no file with a `?` in its name.
+    let names = &names[..if cfg!(windows) { 3 } else { names.len() }];
+    for name in names {
         let path = folder.0.path().join(name);
         for _ in 0..2 {
             started(&SqliteStore::open(&path).await.unwrap()).await;
@@ -171,6 +175,16 @@ async fn any_name_of_a_file_will_do() {
         let store = SqliteStore::open(&path).await.unwrap();
         assert_eq!(store.last_offset().await.unwrap(), 2, "{name}");
         assert!(path.exists(), "{name}");
+    }
+}
+
+/// On Windows, such a path begins with `\\?\`.
+#[tokio::test]
+async fn a_path_without_links_will_do() {
+    let folder = Folder::new();
+    let path = folder.0.path().canonicalize().unwrap().join("runs.db");
+    for _ in 0..2 {
+        started(&SqliteStore::open(&path).await.unwrap()).await;
     }
 }
 
@@ -248,6 +262,7 @@ async fn process_that_opens() {
 }
 
 /// A copy of this program that opens a file once there is one beside it that ends in `.go`.
+#[cfg(unix)]
 fn opens(path: &Path, umask: &str) -> Child {
     let this = std::env::current_exe().unwrap();
     let script = format!("umask {umask} && exec \"$0\" \"$@\"");
