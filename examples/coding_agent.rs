@@ -77,10 +77,7 @@ flow! {
         old_string: String,
         /// The text to put in its place.
         new_string: String,
-    ) -> (
-        reason: Option<String>,
-        most_similar: Option<String>,
-    ) {
+    ) -> (reason: Option<String>, most_similar: Option<String>) {
         node edit: FsEdit;
         node read: FsRead { fs_read -> text };
 
@@ -158,14 +155,14 @@ flow! {
         node run_check: RunCheck;
 
         start >> read_rules >> begin >> think;
-        read_rules - "error" >> begin;
-        think - "call"       >> results >> keep_results >> think;
-        think - "done"       >> run_check;
-        think - "limit"      >> end("unfinished");
-        think - "incomplete" >> end("unfinished");
-        think - "budget"     >> end("unfinished");
-        run_check - "passed" >> end;
-        run_check - "failed" >> object >> think;
+        read_rules - "error"      >> begin;
+        think      - "call"       >> results >> keep_results >> think;
+        think      - "done"       >> run_check;
+        think      - "limit"      >> end("unfinished");
+        think      - "incomplete" >> end("unfinished");
+        think      - "budget"     >> end("unfinished");
+        run_check  - "passed"     >> end;
+        run_check  - "failed"     >> object >> think;
     }
 }
 

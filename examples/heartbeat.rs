@@ -133,8 +133,8 @@ flow! {
         check_mail - "default" >> alive;
         check_mail - "nothing" >> alive;
         check_mail - "error"   >> miss >> alive;
-        alive - "yes" >> wait(2s) >> wake;
-        alive - "no"  >> end;
+        alive      - "yes"     >> wait(2s) >> wake;
+        alive      - "no"      >> end;
     }
 }
 

@@ -185,11 +185,11 @@ flow! {
         node think: Think;
 
         start >> make_plan >> think >> decide;
-        decide - "continue" >> think;
-        decide - "solved"   >> end;
-        decide - "give_up"  >> end("unsolved");
-        make_plan - "error" >> explain >> end("unsolved");
-        think - "error"     >> explain;
+        decide    - "continue" >> think;
+        decide    - "solved"   >> end;
+        decide    - "give_up"  >> end("unsolved");
+        make_plan - "error"    >> explain >> end("unsolved");
+        think     - "error"    >> explain;
     }
 }
 
