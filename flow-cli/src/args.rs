@@ -1,5 +1,8 @@
 //! The command line.
 
+#[cfg(feature = "executions")]
+mod executions;
+
 use std::path::PathBuf;
 
 use clap::builder::Styles;
@@ -7,6 +10,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use flow_spec::document::DEFAULT_DEPTH;
 
 use crate::style;
+#[cfg(feature = "executions")]
+pub(crate) use executions::Executions;
 
 /// Shows, checks and compares the flows in built programs, libraries and WebAssembly modules,
 /// without running them, formats `flow!` in source files, and makes new projects.
@@ -63,7 +68,7 @@ pub(crate) enum Command {
     Fmt(Fmt),
     /// Inspect the executions of a store, without the flows: list, show, answer, cancel and more.
     #[cfg(feature = "executions")]
-    Executions(crate::commands::Executions),
+    Executions(Executions),
     /// Print the completions for a shell.
     Completions(Completions),
 }

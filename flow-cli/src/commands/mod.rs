@@ -21,7 +21,7 @@ pub(crate) use check::check;
 pub(crate) use completions::completions;
 pub(crate) use diff::diff;
 #[cfg(feature = "executions")]
-pub(crate) use executions::{Executions, executions};
+pub(crate) use executions::executions;
 pub(crate) use export::export;
 pub(crate) use fmt::fmt;
 pub(crate) use list::list;
