@@ -1,6 +1,6 @@
 //! Invoices: a model reads the fields of an invoice from its picture, and Rust checks the sums. If
-//! they are wrong, the model is told how, and looks again. If they are still wrong, the invoice is
-//! left to a person.
+//! they are wrong, the model gets the errors and looks again. If they are still wrong, a person has
+//! to look at the invoice.
 //!
 //! ```text
 //! cargo run -p flow-examples --example invoice

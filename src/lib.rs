@@ -49,8 +49,8 @@
 //!
 //! # Features
 //!
-//! By default, this crate is the runtime alone: `flow!`, the nodes, and runs in memory. Each feature
-//! adds a module of its name.
+//! By default, this crate is the runtime alone: `flow!`, the nodes, and runs in memory. Each
+//! feature adds a module of its name.
 //!
 //! | feature | what it adds |
 //! |---|---|
@@ -69,13 +69,16 @@
 //!
 //! | feature | adds to |
 //! |---|---|
-//! | `json` (`Export`; [`Flow::SPEC`] needs no feature), `schemars`, `stored` (questions to people without `durable`), `tracing` | the root |
+//! | `json`, `schemars`, `stored`, `tracing` | the root |
 //! | `fetch`, `files`, `genai`, `knowledge`, `mcp`, `rag`, `time` | `agents` |
 //! | `cel`, `credential-file`, `watch` | `documents` |
 //! | `azure`, `gcp`, `s3` | `blobs` |
 //! | `schema` | `durable` |
 //! | `jwt`, `mcp` | `server` |
 //! | `identity` | `restate` |
+//!
+//! `json` brings `Export`; [`Flow::SPEC`] needs no feature. `stored` brings questions to people
+//! without `durable`.
 
 pub use flow_runtime::*;
 

@@ -60,7 +60,7 @@ pub(crate) fn build(options: &Build) -> Result<Artifacts, Error> {
     }
 }
 
-/// The package without which there are no flows.
+/// The package that every flow depends on.
 const RUNTIME: &str = "typed-flows-runtime";
 
 /// Returns the packages to build in place of all, if cargo would build several and not all of them

@@ -90,7 +90,7 @@ struct Project<'a> {
     name: &'a str,
     /// The path of typed-flows, with quotation marks. Without it, it comes from the registry.
     path: Option<String>,
-    /// Whether a folder above has a workspace, of which the project does not become a member.
+    /// True if a folder above has a workspace. The project does not become a member of it.
     in_workspace: bool,
 }
 

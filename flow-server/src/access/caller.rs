@@ -103,8 +103,8 @@ impl Caller {
         }
     }
 
-    /// Returns the id that a person gave, whole or in part: see [`Executions::find_id`]. With a link,
-    /// only a whole one is an id.
+    /// Returns the id that a person gave, whole or in part: see [`Executions::find_id`]. A link
+    /// needs a whole one.
     pub(crate) async fn find_id(&self, text: &str) -> Result<ExecutionId, Problem> {
         match self.principal.0 {
             Who::Operator | Who::Owner(_) => Ok(self.executions.find_id(text).await?),
