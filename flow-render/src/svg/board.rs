@@ -3,6 +3,9 @@
 use crate::direction::Direction;
 use crate::words::{ArrowLabel, Caption};
 
+/// The horizontal distance between the ends of a side of a box for a person.
+pub(super) const SLANT: f64 = 8.0;
+
 /// Boxes and wires, with coordinates from the upper left corner.
 #[derive(Debug, Default)]
 pub(super) struct Board {

@@ -1,6 +1,6 @@
 //! Draws a board as SVG.
 
-use super::board::{Board, Label, Point, Shape, Tile, Wire, WireLabel};
+use super::board::{Board, Label, Point, SLANT, Shape, Tile, Wire, WireLabel};
 use super::image::{Image, number};
 use super::legend::Legend;
 use super::measure::{self, LINE, NAME, NOTE};
@@ -149,7 +149,7 @@ impl Image {
                 self.polygon(center, &corners);
             }
             Shape::Human => {
-                let (x, y, slant) = (width / 2.0, height / 2.0, shape::SLANT);
+                let (x, y, slant) = (width / 2.0, height / 2.0, SLANT);
                 let corners = [(slant - x, -y), (x, -y), (x - slant, y), (-x, y)];
                 self.polygon(center, &corners);
             }

@@ -13,8 +13,6 @@ use crate::words::{self, Caption};
 const PADDING: f64 = 12.0;
 /// The distance by which the copies behind a loop over items stick out.
 pub(super) const STACK: f64 = 8.0;
-/// The distance by which the sides of a box for a person are slanted.
-pub(super) const SLANT: f64 = 8.0;
 /// The space for the sign that opens a flow.
 pub(super) const SIGN: f64 = 20.0;
 

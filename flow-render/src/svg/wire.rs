@@ -4,8 +4,7 @@
 //! in its middle. Here the arrow runs straight through the whole row and bends only between rows,
 //! where it cannot cross anything.
 
-use super::board::{Point, Shape, Tile};
-use super::shape;
+use super::board::{Point, SLANT, Shape, Tile};
 use crate::direction::Direction;
 
 /// The smallest distance between an arrow and the corner of a box that it touches.
@@ -110,5 +109,5 @@ pub(super) fn side(tile: &Tile, x: f64, y: f64, direction: Direction) -> f64 {
         return y;
     }
     let part = x / tile.width;
-    y - y.signum() * shape::SLANT * (0.5 + part * y.signum())
+    y - y.signum() * SLANT * (0.5 + part * y.signum())
 }
