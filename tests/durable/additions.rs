@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use flow_durable::{Execution, RecordKind, Runtime, Writer};
+use flow_durable::{DurableFlow, Execution, RecordKind, Runtime, Writer};
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -96,27 +96,52 @@ flow! {
     }
 }
 
+flow! {
+    /// The same, but it leaves the memory of the process after each line.
+    Daily(lines: Vec<String>, most: u16) -> (lines: Vec<String>) {
+        start >> say >> wait(1d) >> next;
+        next - "line" >> say;
+        next - "end" >> end;
+    }
+}
+
+/// The bytes of a journal with a snapshot after so many records.
+async fn bytes_of<F: DurableFlow>(flow: F, input: F::Input, every: usize) -> usize {
+    let options = options().snapshot_every(NonZeroUsize::new(every).unwrap());
+    let runtime = Runtime::with_options(store(), options);
+    runtime.register(flow).unwrap();
+    let execution = settled::<F>(&runtime, input).await;
+    let journal = execution.journal().await.unwrap();
+    journal.iter().map(|record| record.payload.len()).sum()
+}
+
 /// Snapshots have the whole value. They become rarer as it grows, so that they take no more than
 /// twice the space of everything else.
 #[tokio::test(start_paused = true)]
 async fn snapshots_of_a_growing_value_take_no_more_than_twice_the_space_of_what_is_added() {
+    let lines = Vec::new;
     for most in [50, 100, 200, 400] {
-        let mut sizes = [0, 0];
-        for (every, size) in [usize::MAX, 10].into_iter().zip(&mut sizes) {
-            let options = options().snapshot_every(NonZeroUsize::new(every).unwrap());
-            let runtime = Runtime::with_options(store(), options);
-            runtime.register(Monologue::new()).unwrap();
-            let lines = Vec::new();
-            let execution = settled::<Monologue>(&runtime, MonologueInput { lines, most }).await;
-            let journal = execution.journal().await.unwrap();
-            *size = journal.iter().map(|record| record.payload.len()).sum();
-        }
-        let [without, with] = sizes;
+        let input = |most| MonologueInput {
+            lines: lines(),
+            most,
+        };
+        let without = bytes_of(Monologue::new(), input(most), usize::MAX).await;
+        let with = bytes_of(Monologue::new(), input(most), 10).await;
         assert!(
             without < with && with <= 3 * without,
             "{most} lines: {with} bytes with snapshots, {without} without"
         );
     }
+    let input = || DailyInput {
+        lines: lines(),
+        most: 60,
+    };
+    let without = bytes_of(Daily::new(), input(), usize::MAX).await;
+    let with = bytes_of(Daily::new(), input(), 10).await;
+    assert!(
+        without < with && with <= 3 * without,
+        "by day: {with} bytes with snapshots, {without} without"
+    );
 }
 
 /// Twice the rounds take twice the space: what was said before is not recorded again.
@@ -225,6 +250,7 @@ flow_law::law! {
     flows: [
         Talk,
         Monologue,
+        Daily,
         Seen,
     ],
     types: [Message],

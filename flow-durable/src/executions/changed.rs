@@ -154,6 +154,7 @@ impl Executions {
         let loaded = Loaded {
             input: Saved(state.input.clone()),
             snapshot: Some(state),
+            snapshot_bytes: 0, // no run follows, so no snapshot either
             records: Vec::new(),
             pauses: Vec::new(),
             options: options.clone(),

@@ -112,6 +112,7 @@ impl Executions {
         let loaded = Loaded {
             input: input.saved,
             snapshot: None,
+            snapshot_bytes: 0,
             records: vec![began],
             pauses: Vec::new(),
             options: options.stored,

@@ -91,22 +91,10 @@ struct SinceSnapshot {
 }
 
 impl SinceSnapshot {
-    /// Counts the records from the newest snapshot on.
-    fn new(records: &[Record]) -> Self {
-        let mut since = SinceSnapshot::default();
-        for record in records {
-            match record.kind {
-                RecordKind::Snapshot => since = SinceSnapshot::after(&record.payload),
-                _ => since.add(record),
-            }
-        }
-        since
-    }
-
-    /// Counts from this snapshot on.
-    fn after(snapshot: &str) -> Self {
+    /// Counts from a snapshot of this size on.
+    fn after(snapshot_bytes: usize) -> Self {
         SinceSnapshot {
-            snapshot_bytes: snapshot.len(),
+            snapshot_bytes,
             ..SinceSnapshot::default()
         }
     }
@@ -191,11 +179,15 @@ impl Journal {
     pub(crate) fn load(
         &self,
         records: Vec<Record>,
+        snapshot_bytes: usize,
         visits: Option<(String, Visits)>,
         open: Vec<PauseRow>,
     ) {
         let mut state = self.state();
-        state.since_snapshot = SinceSnapshot::new(&records);
+        state.since_snapshot = SinceSnapshot::after(snapshot_bytes);
+        for record in &records {
+            state.since_snapshot.add(record);
+        }
         state.replay = Replay::new(records);
         state.visits = visits.into_iter().collect();
         state.open = open;
@@ -360,7 +352,7 @@ impl Journal {
 
     /// Adds a snapshot of the outermost flow between two of its nodes, once the replay is over.
     pub(crate) fn add_snapshot(&self, place: &Place, payload: String, prune: bool) {
-        let since_snapshot = SinceSnapshot::after(&payload);
+        let since_snapshot = SinceSnapshot::after(payload.len());
         let seq = self.add(NewRecord {
             kind: RecordKind::Snapshot,
             place,

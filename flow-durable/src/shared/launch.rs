@@ -215,6 +215,7 @@ impl Shared {
         let Loaded {
             input,
             snapshot,
+            snapshot_bytes,
             records,
             pauses,
             options,
@@ -224,7 +225,7 @@ impl Shared {
         let lease = Arc::new(self.claims.lease(term));
         let journal = Journal::new(id, clock, row.next_seq).with_lease(lease.clone());
         let visits = loaded_visits(flow.namespace(), snapshot.as_ref());
-        journal.load(records, visits, pauses);
+        journal.load(records, snapshot_bytes, visits, pauses);
         let journal = Arc::new(journal);
         let cancellation = CancellationToken::new();
         let counts_steps = options.has_budget();

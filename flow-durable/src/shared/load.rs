@@ -33,6 +33,9 @@ pub(crate) fn loaded_visits(
 pub(crate) struct Loaded {
     pub(crate) input: Saved,
     pub(crate) snapshot: Option<Snapshot>,
+    /// The size of the snapshot in bytes. 0 if there is none.
+    pub(crate) snapshot_bytes: usize,
+    /// The records after the snapshot.
     pub(crate) records: Vec<Record>,
     pub(crate) pauses: Vec<PauseRow>,
     pub(crate) options: StoredOptions,
@@ -266,6 +269,7 @@ impl Shared {
         let Journaled {
             input,
             snapshot,
+            snapshot_bytes,
             records,
         } = journaled(row.id, flow, records, end)?;
         let pauses = self
@@ -286,6 +290,7 @@ impl Shared {
         Ok(Loaded {
             input: Saved(input),
             snapshot,
+            snapshot_bytes,
             records,
             pauses,
             options,
@@ -341,6 +346,8 @@ pub(crate) fn check_format(row: &Row) -> Result<(), RuntimeError> {
 struct Journaled {
     input: Map<String, Value>,
     snapshot: Option<Snapshot>,
+    /// The size of the snapshot in bytes. 0 if there is none.
+    snapshot_bytes: usize,
     /// The records after the snapshot.
     records: Vec<Record>,
 }
@@ -364,10 +371,12 @@ fn journaled(
         .iter()
         .rposition(|record| record.kind == RecordKind::Snapshot);
     let mut snapshot: Option<Snapshot> = None;
+    let mut snapshot_bytes = 0;
     if let Some(at) = at {
         let rest = records.split_off(at + 1);
         if let Some(record) = records.pop() {
             snapshot = Some(snapshot_in(id, &record)?);
+            snapshot_bytes = record.payload.len();
         }
         records = rest;
     }
@@ -386,6 +395,7 @@ fn journaled(
     Ok(Journaled {
         input,
         snapshot,
+        snapshot_bytes,
         records,
     })
 }

@@ -131,6 +131,7 @@ impl Shared {
         let Loaded {
             input,
             snapshot,
+            snapshot_bytes,
             records,
             options,
             changes,
@@ -139,7 +140,7 @@ impl Shared {
         let clock = self.options.clock.clone();
         let journal = Arc::new(Journal::new(row.id, clock, row.next_seq));
         let visits = loaded_visits(namespace, snapshot.as_ref());
-        journal.load(records, visits, Vec::new());
+        journal.load(records, snapshot_bytes, visits, Vec::new());
         let state = match &snapshot {
             Some(snapshot) => snapshot.state.clone(),
             None => input.0.clone(),
