@@ -20,8 +20,8 @@ ARG PACKAGE=typed-flows-server
 # `example` or `bin`.
 ARG KIND=example
 ARG NAME=desk
-# `postgres` and `blobs` of flow-server include `program`, which `desk` needs.
-ARG FEATURES=postgres,blobs
+# `postgres`, `blobs` and `otel` of flow-server include `program`, which `desk` needs.
+ARG FEATURES=postgres,blobs,otel
 WORKDIR /source
 COPY . .
 RUN --mount=type=cache,target=/usr/local/cargo/registry,sharing=locked \

@@ -7,6 +7,10 @@
 //! cargo run -p typed-flows-server --features program --example desk -- list
 //! cargo run -p typed-flows-server --features program --example desk -- answer ID '{"Approve": {"comment": "have fun"}}'
 //! ```
+//!
+//! With the feature `otel`, `serve` and `worker` export the traces of all executions on their store,
+//! if the variable `OTEL_EXPORTER_OTLP_ENDPOINT` names a collector. Set it for one process of each
+//! store.
 
 use std::process::ExitCode;
 
@@ -64,5 +68,79 @@ flow! {
 #[tokio::main]
 async fn main() -> ExitCode {
     let program = Program::new().flow(Claim::new());
-    program.nodes(registry![measure, pay, Decision]).run().await
+    let program = program.nodes(registry![measure, pay, Decision]);
+    let matches = program.command().get_matches();
+    #[cfg(feature = "otel")]
+    let traces = match traces::Exported::of(&matches).await {
+        Ok(traces) => traces,
+        Err(error) => {
+            eprintln!("traces cannot be exported: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let code = program.execute(&matches).await;
+    #[cfg(feature = "otel")]
+    traces.end();
+    code
+}
+
+#[cfg(feature = "otel")]
+mod traces {
+    use std::error::Error;
+    use std::time::Duration;
+
+    use clap::ArgMatches;
+    use flow_durable::{EventFilter, RuntimeOptions};
+    use flow_otel::{Follower, SpanIds, Telemetry};
+    use flow_terminal::StoreAddress;
+    use opentelemetry_otlp::{OTEL_EXPORTER_OTLP_ENDPOINT, SpanExporter};
+    use opentelemetry_sdk::metrics::SdkMeterProvider;
+    use opentelemetry_sdk::trace::SdkTracerProvider;
+
+    /// The pause before the store is read again after an error.
+    const PAUSE: Duration = Duration::from_secs(5);
+
+    /// The traces of the executions on the store, whichever process runs them. They go to the
+    /// collector in `OTEL_EXPORTER_OTLP_ENDPOINT`; without it, this does nothing.
+    pub(super) struct Exported(Option<SdkTracerProvider>);
+
+    impl Exported {
+        /// Begins with what happens from now on, if this process serves or works.
+        pub(super) async fn of(matches: &ArgMatches) -> Result<Self, Box<dyn Error>> {
+            let works = matches!(matches.subcommand_name(), Some("serve" | "worker"));
+            let address = std::env::var_os(OTEL_EXPORTER_OTLP_ENDPOINT);
+            let store = matches.get_one::<StoreAddress>("store");
+            let (Some(store), true) = (store, works && address.is_some_and(|it| !it.is_empty()))
+            else {
+                return Ok(Exported(None));
+            };
+            // The exporter reads the address and the name of the service from the environment.
+            let tracers = SdkTracerProvider::builder()
+                .with_id_generator(SpanIds::new())
+                .with_batch_exporter(SpanExporter::builder().with_http().build()?)
+                .build();
+            // Metrics go nowhere: they would need an exporter of their own.
+            let telemetry = Telemetry::new(&tracers, &SdkMeterProvider::default());
+            // It has no flows and runs no executions: it only reads. Texts of errors that `--blobs`
+            // keeps outside the store are not read.
+            let options = RuntimeOptions::new().concurrent_executions(0);
+            let opened = store.open_with(options).await;
+            let runtime = opened.map_err(|error| store.explain(&error))?;
+            let mut follower = Follower::new(runtime.all_owners(), &telemetry);
+            tokio::spawn(async move {
+                while let Err(error) = follower.follow(EventFilter::new()).await {
+                    eprintln!("traces: {error}");
+                    tokio::time::sleep(PAUSE).await;
+                }
+            });
+            Ok(Exported(Some(tracers)))
+        }
+
+        /// Sends what has not been sent yet.
+        pub(super) fn end(self) {
+            if let Some(Err(error)) = self.0.map(|tracers| tracers.shutdown()) {
+                eprintln!("traces: {error}");
+            }
+        }
+    }
 }
