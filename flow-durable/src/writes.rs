@@ -5,9 +5,9 @@
 
 use std::collections::HashMap;
 
-use flow_runtime::engine::NodePath;
-use flow_spec::FlowDocument;
+use flow_runtime::engine::{NodePath, StepKey};
 use flow_spec::document::types;
+use flow_spec::{ERROR_ACTION, FlowDocument, NodeDocument};
 use flow_store::{ExecutionId, Record};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -86,21 +86,30 @@ pub(crate) fn writes(
     let mut writes = Writes {
         layout: Layout::new(structure),
         outcomes: HashMap::new(),
-        versions: HashMap::new(),
+        won: HashMap::new(),
         found: Vec::new(),
     };
     for record in records {
         writes.add(structure, record, Entry::read(execution, record))?;
     }
-    Ok(writes.found)
+    let mut found = writes.found;
+    // The number of writes to each key, by the path of the flow and the key.
+    let mut versions: HashMap<(String, String), u32> = HashMap::new();
+    for write in &mut found {
+        let version = versions.entry((write.flow.clone(), write.key.clone()));
+        let version = version.or_default();
+        *version += 1;
+        write.version = *version;
+    }
+    Ok(found)
 }
 
 struct Writes<'a> {
     layout: Layout<'a>,
     /// The last outcome of each step.
     outcomes: HashMap<&'a str, Json<'a, Value>>,
-    /// The number of writes to each key, by the path of the flow and the key.
-    versions: HashMap<(String, String), u32>,
+    /// The last branch to be done of each running fork or race, by its step.
+    won: HashMap<String, usize>,
     found: Vec<KeyWrite>,
 }
 
@@ -169,11 +178,13 @@ impl<'a> Writes<'a> {
         if path.item().is_some() {
             return Ok(());
         }
-        let Some(NodeIn { node, flow, .. }) = self.layout.at(&record.path) else {
+        let Some(at) = self.layout.at(&record.path) else {
             return Ok(());
         };
-        // The branches of a fork have written its values.
-        if node.r#type != types::FORK {
+        let NodeIn { node, flow, .. } = at;
+        if [types::FORK, types::FIRST].contains(&node.r#type.as_str()) {
+            self.discard(record, action, node);
+        } else {
             let outcome = self.outcomes.remove(record.step.as_str());
             let outcome = outcome.map(Json::read).transpose()?;
             let values = outcome.map(|outcome| outcome::values(node, action, &outcome));
@@ -192,6 +203,11 @@ impl<'a> Writes<'a> {
             }
         }
         let is_taken = |from: &str, condition: &str| from == node.id && condition == action;
+        if let Some((_, branch)) = at.fork.filter(|_| at.is_last_of_branch())
+            && let Some(fork) = StepKey::new(&record.step).parent()
+        {
+            self.won.insert(fork.to_string(), branch);
+        }
         for edge in flow
             .edges
             .iter()
@@ -200,6 +216,31 @@ impl<'a> Writes<'a> {
             self.edge(record, flow_path, &record.path, &edge.mappings);
         }
         Ok(())
+    }
+
+    /// Removes the writes of the branches of which nothing is kept: all if the fork or race has
+    /// failed, and those of a race that were not the first to be done.
+    fn discard(&mut self, record: &Record, action: &str, node: &NodeDocument) {
+        let won = self.won.remove(&record.step);
+        let is_race = node.r#type == types::FIRST;
+        if action != ERROR_ACTION && !is_race {
+            return;
+        }
+        let kept = won.filter(|_| action != ERROR_ACTION);
+        let layout = &self.layout;
+        self.found.retain(|write| {
+            let Writer::Node { path, step, .. } = &write.writer else {
+                return true;
+            };
+            let is_inside = StepKey::new(step).parent().map(StepKey::as_str) == Some(&record.step);
+            let branch = || {
+                layout
+                    .at(path)
+                    .and_then(|at| at.fork)
+                    .map(|(_, branch)| branch)
+            };
+            !is_inside || (kept.is_some() && branch() == kept)
+        });
     }
 
     /// Adds the values that an edge writes under other names.
@@ -222,15 +263,10 @@ impl<'a> Writes<'a> {
         writer: Writer,
         value: Option<Value>,
     ) {
-        let version = self
-            .versions
-            .entry((flow.to_owned(), key.to_owned()))
-            .or_default();
-        *version += 1;
         self.found.push(KeyWrite {
             flow: flow.to_owned(),
             key: key.to_owned(),
-            version: *version,
+            version: 0,
             writer,
             seq: record.seq,
             at_ms: record.at_ms,

@@ -212,8 +212,10 @@ impl<'a> Args<'a> {
             return Outcome::HANDED_ON;
         }
         let action = take_apart(value, &mut self.writer());
-        if let Place::Loop(cells) = &mut self.place {
-            cells.action = action;
+        match &mut self.place {
+            Place::Loop(cells) => cells.action = action,
+            Place::Branch(_, own) => own.action = action,
+            Place::Item(..) | Place::Shared(_) => {}
         }
         Outcome::HANDED_ON
     }

@@ -72,7 +72,8 @@ pub(crate) struct Node {
     pub(crate) kind: Kind,
     pub(crate) ports: Ports,
     pub(crate) routes: Vec<Route>,
-    /// The route of each of its actions. Empty inside a fork or a loop.
+    /// The route of each of its actions. Empty inside a fork or a loop. Where a node decides the
+    /// action of a race, its routes are the actions of the race.
     pub(crate) by_action: Vec<Option<RouteIndex>>,
     /// Its route if it fails.
     pub(crate) error: Option<RouteIndex>,
@@ -120,6 +121,7 @@ pub(crate) enum Kind {
         branches: Vec<Branch>,
         limit: Option<usize>,
     },
+    Race(Vec<Branch>),
     Each {
         body: NodeIndex,
         item: String,
@@ -151,13 +153,15 @@ pub(crate) enum Results {
     },
 }
 
-/// A branch of a fork.
+/// A branch of a fork or a race.
 pub(crate) struct Branch {
     pub(crate) chain: Vec<NodeIndex>,
     /// The reads whose values are taken out of the state before the branches run.
     pub(crate) takes: Vec<TakenBy>,
     /// The keys that its nodes write.
     pub(crate) keys: Vec<KeyIndex>,
+    /// The index of the action of the race. `None` if the last node decides it, or in a fork.
+    pub(crate) action: Option<usize>,
 }
 
 impl Output {
@@ -167,6 +171,23 @@ impl Output {
         match (self.ty, self.flattens) {
             (Some(ty), true) => ty.option.map(|option| option.inner),
             (ty, _) => ty,
+        }
+    }
+}
+
+impl Kind {
+    /// The branches of a fork or a race. Empty for other nodes.
+    pub(crate) fn branches(&self) -> &[Branch] {
+        match self {
+            Kind::Fork { branches, .. } | Kind::Race(branches) => branches,
+            _ => &[],
+        }
+    }
+
+    pub(crate) fn branches_mut(&mut self) -> &mut [Branch] {
+        match self {
+            Kind::Fork { branches, .. } | Kind::Race(branches) => branches,
+            _ => &mut [],
         }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) struct Cells {
 /// The place where a node runs, which determines where its values are.
 pub(crate) enum Place<'s> {
     Loop(&'s mut Cells),
-    /// In a branch of a fork: it sees the state at the fork, and what it writes itself.
+    /// In a branch: it sees the state before the fork or race, and what it writes itself.
     Branch(&'s Cells, &'s mut Own),
     /// In a loop over items: the values that the node returns are collected.
     Item(&'s Around<'s>, &'s mut Option<AnyValue>),
@@ -68,6 +68,8 @@ pub(crate) struct Own {
     /// only begins the value of its key.
     pub(crate) added: Vec<(KeyIndex, Adder, Option<AnyValue>)>,
     pub(crate) taken: Vec<(TakenBy, KeyIndex, Cell)>,
+    /// The index of the last node's action, if that node has passed on its values itself.
+    pub(crate) action: usize,
 }
 
 impl From<Vec<Cell>> for Cells {

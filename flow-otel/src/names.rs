@@ -37,6 +37,9 @@ pub const VISIT: &str = "flow.visit";
 pub const ITEM: &str = "flow.item";
 /// The action that the node took: `error` if it failed and an edge routed the error.
 pub const ACTION: &str = "flow.action";
+/// True for a node that was dropped before it was done: in a branch of a race that was not the
+/// first, beside a failure, or at the end of the run.
+pub const DROPPED: &str = "flow.dropped";
 /// The number of attempts that the node took, including the first.
 pub const ATTEMPTS: &str = "flow.attempts";
 /// The index of an attempt, from 0.
@@ -60,8 +63,8 @@ pub const RUNS_STARTED: &str = "flow.runs.started";
 pub const RUNS_ENDED: &str = "flow.runs.ended";
 /// The duration of runs in seconds, by [`FLOW_NAME`] and [`STATUS`].
 pub const RUN_DURATION: &str = "flow.run.duration";
-/// The duration of visits to nodes in seconds, by [`FLOW_NAME`], `flow.node` and [`ACTION`]. Its
-/// count is the number of steps.
+/// The duration of visits to nodes in seconds, by [`FLOW_NAME`], `flow.node` and [`ACTION`], which
+/// is `dropped` for a [`DROPPED`] node. Its count is the number of steps.
 pub const STEP_DURATION: &str = "flow.step.duration";
 /// Counts the failed attempts, by [`FLOW_NAME`] and [`NODE`].
 pub const ATTEMPTS_FAILED: &str = "flow.attempts.failed";

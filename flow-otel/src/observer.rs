@@ -17,10 +17,10 @@ use crate::trace::{Begun, Reached, RunEnd, RunTrace};
 /// Exports the spans and metrics of plain runs, those of
 /// [`Flow::run_with`](flow_runtime::Flow::run_with).
 ///
-/// The span of a run is inside the span that the program was in when the run began, if any. The
-/// nodes of a fork are in the span of the flow, and a fallback looks like one more attempt. When
-/// the observer is dropped, the runs whose end it has not seen are exported as dropped. One
-/// observer can serve several runs, but one for each run exports a dropped run sooner.
+/// The span of a run is inside the span that the program was in when the run began, if any. A
+/// fallback looks like one more attempt. When the observer is dropped, the runs whose end it has
+/// not seen are exported as dropped. One observer can serve several runs, but one for each run
+/// exports a dropped run sooner.
 ///
 /// For durable executions, use [`Follower`](crate::Follower).
 pub struct RunObserver {
@@ -78,27 +78,32 @@ impl Observer for RunObserver {
             _ => &path,
         };
         let run = runs.entry(id).or_insert_with(|| self.begun(first(), at));
+        let step = match event.kind() {
+            EventKind::NodeStarted => event.path().place().map(|place| place.step),
+            _ => Some(run.step_at(&path).to_owned()),
+        };
+        let step = step.as_deref().unwrap_or(&path);
         let mut end = None;
         match event.kind() {
             EventKind::NodeStarted => run.node_started(Reached {
-                step: &path,
+                step,
                 path: &path,
                 at,
                 attributes: Vec::new(),
             }),
             EventKind::AttemptFailed { attempt, error } => {
-                run.attempt_failed(&path, attempt, &error.to_string(), at);
+                run.attempt_failed(step, attempt, &error.to_string(), at);
             }
-            EventKind::NodeFailed { error } => run.failed(&path, &format!("{error:#}")),
+            EventKind::NodeFailed { error } => run.failed(step, &format!("{error:#}")),
             EventKind::FlowFailed { error } | EventKind::CompositeFailed { error } => {
-                run.drop_inside(&path, at);
-                run.failed(&path, &format!("{error:#}"));
+                run.drop_inside(step, at);
+                run.failed(step, &format!("{error:#}"));
             }
             EventKind::NodeFinished { action } => {
                 if action != "error" {
-                    run.attempt_done(&path, at);
+                    run.attempt_done(step, at);
                 }
-                run.node_finished(&path, action, at);
+                run.node_finished(step, action, at);
             }
             EventKind::FlowEnded { end: label } if path == run.path => {
                 end = Some(("completed", Some(label), None));

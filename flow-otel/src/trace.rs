@@ -3,7 +3,7 @@
 //! A span is made when it is over, with its start and end times. If this process stops before,
 //! nothing has to be undone, and another process can export the span.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, SystemTime};
 
 use flow_runtime::engine::{NodePath, StepKey};
@@ -28,6 +28,8 @@ pub(crate) struct RunTrace {
     attributes: Vec<KeyValue>,
     links: Vec<Link>,
     open: BTreeMap<String, Visit>,
+    /// The steps of the open visits, by the paths of their nodes.
+    steps: HashMap<String, String>,
     asked: BTreeSet<String>,
     /// False while the records that are followed have been exported before.
     exports: bool,
@@ -35,6 +37,7 @@ pub(crate) struct RunTrace {
 
 /// An open visit to a node.
 struct Visit {
+    path: String,
     node: String,
     started: SystemTime,
     attributes: Vec<KeyValue>,
@@ -101,6 +104,7 @@ impl RunTrace {
             attributes,
             links: Vec::new(),
             open: BTreeMap::new(),
+            steps: HashMap::new(),
             asked: BTreeSet::new(),
             exports,
         }
@@ -124,13 +128,12 @@ impl RunTrace {
     }
 
     pub(crate) fn node_started(&mut self, reached: Reached<'_>) {
-        let mut attributes = reached.attributes;
-        attributes.push(KeyValue::new(names::NODE_PATH, reached.path.to_owned()));
         let visit = Visit {
+            path: reached.path.to_owned(),
             // So there are few names.
             node: NodePath::new(reached.path).of_any_item(),
             started: reached.at,
-            attributes,
+            attributes: reached.attributes,
             events: Vec::new(),
             failed_attempts: 0,
             attempt_since: reached.at,
@@ -139,7 +142,14 @@ impl RunTrace {
             fell_back: false,
             error: None,
         };
+        self.steps
+            .insert(reached.path.to_owned(), reached.step.to_owned());
         self.open.insert(reached.step.to_owned(), visit);
+    }
+
+    /// The step of the open visit to the node at a path. Without one, the path.
+    pub(crate) fn step_at<'a>(&'a self, path: &'a str) -> &'a str {
+        self.steps.get(path).map_or(path, String::as_str)
     }
 
     /// An attempt has failed. A next one, if any, begins now: it includes the pause before it.
@@ -213,8 +223,8 @@ impl RunTrace {
         }
     }
 
-    /// A node, a flow, a fork or a loop has failed. It ends with the action that follows, or with
-    /// the run.
+    /// A node, a flow, a fork, a race or a loop has failed. It ends with the action that follows, or
+    /// with the run.
     pub(crate) fn failed(&mut self, step: &str, error: &str) {
         if let Some(visit) = self.open.get_mut(step) {
             visit.error = Some(error.to_owned());
@@ -257,7 +267,7 @@ impl RunTrace {
     }
 
     /// A node took an action. Ends its span, and the spans of the steps that were dropped inside
-    /// it.
+    /// it: those of the other branches of a race, or of a fork that failed.
     pub(crate) fn node_finished(&mut self, step: &str, action: &str, at: SystemTime) {
         self.drop_inside(step, at);
         self.end(step, Some(action), at);
@@ -279,18 +289,25 @@ impl RunTrace {
         let Some(visit) = self.open.remove(step) else {
             return;
         };
+        if self.steps.get(&visit.path).is_some_and(|open| open == step) {
+            self.steps.remove(&visit.path);
+        }
         if !self.exports {
             return;
         }
         let took = elapsed(visit.started, at);
-        let known = action.or(visit.error.as_ref().map(|_| "error"));
-        let known = known.unwrap_or("dropped");
+        let is_dropped = action.is_none() && visit.error.is_none();
+        let known = action.unwrap_or(if is_dropped { "dropped" } else { "error" });
         self.telemetry
             .step_ended(&self.flow, &visit.node, known, took);
         let mut attributes = visit.attributes;
+        attributes.push(KeyValue::new(names::NODE_PATH, visit.path));
         attributes.push(KeyValue::new(names::STEP, step.to_owned()));
         if let Some(action) = action {
             attributes.push(KeyValue::new(names::ACTION, action.to_owned()));
+        }
+        if is_dropped {
+            attributes.push(KeyValue::new(names::DROPPED, true));
         }
         let succeeded = visit.error.is_none() && !visit.fell_back;
         let attempts = visit.failed_attempts + u32::from(succeeded);
@@ -310,7 +327,7 @@ impl RunTrace {
         });
     }
 
-    /// The span of the flow, fork or loop that contains a step.
+    /// The span of the flow, fork, race or loop that contains a step.
     fn parent(&self, step: &str) -> SpanId {
         let mut around = StepKey::new(step).around().map(StepKey::as_str);
         let open = around.find(|around| self.open.contains_key(*around));

@@ -26,8 +26,8 @@ const PAUSE: &str = r##"shape=ellipse style=filled fillcolor="#e0f2fe" color="#0
 const HUMAN: &str = r##"fillcolor="#fce7f3" color="#db2777""##;
 const LEGEND: &str = r##"shape=note style=filled fillcolor="#ffffff" fontsize=10"##;
 
-/// Returns a graph for Graphviz. Inner flows, forks and loops over items are clusters; arrows for
-/// `error` are dashed.
+/// Returns a graph for Graphviz. Inner flows, forks, races and loops over items are clusters;
+/// arrows for `error` are dashed.
 ///
 /// # Examples
 ///
@@ -86,7 +86,7 @@ impl Picture {
         self.line(depth, &format!("{} [label={label}{style}]", quoted(key)));
     }
 
-    /// The place where a fork splits, or where branches or items join.
+    /// The place where branches split, or where branches or items join.
     fn bar(&mut self, depth: usize, key: &str) {
         let (width, height) = self.direction.turned(BAR);
         let style = format!(
@@ -140,7 +140,7 @@ impl Picture {
             Inside::Flow(scene) => self.scene(scene, depth + 1),
             Inside::Fork(branches) => {
                 self.bar(depth + 1, &member.fork_key());
-                for part in branches.iter().flatten() {
+                for part in branches.iter().flat_map(|branch| &branch.steps) {
                     self.member(part, depth + 1);
                 }
                 self.bar(depth + 1, &member.join_key());
@@ -189,7 +189,7 @@ impl Picture {
                 for branch in branches {
                     let mut from = member.fork_key();
                     let mut before: Option<&Member<'_>> = None;
-                    for part in branch {
+                    for part in &branch.steps {
                         let label = before.map(|before| before.label_to(part));
                         let label = label.and_then(|label| label_attribute(&label));
                         self.arrow(&from, &part.entry(), label.as_slice());
@@ -197,7 +197,8 @@ impl Picture {
                         before = Some(part);
                         self.links_inside(part);
                     }
-                    self.arrow(&from, &member.join_key(), &[]);
+                    let label = label_attribute(&branch.label_to_join());
+                    self.arrow(&from, &member.join_key(), label.as_slice());
                 }
             }
             Inside::Each(body) => {
@@ -218,7 +219,7 @@ fn label_attribute(label: &ArrowLabel) -> Option<String> {
     (!lines.is_empty()).then(|| format!("label={}", label_of(&lines)))
 }
 
-/// The place from which an arrow leaves a node in a fork or a loop.
+/// The place from which an arrow leaves a node in a fork, a race or a loop.
 fn out(member: &Member<'_>) -> String {
     match member.exit(Some(DEFAULT_ACTION)) {
         Port::Node(key) | Port::Whole { start: key, .. } => key,

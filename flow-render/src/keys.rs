@@ -238,7 +238,7 @@ fn holds(bits: &Bits, number: usize) -> bool {
     bits[number / 64] >> (number % 64) & 1 == 1
 }
 
-/// The keys that travel from a node in a branch of a fork to the next one.
+/// The keys that travel from a node in a branch to the next one.
 pub(super) fn in_branch(from: &NodeDocument, to: &NodeDocument) -> Vec<String> {
     let (from, to) = (Access::of(from), Access::of(to));
     let written = from.written(Some(DEFAULT_ACTION)).into_iter();

@@ -16,6 +16,7 @@ pub(super) enum Mark {
     Human,
     Flow,
     Fork,
+    Race,
     Each,
     /// An arrow for `error`.
     Error,
@@ -36,6 +37,7 @@ impl Mark {
             Mark::Human => "asks a person",
             Mark::Flow => "a flow",
             Mark::Fork => "runs its branches at the same time",
+            Mark::Race => "runs its branches until the first one is done, which decides",
             Mark::Each => "runs once for each item",
             Mark::Error => "taken on an error",
             Mark::Back => "leads back",
@@ -69,6 +71,7 @@ fn add_scene(scene: &Scene<'_>, marks: &mut BTreeSet<Mark>) {
 fn add_member(member: &Member<'_>, marks: &mut BTreeSet<Mark>) {
     marks.insert(match (&member.inside, member.node.r#type.as_str()) {
         (Inside::Flow(_), _) => Mark::Flow,
+        (Inside::Fork(_), types::FIRST) => Mark::Race,
         (Inside::Fork(_), _) => Mark::Fork,
         (Inside::Each(_), _) => Mark::Each,
         (Inside::Nothing, types::BRANCH) => Mark::Branch,
@@ -81,14 +84,15 @@ fn add_member(member: &Member<'_>, marks: &mut BTreeSet<Mark>) {
         Inside::Nothing => {}
         Inside::Flow(scene) => add_scene(scene, marks),
         Inside::Fork(branches) => {
-            for pair in branches.iter().flat_map(|branch| branch.windows(2)) {
-                let keys = pair[0].label_to(&pair[1]).keys;
-                marks.extend(keys.map(|_| Mark::Keys));
+            for branch in branches {
+                for pair in branch.steps.windows(2) {
+                    let keys = pair[0].label_to(&pair[1]).keys;
+                    marks.extend(keys.map(|_| Mark::Keys));
+                }
+                let action = branch.label_to_join().action;
+                marks.extend(action.map(|_| Mark::Action));
+                branch.steps.iter().for_each(|part| add_member(part, marks));
             }
-            branches
-                .iter()
-                .flatten()
-                .for_each(|part| add_member(part, marks));
         }
         Inside::Each(body) => add_member(body, marks),
     }

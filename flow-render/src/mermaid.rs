@@ -12,7 +12,7 @@ use flow_spec::document::{FlowDocument, types};
 use super::direction::Direction;
 use super::legend;
 use super::ports::Port;
-use super::scene::{Inside, Member, Scene};
+use super::scene::{Branch, Inside, Member, Scene};
 use super::words::{self, ArrowLabel, Caption};
 
 /// Words after which Mermaid removes the last `;` of a line if a number follows a `:`.
@@ -28,8 +28,8 @@ const CLASSES: &str = r"  classDef start fill:#1f2937,stroke:#1f2937,color:#ffff
 ";
 
 /// Returns a Mermaid flowchart. Inner flows are boxes with their own start and ends, to which
-/// arrows lead. Forks are boxes with their branches, loops over items boxes with their body. Arrows
-/// for `error` are dotted.
+/// arrows lead. Forks and races are boxes with their branches, loops over items boxes with their
+/// body. Arrows for `error` are dotted.
 ///
 /// # Examples
 ///
@@ -147,14 +147,15 @@ impl Picture {
         self.line(depth, "end");
     }
 
-    fn fork(&mut self, member: &Member<'_>, branches: &[Vec<Member<'_>>], depth: usize) {
+    fn fork(&mut self, member: &Member<'_>, branches: &[Branch<'_>], depth: usize) {
+        let which = if member.is_race() { "first" } else { "all" };
         let fork = self.id(&member.fork_key());
         let join = self.id(&member.join_key());
-        self.line(depth, &format!("{fork}[\"all of\"]:::bar"));
-        for part in branches.iter().flatten() {
+        self.line(depth, &format!("{fork}[\"{which} of\"]:::bar"));
+        for part in branches.iter().flat_map(|branch| &branch.steps) {
             self.member(part, depth);
         }
-        self.line(depth, &format!("{join}[\"all done\"]:::bar"));
+        self.line(depth, &format!("{join}[\"{which} done\"]:::bar"));
     }
 
     fn each(&mut self, member: &Member<'_>, body: &Member<'_>, depth: usize) {
@@ -201,7 +202,7 @@ impl Picture {
                 for branch in branches {
                     let mut from = self.id(&member.fork_key());
                     let mut before: Option<&Member<'_>> = None;
-                    for part in branch {
+                    for part in &branch.steps {
                         let to = self.id(&part.entry());
                         let label = before.map(|before| at_arrow(&before.label_to(part)));
                         let label = label.unwrap_or_default();
@@ -211,7 +212,8 @@ impl Picture {
                         self.links_inside(part);
                     }
                     let to = self.id(&member.join_key());
-                    self.line(1, &format!("{from} --> {to}"));
+                    let label = at_arrow(&branch.label_to_join());
+                    self.line(1, &format!("{from} -->{label} {to}"));
                 }
             }
             Inside::Each(body) => {
@@ -227,7 +229,7 @@ impl Picture {
         }
     }
 
-    /// The place from which an arrow leaves a node in a fork or a loop.
+    /// The place from which an arrow leaves a node in a fork, a race or a loop.
     fn out(&mut self, member: &Member<'_>) -> String {
         match member.exit(Some(flow_spec::DEFAULT_ACTION)) {
             Port::Node(key) | Port::Whole { flow: key, .. } => self.id(&key),

@@ -1,5 +1,5 @@
 //! The places that arrows touch, for notations whose arrows lead from node to node. Arrows enter a
-//! flow at its start and leave it at its ends; forks and loops get extra nodes for them.
+//! flow at its start and leave it at its ends; forks, races and loops get extra nodes for them.
 //!
 //! Such notations cannot draw an arrow from a box to something inside it, so none is made here.
 
@@ -61,7 +61,7 @@ impl Scene<'_> {
 }
 
 impl Member<'_> {
-    /// The key of the place where a fork splits, or a loop over items begins.
+    /// The key of the place where branches split, or a loop over items begins.
     pub(super) fn fork_key(&self) -> String {
         format!("{}/fork", self.path)
     }

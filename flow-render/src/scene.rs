@@ -1,9 +1,9 @@
 //! The content of a picture, before any notation: boxes that can contain boxes, and arrows between
 //! them.
 //!
-//! The document lists the nodes inside a fork or a loop next to the others. Here each node is
-//! placed where it runs. An unchecked document can put a fork into itself; even then, each node is
-//! shown once.
+//! The document lists the nodes inside a fork, a race or a loop next to the others. Here each node
+//! is placed where it runs. An unchecked document can put a fork into itself; even then, each node
+//! is shown once.
 
 use std::collections::{HashMap, HashSet};
 
@@ -42,10 +42,19 @@ pub(super) struct Member<'a> {
 pub(super) enum Inside<'a> {
     Nothing,
     Flow(Scene<'a>),
-    /// Branches, each from top to bottom.
-    Fork(Vec<Vec<Member<'a>>>),
+    /// The branches of a fork or a race.
+    Fork(Vec<Branch<'a>>),
     /// The body of a loop over items.
     Each(Box<Member<'a>>),
+}
+
+/// A branch of a fork or a race.
+#[derive(Debug)]
+pub(super) struct Branch<'a> {
+    /// Its nodes, from top to bottom.
+    pub(super) steps: Vec<Member<'a>>,
+    /// The action that a race takes if this branch is the first one that is done.
+    action: Option<&'a str>,
 }
 
 #[derive(Debug)]
@@ -69,9 +78,22 @@ pub(super) enum Place {
 }
 
 impl Member<'_> {
-    /// The text at the arrow to the next node of a branch of a fork.
+    /// Returns true if the first branch that is done decides, and false if all have to be done.
+    pub(super) fn is_race(&self) -> bool {
+        self.node.r#type == types::FIRST
+    }
+
+    /// The text at the arrow to the next node of a branch.
     pub(super) fn label_to(&self, next: &Member<'_>) -> ArrowLabel {
         ArrowLabel::default().with_keys(&keys::in_branch(self.node, next.node))
+    }
+}
+
+impl Branch<'_> {
+    /// The text at the arrow from its last node to the place where the branches join.
+    pub(super) fn label_to_join(&self) -> ArrowLabel {
+        let label = |action| ArrowLabel::of(action, &Conditions::new());
+        self.action.map(label).unwrap_or_default()
     }
 }
 
@@ -85,7 +107,7 @@ impl<'a> Scene<'a> {
         let owners = flow.owners();
         let (inner, outermost): (Vec<usize>, Vec<usize>) =
             (0..flow.nodes.len()).partition(|&index| owners.contains_key(&*flow.nodes[index].id));
-        // Forks and loops take their inner nodes themselves, unless they contain each other.
+        // Forks, races and loops take their inner nodes themselves, unless they contain each other.
         let mut members = Vec::new();
         let mut number = HashMap::new();
         for index in outermost.into_iter().chain(inner) {
@@ -232,7 +254,7 @@ impl<'a, 'p> Cast<'a, 'p> {
         let node = &self.flow.nodes[index];
         let path = node_path(self.path, &node.id);
         let inside = match node.r#type.as_str() {
-            types::FORK => self.fork(node),
+            types::FORK | types::FIRST => self.fork(node),
             types::EACH => {
                 let body = node.body().and_then(|body| self.named(body));
                 body.map_or(Inside::Nothing, |body| Inside::Each(Box::new(body)))
@@ -248,11 +270,13 @@ impl<'a, 'p> Cast<'a, 'p> {
     }
 
     fn fork(&mut self, node: &'a NodeDocument) -> Inside<'a> {
-        let mut branches: Vec<Vec<Member<'a>>> = Vec::new();
-        for branch in node.branches() {
-            branches.push(branch.iter().filter_map(|id| self.named(id)).collect());
-        }
-        branches.retain(|branch| !branch.is_empty());
+        let mut actions = node.actions_of_branches().into_iter();
+        let branches = node.branches().into_iter().map(|ids| Branch {
+            steps: ids.into_iter().filter_map(|id| self.named(id)).collect(),
+            action: actions.next().flatten(),
+        });
+        let mut branches: Vec<Branch<'a>> = branches.collect();
+        branches.retain(|branch| !branch.steps.is_empty());
         if branches.is_empty() {
             Inside::Nothing
         } else {

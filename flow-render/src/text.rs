@@ -6,7 +6,7 @@ use flow_spec::document::FlowDocument;
 use flow_spec::{DEFAULT_ACTION, ERROR_ACTION};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::scene::{Arrow, Inside, Member, Place, Scene};
+use super::scene::{Arrow, Branch, Inside, Member, Place, Scene};
 use super::words::{self, Caption};
 
 /// The maximum depth of indented arrows. Deeper ones restart at the left.
@@ -75,7 +75,7 @@ fn push_inside(member: &Member<'_>, text: &mut String) {
         }
         Inside::Fork(branches) => branches
             .iter()
-            .flatten()
+            .flat_map(|branch| &branch.steps)
             .for_each(|part| push_inside(part, text)),
         Inside::Each(body) => push_inside(body, text),
     }
@@ -226,9 +226,16 @@ impl<'s, 'a> Walk<'s, 'a> {
     }
 }
 
-/// `a >> b, c`
-fn chains(branches: &[Vec<Member<'_>>]) -> String {
+/// `a >> b => "action", c`
+fn chains(branches: &[Branch<'_>]) -> String {
     let name = |part: &Member<'_>| words::name(&part.node.id);
-    let chain = |branch: &Vec<Member<'_>>| branch.iter().map(name).collect::<Vec<_>>().join(" >> ");
+    let chain = |branch: &Branch<'_>| {
+        let steps: Vec<String> = branch.steps.iter().map(name).collect();
+        let chain = steps.join(" >> ");
+        match branch.label_to_join().action {
+            Some(action) => format!("{chain} => \"{action}\""),
+            None => chain,
+        }
+    };
     branches.iter().map(chain).collect::<Vec<_>>().join(", ")
 }

@@ -56,6 +56,7 @@ fn what(node: &NodeDocument) -> Option<String> {
             Some(count) => format!("in parallel, {count} at once"),
             None => "in parallel".to_owned(),
         }),
+        types::FIRST => Some("first of".to_owned()),
         types::EACH => {
             let mut each = format!("for {} in {}", param("item"), param("over"));
             if let Some(count) = at_once {

@@ -91,6 +91,85 @@ entryMappings: { list: orders }
     "#);
 }
 
+/// The nodes in the branches come in the order of the races, so nothing else needs a declaration.
+#[test]
+fn races() {
+    let text = "\
+version: 2.0.0
+namespace: order
+name: Order
+nodes:
+  - type: flow.first
+    id: outcome
+    params:
+      branches:
+        - { steps: [fulfil, pack], action: shipped }
+        - { steps: [approval] }
+        - { steps: [wait], action: 'too \"late\"' }
+  - type: flow.first
+    id: answer
+    params: { branches: [{ steps: [first] }, { steps: [wait_2], action: default }] }
+  - { type: first, id: named, mappings: { inputs: { text: draft } }, inputs: { type: object, properties: { text: {} } } }
+  - { type: fulfil, id: fulfil }
+  - { type: pack, id: pack }
+  - { type: flow.human, id: approval, params: { prompt: 'Ship?', expects: Approval } }
+  - { type: flow.wait, id: wait, params: { duration: 2days } }
+  - { type: first, id: first }
+  - { type: flow.wait, id: wait_2, params: { duration: 10s } }
+  - { type: mail, id: mail }
+edges:
+  - { from: outcome, to: mail, condition: shipped }
+  - { from: outcome, to: answer, condition: approved }
+  - { from: mail, to: answer, condition: default }
+  - { from: answer, to: named, condition: default }
+ends:
+  - { from: outcome, condition: 'too \"late\"', label: late }
+  - { from: named, condition: default, label: default }
+entryNodeId: outcome
+";
+    assert_snapshot!(said(text), @r#"
+    flow! {
+        Order() {
+            node outcome: first {
+                fulfil >> pack => "shipped",
+                Approval,
+                wait(2days) => "too \"late\"",
+            };
+            node answer: first { first, wait(10s) => "default" };
+            node named: first { text <- draft };
+
+            start >> outcome;
+            outcome - "shipped"      >> mail;
+            outcome - "approved"     >> answer;
+            outcome - "too \"late\"" >> end("late");
+            mail >> answer >> named >> end;
+        }
+    }
+    "#);
+}
+
+#[test]
+fn what_flow_cannot_say_of_a_race() {
+    let text = "\
+version: 2.0.0
+name: Order
+nodes:
+  - { type: flow.first, id: the-first, params: { branches: [{ steps: [pack], action: shipped }, { steps: [pause] }] } }
+  - { type: 'a.pack', id: pack }
+  - { type: flow.wait, id: pause, params: { duration: 5s } }
+edges: []
+ends:
+  - { from: the-first, condition: shipped, label: default }
+  - { from: the-first, condition: default, label: late }
+entryNodeId: the-first
+";
+    assert_snapshot!(said(text), @"
+    /nodes/2/id: a pause has no name in `flow!`, and would be `wait`
+    /nodes/0/id: the id `the-first` is not a name of a node in `flow!`
+    /nodes/1/type: `a.pack` is not a name in Rust
+    ");
+}
+
 /// Whether the program's node adds by itself is not in a document, so it is always said.
 #[test]
 fn what_is_added() {

@@ -79,6 +79,12 @@ pub enum NodeKind {
     Flow(String),
     /// Branches that run at the same time, each from the state at the fork.
     Fork(Vec<Branch>),
+    /// Branches that run at the same time, each from the state at the race. The first one that is
+    /// done decides the action, and only what it wrote is kept. The others are dropped.
+    ///
+    /// [`Node::actions`] has the actions of all branches, each once, without writes: the nodes in
+    /// the branches have them.
+    Race(Vec<RaceBranch>),
     /// The node `body`, run once for each item of a collection.
     Each {
         /// The node that runs for each item: one of [`Graph::nodes`], without edges of its own.
@@ -103,6 +109,17 @@ pub struct Branch {
     /// The nodes in the order in which they run. Each is one of [`Graph::nodes`], without edges of
     /// its own.
     pub chain: Vec<NodeId>,
+}
+
+/// One branch of a race.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RaceBranch {
+    /// The nodes in the order in which they run. Each is one of [`Graph::nodes`], without edges of
+    /// its own.
+    pub chain: Vec<NodeId>,
+    /// The action that the race takes if this branch is the first one that is done. `None` if it is
+    /// the action that the last node takes.
+    pub action: Option<String>,
 }
 
 /// A key that a node reads.
@@ -218,6 +235,27 @@ impl Graph {
     /// If the id is not one of this graph. [`check`](crate::check) reports such ids instead.
     pub fn node(&self, id: NodeId) -> &Node {
         &self.nodes[id.0]
+    }
+
+    /// Returns the names of the actions that the branches of a race take, each once, in the order of
+    /// the branches.
+    pub fn actions_of_race(&self, branches: &[RaceBranch]) -> Vec<String> {
+        let mut names: Vec<String> = Vec::new();
+        for branch in branches {
+            let last = branch.chain.last().and_then(|id| self.nodes.get(id.0));
+            let of_last = last.into_iter().flat_map(|node| &node.actions);
+            let of_last = of_last.map(|action| &action.name);
+            let own: Vec<&String> = match &branch.action {
+                Some(action) => vec![action],
+                None => of_last.collect(),
+            };
+            for name in own {
+                if !names.contains(name) {
+                    names.push(name.clone());
+                }
+            }
+        }
+        names
     }
 
     /// Returns the ids of all nodes, in the order written.

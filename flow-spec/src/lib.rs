@@ -31,7 +31,7 @@ pub use document::{FlowDocument, NodeDocument, Problem, property};
 pub use graph::{
     Action, Branch, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, Edge, EdgeMapping, EdgePart,
     EdgeSource, EdgeTarget, Graph, Input, Node, NodeId, NodeKind, NodeRead, NodeWrite, Output,
-    ReadMode, TIMEOUT_ACTION,
+    RaceBranch, ReadMode, TIMEOUT_ACTION,
 };
 pub use names::{RESERVED_NAMES, camel_case, rust_name, short_name, snake_case};
 pub use query::{EdgeAt, NodeAt, Paths, Step, node_path};

@@ -36,6 +36,7 @@ mod places;
 mod prefixes;
 mod questions;
 mod queue;
+mod races;
 mod rag;
 mod recovery;
 mod retries;

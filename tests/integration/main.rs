@@ -32,6 +32,7 @@ mod nodes;
 mod observer;
 mod options;
 mod questions;
+mod races;
 mod retry_and_fallback;
 mod retry_if;
 mod scripted;

@@ -368,6 +368,7 @@ impl Hooks for Durable {
 
     fn node_finished(&self, scope: &Scope<'_>, action: &str) {
         let place = scope.frame().place();
+        self.journal.close_inside(&place);
         if action == ERROR {
             self.journal.failed(&place);
         }

@@ -3,7 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::task::{Poll, Waker};
 
-use flow_runtime::engine::Place;
+use flow_runtime::engine::{Place, StepKey};
 use flow_store::{PauseRow, PauseState, Settlement, Token};
 
 use crate::journal::Journal;
@@ -36,6 +36,23 @@ impl Journal {
             journal: self,
             token,
         }
+    }
+
+    /// Closes the questions inside a step that is over, or was dropped. An earlier run of the
+    /// execution asked them, and this one has not come to them.
+    pub(crate) fn close_inside(&self, place: &Place) {
+        let mut state = self.state();
+        if state.open.is_empty() {
+            return;
+        }
+        let around = StepKey::new(&place.step);
+        let (over, open) = std::mem::take(&mut state.open)
+            .into_iter()
+            .partition(|row| StepKey::new(&row.step).is_inside(around));
+        state.open = open;
+        let over: Vec<PauseRow> = over;
+        let tokens = over.into_iter().map(|row| row.token);
+        state.pending.closed.extend(tokens);
     }
 
     /// Returns true if the run waits for an answer to this question.

@@ -1,6 +1,6 @@
 //! One running flow.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use flow_spec::FlowDocument;
 use serde_json::{Map, Value};
@@ -18,10 +18,10 @@ pub(crate) struct FlowValues {
     pub(crate) unknown: Vec<String>,
 }
 
-/// A branch of a running fork.
+/// A branch of a running fork or race.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Branch {
-    /// The step of the fork.
+    /// The step of the fork or race.
     pub(super) fork: String,
     /// The number of the branch.
     pub(super) number: usize,
@@ -32,8 +32,19 @@ pub(super) struct Branch {
 pub(super) struct Frame {
     pub(super) path: String,
     pub(super) base: Known,
-    /// The values that the branches of a running fork have written.
+    /// The values that the branches of running forks and races have written.
     branches: BTreeMap<Branch, OfBranch>,
+    /// The branches that are done.
+    done: BTreeSet<Branch>,
+}
+
+/// The branches whose values are kept when a fork or a race is over.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    All,
+    /// The one that was done first. The others are dropped at that moment.
+    First,
+    Nothing,
 }
 
 /// The values of a branch.
@@ -51,6 +62,7 @@ impl Frame {
             path,
             base,
             branches: BTreeMap::new(),
+            done: BTreeSet::new(),
         }
     }
 
@@ -123,24 +135,35 @@ impl Frame {
         }
     }
 
-    /// Ends a fork: keeps or discards the values that its branches wrote.
-    pub(super) fn join(&mut self, fork: &str, keeps: bool) {
-        let (done, others) = std::mem::take(&mut self.branches)
+    /// Notes that the last node of a branch is done.
+    pub(super) fn done(&mut self, branch: &Branch) {
+        self.done.insert(branch.clone());
+    }
+
+    /// Ends a fork or a race: keeps or discards the values that its branches wrote.
+    pub(super) fn join(&mut self, fork: &str, kept: Kept) {
+        let (ended, others): (BTreeMap<Branch, OfBranch>, _) = std::mem::take(&mut self.branches)
             .into_iter()
             .partition(|(branch, _)| branch.fork == fork);
         self.branches = others;
-        if keeps {
-            let done: BTreeMap<Branch, OfBranch> = done;
-            for OfBranch { mut values, added } in done.into_values() {
-                for added in &added {
-                    values.remove(&added.key);
-                }
-                self.base.extend(values);
-                for added in added {
-                    self.add(None, added);
-                }
+        for (branch, OfBranch { mut values, added }) in ended {
+            let is_kept = match kept {
+                Kept::All => true,
+                Kept::First => self.done.contains(&branch),
+                Kept::Nothing => false,
+            };
+            if !is_kept {
+                continue;
+            }
+            for added in &added {
+                values.remove(&added.key);
+            }
+            self.base.extend(values);
+            for added in added {
+                self.add(None, added);
             }
         }
+        self.done.retain(|branch| branch.fork != fork);
     }
 
     pub(super) fn into_values(self) -> (String, FlowValues) {

@@ -14,7 +14,7 @@ pub(crate) struct Layout<'a>(HashMap<String, NodeIn<'a>>);
 pub(crate) struct NodeIn<'a> {
     pub(crate) node: &'a NodeDocument,
     pub(crate) flow: &'a FlowDocument,
-    /// The fork of the flow in which it is, and the number of the branch.
+    /// The fork or race of the flow in which it is, and the number of the branch.
     pub(crate) fork: Option<(&'a NodeDocument, usize)>,
     /// The loop whose body it is.
     pub(crate) each: Option<&'a NodeDocument>,
@@ -58,6 +58,17 @@ fn add<'a>(flow: &'a FlowDocument, path: &str, nodes: &mut HashMap<String, NodeI
             };
             nodes.insert(path, node);
         }
+    }
+}
+
+impl NodeIn<'_> {
+    /// Returns true for the last node of a branch.
+    pub(crate) fn is_last_of_branch(&self) -> bool {
+        self.fork.is_some_and(|(fork, number)| {
+            let branches = fork.branches();
+            let branch = branches.get(number);
+            branch.and_then(|branch| branch.last()) == Some(&self.node.id.as_str())
+        })
     }
 }
 

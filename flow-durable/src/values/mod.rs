@@ -27,7 +27,7 @@ use crate::error::RuntimeError;
 pub use access::{AccessedValue, KeyAccess, NodeValues};
 use added::Added;
 use errors::Errors;
-use frame::{Branch, FlowValues, Frame, Known};
+use frame::{Branch, FlowValues, Frame, Kept, Known};
 use items::Items;
 use layout::{Layout, NodeIn, key_of_input, key_of_output, written};
 
@@ -80,7 +80,7 @@ impl<'a> Values<'a> {
         self.state
     }
 
-    /// The values of the flows, by path. A branch of a fork does not count until all are done.
+    /// The values of the flows, by path. A branch does not count until its fork or race is done.
     pub(crate) fn into_flows(self) -> BTreeMap<String, FlowValues> {
         let frames = self.state.frames.into_values();
         frames.map(Frame::into_values).collect()
@@ -247,8 +247,16 @@ impl<'a> Values<'a> {
         let Some(frame) = self.frame_of(&record.path, &record.step, at) else {
             return;
         };
-        if at.node.r#type == types::FORK {
-            frame.join(&record.step, !failed);
+        match at.node.r#type.as_str() {
+            types::FORK => frame.join(&record.step, if failed { Kept::Nothing } else { Kept::All }),
+            types::FIRST => frame.join(
+                &record.step,
+                if failed { Kept::Nothing } else { Kept::First },
+            ),
+            _ => {}
+        }
+        if let Some(branch) = branch.as_ref().filter(|_| at.is_last_of_branch()) {
+            frame.done(branch);
         }
         let routed = branch.is_none();
         let told = |(key, value): &(String, _)| KeyAccess::new(key, Some(value));
@@ -294,8 +302,8 @@ impl<'a> Values<'a> {
             return values.map(|(key, value)| (key, value.flatten())).collect();
         }
         match node.r#type.as_str() {
-            // The branches of a fork have written its values.
-            types::FORK => Vec::new(),
+            // The branches have written its values.
+            types::FORK | types::FIRST => Vec::new(),
             types::EACH => {
                 let length = self.list(&record.path, &record.step, at).map(Vec::len);
                 let results = self.results(record, node, length);
@@ -429,7 +437,7 @@ impl<'a> Values<'a> {
     }
 }
 
-/// The step of the flow that contains a node, and the branch of a fork in which the node is.
+/// The step of the flow that contains a node, and the branch in which the node is.
 fn flow_of<'s>(step: &'s str, at: NodeIn<'_>) -> (&'s str, Option<Branch>) {
     let around = |step: StepKey<'s>| step.parent().unwrap_or(step);
     let parent = around(StepKey::new(step));

@@ -120,7 +120,14 @@ impl Loader<'_> {
         level: Option<Arc<Level>>,
     ) -> Option<Node> {
         let adapter = self.adapters.get(&parts.node_pointer(index)).cloned();
-        let routes = routes(parts, NodeId(index));
+        let routes = match parts
+            .uses
+            .race_of(&node.id)
+            .and_then(|race| parts.id(&race.id))
+        {
+            Some(race) => routes_in_race(parts, race),
+            None => routes(parts, NodeId(index)),
+        };
         let graph = parts.checked.graph().node(NodeId(index));
         let named = |action: &str| {
             let at = routes.iter().position(|route| route.action == action);
@@ -128,6 +135,9 @@ impl Loader<'_> {
         };
         let by_action = match &adapter {
             Some(adapter) => adapter.actions.iter().map(|it| named(it.name)).collect(),
+            None if node.r#type == types::FIRST => {
+                graph.actions.iter().map(|it| named(&it.name)).collect()
+            }
             None => vec![named(DEFAULT_ACTION)],
         };
         let own_end = level.is_some() && graph.actions.iter().any(|it| it.name == ERROR_ACTION);
@@ -212,20 +222,27 @@ impl Loader<'_> {
         };
         match node.r#type.as_str() {
             types::FORK => {
-                let branches = node.params.get("branches").and_then(Value::as_array);
-                let chain = |branch: &Value| {
-                    let ids = branch.as_array().into_iter().flatten();
-                    let ids = ids.filter_map(|id| parts.id(id.as_str()?));
-                    Branch {
-                        chain: ids.collect(),
-                        takes: Vec::new(),
-                        keys: Vec::new(),
-                    }
-                };
+                let branches = node.branches().into_iter();
+                let branches = branches.map(|ids| branch(parts, ids, None));
                 Some(Kind::Fork {
-                    branches: branches.into_iter().flatten().map(chain).collect(),
+                    branches: branches.collect(),
                     limit: concurrency(&node.settings),
                 })
+            }
+            types::FIRST => {
+                let names = &parts.checked.graph().node(NodeId(index)).actions;
+                let position = |name: &str| names.iter().position(|action| action.name == name);
+                let branches = node.branches().into_iter().zip(node.actions_of_branches());
+                let branches = branches.map(|(ids, action)| {
+                    let last = ids.last().and_then(|id| parts.id(id));
+                    let last = last.map(|last| parts.checked.graph().node(NodeId(last.0)));
+                    let is_plain = last.is_none_or(|last| {
+                        last.actions.iter().all(|one| one.name == DEFAULT_ACTION)
+                    });
+                    let action = action.or(is_plain.then_some(DEFAULT_ACTION));
+                    branch(parts, ids, action.and_then(position))
+                });
+                Some(Kind::Race(branches.collect()))
             }
             types::EACH => Some(Kind::Each {
                 body: parts.id(body(node)?)?,
@@ -271,6 +288,27 @@ impl Loader<'_> {
             otherwise: route_of(node, otherwise.unwrap_or_default(), &routes),
         })
     }
+}
+
+/// A branch of a fork or a race, with the action of the race that it decides by itself.
+fn branch(parts: &Parts<'_>, ids: Vec<&str>, action: Option<usize>) -> Branch {
+    Branch {
+        chain: ids.into_iter().filter_map(|id| parts.id(id)).collect(),
+        takes: Vec::new(),
+        keys: Vec::new(),
+        action,
+    }
+}
+
+/// The actions of a race as routes of a node that decides it. They lead to the race, which goes on.
+fn routes_in_race(parts: &Parts<'_>, race: NodeIndex) -> Vec<Route> {
+    let actions = parts.checked.graph().node(NodeId(race.0)).actions.iter();
+    let routes = actions.map(|action| Route {
+        action: action.name.clone(),
+        to: Target::Node(race),
+        mappings: Vec::new(),
+    });
+    routes.collect()
 }
 
 /// The route of an action of a branch.

@@ -129,17 +129,24 @@ fn not_spread(level: &Level, at: NodeIndex) -> Option<(String, &'static str)> {
         return None;
     };
     let name = &node.name;
-    let in_fork = level.nodes.iter().any(|fork| match &fork.kind {
-        Kind::Fork { branches, .. } => branches.iter().any(|branch| branch.chain.contains(&at)),
-        _ => false,
-    });
-    if in_fork {
+    let contains_it = |owner: &&Node| {
+        let mut branches = owner.kind.branches().iter();
+        branches.any(|branch| branch.chain.contains(&at))
+    };
+    if let Some(owner) = level.nodes.iter().find(contains_it) {
+        let (of, help) = match owner.kind {
+            Kind::Race(_) => (
+                "race",
+                "remove `spread`, or put the loop before or after the race",
+            ),
+            _ => (
+                "fork",
+                "remove `spread`, or put the loop before or after the fork",
+            ),
+        };
         let message =
-            format!("`{name}` is in a branch of a fork, where the items of a loop are not spread");
-        return Some((
-            message,
-            "remove `spread`, or put the loop before or after the fork",
-        ));
+            format!("`{name}` is in a branch of a {of}, where the items of a loop are not spread");
+        return Some((message, help));
     }
     let over = collection(level, node)?;
     let is_list = over.ty.items.is_none_or(|items| items.are_a_list);

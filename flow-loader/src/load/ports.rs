@@ -204,15 +204,12 @@ pub(super) fn outputs(parts: &Parts<'_>) -> Vec<Output> {
     parts.flow.outputs.values().map(output).collect()
 }
 
-/// Finds the values that each branch of a fork takes out of the state, and the keys that it writes
+/// Finds the values that each branch takes out of the state, and the keys that it writes
 /// or adds to.
 pub(super) fn add_takes(level: &mut Level) {
     let mut planned = Vec::new();
     for (index, node) in level.nodes.iter().enumerate() {
-        let Kind::Fork { branches, .. } = &node.kind else {
-            continue;
-        };
-        for (number, branch) in branches.iter().enumerate() {
+        for (number, branch) in node.kind.branches().iter().enumerate() {
             let (mut takes, mut written) = (Vec::new(), HashSet::new());
             for &at in &branch.chain {
                 let node = level.node(at);
@@ -231,10 +228,9 @@ pub(super) fn add_takes(level: &mut Level) {
         }
     }
     for (index, number, takes, replaced, additions) in planned {
-        if let Kind::Fork { branches, .. } = &mut level.nodes[index].kind {
-            branches[number].takes = takes;
-            branches[number].keys = replaced.into_iter().collect();
-        }
+        let branch = &mut level.nodes[index].kind.branches_mut()[number];
+        branch.takes = takes;
+        branch.keys = replaced.into_iter().collect();
         for (NodeIndex(node), write, in_branch) in additions {
             let write = &mut level.nodes[node].ports.writes[write];
             if let Some(addition) = write.as_mut().and_then(|write| write.addition.as_mut()) {

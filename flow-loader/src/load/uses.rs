@@ -11,6 +11,8 @@ pub(super) struct Uses<'a> {
     positions: HashMap<&'a str, usize>,
     /// The loop of each node that is a body.
     loops: HashMap<&'a str, &'a NodeDocument>,
+    /// The race whose action a node decides, at the end of a branch.
+    races: HashMap<&'a str, &'a NodeDocument>,
     /// The pairs of a node and an action that lead somewhere.
     routed: HashSet<(&'a str, &'a str)>,
 }
@@ -19,6 +21,11 @@ impl<'a> Uses<'a> {
     pub(super) fn of(flow: &'a FlowDocument) -> Self {
         let nodes = flow.nodes.iter().enumerate();
         let loops = flow.nodes.iter();
+        let races = flow.nodes.iter().flat_map(|race| {
+            let branches = race.branches().into_iter().zip(race.actions_of_branches());
+            let undecided = branches.filter(|(_, action)| action.is_none());
+            undecided.filter_map(move |(ids, _)| Some((*ids.last()?, race)))
+        });
         let edges = flow.edges.iter();
         let edges = edges.map(|edge| (edge.from.as_str(), edge.condition.as_str()));
         let ends = flow.ends.iter().filter_map(|end| {
@@ -30,6 +37,7 @@ impl<'a> Uses<'a> {
                 .map(|(index, node)| (node.id.as_str(), index))
                 .collect(),
             loops: loops.filter_map(|node| Some((body(node)?, node))).collect(),
+            races: races.collect(),
             routed: edges.chain(ends).collect(),
         }
     }
@@ -49,8 +57,14 @@ impl<'a> Uses<'a> {
         self.loop_of(id)?.params.get("item")?.as_str()
     }
 
-    /// Returns true if this action of a node leads somewhere.
+    /// The race whose action this node decides, at the end of a branch.
+    pub(super) fn race_of(&self, id: &str) -> Option<&'a NodeDocument> {
+        self.races.get(id).copied()
+    }
+
+    /// Returns true if this action of a node leads somewhere, or that of the race that it decides.
     pub(super) fn routes(&self, id: &str, action: &str) -> bool {
+        let id = self.race_of(id).map_or(id, |race| &race.id);
         self.routed.contains(&(id, action))
     }
 }

@@ -1,4 +1,4 @@
-//! The states of the branches of a fork.
+//! The states of the branches of a fork or a race.
 
 use crate::cell::Cell;
 use crate::level::{Branch, Level};

@@ -18,6 +18,17 @@ thread_local! {
     static NODES: Cell<u32> = const { Cell::new(0) };
     /// The number of flows that are being polled, each by the previous one.
     static FLOWS: Cell<u32> = const { Cell::new(0) };
+    /// True if the run that was polled last on this thread has given way.
+    static GAVE_WAY: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Polls a part of a run. Returns true besides its result if it has only given way: it would have
+/// gone on.
+pub(crate) fn polled<T>(poll: impl FnOnce() -> Poll<T>) -> (Poll<T>, bool) {
+    GAVE_WAY.set(false);
+    let result = poll();
+    let gave_way = result.is_pending() && GAVE_WAY.get();
+    (result, gave_way)
 }
 
 /// Marks a flow as being polled, until this is dropped.
@@ -66,6 +77,7 @@ pub(crate) async fn give_way() {
             return Poll::Ready(());
         }
         has_waited = true;
+        GAVE_WAY.set(true);
         context.waker().wake_by_ref();
         Poll::Pending
     })

@@ -7,6 +7,8 @@ use std::task::Poll;
 use flow_runtime::engine::Failed;
 use futures_util::future::BoxFuture;
 
+use crate::run::give_way::polled;
+
 /// Polls all of them, in order, until all are done or the first has failed.
 pub(crate) async fn all(mut runs: Vec<BoxFuture<'_, Result<(), Failed>>>) -> Result<(), Failed> {
     let mut done = vec![false; runs.len()];
@@ -27,6 +29,31 @@ pub(crate) async fn all(mut runs: Vec<BoxFuture<'_, Result<(), Failed>>>) -> Res
         } else {
             Poll::Pending
         }
+    })
+    .await
+}
+
+/// Polls all of them, in order, until the first is done or has failed. Returns its index as well.
+///
+/// One that only gives way goes on before the others do: whether it gives way depends on what ran
+/// before it in this process, and must not decide which one is the first.
+pub(crate) async fn first<T>(
+    mut runs: Vec<BoxFuture<'_, Result<T, Failed>>>,
+) -> Result<(usize, T), Failed> {
+    let mut goes_on: Option<usize> = None;
+    poll_fn(move |cx| {
+        let interrupted = goes_on.take();
+        for at in interrupted.into_iter().chain(0..runs.len()) {
+            let (done, gave_way) = polled(|| Pin::new(&mut runs[at]).poll(cx));
+            if let Poll::Ready(done) = done {
+                return Poll::Ready(done.map(|done| (at, done)));
+            }
+            if gave_way {
+                goes_on = Some(at);
+                return Poll::Pending;
+            }
+        }
+        Poll::Pending
     })
     .await
 }

@@ -20,7 +20,7 @@ use crate::run::conditions::first_that_holds;
 use crate::run::each::{each, spread};
 use crate::run::engine::LoadedEngine;
 use crate::run::give_way::{give_way, has_run_for_long};
-use crate::run::join::all;
+use crate::run::join::{all, first};
 use crate::run::state::{LoadedState, read, returned, written};
 use crate::run::step::{ask, call, opened, work};
 use crate::stack::flow_with_stack;
@@ -155,25 +155,36 @@ fn failed_route(
     Ok(route)
 }
 
-/// Runs a node of a branch of a fork, and writes its outcome.
+/// Runs a node of a branch, and writes its outcome. Returns the action of the race, if it decides
+/// one.
 async fn visit<E: LoadedEngine>(
     level: &Arc<Level>,
     engine: &E,
     scope: &Scope<'_>,
     at: NodeIndex,
     mut place: Place<'_>,
-) -> Result<(), Failed> {
+) -> Result<Option<RouteIndex>, Failed> {
     let node = level.node(at);
     let Some(step) = node.step() else {
-        visit_part(level, engine, scope, at, place).await?;
-        return Ok(());
+        let left = visit_part(level, engine, scope, at, place).await;
+        return match (left, node.timeout) {
+            (Err(failed), Some(timeout)) if is_deadline(&failed) => Ok(Some(timeout)),
+            (left, _) => left,
+        };
     };
     let mut call = call::<E>(scope, node, step, place.reborrow());
-    let outcome = engine.step(scope, work(node, step, &mut call)).await?;
+    let outcome = engine.step(scope, work(node, step, &mut call)).await;
+    let outcome = match (outcome, node.timeout) {
+        (Err(failed), Some(timeout)) if is_deadline(&failed) => return Ok(Some(timeout)),
+        (outcome, _) => outcome?,
+    };
     if !outcome.is_handed_on() {
-        write(engine, scope, node, place, outcome).await?;
+        return write(engine, scope, node, place, outcome).await;
     }
-    Ok(())
+    Ok(match place {
+        Place::Branch(_, own) => node.route_of(own.action),
+        _ => None,
+    })
 }
 
 /// Writes the outcome of a node.
@@ -222,6 +233,14 @@ fn visit_part<'s, E: LoadedEngine>(
                 let joined = fork(level, engine, scope, branches, *limit, cells).await;
                 told(engine, scope, joined)?;
                 Ok(node.route_of(0))
+            }
+            Kind::Race(branches) => {
+                let Place::Loop(cells) = place else {
+                    unreachable!("a race is not directly inside a fork")
+                };
+                let raced = race(level, engine, scope, branches, cells).await;
+                let action = told(engine, scope, raced)?;
+                Ok(node.route_of(action))
             }
             Kind::Each { .. } => {
                 let results = each(level, engine, scope, at, place.around()).await;
@@ -409,4 +428,41 @@ async fn fork<E: LoadedEngine>(
     }
     write_back(branches, own, cells);
     Ok(())
+}
+
+/// Runs the branches of a race at the same time, until the first is done. Returns the index of the
+/// action that it takes.
+async fn race<E: LoadedEngine>(
+    level: &Arc<Level>,
+    engine: &E,
+    scope: &Scope<'_>,
+    branches: &[Branch],
+    cells: &mut Cells,
+) -> Result<usize, Failed> {
+    let mut own = states_of_branches(level, branches, cells);
+    let (winner, action) = {
+        let base: &Cells = cells;
+        let runs = branches.iter().zip(&mut own).map(|(branch, own)| {
+            let run: BoxFuture<'_, Result<usize, Failed>> = Box::pin(async move {
+                let scope = scope.branch();
+                let mut decided = None;
+                for &at in &branch.chain {
+                    engine.node_started(&scope, at.0 as u16)?;
+                    let route = visit(level, engine, &scope, at, Place::Branch(base, own)).await?;
+                    decided = route.filter(|_| branch.action.is_none());
+                    let routes = &level.node(at).routes;
+                    let action = decided.map_or(DEFAULT_ACTION, |route| &routes[route.0].action);
+                    engine.node_finished(&scope, action);
+                }
+                scope.leave();
+                let decided = decided.map(|RouteIndex(action)| action);
+                Ok(branch.action.or(decided).unwrap_or_default())
+            });
+            run
+        });
+        first(runs.collect()).await?
+    };
+    let own = own.swap_remove(winner);
+    write_back(&branches[winner..=winner], vec![own], cells);
+    Ok(action)
 }

@@ -18,6 +18,7 @@ use super::mapped::{adds, key_of, mapping};
 use super::plan::Plan;
 use super::syntax::{
     BranchSyntax, EdgeMappingSyntax, EdgeSyntax, FlowSyntax, Mapping, NodeSource, NodeSyntax,
+    StepSyntax,
 };
 
 /// The function with the nodes and the types that a flow names. Empty for rustc.
@@ -80,9 +81,26 @@ fn declared(node: &NodeSyntax, flow: &FlowSyntax) -> TokenStream {
             let path = named(path);
             quote!(#path let #name = ();)
         }
-        NodeSource::Fork(_) => quote!(let #name = ();),
+        NodeSource::Fork(fork) => {
+            let steps = mentions_of(fork.branches.iter().flatten(), flow);
+            quote!(#steps let #name = ();)
+        }
+        NodeSource::Race(branches) => {
+            let steps = branches.iter().flat_map(|branch| &branch.chain);
+            let steps = mentions_of(steps, flow);
+            quote!(#steps let #name = ();)
+        }
     };
     quote!(#source #settings)
+}
+
+/// The nodes that steps in branches name.
+fn mentions_of<'a>(steps: impl Iterator<Item = &'a StepSyntax>, flow: &FlowSyntax) -> TokenStream {
+    let nodes = steps.filter_map(|step| match step {
+        StepSyntax::Node(path) => Some(mention(path, flow)),
+        _ => None,
+    });
+    nodes.collect()
 }
 
 /// A node where a step names it.
@@ -115,7 +133,7 @@ fn has_field(name: &Ident, flow: &FlowSyntax) -> bool {
         NodeSource::Path { human, path, .. } => {
             node.name == *name && human.is_none() && is_type(path)
         }
-        NodeSource::Each { .. } | NodeSource::Fork(_) => false,
+        NodeSource::Each { .. } | NodeSource::Fork(_) | NodeSource::Race(_) => false,
     })
 }
 
@@ -235,9 +253,10 @@ fn keys(plan: &Plan<'_>) -> TokenStream {
                 let conditions = cases.iter().map(|(condition, _)| condition);
                 quote!(#(#reads;)* #(let _ = #conditions;)*)
             }
-            InstanceKind::Node(_) | InstanceKind::Fork(_) | InstanceKind::Wait(_) => {
-                TokenStream::new()
-            }
+            InstanceKind::Node(_)
+            | InstanceKind::Fork(_)
+            | InstanceKind::Race(_)
+            | InstanceKind::Wait(_) => TokenStream::new(),
         }
     });
     let edges = plan.flow.edges.iter().flat_map(|edge| &edge.mappings);

@@ -134,6 +134,15 @@ pub(crate) enum NodeSource {
     },
     /// `[a, b]`
     Fork(Rc<ForkSyntax>),
+    /// `first { a => "action", b }`
+    Race(Vec<RaceBranchSyntax>),
+}
+
+/// `a >> b => "action"`: a branch of a race.
+pub(crate) struct RaceBranchSyntax {
+    pub(crate) chain: Vec<StepSyntax>,
+    /// `None` if the branch takes the actions of its last step.
+    pub(crate) action: Option<LitStr>,
 }
 
 /// `[a >> b, c]`

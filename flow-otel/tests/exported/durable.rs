@@ -1,8 +1,11 @@
 //! Executions: pauses, processes that stop, copies, and errors.
 
 use std::sync::Arc;
+use std::time::{Duration, UNIX_EPOCH};
 
-use flow_durable::{EventFilter, Execution, MemoryStore, RecordKind, Runtime, StartOptions, Token};
+use flow_durable::{
+    EventFilter, Execution, MemoryStore, RecordKind, Runtime, RuntimeOptions, StartOptions, Token,
+};
 use flow_otel::{FollowError, Follower, Telemetry};
 use flow_runtime::prelude::*;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
@@ -162,6 +165,56 @@ async fn an_execution_in_two_processes_is_one_trace() {
     assert!(follower.offset().unwrap() > offset);
 }
 
+flow! {
+    Asked(topic: String, text: String) -> (text: String) {
+        node outcome: first { Review, wait(2s) >> draft => "drafted" };
+        start >> outcome;
+        outcome - "yes" >> end;
+        outcome - "no" >> end;
+        outcome - "drafted" >> wait(1h) >> end("drafted");
+    }
+}
+
+/// The question of a branch that is not the first is not open any more when the race is over.
+#[tokio::test(start_paused = true)]
+async fn the_other_branches_of_a_race_are_dropped_when_it_is_over() {
+    let store = Arc::new(MemoryStore::new());
+    let began = tokio::time::Instant::now();
+    let clock = move || UNIX_EPOCH + Duration::from_secs(1_800_000_000) + began.elapsed();
+    let options = RuntimeOptions::new().clock(clock);
+    let (runtime, kept) = (Runtime::with_options(store, options), Kept::new());
+    runtime.register(Asked::new()).unwrap();
+    let input = AskedInput {
+        topic: "ants".into(),
+        text: "nothing yet".into(),
+    };
+    let execution = runtime
+        .executions()
+        .start::<Asked>(input, StartOptions::new());
+    execution.await.unwrap().settled().await.unwrap();
+    let mut follower = Follower::new(runtime.all_owners(), &kept.telemetry);
+    let open =
+        |open: u32| format!("flow.questions.open flow.name=Asked flow.node=asked.review {open}");
+    follower.follow(all()).await.unwrap();
+    assert!(kept.metrics().contains(&open(1)));
+
+    tokio::time::sleep(Duration::from_secs(3)).await;
+    follower.follow(all()).await.unwrap();
+    assert!(kept.metrics().contains(&open(0)));
+    // The run itself goes on.
+    assert_eq!(
+        tree(&kept.take_spans()),
+        "\
+asked.outcome attempts=1 action=drafted
+  asked.wait attempts=1 action=default
+  asked.review attempts=1 dropped=true (flow.question.asked)
+  asked.draft attempts=2 action=default
+    attempt attempt=0 ! no idea
+    attempt attempt=1
+"
+    );
+}
+
 /// What was copied was exported with the original.
 #[tokio::test(start_paused = true)]
 async fn a_copy_is_a_trace_with_a_link_to_the_original() {
@@ -193,7 +246,7 @@ async fn a_copy_is_a_trace_with_a_link_to_the_original() {
         .collect();
     assert_eq!(
         tree(&own),
-        "article status=cancelled ! no longer needed\n  article.review attempts=1 (flow.question.asked)\n"
+        "article status=cancelled ! no longer needed\n  article.review attempts=1 dropped=true (flow.question.asked)\n"
     );
     let root = own.iter().find(|span| span.name == "article").unwrap();
     let [link] = &root.links.links[..] else {

@@ -143,8 +143,54 @@ async fn a_run_that_nobody_waits_for_is_exported_as_dropped() {
     assert!(tokio::time::timeout(time, run).await.is_err());
     assert_eq!(
         tree(&kept.take_spans()),
-        "stuck status=dropped\n  stuck.forever attempts=1\n"
+        "stuck status=dropped\n  stuck.forever attempts=1 dropped=true\n"
     );
+}
+
+flow! {
+    Hurried(url: String) -> (count: Option<usize>) {
+        node outcome: first { Stuck => "stuck", fetch >> count => "read", wait(1h) => "late" };
+        start >> outcome;
+        outcome - "read" >> wait(1s) >> end;
+        outcome - "stuck" >> end("stuck");
+        outcome - "late" >> end("late");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_other_branches_of_a_race_are_dropped_when_it_is_over() {
+    let kept = Kept::new();
+    let observer = Arc::new(RunObserver::new(&kept.telemetry));
+    let options = RunOptions::new().observer(observer);
+    let input = HurriedInput {
+        url: "example.org".into(),
+    };
+    Hurried::new().run_with(input, options).await.unwrap();
+    let spans = kept.take_spans();
+    assert_eq!(
+        tree(&spans),
+        "\
+hurried status=completed end=default
+  hurried.outcome attempts=1 action=read
+    hurried.stuck attempts=1 dropped=true
+      hurried.stuck.forever attempts=1 dropped=true
+    hurried.fetch attempts=3 action=default
+      attempt attempt=0 ! attempt 0 of example.org
+      attempt attempt=1 ! attempt 1 of example.org
+      attempt attempt=2
+    hurried.wait attempts=1 dropped=true
+    hurried.count attempts=1 action=default
+  hurried.wait_2 attempts=1 action=default
+"
+    );
+    let named = |name: &str| spans.iter().find(|span| span.name == name).unwrap();
+    let race = named("hurried.outcome");
+    for inner in ["hurried.stuck", "hurried.stuck.forever", "hurried.wait"] {
+        assert_eq!(named(inner).end_time, race.end_time);
+    }
+    let dropped =
+        "flow.step.duration flow.action=dropped flow.name=hurried flow.node=hurried.wait 1";
+    assert!(kept.metrics().contains(&dropped.to_owned()));
 }
 
 #[node(writes = never)]

@@ -28,12 +28,14 @@ fn level(scene: &Scene<'_>, direction: Direction) -> Markup {
     }
 }
 
-/// The flows within a node, including those in the branches of a fork and in the body of a loop.
+/// The flows within a node, including those in branches and in the body of a loop.
 fn inside(member: &Member<'_>, direction: Direction) -> Markup {
     match &member.inside {
         Inside::Nothing => Markup::default(),
         Inside::Fork(branches) => html! {
-            @for part in branches.iter().flatten() { (inside(part, direction)) }
+            @for branch in branches {
+                @for part in &branch.steps { (inside(part, direction)) }
+            }
         },
         Inside::Each(body) => inside(body, direction),
         Inside::Flow(scene) => {

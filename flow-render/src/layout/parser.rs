@@ -143,6 +143,7 @@ impl Cursor<'_, '_> {
         match self.text(0) {
             "[" => segment.push(Part::List(self.fork(Gap::ONE)?)),
             "for" => self.for_each(&mut segment)?,
+            "first" if self.is_race() => self.race(&mut segment)?,
             _ => {
                 self.path_and_mapping(Gap::ONE, &mut segment)?;
                 if let Some(equals) = self.take_if("=", Gap::ONE) {
@@ -222,6 +223,30 @@ impl Cursor<'_, '_> {
             close,
             trailing_comma: false,
         }));
+        Ok(())
+    }
+
+    /// Returns true before the branches of a race. A node may also have the name `first`, perhaps
+    /// with a mapping: `first { text <- draft }`.
+    fn is_race(&self) -> bool {
+        self.text(1) == "{" && !matches!(self.text(3), "<-" | "->")
+    }
+
+    /// `first { a >> b => "action", c }`
+    fn race(&mut self, segment: &mut Segment) -> Result<(), Fault> {
+        let word = self.take(Gap::ONE);
+        segment.push(Part::Tokens(word..self.at));
+        let branches = self.list(Gap::ONE, Gap::ONE, |cursor, gap| {
+            let mut line = cursor.chain(gap, &mut None)?;
+            if let Some(arrow) = cursor.take_if("=>", Gap::ONE) {
+                cursor.quoted(Gap::ONE, "an action in quotes: `=> \"action\"`")?;
+                if let Some(last) = line.segments.last_mut() {
+                    last.push(Part::Tokens(arrow..cursor.at));
+                }
+            }
+            Ok(line)
+        })?;
+        segment.push(Part::List(branches));
         Ok(())
     }
 

@@ -105,7 +105,7 @@ impl<'a, 'n> Chains<'a, 'n> {
         let declared = self.nodes.order_of_declarations();
         self.names = declared.iter().map(|id| (*id).to_owned()).collect();
         for node in &self.nodes.flow.nodes {
-            if node.r#type == types::FORK && self.nodes.is_declared(&node.id) {
+            if self.nodes.is_declared(&node.id) {
                 self.mention_parts(node);
             }
         }
@@ -331,8 +331,9 @@ impl<'a, 'n> Chains<'a, 'n> {
         step(self.nodes, node)
     }
 
-    fn mention_parts(&mut self, fork: &'a NodeDocument) {
-        for part in fork.branches().into_iter().flatten() {
+    /// Mentions the nodes in the branches of a fork or a race.
+    fn mention_parts(&mut self, owner: &'a NodeDocument) {
+        for part in owner.branches().into_iter().flatten() {
             if let Some(part) = self.nodes.node(part) {
                 self.mention(part);
             }
@@ -380,13 +381,18 @@ impl<'a, 'n> Chains<'a, 'n> {
 
     /// `[a >> b, c]`
     pub(super) fn fork(nodes: &Nodes<'_>, fork: &NodeDocument) -> String {
-        let chain = |ids: Vec<&str>| {
-            let parts = ids.into_iter().filter_map(|id| nodes.node(id));
-            let steps: Vec<String> = parts.map(|node| step(nodes, node)).collect();
-            steps.join(" >> ")
-        };
-        let branches: Vec<String> = fork.branches().into_iter().map(chain).collect();
-        format!("[{}]", branches.join(", "))
+        format!("[{}]", branches(nodes, fork).join(", "))
+    }
+
+    /// `first { a >> b => "action", c }`
+    pub(super) fn race(nodes: &Nodes<'_>, race: &NodeDocument) -> String {
+        let mut branches = branches(nodes, race);
+        for (branch, action) in branches.iter_mut().zip(race.actions_of_branches()) {
+            if let Some(action) = action {
+                *branch += &format!(" => {}", rust::literal(action));
+            }
+        }
+        format!("first {{ {} }}", branches.join(", "))
     }
 }
 
@@ -395,6 +401,16 @@ impl<'a, 'n> Chains<'a, 'n> {
 enum Route {
     Edge(usize),
     End(usize),
+}
+
+/// The branches of a fork or a race, each as `a >> b`.
+fn branches(nodes: &Nodes<'_>, owner: &NodeDocument) -> Vec<String> {
+    let chain = |ids: Vec<&str>| {
+        let parts = ids.into_iter().filter_map(|id| nodes.node(id));
+        let steps: Vec<String> = parts.map(|node| step(nodes, node)).collect();
+        steps.join(" >> ")
+    };
+    owner.branches().into_iter().map(chain).collect()
 }
 
 fn step(nodes: &Nodes<'_>, node: &NodeDocument) -> String {

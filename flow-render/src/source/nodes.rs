@@ -192,6 +192,7 @@ impl<'a> Nodes<'a> {
         let name = name_of(&node.id).unwrap_or_default();
         let what = match node.r#type.as_str() {
             types::FORK => Chains::fork(self, node),
+            types::FIRST => Chains::race(self, node),
             types::EACH => self.each(node, unsaid),
             types::HUMAN => format!("human {}", self.path_and_mapping(node, unsaid)),
             _ => self.path_and_mapping(node, unsaid),
@@ -316,7 +317,7 @@ fn needs_declaration(node: &NodeDocument) -> bool {
     let has_settings = node.settings.retry.is_some() || node.settings.timeout.is_some();
     match node.r#type.as_str() {
         types::WAIT | types::BRANCH => false,
-        types::EACH => true,
+        types::FIRST | types::EACH => true,
         types::FORK => node.settings.concurrency.is_some() || !is_anonymous(&node.id, "fork"),
         _ => {
             let (path, name) = path_of(node);

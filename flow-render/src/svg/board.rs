@@ -74,7 +74,7 @@ pub(super) enum Shape {
     Start,
     /// An end, with its text.
     End(String),
-    /// The place where a fork splits, or where its branches join.
+    /// The place where branches split or join.
     Bar,
     Step,
     Branch,
@@ -86,6 +86,7 @@ pub(super) enum Shape {
     },
     Flow,
     Fork,
+    Race,
     Each,
 }
 

@@ -167,7 +167,7 @@ impl Image {
                 self.rect("body", center, width, height, 6.0);
                 self.rect("inner", center, width - 6.0, height - 6.0, 4.0);
             }
-            Shape::Step | Shape::Flow | Shape::Fork => {
+            Shape::Step | Shape::Flow | Shape::Fork | Shape::Race => {
                 self.rect("body", center, width, height, 8.0);
             }
         }
@@ -234,6 +234,7 @@ fn class(shape: &Shape) -> &'static str {
         Shape::Closed { .. } => "closed",
         Shape::Flow => "flow",
         Shape::Fork => "fork",
+        Shape::Race => "race",
         Shape::Each => "each",
     }
 }

@@ -10,7 +10,7 @@ use super::link::{Link, MARGIN, bounded, label_size};
 use super::wire::{self, Rows};
 use super::{large, shape};
 use crate::direction::Direction;
-use crate::scene::{Member, Place, Scene};
+use crate::scene::{Branch, Member, Place, Scene};
 use crate::words::ArrowLabel;
 
 /// The form in which inner flows are drawn.
@@ -69,7 +69,7 @@ pub(super) fn scene(scene: &Scene<'_>, look: Look) -> Board {
 }
 
 /// Branches side by side, between a bar where they split and a bar where they join.
-pub(super) fn fork(branches: &[Vec<Member<'_>>], look: Look) -> Board {
+pub(super) fn fork(branches: &[Branch<'_>], look: Look) -> Board {
     let mut tiles = Vec::new();
     let mut links = Vec::new();
     let link = |from, to, label| Link {
@@ -80,14 +80,14 @@ pub(super) fn fork(branches: &[Vec<Member<'_>>], look: Look) -> Board {
         error: false,
         weight: 1,
     };
-    let parts: usize = branches.iter().map(Vec::len).sum();
+    let parts: usize = branches.iter().map(|branch| branch.steps.len()).sum();
     let (split, meet) = (0, parts + 1);
     let mut width = 0.0;
     let mut chains = Vec::new();
     for branch in branches {
         let tile = |part: &Member<'_>| shape::member(part, look);
         let breadth = |tile: &Tile| look.direction.turned((tile.width, tile.height)).0;
-        let chain: Vec<Tile> = branch.iter().map(tile).collect();
+        let chain: Vec<Tile> = branch.steps.iter().map(tile).collect();
         width += chain.iter().map(breadth).fold(0.0, f64::max);
         chains.push(chain);
     }
@@ -100,13 +100,13 @@ pub(super) fn fork(branches: &[Vec<Member<'_>>], look: Look) -> Board {
             let number = tiles.len();
             tiles.push(tile);
             let label = match at.checked_sub(1) {
-                Some(last) => branch[last].label_to(&branch[at]),
+                Some(last) => branch.steps[last].label_to(&branch.steps[at]),
                 None => ArrowLabel::default(),
             };
             links.push(link(before, number, label));
             before = number;
         }
-        links.push(link(before, meet, ArrowLabel::default()));
+        links.push(link(before, meet, branch.label_to_join()));
     }
     tiles.push(shape::bar(width, look.direction));
     place(tiles, links, look.direction)

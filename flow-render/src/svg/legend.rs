@@ -88,6 +88,7 @@ fn shape(mark: Mark) -> Option<(Shape, &'static str)> {
         Mark::Human => Some((Shape::Human, "human")),
         Mark::Flow => Some((Shape::Flow, "flow")),
         Mark::Fork => Some((Shape::Fork, "fork")),
+        Mark::Race => Some((Shape::Race, "race")),
         Mark::Each => Some((Shape::Each, "each")),
         Mark::Error | Mark::Back | Mark::Action | Mark::Condition | Mark::Keys => None,
     }

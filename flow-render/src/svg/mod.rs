@@ -1,8 +1,8 @@
 //! The flow as an SVG image.
 //!
 //! Arrows that touch a box within a box are hard for a layout. So the layout crate lays out every
-//! flow, fork and loop separately, the inner ones first; in the outer one, each is a box of known
-//! size.
+//! flow, fork, race and loop separately, the inner ones first; in the outer one, each is a box of
+//! known size.
 
 mod board;
 mod draw;

@@ -26,7 +26,11 @@ pub(super) fn member(member: &Member<'_>, look: Look) -> Tile {
         (Inside::Nothing, _) => (single(member), None),
         (Inside::Flow(_), Inner::Closed) => (Shape::Closed { opens: true }, None),
         (Inside::Flow(scene), Inner::Shown) => (Shape::Flow, Some(layout::scene(scene, look))),
-        (Inside::Fork(branches), _) => (Shape::Fork, Some(layout::fork(branches, look))),
+        (Inside::Fork(branches), _) => {
+            let is_race = member.is_race();
+            let shape = if is_race { Shape::Race } else { Shape::Fork };
+            (shape, Some(layout::fork(branches, look)))
+        }
         (Inside::Each(body), _) => (Shape::Each, Some(layout::each(body, look))),
     };
     let (width, height) = match (&shape, &inside) {

@@ -29,6 +29,12 @@ fn flow(text: &str) -> FlowDocument {
             "flow.branch",
             json!({ "cases": [{ "when": text, "action": text }] }),
         ),
+        node(
+            "race",
+            "flow.first",
+            json!({ "branches": [{ "steps": ["step"], "action": text }] }),
+        ),
+        node("step", "step", json!({})),
     ];
     flow.nodes[0].description = Some(text.to_owned());
     flow.nodes[0].params_omitted = vec![text.to_owned()];
@@ -58,6 +64,7 @@ fn no_notation_hands_it_on() {
     let flow = flow(TEXT);
     for (what, text) in [
         ("tree", render::tree(&flow)),
+        ("text", render::text(&flow)),
         ("Mermaid", render::mermaid(&flow)),
         ("DOT", render::dot(&flow)),
         ("JSON", flow.to_json()),
@@ -89,7 +96,7 @@ fn it_is_shown_and_not_left_out() {
 #[test]
 fn it_begins_no_line() {
     let (flow, plain) = (flow(TEXT), flow("xy"));
-    for draw in [render::tree, render::mermaid, render::dot] {
+    for draw in [render::tree, render::text, render::mermaid, render::dot] {
         assert_eq!(
             draw(&flow).lines().count(),
             draw(&plain).lines().count(),

@@ -15,6 +15,33 @@ pub(crate) fn research_desk() -> FlowDocument {
         .expect("the fixture is a flow")
 }
 
+/// A race of a chain, a person and a pause, and a node after it.
+pub(crate) fn order() -> FlowDocument {
+    let text = r#"{
+        "version": "2.0.0", "name": "Order", "namespace": "order",
+        "nodes": [
+            { "type": "flow.first", "id": "outcome", "params": { "branches": [
+                { "steps": ["fulfil", "pack"], "action": "shipped" },
+                { "steps": ["approval"] },
+                { "steps": ["wait"], "action": "late" }
+            ] } },
+            { "type": "fulfil", "id": "fulfil", "outputs": { "type": "object", "properties": { "parcel": {} } } },
+            { "type": "pack", "id": "pack", "inputs": { "type": "object", "properties": { "parcel": {} } } },
+            { "type": "flow.human", "id": "approval", "params": { "prompt": "Cancel it?", "expects": "Approval" } },
+            { "type": "flow.wait", "id": "wait", "params": { "duration": "2days" } },
+            { "type": "mail", "id": "mail" }
+        ],
+        "edges": [{ "from": "outcome", "to": "mail", "condition": "shipped" }],
+        "ends": [
+            { "from": "outcome", "condition": "approved", "label": "cancelled" },
+            { "from": "outcome", "condition": "late", "label": "late" },
+            { "from": "mail", "condition": "default", "label": "default" }
+        ],
+        "entryNodeId": "outcome"
+    }"#;
+    FlowDocument::parse(text).expect("a flow")
+}
+
 pub(crate) fn node(id: &str, r#type: &str, params: Value) -> NodeDocument {
     NodeDocument {
         id: id.to_owned(),
@@ -33,7 +60,7 @@ pub(crate) fn edge(from: &str, condition: &str, to: &str) -> EdgeDocument {
     }
 }
 
-/// Flows that need not be sound: forks may share nodes or contain themselves, edges may name nothing.
+/// Flows that need not be sound: forks and races may share nodes or contain themselves, edges may name nothing.
 pub(crate) fn any_flow() -> impl Strategy<Value = FlowDocument> {
     let leaf = level(any_node(Just(None).boxed()));
     leaf.prop_recursive(2, 24, 8, |inner| {
@@ -54,8 +81,13 @@ fn any_node(
             "flow.branch".to_owned(),
             json!({ "cases": [{ "when": "a < b", "action": "a" }], "otherwise": "b" }),
         )),
-        2 => prop::collection::vec(ids, 1..4)
+        2 => prop::collection::vec(ids.clone(), 1..4)
             .prop_map(|branches| ("flow.fork".to_owned(), json!({ "branches": branches }))),
+        1 => prop::collection::vec((ids, prop::option::of(Just("a"))), 1..4).prop_map(|branches| {
+            let branch = |(steps, action)| json!({ "steps": steps, "action": action });
+            let branches: Vec<Value> = branches.into_iter().map(branch).collect();
+            ("flow.first".to_owned(), json!({ "branches": branches }))
+        }),
         1 => id.prop_map(|body| {
             ("flow.each".to_owned(), json!({ "item": "one", "over": "all", "body": body }))
         }),

@@ -10,7 +10,7 @@ use flow_spec::document::{EndDocument, NodeDocument, Property};
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
-use crate::flows::{any_flow, edge, node, research_desk};
+use crate::flows::{any_flow, edge, node, order, research_desk};
 
 #[test]
 fn a_title_stands_above_the_name() {
@@ -60,6 +60,64 @@ fn the_tree_has_a_line_for_each_node_and_indents_those_inside() {
 #[test]
 fn the_text_goes_through_every_level() {
     insta::assert_snapshot!(render::text(&research_desk()));
+}
+
+#[test]
+fn a_race_says_that_the_first_branch_decides() {
+    let flow = order();
+    insta::assert_snapshot!(render::text(&flow), @r#"
+    Order (order)
+    start
+    ↓ outcome · first of · [fulfil >> pack => "shipped", approval, wait => "late"]
+    ├ approved → end "cancelled"
+    ├ late → end "late"
+    ↓ shipped → mail
+    ↓ end
+    "#);
+    let lines = |picture: &str, parts: &[&str]| {
+        let lines = picture.lines().map(str::trim);
+        let lines = lines.filter(|line| parts.iter().any(|part| line.contains(part)));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let of_race = ["outcome", "n_pack", "legend["];
+    insta::assert_snapshot!(lines(&render::mermaid(&flow), &of_race), @r##"
+    subgraph n_outcome["outcome · first of"]
+    n_outcome_fork["first of"]:::bar
+    n_pack["pack"]
+    n_outcome_join["first done"]:::bar
+    n_start --> n_outcome_fork
+    n_outcome_join -->|"shipped"| n_mail
+    n_outcome_join -->|"approved"| n_end_cancelled
+    n_outcome_join -->|"late"| n_end_late
+    n_outcome_fork --> n_fulfil
+    n_fulfil -->|"#123;parcel#125;"| n_pack
+    n_pack -->|"shipped"| n_outcome_join
+    n_outcome_fork --> n_approval
+    n_approval --> n_outcome_join
+    n_outcome_fork --> n_wait
+    n_wait -->|"late"| n_outcome_join
+    n_legend["action: the action that takes the arrow<br/>#123;keys#125;: keys that are written before it and read after it"]:::legend
+    "##);
+    let of_race = ["outcome", "\"pack\"", "/legend"];
+    insta::assert_snapshot!(lines(&render::dot(&flow), &of_race), @r##"
+    subgraph "cluster/outcome" {
+    label="outcome\nfirst of"
+    "outcome/fork" [label="" style=filled height=0.08 width=1.5 fixedsize=true fillcolor="#6b7280"]
+    "pack" [label="pack"]
+    "outcome/join" [label="" style=filled height=0.08 width=1.5 fixedsize=true fillcolor="#6b7280"]
+    "/start" -> "outcome/fork"
+    "outcome/join" -> "mail" [label="shipped"]
+    "outcome/join" -> "/end/cancelled" [label="approved"]
+    "outcome/join" -> "/end/late" [label="late"]
+    "outcome/fork" -> "fulfil"
+    "fulfil" -> "pack" [label="{parcel}"]
+    "pack" -> "outcome/join" [label="shipped"]
+    "outcome/fork" -> "approval"
+    "approval" -> "outcome/join"
+    "outcome/fork" -> "wait"
+    "wait" -> "outcome/join" [label="late"]
+    "/legend" [label="action: the action that takes the arrow\n{keys}: keys that are written before it and read after it" shape=note style=filled fillcolor="#ffffff" fontsize=10]
+    "##);
 }
 
 /// A node that reads and writes these keys.

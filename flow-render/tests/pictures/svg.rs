@@ -6,7 +6,7 @@ use flow_spec::FlowDocument;
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
-use crate::flows::{DIRECTIONS, any_flow, node, research_desk};
+use crate::flows::{DIRECTIONS, any_flow, node, order, research_desk};
 
 #[derive(Debug, Clone, Copy)]
 struct Rect {
@@ -48,7 +48,7 @@ struct Drawn {
 
 impl Drawn {
     fn holds_others(&self) -> bool {
-        ["flow", "fork", "each"]
+        ["flow", "fork", "race", "each"]
             .iter()
             .any(|class| self.class == format!("tile {class}"))
     }
@@ -320,8 +320,57 @@ fn the_legend_explains_what_the_picture_has() {
 }
 
 #[test]
+fn a_race_is_drawn_like_a_fork_with_its_actions_where_its_branches_join() {
+    let flow = order();
+    for direction in DIRECTIONS {
+        let picture = render::svg_in(&flow, direction);
+        assert_eq!(misplaced(&picture), [] as [String; 0], "{direction:?}");
+        assert_eq!(crossings(&picture), [] as [String; 0], "{direction:?}");
+    }
+    let picture = render::svg(&flow);
+    let document = Document::parse(&picture).expect("well-formed XML");
+    let drawn = drawn(&document);
+    let race = drawn.iter().find(|one| one.class == "tile race");
+    let race = race.expect("a race");
+    let inside = drawn.iter().filter(|one| race.place.contains(one.place));
+    let mut inside: Vec<String> = inside
+        .map(|one| [std::slice::from_ref(&one.class), &one.texts[..]].concat())
+        .map(|lines| lines.join(" | "))
+        .collect();
+    inside.sort();
+    insta::assert_snapshot!(inside.join("\n"), @"
+    label | late
+    label | shipped
+    label | {parcel}
+    tile bar
+    tile bar
+    tile human | approval | asks: Cancel it?
+    tile race | outcome | first of
+    tile step | fulfil
+    tile step | pack
+    tile wait | wait | wait 2days
+    ");
+    insta::assert_snapshot!(legend(&picture).join("\n"), @"
+    a node
+    a pause
+    asks a person
+    runs its branches until the first one is done, which decides
+    action
+    the action that takes the arrow
+    {keys}
+    keys that are written before it and read after it
+    ");
+    let style = ".race .body { stroke-dasharray";
+    let page = render::html(&flow);
+    for part in [style, ">first of</text>", ">shipped</text>"] {
+        assert!(picture.contains(part), "{part}: {picture}");
+        assert!(page.contains(part), "{part}: {page}");
+    }
+}
+
+#[test]
 fn the_legend_is_within_the_picture() {
-    for flow in [research_desk(), FlowDocument::new("", "")] {
+    for flow in [research_desk(), order(), FlowDocument::new("", "")] {
         let picture = render::svg(&flow);
         let document = Document::parse(&picture).expect("well-formed XML");
         let (width, height) = (
@@ -377,7 +426,7 @@ fn points_of(path: &str) -> Vec<(f64, f64)> {
     numbers.chunks(2).map(|pair| (pair[0], pair[1])).collect()
 }
 
-/// Arrows that cross a box or the text at another arrow, of those in the same flow, fork or loop.
+/// Arrows that cross a box or the text at another arrow, of those in the same flow, fork, race or loop.
 pub(crate) fn crossings(picture: &str) -> Vec<String> {
     let document = Document::parse(picture).expect("well-formed XML");
     let class = |node: &Node<'_, '_>| node.attribute("class").unwrap_or_default().to_owned();

@@ -126,6 +126,7 @@ fn serve(listener: std::net::TcpListener, endpoint: Endpoint) -> Runtime {
 /// The flows of the tests.
 fn endpoint(settings: Settings) -> Endpoint {
     let endpoint = Endpoint::new()
+        .flow(Answered::new())
         .flow(Asking::new())
         .flow(Batch::new())
         .flow(Bulky::new())
@@ -143,6 +144,8 @@ fn endpoint(settings: Settings) -> Endpoint {
         .flow(Long::new())
         .flow(Loud::new())
         .flow(Outer::new())
+        .flow(Raced::new())
+        .flow(Racing::new())
         .flow(Retried::new())
         .flow(SlowCount::new())
         .flow(SlowTally::new())

@@ -235,6 +235,50 @@ flow! {
     }
 }
 
+/// Never ends by itself.
+#[node(writes = stuck)]
+async fn stick(cx: &Context, number: u64) -> u64 {
+    begin(cx);
+    std::future::pending::<()>().await;
+    number
+}
+
+flow! {
+    /// A race that its second branch wins, in two steps.
+    pub(crate) Racing(number: u64) -> (square: Option<u64>) {
+        node outcome: first { wait(1h) => "late", add >> square => "squared" };
+        start >> outcome;
+        outcome - "squared" >> end;
+        outcome - "late" >> end("late");
+    }
+}
+
+flow! {
+    /// A race between a question, a step that never ends, and a step after a moment. Then a
+    /// question.
+    pub(crate) Raced(number: u64) -> (square: Option<u64>, by: Option<String>) {
+        node outcome: first { Opinion => "answered", stick => "stuck", wait(200ms) >> square => "squared" };
+        start >> outcome;
+        outcome - "squared" >> Verdict;
+        outcome - "stuck" >> end("stuck");
+        outcome - "answered" >> end("answered");
+        Verdict - "fine" >> end;
+        Verdict - "wrong" >> end("wrong");
+    }
+}
+
+flow! {
+    /// A question that is answered before a step and a timer are done.
+    pub(crate) Answered(number: u64) -> (by: Option<String>) {
+        node outcome: first { stick => "stuck", Verdict, wait(1h) => "late" };
+        start >> outcome;
+        outcome - "fine" >> end;
+        outcome - "wrong" >> end("wrong");
+        outcome - "stuck" >> end("stuck");
+        outcome - "late" >> end("late");
+    }
+}
+
 flow! {
     /// A nested flow that fails and is retried, followed by a question.
     pub(crate) Stubborn(number: u64) -> (by: Option<String>) {

@@ -32,7 +32,7 @@ async fn compare_with_plain_runs(settings: Settings) {
     let Some((server, _worker)) = server_and_worker_with(settings).await else {
         return;
     };
-    let flows: [(&dyn AnyFlow<Direct>, Value); 9] = [
+    let flows: [(&dyn AnyFlow<Direct>, Value); 10] = [
         (&Chain::new(), json!({ "number": 3 })),
         (&Count::new(), json!({ "number": 0, "limit": 100 })),
         (&Batch::new(), json!({ "count": 200 })),
@@ -42,6 +42,7 @@ async fn compare_with_plain_runs(settings: Settings) {
         (&Outer::new(), json!({ "number": 1, "limit": 20 })),
         (&Impatient::new(), json!({ "number": 1 })),
         (&Wide::new(), json!({ "number": 12 })),
+        (&Racing::new(), json!({ "number": 5 })),
     ];
     for (flow, input) in flows {
         let output = run(&server, flow.name(), "same", &input).await;

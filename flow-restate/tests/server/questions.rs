@@ -165,6 +165,45 @@ async fn no_answer_is_taken_when_another_branch_has_failed() {
     }
 }
 
+/// The order of the journal decides: a replay takes the same branch.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_race_that_is_decided_stays_so() {
+    for settings in [WHOLE, IN_PARTS] {
+        let Some((server, mut worker)) = server_and_worker_with(settings).await else {
+            return;
+        };
+        start(&server, "Raced", "a", &json!({ "number": 7 })).await;
+        until_asked(&server, "raced.verdict").await;
+        let mut earlier = asked_ever(&server).await;
+        earlier.retain(|question| question != "raced.verdict");
+        assert_eq!(earlier, ["raced.outcome.opinion.verdict"]);
+        tokio::task::block_in_place(|| worker.kill());
+        worker.start_again();
+        let (status, said) = answer(&server, "Raced/a", &earlier[0], &good()).await;
+        assert_eq!(status, 409, "{said}");
+        let answered = answer(&server, "Raced/a", "raced.verdict", &good()).await;
+        assert_eq!(answered.0, 200);
+        let output = attach(&server.ingress(), "Raced", "a").await;
+        let expected = json!({ "square": 49, "by": "Ann", "end": "default" });
+        assert_eq!(output, Ok(expected));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_answer_wins_a_race_also_in_another_process() {
+    let Some((server, mut worker)) = server_and_worker().await else {
+        return;
+    };
+    start(&server, "Answered", "a", &json!({ "number": 7 })).await;
+    until_asked(&server, "answered.outcome.verdict").await;
+    tokio::task::block_in_place(|| worker.kill());
+    worker.start_again();
+    let answered = answer(&server, "Answered/a", "answered.outcome.verdict", &good()).await;
+    assert_eq!(answered.0, 200);
+    let output = attach(&server.ingress(), "Answered", "a").await;
+    assert_eq!(output, Ok(json!({ "by": "Ann", "end": "default" })));
+}
+
 #[tokio::test]
 async fn a_question_that_is_too_long_fails_the_run() {
     let Some((server, _worker)) = server_and_worker().await else {

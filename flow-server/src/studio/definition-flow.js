@@ -6,6 +6,7 @@ import { own, setOwn, shownText } from "./keys.js";
 export const VERSION = "2.0.0";
 
 const FORK = "flow.fork";
+const FIRST = "flow.first";
 const EACH = "flow.each";
 const BRANCH = "flow.branch";
 const HUMAN = "flow.human";
@@ -13,11 +14,12 @@ const HUMAN = "flow.human";
 // The nodes of the language, as the catalog describes those of the program.
 export const LANGUAGE = [
   { name: FORK, title: "In parallel", icon: "‖", description: "Runs branches at the same time.", params: { branches: [] } },
+  { name: FIRST, title: "First to finish", icon: "⚑", description: "Runs branches at the same time. The first one that is done decides what follows.", params: { branches: [] } },
   { name: EACH, title: "For each item", icon: "↻", description: "Runs a node for each item of a list.", params: { item: "item", over: "", body: "" } },
   { name: BRANCH, title: "Branch", icon: "◇", description: "Takes the action of the first condition that is true.", params: { cases: [], otherwise: "otherwise" } },
   { name: "flow.wait", title: "Wait", icon: "◷", description: "Waits for some time.", params: { duration: "1m" } },
   { name: HUMAN, title: "Question", icon: "?", description: "Waits for an answer from outside.", params: { prompt: "" } },
-].map((entry) => ({ ...entry, group: "of the language", actions: entry.name === BRANCH ? [] : [{ name: "default" }], isLanguage: true }));
+].map((entry) => ({ ...entry, group: "of the language", actions: [FIRST, BRANCH].includes(entry.name) ? [] : [{ name: "default" }], isLanguage: true }));
 
 function isObject(value) {
   // A number that is kept as its text is no object.
@@ -47,7 +49,7 @@ export function objectAt(owner, name) {
   return owner[name];
 }
 
-function listAt(owner, name) {
+export function listAt(owner, name) {
   if (!Array.isArray(owner[name])) owner[name] = [];
   return owner[name];
 }
@@ -57,11 +59,21 @@ export function withoutEmpty(owner, name) {
   if (isObject(owner[name]) && Object.keys(owner[name]).length === 0) delete owner[name];
 }
 
+// The steps of a branch of a fork or a race, as they are written.
+function stepsOf(node, branch) {
+  return node.type === FORK ? branch : branch?.steps;
+}
+
+// The branches of a fork or a race, as they are written.
+function branchesOf(node) {
+  const hasBranches = node.type === FORK || node.type === FIRST;
+  return hasBranches && Array.isArray(node.params?.branches) ? node.params.branches : [];
+}
+
 // The ids of the nodes that run inside of a node of the language.
 export function insideOf(node) {
   if (node.type === EACH) return texts([node.params?.body]);
-  if (node.type !== FORK || !Array.isArray(node.params?.branches)) return [];
-  return node.params.branches.flatMap(texts);
+  return branchesOf(node).flatMap((branch) => texts(stepsOf(node, branch)));
 }
 
 // The nodes inside others, by id, each with the id of the one around it.
@@ -103,10 +115,15 @@ export class Catalog {
   }
 
   // The actions that a node can take, as far as they are known.
-  actions(node) {
+  actions(node, flow) {
     if (node.type === BRANCH) {
       const cases = objects(node.params?.cases).map((one) => one.action);
       return [...new Set(texts([...cases, node.params?.otherwise]))];
+    }
+    if (node.type === FIRST) {
+      const inside = insideOf(node).map((id) => nodeOf(flow, id));
+      const error = inside.some((inner) => inner && this.#isFallible(inner)) ? ["error"] : [];
+      return [...new Set([...branchesOf(node).flatMap((branch) => this.#actionsOfBranch(node, branch, flow)), ...error])];
     }
     const entry = this.of(node);
     const listed = Array.isArray(node.actions) ? node.actions : entry?.actions;
@@ -114,13 +131,26 @@ export class Catalog {
     const isHuman = node.type === HUMAN;
     const timeout = isHuman && node.settings?.timeout !== undefined ? ["timeout"] : [];
     // Without a route for the missing answer, the question fails.
-    const error = !isHuman && (node.fallible || entry?.fallible) ? ["error"] : [];
+    const error = !isHuman && this.#isFallible(node) ? ["error"] : [];
     return [...new Set([...names, ...timeout, ...error])];
+  }
+
+  #isFallible(node) {
+    return node.fallible || this.of(node)?.fallible;
+  }
+
+  // The actions with which a branch of a race is done: its own, or those of its last node.
+  #actionsOfBranch(race, branch, flow) {
+    if (typeof branch?.action === "string") return [branch.action];
+    const last = nodeOf(flow, texts(stepsOf(race, branch)).at(-1));
+    if (!last || last.type === FIRST) return [];
+    return this.actions(last, flow).filter((action) => action !== "error");
   }
 
   // Whether the flow simply fails if the action leads nowhere.
   isOptional(node, action) {
-    return action === "error" || (action === "timeout" && node.type === HUMAN);
+    const isNamed = branchesOf(node).some((branch) => branch?.action === action);
+    return action === "error" || (action === "timeout" && (node.type === HUMAN || (node.type === FIRST && !isNamed)));
   }
 }
 
@@ -130,9 +160,11 @@ function actionOf(way) {
 
 // The ways out of a node: each action, with where it leads.
 export class Routes {
+  #flow;
   #ways = new Map();
 
   constructor(flow) {
+    this.#flow = flow;
     const add = (way, route) => {
       if (typeof way.from !== "string") return;
       const ways = this.#ways.get(way.from) ?? this.#ways.set(way.from, new Map()).get(way.from);
@@ -146,7 +178,7 @@ export class Routes {
   // a route, the flow fails on an action that `isOptional`.
   of(node, catalog) {
     const ways = this.#ways.get(node.id) ?? new Map();
-    const names = new Set([...catalog.actions(node), ...ways.keys()]);
+    const names = new Set([...catalog.actions(node, this.#flow), ...ways.keys()]);
     return [...names].map((action) => ({ action, isOptional: catalog.isOptional(node, action), ...ways.get(action) }));
   }
 }
@@ -250,18 +282,22 @@ export function renameNode(content, id, to) {
   }
 }
 
-// Names another node in place of this one in forks and loops, or none.
+// Names another node in place of this one in forks, races and loops, or none.
 function replaceInside(flow, id, to) {
   const replaced = (list) => list.flatMap((item) => (item !== id ? [item] : to === undefined ? [] : [to]));
   for (const node of nodesOf(flow)) {
     if (node.type === EACH && node.params?.body === id) node.params.body = to ?? "";
-    if (node.type !== FORK || !Array.isArray(node.params?.branches)) continue;
+    if (!insideOf(node).includes(id)) continue;
     // A branch that has lost its only node is none.
-    node.params.branches = node.params.branches.flatMap((branch) => {
-      if (!Array.isArray(branch)) return [branch];
-      const changed = replaced(branch);
-      return changed.length === 0 && branch.length > 0 ? [] : [changed];
+    node.params.branches = branchesOf(node).flatMap((branch) => {
+      const steps = stepsOf(node, branch);
+      if (!Array.isArray(steps)) return [branch];
+      const changed = replaced(steps);
+      if (changed.length === 0 && steps.length > 0) return [];
+      return [node.type === FORK ? changed : { ...branch, steps: changed }];
     });
+    // The actions of a race follow from its branches.
+    if (node.type === FIRST && to === undefined) delete node.actions;
   }
 }
 

@@ -58,7 +58,9 @@ class ExecutionPage {
       let hasTurned = false;
       for (const event of events) {
         if (event.type === "custom" && event.payload.type === "problem") this.#page.fail(problemOf(event));
-        if (this.#model.apply(event)) hasTurned ||= this.#hasTurned(kindOf(event));
+        const { dropped } = this.#model;
+        // Questions that were dropped are not asked any more.
+        if (this.#model.apply(event)) hasTurned ||= this.#hasTurned(kindOf(event)) || this.#model.dropped > dropped;
       }
       draw();
       if (hasTurned) turn();

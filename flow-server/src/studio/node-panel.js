@@ -1,6 +1,6 @@
 // The panel of one node: its name, its settings, and where it leads.
 
-import { Routes, keysOf, nodeOf, nodesOf, objectAt, outerNodes, properties, setMappings, setRoute, texts, withoutEmpty } from "./definition-flow.js";
+import { Routes, keysOf, listAt, nodeOf, nodesOf, objectAt, outerNodes, properties, setMappings, setRoute, texts, withoutEmpty } from "./definition-flow.js";
 import { button, element } from "./dom.js";
 import { own, setOwn, shownText } from "./keys.js";
 import { choiceField, datalist, details, findingList, section, textField, valueForm } from "./panel-parts.js";
@@ -118,9 +118,10 @@ export class NodePanel {
     return nodeOf(this.#editor.flow, this.#id);
   }
 
-  // Changes the node. What is written letter by letter is one step.
+  // Changes the node. What is written letter by letter is one step: it has the same `part`.
   #change(part, work) {
-    this.#editor.change((content) => work(nodeOf(content.flow, this.#id), content), `${this.#id} ${part}`, "panel");
+    const step = part === undefined ? undefined : `${this.#id} ${part}`;
+    this.#editor.change((content) => work(nodeOf(content.flow, this.#id), content), step, "panel");
   }
 
   #rename(to) {
@@ -135,6 +136,7 @@ export class NodePanel {
 
   #paramsSection(node, entry) {
     if (node.type === "flow.fork") return section("Branches", this.#branches(node));
+    if (node.type === "flow.first") return section("Branches", this.#race());
     if (node.type === "flow.each") return section("Loop", ...this.#loop(node));
     const schema = OF_LANGUAGE.get(node.type) ?? entry?.params;
     if (!schema && node.params === undefined) return undefined;
@@ -158,6 +160,49 @@ export class NodePanel {
         objectAt(changed, "params").branches = branches;
       });
     }, { about, rows: 3, code: true });
+  }
+
+  // The branches of a race: the steps of each, and its action.
+  #race() {
+    const list = element("div");
+    const branches = () => {
+      const { params } = this.#node;
+      return Array.isArray(params?.branches) ? params.branches : [];
+    };
+    const change = (part, work) => this.#change(part, (changed) => {
+      work(listAt(objectAt(changed, "params"), "branches"));
+      // They follow from the branches.
+      delete changed.actions;
+    });
+    const fields = (branch, index) => {
+      const name = `branch ${index + 1}`;
+      const steps = textField(`Steps of ${name}`, texts(branch?.steps).join(", "), (text) => {
+        change(`${name} steps`, (list) => {
+          objectAt(list, index).steps = ids(text);
+        });
+      }, { about: "The ids of its nodes, with commas between them.", code: true });
+      const action = textField(`Action of ${name}`, shownText(branch?.action), (text) => {
+        change(`${name} action`, (list) => {
+          const changed = objectAt(list, index);
+          if (text.trim() === "") delete changed.action;
+          else changed.action = text.trim();
+        });
+      }, { about: "Without one, the action of its last node." });
+      const remove = button(`Remove ${name}`, () => {
+        change(undefined, (list) => list.splice(index, 1));
+        show();
+      });
+      return element("div", { class: "race-branch" }, steps, action, remove);
+    };
+    const show = () => {
+      const add = button("Add a branch", () => {
+        change(undefined, (list) => list.push({ steps: [] }));
+        show();
+      });
+      list.replaceChildren(...branches().map(fields), add);
+    };
+    show();
+    return list;
   }
 
   #loop(node) {

@@ -135,7 +135,7 @@ function textOf(node) {
   return texts.map((text) => text.textContent).join(" ");
 }
 
-const SIGNS = { running: "▶", done: "✓", failed: "✗", waiting: "‖" };
+const SIGNS = { running: "▶", done: "✓", failed: "✗", waiting: "‖", dropped: "⊘" };
 
 customElements.define("flow-picture", FlowPicture);
 

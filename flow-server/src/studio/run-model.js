@@ -38,6 +38,10 @@ export class RunModel {
   #heardAt = 0;
   #root = "";
   #open = new Map();
+  // How many visits are open inside of each step.
+  #inside = new Map();
+  // How many visits were dropped while others went on.
+  dropped = 0;
   // The number of the next part that each visit emits.
   #emissions = new Map();
 
@@ -77,6 +81,7 @@ export class RunModel {
     switch (kind) {
       case "attempt_failed":
       case "timed_out":
+        this.#dropInside(event);
         if (visit.state === "waiting") visit.state = "running";
         visit.failures.push({ at: event.timestamp, error: event.payload.error });
         break;
@@ -84,10 +89,12 @@ export class RunModel {
         visit.attempts = event.payload.attempts ?? visit.attempts;
         break;
       case "node_finished":
+        this.#dropInside(event);
         this.#close(visit, event, "done", true);
         break;
       case "node_failed":
       case "flow_failed":
+        this.#dropInside(event);
         visit.attempts = event.payload.attempts ?? visit.attempts;
         visit.error = event.payload.error;
         this.#close(visit, event, "failed", true);
@@ -130,12 +137,13 @@ export class RunModel {
       node.total = undefined;
     }
     const visit = {
-      key, node, path: event.namespace, number: event.visit, item: event.item, seq: event.seq, isItem,
+      key, node, step: event.step, path: event.namespace, number: event.visit, item: event.item, seq: event.seq, isItem,
       offset: event.offset, before: node.items, start: event.timestamp, end: undefined, state: "running", attempts: 1, failures: [],
     };
     this.visits.push(visit);
     this.#open.set(key, visit);
     node.open.add(visit);
+    for (const step of around(visit.step)) this.#inside.set(step, (this.#inside.get(step) ?? 0) + 1);
     return visit;
   }
 
@@ -154,6 +162,21 @@ export class RunModel {
     visit.node.last = state;
     visit.node.open.delete(visit);
     this.#open.delete(visit.key);
+    for (const step of around(visit.step)) {
+      const others = this.#inside.get(step) - 1;
+      if (others > 0) this.#inside.set(step, others);
+      else this.#inside.delete(step);
+    }
+  }
+
+  // What still runs inside of a step that is over was dropped with it, such as the other branches of a race.
+  #dropInside({ step, timestamp }) {
+    if (!this.#inside.has(step)) return;
+    for (const visit of [...this.#open.values()].filter((one) => around(one.step).includes(step))) {
+      this.#close(visit, { timestamp }, "dropped");
+      this.#settle(visit.node);
+      this.dropped += 1;
+    }
   }
 
   #settle(node) {
@@ -206,8 +229,14 @@ export function count(visit, items) {
   visit.node.total = visit.before + items;
 }
 
-function itemsOf({ items, itemsDone, total }) {
+// The steps that contain a step, as its name says them: `flow.race`, `flow` for `flow.race.node`.
+function around(step = "") {
+  return [...step.matchAll(/[.[~]/g)].map(({ index }) => step.slice(0, index));
+}
+
+function itemsOf({ items, itemsDone, total, state }) {
   if (total > itemsDone) return `${itemsDone} of ${total} items`;
+  if (state === "dropped") return `${itemsDone} of ${items} items`;
   return items === itemsDone ? `${items} items` : `${itemsDone} items, ${items - itemsDone} running`;
 }
 

@@ -203,6 +203,66 @@ fn each_part_of_a_node_can_be_edited() {
 }
 
 #[test]
+fn each_branch_of_a_race_has_an_action_or_those_of_its_last_node() {
+    let editing = Editing::new();
+    let id = editing.keep(Content::new(article("Article")));
+    let Some(page) = editing.open(id) else {
+        return;
+    };
+    let takes = |actions: &str| {
+        page.wait(&format!(
+            "all('[data-node=first] .action').map((one) => one.textContent.trim()).join() === '{actions}'"
+        ));
+    };
+    page.click("find('[data-type=\"flow.wait\"]')");
+    page.click("find('[data-type=\"review\"]')");
+    page.click("find('[data-type=\"flow.first\"]')");
+    takes("");
+    page.click("named('button', 'Add a branch')");
+    page.fill("Steps of branch 1", "review_2");
+    takes("good,too_short");
+    page.click("named('button', 'Add a branch')");
+    page.fill("Steps of branch 2", "wait");
+    takes("good,too_short,default");
+    page.fill("Action of branch 2", "late");
+    takes("good,too_short,late");
+    choose(&page, "On \"good\"", "end");
+    choose(&page, "On \"late\"", "to extend");
+    assert_eq!(
+        page.eval("all('[data-node=first] .port.open').map((port) => port.dataset.port)"),
+        json!(["too_short"])
+    );
+    save(&page, 2);
+    let stored = editing.stored(id).flow;
+    assert_eq!(
+        stored["nodes"][7],
+        json!({ "type": "flow.first", "id": "first", "params": { "branches": [
+            { "steps": ["review_2"] },
+            { "steps": ["wait"], "action": "late" },
+        ] } })
+    );
+    // Without its own action, the branch takes the one of its node again.
+    page.wait("(labelled('Action of branch 2').select(), true)");
+    page.press("Delete");
+    takes("good,too_short,default,late");
+    page.press_with_ctrl("z");
+    takes("good,too_short,late");
+    page.click("named('button', 'Remove branch 1')");
+    takes("late,good");
+    page.press_with_ctrl("z");
+    // Whatever names a node names it no more when it is removed.
+    page.point("find('[data-node=review_2] .title')");
+    page.click("named('button', 'Remove')");
+    page.wait("!find('[data-node=review_2]')");
+    save(&page, 3);
+    assert_eq!(
+        editing.stored(id).flow["nodes"][6]["params"],
+        json!({ "branches": [{ "steps": ["wait"], "action": "late" }] })
+    );
+    page.has_no_problems();
+}
+
+#[test]
 fn a_flag_is_a_box_to_tick() {
     let editing = Editing::new();
     let mut content = Content::new(article("Article"));
@@ -288,7 +348,7 @@ fn nothing_in_a_definition_is_trusted() {
         ),
         (
             "nodes",
-            json!([{ "id": "f", "type": "flow.fork", "params": { "branches": [1, ["f", "f"], "x"] } }, { "id": "e", "type": "flow.each", "params": { "body": 4, "over": "x" } }]),
+            json!([{ "id": "r", "type": "flow.first", "params": { "branches": [1, ["r"], { "steps": ["r", "r"] }, { "steps": 4, "action": {} }] } }, { "id": "f", "type": "flow.fork", "params": { "branches": [1, ["f", "f"], "x"] } }, { "id": "e", "type": "flow.each", "params": { "body": 4, "over": "x" } }]),
         ),
         (
             "edges",

@@ -141,6 +141,23 @@ flow! {
     }
 }
 
+/// A reason to stop.
+#[node(human = "Stop waiting for {line}?")]
+#[derive(Serialize, Deserialize)]
+struct Stop(String);
+
+flow! {
+    /// Waits until the gate of the line is open or somebody stops it, and then once more.
+    Raced(line: String) -> (length: Option<usize>, stop: Option<Stop>) {
+        node outcome: first { hold => "held", Stop => "stopped" };
+        node again: hold;
+
+        start >> outcome;
+        outcome - "held"    >> again >> end;
+        outcome - "stopped" >> end("stopped");
+    }
+}
+
 #[derive(Action, Serialize, Deserialize)]
 enum Round {
     Again { round: u64 },
@@ -251,6 +268,7 @@ pub(crate) fn runtime(store: impl Store, options: RuntimeOptions) -> Runtime {
     runtime.register(Fails::new()).unwrap();
     runtime.register(Nested::new()).unwrap();
     runtime.register(Held::new()).unwrap();
+    runtime.register(Raced::new()).unwrap();
     runtime.register(Tolerant::new()).unwrap();
     runtime.register(Anything::new()).unwrap();
     runtime

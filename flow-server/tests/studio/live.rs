@@ -82,6 +82,36 @@ fn items_that_fail_are_counted() {
     page.has_no_problems();
 }
 
+/// Its question is open no longer, and the execution goes on.
+#[test]
+fn what_a_race_drops_is_shown_as_dropped() {
+    let served = Served::new();
+    let line = "a line that is held";
+    let id = served.start("Raced", json!({ "line": line }));
+    let Some(page) = Page::open(&served.at(&format!("executions/{id}"))) else {
+        return;
+    };
+    let is = |node: &str, state: &str| {
+        page.wait(&format!(
+            "find('[data-path={node}]').dataset.state === '{state}'"
+        ));
+    };
+    is("hold", "running");
+    is("stop", "waiting");
+    page.wait("named('button', 'Answer')");
+    gate(line).add_permits(1);
+    is("again", "running");
+    is("hold", "done");
+    is("stop", "dropped");
+    is("outcome", "done");
+    page.wait("!named('button', 'Answer')");
+    page.wait("find('.timeline [data-state=dropped] .told')?.textContent.startsWith('dropped')");
+    gate(line).add_permits(1);
+    page.wait("find('h1 .status').textContent === 'completed'");
+    is("stop", "dropped");
+    page.has_no_problems();
+}
+
 /// It leaves the queue without a record.
 #[test]
 fn what_leaves_the_queue_is_shown_as_running() {

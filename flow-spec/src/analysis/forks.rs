@@ -130,33 +130,38 @@ fn enter_accesses<'g>(graph: &'g Graph, shape: &Shape, id: NodeId, accesses: &mu
     let mut at = id;
     while let Some(place) = shape.place(at) {
         let (fork, branch) = (place.owner, place.branch);
-        if let NodeKind::Each { item, .. } = &graph.node(fork).kind {
-            // The item, and the keys written for one item, exist only inside the loop.
-            items.push(item);
-            in_loop = true;
-        } else {
-            let access = |key, kind| Access {
-                fork,
-                branch,
-                node: id,
-                key,
-                kind,
-            };
-            let reads = node
-                .reads
-                .iter()
-                .filter(|read| !items.contains(&read.key.as_str()));
-            accesses.extend(reads.map(|read| access(read.key.as_str(), AccessKind::Read)));
-            if !in_loop {
-                let writes = node.actions.iter().flat_map(|action| &action.writes);
-                accesses.extend(writes.map(|write| {
-                    let kind = if write.adds {
-                        AccessKind::Add
-                    } else {
-                        AccessKind::Write
-                    };
-                    access(write.key.as_str(), kind)
-                }));
+        match &graph.node(fork).kind {
+            NodeKind::Each { item, .. } => {
+                // The item, and the keys written for one item, exist only inside the loop.
+                items.push(item);
+                in_loop = true;
+            }
+            // Only one branch of a race counts, so they may use the same keys.
+            NodeKind::Race(_) => {}
+            _ => {
+                let access = |key, kind| Access {
+                    fork,
+                    branch,
+                    node: id,
+                    key,
+                    kind,
+                };
+                let reads = node
+                    .reads
+                    .iter()
+                    .filter(|read| !items.contains(&read.key.as_str()));
+                accesses.extend(reads.map(|read| access(read.key.as_str(), AccessKind::Read)));
+                if !in_loop {
+                    let writes = node.actions.iter().flat_map(|action| &action.writes);
+                    accesses.extend(writes.map(|write| {
+                        let kind = if write.adds {
+                            AccessKind::Add
+                        } else {
+                            AccessKind::Write
+                        };
+                        access(write.key.as_str(), kind)
+                    }));
+                }
             }
         }
         at = fork;

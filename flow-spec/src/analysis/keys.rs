@@ -158,7 +158,15 @@ impl<'g> Keys<'g> {
             }
         };
         match point {
-            Point::Start | Point::Node(_) | Point::Failed(_) | Point::End(_) => {}
+            Point::Start
+            | Point::Node(_)
+            | Point::Branch(_)
+            | Point::Won(_)
+            | Point::Failed(_)
+            | Point::End(_) => {}
+            Point::Decided(id, action) => {
+                enter_writes(id, &graph.node(id).actions[action].writes);
+            }
             Point::Item(id) => {
                 if let NodeKind::Each { item, .. } = &graph.node(id).kind {
                     let key = self.enter(item);

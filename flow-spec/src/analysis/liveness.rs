@@ -8,13 +8,14 @@
 //! So the search skips along the dominator tree over every part of the flow that neither writes nor
 //! takes the key. All points that can come before such a part come before its topmost point.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::components::Components;
 use super::dominators::Dominators;
 use super::keys::Key;
 use super::model::Model;
 use super::points::{Point, point_of};
+use super::shape::Place;
 use crate::graph::{NodeId, NodeKind, NodeRead, ReadMode};
 
 /// The treatment of a value that a node or a mapping of an edge takes.
@@ -67,7 +68,13 @@ pub(super) fn takes(model: &Model<'_>, components: &Components, tree: &Dominator
         let by_nodes: Vec<(NodeId, usize)> = key.reads.iter().copied().filter(is_taken).collect();
         let points = by_nodes.iter().map(|&(id, _)| point_of(id));
         let points = points.chain(key.mappings.iter().map(|mapping| mapping.at));
-        let points: Vec<usize> = points.collect();
+        let races: HashSet<NodeId> = by_nodes
+            .iter()
+            .flat_map(|&(id, _)| races_around(model, id))
+            .map(|place| place.owner)
+            .collect();
+        let branches = races.iter().flat_map(|&race| model.points.branches(race));
+        let points: Vec<usize> = points.chain(branches.copied()).collect();
         if points.is_empty() {
             continue;
         }
@@ -76,8 +83,17 @@ pub(super) fn takes(model: &Model<'_>, components: &Components, tree: &Dominator
             Some(later) => Take::Clone { later },
             None => Take::Move,
         };
+        let readers: HashMap<NodeId, Readers> = races
+            .iter()
+            .map(|&race| (race, Readers::of(model, race, &search)))
+            .collect();
         for &(id, at) in &by_nodes {
-            takes.nodes[id.0][at] = match immediate_reader(model, key, id, at) {
+            // All branches of a race begin, so a value that one of them takes may be missed by
+            // another, or by what follows it.
+            let beside = races_around(model, id)
+                .find_map(|place| readers.get(&place.owner)?.outside(place.branch));
+            let immediate = immediate_reader(model, key, id, at);
+            takes.nodes[id.0][at] = match immediate.or(beside) {
                 Some(later) => Take::Clone { later },
                 None => later(point_of(id)),
             };
@@ -87,6 +103,46 @@ pub(super) fn takes(model: &Model<'_>, components: &Components, tree: &Dominator
         }
     }
     takes
+}
+
+/// The places of a node in the races around it.
+fn races_around(model: &Model<'_>, id: NodeId) -> impl Iterator<Item = Place> {
+    let around = std::iter::successors(model.shape.place(id), |place| {
+        model.shape.place(place.owner)
+    });
+    around.filter(|place| matches!(model.graph.node(place.owner).kind, NodeKind::Race(_)))
+}
+
+/// The first reader of a key in a race or behind it, with the branch that leads to it, and the
+/// first one to which another branch leads.
+#[derive(Default)]
+struct Readers {
+    first: Option<(usize, Reader)>,
+    other: Option<Reader>,
+}
+
+impl Readers {
+    fn of(model: &Model<'_>, race: NodeId, search: &Search<'_, '_>) -> Readers {
+        let mut readers = Readers::default();
+        for (branch, &at) in model.points.branches(race).iter().enumerate() {
+            let Some(later) = search.later(at) else {
+                continue;
+            };
+            if readers.first.is_none() {
+                readers.first = Some((branch, later));
+            } else {
+                readers.other.get_or_insert(later);
+            }
+        }
+        readers
+    }
+
+    fn outside(&self, branch: usize) -> Option<Reader> {
+        match self.first {
+            Some((first, _)) if first == branch => self.other,
+            first => first.map(|(_, reader)| reader),
+        }
+    }
 }
 
 fn read<'g>(model: &Model<'g>, id: NodeId, at: usize) -> &'g NodeRead {

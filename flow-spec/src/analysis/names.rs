@@ -140,6 +140,17 @@ fn actions_and_keys(id: NodeId, node: &Node, found: &mut Found) {
             );
         }
     }
+    if let NodeKind::Race(branches) = &node.kind
+        && (branches.iter()).any(|branch| branch.action.as_deref() == Some(ERROR_ACTION))
+    {
+        let message = format!(
+            "`{}` takes \"{ERROR_ACTION}\" if a branch fails, so no branch has this action",
+            node.name
+        );
+        found.push(
+            Diagnostic::new(Code::Name, Site::Node(id), message).help("give it another name"),
+        );
+    }
     let mut writes = node.actions.iter().flat_map(|action| &action.writes);
     if writes.any(|write| write.key == ERROR_KEY) {
         let mut diagnostic = reserved_key(Site::Node(id));

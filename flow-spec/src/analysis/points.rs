@@ -1,14 +1,18 @@
-//! The flow as single points that a run passes, with forks and loops flattened.
+//! The flow as single points that a run passes, with forks, races and loops flattened.
 //!
 //! A fork needs an order here, although its branches have none. They are placed one after the
 //! other, since all of them have run when the fork is done. The pass on forks handles that a branch
 //! does not see the writes of another one.
+//!
+//! The branches of a race are ways of which a run takes one.
+
+use std::collections::HashMap;
 
 use super::adjacency::Adjacency;
 use super::dominators::Dominators;
 use super::routes::{Effect, Routes, Source, Target};
 use super::shape::Shape;
-use crate::graph::{Graph, NodeId, NodeKind};
+use crate::graph::{DEFAULT_ACTION, Graph, NodeId, NodeKind, RaceBranch};
 
 /// A point that a run passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,8 +23,16 @@ pub(super) enum Point {
     Node(NodeId),
     /// The next item of a loop is available.
     Item(NodeId),
-    /// A fork or loop, or a node inside one, has done its work. Inside, its writes happen here.
+    /// A fork, race or loop, or a node inside one, has done its work. Inside, its writes happen
+    /// here.
     Done(NodeId),
+    /// A branch of a race begins.
+    Branch(NodeId),
+    /// The last node of a branch of a race has taken the action with this index, whose writes
+    /// happen here.
+    Decided(NodeId, usize),
+    /// A branch of the race is the first one that is done.
+    Won(NodeId),
     /// Something inside a fork or loop has failed.
     Failed(NodeId),
     /// An edge is followed, which writes the values of its action.
@@ -43,6 +55,8 @@ pub(super) struct Points {
     /// The edges about which nothing is known. No path through them shows a mistake.
     pub(super) unclear: Vec<bool>,
     exits: Vec<usize>,
+    /// The points where the branches of each race begin.
+    branches: HashMap<NodeId, Vec<usize>>,
 }
 
 /// The point where a run begins.
@@ -64,12 +78,18 @@ impl Points {
         for (edge, route) in routes.edges.iter().enumerate() {
             let from = match route.from {
                 Source::Start => START,
-                Source::Node(id) => layout.exit(id),
+                Source::Node(id) => layout.exit_by(id, route.effect),
                 Source::Failed(id) => layout.failed(shape, id),
             };
             let at = layout.add(Point::Edge(edge));
             layout.arcs.push((from, at));
-            if route.effect == Effect::Everything || route.is_one_of_two || route.maps_unread {
+            // The nodes inside a race write, so an unknown action of it shows nothing.
+            let is_unknown = match route.effect {
+                Effect::Everything => true,
+                Effect::AnyAction(id) => layout.branches.contains_key(&id),
+                _ => false,
+            };
+            if is_unknown || route.is_one_of_two || route.maps_unread {
                 unclear_edges.push(at);
             }
             let last = match graph.edges[edge].mappings[..] {
@@ -92,7 +112,8 @@ impl Points {
         Points {
             successors: Adjacency::new(count, layout.arcs.iter().copied()),
             predecessors: Adjacency::new(count, layout.arcs.iter().map(|&(from, to)| (to, from))),
-            exits: graph.node_ids().map(|id| layout.exit(id)).collect(),
+            exits: graph.node_ids().map(|id| layout.exit_of_all(id)).collect(),
+            branches: layout.branches,
             kinds: layout.kinds,
             finals,
             unclear,
@@ -105,9 +126,14 @@ impl Points {
         Dominators::new(&self.successors, &self.predecessors, START, open)
     }
 
-    /// The point from which the node's edges start.
+    /// A point from which all edges of the node are reached, and no others.
     pub(super) fn exit(&self, id: NodeId) -> usize {
         self.exits[id.0]
+    }
+
+    /// The points where the branches of a race begin, in the order written. Empty for other nodes.
+    pub(super) fn branches(&self, race: NodeId) -> &[usize] {
+        self.branches.get(&race).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -116,6 +142,10 @@ struct Layout {
     arcs: Vec<(usize, usize)>,
     done: Vec<Option<usize>>,
     failed: Vec<Option<usize>>,
+    /// The points where the branches of each race begin.
+    branches: HashMap<NodeId, Vec<usize>>,
+    /// The points where a branch of a race has won, by the race and the index of the action.
+    won: HashMap<(NodeId, usize), usize>,
 }
 
 impl Layout {
@@ -128,6 +158,8 @@ impl Layout {
             arcs: Vec::new(),
             done: Vec::new(),
             failed,
+            branches: HashMap::new(),
+            won: HashMap::new(),
         };
         for id in graph.node_ids() {
             let inside = shape.place(id).is_some();
@@ -155,6 +187,23 @@ impl Layout {
         self.done[id.0].unwrap_or(point_of(id))
     }
 
+    /// The point from which an edge with this effect leaves the node.
+    fn exit_by(&self, id: NodeId, effect: Effect) -> usize {
+        let won = match effect {
+            Effect::Action(id, action) => self.won.get(&(id, action)),
+            _ => None,
+        };
+        won.copied().unwrap_or_else(|| self.exit_of_all(id))
+    }
+
+    /// A point from which all edges of the node are reached, and no others.
+    fn exit_of_all(&self, id: NodeId) -> usize {
+        if self.branches.contains_key(&id) {
+            return point_of(id);
+        }
+        self.exit(id)
+    }
+
     /// The point where the node has failed: anything inside it may have run before.
     fn failed(&mut self, shape: &Shape, id: NodeId) -> usize {
         if shape.chains(id).is_empty() {
@@ -180,6 +229,9 @@ impl Layout {
     fn inner(&mut self, graph: &Graph, shape: &Shape, id: NodeId) {
         let Some(done) = self.done[id.0] else { return };
         let chains = shape.chains(id);
+        if let NodeKind::Race(branches) = &graph.node(id).kind {
+            return self.race(graph, shape, id, branches);
+        }
         if let NodeKind::Each { .. } = graph.node(id).kind {
             self.arcs.push((point_of(id), done));
             if let Some(&body) = chains.iter().flatten().next() {
@@ -199,11 +251,55 @@ impl Layout {
         }
         self.arcs.push((before, done));
     }
+
+    /// Adds the arcs through each branch of a race to the points where it has won.
+    fn race(&mut self, graph: &Graph, shape: &Shape, race: NodeId, branches: &[RaceBranch]) {
+        let names = graph.node(race).actions.iter();
+        let names: Vec<&str> = names.map(|action| action.name.as_str()).collect();
+        for index in 0..names.len() {
+            let won = self.add(Point::Won(race));
+            self.won.insert((race, index), won);
+            if shape.place(race).is_some() {
+                self.arcs.push((won, self.exit(race)));
+            }
+        }
+        for (branch, chain) in branches.iter().zip(shape.chains(race)) {
+            let mut before = self.add(Point::Branch(race));
+            self.branches.entry(race).or_default().push(before);
+            self.arcs.push((point_of(race), before));
+            for &part in chain {
+                self.arcs.push((before, point_of(part)));
+                before = self.exit(part);
+            }
+            let Some(&last) = chain.last() else { continue };
+            let won = |layout: &mut Layout, at, name: &str| {
+                let index = names.iter().position(|action| *action == name);
+                let won = index.and_then(|index| layout.won.get(&(race, index)));
+                if let Some(&won) = won {
+                    layout.arcs.push((at, won));
+                }
+            };
+            let actions = &graph.node(last).actions;
+            match &branch.action {
+                Some(label) => won(self, before, label),
+                None if matches!(&actions[..], [only] if only.name == DEFAULT_ACTION) => {
+                    won(self, before, DEFAULT_ACTION);
+                }
+                None => {
+                    for (index, action) in actions.iter().enumerate() {
+                        let decided = self.add(Point::Decided(last, index));
+                        self.arcs.push((point_of(last), decided));
+                        won(self, decided, &action.name);
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn holds_others(graph: &Graph, id: NodeId) -> bool {
     matches!(
         graph.node(id).kind,
-        NodeKind::Fork(_) | NodeKind::Each { .. }
+        NodeKind::Fork(_) | NodeKind::Race(_) | NodeKind::Each { .. }
     )
 }

@@ -12,7 +12,8 @@ use super::suggestions::{Suggestions, exists};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, MOST_NOTES, Site};
 use crate::graph::{
-    DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, EdgePart, Node, NodeId, NodeKind, NodeRead, NodeWrite,
+    Action, DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, EdgePart, Node, NodeId, NodeKind, NodeRead,
+    NodeWrite,
 };
 use crate::names::snake_case;
 use crate::suggest::{closest, question_of_name};
@@ -301,8 +302,23 @@ pub(super) fn explain(
             break;
         }
         let node = model.graph.node(id);
+        let of_race = actions_that_write(model, id, key);
         let on = node.actions.iter().filter(|action| writes(&action.writes));
         let note = match route.effect {
+            Effect::Action(_, action)
+                if !of_race.is_empty()
+                    && !of_race.contains(&node.actions[action].name.as_str()) =>
+            {
+                format!(
+                    "`{}` writes `{}` only on {}",
+                    node.name,
+                    key.name,
+                    words::quoted(of_race)
+                )
+            }
+            _ if !of_race.is_empty() => {
+                format!("not every branch of `{}` writes `{}`", node.name, key.name)
+            }
             Effect::Failure => format!(
                 "`{}` has failed on this path, so it wrote nothing",
                 node.name
@@ -316,6 +332,32 @@ pub(super) fn explain(
         diagnostic = diagnostic.note(note);
     }
     diagnostic
+}
+
+/// The actions of a race whose branches write a key. Empty for other nodes.
+fn actions_that_write<'m>(model: &'m Model<'_>, id: NodeId, key: &Key<'_>) -> Vec<&'m str> {
+    let graph = model.graph;
+    let NodeKind::Race(branches) = &graph.node(id).kind else {
+        return Vec::new();
+    };
+    let writes = |action: &Action| action.writes.iter().any(|write| write.key == key.name);
+    let mut found = Vec::new();
+    for branch in branches {
+        let Some((last, before)) = branch.chain.split_last() else {
+            continue;
+        };
+        let mut before = before.iter().flat_map(|&node| &graph.node(node).actions);
+        let always = before.any(writes);
+        let last = graph.node(*last).actions.iter();
+        let last = last.filter(|action| always || writes(action));
+        for action in last {
+            let name = branch.action.as_ref().unwrap_or(&action.name).as_str();
+            if !found.contains(&name) {
+                found.push(name);
+            }
+        }
+    }
+    found
 }
 
 fn error_help(model: &Model<'_>, id: NodeId, read: &NodeRead, missing: &Unassigned) -> String {

@@ -10,7 +10,7 @@ use super::shape::Shape;
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{
-    DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, EdgeSource, EdgeTarget, Graph, NodeId,
+    DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, EdgeSource, EdgeTarget, Graph, NodeId, NodeKind,
 };
 
 /// The start of an edge, as the analysis understands it.
@@ -297,7 +297,9 @@ impl<'g> Resolver<'g> {
         // Actions that lead out of a fork are reported at the node itself.
         let mut actions = self.graph.node(id).actions.iter();
         let has_actions = actions.any(|action| action.name != DEFAULT_ACTION);
-        if part == EdgePart::From && has_actions && !self.leads_an_error_on(at) {
+        let around = self.graph.node(place.owner);
+        let is_race = matches!(around.kind, NodeKind::Race(_));
+        if part == EdgePart::From && has_actions && !is_race && !self.leads_an_error_on(at) {
             return Some(outermost);
         }
         let message = format!("`{name}` stands inside `{owner}`, so no edge can {verb} it");
@@ -308,6 +310,17 @@ impl<'g> Resolver<'g> {
                 "the error of a part is that of the whole: `{}`",
                 words::step(outermost_name, ERROR_ACTION, "…")
             ),
+            _ if is_race => {
+                let edge = self.graph.edges.get(at);
+                let action = edge.map_or(DEFAULT_ACTION, Edge::action);
+                let action = Some(action).filter(|action| around.action(action).is_some());
+                let first = around.actions.first().map(|first| first.name.as_str());
+                let action = action.or(first).unwrap_or(DEFAULT_ACTION);
+                format!(
+                    "an edge leads on from the race: `{}`",
+                    words::step(outermost_name, action, "…")
+                )
+            }
             _ => format!(
                 "write the step after it into the branch, `[{name} >> …]`, or after the whole of it: `{}`",
                 words::step(outermost_name, DEFAULT_ACTION, "…")

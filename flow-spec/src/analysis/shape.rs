@@ -7,12 +7,12 @@ use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{DEFAULT_ACTION, Graph, Node, NodeId, NodeKind};
 
-/// The place of a node inside a fork or a loop.
+/// The place of a node inside a fork, a race or a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Place {
-    /// The fork or loop.
+    /// The fork, race or loop.
     pub(super) owner: NodeId,
-    /// The branch of the fork; 0 in a loop.
+    /// The branch of the fork or race; 0 in a loop.
     pub(super) branch: usize,
 }
 
@@ -52,7 +52,7 @@ impl Shape {
         self.places[id.0]
     }
 
-    /// The branches of a fork, or the body of a loop as its only branch.
+    /// The branches of a fork or a race, or the body of a loop as its only branch.
     pub(super) fn chains(&self, id: NodeId) -> &[Vec<NodeId>] {
         &self.chains[id.0]
     }
@@ -107,7 +107,27 @@ pub(super) fn check_actions(graph: &Graph, shape: &Shape, found: &mut Found) {
         let flow = format!(
             "make a flow of its own that routes the actions of `{name}` to its `end`, and put that flow here"
         );
-        let (message, help) = match graph.node(place.owner).kind {
+        let (message, help) = match &graph.node(place.owner).kind {
+            NodeKind::Race(branches) => {
+                let branch = &branches[place.branch];
+                match (&branch.action, branch.chain.last() == Some(&id)) {
+                    (None, true) => continue,
+                    (Some(label), true) => (
+                        format!(
+                            "`{name}` decides between actions, and its branch takes \"{label}\" whatever it decides"
+                        ),
+                        format!(
+                            "remove `=> \"{label}\"`: then the actions of `{name}` are those of the race; or {flow}"
+                        ),
+                    ),
+                    (_, false) => (
+                        format!(
+                            "`{name}` is not the last step of its branch, so its action \"{action}\" leads nowhere"
+                        ),
+                        format!("put it last, or {flow}"),
+                    ),
+                }
+            }
             NodeKind::Each { .. } => (
                 format!(
                     "`{name}` runs once for each item, so its action \"{action}\" leads nowhere"
@@ -128,6 +148,7 @@ pub(super) fn check_actions(graph: &Graph, shape: &Shape, found: &mut Found) {
 fn chains(node: &Node) -> Vec<Vec<NodeId>> {
     match &node.kind {
         NodeKind::Fork(branches) => branches.iter().map(|branch| branch.chain.clone()).collect(),
+        NodeKind::Race(branches) => branches.iter().map(|branch| branch.chain.clone()).collect(),
         NodeKind::Each { body, .. } => vec![vec![*body]],
         _ => Vec::new(),
     }

@@ -132,6 +132,7 @@ pub(super) fn optional(graph: &Graph, reader: NodeId, read: &NodeRead) -> Option
             (ReadMode::Take, _) => format!("read it as `Option<{}>`", read.rust_type),
         }),
         NodeKind::Fork(_)
+        | NodeKind::Race(_)
         | NodeKind::Each { .. }
         | NodeKind::Branch
         | NodeKind::Wait

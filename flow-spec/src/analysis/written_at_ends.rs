@@ -102,9 +102,10 @@ fn may_be_none(model: &Model<'_>, key: &Key<'_>, wanted: usize) -> bool {
 /// The keys that may be written when a run reaches one of these points.
 fn written_before<'g>(model: &Model<'g>, ends: &[usize]) -> HashSet<&'g str> {
     let points = &model.points;
-    let is_in_fork = |id| {
+    let is_in_branch = |id| {
         let place = model.shape.place(id);
-        place.is_some_and(|place| matches!(model.graph.node(place.owner).kind, NodeKind::Fork(_)))
+        let owner = place.map(|place| &model.graph.node(place.owner).kind);
+        matches!(owner, Some(NodeKind::Fork(_) | NodeKind::Race(_)))
     };
     let inputs = model.graph.inputs.iter();
     let mut keys: HashSet<&str> = inputs.map(|input| input.key.as_str()).collect();
@@ -115,7 +116,7 @@ fn written_before<'g>(model: &Model<'g>, ends: &[usize]) -> HashSet<&'g str> {
             continue;
         }
         let action = match points.kinds[at] {
-            // Values written inside a fork that fails are discarded.
+            // Values written inside a fork or a race that fails are discarded.
             Point::Failed(id) => {
                 waiting.push(point_of(id));
                 continue;
@@ -125,7 +126,8 @@ fn written_before<'g>(model: &Model<'g>, ends: &[usize]) -> HashSet<&'g str> {
                 keys.extend(mappings.map(|mapping| mapping.key.as_str()));
                 None
             }
-            Point::Done(id) if is_in_fork(id) => model.graph.node(id).action(DEFAULT_ACTION),
+            Point::Done(id) if is_in_branch(id) => model.graph.node(id).action(DEFAULT_ACTION),
+            Point::Decided(id, action) => model.graph.node(id).actions.get(action),
             Point::Edge(edge) => match model.routes.edges[edge].effect {
                 Effect::Action(id, action) => model.graph.node(id).actions.get(action),
                 Effect::Failure => {

@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 
-use serde_json::Value;
-
 use crate::document::{FlowDocument, NodeDocument, types};
 
 use super::context::Context;
@@ -45,8 +43,11 @@ fn first<'a>(flow: &'a FlowDocument, mut next: Vec<Next<'a>>, context: &Context)
         let Some(node) = flow.nodes.iter().find(|node| node.id == id) else {
             continue;
         };
-        if node.r#type == types::FORK {
-            let heads = branches(node).filter_map(|branch| branch.first().copied());
+        if [types::FORK, types::FIRST].contains(&node.r#type.as_str()) {
+            let heads = node
+                .branches()
+                .into_iter()
+                .filter_map(|branch| branch.first().copied());
             next.extend(heads.map(Next::Node));
             // A branch may have no node that leaves an outcome.
             next.extend(following(flow, id));
@@ -61,7 +62,7 @@ fn first<'a>(flow: &'a FlowDocument, mut next: Vec<Next<'a>>, context: &Context)
     found
 }
 
-/// The successors of a node: the next one in its branch of a fork, the next item of its loop, or
+/// The successors of a node: the next one in its branch of a fork or a race, the next item of its loop, or
 /// the targets of its edges.
 fn following<'a>(flow: &'a FlowDocument, id: &str) -> Vec<Next<'a>> {
     for node in &flow.nodes {
@@ -72,7 +73,7 @@ fn following<'a>(flow: &'a FlowDocument, id: &str) -> Vec<Next<'a>> {
                 .chain(next_item)
                 .collect();
         }
-        for branch in branches(node) {
+        for branch in node.branches() {
             if let Some(at) = branch.iter().position(|one| *one == id) {
                 return match branch.get(at + 1) {
                     Some(next) => vec![Next::Node(next)],
@@ -86,19 +87,6 @@ fn following<'a>(flow: &'a FlowDocument, id: &str) -> Vec<Next<'a>> {
     let ends = ends.filter(|end| end.from.as_deref() == Some(id));
     let edges = edges.map(|edge| Next::Node(&edge.to));
     edges.chain(ends.map(|_| Next::End)).collect()
-}
-
-/// The branches of a fork, with the ids of the nodes in each. Empty for other nodes.
-pub(super) fn branches(node: &NodeDocument) -> impl Iterator<Item = Vec<&str>> {
-    let branches = node
-        .params
-        .get("branches")
-        .filter(|_| node.r#type == types::FORK);
-    let branches = branches.and_then(Value::as_array).into_iter().flatten();
-    branches.map(|branch| {
-        let ids = branch.as_array().into_iter().flatten();
-        ids.filter_map(Value::as_str).collect()
-    })
 }
 
 fn body(node: &NodeDocument) -> Option<&str> {

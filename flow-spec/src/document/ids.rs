@@ -34,6 +34,20 @@ impl NodeDocument {
                 compose_value(action, 0);
             }
         }
+        if self.r#type == types::FIRST {
+            let branches = self
+                .params
+                .get_mut("branches")
+                .and_then(Value::as_array_mut);
+            for branch in branches.into_iter().flatten() {
+                if let Some(steps) = branch.get_mut("steps") {
+                    compose_value(steps, 1);
+                }
+                if let Some(action) = branch.get_mut("action") {
+                    compose_value(action, 0);
+                }
+            }
+        }
         let (field, depth) = match self.r#type.as_str() {
             types::FORK => ("branches", 2),
             types::EACH => ("body", 0),

@@ -62,6 +62,10 @@ pub const DEEPEST: usize = 32;
 pub mod types {
     /// Branches that run at the same time: `params.branches`, a list of lists of node ids.
     pub const FORK: &str = "flow.fork";
+    /// Branches that run at the same time, of which the first one that is done decides:
+    /// `params.branches`, each `{ steps, action }`, with a list of node ids. Without an `action`,
+    /// the branch takes that of its last node.
+    pub const FIRST: &str = "flow.first";
     /// A loop over items: `params.item` and `params.over` (keys), and `params.body` (a node id).
     pub const EACH: &str = "flow.each";
     /// Conditions: `params.cases`, each `{ when, action }`, and `params.otherwise`.
@@ -72,5 +76,5 @@ pub mod types {
     /// answer.
     pub const HUMAN: &str = "flow.human";
     /// All of these types.
-    pub const ALL: [&str; 5] = [FORK, EACH, BRANCH, WAIT, HUMAN];
+    pub const ALL: [&str; 6] = [FORK, FIRST, EACH, BRANCH, WAIT, HUMAN];
 }

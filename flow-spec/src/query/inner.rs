@@ -1,4 +1,4 @@
-//! Nodes inside a fork or a loop over items, and their owners.
+//! Nodes inside a fork, a race or a loop over items, and their owners.
 
 use std::collections::HashMap;
 
@@ -8,17 +8,40 @@ use crate::document::{FlowDocument, NodeDocument, types};
 use crate::names::composed;
 
 impl NodeDocument {
-    /// Returns the branches of a fork, each with the ids of its nodes in the order in which they
-    /// run. Empty for any other node.
+    /// Returns the branches of a fork or a race, each with the ids of its nodes in the order in
+    /// which they run. Empty for any other node.
     pub fn branches(&self) -> Vec<Vec<&str>> {
-        if self.r#type != types::FORK {
+        let ids = |branch| -> Option<&Vec<Value>> {
+            match self.r#type.as_str() {
+                types::FORK => Value::as_array(branch),
+                _ => branch.get("steps")?.as_array(),
+            }
+        };
+        let branches = self.own_branches().iter();
+        branches
+            .map(|branch| ids(branch).into_iter().flatten())
+            .map(|ids| ids.filter_map(Value::as_str).collect())
+            .collect()
+    }
+
+    /// Returns, for each branch of a race, the action that the race takes if this branch is the
+    /// first one that is done, or `None` if it is the action of the last node. Empty for any other
+    /// node.
+    pub fn actions_of_branches(&self) -> Vec<Option<&str>> {
+        if self.r#type != types::FIRST {
             return Vec::new();
         }
-        let branches = self.params.get("branches").and_then(Value::as_array);
-        let branches = branches.into_iter().flatten().filter_map(Value::as_array);
+        let branches = self.own_branches().iter();
         branches
-            .map(|branch| branch.iter().filter_map(Value::as_str).collect())
+            .map(|branch| branch.get("action").and_then(Value::as_str))
             .collect()
+    }
+
+    fn own_branches(&self) -> &[Value] {
+        let has_branches = [types::FORK, types::FIRST].contains(&self.r#type.as_str());
+        let branches = self.params.get("branches").filter(|_| has_branches);
+        let branches = branches.and_then(Value::as_array);
+        branches.map(Vec::as_slice).unwrap_or_default()
     }
 
     /// Returns the id of the node that a loop runs for each item, or `None` for any other node.
@@ -32,13 +55,13 @@ impl NodeDocument {
 }
 
 impl FlowDocument {
-    /// Returns the fork or the loop of this flow that contains the node, or `None` for a node to
+    /// Returns the fork, the race or the loop of this flow that contains the node, or `None` for a node to
     /// which edges lead. For many nodes, call [`owners`](FlowDocument::owners) once.
     pub fn owner(&self, id: &str) -> Option<&NodeDocument> {
         self.owners().get(&*composed(id)).copied()
     }
 
-    /// Returns the nodes of this flow that are in a fork or a loop, by their ids, each with the one
+    /// Returns the nodes of this flow that are in a fork, a race or a loop, by their ids, each with the one
     /// that contains it.
     pub fn owners(&self) -> HashMap<&str, &NodeDocument> {
         let mut owners = HashMap::new();

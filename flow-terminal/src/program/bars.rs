@@ -3,7 +3,6 @@
 //! People are asked at the same terminal. While a question is there, nothing else is drawn, and
 //! other output is printed afterwards.
 
-use std::collections::BTreeMap;
 use std::mem;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -15,6 +14,7 @@ use flow_spec::visible;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 
+use super::running::Running;
 use crate::terminal::ask_at_the_terminal;
 
 /// The interval of the animation that shows that something still runs.
@@ -43,8 +43,8 @@ struct Shown {
 
 #[derive(Default)]
 struct State {
-    /// The nodes that run, by path.
-    running: BTreeMap<String, ProgressBar>,
+    /// The nodes that run, outside of loops.
+    running: Running<ProgressBar>,
     /// The number of questions at the terminal.
     questions: usize,
     /// The lines to print after the last question.
@@ -74,25 +74,21 @@ impl Bars {
         }
     }
 
-    fn begin(&self, path: &str) {
+    fn begin(&self, path: Path<'_>) {
         let mut state = self.state();
         let bar = self.0.all.add(ProgressBar::new_spinner());
         bar.set_style(style(SPINNER));
-        bar.set_prefix(visible(path).into_owned());
+        bar.set_prefix(visible(&path.to_string()).into_owned());
         bar.enable_steady_tick(TICK);
-        state.running.insert(path.to_owned(), bar);
+        state.running.begin(path, bar);
     }
 
     /// Removes a node that has ended, and everything in it.
-    fn end(&self, state: &mut State, path: &str) {
-        state.running.retain(|running, bar| {
-            let is_over = running == path || NodePath::new(running).within(path).is_some();
-            if is_over {
-                bar.finish_and_clear();
-                self.0.all.remove(bar);
-            }
-            !is_over
-        });
+    fn end(&self, state: &mut State, event: &Event<'_>) {
+        for node in state.running.end(event) {
+            node.value.finish_and_clear();
+            self.0.all.remove(&node.value);
+        }
     }
 
     /// What happens to an item of the loop at the path `of`, or inside the item.
@@ -122,7 +118,7 @@ impl Bars {
     /// Removes everything that remains of a run that has ended or was interrupted.
     pub(super) fn clear(&self) {
         let mut state = self.state();
-        for (_, bar) in mem::take(&mut state.running) {
+        for bar in mem::take(&mut state.running).values() {
             bar.finish_and_clear();
         }
     }
@@ -173,7 +169,7 @@ impl Observer for Bars {
             return self.in_loop(event, of.as_str(), node);
         }
         match event.kind() {
-            EventKind::NodeStarted => self.begin(&path),
+            EventKind::NodeStarted => self.begin(event.path()),
             EventKind::Delta(text) | EventKind::DeltaJson(text) => self.change(&path, |bar| {
                 let emitted = bar.message() + &visible(text);
                 let surplus = emitted.chars().count().saturating_sub(EMITTED);
@@ -190,7 +186,7 @@ impl Observer for Bars {
             EventKind::AttemptFailed { .. } => self.print(&mut self.state(), line(event)),
             _ => {
                 let mut state = self.state();
-                self.end(&mut state, &path);
+                self.end(&mut state, event);
                 self.print(&mut state, line(event));
             }
         }
@@ -261,6 +257,23 @@ mod tests {
         }
     }
 
+    /// Runs until it is dropped.
+    #[node]
+    async fn endless() {
+        std::future::pending::<()>().await;
+    }
+
+    flow! {
+        Hurried(numbers: Vec<u64>) -> (counted: usize) {
+            node counting: Counting;
+            node counting_on: Counting;
+            node outcome: first { endless => "never", counting => "counted" };
+            start >> outcome;
+            outcome - "counted" >> counting_on >> end;
+            outcome - "never"   >> counting_on;
+        }
+    }
+
     fn bars() -> (InMemoryTerm, Bars) {
         let terminal = InMemoryTerm::new(12, 80);
         let target = {
@@ -284,6 +297,52 @@ mod tests {
         shown.lines().map(kept).collect()
     }
 
+    /// Waits until this text is at the terminal, and returns the lines there.
+    async fn until(terminal: &InMemoryTerm, bars: &Bars, text: &str) -> Vec<String> {
+        let drawn = async {
+            while !seen(terminal, bars).concat().contains(text) {
+                tokio::task::yield_now().await;
+            }
+        };
+        let drawn = tokio::time::timeout(Duration::from_secs(10), drawn).await;
+        let lines = seen(terminal, bars);
+        assert!(drawn.is_ok(), "no `{text}` in {lines:#?}");
+        lines
+    }
+
+    #[tokio::test]
+    async fn what_a_race_drops_runs_no_longer() {
+        let (terminal, bars) = bars();
+        let (first, second) = (Arc::new(Semaphore::new(0)), Arc::new(Semaphore::new(0)));
+        let flow = Hurried::builder()
+            .counting(Counting(first.clone()))
+            .counting_on(Counting(second.clone()))
+            .build();
+        let options = RunOptions::new().observer(Arc::new(bars.clone()));
+        let input = HurriedInput { numbers: vec![1] };
+        let run = tokio::spawn(async move { flow.run_with(input, options).await });
+        let lines = until(&terminal, &bars, "2 of 5").await;
+        let running: Vec<_> = lines
+            .iter()
+            .filter_map(|line| line.split(' ').next())
+            .collect();
+        assert_eq!(
+            running,
+            ["hurried.outcome", "hurried.endless", "hurried.counting"]
+        );
+        first.add_permits(1);
+        let lines = until(&terminal, &bars, "hurried.counting_on").await;
+        let done = [
+            "hurried.counting finished: default",
+            "hurried.outcome finished: counted",
+        ];
+        assert_eq!(lines[..2], done.map(str::to_owned));
+        assert!(lines[2].starts_with("hurried.counting_on"), "{lines:#?}");
+        assert_eq!(lines.len(), 3, "{lines:#?}");
+        second.add_permits(1);
+        run.await.unwrap().unwrap();
+    }
+
     #[tokio::test]
     async fn what_runs_is_below_what_is_done() {
         let (terminal, bars) = bars();
@@ -297,17 +356,7 @@ mod tests {
             numbers: vec![1, 2, 3, 4],
         };
         let run = tokio::spawn(async move { flow.run_with(input, options).await });
-        let until = async |text: &str| {
-            let drawn = async {
-                while !seen(&terminal, &bars).concat().contains(text) {
-                    tokio::task::yield_now().await;
-                }
-            };
-            let drawn = tokio::time::timeout(Duration::from_secs(10), drawn).await;
-            let lines = seen(&terminal, &bars);
-            assert!(drawn.is_ok(), "no `{text}` in {lines:#?}");
-            lines
-        };
+        let until = async |text: &str| until(&terminal, &bars, text).await;
         let lines = until("2 of 5").await;
         assert_eq!(lines.len(), 1, "{lines:#?}");
         assert!(lines[0].starts_with("numbers.counting"), "{lines:#?}");
@@ -333,6 +382,6 @@ mod tests {
             "numbers ended: default",
         ];
         assert!(lines.ends_with(&rest.map(str::to_owned)), "{lines:#?}");
-        assert!(bars.state().running.is_empty());
+        assert!(bars.state().running.values().next().is_none());
     }
 }

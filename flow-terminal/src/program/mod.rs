@@ -6,6 +6,7 @@ mod check;
 mod input;
 mod list;
 mod run;
+mod running;
 
 pub use input::InputArguments;
 

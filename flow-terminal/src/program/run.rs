@@ -2,28 +2,40 @@
 
 use std::io::{IsTerminal as _, stderr};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use flow_loader::load_file;
 use flow_runtime::engine::{Observed, Run, RunError, Saved, Unstorable, run_any};
 use flow_runtime::{Event, EventKind, Observer, RunOptions};
-use flow_spec::did_you_mean;
+use flow_spec::{did_you_mean, visible};
 use indicatif::ProgressDrawTarget;
 
 use super::bars::{Bars, line};
+use super::running::Running;
 use super::{Program, Runnable, arguments};
 use crate::Terminal;
 use crate::output::{Outcome, print, tell_error};
 
-/// Prints each event as a line.
-struct Progress;
+/// Prints each event as a line, and a line for each node that is dropped.
+#[derive(Default)]
+struct Progress(Mutex<Running<()>>);
 
 impl Observer for Progress {
     fn on_event(&self, event: &Event<'_>) {
-        // Parts of an unfinished text would be mixed with the lines.
-        if !matches!(event.kind(), EventKind::Delta(_) | EventKind::DeltaJson(_)) {
-            eprintln!("{}", line(event));
+        let mut running = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match event.kind() {
+            // Parts of an unfinished text would be mixed with the lines.
+            EventKind::Delta(_) | EventKind::DeltaJson(_) => return,
+            EventKind::Progress { .. } | EventKind::AttemptFailed { .. } => {}
+            EventKind::NodeStarted => running.begin(event.path(), ()),
+            _ => {
+                let path = event.path().to_string();
+                for node in running.end(event).iter().filter(|node| node.path != path) {
+                    eprintln!("{} dropped", visible(&node.path));
+                }
+            }
         }
+        eprintln!("{}", line(event));
     }
 }
 
@@ -40,7 +52,7 @@ impl Program {
         let options = match &bars {
             Some(bars) => RunOptions::answer(bars.clone()).observer(Arc::new(bars.clone())),
             None if arguments.quiet => RunOptions::answer(Terminal),
-            None => RunOptions::answer(Terminal).observer(Arc::new(Progress)),
+            None => RunOptions::answer(Terminal).observer(Arc::new(Progress::default())),
         };
         let run = Run::numbered(options);
         let output = run_any(&*flow, &Observed::new(&run), input).await;

@@ -106,6 +106,41 @@ fn the_flow_in_a_file_is_run() {
     assert_eq!(folder.call_with(&call, input), PAID);
 }
 
+const RACE: &str = "\
+version: 2.0.0
+name: Race
+namespace: race
+inputs: { type: object, properties: { employee: {}, amount: {} }, required: [employee, amount] }
+outputs: { type: object, properties: { receipt: {} } }
+nodes:
+  - type: flow.first
+    id: outcome
+    params: { branches: [{ steps: [pause], action: late }, { steps: [pay], action: paid }] }
+  - { type: flow.wait, id: pause, params: { duration: 1h } }
+  - { type: pay, id: pay }
+edges: []
+ends:
+  - { from: outcome, condition: late, label: late }
+  - { from: outcome, condition: paid, label: default }
+entryNodeId: outcome
+";
+
+#[test]
+fn a_node_that_a_race_drops_is_told() {
+    let folder = Folder::new();
+    folder.write("race.yaml", RACE);
+    let progress = "[stderr]\n\
+        race.outcome started\n\
+        race.pause started\n\
+        race.pay started\n\
+        race.pay finished: default\n\
+        race.pause dropped\n\
+        race.outcome finished: paid\n\
+        race ended: default\n";
+    let seen = folder.call(&["run", "race.yaml", "employee=Ann", "amount=30"]);
+    assert_eq!(seen, format!("{PAID}{progress}"));
+}
+
 #[test]
 fn a_value_that_is_not_what_the_flow_takes_is_text() {
     let folder = Folder::new();

@@ -554,6 +554,7 @@ fn ids_are_compared_in_the_composed_form() {
         "{ id: x, startNode: a, nodes: [{ id: a, type: parallel, children: [cafe\u{301}] }, { id: caf\u{e9}, type: agent }] }",
         "{ version: 2.0.0, entryNodeId: a, nodes: [{ type: t, id: a }, { type: t, id: cafe\u{301} }], edges: [{ from: a, to: caf\u{e9}, condition: default }] }",
         "{ version: 2.0.0, nodes: [{ type: flow.fork, id: a, params: { branches: [[cafe\u{301}]] } }, { type: t, id: caf\u{e9} }], edges: [] }",
+        "{ version: 2.0.0, nodes: [{ type: flow.first, id: a, params: { branches: [{ steps: [cafe\u{301}] }] } }, { type: t, id: caf\u{e9} }], edges: [] }",
     ] {
         let document = read(text.as_bytes(), Format::Yaml).unwrap();
         let flow = document.flow();

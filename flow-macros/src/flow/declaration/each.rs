@@ -156,22 +156,24 @@ pub(in crate::flow) fn check_collections(
     }
 }
 
-/// Reports spread loops in branches of forks, whose items run in place.
+/// Reports spread loops in branches, whose items run in place.
 pub(in crate::flow) fn check_spread(flow: &FlowSyntax, instances: &Instances, report: &mut Report) {
-    let forks = instances.iter().filter_map(|(_, fork)| match &fork.kind {
-        InstanceKind::Fork(branches) => Some(branches.iter().flatten()),
-        _ => None,
-    });
-    for node in forks.flatten() {
-        let each = &instances[*node];
+    let owners = instances.iter();
+    let inner = owners.flat_map(|(_, owner)| owner.kind.inner().map(move |node| (owner, node)));
+    for (owner, node) in inner {
+        let each = &instances[node];
         let declared = each.declared(flow);
         let spread = declared.and_then(|declared| declared.settings.spread);
         if let (Some((span, _)), InstanceKind::Each { .. }) = (spread, &each.kind) {
+            let of = match owner.kind {
+                InstanceKind::Race(_) => "race",
+                _ => "fork",
+            };
             let message = format!(
-                "`{}` is in a branch of a fork, where the items of a loop are not spread",
+                "`{}` is in a branch of a {of}, where the items of a loop are not spread",
                 each.shown
             );
-            let help = "remove `spread`, or put the loop before or after the fork";
+            let help = format!("remove `spread`, or put the loop before or after the {of}");
             report.error(Code::NamesNothing, span, message, help);
         }
     }

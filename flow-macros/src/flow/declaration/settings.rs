@@ -28,18 +28,28 @@ pub(super) fn check_settings(
     let is_loop = matches!(instance.kind, InstanceKind::Each { .. });
     let is_fork = matches!(instance.kind, InstanceKind::Fork(_));
     if instance.path().is_none() && !is_loop {
+        let inside = "give this setting to the nodes inside it";
+        let deadline = match instance.kind {
+            InstanceKind::Race(_) => "let a pause be one of its branches: `wait(5s) => \"late\"`",
+            _ => inside,
+        };
         let given = [
-            settings.retry.as_ref().map(|(span, _)| *span),
-            settings.timeout.map(|(span, _)| span),
+            (settings.retry.as_ref().map(|(span, _)| *span), inside),
+            (settings.timeout.map(|(span, _)| span), deadline),
         ];
-        for span in given.into_iter().flatten() {
-            let message = format!("`{name}` makes no attempts of its own");
-            nothing(span, message, "give this setting to the nodes inside it");
+        for (span, help) in given {
+            if let Some(span) = span {
+                nothing(span, format!("`{name}` makes no attempts of its own"), help);
+            }
         }
     }
     let takes = |allowed: bool| allowed || instance.hidden;
     if let (Some((span, _)), false) = (settings.concurrency, takes(is_loop || is_fork)) {
-        let message = format!("`concurrency` does nothing for `{name}`, which is a single step");
+        let why = match instance.kind {
+            InstanceKind::Race(_) => ": all branches of a race run at once",
+            _ => ", which is a single step",
+        };
+        let message = format!("`concurrency` does nothing for `{name}`{why}");
         nothing(
             span,
             message,

@@ -22,7 +22,7 @@ use crate::settings::duration_text;
 use crate::text::type_text;
 
 use crate::flow::defaults;
-use crate::flow::instances::{Instance, InstanceKind};
+use crate::flow::instances::{Instance, InstanceKind, RaceBranch};
 use crate::flow::items::label_of;
 use crate::flow::mapped::{adds, key_of, mapping};
 use crate::flow::plan::Plan;
@@ -176,6 +176,7 @@ fn node_type(instance: &Instance) -> String {
             None => String::new(),
         },
         InstanceKind::Fork(_) => types::FORK.to_owned(),
+        InstanceKind::Race(_) => types::FIRST.to_owned(),
         InstanceKind::Each { .. } => types::EACH.to_owned(),
         InstanceKind::Branch(_) => types::BRANCH.to_owned(),
         InstanceKind::Wait(_) => types::WAIT.to_owned(),
@@ -197,6 +198,17 @@ fn params(plan: &Plan<'_>, node: NodeId, contract: &Contract) -> Map<String, Val
                 .map(|branch| branch.iter().map(id_of).collect())
                 .collect();
             json!({ "branches": branches })
+        }
+        InstanceKind::Race(branches) => {
+            let branch = |branch: &RaceBranch| {
+                let steps: Vec<String> = branch.chain.iter().map(id_of).collect();
+                let mut document = Map::from_iter([("steps".to_owned(), json!(steps))]);
+                if let Some(action) = &branch.action {
+                    document.insert("action".to_owned(), action.value().into());
+                }
+                document
+            };
+            json!({ "branches": branches.iter().map(branch).collect::<Vec<_>>() })
         }
         InstanceKind::Each { item, over } => {
             let body = id_of(&plan.instances.body(node));

@@ -110,7 +110,7 @@ impl Emit<'_> {
             .collect();
         let steps = visits.iter().map(Visit::expand);
         let branches = visits.iter().map(|visit| match &visit.instance.kind {
-            InstanceKind::Fork(_) => visit::structs(visit),
+            InstanceKind::Fork(_) | InstanceKind::Race(_) => visit::structs(visit),
             _ => TokenStream::new(),
         });
         let (drive, parts) = self.drive(&visits);

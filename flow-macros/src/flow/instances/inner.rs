@@ -1,15 +1,15 @@
-//! Nodes inside others: in the branches of a fork, and as the body of a loop over items.
+//! Nodes inside others: in the branches of a fork or a race, and as the body of a loop over items.
 
 use flow_spec::{Code, NodeId};
-use proc_macro2::Span;
+use proc_macro2::{Ident, Span};
 
 use crate::flow::syntax::{
-    DeclarationIndex, FlowSyntax, ForkSyntax, NodeSource, NodeSyntax, StepSyntax,
+    DeclarationIndex, FlowSyntax, ForkSyntax, NodeSource, NodeSyntax, RaceBranchSyntax, StepSyntax,
 };
 use crate::names::{ident, plain, snake_case};
 use crate::report::Report;
 
-use super::{Instance, InstanceKind, Instances};
+use super::{Instance, InstanceKind, Instances, RaceBranch};
 
 impl Instances {
     /// The nodes in the branches of a fork.
@@ -19,41 +19,65 @@ impl Instances {
         fork: &ForkSyntax,
         report: &mut Report,
     ) -> Vec<Vec<NodeId>> {
-        let mut branches = Vec::new();
-        for chain in &fork.branches {
-            let mut nodes = Vec::new();
-            for step in chain {
-                match step {
-                    StepSyntax::Start(span) | StepSyntax::End(span, _) => {
-                        let help = "a fork begins where an edge leads to it, and goes on when all its branches are done: \
-                                    `start >> [a, b] >> end;`";
-                        report.error(
-                            Code::ForkShape,
-                            *span,
-                            "a branch of a fork neither starts nor ends the flow",
-                            help,
-                        );
-                    }
-                    step => {
-                        if self.inner(step) {
-                            let help = "make a flow of the inner fork, and put that flow here";
-                            let message = "a fork directly inside a fork";
-                            report.error(Code::ForkShape, step.span(), message, help);
-                        } else {
-                            nodes.extend(self.mention(flow, step, report))
-                        }
-                    }
-                }
-            }
-            branches.push(nodes);
-        }
+        let help = "a fork begins where an edge leads to it, and goes on when all its branches are done: \
+                    `start >> [a, b] >> end;`";
+        let branches = fork.branches.iter();
         branches
+            .map(|chain| self.branch(flow, chain, ("fork", help), report))
+            .collect()
     }
 
-    /// Returns true if a step of a branch is itself a fork, inline or declared.
-    fn inner(&self, step: &StepSyntax) -> bool {
-        let declared = self.of(step).map(|id| &self[id].kind);
-        matches!(step, StepSyntax::Fork(_)) || matches!(declared, Some(InstanceKind::Fork(_)))
+    /// The branches of a race.
+    pub(super) fn branches_of_race(
+        &mut self,
+        flow: &FlowSyntax,
+        race: &Ident,
+        branches: &[RaceBranchSyntax],
+        report: &mut Report,
+    ) -> Vec<RaceBranch> {
+        let help = format!(
+            "a race begins where an edge leads to it, and edges lead on from its actions: \
+             `{race} - \"action\" >> end;`"
+        );
+        let branches = branches.iter().map(|branch| RaceBranch {
+            chain: self.branch(flow, &branch.chain, ("race", &help), report),
+            action: branch.action.clone(),
+        });
+        branches.collect()
+    }
+
+    /// The nodes of one branch. `of` is what it belongs to, with the help for a branch that starts
+    /// or ends the flow.
+    fn branch(
+        &mut self,
+        flow: &FlowSyntax,
+        chain: &[StepSyntax],
+        (of, help): (&str, &str),
+        report: &mut Report,
+    ) -> Vec<NodeId> {
+        let mut nodes = Vec::new();
+        for step in chain {
+            if let StepSyntax::Start(span) | StepSyntax::End(span, _) = step {
+                let message = format!("a branch of a {of} neither starts nor ends the flow");
+                report.error(Code::ForkShape, *span, message, help);
+            } else if let Some(inner) = self.inner(step) {
+                let help = format!("make a flow of the inner {inner}, and put that flow here");
+                let message = format!("a {inner} directly inside a {of}");
+                report.error(Code::ForkShape, step.span(), message, help);
+            } else {
+                nodes.extend(self.mention(flow, step, report));
+            }
+        }
+        nodes
+    }
+
+    /// The word for a step of a branch that has branches itself.
+    fn inner(&self, step: &StepSyntax) -> Option<&'static str> {
+        match self.of(step).map(|id| &self[id].kind) {
+            Some(InstanceKind::Race(_)) => Some("race"),
+            Some(InstanceKind::Fork(_)) => Some("fork"),
+            _ => matches!(step, StepSyntax::Fork(_)).then_some("fork"),
+        }
     }
 
     /// Finds the body of a loop over items: a declared node, or one that only the loop knows.

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use flow_spec::{Code, NodeId};
 use proc_macro2::{Ident, Span};
-use syn::Path;
+use syn::{LitStr, Path};
 
 use crate::names::{is_type_name, path_text, plain, refuse_reserved};
 use crate::protocol::macro_path;
@@ -46,12 +46,40 @@ pub(crate) enum InstanceKind {
     Node(Path),
     /// Branches, each a chain.
     Fork(Vec<Vec<NodeId>>),
+    /// The branches of a race.
+    Race(Vec<RaceBranch>),
     /// A loop over items. [`Instances::body`] is the node that it runs.
     Each { item: Ident, over: Ident },
     /// Conditions.
     Branch(BranchIndex),
     /// A pause.
     Wait(Duration),
+}
+
+/// A branch of a race.
+pub(crate) struct RaceBranch {
+    pub(crate) chain: Vec<NodeId>,
+    /// `None` if the branch takes the actions of its last node.
+    pub(crate) action: Option<LitStr>,
+}
+
+impl InstanceKind {
+    /// The branches of a fork or a race, each a chain. Empty for other nodes.
+    pub(crate) fn chains(&self) -> Vec<&[NodeId]> {
+        match self {
+            InstanceKind::Fork(branches) => branches.iter().map(Vec::as_slice).collect(),
+            InstanceKind::Race(branches) => {
+                let chains = branches.iter().map(|branch| branch.chain.as_slice());
+                chains.collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    /// The nodes in the branches of a fork or a race.
+    pub(crate) fn inner(&self) -> impl Iterator<Item = NodeId> {
+        self.chains().into_iter().flatten().copied()
+    }
 }
 
 /// The nodes of a flow. Their ids are those of the graph. Hidden nodes come last.
@@ -90,6 +118,7 @@ impl Instances {
                 NodeSource::Path { path, .. } => InstanceKind::Node(path.clone()),
                 // The nodes in it may be declared further down, so it is filled in below.
                 NodeSource::Fork(_) => InstanceKind::Fork(Vec::new()),
+                NodeSource::Race(_) => InstanceKind::Race(Vec::new()),
                 // Its body is found below as well.
                 NodeSource::Each { item, over, .. } => InstanceKind::Each {
                     item: item.clone(),
@@ -108,10 +137,19 @@ impl Instances {
             );
         }
         for node in &flow.nodes {
-            if let (NodeSource::Fork(fork), Some(id)) = (&node.source, instances.named(&node.name))
-            {
-                let branches = instances.branches(flow, fork, report);
-                instances.list[id.0].kind = InstanceKind::Fork(branches);
+            let Some(id) = instances.named(&node.name) else {
+                continue;
+            };
+            match &node.source {
+                NodeSource::Fork(fork) => {
+                    let branches = instances.branches(flow, fork, report);
+                    instances.list[id.0].kind = InstanceKind::Fork(branches);
+                }
+                NodeSource::Race(branches) => {
+                    let branches = instances.branches_of_race(flow, &node.name, branches, report);
+                    instances.list[id.0].kind = InstanceKind::Race(branches);
+                }
+                NodeSource::Path { .. } | NodeSource::Each { .. } => {}
             }
         }
         for edge in &flow.edges {

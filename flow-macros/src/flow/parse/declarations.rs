@@ -1,4 +1,4 @@
-//! Declarations: `node` in its three forms, with its mapping and its settings, and `branch`.
+//! Declarations: `node` in its four forms, with its mapping and its settings, and `branch`.
 
 use flow_spec::Code;
 use proc_macro2::{Span, TokenTree};
@@ -6,15 +6,15 @@ use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
-use syn::{Expr, Ident, Path, Token, Type, braced, parenthesized, token};
+use syn::{Expr, Ident, LitStr, Path, Token, Type, braced, parenthesized, token};
 
-use crate::flow::syntax::{BranchSyntax, Mapping, NodeSource, NodeSyntax};
+use crate::flow::syntax::{BranchSyntax, Mapping, NodeSource, NodeSyntax, RaceBranchSyntax};
 use crate::names::{composed, is_type_name, keyword_in, path_text};
 use crate::report::Report;
 use crate::settings::{self, OF_NODES, SETTINGS, Settings};
 use crate::text::lifetimes;
 
-use super::edges::fork;
+use super::edges::{branch_of, fork};
 use super::foreign;
 
 /// `node name: … with settings`
@@ -32,6 +32,8 @@ pub(super) fn node(
         NodeSource::Fork(fork(input, waits, report)?)
     } else if input.peek(Token![for]) {
         each(input)?
+    } else if is_race(input) {
+        NodeSource::Race(race(&name, input, waits, report)?)
     } else {
         foreign::value_as_path(&name, input)?;
         NodeSource::Path {
@@ -73,6 +75,64 @@ pub(super) fn node(
         source,
         settings,
     })
+}
+
+/// Returns true before `first { … }`. A node may have that name: `first { text <- draft }`.
+fn is_race(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    if !ahead.parse::<Ident>().is_ok_and(|word| word == "first") || !ahead.peek(token::Brace) {
+        return false;
+    }
+    let is_mapping = |input: ParseStream<'_>| {
+        let content;
+        braced!(content in input);
+        content.call(Ident::parse_any)?;
+        Ok(content.peek(Token![<-]) || content.peek(Token![->]))
+    };
+    !is_mapping(&ahead).unwrap_or(false)
+}
+
+/// `first { a >> b => "action", c }`
+fn race(
+    name: &Ident,
+    input: ParseStream<'_>,
+    waits: &mut usize,
+    report: &mut Report,
+) -> syn::Result<Vec<RaceBranchSyntax>> {
+    let word: Ident = input.parse()?;
+    let content;
+    braced!(content in input);
+    if content.is_empty() {
+        let text =
+            "a race without branches: write `first { step => \"done\", wait(5s) => \"late\" }`";
+        return Err(syn::Error::new(word.span(), text));
+    }
+    let mut branches = Vec::new();
+    while !content.is_empty() {
+        foreign::instead_of_a_branch(&content)?;
+        let chain = branch_of(&content, waits, report)?;
+        foreign::behind_a_branch(name, &content)?;
+        let action = match content.parse::<Option<Token![=>]>>()? {
+            Some(_) => {
+                let action: LitStr = content
+                    .parse()
+                    .map(composed)
+                    .map_err(|_| foreign::action_of_branch(name, &content))?;
+                settings::text(&action, "action", report);
+                Some(action)
+            }
+            None => None,
+        };
+        branches.push(RaceBranchSyntax { chain, action });
+        if !content.is_empty() {
+            content.parse::<Token![,]>().map_err(|error| {
+                let text = "expected `,`, `>>` or `=> \"action\"`: the branches of a race are chains, \
+                            `first { a >> b => \"done\", c }`";
+                syn::Error::new(error.span(), text)
+            })?;
+        }
+    }
+    Ok(branches)
 }
 
 /// The word `human` before a path. A node or its module may also have that name.

@@ -28,6 +28,7 @@ pub(super) fn chain(
 ) -> syn::Result<Vec<EdgeSyntax>> {
     let mut edges = Vec::new();
     let mut from = step(input, waits, report)?;
+    foreign::race_in_an_edge(&from, input)?;
     if input.peek(token::Brace) {
         let text = "a mapping belongs to an edge, and comes after the node that the edge leads to: \
                     `step >> next { key <- other }`";
@@ -63,6 +64,7 @@ pub(super) fn chain(
             return Err(foreign::quoted_step(&from, input));
         }
         let to = step(input, waits, report)?;
+        foreign::race_in_an_edge(&to, input)?;
         edges.push(EdgeSyntax {
             from,
             action,
@@ -192,6 +194,25 @@ fn label(input: ParseStream<'_>, report: &mut Report) -> syn::Result<LitStr> {
     Ok(composed(label))
 }
 
+/// `a >> b`: a branch of a fork or a race.
+pub(super) fn branch_of(
+    input: ParseStream<'_>,
+    waits: &mut usize,
+    report: &mut Report,
+) -> syn::Result<Vec<StepSyntax>> {
+    let mut chain = vec![step(input, waits, report)?];
+    while input.peek(Token![>>]) {
+        input.parse::<Token![>>]>()?;
+        chain.push(step(input, waits, report)?);
+    }
+    if input.peek(token::Brace) {
+        let text = "no other edge leads to a node in a branch, so the node has the mapping: declare it, \
+                    `node name: path { key <- other };`";
+        return Err(input.error(text));
+    }
+    Ok(chain)
+}
+
 /// `[a >> b, c]`
 pub(super) fn fork(
     input: ParseStream<'_>,
@@ -209,16 +230,7 @@ pub(super) fn fork(
     }
     let mut branches = Vec::new();
     while !content.is_empty() {
-        let mut chain = vec![step(&content, waits, report)?];
-        while content.peek(Token![>>]) {
-            content.parse::<Token![>>]>()?;
-            chain.push(step(&content, waits, report)?);
-        }
-        if content.peek(token::Brace) {
-            let text = "no other edge leads to a node in a fork, so the node has the mapping: declare it, \
-                        `node name: path { key <- other };`";
-            return Err(content.error(text));
-        }
+        let chain = branch_of(&content, waits, report)?;
         if content.peek(Token![-]) {
             let text =
                 "an action cannot lead out of a fork: its branches are chains, `[a >> b, c]`";

@@ -1,4 +1,4 @@
-//! A branch of a fork: its writes, and the values that it takes from the flow's state at its start.
+//! A branch of a fork or a race: its writes, and the values that it takes from the flow's state at its start.
 //!
 //! Values are taken before, because running branches can only read the flow's state.
 
@@ -10,8 +10,9 @@ use super::{Plan, ReadIndex};
 
 /// A branch, with the state of its own that it needs.
 pub(in crate::flow) struct BranchPlan<'a> {
-    pub(in crate::flow) fork: NodeId,
-    /// The index of the branch in its fork.
+    /// The fork or the race.
+    pub(in crate::flow) owner: NodeId,
+    /// The index of the branch.
     pub(in crate::flow) number: usize,
     /// Its nodes.
     pub(in crate::flow) chain: &'a [NodeId],
@@ -55,10 +56,10 @@ pub(in crate::flow) struct TakenBy {
 }
 
 impl<'a> BranchPlan<'a> {
-    pub(super) fn new(plan: &Plan<'a>, fork: NodeId, number: usize, chain: &'a [NodeId]) -> Self {
+    pub(super) fn new(plan: &Plan<'a>, owner: NodeId, number: usize, chain: &'a [NodeId]) -> Self {
         let graph = plan.resolved.graph.graph();
         let mut branch = BranchPlan {
-            fork,
+            owner,
             number,
             chain,
             writes: chain.iter().map(|&node| writes(graph, node)).collect(),

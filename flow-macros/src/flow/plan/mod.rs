@@ -9,7 +9,8 @@ mod shown;
 
 use std::collections::{HashMap, HashSet};
 
-use flow_spec::{ERROR_ACTION, ERROR_KEY, Edge, EdgeSource, NodeId};
+use flow_spec::{DEFAULT_ACTION, ERROR_ACTION, ERROR_KEY, Edge, EdgeSource, NodeId};
+use syn::LitStr;
 
 use super::instances::{Instance, InstanceKind, Instances};
 use super::resolve::Resolved;
@@ -38,11 +39,11 @@ pub(super) struct Plan<'a> {
     pub(super) resolved: &'a Resolved,
     /// The bodies of loops over items.
     pub(super) bodies: HashSet<NodeId>,
-    /// The bodies, and the nodes in forks: the loop itself does not visit them.
+    /// The bodies, and the nodes in forks and races: the loop itself does not visit them.
     pub(super) inner: HashSet<NodeId>,
     /// The keys that the inputs and the nodes write.
     keys: HashSet<&'a str>,
-    /// The branches of each fork.
+    /// The branches of each fork and race.
     branches: HashMap<NodeId, Vec<BranchPlan<'a>>>,
     /// The routes of each node, in the order of the edges.
     routes: HashMap<NodeId, Vec<RouteIndex>>,
@@ -67,9 +68,7 @@ impl<'a> Plan<'a> {
         let bodies: HashSet<NodeId> = instances.bodies().collect();
         let mut inner = bodies.clone();
         for (_, instance) in instances.iter() {
-            if let InstanceKind::Fork(branches) = &instance.kind {
-                inner.extend(branches.iter().flatten());
-            }
+            inner.extend(instance.kind.inner());
         }
         let mut plan = Plan {
             flow,
@@ -103,20 +102,15 @@ impl<'a> Plan<'a> {
     }
 
     fn planned_branches(&self) -> HashMap<NodeId, Vec<BranchPlan<'a>>> {
-        let forks = self
-            .instances
-            .iter()
-            .filter_map(|(fork, instance)| match &instance.kind {
-                InstanceKind::Fork(chains) => Some((fork, chains)),
-                _ => None,
-            });
-        let planned = forks.map(|(fork, chains)| {
-            let branches = chains.iter().enumerate();
+        let planned = self.instances.iter().map(|(owner, instance)| {
+            let branches = instance.kind.chains().into_iter().enumerate();
             let branches =
-                branches.map(|(number, chain)| BranchPlan::new(self, fork, number, chain));
-            (fork, branches.collect())
+                branches.map(|(number, chain)| BranchPlan::new(self, owner, number, chain));
+            (owner, branches.collect::<Vec<_>>())
         });
-        planned.collect()
+        planned
+            .filter(|(_, branches)| !branches.is_empty())
+            .collect()
     }
 }
 
@@ -126,9 +120,35 @@ impl Plan<'_> {
         self.keys.contains(key)
     }
 
-    /// The branches of a fork.
+    /// The branches of a fork or a race.
     pub(super) fn branches(&self, fork: NodeId) -> &[BranchPlan<'_>] {
         self.branches.get(&fork).map_or(&[], Vec::as_slice)
+    }
+
+    /// The names of the actions of a node, in the order of its contract.
+    pub(super) fn actions(&self, node: NodeId) -> impl Iterator<Item = &str> {
+        let actions = &self.resolved.graph.graph().node(node).actions;
+        actions.iter().map(|action| action.name.as_str())
+    }
+
+    /// The index of the action that a race takes if the last node of this branch takes that one.
+    pub(super) fn action_of_race(&self, branch: &BranchPlan<'_>, action: &str) -> Option<usize> {
+        let InstanceKind::Race(branches) = &self.instances[branch.owner].kind else {
+            return None;
+        };
+        let own = branches[branch.number].action.as_ref().map(LitStr::value);
+        let action = own.as_deref().unwrap_or(action);
+        self.actions(branch.owner).position(|name| name == action)
+    }
+
+    /// Returns true if the last node of a branch decides which action its race takes.
+    pub(super) fn decides(&self, branch: &BranchPlan<'_>) -> bool {
+        let InstanceKind::Race(branches) = &self.instances[branch.owner].kind else {
+            return false;
+        };
+        let actions = branch.chain.last().map(|&last| self.actions(last));
+        let is_plain = actions.is_none_or(|mut actions| actions.all(|name| name == DEFAULT_ACTION));
+        branches[branch.number].action.is_none() && !is_plain
     }
 
     /// The settings that the flow gives to a node at that place.

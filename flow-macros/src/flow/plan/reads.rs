@@ -13,7 +13,7 @@ use super::{BranchPlan, Plan, ReadIndex, RouteIndex, TakenBy};
 pub(in crate::flow) enum Place<'a> {
     /// In the flow's own loop.
     Loop,
-    /// In a branch of a fork, which sees the state at the fork and its own writes.
+    /// In a branch of a fork or a race, which sees the state before that and its own writes.
     Branch(&'a BranchPlan<'a>),
     /// The body of a loop over items, the node `of`, which is in the loop or in a branch. It cannot
     /// change the state.

@@ -54,7 +54,7 @@ impl Plan<'_> {
                     lines,
                 );
             }
-            InstanceKind::Fork(_) => {
+            InstanceKind::Fork(_) | InstanceKind::Race(_) => {
                 for branch in self.branches(node) {
                     lines.push(format!("{indent}  branch {}", branch.number));
                     for by in &branch.takes {

@@ -2,7 +2,7 @@
 //!
 //! The graph overlooks reported mistakes, so that their consequences are not reported as well.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use flow_spec::{
     Action, Branch, DEFAULT_ACTION, Edge, EdgeMapping, EdgeSource, EdgeTarget, Graph, Input, Node,
@@ -12,7 +12,7 @@ use syn::LitStr;
 
 use crate::contract::{Contract, Failure, Kind, ReadPort, WritePort};
 use crate::flow::declaration::{self, is_mapped_before, ports};
-use crate::flow::instances::{Instance, InstanceKind, Instances};
+use crate::flow::instances::{Instance, InstanceKind, Instances, RaceBranch};
 use crate::flow::items::{action_of, label_of};
 use crate::flow::syntax::{
     EdgeMappingSyntax, EdgeSyntax, FlowSyntax, Mapping, Parameter, StepSyntax,
@@ -86,9 +86,11 @@ fn edge(edge: &EdgeSyntax, instances: &Instances) -> Option<Edge> {
 
 pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &Contracts) -> Vec<Node> {
     let bodies: HashSet<NodeId> = instances.bodies().collect();
+    let decides_for = decides_for(instances);
     let mut nodes: Vec<Node> = Vec::new();
     for (id, instance) in instances.iter() {
         let contract = &contracts[id];
+        let router = decides_for.get(&id).copied().unwrap_or(id);
         let mut node = node(flow, kind(instances, id, contracts), instance, contract);
         if bodies.contains(&id) {
             // Its results are collected, whatever its action is.
@@ -98,7 +100,7 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &Contra
             }];
         } else if contract.times_out()
             && node.action(TIMEOUT_ACTION).is_none()
-            && routes_timeout(flow, instances, id)
+            && routes_timeout(flow, instances, router)
         {
             node.fallible = contract.failure != Failure::Timeout;
             node.actions.push(Action {
@@ -130,8 +132,8 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &Contra
             writes.for_each(|write| write.rust_type.clone_from(&results));
         }
         nodes[id.0].fallible |= match &instance.kind {
-            InstanceKind::Fork(branches) => {
-                branches.iter().flatten().any(|node| nodes[node.0].fallible)
+            InstanceKind::Fork(_) | InstanceKind::Race(_) => {
+                instance.kind.inner().any(|node| nodes[node.0].fallible)
             }
             InstanceKind::Each { .. } => {
                 (nodes[instances.body(id).0].fallible || instance.times_out(flow))
@@ -141,6 +143,21 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &Contra
         };
     }
     nodes
+}
+
+/// The last nodes of branches whose actions are those of their race, with the race.
+fn decides_for(instances: &Instances) -> HashMap<NodeId, NodeId> {
+    let races = instances
+        .iter()
+        .filter_map(|(race, instance)| match &instance.kind {
+            InstanceKind::Race(branches) => Some((race, branches)),
+            _ => None,
+        });
+    let last = races.flat_map(|(race, branches)| {
+        let undecided = branches.iter().filter(|branch| branch.action.is_none());
+        undecided.filter_map(move |branch| Some((*branch.chain.last()?, race)))
+    });
+    last.collect()
 }
 
 /// The type of one result of a loop with this body, as text. Empty if it is unknown.
@@ -177,7 +194,7 @@ fn results_text(flow: &FlowSyntax, instance: &Instance, body: &Contract, item: &
 }
 
 /// Returns true if the flow routes the timeout of a poll.
-fn routes_timeout(flow: &FlowSyntax, instances: &Instances, node: NodeId) -> bool {
+pub(super) fn routes_timeout(flow: &FlowSyntax, instances: &Instances, node: NodeId) -> bool {
     let of_node = |edge: &&EdgeSyntax| instances.of(&edge.from) == Some(node);
     flow.edges
         .iter()
@@ -279,6 +296,13 @@ fn kind(instances: &Instances, node: NodeId, contracts: &Contracts) -> NodeKind 
                 chain: chain.clone(),
             };
             NodeKind::Fork(branches.iter().map(chain).collect())
+        }
+        InstanceKind::Race(branches) => {
+            let branch = |branch: &RaceBranch| flow_spec::RaceBranch {
+                chain: branch.chain.clone(),
+                action: branch.action.as_ref().map(LitStr::value),
+            };
+            NodeKind::Race(branches.iter().map(branch).collect())
         }
         InstanceKind::Each { item, .. } => {
             let body = instances.body(node);

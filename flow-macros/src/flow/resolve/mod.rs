@@ -6,7 +6,9 @@ mod graph;
 use std::collections::HashMap;
 use std::ops::Index;
 
-use flow_spec::{Action, CheckedGraph, Compared, EdgePart, NodeId, Site};
+use flow_spec::{
+    Action, CheckedGraph, Compared, DEFAULT_ACTION, EdgePart, NodeId, Site, TIMEOUT_ACTION,
+};
 use proc_macro2::Span;
 use syn::{Ident, LitStr};
 
@@ -14,11 +16,11 @@ use crate::contract::{ActionPort, Contract, Failure, Kind, Mode, ReadPort};
 use crate::report::Report;
 
 use super::declaration;
-use super::instances::{Instance, InstanceKind, Instances, path_key};
+use super::instances::{Instance, InstanceKind, Instances, RaceBranch, path_key};
 use super::mapped::{added_keys, key_of, mapping};
 use super::syntax::{BranchSyntax, EdgeMappingSyntax, EdgeSyntax, FlowSyntax, StepSyntax};
 
-use graph::{graph, nodes};
+use graph::{graph, nodes, routes_timeout};
 
 /// A flow without mistakes.
 pub(crate) struct Resolved {
@@ -142,9 +144,10 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
                 contract
             }
             InstanceKind::Branch(index) => contract_of_branch(&flow[*index], &optional),
-            InstanceKind::Fork(_) | InstanceKind::Each { .. } | InstanceKind::Wait(_) => {
-                Contract::empty()
-            }
+            InstanceKind::Fork(_)
+            | InstanceKind::Race(_)
+            | InstanceKind::Each { .. }
+            | InstanceKind::Wait(_) => Contract::empty(),
         });
     }
     for (each, instance) in instances.iter() {
@@ -154,6 +157,13 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
             let adds = added_keys(flow, &instances[body], contract);
             let collects = instance.collects_errors(flow);
             contracts[each.0] = Contract::of_each(&instance.name, over, contract, &adds, collects);
+        }
+    }
+    for (race, instance) in instances.iter() {
+        if let InstanceKind::Race(branches) = &instance.kind {
+            let routes_timeout = routes_timeout(flow, instances, race);
+            contracts[race.0].actions =
+                actions_of_race(instance, branches, &contracts, routes_timeout);
         }
     }
     Some(Contracts(contracts))
@@ -228,6 +238,46 @@ fn contract_of_branch(branch: &BranchSyntax, optional: &[&Ident]) -> Contract {
         reads,
         actions,
         ..Contract::empty()
+    }
+}
+
+/// The actions of the branches of a race, each once. Empty if it only takes `"default"`.
+fn actions_of_race(
+    race: &Instance,
+    branches: &[RaceBranch],
+    contracts: &[Contract],
+    routes_timeout: bool,
+) -> Vec<ActionPort> {
+    let mut actions: Vec<ActionPort> = Vec::new();
+    let mut add = |name: LitStr, variant: &Ident| {
+        if actions
+            .iter()
+            .all(|action| action.name.value() != name.value())
+        {
+            actions.push(ActionPort {
+                name,
+                variant: variant.clone(),
+                writes: Vec::new(),
+            });
+        }
+    };
+    for branch in branches {
+        let last = branch.chain.last().map(|last| &contracts[last.0]);
+        let of_last = last.map_or(&[][..], |last| &last.actions);
+        match &branch.action {
+            Some(action) => add(action.clone(), &race.name),
+            None if of_last.is_empty() => {
+                add(LitStr::new(DEFAULT_ACTION, race.span), &race.name);
+            }
+            None => (of_last.iter()).for_each(|action| add(action.name.clone(), &action.variant)),
+        }
+        if branch.action.is_none() && routes_timeout && last.is_some_and(Contract::times_out) {
+            add(LitStr::new(TIMEOUT_ACTION, race.span), &race.name);
+        }
+    }
+    match &actions[..] {
+        [only] if only.name.value() == DEFAULT_ACTION => Vec::new(),
+        _ => actions,
     }
 }
 

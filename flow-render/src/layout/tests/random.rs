@@ -24,6 +24,8 @@ mod flows {
             node again: human crate::people::Release { version <- next };
             node each: for file in files { average { values <- file } } with concurrency(4), collect_errors;
             node both: [spelling >> style, facts] with concurrency(2);
+            node race: first { fulfil >> pack => "shipped", People, wait(2d) => "late" };
+            node named: first { text <- draft };
             branch choose(amount, known) { *amount > 1_000 && !known => "check", else => "pay" }
             start >> choose; // why
             choose - "check" >> wait(1h 30m) >> [a, b >> crate::c] >> end("x");

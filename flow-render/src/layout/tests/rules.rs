@@ -142,6 +142,64 @@ fn a_long_fork_has_a_line_for_each_branch() {
 }
 
 #[test]
+fn races() {
+    statements(
+        r#"
+node answer : first{fast,slow>>check,wait( 10s )=>"late",} ;
+node outcome: first { fulfil_the_order_of_the_customer >> pack_it => "shipped", CancelRequest, wait(2d) => "late" };
+node long: first { a_step_with_a_long_name >> another_step_with_a_long_name >> one_more_of_them >> last => "shipped" };
+node some: first {
+fast, // often
+/* or */ slow /* maybe */ => // at last
+"done" };
+node none: first { };
+"#,
+        r#"
+        node answer: first { fast, slow >> check, wait(10s) => "late" };
+        node outcome: first {
+            fulfil_the_order_of_the_customer >> pack_it => "shipped",
+            CancelRequest,
+            wait(2d) => "late",
+        };
+        node long: first {
+            a_step_with_a_long_name >> another_step_with_a_long_name >> one_more_of_them
+                >> last => "shipped",
+        };
+        node some: first {
+            fast, // often
+            /* or */ slow /* maybe */ => // at last
+                "done",
+        };
+        node none: first {};
+"#,
+    );
+}
+
+#[test]
+fn a_node_may_be_called_first() {
+    statements(
+        r#"
+node a: first{text<-draft};
+node b: first { first->+notes , } with timeout = "1s";
+node c: first;
+node d: first<A>{ text<-draft };
+node e: first::of { text <- draft };
+node first: first{first=>"first"};
+start>>first - "first">>a>>end;
+"#,
+        r#"
+        node a: first { text <- draft };
+        node b: first { first -> +notes } with timeout = "1s";
+        node c: first;
+        node d: first<A> { text <- draft };
+        node e: first::of { text <- draft };
+        node first: first { first => "first" };
+        start >> first - "first" >> a >> end;
+"#,
+    );
+}
+
+#[test]
 fn declarations() {
     statements(
         r#"
@@ -441,6 +499,10 @@ fn faults_are_at_the_wrong_token() {
         (
             body("a >> ; b >> c;"),
             "; b >> c; } } — expected a step: a node, `end`, `wait(5s)` or a fork `[a, b]`",
+        ),
+        (
+            body("node a: first { b => c };"),
+            "c }; } } — expected an action in quotes: `=> \"action\"`",
         ),
         (
             body("branch b(x) { x => y }"),

@@ -9,6 +9,7 @@ mod forks;
 mod names;
 mod notation;
 mod outputs;
+mod races;
 mod reach;
 mod reads;
 mod start;

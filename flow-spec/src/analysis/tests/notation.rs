@@ -7,6 +7,7 @@
 //!                               reads `claim`, takes `amount`, may read `note`, adds to `log`;
 //!                               `!` can fail
 //! node review claim on approved writes amount on rejected
+//! first outcome [ a b = won , c ]  a race; after `=`, the action of a branch
 //! fork both [ a b , c ]         also `each all item body`, `flow sub Name`, `branch`, `wait`, `human`
 //! review - approved >> pay { claim <- amount , note <- why } >> end:done
 //! ```
@@ -14,7 +15,7 @@
 use crate::diagnostic::{Diagnostic, Site};
 use crate::graph::{
     Action, Branch, DEFAULT_ACTION, Edge, EdgeMapping, EdgeSource, EdgeTarget, Graph, Input, Node,
-    NodeId, NodeKind, NodeRead, NodeWrite, Output, ReadMode,
+    NodeId, NodeKind, NodeRead, NodeWrite, Output, RaceBranch, ReadMode,
 };
 use crate::{Compared, check, check_types};
 
@@ -55,6 +56,17 @@ pub(super) fn graph(text: &str) -> Graph {
             }
             _ if is_node(line) => graph.nodes.push(node(line, &id)),
             _ => chain(line, &id, &mut graph.edges),
+        }
+    }
+    for at in 0..graph.nodes.len() {
+        if let NodeKind::Race(branches) = &graph.nodes[at].kind {
+            let names = graph.actions_of_race(branches).into_iter();
+            let writes = Vec::new;
+            let actions = names.map(|name| Action {
+                name,
+                writes: writes(),
+            });
+            graph.nodes[at].actions = actions.collect();
         }
     }
     graph
@@ -101,7 +113,10 @@ fn site(graph: &Graph, site: Site) -> String {
 }
 
 fn is_node(line: &[&str]) -> bool {
-    ["node", "fork", "each", "flow", "branch", "wait", "human"].contains(&line[0])
+    [
+        "node", "fork", "first", "each", "flow", "branch", "wait", "human",
+    ]
+    .contains(&line[0])
 }
 
 fn optional(key: &str) -> (String, bool) {
@@ -131,6 +146,21 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
                 chain: chain.iter().map(|name| id(name)).collect(),
             });
             (NodeKind::Fork(branches.collect()), close + 1)
+        }
+        "first" => {
+            let close = line.iter().position(|word| *word == "]");
+            let close = close.unwrap_or(line.len() - 1);
+            let branches = line[3..close].split(|word| *word == ",");
+            let branches = branches.map(|branch| {
+                let mut parts = branch.split(|word| *word == "=");
+                let chain = parts.next().unwrap_or_default();
+                let action = parts.next().and_then(|action| action.first());
+                RaceBranch {
+                    chain: chain.iter().map(|name| id(name)).collect(),
+                    action: action.map(|action| (*action).to_owned()),
+                }
+            });
+            (NodeKind::Race(branches.collect()), close + 1)
         }
         "each" => (
             NodeKind::Each {

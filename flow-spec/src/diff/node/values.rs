@@ -65,13 +65,18 @@ impl Pair<'_> {
         let (old, new) = (self.old.1, self.new.1);
         let ids = |node: &NodeDocument| node.params.get(name).map(Value::to_string);
         let decides = old.r#type == types::BRANCH && new.r#type == types::BRANCH;
+        let races = new.r#type == types::FIRST && name == "branches" && ids(old) != ids(new);
+        if races {
+            // A branch that was not there could win, or one that has won could be gone.
+            return vec![self.context.node(&old.id)];
+        }
         let forks = new.r#type == types::FORK && name == "branches" && ids(old) != ids(new);
         if !decides && !forks {
             return Vec::new();
         }
         let mut passed = passed::behind(self.flow, &old.id, self.context);
         let renamed = |id| self.renamed.get(id).copied().unwrap_or(id);
-        for (before, after) in passed::branches(old).zip(passed::branches(new)) {
+        for (before, after) in old.branches().into_iter().zip(new.branches()) {
             let kept = before.iter().zip(&after);
             let kept = kept.take_while(|(before, after)| renamed(**before) == **after);
             if let Some(other) = before.get(kept.count()) {
@@ -94,7 +99,7 @@ impl Pair<'_> {
 pub(super) fn params(node: &NodeDocument, renamed: &Renamed<'_>) -> Map<String, Value> {
     let mut params = node.params.clone();
     let of_ids = match node.r#type.as_str() {
-        types::FORK => params.get_mut("branches"),
+        types::FORK | types::FIRST => params.get_mut("branches"),
         types::EACH => params.get_mut("body"),
         _ => None,
     };
@@ -112,6 +117,12 @@ fn rename(ids: &mut Value, renamed: &Renamed<'_>) {
             }
         }
         Value::Array(ids) => ids.iter_mut().for_each(|id| rename(id, renamed)),
+        // A branch of a race. Its action is no id.
+        Value::Object(branch) => {
+            if let Some(steps) = branch.get_mut("steps") {
+                rename(steps, renamed);
+            }
+        }
         _ => {}
     }
 }

@@ -10,7 +10,7 @@ use crate::document::problem::{Problems, inside};
 use crate::document::{ActionDocument, FlowDocument, NodeDocument, Schema, types};
 use crate::graph::{
     Action, Branch, DEFAULT_ACTION, ERROR_ACTION, Edge, EdgeMapping, EdgeSource, EdgeTarget, Graph,
-    Input, Node, NodeId, NodeKind, NodeRead, NodeWrite, Output, ReadMode,
+    Input, Node, NodeId, NodeKind, NodeRead, NodeWrite, Output, RaceBranch, ReadMode,
 };
 
 use super::mappings;
@@ -30,8 +30,10 @@ pub(super) struct Places<'a> {
 struct Uses<'a> {
     /// Nodes that a loop runs.
     bodies: HashSet<&'a str>,
-    /// Nodes in a fork.
+    /// Nodes in a fork or a race.
     in_branches: HashSet<&'a str>,
+    /// The last nodes of branches whose actions are those of their race, with the race.
+    decides_for: HashMap<&'a str, &'a NodeDocument>,
     /// For each node, the conditions of its edges, then those of its ends, each once.
     conditions: HashMap<&'a str, Conditions<'a>>,
 }
@@ -252,13 +254,13 @@ impl<'a> Places<'a> {
                 ..ActionDocument::default()
             }];
         }
+        if node.r#type == types::FIRST {
+            return self.actions_of_race(node);
+        }
         if let Some(actions) = &node.actions {
             return actions.clone();
         }
-        let names = match self.uses.conditions.get(id) {
-            Some(conditions) => conditions.names.as_slice(),
-            None => &[DEFAULT_ACTION],
-        };
+        let names = self.conditions(node);
         let outputs = node.outputs.properties.keys().cloned();
         let (writes, may_write): (Vec<_>, Vec<_>) =
             outputs.partition(|name| node.outputs.requires(name));
@@ -268,15 +270,60 @@ impl<'a> Places<'a> {
             may_write: may_write.clone(),
         };
         // A node that can fail takes "error" besides its actions, and writes nothing then.
-        let is_action = |name: &&&str| !(node.fallible && **name == ERROR_ACTION);
-        let names = names.iter().filter(is_action);
-        names.map(|name| action(name)).collect()
+        let is_action = |name: &&str| !(node.fallible && *name == ERROR_ACTION);
+        names.into_iter().filter(is_action).map(action).collect()
+    }
+
+    /// The conditions of the edges of a node that lists no actions. The last node of a branch of a
+    /// race has those of the race that no other branch names.
+    fn conditions(&self, node: &NodeDocument) -> Vec<&'a str> {
+        let id = node.id.as_str();
+        let conditions = |id: &str| self.uses.conditions.get(id).map(|of| of.names.clone());
+        let is_open = ![types::WAIT, types::EACH].contains(&node.r#type.as_str());
+        let names = match self.uses.decides_for.get(id).filter(|_| is_open) {
+            Some(race) => {
+                let named = race.actions_of_branches();
+                let mut names = conditions(&race.id).unwrap_or_default();
+                names.retain(|name| !named.contains(&Some(*name)));
+                Some(names).filter(|names| !names.is_empty())
+            }
+            None => conditions(id),
+        };
+        names.unwrap_or_else(|| vec![DEFAULT_ACTION])
+    }
+
+    /// The actions of the branches of a race, each once. The nodes in the branches write.
+    pub(super) fn actions_of_race(&self, race: &NodeDocument) -> Vec<ActionDocument> {
+        let mut actions: Vec<ActionDocument> = Vec::new();
+        let mut add = |name: &str| {
+            if actions.iter().all(|action| action.name != name) {
+                actions.push(ActionDocument {
+                    name: name.to_owned(),
+                    ..ActionDocument::default()
+                });
+            }
+        };
+        let branches = race.branches().into_iter().zip(race.actions_of_branches());
+        for (ids, action) in branches {
+            let last = ids.last().and_then(|id| self.id(id));
+            let last = last.map(|id| &self.flow.nodes[id.0]);
+            match (action, last) {
+                (Some(action), _) => add(action),
+                // A race directly inside a race is reported.
+                (None, Some(last)) if last.r#type != types::FIRST => {
+                    (self.actions(last).iter()).for_each(|action| add(&action.name));
+                }
+                (None, _) => add(DEFAULT_ACTION),
+            }
+        }
+        actions
     }
 
     fn kind(&self, node: &NodeDocument) -> NodeKind {
         let text = |name: &str| node.params.get(name).and_then(Value::as_str);
         match node.r#type.as_str() {
             types::FORK => NodeKind::Fork(self.branches(node)),
+            types::FIRST => NodeKind::Race(self.race(node)),
             types::EACH => match (text("item"), text("body").and_then(|id| self.id(id))) {
                 (Some(item), Some(body)) => NodeKind::Each {
                     body,
@@ -294,15 +341,20 @@ impl<'a> Places<'a> {
     }
 
     fn branches(&self, node: &NodeDocument) -> Vec<Branch> {
-        let branches = node.params.get("branches").and_then(Value::as_array);
-        let chain = |branch: &Value| {
-            let ids = branch.as_array().into_iter().flatten();
-            let ids = ids.filter_map(|id| self.id(id.as_str()?));
-            Branch {
-                chain: ids.collect(),
-            }
+        let branches = node.branches().into_iter();
+        let chain = |ids: Vec<&str>| Branch {
+            chain: ids.into_iter().filter_map(|id| self.id(id)).collect(),
         };
-        branches.into_iter().flatten().map(chain).collect()
+        branches.map(chain).collect()
+    }
+
+    fn race(&self, node: &NodeDocument) -> Vec<RaceBranch> {
+        let branches = node.branches().into_iter().zip(node.actions_of_branches());
+        let branch = |(ids, action): (Vec<&str>, Option<&str>)| RaceBranch {
+            chain: ids.into_iter().filter_map(|id| self.id(id)).collect(),
+            action: action.map(str::to_owned),
+        };
+        branches.map(branch).collect()
     }
 }
 
@@ -327,11 +379,18 @@ impl<'a> Uses<'a> {
         for owner in &flow.nodes {
             match owner.r#type.as_str() {
                 types::EACH => uses.bodies.extend(owner.body()),
-                types::FORK => uses
+                types::FORK | types::FIRST => uses
                     .in_branches
                     .extend(owner.branches().into_iter().flatten()),
                 _ => {}
             }
+            let branches = owner
+                .branches()
+                .into_iter()
+                .zip(owner.actions_of_branches());
+            let undecided = branches.filter(|(_, action)| action.is_none());
+            let last = undecided.filter_map(|(ids, _)| ids.last().copied());
+            uses.decides_for.extend(last.map(|id| (id, owner)));
         }
         let edges = flow.edges.iter();
         let edges = edges.map(|edge| (edge.from.as_str(), edge.condition.as_str(), true));

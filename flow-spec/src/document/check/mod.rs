@@ -6,6 +6,7 @@ mod graph;
 mod keywords;
 mod mappings;
 mod place;
+mod race;
 mod signature;
 mod wording;
 
@@ -107,6 +108,7 @@ fn check_level<'a>(
     for (index, node) in flow.nodes.iter().enumerate() {
         let pointer = inside(&inside(pointer, "nodes"), index);
         branch::check(node, &pointer, problems);
+        race::check(&places, node, &pointer, problems);
         does_nothing::check(node, &pointer, problems);
         if let Some(inner) = &node.internal_flow {
             if !node.is_left_open() {

@@ -60,7 +60,7 @@ fn unknown(name: &str, object: &mut Object<'_, '_>) {
 /// The fields of its `params`.
 fn fields(name: &str) -> &'static [&'static str] {
     match name {
-        types::FORK => &["branches"],
+        types::FORK | types::FIRST => &["branches"],
         types::EACH => &["item", "over", "body"],
         types::BRANCH => &["cases", "otherwise"],
         types::WAIT => &["duration"],
@@ -88,6 +88,7 @@ fn params(
     };
     match name {
         types::FORK => fork(&mut object),
+        types::FIRST => first(&mut object),
         types::EACH => {
             object.required_name("item", "name the key under which `body` reads the item");
             object.required_name("over", "name the key of the list");
@@ -115,24 +116,56 @@ const BRANCHES: &str = "write a list of lists of ids: `\"branches\": [[\"a\", \"
 fn fork(object: &mut Object<'_, '_>) {
     object.require("branches", BRANCHES);
     let branches = object.list("branches", |branch, pointer, problems| {
-        let Some(ids) = branch.as_array() else {
-            problems.push(wrong(pointer, "a branch", "a list", branch).help(BRANCHES));
-            return;
-        };
-        if ids.is_empty() {
-            let message = "a branch has at least one node";
-            problems.push(Problem::new(Code::Document, pointer, message).help(BRANCHES));
-        }
-        for (index, id) in ids.iter().enumerate() {
-            if id.as_str().is_none_or(str::is_empty) {
-                let pointer = inside(pointer, index);
-                problems.push(wrong(&pointer, "a step of a branch", "a node's id", id));
-            }
-        }
+        chain(branch, pointer, BRANCHES, problems);
     });
     if branches.is_some_and(|branches| branches.is_empty()) {
         let message = "a fork has at least one branch";
         let problem = Problem::new(Code::Document, object.at("branches"), message).help(BRANCHES);
+        object.problems.push(problem);
+    }
+}
+
+/// The ids of the nodes of a branch.
+fn chain(branch: &Value, pointer: &str, help: &str, problems: &mut Problems) {
+    let Some(ids) = branch.as_array() else {
+        problems.push(wrong(pointer, "a branch", "a list", branch).help(help));
+        return;
+    };
+    if ids.is_empty() {
+        let message = "a branch has at least one node";
+        problems.push(Problem::new(Code::Document, pointer, message).help(help));
+    }
+    for (index, id) in ids.iter().enumerate() {
+        if id.as_str().is_none_or(str::is_empty) {
+            let pointer = inside(pointer, index);
+            problems.push(wrong(&pointer, "a step of a branch", "a node's id", id));
+        }
+    }
+}
+
+const RACE: &str = "list the branches: `\"branches\": [{ \"steps\": [\"pack\", \"ship\"], \"action\": \"shipped\" }]`";
+
+fn first(object: &mut Object<'_, '_>) {
+    object.require("branches", RACE);
+    let branches = object.list("branches", |branch, pointer, problems| {
+        let fields = ["steps", "action"];
+        let Some(mut branch) = Object::of(branch, pointer, "a branch", &fields, problems) else {
+            return;
+        };
+        branch.require("steps", RACE);
+        branch.part("steps", |steps, pointer, problems| {
+            chain(steps, pointer, RACE, problems)
+        });
+        if branch.has("action") {
+            branch.required_name(
+                "action",
+                "name the action, or leave it out: then it is that of the last step",
+            );
+        }
+    });
+    if branches.is_some_and(|branches| branches.is_empty()) {
+        let message = "a race has at least one branch";
+        let problem = Problem::new(Code::Document, object.at("branches"), message).help(RACE);
         object.problems.push(problem);
     }
 }

@@ -184,13 +184,18 @@ fn parts<'a>(node: &'a NodeDocument, params: &str, found: &mut Vec<(&'a str, Str
         found.push((body, inside(params, "body")));
     }
     let branches = match node.params.get("branches") {
-        Some(Value::Array(branches)) if node.r#type == types::FORK => branches.as_slice(),
+        Some(Value::Array(branches)) => branches.as_slice(),
         _ => &[],
     };
     for (index, branch) in branches.iter().enumerate() {
         let pointer = inside(&inside(params, "branches"), index);
-        let ids = branch.as_array().map(Vec::as_slice).unwrap_or_default();
-        let ids = ids.iter().enumerate();
+        let (ids, pointer) = match node.r#type.as_str() {
+            types::FORK => (Some(branch), pointer),
+            types::FIRST => (branch.get("steps"), inside(&pointer, "steps")),
+            _ => return,
+        };
+        let ids = ids.and_then(Value::as_array).into_iter().flatten();
+        let ids = ids.enumerate();
         let ids = ids.filter_map(|(index, id)| Some((id.as_str()?, inside(&pointer, index))));
         found.extend(ids);
     }

@@ -1,4 +1,4 @@
-//! The state of a branch of a fork, as a struct.
+//! The state of a branch of a fork or a race, as a struct.
 
 use flow_spec::NodeId;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -12,8 +12,8 @@ use super::Visit;
 impl Visit<'_> {
     /// The name of the struct.
     pub(super) fn branch_struct(&self, branch: &BranchPlan<'_>) -> Ident {
-        let fork = &self.plan.instances[branch.fork];
-        let (name, number, site) = (plain(&fork.name), branch.number, here(fork.span));
+        let owner = &self.plan.instances[branch.owner];
+        let (name, number, site) = (plain(&owner.name), branch.number, here(owner.span));
         format_ident!("__Branch_{name}_{number}", span = site)
     }
 }

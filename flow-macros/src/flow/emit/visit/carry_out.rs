@@ -7,7 +7,7 @@ use quote::{ToTokens as _, quote_spanned};
 
 use crate::contract::Kind;
 use crate::flow::emit::checks::is_surely_printed;
-use crate::flow::plan::{Read, ReadIndex, RouteIndex, Slot};
+use crate::flow::plan::{Place, Read, ReadIndex, RouteIndex, Slot};
 use crate::settings::GivenBy;
 
 use super::Visit;
@@ -17,12 +17,12 @@ impl Visit<'_> {
     /// Binds the outcome of a node that was run. If it failed, returns its route or the failure.
     pub(super) fn outcome(&self, outcome: TokenStream, carried_out: TokenStream) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
-        let (timeout, error) = self.failure_routes();
-        if timeout.is_none() && error.is_none() {
+        let (times_out, error) = self.failure_routes();
+        if !times_out && error.is_none() {
             return quote_spanned!(site=> let #outcome = #carried_out?;);
         }
-        let timeout = timeout.map(|route| {
-            let route = self.follow(route);
+        let timeout = times_out.then(|| {
+            let route = self.route(TIMEOUT_ACTION);
             quote_spanned! {site=>
                 if #rt::is_deadline(&__failed) {
                     return #rt::Ok(#route);
@@ -46,14 +46,18 @@ impl Visit<'_> {
         }
     }
 
-    /// The routes for a missing answer and for a failure.
-    pub(super) fn failure_routes(&self) -> (Option<RouteIndex>, Option<RouteIndex>) {
-        let timeout = if self.contract.times_out() {
-            self.plan.route(self.node, TIMEOUT_ACTION)
-        } else {
-            None
+    /// True if a missing answer has a route, and the route for a failure.
+    pub(super) fn failure_routes(&self) -> (bool, Option<RouteIndex>) {
+        let takes_timeout = match self.place {
+            // There, an action is a route only for the last node.
+            Place::Branch(_) => self
+                .plan
+                .actions(self.node)
+                .any(|name| name == TIMEOUT_ACTION),
+            _ => self.plan.route(self.node, TIMEOUT_ACTION).is_some(),
         };
-        (timeout, self.plan.error_route(self.node, self.contract))
+        let times_out = self.contract.times_out() && takes_timeout;
+        (times_out, self.plan.error_route(self.node, self.contract))
     }
 
     /// Runs a function, a type or a flow: an expression of its outcome or failure.

@@ -30,7 +30,7 @@ impl Visit<'_> {
                     self.write_check(&key, &port.rust_type, &ty)
                 }));
             }
-            InstanceKind::Fork(_) => {
+            InstanceKind::Fork(_) | InstanceKind::Race(_) => {
                 for branch in self.plan.branches(self.node) {
                     for by in &branch.takes {
                         let taker = Visit::new(self.emit, by.node, Place::Loop);

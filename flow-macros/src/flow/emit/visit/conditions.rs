@@ -20,8 +20,8 @@ impl Visit<'_> {
         let values = self.contract.reads.iter().enumerate();
         let values = values.map(|(read, port)| self.value(ReadIndex(read), port));
         let route = |label: &LitStr| {
-            let route = self.plan.route(self.node, &label.value());
-            route.unwrap_or_else(|| unreachable!("the analysis accepted an action without a route"))
+            let way = self.way(&label.value());
+            way.unwrap_or_else(|| unreachable!("the analysis accepted an action without a route"))
         };
         let cases = branch.cases.iter().map(|(condition, label)| {
             let route = route(label);

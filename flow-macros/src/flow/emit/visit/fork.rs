@@ -3,7 +3,7 @@
 
 use flow_spec::DEFAULT_ACTION;
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote_spanned};
+use quote::{ToTokens as _, format_ident, quote_spanned};
 
 use crate::flow::items::node_variant;
 use crate::flow::plan::{BranchPlan, Place};
@@ -13,12 +13,12 @@ use super::Visit;
 use super::branch_state::taken_field;
 
 /// A branch, and its variables in the expansion.
-struct Branch<'a> {
-    plan: &'a BranchPlan<'a>,
+pub(super) struct Branch<'a> {
+    pub(super) plan: &'a BranchPlan<'a>,
     /// Its state.
-    own: Ident,
+    pub(super) own: Ident,
     /// Its future.
-    run: Ident,
+    pub(super) run: Ident,
 }
 
 impl Visit<'_> {
@@ -26,10 +26,7 @@ impl Visit<'_> {
     pub(super) fn fork(&self) -> (TokenStream, TokenStream) {
         let (rt, site) = (&self.rt, self.site);
         let branches = self.branches();
-        let made = branches.iter().map(|branch| {
-            let (own, value) = (&branch.own, self.branch_state(branch.plan));
-            quote_spanned!(site=> let mut #own = #value;)
-        });
+        let made = self.branch_states(&branches);
         let limit = self
             .settings
             .concurrency
@@ -39,7 +36,7 @@ impl Visit<'_> {
         let writes = branches.iter().map(|branch| self.write_back(branch));
         let route = self.route(DEFAULT_ACTION);
         let body = quote_spanned! {site=>
-            #(#made)*
+            #made
             #limit
             let __joined = {
                 let __base: &__State = __state;
@@ -52,14 +49,28 @@ impl Visit<'_> {
             #(#writes)*
             #rt::Ok(#route)
         };
+        (body, self.branch_functions(&branches))
+    }
+
+    /// Defines the states of the branches.
+    pub(super) fn branch_states(&self, branches: &[Branch<'_>]) -> TokenStream {
+        let made = branches.iter().map(|branch| {
+            let (own, value) = (&branch.own, self.branch_state(branch.plan));
+            quote_spanned!(self.site=> let mut #own = #value;)
+        });
+        made.collect()
+    }
+
+    /// The functions of the nodes in the branches.
+    pub(super) fn branch_functions(&self, branches: &[Branch<'_>]) -> TokenStream {
         let functions = branches.iter().flat_map(|branch| {
             let visits = self.branch_visits(branch.plan);
             visits.iter().map(Visit::expand).collect::<Vec<_>>()
         });
-        (body, functions.collect())
+        functions.collect()
     }
 
-    fn branches(&self) -> Vec<Branch<'_>> {
+    pub(super) fn branches(&self) -> Vec<Branch<'_>> {
         let branches = self.plan.branches(self.node).iter();
         let named = branches.map(|plan| Branch {
             plan,
@@ -77,21 +88,9 @@ impl Visit<'_> {
             .settings
             .concurrency
             .map(|_| quote_spanned!(site=> let __room = __limit.room().await;));
-        // In reverse, so that the first branch is the first to be dropped.
-        let pinned = branches.iter().rev().map(|Branch { plan, own, run }| {
-            let steps = self.branch_steps(plan);
-            quote_spanned! {site=>
-                let __own = &mut #own;
-                let mut #run = ::core::pin::pin!(async move {
-                    #room
-                    let __branch = __scope.branch();
-                    let __scope = &__branch;
-                    #steps
-                    __scope.leave();
-                    #rt::Result::<(), #rt::Failed>::Ok(())
-                });
-            }
-        });
+        let room = room.unwrap_or_default();
+        let done = (quote_spanned!(site=> ()), quote_spanned!(site=> ()));
+        let pinned = self.pinned(branches, &room, |_| done.clone());
         let polled = branches.iter().enumerate().map(|(number, Branch { run, .. })| {
             quote_spanned! {site=>
                 if !__done[#number] {
@@ -105,7 +104,7 @@ impl Visit<'_> {
         });
         let count = branches.len();
         quote_spanned! {site=>
-            #(#pinned)*
+            #pinned
             let mut __done = [false; #count];
             ::core::future::poll_fn(move |__cx| {
                 let mut __all_done = true;
@@ -116,8 +115,34 @@ impl Visit<'_> {
         }
     }
 
+    /// The futures of the branches. `done` is the type of what each returns, and its value.
+    pub(super) fn pinned(
+        &self,
+        branches: &[Branch<'_>],
+        room: &TokenStream,
+        done: impl Fn(&BranchPlan<'_>) -> (TokenStream, TokenStream),
+    ) -> TokenStream {
+        let (rt, site) = (&self.rt, self.site);
+        // In reverse, so that the first branch is the first to be dropped.
+        let pinned = branches.iter().rev().map(|Branch { plan, own, run }| {
+            let (steps, (ty, value)) = (self.branch_steps(plan), done(plan));
+            quote_spanned! {site=>
+                let __own = &mut #own;
+                let mut #run = ::core::pin::pin!(async move {
+                    #room
+                    let __branch = __scope.branch();
+                    let __scope = &__branch;
+                    #steps
+                    __scope.leave();
+                    #rt::Result::<#ty, #rt::Failed>::Ok(#value)
+                });
+            }
+        });
+        pinned.collect()
+    }
+
     /// Writes the values of a branch to the state of the flow.
-    fn write_back(&self, Branch { plan, own, .. }: &Branch<'_>) -> TokenStream {
+    pub(super) fn write_back(&self, Branch { plan, own, .. }: &Branch<'_>) -> TokenStream {
         let rt = &self.rt;
         let replaced = plan.keys().into_iter().filter(|key| plan.replaces(key));
         let keys = replaced.map(|key| {
@@ -164,16 +189,26 @@ impl Visit<'_> {
         visits.collect()
     }
 
-    /// The nodes of a branch, one after the other.
+    /// The nodes of a branch, one after the other. If the last one chooses, `__action` is the index
+    /// of the action of the race.
     fn branch_steps(&self, branch: &BranchPlan<'_>) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let steps = self.branch_visits(branch).into_iter().map(|visit| {
             let visited = visit.visited(&TokenStream::new());
             let (node, variant) = (&self.emit.names.node, node_variant(visit.instance));
+            let (bound, action) = if visit.chooses() {
+                let names = self.plan.actions(self.node);
+                (
+                    Some(quote_spanned!(site=> let __action: ::core::primitive::usize =)),
+                    quote_spanned!(site=> [#(#names),*][__action]),
+                )
+            } else {
+                (None, DEFAULT_ACTION.to_token_stream())
+            };
             quote_spanned! {site=>
                 #rt::Hooks::node_started(__engine, __scope, #node::#variant as ::core::primitive::u16)?;
-                #visited;
-                #rt::Hooks::node_finished(__engine, __scope, "default");
+                #bound #visited;
+                #rt::Hooks::node_finished(__engine, __scope, #action);
             }
         });
         steps.collect()

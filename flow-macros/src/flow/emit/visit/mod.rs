@@ -1,4 +1,4 @@
-//! One node in the loop, in a branch of a fork or in a loop over items: passes its reads to it,
+//! One node in the loop, in a branch or in a loop over items: passes its reads to it,
 //! runs it, and writes its results.
 //!
 //! Generated code knows the engine as `engine`, the position of the run as `scope`, and the flow's
@@ -13,6 +13,7 @@ mod conditions;
 mod each;
 mod fork;
 mod mappings;
+mod race;
 mod reads;
 mod writes;
 
@@ -29,7 +30,7 @@ use crate::flow::emit::context::Emit;
 use crate::flow::emit::state::State;
 use crate::flow::instances::{Instance, InstanceKind};
 use crate::flow::mapped::mapping;
-use crate::flow::plan::{Place, Plan};
+use crate::flow::plan::{Place, Plan, RouteIndex};
 use crate::flow::syntax::Mapping;
 use crate::flow::types::node_type;
 
@@ -86,11 +87,9 @@ impl<'a> Visit<'a> {
             InstanceKind::Node(_) => {
                 vec![quote_spanned!(self.site=> __E: #rt::Engine<#path>)]
             }
-            InstanceKind::Fork(branches) => branches
-                .iter()
-                .flatten()
-                .flat_map(|&node| of(node))
-                .collect(),
+            InstanceKind::Fork(_) | InstanceKind::Race(_) => {
+                self.instance.kind.inner().flat_map(of).collect()
+            }
             InstanceKind::Each { over, .. } => {
                 let (site, collection) = (here(over.span()), self.state.ty(&plain(over)));
                 let order = quote_spanned! {site=>
@@ -127,15 +126,26 @@ impl<'a> Visit<'a> {
         !matches!(self.place, Place::Item { .. })
             && !bounded_here
             && matches!(self.instance.kind, InstanceKind::Node(_))
-            && self.failure_routes() == (None, None)
+            && self.failure_routes() == (false, None)
     }
 
-    /// Returns true if the visit returns the index of its route. In a branch of a fork there is
-    /// only one way, and in the loop a node with a single route has no choice: without its index,
-    /// rustc has less to check for each node.
+    /// Returns true if the visit returns the index of its route. In a branch there is only one way,
+    /// unless its last node decides the action of a race, and in the loop a node with a single
+    /// route has no choice: without its index, rustc has less to check for each node.
     pub(super) fn chooses(&self) -> bool {
-        let single = self.is_plain() && self.plan.routes(self.node).len() == 1;
-        !matches!(self.place, Place::Branch(_)) && !single
+        if let Place::Branch(branch) = self.place {
+            return branch.chain.last() == Some(&self.node) && self.plan.decides(branch);
+        }
+        !(self.is_plain() && self.plan.routes(self.node).len() == 1)
+    }
+
+    /// The number that a visit returns if it takes this action: the index of its route or, at the
+    /// end of a branch, that of the action of the race. `None` if there is no such route.
+    fn way(&self, action: &str) -> Option<usize> {
+        match self.place {
+            Place::Branch(branch) => self.plan.action_of_race(branch, action),
+            _ => (self.plan.route(self.node, action)).map(|RouteIndex(route)| route),
+        }
     }
 
     /// The code of the visit in the loop or the branch. In the loop, it is an expression of the
@@ -176,7 +186,12 @@ impl<'a> Visit<'a> {
             Place::Branch(branch) => {
                 let own = self.branch_struct(branch);
                 let state = quote_spanned!(self.site=> __base: &__State, __own: &mut #own,);
-                (state, quote_spanned!(self.site=> ()))
+                let result = if self.chooses() {
+                    quote_spanned!(self.site=> ::core::primitive::usize)
+                } else {
+                    quote_spanned!(self.site=> ())
+                };
+                (state, result)
             }
             _ => (
                 quote_spanned!(self.site=> __state: &mut __State,),
@@ -212,6 +227,7 @@ impl<'a> Visit<'a> {
                 (body, TokenStream::new())
             }
             InstanceKind::Fork(_) => self.fork(),
+            InstanceKind::Race(_) => self.race(),
             InstanceKind::Each { .. } => self.each(self.plan.instances.body(self.node)),
             InstanceKind::Branch(index) => (self.branch(*index), TokenStream::new()),
             InstanceKind::Wait(duration) => {

@@ -167,10 +167,11 @@ impl Visit<'_> {
         quote_spanned!(site=> #state.#field = #rt::Some(#value);)
     }
 
-    /// Follows a route, at the end of a block. In a branch, the block ends with its last statement.
+    /// Follows a route, at the end of a block. In a branch, the block ends with its last statement,
+    /// unless the visit chooses.
     fn route_at_end(&self, action: &str) -> TokenStream {
         match self.place {
-            Place::Branch(_) => TokenStream::new(),
+            Place::Branch(_) if !self.chooses() => TokenStream::new(),
             _ => self.route(action),
         }
     }
@@ -178,9 +179,10 @@ impl Visit<'_> {
     /// Follows a route: an expression of its index, or of `()` if the visit does not choose one.
     pub(super) fn route(&self, action: &str) -> TokenStream {
         let site = self.site;
-        match (self.place, self.plan.route(self.node, action)) {
+        match (self.place, self.way(action)) {
+            (Place::Branch(_), Some(way)) if self.chooses() => quote_spanned!(site=> #way),
             (Place::Branch(_), _) => quote_spanned!(site=> ()),
-            (_, Some(route)) => self.follow(route),
+            (_, Some(route)) => self.follow(RouteIndex(route)),
             (_, None) => {
                 quote_spanned!(site=> ::core::unreachable!("the analysis accepted an action without a route"))
             }

@@ -1,6 +1,7 @@
 //! Spellings of Rust and of other workflow libraries, each with the equivalent in a flow.
 
 mod edges;
+mod race;
 
 use proc_macro2::TokenTree;
 use syn::ext::IdentExt as _;
@@ -17,6 +18,7 @@ pub(super) use edges::{
     action, action_behind, arrow, call, in_single_quotes, instead_of_an_arrow, quoted_step, step,
     without_an_arrow, word,
 };
+pub(super) use race::{action_of_branch, behind_a_branch, instead_of_a_branch, race_in_an_edge};
 
 /// Words of Rust that begin a statement with a block.
 const BLOCKS: [&str; 9] = [
