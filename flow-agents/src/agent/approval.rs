@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::call_tool::CallTool;
 use super::inbox::Listen;
 use super::outcome::{Failures, ToolOutcome, ToolStatus};
-use super::results::keep_results;
+use super::results::KeepResults;
 use super::think::Think;
 use crate::message::ToolCall;
 use crate::messages::Messages;
@@ -160,6 +160,7 @@ flow! {
         node think: Think;
         node approved_call: ApprovedCall;
         node listen: Listen;
+        node keep_results: KeepResults { results -> +messages };
         node results: for call in calls { approved_call } with concurrency(8);
 
         start >> think;
