@@ -178,6 +178,12 @@ async fn a_turn_records_what_it_adds() {
             },
         })
     );
+    for (step, expected) in [("agent.listen", 3), ("agent.think#2", 4)] {
+        let seq = journal.iter().find(|it| it.step == step).unwrap().seq;
+        let state = runtime.executions().state(execution.id(), seq).await;
+        let messages = &state.unwrap().flows["agent"]["messages"];
+        assert_eq!(messages.as_array().map(Vec::len), Some(expected));
+    }
 }
 
 flow_law::law! {

@@ -160,8 +160,8 @@ flow! {
         node think: Think;
         node approved_call: ApprovedCall;
         node listen: Listen;
-        node keep_results: KeepResults { results -> +messages };
         node results: for call in calls { approved_call } with concurrency(8);
+        node keep_results: KeepResults { results -> +messages };
 
         start >> think;
         think - "call"       >> results >> keep_results >> listen;

@@ -42,8 +42,8 @@ flow! {
         node think: Think;
         node call_tool: CallTool;
         node listen: Listen;
-        node keep_results: KeepResults { results -> +messages };
         node results: for call in calls { call_tool } with concurrency(8);
+        node keep_results: KeepResults { results -> +messages };
 
         start >> think;
         think - "call"       >> results >> keep_results >> listen;
