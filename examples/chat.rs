@@ -16,7 +16,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use typed_flows::agents::{Chat, Memory, Messages, Model, Placement, ScriptedModel, is_transient};
+use typed_flows::agents::{
+    Chat, Memory, Message, Messages, Model, Placement, ScriptedModel, is_transient,
+};
 use typed_flows::durable::{
     EventFilter, Execution, ListOptions, RecordKind, Runtime, StartOptions, Status,
 };
@@ -45,11 +47,9 @@ fn begin() -> Messages {
 }
 
 /// Adds the person's message.
-#[node(writes = messages)]
-fn hear(messages: Messages, text: String) -> Messages {
-    let mut messages = messages;
-    messages.add_user(text);
-    messages
+#[node(writes = +messages)]
+fn hear(text: &str) -> Message {
+    Message::user(text)
 }
 
 flow! {

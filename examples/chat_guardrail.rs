@@ -95,11 +95,9 @@ impl Guard {
 }
 
 /// Adds the question to the conversation.
-#[node(writes = messages)]
-fn hear(messages: Messages, question: String) -> Messages {
-    let mut messages = messages;
-    messages.add_user(question);
-    messages
+#[node(writes = +messages)]
+fn hear(question: &str) -> Message {
+    Message::user(question)
 }
 
 /// Tells the person why there is no answer. Keeps the message, but not in the conversation.

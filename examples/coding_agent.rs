@@ -20,7 +20,7 @@ use serde_json::json;
 use tokio::process::Command;
 use typed_flows::Question;
 use typed_flows::agents::agent::{
-    AgentEvent, Approval, ApprovedCall, CallTool, NeedsApproval, Think, keep_results,
+    AgentEvent, Approval, ApprovedCall, CallTool, KeepResults, NeedsApproval, Think,
 };
 use typed_flows::agents::kit::{Folder, FsEdit, FsRead};
 use typed_flows::agents::{Message, Messages, Model, ScriptedModel, tools};
@@ -133,11 +133,9 @@ fn begin(task: &str, rules: Option<&str>) -> Messages {
 }
 
 /// Tells the model that it is not done.
-#[node(writes = messages)]
-fn object(messages: Messages, errors: &str) -> Messages {
-    let mut messages = messages;
-    messages.add_user(format!("The check fails:\n{errors}"));
-    messages
+#[node(writes = +messages)]
+fn object(errors: &str) -> Message {
+    Message::user(format!("The check fails:\n{errors}"))
 }
 
 flow! {
@@ -152,6 +150,7 @@ flow! {
         node approved_call: ApprovedCall;
         // One after the other: a check sees the patches before it.
         node results: for call in calls { approved_call };
+        node keep_results: KeepResults { results -> +messages };
         node run_check: RunCheck;
 
         start >> read_rules >> begin >> think;

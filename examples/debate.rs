@@ -46,30 +46,24 @@ struct Advocate {
 }
 
 /// Adds a speech.
-#[node(writes = speeches)]
+#[node(writes = +speeches)]
 impl Advocate {
-    async fn exec(
-        &self,
-        claim: &str,
-        speeches: Option<&[Speech]>,
-    ) -> Result<Vec<Speech>, ModelError> {
-        let mut speeches = speeches.unwrap_or_default().to_vec();
+    async fn exec(&self, claim: &str, speeches: Option<&[Speech]>) -> Result<Speech, ModelError> {
         let task = format!(
             "You speak {:?} the claim. Give one new argument, in two sentences.",
             self.side
         );
         let messages = Messages::from_iter([
             Message::system(task),
-            Message::user(minutes(claim, &speeches)),
+            Message::user(minutes(claim, speeches.unwrap_or_default())),
         ]);
         let reply = self.model.complete(&Request::new(&messages)).await?;
         let text = reply.into_complete()?.content;
         println!("{:?}: {text}", self.side);
-        speeches.push(Speech {
+        Ok(Speech {
             side: self.side,
             text,
-        });
-        Ok(speeches)
+        })
     }
 }
 

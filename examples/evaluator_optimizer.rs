@@ -59,14 +59,9 @@ fn better_word(word: &str) -> Option<(String, String)> {
     Some((word.to_owned(), better.to_string()))
 }
 
-/// Stands in for a model that writes: it follows the judge.
-#[node(writes(text, earlier))]
-fn improve(
-    text: String,
-    wordy: &str,
-    better: &str,
-    earlier: Option<Vec<String>>,
-) -> (String, Vec<String>) {
+/// Stands in for a model that writes: it follows the judge. Keeps the text before it.
+#[node(writes(text, +earlier))]
+fn improve(text: String, wordy: &str, better: &str) -> (String, String) {
     let improved = text.split_whitespace().map(|word| {
         if words(word).any(|part| part == wordy) {
             word.replace(wordy, better)
@@ -78,9 +73,7 @@ fn improve(
         .filter(|word| words(word).next().is_some())
         .collect();
 
-    let mut earlier = earlier.unwrap_or_default();
-    earlier.push(text);
-    (improved.join(" "), earlier)
+    (improved.join(" "), text)
 }
 
 flow! {

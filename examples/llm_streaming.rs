@@ -42,7 +42,7 @@ enum Arrived {
 /// Answers, and adds the part of the answer that has arrived to the conversation. A request is
 /// tried again only if nothing of its answer was shown.
 #[node(
-    writes(messages, answer),
+    writes(+messages, answer),
     actions = Arrived,
     retry(attempts = 3, wait = "1s", if = ModelError::is_transient)
 )]
@@ -51,7 +51,7 @@ impl Answer {
         &self,
         cx: &Context,
         messages: &Messages,
-    ) -> Result<(Messages, String, Arrived), ModelError> {
+    ) -> Result<(Message, String, Arrived), ModelError> {
         let mut answer = String::new();
         let arrived = tokio::select! {
             biased;
@@ -62,9 +62,7 @@ impl Answer {
                 Err(error) => Arrived::Broken { reason: error.to_string() },
             },
         };
-        let mut messages = messages.clone();
-        messages.push(Message::assistant(&answer));
-        Ok((messages, answer, arrived))
+        Ok((Message::assistant(&answer), answer, arrived))
     }
 
     /// Receives the answer. Dropping the future ends the request.

@@ -84,11 +84,9 @@ fn begin(question: &str) -> Messages {
 }
 
 /// Tells the agent the supervisor's objection.
-#[node(writes = messages)]
-fn send_back(messages: Messages, objection: &str) -> Messages {
-    let mut messages = messages;
-    messages.add_user(format!("Answer again. {objection}"));
-    messages
+#[node(writes = +messages)]
+fn send_back(objection: &str) -> Message {
+    Message::user(format!("Answer again. {objection}"))
 }
 
 flow! {

@@ -80,23 +80,31 @@ type Rows = Vec<Vec<String>>;
 
 #[derive(Action)]
 enum Ran {
-    Answered { rows: Rows },
-    Refused { refused: Vec<Refused> },
-    GaveUp { refused: Vec<Refused> },
+    Answered {
+        rows: Rows,
+    },
+    Refused {
+        #[action(add)]
+        refused: Refused,
+    },
+    GaveUp {
+        #[action(add)]
+        refused: Refused,
+    },
 }
 
 /// Runs the query.
 #[node(blocking, actions = Ran)]
-fn run_sql(file: &Path, sql: &str, refused: Option<Vec<Refused>>) -> Result<Ran, rusqlite::Error> {
+fn run_sql(file: &Path, sql: &str, refused: Option<&[Refused]>) -> Result<Ran, rusqlite::Error> {
     let connection = open(file)?;
     let why = match rows(&connection, sql) {
         Ok(rows) => return Ok(Ran::Answered { rows }),
         Err(error) => error.to_string(),
     };
+    let attempts = refused.unwrap_or_default().len() + 1;
     let sql = sql.to_owned();
-    let mut refused = refused.unwrap_or_default();
-    refused.push(Refused { sql, why });
-    Ok(if refused.len() < MOST_ATTEMPTS {
+    let refused = Refused { sql, why };
+    Ok(if attempts < MOST_ATTEMPTS {
         Ran::Refused { refused }
     } else {
         Ran::GaveUp { refused }

@@ -63,6 +63,7 @@ flow_law::law! {
         typed_flows::agents::agent::Agent,
         typed_flows::agents::agent::ApprovedAgent,
         typed_flows::agents::agent::ApprovedCall,
+        typed_flows::agents::agent::KeepResults,
         typed_flows::agents::knowledge::Learn,
         typed_flows::agents::rag::Answer,
         typed_flows::agents::rag::AnswerByAgent,

@@ -7,11 +7,12 @@ use flow_runtime::prelude::*;
 
 use crate::asked::asked;
 use crate::error::ModelError;
+use crate::message::Message;
 use crate::messages::Messages;
 use crate::model::{Model, Reply, Request};
 
-/// A node that sends a conversation to a model: it reads `messages`, and writes `reply` and
-/// `messages` with the answer appended.
+/// A node that sends a conversation to a model: it reads `messages`, writes `reply`, and adds the
+/// answer to `messages`.
 ///
 /// The text of the answer is [emitted](Context::emit) as it arrives. Only a complete answer is
 /// written: one that was [cut off](ModelError::CutOff), [reached the limit of
@@ -85,13 +86,13 @@ impl Chat {
     }
 }
 
-#[node(writes(messages, reply))]
+#[node(writes(+messages, reply))]
 impl Chat {
     async fn exec(
         &self,
         cx: &Context,
         messages: &Messages,
-    ) -> Result<(Messages, Reply), ModelError> {
+    ) -> Result<(Message, Reply), ModelError> {
         let request = Request {
             temperature: self.temperature,
             max_tokens: self.max_tokens,
@@ -99,9 +100,7 @@ impl Chat {
         };
         let reply = asked(&*self.model, &request, |text| cx.emit(text)).await?;
         let reply = reply.into_complete()?;
-        let mut messages = messages.clone();
-        messages.push(reply.message());
-        Ok((messages, reply))
+        Ok((reply.message(), reply))
     }
 }
 

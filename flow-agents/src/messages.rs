@@ -9,6 +9,7 @@ use std::ops::Deref;
 use std::slice;
 use std::sync::Arc;
 
+use flow_runtime::Accumulate;
 use serde::{Deserialize, Serialize, Serializer};
 
 use crate::log::warning;
@@ -38,6 +39,10 @@ pub enum Placement {
 /// - All other messages stay as they were added. If a provider requires more, such as a person who
 ///   speaks first or alternating roles, its [`Model`](crate::Model) ensures it.
 /// - Clones share the messages until one of them changes.
+/// - Nodes add to them with [`+messages`](flow_runtime::language#adding-to-a-value): a [`Message`], an
+///   `Option<Message>`, a `Vec<Message>` or [`Messages`]. Each is added as by
+///   [`push`](Messages::push). [Outcomes of tools](crate::agent::ToolOutcome) are added as their
+///   results.
 ///
 /// # Examples
 /// ```
@@ -356,6 +361,41 @@ impl From<Vec<Message>> for Messages {
 impl FromIterator<Message> for Messages {
     fn from_iter<I: IntoIterator<Item = Message>>(messages: I) -> Messages {
         Messages::from(messages.into_iter().collect::<Vec<_>>())
+    }
+}
+
+/// Adds a message as [`Messages::push`] does.
+impl Accumulate<Message> for Messages {
+    fn add(&mut self, message: Message) {
+        self.push(message);
+    }
+}
+
+/// Adds a message as [`Messages::push`] does, if there is one.
+impl Accumulate<Option<Message>> for Messages {
+    fn add(&mut self, message: Option<Message>) {
+        self.extend(message);
+    }
+}
+
+/// Adds messages as [`Messages::push`] does, in their order.
+impl Accumulate<Vec<Message>> for Messages {
+    fn add(&mut self, messages: Vec<Message>) {
+        self.extend(messages);
+    }
+}
+
+/// Adds messages as [`Messages::push`] does, in their order.
+impl Accumulate<Messages> for Messages {
+    fn add(&mut self, messages: Messages) {
+        self.extend(Arc::unwrap_or_clone(messages.0));
+    }
+}
+
+/// Adds messages as [`Messages::push`] does, in their order.
+impl Extend<Message> for Messages {
+    fn extend<I: IntoIterator<Item = Message>>(&mut self, messages: I) {
+        messages.into_iter().for_each(|message| self.push(message));
     }
 }
 

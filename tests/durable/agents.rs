@@ -2,19 +2,22 @@
 //! recorded.
 
 use std::cell::RefCell;
+use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use flow_agents::agent::{
     Agent, AgentInput, Approval, ApprovedAgent, ApprovedAgentInput, ApprovedCall, CallTool,
-    Failures, Listen, MessageQueue, NeedsApproval, Think, keep_results, rejected,
+    Failures, Inbox, KeepResults, Listen, MessageQueue, NeedsApproval, Think, ToolOutcome,
+    count_failures, rejected,
 };
 use flow_agents::{
     Message, Messages, Model, ModelError, Reply, Request, ScriptedModel, Spent, Stop, ToolCall,
     Tools, Usage, tools,
 };
 use flow_durable::{OpenQuestion, Record, RecordKind, Runtime, StartOptions, Status};
+use flow_loader::Registry;
 use flow_runtime::prelude::*;
 use serde_json::{Value, json};
 
@@ -124,6 +127,34 @@ async fn an_agent_that_is_stopped_anywhere_ends_as_if_it_had_not_been() {
         output["spent"]["usage"],
         json!({ "input_tokens": 35, "output_tokens": 5 })
     );
+}
+
+/// A person who says something after the first results. A step that is repeated hears it again.
+pub(crate) struct Impatient;
+
+#[async_trait]
+impl Inbox for Impatient {
+    async fn take(&self, cx: &Context) -> Result<Vec<Message>, Box<dyn Error + Send + Sync>> {
+        let is_first = !cx.step_id().contains(".listen#");
+        let said = is_first.then(|| Message::user("Quickly."));
+        Ok(said.into_iter().collect())
+    }
+}
+
+/// What a person says meanwhile is added once, whichever record was the last.
+#[tokio::test(start_paused = true)]
+async fn an_agent_that_listens_and_is_stopped_anywhere() {
+    let agent = || {
+        let think = Think::new(Curious(2), all());
+        let agent = Agent::builder().think(think);
+        let agent = agent.call_tool(CallTool::new(all()));
+        agent.listen(Listen::to(Impatient)).build()
+    };
+    let output = the_same_from_everywhere(agent, input, |_| None).await;
+    let said = json!([{ "text": "Quickly." }]);
+    let messages = output["messages"].as_array().unwrap();
+    let places = (0..messages.len()).filter(|at| messages[*at]["content"] == said);
+    assert_eq!(places.collect::<Vec<_>>(), [3]);
 }
 
 /// The steps of which the journal has an outcome, up to a record.
@@ -334,6 +365,15 @@ fn asks_with_approval() -> AsksWithApproval {
     AsksWithApproval::builder().agent(approved_agent(3)).build()
 }
 
+/// What the nodes of agents add to messages. A loaded flow learns from the program how.
+pub(crate) fn adds_messages() -> Registry {
+    Registry::new()
+        .accumulate::<Messages, Message>()
+        .accumulate::<Messages, Option<Message>>()
+        .accumulate::<Messages, Vec<Message>>()
+        .accumulate::<Messages, Vec<ToolOutcome>>()
+}
+
 flow_law::law! {
     nodes: [
         Think = Think::new(Curious(3), all()),
@@ -342,14 +382,16 @@ flow_law::law! {
         Listen = Listen::to(MessageQueue::new()),
         Approval,
         ask,
-        keep_results,
+        count_failures,
         rejected,
     ],
     flows: [
         Asks(asks()),
         AsksWithApproval(asks_with_approval()),
+        KeepResults,
         ApprovedCall(approved_call()) { inputs: [call("half"), call("square")] },
     ],
-    types: [ToolCall, Failures],
+    registries: [adds_messages()],
+    types: [ToolCall, Failures, Vec<ToolOutcome>],
     left_out: [Agent, ApprovedAgent],
 }

@@ -7,6 +7,7 @@ mod asking;
 mod blobs;
 mod budgets;
 mod changed;
+mod conversations;
 mod copied;
 mod damaged;
 mod documents;

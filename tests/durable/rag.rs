@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use flow_agents::agent::{CallTool, Listen, MessageQueue, Think, keep_results};
+use flow_agents::agent::{CallTool, Listen, MessageQueue, Think, count_failures};
 use flow_agents::rag::{
     Answer, AnswerByAgent, AnswerInput, Cite, Index, IndexInput, Keep, MemoryPassages, Passage,
     Passages as _, RemoveOld, Retrieve, Rewrite, Split, answer_of, tell_passages, tell_question,
@@ -211,11 +211,12 @@ flow_law::law! {
         CallTool = CallTool::new(Tools::new()),
         Listen = Listen::to(MessageQueue::new()),
         answer_of,
-        keep_results,
+        count_failures,
         tell_passages,
         tell_question,
     ],
     flows: [Answers(answers()), AnswersByAgent(answers_by_agent()), Index(index())],
+    registries: [crate::agents::adds_messages()],
     types: [Passage],
     left_out: [Answer, AnswerByAgent],
 }

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::call_tool::CallTool;
 use super::inbox::Listen;
 use super::outcome::{Failures, ToolOutcome, ToolStatus};
-use super::results::keep_results;
+use super::results::KeepResults;
 use super::think::Think;
 use crate::message::ToolCall;
 use crate::messages::Messages;
@@ -161,6 +161,7 @@ flow! {
         node approved_call: ApprovedCall;
         node listen: Listen;
         node results: for call in calls { approved_call } with concurrency(8);
+        node keep_results: KeepResults { results -> +messages };
 
         start >> think;
         think - "call"       >> results >> keep_results >> listen;

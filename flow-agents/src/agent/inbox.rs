@@ -9,7 +9,6 @@ use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::message::Message;
-use crate::messages::Messages;
 
 /// A source of messages from people while an agent works.
 #[async_trait]
@@ -84,8 +83,9 @@ impl fmt::Debug for Listen {
 pub enum Heard {
     /// There are new messages.
     Heard {
-        /// The conversation, with the new messages at its end.
-        messages: Messages,
+        /// The new messages, which are added to the conversation.
+        #[action(add)]
+        messages: Vec<Message>,
     },
     /// There are no new messages.
     Nothing,
@@ -93,21 +93,13 @@ pub enum Heard {
 
 #[node(actions = Heard)]
 impl Listen {
-    async fn exec(
-        &self,
-        cx: &Context,
-        messages: &Messages,
-    ) -> Result<Heard, Box<dyn Error + Send + Sync>> {
+    async fn exec(&self, cx: &Context) -> Result<Heard, Box<dyn Error + Send + Sync>> {
         let Some(inbox) = &self.0 else {
             return Ok(Heard::Nothing);
         };
-        let said = inbox.take(cx).await?;
-        if said.is_empty() {
+        let messages = inbox.take(cx).await?;
+        if messages.is_empty() {
             return Ok(Heard::Nothing);
-        }
-        let mut messages = messages.clone();
-        for message in said {
-            messages.push(message);
         }
         Ok(Heard::Heard { messages })
     }

@@ -25,7 +25,7 @@ pub use call_tool::CallTool;
 pub use event::AgentEvent;
 pub use inbox::{Heard, Inbox, Listen, MessageQueue};
 pub use outcome::{Failures, ToolOutcome, ToolStatus};
-pub use results::keep_results;
+pub use results::{KeepResults, KeepResultsInput, KeepResultsOutput, count_failures};
 pub use think::{Think, Thought};
 
 flow! {
@@ -43,6 +43,7 @@ flow! {
         node call_tool: CallTool;
         node listen: Listen;
         node results: for call in calls { call_tool } with concurrency(8);
+        node keep_results: KeepResults { results -> +messages };
 
         start >> think;
         think - "call"       >> results >> keep_results >> listen;

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use crate::asked::asked;
 use crate::error::ModelError;
 use crate::limits::budgeted::Budgeted;
-use crate::message::ToolCall;
+use crate::message::{Message, ToolCall};
 use crate::messages::{Messages, Placement};
 use crate::model::{Model, Request, ToolDefinition};
 use crate::spending::budget::{Budget, Spent};
@@ -25,8 +25,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
 /// A node that asks a model what to do next: call tools, or finish.
 ///
-/// It reads `messages`, `turns` and `spent`, and writes them with this turn added. Its actions are
-/// those of [`Thought`].
+/// It reads `messages`, `turns` and `spent`. It adds the complete answer to `messages`, and writes
+/// `turns` and `spent` with this turn counted. Its actions are those of [`Thought`].
 ///
 /// The text of the answer is [emitted](Context::emit) as it arrives. With the feature `tracing`,
 /// each request is a span, as in a [`Chat`](crate::Chat).
@@ -180,7 +180,7 @@ impl Think {
 }
 
 #[node(
-    writes(messages, turns, spent),
+    writes(+messages, turns, spent),
     actions = Thought,
     retry(attempts = 4, wait = "1s", backoff = 2.0, jitter = 0.5, if = passes),
 )]
@@ -191,24 +191,23 @@ impl Think {
         messages: &Messages,
         turns: Option<&u32>,
         spent: Option<&Spent>,
-    ) -> Result<(Messages, u32, Spent, Thought), ModelError> {
+    ) -> Result<(Option<Message>, u32, Spent, Thought), ModelError> {
         let turns = turns.copied().unwrap_or_default();
         let spent = spent.copied().unwrap_or_default();
-        let mut messages = messages.clone();
         if turns >= self.turns {
             let pending = Vec::new();
-            return Ok((messages, turns, spent, Thought::Limit { pending }));
+            return Ok((None, turns, spent, Thought::Limit { pending }));
         }
         self.wait().await;
         let model = Budgeted::new(&*self.model, self.budget);
         let model = model.prices(Arc::clone(&self.prices)).after(spent);
-        let reply = asked(&model, &self.request(&messages), |text| cx.emit(text)).await;
+        let reply = asked(&model, &self.request(messages), |text| cx.emit(text)).await;
         let spent = model.spent();
         let reply = match reply {
             Ok(reply) => reply,
             Err(ModelError::Budget(BudgetError::Over(over))) => {
                 let exhausted = over.to_string();
-                return Ok((messages, turns, spent, Thought::Budget { exhausted }));
+                return Ok((None, turns, spent, Thought::Budget { exhausted }));
             }
             Err(error) => {
                 self.keep_pause(&error);
@@ -221,10 +220,10 @@ impl Think {
             // The partial answer is useless, but its cost counts.
             Err(error) => {
                 let reason = error.to_string();
-                return Ok((messages, turns, spent, Thought::Incomplete { reason }));
+                return Ok((None, turns, spent, Thought::Incomplete { reason }));
             }
         };
-        messages.push(reply.message());
+        let message = reply.message();
         let thought = match (reply.tool_calls, turns < self.turns) {
             (calls, _) if calls.is_empty() => Thought::Done {
                 answer: reply.content,
@@ -232,7 +231,7 @@ impl Think {
             (calls, true) => Thought::Call { calls },
             (pending, false) => Thought::Limit { pending },
         };
-        Ok((messages, turns, spent, thought))
+        Ok((Some(message), turns, spent, thought))
     }
 }
 

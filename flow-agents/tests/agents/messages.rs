@@ -1,6 +1,7 @@
 use flow_agents::{
     Image, ImageSource, MISSING_RESULT, Message, Messages, Part, Placement, ToolCall,
 };
+use flow_runtime::Accumulate;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -35,6 +36,33 @@ fn the_system_is_one_message_and_the_first() {
     let mut none = Messages::new();
     none.add_system("", Placement::Top);
     assert!(none.is_empty());
+}
+
+/// What a node adds finds its place as what is pushed does.
+#[test]
+fn messages_that_are_added_find_their_place() {
+    let mut messages = Messages::new();
+    messages.add(Message::user("go"));
+    messages.add(Some(calls(["a", "b"])));
+    messages.add(None::<Message>);
+    messages.add(vec![
+        Message::tool("b", "2"),
+        Message::tool("c", "none called"),
+    ]);
+    messages.add(Messages::from_iter([
+        Message::system("Be brief."),
+        Message::user("and hurry"),
+    ]));
+    messages.add(Message::tool("a", "1"));
+    let expected = [
+        Message::system("Be brief."),
+        Message::user("go"),
+        calls(["a", "b"]),
+        Message::tool("a", "1"),
+        Message::tool("b", "2"),
+        Message::user("and hurry"),
+    ];
+    assert_eq!(*messages, expected);
 }
 
 #[test]

@@ -62,6 +62,7 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
             ("examples/law/main.rs", "ApprovedAgent"),
             ("examples/law/main.rs", "ApprovedCall"),
             ("examples/law/main.rs", "Index"),
+            ("examples/law/main.rs", "KeepResults"),
             ("examples/law/main.rs", "Learn"),
         ],
     ),
