@@ -241,10 +241,15 @@ impl<'a> Frame<'a> {
 
     /// The place of the current node.
     pub fn place(&self) -> Place {
+        self.place_at(self.position())
+    }
+
+    /// The place of the node at a position.
+    fn place_at(&self, position: u32) -> Place {
         let mut step = String::new();
-        self.write_step(&mut step);
+        self.write_step_at(position, &mut step);
         Place {
-            path: self.path().to_string(),
+            path: self.path_at(position).to_string(),
             step,
             visit: self.visit(),
             item: self.item_index(),
@@ -271,6 +276,10 @@ impl<'a> Frame<'a> {
     }
 
     fn write_step(&self, step: &mut String) {
+        self.write_step_at(self.position(), step);
+    }
+
+    fn write_step_at(&self, position: u32, step: &mut String) {
         match (self.kind, self.within) {
             (Kind::Item(index), Some(outer)) => {
                 outer.write_step(step);
@@ -280,7 +289,7 @@ impl<'a> Frame<'a> {
             (Kind::Branch, Some(outer)) => outer.write_step(step),
             _ => self.write_flow_step(step),
         }
-        let name = self.name_at(self.position());
+        let name = self.name_at(position);
         if !name.is_empty() {
             step.push('.');
             write_node(step, name, self.visit());
@@ -413,7 +422,7 @@ impl<'a> Path<'a> {
     pub fn place(&self) -> Option<Place> {
         match self.0 {
             PathOf::Node(frame, NOWHERE) => Some(frame.flow_place()),
-            PathOf::Node(frame, _) => Some(frame.place()),
+            PathOf::Node(frame, position) => Some(frame.place_at(position)),
             PathOf::Step(place) => Some(place.clone()),
             PathOf::Text(_) => None,
         }

@@ -309,6 +309,18 @@ async fn loops_pauses_and_conditions_stand_in_branches() {
     assert!(matches!(run(&[1, 2, 3], 10).await, OverItemsOutcome::Many));
 }
 
+sources! {
+    "races.rs":
+    Faster => FasterAgain,
+    InTime => InTimeAgain,
+    Decides => DecidesAgain,
+    AtOnce => AtOnceAgain,
+    Keeps => KeepsAgain,
+    Rounds => RoundsAgain,
+    InAFlow => InAFlowAgain,
+    OverItems => OverItemsAgain,
+}
+
 flow_law::law! {
     nodes: [fast, slow, draft, polish, review, check, recover, one, two, holds, measure, shout, notes, notes_late, next, square],
     flows: [

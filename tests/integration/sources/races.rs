@@ -1,0 +1,84 @@
+flow! {
+    /// The faster of two, with the same action.
+    FasterAgain(question: String, calls: Calls) -> (answer: String, calls: Calls) {
+        node answer: first { slow, fast };
+        start >> answer >> end;
+    }
+}
+
+flow! {
+    /// A deadline over two steps.
+    InTimeAgain(question: String, millis: u64) -> (answer: Option<String>, draft: Option<String>) {
+        node outcome: first { draft >> polish => "done", wait(1s) => "late" };
+        start >> outcome;
+        outcome - "done" >> end;
+        outcome - "late" >> end("late");
+    }
+}
+
+flow! {
+    /// A branch without an action has those of its last node.
+    DecidesAgain(claim: u64) -> (amount: Option<u64>, reason: Option<String>, note: Option<String>) {
+        node outcome: first { check >> review, wait(500ms) => "late" };
+        start >> outcome;
+        outcome - "approved" >> end;
+        outcome - "rejected" >> end("rejected");
+        outcome - "late"     >> end("late");
+        outcome - "error"    >> recover >> end("failed");
+    }
+}
+
+flow! {
+    AtOnceAgain() -> (text: String) {
+        node text: first { one, two };
+        start >> text >> end;
+    }
+}
+
+flow! {
+    /// A branch that loses has taken what is read beside it and behind it.
+    KeepsAgain(text: String) -> (length: usize, loud: String) {
+        node outcome: first { holds => "held", measure => "measured" };
+        start >> outcome;
+        outcome - "measured" >> shout >> end;
+        outcome - "held" >> measure_again >> shout;
+        node measure_again: measure;
+    }
+}
+
+flow! {
+    /// Only the first one adds, in each round of a loop.
+    RoundsAgain(round: u64) -> (log: Vec<String>) {
+        node raced: first { notes, notes_late };
+        branch enough(round) { *round > 3 => "yes", else => "no" }
+        start >> raced >> next >> enough;
+        enough - "no" >> raced;
+        enough - "yes" >> end;
+    }
+}
+
+flow! {
+    /// A flow decides by the end that it reaches.
+    InAFlowAgain(claim: u64) -> (amount: Option<u64>, reason: Option<String>) {
+        node outcome: first { Decides, wait(1h) => "too_late" };
+        start >> outcome - "default" >> end;
+        outcome - "rejected" >> end("rejected");
+        outcome - "late"     >> end("late");
+        outcome - "failed"   >> end("failed");
+        outcome - "too_late" >> end("late");
+    }
+}
+
+flow! {
+    /// A loop over items and conditions in branches.
+    OverItemsAgain(numbers: Vec<u64>, limit: u64) -> (squares: Option<Vec<u64>>) {
+        node squares: for number in numbers { square };
+        node outcome: first { wait(35ms) >> few, squares => "squared" };
+        branch few(limit) { *limit < 10 => "few", else => "many" }
+        start >> outcome;
+        outcome - "squared" >> end;
+        outcome - "few" >> end("few");
+        outcome - "many" >> end("many");
+    }
+}
+
