@@ -102,7 +102,8 @@ function cut(text) {
   return element("div", {}, shown, more);
 }
 
-// `added` has the keys to which the record adds. A branch of a fork adds before the value changes.
+// `added` has the keys to which the node of the record added when it finished. The value may have changed with the outcome
+// before, or changes when the branches of a fork are done.
 function changes(before, after, added) {
   const keys = [...new Set([...Object.keys(after), ...Object.keys(before)])];
   const rows = keys.map((key) => {
