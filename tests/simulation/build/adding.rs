@@ -73,7 +73,7 @@ impl Generator<'_> {
             }
             8 | 9 => {
                 let list = self.list();
-                let (each, fails) = self.each_adding(&list, to);
+                let (each, fails) = self.each_adding(&list, to, true);
                 self.lead(std::slice::from_ref(&list), &each);
                 let routes = fails && self.rng.bool();
                 let block = self.or_else(each, "error", to, routes);
@@ -104,7 +104,7 @@ impl Generator<'_> {
             },
             6 => {
                 let list = self.list();
-                let (each, fails) = self.each_adding(&list, to);
+                let (each, fails) = self.each_adding(&list, to, false);
                 (format!("{list} >> {each}"), fails)
             }
             7 => {
@@ -159,7 +159,7 @@ impl Generator<'_> {
     }
 
     /// A loop over the items of a list whose results are added, and whether that can fail.
-    fn each_adding(&mut self, list: &str, to: &str) -> (String, bool) {
+    fn each_adding(&mut self, list: &str, to: &str, may_spread: bool) -> (String, bool) {
         let id = self.id();
         let untimed: Vec<&str> = self.untimed();
         let (body, can_fail) = match self.rng.usize(..4) {
@@ -171,7 +171,7 @@ impl Generator<'_> {
             }
             _ => (format!("risky {{ w -> +{to} }}"), true),
         };
-        let settings = self.limits(id, false);
+        let settings = self.limits(id, may_spread);
         let with = with(&settings);
         self.declare(&format!("node b{id}: for a in k{list} {{ {body} }}{with}"));
         (format!("b{id}"), can_fail)
