@@ -138,6 +138,12 @@ pub(crate) enum Kind {
     Wait(Duration),
 }
 
+/// The key for the results of a loop that adds them and whose items may run in parts: of compiled
+/// flows as well. Only the state in which an engine returns the results has it.
+pub(crate) fn spread_results(loop_name: &str) -> String {
+    format!("__results_of_{loop_name}")
+}
+
 /// The form of the results of a loop over items.
 #[derive(Clone, Copy)]
 pub(crate) enum Results {

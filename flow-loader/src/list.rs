@@ -12,6 +12,7 @@ use crate::value::{CloneOf, ItemFunctions, ItemsOf, JsonOf, No, ValueType, Yes};
 pub struct ListType {
     plain: ValueType,
     make: fn(Vec<AnyValue>) -> AnyValue,
+    take: fn(AnyValue) -> Vec<AnyValue>,
     /// Lists of the results of a loop that keeps errors.
     of_results: ValueType,
     make_of_results: fn(Vec<Result<AnyValue, NodeError>>) -> AnyValue,
@@ -31,6 +32,11 @@ impl ListType {
             return (self.make_of_results)(results.collect());
         }
         (self.make)(results.map(without_error).collect())
+    }
+
+    /// The values in a list of this type, each by itself.
+    pub(crate) fn taken(&self, list: AnyValue) -> Vec<AnyValue> {
+        (self.take)(list)
     }
 
     /// The type of the results of a loop that keeps errors or not.
@@ -80,6 +86,10 @@ where
             list,
         },
         make: |items| AnyValue::new(items.into_iter().map(AnyValue::open).collect::<Vec<T>>()),
+        take: |list| {
+            let values = list.open::<Vec<T>>().into_iter();
+            values.map(AnyValue::new).collect()
+        },
         of_results: ValueType {
             id: TypeId::of::<Vec<Result<T, NodeError>>>,
             name: type_name::<Vec<Result<T, NodeError>>>,

@@ -82,7 +82,8 @@ pub(crate) fn lines(told: &[ExecutionEvent]) -> Vec<String> {
         let values = values(event)?;
         let accesses = |accesses: &[flow_durable::KeyAccess]| -> Vec<String> {
             let access = |access: &flow_durable::KeyAccess| {
-                format!("{}: {}", access.key, json!(access.value))
+                let plus = if access.added { "+" } else { "" };
+                format!("{plus}{}: {}", access.key, json!(access.value))
             };
             accesses.iter().map(access).collect()
         };

@@ -2,11 +2,15 @@
 
 use std::num::NonZeroUsize;
 
-use flow_durable::{DurableFlow, Execution, RecordKind, Runtime, Writer};
+use flow_durable::{
+    DurableFlow, EventFilter, Execution, RecordKind, Runtime, StartOptions, Writer,
+};
+use flow_runtime::Flow as _;
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
+use crate::accesses::{lines, told};
 use crate::states::compared;
 use crate::support::{options, runtime, settled, store};
 
@@ -170,6 +174,19 @@ async fn the_journal_has_what_is_added_and_nothing_more() {
     );
 }
 
+/// A `+` before the key.
+#[tokio::test(start_paused = true)]
+async fn an_event_says_that_its_value_was_added() {
+    let runtime = runtime(store(), Talk::new());
+    talk(&runtime, 1).await;
+    let told = told(&runtime, EventFilter::new().from_start().values()).await;
+    let lines = lines(&told);
+    let written = lines.iter().filter(|line| !line.ends_with("> "));
+    let written: Vec<&str> = written.map(String::as_str).collect();
+    let added = r#"talk.reply  <  > +messages: {"summary":"{\"text\":\"\"}"}"#;
+    assert_eq!(written, [added]);
+}
+
 #[node(writes = +log)]
 async fn ship(parcel: &u64) -> String {
     tokio::time::sleep(std::time::Duration::from_millis(100 - parcel)).await;
@@ -194,6 +211,79 @@ flow! {
         node twice: seen;
         start >> begin >> [once >> twice, all >> two] >> seen >> end;
     }
+}
+
+#[node]
+fn doubled(parcel: &u64) -> u64 {
+    parcel * 2
+}
+
+flow! {
+    Double(parcel: u64) -> (doubled: u64) {
+        start >> doubled >> end;
+    }
+}
+
+flow! {
+    InParts(parcels: Vec<u64>) -> (log: Vec<String>, total: u64) {
+        node begin: two;
+        node all: for parcel in parcels { ship } with spread(2), concurrency(2);
+        node sums: for parcel in parcels { Double { doubled -> +total } } with spread(3);
+        start >> begin >> all >> sums >> seen >> end;
+    }
+}
+
+/// The results of the parts come in the order of the items, and each is added once.
+#[tokio::test(start_paused = true)]
+async fn the_results_of_parts_are_added_in_the_order_of_the_items() {
+    let store = store();
+    let knows = runtime(store.clone(), InParts::new());
+    let input = InPartsInput {
+        parcels: vec![10, 50, 30, 90, 20],
+    };
+    let execution = settled::<InParts>(&knows, input).await;
+    let output = execution.output::<InParts>().unwrap().unwrap();
+    let expected = [
+        "one",
+        "two",
+        "shipped 10",
+        "shipped 50",
+        "shipped 30",
+        "shipped 90",
+        "shipped 20",
+        "saw 7",
+    ];
+    assert_eq!(output.log, expected);
+    assert_eq!(output.total, 400);
+    let journal = execution.journal().await.unwrap();
+    let spread = journal
+        .iter()
+        .filter(|record| record.kind == RecordKind::Spread);
+    assert_eq!(spread.count(), 2);
+    let viewer = Runtime::with_options(store, options());
+    assert_eq!(compared(&knows, &viewer, &execution).await, [""; 0]);
+}
+
+/// The same by a flow from a document.
+#[tokio::test(start_paused = true)]
+async fn the_results_of_parts_are_added_by_a_loaded_flow() {
+    let nodes = flow_loader::registry![two, ship, seen, doubled];
+    let flow = flow_loader::load(InParts::SPEC, flow_loader::Format::Json, &nodes).unwrap();
+    let loaded = Runtime::with_options(store(), options());
+    loaded.register(std::sync::Arc::new(flow)).unwrap();
+    let input = json!({ "parcels": [10, 50, 30, 90, 20] });
+    let execution = loaded
+        .executions()
+        .start_json("InParts", input, StartOptions::new())
+        .await
+        .unwrap()
+        .settled()
+        .await
+        .unwrap();
+    let output = execution.output_json().unwrap().unwrap();
+    assert_eq!(output["total"], 400);
+    assert_eq!(output["log"][4], "shipped 30");
+    assert_eq!(output["log"][7], "saw 7");
 }
 
 /// A process without the flow comes to the same values, by the types that the structure names.
@@ -246,12 +336,14 @@ async fn a_write_says_that_its_value_was_added() {
 }
 
 flow_law::law! {
-    nodes: [reply, more, say, next, ship, seen, two],
+    nodes: [reply, more, say, next, ship, seen, two, doubled],
     flows: [
         Talk,
         Monologue,
         Daily,
         Seen,
+        Double,
+        InParts { inputs: [json!({ "parcels": [7, 8, 9] })] },
     ],
     types: [Message],
 }

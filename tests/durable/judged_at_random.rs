@@ -25,6 +25,17 @@ fn both(number: &u64, items: &[u64]) -> u64 {
     number + items.iter().sum::<u64>()
 }
 
+/// What is added begins as an empty list.
+#[node]
+fn empty() -> Vec<u64> {
+    Vec::new()
+}
+
+#[node]
+fn count(log: &[u64]) -> usize {
+    log.len()
+}
+
 /// How many flows are tried, each with some changes of it.
 const FLOWS: u64 = 8;
 const CHANGES: usize = 2;
@@ -39,10 +50,14 @@ struct Piece {
 #[derive(Debug, Clone)]
 enum Kind {
     Step(&'static str),
+    /// Adds a number to `log`.
+    Add(&'static str),
     Ask,
     Wait(u64),
     Loop {
         at_once: u64,
+        /// Whether it adds its results to `log`. Then the body is a step.
+        adds: bool,
         body: Option<Vec<Piece>>,
     },
     Fork(Vec<Vec<Piece>>),
@@ -69,17 +84,20 @@ impl Maker {
         self.parts += 1;
         let id = format!("part_{}", self.parts);
         let kind = match self.rng.u8(..if depth == 0 { 7 } else { 12 }) {
-            0..4 => Kind::Step(self.rng.choice(["one", "two", "three"]).unwrap_or("one")),
+            0..3 => Kind::Step(self.step()),
+            3 => Kind::Add(self.step()),
             4 => Kind::Ask,
             5 => Kind::Wait(self.rng.u64(1..4)),
             6 => Kind::Loop {
                 at_once: self.rng.u64(1..4),
+                adds: self.rng.bool(),
                 body: None,
             },
             7 | 8 => Kind::Fork((0..2).map(|_| self.branch()).collect()),
             9 => Kind::Flow(self.some(1..4, depth - 1)),
             10 => Kind::Loop {
                 at_once: self.rng.u64(1..3),
+                adds: false,
                 body: Some(self.some(1..3, depth - 1)),
             },
             _ => Kind::Branch {
@@ -89,6 +107,10 @@ impl Maker {
             },
         };
         Piece { id, kind }
+    }
+
+    fn step(&mut self) -> &'static str {
+        self.rng.choice(["one", "two", "three"]).unwrap_or("one")
     }
 
     fn some(&mut self, count: std::ops::Range<usize>, depth: usize) -> Vec<Piece> {
@@ -142,12 +164,15 @@ impl Maker {
     /// Changes what a part is. Returns false if there is nothing to change in it.
     fn change_inside(&mut self, kind: &mut Kind) -> bool {
         match kind {
-            Kind::Step(name) => *name = if *name == "one" { "two" } else { "one" },
+            Kind::Step(name) | Kind::Add(name) => {
+                *name = if *name == "one" { "two" } else { "one" }
+            }
             Kind::Ask => return false,
             Kind::Wait(seconds) => *seconds += 1,
             Kind::Loop {
                 at_once,
                 body: None,
+                ..
             } => *at_once = *at_once % 3 + 1,
             Kind::Loop {
                 body: Some(body), ..
@@ -207,6 +232,7 @@ impl Written {
             Kind::Step(name) => {
                 json!({ "type": name, "id": id, "mappings": { "outputs": { *name: id } } })
             }
+            Kind::Add(name) => adding(name, id),
             Kind::Ask => json!({
                 "type": "flow.human", "id": id, "params": { "expects": "Go", "prompt": "Go?" },
                 "mappings": { "outputs": { "go": id } },
@@ -214,9 +240,14 @@ impl Written {
             Kind::Wait(seconds) => json!({
                 "type": "flow.wait", "id": id, "params": { "duration": format!("{seconds}s") },
             }),
-            Kind::Loop { at_once, body } => {
+            Kind::Loop {
+                at_once,
+                adds,
+                body,
+            } => {
                 let inner = format!("{id}_body");
                 self.nodes.push(match body {
+                    None if *adds => adding("done", &inner),
                     None => json!({ "type": "done", "id": inner }),
                     Some(pieces) => flow(&inner, &path, pieces),
                 });
@@ -261,20 +292,32 @@ impl Written {
     }
 }
 
+/// A node that adds a number to `log`.
+fn adding(name: &str, id: &str) -> Value {
+    json!({
+        "type": name, "id": id,
+        "outputs": { "type": "object", "properties": { name: { "add": true } } },
+        "mappings": { "outputs": { name: "log" } },
+    })
+}
+
 /// A node that is a flow.
 fn flow(id: &str, path: &str, pieces: &[Piece]) -> Value {
     let name = format!("Flow_{id}");
     json!({ "type": name, "id": id, "internalFlow": document(&name, path, pieces) })
 }
 
-/// A flow that begins with a step which reads all inputs, as somebody has to.
+/// A flow that begins with a step which reads all inputs, as somebody has to, and with one that
+/// writes `log`, which the last step reads.
 fn document(name: &str, path: &str, pieces: &[Piece]) -> Value {
-    let begin = Piece {
-        id: "begin".to_owned(),
-        kind: Kind::Step("both"),
+    let step = |id: &str, name| Piece {
+        id: id.to_owned(),
+        kind: Kind::Step(name),
     };
+    let begin = [step("begin", "both"), step("log", "empty")];
+    let last = [step("count", "count")];
     let mut written = Written::default();
-    let all = [&[begin], pieces].concat();
+    let all = [&begin, pieces, &last].concat();
     let (first, ways) = written.chain(path, &all).unwrap();
     let end = |(from, action)| json!({ "from": from, "condition": action, "label": "default" });
     let list = json!({ "type": "array", "items": {}, "rustType": "Vec<u64>" });
@@ -292,7 +335,7 @@ fn document(name: &str, path: &str, pieces: &[Piece]) -> Value {
 
 fn loaded(pieces: &[Piece]) -> Arc<dyn AnyFlow<Durable>> {
     let document = document("Judged", "judged", pieces).to_string();
-    let nodes: Registry = registry![both, one, two, three, done, Go];
+    let nodes: Registry = registry![both, empty, count, one, two, three, done, Go];
     match load(&document, Format::Json, &nodes) {
         Ok(flow) => Arc::new(flow),
         Err(error) => panic!("{error}\n{document}"),

@@ -136,6 +136,44 @@ async fn items_are_added_in_their_order_and_those_of_a_loop_that_fails_are_not()
     assert_eq!(output.log, ["failed: ship.all[1]"]);
 }
 
+#[node]
+fn doubled(parcel: &u64) -> u64 {
+    parcel * 2
+}
+
+flow! {
+    /// The body of a loop that may be spread.
+    Double(parcel: u64) -> (doubled: u64) {
+        start >> doubled >> end;
+    }
+}
+
+flow! {
+    ShipInParts(parcels: Vec<u64>) -> (log: Vec<String>, total: Option<u64>) {
+        node all: for parcel in parcels { ship } with spread(2), concurrency(2);
+        node sums: for parcel in parcels { Double { doubled -> +total } } with spread(1);
+        start >> all >> sums >> end;
+        all - "error" >> failed >> end("failed");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn items_that_may_be_spread_are_added_in_their_order() {
+    let ship = async |parcels: &[u64]| {
+        let input = ShipInPartsInput {
+            parcels: parcels.into(),
+        };
+        ShipInParts::new().run(input).await.unwrap()
+    };
+    let output = ship(&[3, 1, 2]).await;
+    assert_eq!(output.log, ["shipped 3", "shipped 1", "shipped 2"]);
+    assert_eq!(output.total, Some(12));
+    let output = ship(&[]).await;
+    assert_eq!((output.log, output.total), (Vec::new(), Some(0)));
+    let output = ship(&[99, 13]).await;
+    assert_eq!(output.log, ["failed: ship_in_parts.all[1]"]);
+}
+
 #[node(writes = +log)]
 fn seen(log: &[String]) -> String {
     format!("saw {}", log.len())
@@ -362,11 +400,13 @@ async fn a_sum_out_of_range_is_not_wrong_in_silence() {
 }
 
 flow_law::law! {
-    nodes: [reply, more, look_up, ask_web, report, ship, failed, seen, two, anew, other, kinds, one_more, bill, flaky, send, most],
+    nodes: [reply, more, look_up, ask_web, report, ship, failed, doubled, seen, two, anew, other, kinds, one_more, bill, flaky, send, most],
     flows: [
         Talk,
         Research,
         Ship { inputs: [serde_json::json!({ "parcels": [5, 3, 1] }), serde_json::json!({ "parcels": [1, 13] })] },
+        Double,
+        ShipInParts { inputs: [serde_json::json!({ "parcels": [5, 3, 1] }), serde_json::json!({ "parcels": [] }), serde_json::json!({ "parcels": [1, 13] })] },
         Seen { inputs: [serde_json::json!({ "parcels": [7, 8] }), serde_json::json!({ "parcels": [] })] },
         InBranch { inputs: [serde_json::json!({ "parcels": [] })] },
         Replaced,

@@ -43,6 +43,9 @@ pub struct KeyAccess {
     pub key: String,
     /// The value in short.
     pub value: AccessedValue,
+    /// True if the node added the value to the key's value before.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub added: bool,
 }
 
 /// A value that was read or written, in short.
@@ -68,6 +71,15 @@ impl KeyAccess {
                 Some(None) => AccessedValue::Unknown,
                 Some(Some(value)) => AccessedValue::Summary(summary(value)),
             },
+            added: false,
+        }
+    }
+
+    /// A value that a node wrote or added.
+    pub(crate) fn written(key: &str, value: &Option<Value>, added: bool) -> Self {
+        KeyAccess {
+            added,
+            ..KeyAccess::new(key, Some(value))
         }
     }
 }

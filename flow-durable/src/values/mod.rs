@@ -259,13 +259,15 @@ impl<'a> Values<'a> {
             frame.done(branch);
         }
         let routed = branch.is_none();
-        let told = |(key, value): &(String, _)| KeyAccess::new(key, Some(value));
-        let told: Option<Vec<_>> = tells.then(|| written.iter().map(told).collect());
         let names = at.node.outputs.properties.keys();
         let mut adds: HashMap<&str, &str> = names
             .filter(|name| !failed && at.node.outputs.adds(name))
             .map(|name| (key_of_output(at.node, name), name.as_str()))
             .collect();
+        let told = |(key, value): &(String, _)| {
+            KeyAccess::written(key, value, adds.contains_key(key.as_str()))
+        };
+        let told: Option<Vec<_>> = tells.then(|| written.iter().map(told).collect());
         for (key, value) in written {
             match adds.remove(key.as_str()) {
                 Some(name) => {

@@ -9,7 +9,7 @@ use flow_spec::{Code, EdgeMapping, FlowDocument, Graph};
 use serde_json::{Map, Value};
 
 use crate::cell::opened_ref;
-use crate::level::{Key, Level, Results};
+use crate::level::{Key, Level, Results, spread_results};
 use crate::ports::{Addition, InBranch};
 use crate::value::{Probe, ValueType};
 
@@ -179,6 +179,10 @@ impl Loader<'_> {
             {
                 if node.outputs.adds(name) {
                     let ty = self.added_by_items((flow, uses), pointer, index, inner)?;
+                    if node.settings.spread.is_some() {
+                        let results = keys.add(&spread_results(&node.id));
+                        *results = ty.list.map(|list| list.ty(false));
+                    }
                     let key = key(&node.mappings.outputs, name);
                     keys.add(key);
                     added.push((index, key.to_owned(), ty));
@@ -252,23 +256,19 @@ impl Loader<'_> {
             }
             _ => None,
         });
-        let setting = [
-            (node.settings.collect_errors, "collectErrors"),
-            (node.settings.spread.is_some(), "spread"),
-        ];
-        let setting = setting.into_iter().find(|(is_set, _)| *is_set);
         let id = &flow.nodes[body].id;
-        let (place, message, help) = match (of_node.or(of_flow), setting) {
-            (Some(ty), None) => return Some(ty),
-            (_, Some((_, setting))) => (
-                format!("{pointer}/nodes/{index}/settings/{setting}"),
+        let (place, message, help) = match of_node.or(of_flow) {
+            _ if node.settings.collect_errors => (
+                format!("{pointer}/nodes/{index}/settings/collectErrors"),
                 format!(
-                    "`{setting}` needs the results of the items, and `{}` adds them",
+                    "`collectErrors` needs the results of the items, and `{}` adds them",
                     node.id
                 ),
-                format!("remove `{setting}`, or let the loop collect its results"),
+                "remove `collectErrors`, or let the loop collect its results and another node add them"
+                    .to_owned(),
             ),
-            (None, None) => (
+            Some(ty) => return Some(ty),
+            None => (
                 format!("{pointer}/nodes/{index}/outputs"),
                 format!(
                     "`{}` cannot add what `{id}` returns: it is not one value",

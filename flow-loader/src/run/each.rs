@@ -3,14 +3,15 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use flow_runtime::__private::{AtOnce, node_error, numbered as numbered_item, spread_results};
+use flow_runtime::__private::{AtOnce, node_error, numbered as numbered_item};
+use flow_runtime::engine::spread_results as found_results;
 use flow_runtime::engine::{Failed, Scope, Spread};
 use futures_util::future::BoxFuture;
 
 use crate::args::Args;
 use crate::cell::AnyValue;
-use crate::level::{Kind, Level, Results};
-use crate::list::{ItemResult, without_error};
+use crate::level::{Kind, Level, Results, spread_results};
+use crate::list::{ItemResult, ListType, without_error};
 use crate::place::{Around, Item, Place};
 use crate::ports::{KeyIndex, NodeIndex};
 use crate::run::engine::LoadedEngine;
@@ -101,7 +102,13 @@ pub(super) async fn spread<E: LoadedEngine>(
     state: &LoadedState,
 ) -> Result<Option<AnyValue>, Failed> {
     let node = level.node(at);
-    let Kind::Each { body, item, .. } = &node.kind else {
+    let Kind::Each {
+        body,
+        item,
+        results: kept_as,
+        ..
+    } = &node.kind
+    else {
         unreachable!("this is called for a loop over items")
     };
     let name = |key: KeyIndex| level.key(key).name.as_str();
@@ -112,8 +119,13 @@ pub(super) async fn spread<E: LoadedEngine>(
     let Some(over) = node.ports.reads[0].key.map(name) else {
         unreachable!("loading checks that a loop has a collection")
     };
-    let results = node.ports.writes.first().copied().flatten();
-    let results = results.map(|write| write.key);
+    let write = node.ports.writes.first().copied().flatten();
+    let added = write.filter(|write| write.addition.is_some());
+    let added = added.map(|_| list_of_added(*kept_as));
+    let results = match added {
+        Some(_) => key_of_added(level, &node.name),
+        None => write.map(|write| write.key),
+    };
     let around = Around::of(state.cells(), None);
     let found = items(level, node, around, item_port(body, item));
     let (found, _) = or_unreadable(engine, scope, found).await?;
@@ -128,6 +140,13 @@ pub(super) async fn spread<E: LoadedEngine>(
     let here = async {
         let ran = each(level, engine, scope, at, around).await;
         let ran = ran.inspect_err(|failed| engine.composite_failed(scope, failed))?;
+        let ran = match (added, ran) {
+            (Some(list), Some(values)) => {
+                let values = values.open::<Vec<AnyValue>>().into_iter().map(Ok);
+                Some(list.collected(values, false))
+            }
+            (_, ran) => ran,
+        };
         Ok(LoadedState::with(level, results.zip(ran)))
     };
     let ran = engine.spread(scope, spread, state, here).await?;
@@ -136,7 +155,29 @@ pub(super) async fn spread<E: LoadedEngine>(
         return Ok(None);
     };
     let results = ran.cells_mut().cell(key).remove();
-    spread_results(engine, scope, results).await.map(Some)
+    let results = found_results(engine, scope, results).await?;
+    Ok(Some(match added {
+        Some(list) => AnyValue::new(list.taken(results)),
+        None => results,
+    }))
+}
+
+/// The type of the lists of what a loop adds.
+fn list_of_added(kept_as: Results) -> &'static ListType {
+    match kept_as {
+        Results::List(list) => list,
+        _ => unreachable!("loading checks that what a loop adds has a type"),
+    }
+}
+
+/// The key for the results of a loop that adds them.
+fn key_of_added(level: &Level, loop_name: &str) -> Option<KeyIndex> {
+    let name = spread_results(loop_name);
+    level
+        .keys
+        .iter()
+        .position(|key| key.name == name)
+        .map(KeyIndex)
 }
 
 /// The result of an item, unless its failure is that of the loop.

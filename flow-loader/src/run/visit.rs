@@ -275,7 +275,7 @@ fn spread_loop<'s, E: LoadedEngine>(
         let node = level.node(at);
         let results = spread(level, engine, scope, (at, part), state).await?;
         if let (Some(results), Some(Some(write))) = (results, node.ports.writes.first()) {
-            state.cells_mut().cell(write.key).set(results);
+            write_results(&mut Place::Loop(state.cells_mut()), *write, results);
         }
         Ok(node.route_of(0))
     })

@@ -392,6 +392,37 @@ law!(flows_for_items: Items::new(), Items, registry![shaky], [
     json!({ "numbers": [0, 1, 2, 3, 4] }),
 ]);
 
+#[node(writes = +notes)]
+fn note(topic: &str) -> String {
+    topic.to_uppercase()
+}
+
+#[node]
+fn letters(topic: &str) -> Vec<String> {
+    topic.chars().map(String::from).collect()
+}
+
+#[node(writes = length)]
+fn noted(notes: &[String]) -> usize {
+    notes.len()
+}
+
+flow! {
+    Noted(topic: String, names: Vec<String>, numbers: Vec<u32>) -> (notes: Vec<String>, total: u32, length: usize) {
+        node spelled: letters { letters -> +notes };
+        node named: for topic in names { note } with spread(2), concurrency(2);
+        node halves: for number in numbers { halve { halve -> +total } };
+        node items: for number in numbers { Item { number -> +total } } with retry(attempts = 2), spread(1);
+        node again: note;
+        start >> note >> [spelled >> noted, halves, again] >> named >> items >> end;
+    }
+}
+law!(nodes_that_add: Noted::new(), Noted, registry![note, letters, noted, halve, shaky], [
+    json!({ "topic": "crab", "names": ["a", "b", "c"], "numbers": [2, 0] }),
+    json!({ "topic": "crab", "names": [], "numbers": [] }),
+    json!({ "topic": "crab", "names": ["a"], "numbers": [2, 3] }),
+]);
+
 flow! {
     Asked(names: Vec<String>) -> (asked: Vec<Choice>) {
         node asked: for name in names { Choice };

@@ -35,6 +35,9 @@ fn registered() -> flow_loader::Registry {
         shorten,
         fetch,
         stamp,
+        note,
+        letters,
+        noted,
     ]
 }
 
@@ -74,6 +77,7 @@ async fn a_damaged_document_is_refused_or_runs() {
         Loud::SPEC,
         Picked::SPEC,
         Fetched::SPEC,
+        Noted::SPEC,
         &named::by_name(Outer::SPEC),
         &named::by_name(Items::SPEC),
     ];

@@ -13,7 +13,7 @@ const fn node(settings: &'static str, item: &'static str) -> NodeSource {
 }
 
 /// The text between the braces of `flow!`.
-pub(super) const FLOWS: [&str; 22] = [
+pub(super) const FLOWS: [&str; 23] = [
     r#"
     /// Approves an expense claim.
     pub ExpenseApproval(claim: Claim, policy: Policy) -> (receipt: Option<Receipt>) {
@@ -161,10 +161,18 @@ pub(super) const FLOWS: [&str; 22] = [
         measure >> take_text >> end("told") { told <- spelling };
         lines - "error" >> explain >> end {};
     }"#,
+    r#"
+    Added(topic: String, files: Vec<String>, log: Vec<String>) -> (log: Vec<String>, hits: Option<u64>) {
+        node found: facts { text <- topic, facts -> +log };
+        node spelled: for text in files { spelling { spelling -> +log } } with spread(4), concurrency(2);
+        node again: note;
+        start >> note >> [found, again >> show, spelled] >> look - "found" >> spelled >> end;
+        look - "nothing" >> end("nothing");
+    }"#,
 ];
 
 /// The items after `#[node]`.
-pub(super) const NODES: [NodeSource; 38] = [
+pub(super) const NODES: [NodeSource; 41] = [
     node("", "async fn hello() {}"),
     node(
         "actions = Verdict",
@@ -203,6 +211,12 @@ pub(super) const NODES: [NodeSource; 38] = [
     node(
         "retry(attempts = 2), writes = r#fn",
         "fn raw(r#type: Vec<u8>, r#in: Option<String>) -> Result<u8, E> { Ok(r#type) }",
+    ),
+    node("writes = +log", "fn note(topic: &str, log: &[String]) -> String { topic.into() }"),
+    node("", "fn show(log: &[String]) { println!(\"{log:?}\") }"),
+    node(
+        "writes(+hits, log), actions = Looked",
+        "async fn look(topic: &str) -> Result<(u64, Vec<String>, Looked), E> { Err(E) }",
     ),
     node("", "fn spelling(text: &str) -> String { text.into() }"),
     node("", "fn style(spelling: String) -> String { spelling }"),
@@ -280,7 +294,7 @@ pub(super) const NODES: [NodeSource; 38] = [
 ];
 
 /// The items after `#[derive(Action)]`.
-pub(super) const ENUMS: [&str; 8] = [
+pub(super) const ENUMS: [&str; 9] = [
     "#[derive(Clone)] pub enum Verdict { Approved { amount: u64 }, NeedsRevision { feedback: String }, Rejected { reason: String } }",
     r#"
     pub(crate) enum Odd<'a, T: Copy = u8, const N: usize = 3> where T: Send {
@@ -292,6 +306,7 @@ pub(super) const ENUMS: [&str; 8] = [
     }"#,
     r#"enum Wrong { A(u8), B(u8, Vec<u8>), #[action] C, #[action = "d"] D, #[action("")] E, #[action("f g")] F, #[action(3)] G,
         #[action("h")] #[action("i")] H, a_, A_, Error { why: u8 }, I() }"#,
+    "enum Looked { Found { #[action(add)] seen: Vec<String>, #[action(add)] cost: u64 }, Nothing }",
     "enum Empty {}",
     "struct Verdict<T>(T) where T: Copy;",
     "union U { a: u8, b: f32 }",

@@ -40,7 +40,8 @@ export class ValuesPanel {
       const record = api.get(`${this.#path}/journal${api.query({ from: seq, limit: 1 })}`, { signal });
       // The record before the first one has no values.
       const before = seq === 0 ? { flows: {} } : at(seq - 1).catch(() => ({ flows: {} }));
-      const found = await Promise.all([before, at(seq), record]);
+      const writes = api.get(`${this.#path}/writes${api.query({ seq })}`, { signal });
+      const found = await Promise.all([before, at(seq), record, writes]);
       if (seq === this.#seq && this.#page.isOpen) this.#draw(seq, ...found);
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -48,13 +49,15 @@ export class ValuesPanel {
     }
   }
 
-  #draw(seq, before, state, { records: [record] }) {
+  #draw(seq, before, state, { records: [record] }, { writes }) {
+    const additions = writes.filter((write) => write.seq === seq && write.added);
+    const added = (path) => additions.filter((write) => write.flow === path).map((write) => write.key);
     const parts = [element("h3", {}, `After record ${seq}`)];
     if (record) parts.push(element("p", {}, `${record.kind.replaceAll("_", " ")} – ${record.path}`));
     if (record && record.data !== null) parts.push(named("What it says", pretty(record.data)));
     if (this.#mayCopy) parts.push(element("p", {}, button("Copy from here …", () => this.#copy(seq, state))));
     for (const path of new Set([...Object.keys(state.flows), ...Object.keys(before.flows)])) {
-      parts.push(element("h4", {}, path), changes(before.flows[path] ?? {}, state.flows[path] ?? {}));
+      parts.push(element("h4", {}, path), changes(before.flows[path] ?? {}, state.flows[path] ?? {}, added(path)));
     }
     if (state.underWay.length > 0) parts.push(element("p", {}, `Under way: ${state.underWay.join(", ")}`));
     this.#shown.replaceChildren(...parts);
@@ -99,7 +102,9 @@ function cut(text) {
   return element("div", {}, shown, more);
 }
 
-function changes(before, after) {
+// `added` has the keys to which the node of the record added when it finished. The value may have changed with the outcome
+// before, or changes when the branches of a fork are done.
+function changes(before, after, added) {
   const keys = [...new Set([...Object.keys(after), ...Object.keys(before)])];
   const rows = keys.map((key) => {
     const old = key in before ? JSON.stringify(before[key], null, 2) : undefined;
@@ -107,7 +112,8 @@ function changes(before, after) {
     const change = old === now ? "" : old === undefined ? "added" : now === undefined ? "removed" : "changed";
     const value = change === "changed" ? difference(old, now) : cut(now ?? old);
     const word = change ? element("span", { class: "change" }, change) : undefined;
-    return element("div", { class: "value", data: { key, change } }, element("p", {}, element("code", {}, key), " ", word), value);
+    const name = element("code", {}, added.includes(key) ? `+ ${key}` : key);
+    return element("div", { class: "value", data: { key, change } }, element("p", {}, name, " ", word), value);
   });
   return element("div", {}, ...rows);
 }

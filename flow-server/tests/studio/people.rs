@@ -1,5 +1,6 @@
 //! What people do: start, watch, answer, copy.
 
+use flow_runtime::prelude::*;
 use serde_json::json;
 
 use crate::page::Page;
@@ -125,6 +126,38 @@ fn a_question_that_was_answered_elsewhere_says_so() {
         .unwrap();
     page.click("named('button', 'Answer')");
     page.wait("find('.problem')?.textContent.includes('already')");
+    page.has_no_problems();
+}
+
+#[node(writes = +notes)]
+fn note(notes: &[String]) -> String {
+    format!("note {}", notes.len())
+}
+
+flow! {
+    Noted(notes: Vec<String>) -> (notes: Vec<String>) {
+        node again: note;
+
+        start >> note >> again >> end;
+    }
+}
+
+#[test]
+fn a_plus_before_a_key_says_that_a_node_added_to_it() {
+    let served = Served::new();
+    served.runtime.register(Noted::new()).unwrap();
+    let id = served.run("Noted", json!({ "notes": [] }));
+    let Some(page) = Page::open(&served.at(&format!("executions/{id}"))) else {
+        return;
+    };
+    page.wait("find('.journal [data-seq=\"3\"] .kind')");
+    page.click("find('.journal [data-seq=\"3\"]')");
+    page.wait("named('h3', 'After record 3')");
+    page.wait("find('[data-key=notes] code').textContent === '+ notes'");
+    page.eval("find('.journal').focus()");
+    page.press("Home");
+    page.wait("named('h3', 'After record 0')");
+    page.wait("find('[data-key=notes][data-change=added] code').textContent === 'notes'");
     page.has_no_problems();
 }
 

@@ -1,7 +1,7 @@
 //! Random documents that can be read. Whether they are sound is left to chance.
 
 use flow_spec::document::{
-    ActionDocument, EdgeDocument, EndDocument, MappingsDocument, PollSettings, RetrySettings,
+    ADD, ActionDocument, EdgeDocument, EndDocument, MappingsDocument, PollSettings, RetrySettings,
     Schema, SettingsDocument, property, types,
 };
 use flow_spec::{FlowDocument, NodeDocument};
@@ -137,7 +137,12 @@ fn part(dice: &mut Dice, flow: &mut FlowDocument) -> String {
 fn step(dice: &mut Dice, flow: &FlowDocument) -> NodeDocument {
     let letter = dice.pick(&["n", "_", "Größe-", "step-"]);
     let inputs = schema(dice);
-    let outputs = schema(dice);
+    let mut outputs = schema(dice);
+    for output in outputs.properties.values_mut() {
+        if let (Value::Object(output), true) = (output, dice.one_in(4)) {
+            output.insert(ADD.to_owned(), Value::Bool(true));
+        }
+    }
     let mappings = MappingsDocument {
         inputs: renaming(dice, &names(&inputs)),
         outputs: renaming(dice, &names(&outputs)),

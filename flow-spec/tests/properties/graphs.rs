@@ -336,7 +336,7 @@ fn action(dice: &mut Dice, name: &str, keys: &[&str]) -> Action {
         NodeWrite {
             key: dice.pick(keys).into(),
             optional,
-            adds: dice.one_in(8),
+            adds: dice.one_in(4),
             rust_type: "T".into(),
         }
     };

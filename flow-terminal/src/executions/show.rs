@@ -24,7 +24,7 @@ pub(super) async fn show(
         let json = whole(&execution).await?;
         output::print(&visible_json(format!("{json:#}\n")))?;
     } else {
-        output::print(&text(&execution).await?)?;
+        output::print(&text(&execution, executions).await?)?;
     }
     Ok(Outcome::Fine)
 }
@@ -47,7 +47,7 @@ async fn whole(execution: &Execution) -> Result<Value, String> {
     Ok(json)
 }
 
-async fn text(execution: &Execution) -> Result<String, String> {
+async fn text(execution: &Execution, executions: &Executions) -> Result<String, String> {
     let mut lines = vec![
         format!("{} of {}", execution.status(), execution.flow()),
         format!("started {}", output::time(execution.created_at())),
@@ -71,11 +71,21 @@ async fn text(execution: &Execution) -> Result<String, String> {
         lines.push(format!("halted: {reason}"));
     }
     lines.push(String::new());
+    let last = execution.record_count().saturating_sub(1);
+    // Without the structure of the flow, the journal does not say to which keys its nodes write.
+    let writes = executions.writes(execution.id(), last).await;
+    let writes = writes.unwrap_or_default();
     for record in execution.journal().await.map_err(said)? {
         // Every node starts before it finishes, and the finish says more.
-        if record.kind != RecordKind::NodeStarted {
-            lines.push(events::line(&record));
+        if record.kind == RecordKind::NodeStarted {
+            continue;
         }
+        let mut line = events::line(&record);
+        let here = writes.iter().filter(|write| write.seq == record.seq);
+        for write in here.filter(|write| write.added) {
+            line += &format!("  + {}", write.key);
+        }
+        lines.push(line);
     }
     for question in execution.questions().await.map_err(said)? {
         lines.push(String::new());
@@ -94,4 +104,47 @@ async fn text(execution: &Execution) -> Result<String, String> {
         text += &visible_json(format!("\n{output:#}\n"));
     }
     Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use flow_durable::{MemoryStore, Runtime, StartOptions};
+    use flow_runtime::prelude::*;
+
+    use super::*;
+
+    #[node(writes = +notes)]
+    fn note() -> String {
+        "noted".to_owned()
+    }
+
+    #[node(writes = notes)]
+    fn forget() -> Vec<String> {
+        Vec::new()
+    }
+
+    flow! {
+        Noted() -> (notes: Vec<String>) {
+            start >> forget >> note >> end;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_plus_says_that_a_node_added_to_a_key() -> Result<(), String> {
+        let runtime = Runtime::new(MemoryStore::new());
+        runtime.register(Noted::new()).map_err(said)?;
+        let executions = runtime.executions();
+        let started = executions.start::<Noted>(NotedInput {}, StartOptions::new());
+        let execution = started.await.map_err(said)?;
+        let execution = execution.settled().await.map_err(said)?;
+        let text = text(&execution, executions).await?;
+        let finished = text.lines().filter(|line| line.contains("node_finished"));
+        let finished: Vec<&str> = finished.map(str::trim).collect();
+        let expected = [
+            "3  node_finished   noted.forget  default",
+            "6  node_finished   noted.note  default  + notes",
+        ];
+        assert_eq!(finished, expected);
+        Ok(())
+    }
 }

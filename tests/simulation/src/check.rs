@@ -4,6 +4,7 @@ use std::fmt;
 
 use flow_durable::{Execution, ExecutionId, ListQuery, Record, Row, Status, Store as _};
 
+use crate::additions;
 use crate::backend::Backend;
 use crate::case::{Case, Loaded};
 use crate::flows;
@@ -287,6 +288,9 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
         }
     }
     let ending = ending(&execution, before, parts);
+    if case.changed.is_none() && !case.prune {
+        additions::check(&flow.structure(), execution.id(), &ending.records());
+    }
     // What a copy continues from may not fit the new version.
     let copies = if case.changed.is_some() {
         0

@@ -3,9 +3,11 @@
 //! Everything follows from one seed: the flow, what its steps do, when the process dies or the
 //! store fails. Time is tokio's paused clock, a process is a tokio runtime that is dropped with all
 //! its tasks, and the store survives in memory, or on a server. In some cases, all or some of the processes have the
-//! flow as a document, which has to make no difference, or those from some point on have another version of it. A case that violates a law prints the one command
+//! flow as a document, which has to make no difference, or those from some point on have another version of it. In
+//! some flows nodes add, and a second implementation of additions says what they read. A case that violates a law prints the one command
 //! that repeats it, with as few stops as do.
 
+mod additions;
 mod backend;
 mod case;
 mod check;
@@ -29,7 +31,7 @@ use std::sync::{Arc, LazyLock};
 
 use flow_durable::{Execution, Runtime, RuntimeError, StartOptions};
 use flow_loader::{Format, LoadedFlow, Registry};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use versions::Version;
 
@@ -59,6 +61,14 @@ macro_rules! simulated {
 }
 
 impl Simulated {
+    /// Its document.
+    fn structure(self) -> Value {
+        match serde_json::from_str(self.spec) {
+            Ok(document) => document,
+            Err(error) => unreachable!("`{}` has been compiled: {error}", self.name),
+        }
+    }
+
     /// Another version of it.
     fn document(self, version: Version) -> Arc<LoadedFlow> {
         thread_local! {

@@ -27,6 +27,19 @@ pub enum Again {
     Done,
 }
 
+/// Goes one of two ways, and adds a number on one of them.
+#[derive(Debug, Clone, Serialize, Deserialize, Action)]
+pub enum Noted {
+    /// The way with a number.
+    Left {
+        /// The number.
+        #[action(add)]
+        noted: u64,
+    },
+    /// The other.
+    Right,
+}
+
 /// A number from a person.
 #[node(human = "What for {a}?", writes = asked)]
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -50,15 +63,19 @@ pub(crate) fn registered() -> Registry {
         AskSoon,
         Saved = Saved,
         again,
+        answered,
         decide,
         found,
         hangs,
         list,
+        logged,
+        noted,
         risky,
         slow,
         sum,
         sum_results,
         take,
+        take_log,
         take_soon,
         tried,
         work,
@@ -216,4 +233,39 @@ pub async fn take(cx: &Context, asked: &Ask) -> u64 {
 pub async fn take_soon(cx: &Context, asked_soon: &AskSoon) -> u64 {
     act(cx, &[asked_soon.value]).await;
     asked_soon.value
+}
+
+/// Adds a number on one of two ways.
+#[node(actions = Noted)]
+pub async fn noted(cx: &Context, a: &u64) -> Noted {
+    act(cx, &[*a]).await;
+    match roll(cx, &[*a], "side") % 2 {
+        0 => Noted::Left {
+            noted: mixed(cx, &[*a]),
+        },
+        _ => Noted::Right,
+    }
+}
+
+/// Reads all that was added.
+#[node(writes = w)]
+pub async fn logged(cx: &Context, a: &u64, log: &[u64], total: &u64) -> u64 {
+    let reads: Vec<u64> = [a, total].into_iter().chain(log).copied().collect();
+    act(cx, &reads).await;
+    mixed(cx, &reads)
+}
+
+/// Takes the numbers that were added, which others still add to.
+#[node(writes = w)]
+pub async fn take_log(cx: &Context, log: Vec<u64>) -> u64 {
+    act(cx, &log).await;
+    mixed(cx, &log)
+}
+
+/// Reads all answers.
+#[node(writes = w)]
+pub async fn answered(cx: &Context, answers: &[Ask]) -> u64 {
+    let reads: Vec<u64> = answers.iter().map(|answer| answer.value).collect();
+    act(cx, &reads).await;
+    mixed(cx, &reads)
 }

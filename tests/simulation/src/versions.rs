@@ -82,9 +82,7 @@ fn kind(at: u64) -> Kind {
 
 /// The flow with a change, somewhere in it or in the flows that are its nodes.
 pub(crate) fn changed(flow: Simulated, at: u64) -> String {
-    let Ok(mut document) = serde_json::from_str::<Value>(flow.spec) else {
-        unreachable!("`{}` has been compiled", flow.name);
-    };
+    let mut document = flow.structure();
     let which = at as usize / 4;
     let all = count(&document);
     // Half of the changes are in the outermost flow, which an execution is always in.

@@ -61,7 +61,7 @@ pub(in crate::flow) fn check_body(
     }
 }
 
-/// Checks that a body adds all that it returns, and that the loop has no setting for results.
+/// Checks that a body adds all that it returns, and that the loop does not collect errors.
 fn check_addition(
     flow: &FlowSyntax,
     each: &NodeSyntax,
@@ -81,19 +81,12 @@ fn check_addition(
         report.error(Code::Addition, body.span, message, help);
         return;
     }
-    let settings = [
-        (each.settings.collect_errors, "collect_errors"),
-        (each.settings.spread.map(|(span, _)| span), "spread"),
-    ];
-    for (span, setting) in settings {
-        let Some(span) = span else { continue };
+    if let Some(span) = each.settings.collect_errors {
         let message = format!(
-            "`{setting}` needs the results of the items, and `{name}` adds them to `{key}`"
+            "`collect_errors` needs the results of the items, and `{name}` adds them to `{key}`"
         );
-        let help = format!(
-            "remove `{setting}`, or let the loop collect its results and another node add them"
-        );
-        report.error(Code::Addition, span, message, &help);
+        let help = "remove `collect_errors`, or let the loop collect its results and another node add them";
+        report.error(Code::Addition, span, message, help);
     }
 }
 

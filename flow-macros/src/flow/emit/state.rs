@@ -14,12 +14,27 @@ use crate::text::{
     has_arguments, is_compared, is_plain, is_plain_text, item_of_slice, item_of_vec, type_text,
 };
 
-use super::results::results_type;
+use super::results::{item_type, results_type};
 use crate::flow::instances::{Instance, InstanceKind};
 use crate::flow::mapped::{adds, key_of, mapping};
 use crate::flow::plan::Plan;
 use crate::flow::syntax::{EdgeMappingSyntax, FlowSyntax};
 use crate::flow::types::{TypeNames, node_type};
+
+/// The key for the results of a loop that adds them and whose items may run in parts. Only the state
+/// in which an engine returns the results has it: the loop then adds them one after the other.
+pub(super) fn spread_results(
+    flow: &FlowSyntax,
+    instance: &Instance,
+    contract: &Contract,
+) -> Option<String> {
+    let InstanceKind::Each { .. } = instance.kind else {
+        return None;
+    };
+    let spreads = instance.declared(flow)?.settings.spread.is_some();
+    let adds = contract.writes.iter().any(|port| port.adds);
+    (spreads && adds).then(|| format!("__results_of_{}", plain(&instance.name)))
+}
 
 /// The keys of a flow.
 #[derive(Default)]
@@ -72,6 +87,17 @@ impl State {
                 let text = written.next().map_or("", |write| &write.rust_type);
                 let ty = results_type(plan, runtime, id);
                 state.add(key(&port.name, &[]), ty, writer, text);
+            }
+            if let Some(name) = spread_results(plan.flow, instance, contract) {
+                let body = plan.instances.body(id);
+                let ty = item_type(plan, runtime, body);
+                let name = ident(&name, instance.span);
+                state.add(
+                    name,
+                    quote_spanned!(site=> ::std::vec::Vec<#ty>),
+                    writer,
+                    "",
+                );
             }
             if plan.error_route(id, contract).is_some() {
                 let rt = runtime.hidden_at(site);

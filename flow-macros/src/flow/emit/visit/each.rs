@@ -9,6 +9,7 @@ use quote::quote_spanned;
 
 use crate::contract::Kind;
 use crate::flow::emit::results::{item_type, results_type};
+use crate::flow::emit::state::spread_results;
 use crate::flow::instances::InstanceKind;
 use crate::flow::plan::{Place, ReadIndex};
 use crate::names::{here, hidden, ident, plain};
@@ -96,7 +97,8 @@ impl Visit<'_> {
             .filter(|key| self.state.has(key))
             .collect();
         let keys = keys.into_iter();
-        let name = plain(&self.instance.name);
+        let added = spread_results(self.plan.flow, self.instance, self.contract);
+        let name = added.unwrap_or_else(|| plain(&self.instance.name));
         let fields = self.state.fields().map(|(key, _)| {
             if keeps && plain(key) == name {
                 quote_spanned!(site=> #key: #rt::Some(__results))

@@ -6,7 +6,7 @@ async fn length(line: &str) -> usize { line.len() }
 
 flow! {
     Lines(lines: Vec<String>) -> (total: usize) {
-        node lengths: for line in lines { length } with spread(2); //~
+        node lengths: for line in lines { length } with spread(2);
         start >> lengths >> end;
     }
 }

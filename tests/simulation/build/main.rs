@@ -1,5 +1,7 @@
 //! Generates the flows that are simulated: random ones, the same in each build.
 
+mod adding;
+
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::{env, fs, io};
@@ -12,38 +14,81 @@ const FLOWS: usize = 48;
 /// How many flows there are at each level below.
 const INNER: [usize; 3] = [10, 8, 6];
 
+/// How many flows with nodes that add are simulated, besides those inside them.
+const ADDING: usize = 24;
+
+/// How many flows with nodes that add there are at each level below.
+const ADDING_INNER: [usize; 3] = [4, 3, 3];
+
 fn main() -> io::Result<()> {
-    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=build");
     let mut text = String::new();
     let mut inner: Vec<Inner> = Vec::new();
-    for (level, count) in INNER.into_iter().enumerate() {
-        let below = inner.clone();
-        for index in 0..count {
-            let name = format!("Inner{level}x{index}");
-            let timed = index % 2 == 0;
-            let seed = (level * 100 + index) as u64;
-            let flow = Generator::new(seed, &below, level, timed).flow(&name, 2 + index % 2);
-            text += &flow;
-            inner.push(Inner { name, level, timed });
-        }
-    }
-    let names: Vec<String> = (0..FLOWS).map(|index| format!("Flow{index}")).collect();
-    for (index, name) in names.iter().enumerate() {
-        let generator = Generator::new(1000 + index as u64, &inner, INNER.len(), false);
-        text += &generator.flow(name, 2 + index % 4);
-    }
+    add_inner("Inner", 0, (INNER, false), &mut inner, &mut text);
+    let mut names = add_flows("Flow", 1000, (FLOWS, false), &inner, &mut text);
+    add_inner(
+        "AddingInner",
+        2000,
+        (ADDING_INNER, true),
+        &mut inner,
+        &mut text,
+    );
+    names.extend(add_flows("Adding", 3000, (ADDING, true), &inner, &mut text));
     let all: String = names
         .iter()
         .map(|name| format!("simulated!({name}, {name}Input), "))
         .collect();
     let _ = write!(
         text,
-        "/// All of them.\npub fn all() -> Vec<Simulated> {{ vec![{all}] }}\n"
+        "/// How many flows have no node that adds. They come first.\n\
+         pub const WITHOUT_ADDITIONS: usize = {FLOWS};\n\n\
+         /// All of them.\n\
+         pub fn all() -> Vec<Simulated> {{ vec![{all}] }}\n"
     );
     let folder = env::var_os("OUT_DIR")
         .map(PathBuf::from)
         .unwrap_or_default();
     fs::write(folder.join("flows.rs"), text)
+}
+
+/// Adds flows for the inside of others, and their text. Those of a level may contain those of the
+/// levels below.
+fn add_inner(
+    prefix: &str,
+    first_seed: u64,
+    (counts, adds): ([usize; 3], bool),
+    inner: &mut Vec<Inner>,
+    text: &mut String,
+) {
+    for (level, count) in counts.into_iter().enumerate() {
+        let below = inner.clone();
+        for index in 0..count {
+            let name = format!("{prefix}{level}x{index}");
+            let timed = index % 2 == 0;
+            let seed = first_seed + (level * 100 + index) as u64;
+            let generator = Generator::new(seed, &below, level, timed, adds);
+            *text += &generator.flow(&name, 2 + index % 2);
+            inner.push(Inner { name, level, timed });
+        }
+    }
+}
+
+/// Adds the text of flows that are simulated, and returns their names.
+fn add_flows(
+    prefix: &str,
+    first_seed: u64,
+    (count, adds): (usize, bool),
+    inner: &[Inner],
+    text: &mut String,
+) -> Vec<String> {
+    let flows = (0..count).map(|index| {
+        let name = format!("{prefix}{index}");
+        let seed = first_seed + index as u64;
+        let generator = Generator::new(seed, inner, INNER.len(), false, adds);
+        *text += &generator.flow(&name, 2 + index % 4);
+        name
+    });
+    flows.collect()
 }
 
 /// A flow that others may contain.
@@ -65,6 +110,8 @@ struct Generator<'a> {
     rng: Rng,
     inner: Vec<&'a Inner>,
     timed: bool,
+    /// Its nodes may add.
+    adds: bool,
     declared: String,
     edges: String,
     next: usize,
@@ -73,11 +120,12 @@ struct Generator<'a> {
 }
 
 impl<'a> Generator<'a> {
-    fn new(seed: u64, inner: &'a [Inner], level: usize, timed: bool) -> Self {
+    fn new(seed: u64, inner: &'a [Inner], level: usize, timed: bool, adds: bool) -> Self {
         Generator {
             rng: Rng::with_seed(seed),
             inner: inner.iter().filter(|inner| inner.level < level).collect(),
             timed,
+            adds,
             declared: String::new(),
             edges: String::new(),
             next: 0,
@@ -88,8 +136,19 @@ impl<'a> Generator<'a> {
     fn flow(mut self, name: &str, blocks: usize) -> String {
         // What fails here fails the flow.
         let first = self.plain("tried");
-        let rest = self.sequence(blocks, 2);
-        self.lead(&first.exits, &rest.entry);
+        let mut exits = first.exits;
+        if self.adds {
+            let begins = self.begins();
+            self.lead(&exits, &begins.entry);
+            exits = begins.exits;
+        }
+        let mut rest = self.sequence(blocks, 2);
+        self.lead(&exits, &rest.entry);
+        if self.adds {
+            let read = self.reads_log();
+            self.lead(&rest.exits, &read.entry);
+            rest.exits = read.exits;
+        }
         let key = self.key();
         self.declare(&format!("node last: work {{ a <- {key}, w -> sum }}"));
         self.lead(&rest.exits, "last");
@@ -134,6 +193,9 @@ impl<'a> Generator<'a> {
     }
 
     fn block(&mut self, depth: usize) -> Block {
+        if self.adds && self.rng.bool() {
+            return self.adding();
+        }
         let kinds = if depth > 0 { 13 } else { 8 };
         match self.rng.usize(..kinds) {
             0 => self.two_reads(),
@@ -163,6 +225,12 @@ impl<'a> Generator<'a> {
 
     /// A declared node, whose number is `k` and its name.
     fn node(&mut self, function: &str) -> String {
+        let to = format!("kn{}", self.next + 1);
+        self.node_to(function, &to)
+    }
+
+    /// A declared node that writes its number to a key, or adds it: `+log`.
+    fn node_to(&mut self, function: &str, to: &str) -> String {
         let (id, key) = (self.id(), self.key());
         let function = match (function, self.timed) {
             ("work", true) if self.rng.u8(..3) == 0 => "hangs",
@@ -170,8 +238,8 @@ impl<'a> Generator<'a> {
         };
         let node = format!("n{id}");
         self.declare(&match function {
-            "saved" => format!("node {node}: Saved {{ a <- {key}, w -> k{node} }} = Saved"),
-            _ => format!("node {node}: {function} {{ a <- {key}, w -> k{node} }}"),
+            "saved" => format!("node {node}: Saved {{ a <- {key}, w -> {to} }} = Saved"),
+            _ => format!("node {node}: {function} {{ a <- {key}, w -> {to} }}"),
         });
         node
     }
@@ -270,6 +338,11 @@ impl<'a> Generator<'a> {
 
     /// A flow as a node, its declaration only: its name.
     fn declared_flow(&mut self) -> Option<String> {
+        self.declared_flow_to(None)
+    }
+
+    /// A flow as a node, whose number is `k` and its name, or is added to a key.
+    fn declared_flow_to(&mut self, added_to: Option<&str>) -> Option<String> {
         let inner = self
             .inner
             .get(self.rng.usize(..self.inner.len().max(1)))
@@ -282,14 +355,14 @@ impl<'a> Generator<'a> {
         if inner.timed || self.rng.u8(..4) == 0 {
             settings.push(format!("timeout = \"{}m\"", [30, 120, 480][inner.level]));
         }
-        let with = if settings.is_empty() {
-            String::new()
-        } else {
-            format!(" with {}", settings.join(", "))
-        };
+        let with = with(&settings);
         let (node, name) = (format!("n{id}"), &inner.name);
+        let to = match added_to {
+            Some(to) => format!("+{to}"),
+            None => format!("k{node}"),
+        };
         self.declare(&format!(
-            "node {node}: {name} {{ a <- {key}, out -> k{node} }} = {name}::new(){with}"
+            "node {node}: {name} {{ a <- {key}, out -> {to} }} = {name}::new(){with}"
         ));
         Some(node)
     }
@@ -344,6 +417,9 @@ impl<'a> Generator<'a> {
 
     /// A part of a branch, and whether it can fail.
     fn in_branch(&mut self) -> (String, bool) {
+        if self.adds && self.rng.u8(..3) > 0 {
+            return self.adding_in_branch();
+        }
         match self.rng.usize(..9) {
             8 => {
                 // If nobody answers in time, the fork fails: several of them at the same moment.
@@ -434,10 +510,14 @@ impl<'a> Generator<'a> {
     }
 
     fn list(&mut self) -> String {
+        let to = format!("kn{}", self.next + 1);
+        self.list_to(&to)
+    }
+
+    /// A node that writes a list to a key, or adds its numbers: `+log`.
+    fn list_to(&mut self, to: &str) -> String {
         let (id, key) = (self.id(), self.key());
-        self.declare(&format!(
-            "node n{id}: list {{ a <- {key}, list -> kn{id} }}"
-        ));
+        self.declare(&format!("node n{id}: list {{ a <- {key}, list -> {to} }}"));
         format!("n{id}")
     }
 
@@ -449,37 +529,45 @@ impl<'a> Generator<'a> {
             1 => ("risky".to_owned(), true),
             2 => ("tried".to_owned(), true),
             _ => {
-                let untimed: Vec<&&Inner> = self.inner.iter().filter(|it| !it.timed).collect();
+                let untimed = self.untimed();
                 if untimed.is_empty() {
                     ("risky".to_owned(), true)
                 } else {
-                    (untimed[self.rng.usize(..untimed.len())].name.clone(), true)
+                    (untimed[self.rng.usize(..untimed.len())].to_owned(), true)
                 }
             }
         };
         let collects = can_fail && self.rng.bool();
-        let mut settings = Vec::new();
-        match self.rng.u8(..3) {
-            0 => {}
-            limit => settings.push(format!("concurrency({})", limit + 1)),
-        }
+        let mut settings = self.limits(id, may_spread);
         if collects {
             settings.push("collect_errors".to_owned());
         }
-        if may_spread && !id.is_multiple_of(3) {
-            settings.push(format!("spread({})", id % 3));
-        }
-        let with = if settings.is_empty() {
-            String::new()
-        } else {
-            format!(" with {}", settings.join(", "))
-        };
+        let with = with(&settings);
         self.declare(&format!("node b{id}: for a in k{list} {{ {body} }}{with}"));
         let sum = if collects { "sum_results" } else { "sum" };
         self.declare(&format!(
             "node n{id}: {sum} {{ items <- b{id}, w -> kn{id} }}"
         ));
         (format!("b{id} >> n{id}"), can_fail && !collects)
+    }
+
+    /// How many items of a loop run at the same time, and in which parts.
+    fn limits(&mut self, id: usize, may_spread: bool) -> Vec<String> {
+        let mut settings = Vec::new();
+        match self.rng.u8(..3) {
+            0 => {}
+            limit => settings.push(format!("concurrency({})", limit + 1)),
+        }
+        if may_spread && !id.is_multiple_of(3) {
+            settings.push(format!("spread({})", id % 3));
+        }
+        settings
+    }
+
+    /// The flows that a node may run without a timeout.
+    fn untimed(&self) -> Vec<&'a str> {
+        let untimed = self.inner.iter().filter(|inner| !inner.timed);
+        untimed.map(|inner| inner.name.as_str()).collect()
     }
 
     fn batch(&mut self) -> Block {
@@ -499,5 +587,14 @@ impl<'a> Generator<'a> {
         }
         self.keys.push(key);
         Block { entry: list, exits }
+    }
+}
+
+/// The settings of a declaration.
+fn with(settings: &[String]) -> String {
+    if settings.is_empty() {
+        String::new()
+    } else {
+        format!(" with {}", settings.join(", "))
     }
 }
