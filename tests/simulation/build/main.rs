@@ -17,6 +17,9 @@ const INNER: [usize; 3] = [10, 8, 6];
 /// How many flows with nodes that add are simulated, besides those inside them.
 const ADDING: usize = 24;
 
+/// How many flows with races are simulated.
+const RACING: usize = 12;
+
 /// How many flows with nodes that add there are at each level below.
 const ADDING_INNER: [usize; 3] = [4, 3, 3];
 
@@ -25,7 +28,7 @@ fn main() -> io::Result<()> {
     let mut text = String::new();
     let mut inner: Vec<Inner> = Vec::new();
     add_inner("Inner", 0, (INNER, false), &mut inner, &mut text);
-    let mut names = add_flows("Flow", 1000, (FLOWS, false), &inner, &mut text);
+    let mut names = add_flows("Flow", 1000, (FLOWS, Words::default()), &inner, &mut text);
     add_inner(
         "AddingInner",
         2000,
@@ -33,15 +36,30 @@ fn main() -> io::Result<()> {
         &mut inner,
         &mut text,
     );
-    names.extend(add_flows("Adding", 3000, (ADDING, true), &inner, &mut text));
+    let adds = Words {
+        adds: true,
+        ..Words::default()
+    };
+    names.extend(add_flows("Adding", 3000, (ADDING, adds), &inner, &mut text));
+    let races = Words {
+        races: true,
+        ..Words::default()
+    };
+    names.extend(add_flows(
+        "Racing",
+        4000,
+        (RACING, races),
+        &inner,
+        &mut text,
+    ));
     let all: String = names
         .iter()
         .map(|name| format!("simulated!({name}, {name}Input), "))
         .collect();
     let _ = write!(
         text,
-        "/// How many flows have no node that adds. They come first.\n\
-         pub const WITHOUT_ADDITIONS: usize = {FLOWS};\n\n\
+        "/// How many flows have neither nodes that add nor races. They come first.\n\
+         pub const PLAIN: usize = {FLOWS};\n\n\
          /// All of them.\n\
          pub fn all() -> Vec<Simulated> {{ vec![{all}] }}\n"
     );
@@ -66,7 +84,11 @@ fn add_inner(
             let name = format!("{prefix}{level}x{index}");
             let timed = index % 2 == 0;
             let seed = first_seed + (level * 100 + index) as u64;
-            let generator = Generator::new(seed, &below, level, timed, adds);
+            let words = Words {
+                adds,
+                ..Words::default()
+            };
+            let generator = Generator::new(seed, &below, level, timed, words);
             *text += &generator.flow(&name, 2 + index % 2);
             inner.push(Inner { name, level, timed });
         }
@@ -77,14 +99,14 @@ fn add_inner(
 fn add_flows(
     prefix: &str,
     first_seed: u64,
-    (count, adds): (usize, bool),
+    (count, words): (usize, Words),
     inner: &[Inner],
     text: &mut String,
 ) -> Vec<String> {
     let flows = (0..count).map(|index| {
         let name = format!("{prefix}{index}");
         let seed = first_seed + index as u64;
-        let generator = Generator::new(seed, inner, INNER.len(), false, adds);
+        let generator = Generator::new(seed, inner, INNER.len(), false, words);
         *text += &generator.flow(&name, 2 + index % 4);
         name
     });
@@ -106,12 +128,21 @@ struct Block {
     exits: Vec<String>,
 }
 
+/// The words of the language that not all flows have.
+#[derive(Clone, Copy, Default)]
+struct Words {
+    /// Its nodes may add.
+    adds: bool,
+    /// It may have races.
+    races: bool,
+}
+
 struct Generator<'a> {
     rng: Rng,
     inner: Vec<&'a Inner>,
     timed: bool,
-    /// Its nodes may add.
     adds: bool,
+    races: bool,
     declared: String,
     edges: String,
     next: usize,
@@ -120,12 +151,13 @@ struct Generator<'a> {
 }
 
 impl<'a> Generator<'a> {
-    fn new(seed: u64, inner: &'a [Inner], level: usize, timed: bool, adds: bool) -> Self {
+    fn new(seed: u64, inner: &'a [Inner], level: usize, timed: bool, words: Words) -> Self {
         Generator {
             rng: Rng::with_seed(seed),
             inner: inner.iter().filter(|inner| inner.level < level).collect(),
             timed,
-            adds,
+            adds: words.adds,
+            races: words.races,
             declared: String::new(),
             edges: String::new(),
             next: 0,
@@ -195,6 +227,9 @@ impl<'a> Generator<'a> {
     fn block(&mut self, depth: usize) -> Block {
         if self.adds && self.rng.bool() {
             return self.adding();
+        }
+        if self.races && self.rng.bool() {
+            return self.race();
         }
         let kinds = if depth > 0 { 13 } else { 8 };
         match self.rng.usize(..kinds) {
@@ -506,6 +541,41 @@ impl<'a> Generator<'a> {
         Block {
             entry: format!("f{id}"),
             exits,
+        }
+    }
+
+    /// A race. Which branch is the first one depends on where a process is stopped, so nothing
+    /// reads what they write, and none of them fails.
+    fn race(&mut self) -> Block {
+        let before = self.keys.clone();
+        let branches: Vec<String> = (0..2 + self.rng.usize(..2))
+            .map(|_| {
+                let branch = match self.rng.usize(..6) {
+                    0 => format!("wait({}s)", 1 + self.rng.u8(..9)),
+                    1 => format!("wait(2s) >> {}", self.node("work")),
+                    2 => self.asks_in_branch(),
+                    3 => format!("{} >> {}", self.node("work"), self.node("saved")),
+                    4 => {
+                        let list = self.list();
+                        format!("{list} >> wait(1s)")
+                    }
+                    _ => self.node("work"),
+                };
+                self.keys = before.clone();
+                branch
+            })
+            .collect();
+        let id = self.id();
+        self.declare(&format!(
+            "node r{id}: first {{ {}, wait(30s) }}",
+            branches.join(", ")
+        ));
+        let after = self.node("work");
+        self.lead(&[format!("r{id}")], &after);
+        self.keys.push(format!("k{after}"));
+        Block {
+            entry: format!("r{id}"),
+            exits: vec![after],
         }
     }
 

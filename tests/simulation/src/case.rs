@@ -176,17 +176,17 @@ impl StopKind {
 }
 
 impl Case {
-    /// The case of a seed. In one of three, nodes of the flow add.
+    /// The case of a seed. In one of three, nodes of the flow add, or it has races.
     pub fn of_seed(seed: u64) -> Case {
         let mut case = Case::without_additions(seed);
         let mut rng = Rng::with_seed(!seed);
         if rng.u8(..3) == 0 {
-            case.flow = rng.usize(flows::WITHOUT_ADDITIONS..flows::all().len());
+            case.flow = rng.usize(flows::PLAIN..flows::all().len());
         }
         case
     }
 
-    /// The case of a seed with a flow in which no node adds.
+    /// The case of a seed with a flow without races in which no node adds.
     pub fn without_additions(seed: u64) -> Case {
         let mut rng = Rng::with_seed(seed);
         let stops = (0..rng.usize(1..5)).map(|_| {
@@ -199,7 +199,7 @@ impl Case {
         });
         let stops = stops.collect();
         let mut case = Case {
-            flow: rng.usize(..flows::WITHOUT_ADDITIONS),
+            flow: rng.usize(..flows::PLAIN),
             world: rng.u64(..1_000_000),
             snapshot_every: [0, 1, 2, 5, 20][rng.usize(..5)],
             prune: rng.u8(..4) == 0,

@@ -83,13 +83,7 @@ fn is_race(input: ParseStream<'_>) -> bool {
     if !ahead.parse::<Ident>().is_ok_and(|word| word == "first") || !ahead.peek(token::Brace) {
         return false;
     }
-    let is_mapping = |input: ParseStream<'_>| {
-        let content;
-        braced!(content in input);
-        content.call(Ident::parse_any)?;
-        Ok(content.peek(Token![<-]) || content.peek(Token![->]))
-    };
-    !is_mapping(&ahead).unwrap_or(false)
+    !foreign::is_mapping(&ahead)
 }
 
 /// `first { a >> b => "action", c }`

@@ -52,6 +52,6 @@ fn main() {
     let _: fn(RacesOutput) -> u64 = |output| match output.into_outcome() {
         RacesOutcome::Default { first, amount } => first + amount,
         RacesOutcome::Rejected { first } => first,
-        RacesOutcome::Late { first } => first.unwrap_or_default(),
+        RacesOutcome::Late { first } => first,
     };
 }

@@ -18,7 +18,9 @@ pub(super) use edges::{
     action, action_behind, arrow, call, in_single_quotes, instead_of_an_arrow, quoted_step, step,
     without_an_arrow, word,
 };
-pub(super) use race::{action_of_branch, behind_a_branch, instead_of_a_branch, race_in_an_edge};
+pub(super) use race::{
+    action_of_branch, behind_a_branch, instead_of_a_branch, is_mapping, race_in_an_edge,
+};
 
 /// Words of Rust that begin a statement with a block.
 const BLOCKS: [&str; 9] = [

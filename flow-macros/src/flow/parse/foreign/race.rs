@@ -1,7 +1,8 @@
 //! Spellings of races.
 
+use syn::ext::IdentExt as _;
 use syn::parse::ParseStream;
-use syn::{Ident, LitStr, Path, Token, token};
+use syn::{Ident, LitStr, Path, Token, braced, token};
 
 use crate::flow::syntax::StepSyntax;
 use crate::names::path_text;
@@ -15,18 +16,23 @@ pub(in crate::flow::parse) fn race_in_an_edge(
     if !is_race || !input.peek(token::Brace) {
         return Ok(());
     }
-    let block = input.fork();
-    let is_mapping = |input: ParseStream<'_>| {
-        let content;
-        syn::braced!(content in input);
-        content.parse::<Ident>()?;
-        Ok(content.peek(Token![<-]) || content.peek(Token![->]))
-    };
-    if is_mapping(&block).unwrap_or(false) {
+    if is_mapping(&input.fork()) {
         return Ok(());
     }
     let text = "a race is declared, and edges have its name: `node outcome: first { … };`";
     Err(syn::Error::new(step.span(), text))
+}
+
+/// Returns true for the braces of a mapping. Those of a race do not begin with a name and an arrow.
+pub(in crate::flow::parse) fn is_mapping(input: ParseStream<'_>) -> bool {
+    let begins = |input: ParseStream<'_>| {
+        let content;
+        braced!(content in input);
+        content.call(Ident::parse_any)?;
+        let is_thin = content.peek(Token![->]) && !content.peek3(LitStr);
+        Ok(content.peek(Token![<-]) || is_thin)
+    };
+    begins(input).unwrap_or(false)
 }
 
 /// Refuses an action before its branch: `"done" => step`.
