@@ -1,7 +1,10 @@
 flow! {
     /// The faster of two, with the same action.
     FasterAgain(question: String, calls: Calls) -> (answer: String, calls: Calls) {
+        namespace "faster";
+
         node answer: first { slow, fast };
+
         start >> answer >> end;
     }
 }
@@ -9,7 +12,10 @@ flow! {
 flow! {
     /// A deadline over two steps.
     InTimeAgain(question: String, millis: u64) -> (answer: Option<String>, draft: Option<String>) {
+        namespace "in_time";
+
         node outcome: first { draft >> polish => "done", wait(1s) => "late" };
+
         start >> outcome;
         outcome - "done" >> end;
         outcome - "late" >> end("late");
@@ -18,8 +24,15 @@ flow! {
 
 flow! {
     /// A branch without an action has those of its last node.
-    DecidesAgain(claim: u64) -> (amount: Option<u64>, reason: Option<String>, note: Option<String>) {
+    DecidesAgain(claim: u64) -> (
+        amount: Option<u64>,
+        reason: Option<String>,
+        note: Option<String>,
+    ) {
+        namespace "decides";
+
         node outcome: first { check >> review, wait(500ms) => "late" };
+
         start >> outcome;
         outcome - "approved" >> end;
         outcome - "rejected" >> end("rejected");
@@ -30,7 +43,10 @@ flow! {
 
 flow! {
     AtOnceAgain() -> (text: String) {
+        namespace "at_once";
+
         node text: first { one, two };
+
         start >> text >> end;
     }
 }
@@ -38,30 +54,58 @@ flow! {
 flow! {
     /// A branch that loses has taken what is read beside it and behind it.
     KeepsAgain(text: String) -> (length: usize, loud: String) {
+        namespace "keeps";
+
         node outcome: first { holds => "held", measure => "measured" };
+        node measure_again: measure;
+
         start >> outcome;
         outcome - "measured" >> shout >> end;
-        outcome - "held" >> measure_again >> shout;
-        node measure_again: measure;
+        outcome - "held"     >> measure_again >> shout;
     }
 }
 
 flow! {
     /// Only the first one adds, in each round of a loop.
     RoundsAgain(round: u64) -> (log: Vec<String>) {
+        namespace "rounds";
+
         node raced: first { notes, notes_late };
-        branch enough(round) { *round > 3 => "yes", else => "no" }
+        node notes: notes { log -> +log };
+        node notes_late: notes_late { log -> +log };
+        node next: next;
+        branch enough(round) {
+            *round > 3 => "yes",
+            else => "no",
+        }
+
         start >> raced >> next >> enough;
-        enough - "no" >> raced;
         enough - "yes" >> end;
+        enough - "no"  >> raced;
+    }
+}
+
+flow! {
+    /// A branch without an action has those of its last node.
+    Decides(claim: u64) -> (amount: Option<u64>, reason: Option<String>, note: Option<String>) {
+        node outcome: first { check >> review, wait(500ms) => "late" };
+
+        start >> outcome;
+        outcome - "approved" >> end;
+        outcome - "rejected" >> end("rejected");
+        outcome - "late"     >> end("late");
+        outcome - "error"    >> recover >> end("failed");
     }
 }
 
 flow! {
     /// A flow decides by the end that it reaches.
     InAFlowAgain(claim: u64) -> (amount: Option<u64>, reason: Option<String>) {
+        namespace "in_a_flow";
+
         node outcome: first { Decides, wait(1h) => "too_late" };
-        start >> outcome - "default" >> end;
+
+        start >> outcome >> end;
         outcome - "rejected" >> end("rejected");
         outcome - "late"     >> end("late");
         outcome - "failed"   >> end("failed");
@@ -72,13 +116,18 @@ flow! {
 flow! {
     /// A loop over items and conditions in branches.
     OverItemsAgain(numbers: Vec<u64>, limit: u64) -> (squares: Option<Vec<u64>>) {
+        namespace "over_items";
+
         node squares: for number in numbers { square };
         node outcome: first { wait(35ms) >> few, squares => "squared" };
-        branch few(limit) { *limit < 10 => "few", else => "many" }
+        branch few(limit) {
+            *limit < 10 => "few",
+            else => "many",
+        }
+
         start >> outcome;
         outcome - "squared" >> end;
-        outcome - "few" >> end("few");
-        outcome - "many" >> end("many");
+        outcome - "few"     >> end("few");
+        outcome - "many"    >> end("many");
     }
 }
-
