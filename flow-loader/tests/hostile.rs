@@ -413,3 +413,39 @@ fn a_large_ring_of_branches_is_refused_once() {
     });
     assert_eq!(problems(document.to_string(), Format::Json).len(), 1);
 }
+
+/// It was taken, and ended the process when it ran.
+#[test]
+fn a_fork_or_a_race_directly_inside_another_one_is_refused() {
+    let fork = |branches: Value| json!({ "type": "flow.fork", "params": { "branches": branches } });
+    let race =
+        |branches: Value| json!({ "type": "flow.first", "params": { "branches": branches } });
+    for (inner, outer) in [
+        (fork(json!([["a"], ["b"]])), fork(json!([["inner"]]))),
+        (
+            race(json!([{ "steps": ["a"] }, { "steps": ["b"] }])),
+            fork(json!([["inner"]])),
+        ),
+        (
+            fork(json!([["a"], ["b"]])),
+            race(json!([{ "steps": ["inner"] }])),
+        ),
+    ] {
+        let (mut inner, mut outer) = (inner, outer);
+        (inner["id"], outer["id"]) = (json!("inner"), json!("outer"));
+        let keep = |id: &str| json!({ "type": "keep", "id": id, "mappings": { "outputs": { "keep": id } } });
+        let document = json!({
+            "version": "2.0.0",
+            "name": "Nested",
+            "namespace": "nested",
+            "inputs": { "type": "object", "properties": { "number": {} }, "required": ["number"] },
+            "nodes": [keep("a"), keep("b"), inner, outer],
+            "entryNodeId": "outer",
+            "edges": [],
+            "ends": [{ "from": "outer", "condition": "default", "label": "default" }],
+        });
+        let problems = problems(document.to_string(), Format::Json);
+        let nested = |(_, message): &(String, String)| message.contains("directly inside");
+        assert!(problems.iter().any(nested), "{problems:?}");
+    }
+}

@@ -137,7 +137,7 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
     let suggestions = Suggestions::new(&model);
 
     names::check(&graph, &mut found);
-    shape::check_actions(&graph, &model.shape, &mut found);
+    shape::check_parts(&graph, &model.shape, &mut found);
     coverage::unrouted(&model, &mut found);
     coverage::twice(&model, &mut found);
     forks::check(&model, &mut found);

@@ -89,13 +89,21 @@ impl Shape {
     }
 }
 
-/// Reports the actions that would leave a fork or a loop from the inside.
-pub(super) fn check_actions(graph: &Graph, shape: &Shape, found: &mut Found) {
+/// Reports forks and races directly inside others, and the actions that would leave a fork, a race
+/// or a loop from the inside.
+pub(super) fn check_parts(graph: &Graph, shape: &Shape, found: &mut Found) {
     for id in graph.node_ids() {
         let Some(place) = shape.place(id) else {
             continue;
         };
         let node = graph.node(id);
+        if let Some(inner) = with_branches(node) {
+            let outer = with_branches(graph.node(place.owner)).unwrap_or("loop over items");
+            let message = format!("`{}` is a {inner} directly inside a {outer}", node.name);
+            let help = format!("make a flow of the inner {inner}, and put that flow here");
+            found.push(Diagnostic::new(Code::ForkShape, Site::Node(id), message).help(help));
+            continue;
+        }
         let Some(action) = node
             .actions
             .iter()
@@ -142,6 +150,15 @@ pub(super) fn check_actions(graph: &Graph, shape: &Shape, found: &mut Found) {
             ),
         };
         found.push(Diagnostic::new(Code::ForkShape, Site::Node(id), message).help(help));
+    }
+}
+
+/// The word for a node with branches. `None` for other nodes.
+fn with_branches(node: &Node) -> Option<&'static str> {
+    match node.kind {
+        NodeKind::Fork(_) => Some("fork"),
+        NodeKind::Race(_) => Some("race"),
+        _ => None,
     }
 }
 

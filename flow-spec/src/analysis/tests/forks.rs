@@ -88,7 +88,7 @@ see node b: `b` writes `note`"#;
 }
 
 #[test]
-fn a_nested_fork_is_seen_from_outside() {
+fn a_nested_fork_is_refused_and_seen_from_outside() {
     let flow = "
         node a writes note
         node b writes other
@@ -97,7 +97,10 @@ fn a_nested_fork_is_seen_from_outside() {
         fork outer [ inner , c ]
         start >> outer >> end
     ";
-    let expected = r#"node c: `c` reads `note` while `a` writes it in another branch [F010]
+    let expected = r#"node inner: `inner` is a fork directly inside a fork [F020]
+help: make a flow of the inner fork, and put that flow here
+
+node c: `c` reads `note` while `a` writes it in another branch [F010]
 help: put it after `a`, or read a key that no other branch writes
 see node a: `a` writes `note`"#;
     assert_eq!(report(flow), expected);

@@ -164,3 +164,35 @@ fn a_value_is_moved_if_no_other_branch_and_nothing_behind_it_reads_it() {
     let failed = flow.replace("node look", "node look!");
     assert_eq!(take(&failed), later(3));
 }
+
+#[test]
+fn a_race_stands_neither_in_a_fork_nor_in_a_loop() {
+    let flow = "
+        in orders
+        node a
+        wait pause
+        first inner [ a , pause ]
+        node b
+        fork both [ inner , b ]
+        each all order inner orders
+        start >> both >> end
+    ";
+    let in_a_fork = flow.replace("        each all order inner orders\n", "");
+    let expected = r#"node inner: `inner` is a race directly inside a fork [F020]
+help: make a flow of the inner race, and put that flow here"#;
+    assert!(
+        report(&in_a_fork).contains(expected),
+        "{}",
+        report(&in_a_fork)
+    );
+    let in_a_loop = flow
+        .replace("        fork both [ inner , b ]\n", "")
+        .replace("both", "all");
+    let expected = r#"node inner: `inner` is a race directly inside a loop over items [F020]
+help: make a flow of the inner race, and put that flow here"#;
+    assert!(
+        report(&in_a_loop).contains(expected),
+        "{}",
+        report(&in_a_loop)
+    );
+}
