@@ -240,7 +240,10 @@ fn two_forks_that_contain_each_other() {
         start >> one >> end
     ";
     let expected = r#"node one: `one` contains itself [F020]
-help: use an edge that goes back, if it has to run again"#;
+help: use an edge that goes back, if it has to run again
+
+node two: `two` is a fork directly inside a fork [F020]
+help: make a flow of the inner fork, and put that flow here"#;
     assert_eq!(report(flow), expected);
 }
 
