@@ -11,16 +11,8 @@ impl NodeDocument {
     /// Returns the branches of a fork or a race, each with the ids of its nodes in the order in
     /// which they run. Empty for any other node.
     pub fn branches(&self) -> Vec<Vec<&str>> {
-        let ids = |branch| -> Option<&Vec<Value>> {
-            match self.r#type.as_str() {
-                types::FORK => Value::as_array(branch),
-                _ => branch.get("steps")?.as_array(),
-            }
-        };
-        let branches = self.own_branches().iter();
-        branches
-            .map(|branch| ids(branch).into_iter().flatten())
-            .map(|ids| ids.filter_map(Value::as_str).collect())
+        self.read_branches()
+            .map(|(ids, _)| ids.iter().filter_map(Value::as_str).collect())
             .collect()
     }
 
@@ -28,20 +20,24 @@ impl NodeDocument {
     /// first one that is done, or `None` if it is the action of the last node. Empty for any other
     /// node.
     pub fn actions_of_branches(&self) -> Vec<Option<&str>> {
-        if self.r#type != types::FIRST {
-            return Vec::new();
-        }
-        let branches = self.own_branches().iter();
-        branches
-            .map(|branch| branch.get("action").and_then(Value::as_str))
-            .collect()
+        let branches = self.read_branches().filter(|_| self.r#type == types::FIRST);
+        branches.map(|(_, action)| action).collect()
     }
 
-    fn own_branches(&self) -> &[Value] {
-        let has_branches = [types::FORK, types::FIRST].contains(&self.r#type.as_str());
-        let branches = self.params.get("branches").filter(|_| has_branches);
-        let branches = branches.and_then(Value::as_array);
-        branches.map(Vec::as_slice).unwrap_or_default()
+    /// The branches of a fork or a race that have nodes, each with its action.
+    fn read_branches(&self) -> impl Iterator<Item = (&Vec<Value>, Option<&str>)> {
+        let branches = self.params.get("branches").and_then(Value::as_array);
+        branches
+            .into_iter()
+            .flatten()
+            .filter_map(|branch| match self.r#type.as_str() {
+                types::FORK => Some((branch.as_array()?, None)),
+                types::FIRST => {
+                    let action = branch.get("action").and_then(Value::as_str);
+                    Some((branch.get("steps")?.as_array()?, action))
+                }
+                _ => None,
+            })
     }
 
     /// Returns the id of the node that a loop runs for each item, or `None` for any other node.
