@@ -228,6 +228,7 @@ pub use flow_macros::Params;
 /// | `node name: path { result -> +key };` | a node whose result is added to the value of a key |
 /// | `node name: path with retry(attempts = 3), timeout = "5s";` | a node with settings for this flow |
 /// | `node name: [a, b, c] with concurrency(2);` | a fork with a name, and a limit on how many branches run at once |
+/// | `node name: first { a, b >> c, wait(5s) => "late" };` | a race: the first branch that is done decides the action |
 /// | `node name: for item in items { path };` | a loop that runs a node or a flow for each item; its results are a `Vec` |
 /// | `node name: for item in items { path } with concurrency(4), collect_errors;` | the same for up to four items at once, with errors among the results |
 /// | `node name: for item in items { path } with spread(16);` | in durable runs, parts of sixteen items, which any worker can run |
@@ -239,7 +240,7 @@ pub use flow_macros::Params;
 /// flow. A flow can be a node of another flow.
 ///
 /// The page [`language`] explains each part: [flows](language#flows), [forks](language#forks),
-/// [loops over items](language#loops-over-items), [branches](language#branches),
+/// [races](language#races), [loops over items](language#loops-over-items), [branches](language#branches),
 /// [waiting](language#waiting), [what is generated](language#what-is-generated), and [what is
 /// refused](language#what-the-compiler-checks).
 ///

@@ -316,8 +316,6 @@ sources! {
     Decides => DecidesAgain,
     AtOnce => AtOnceAgain,
     Keeps => KeepsAgain,
-    Rounds => RoundsAgain,
-    InAFlow => InAFlowAgain,
     OverItems => OverItemsAgain,
 }
 

@@ -66,54 +66,6 @@ flow! {
 }
 
 flow! {
-    /// Only the first one adds, in each round of a loop.
-    RoundsAgain(round: u64) -> (log: Vec<String>) {
-        namespace "rounds";
-
-        node raced: first { notes, notes_late };
-        node notes: notes { log -> +log };
-        node notes_late: notes_late { log -> +log };
-        node next: next;
-        branch enough(round) {
-            *round > 3 => "yes",
-            else => "no",
-        }
-
-        start >> raced >> next >> enough;
-        enough - "yes" >> end;
-        enough - "no"  >> raced;
-    }
-}
-
-flow! {
-    /// A branch without an action has those of its last node.
-    Decides(claim: u64) -> (amount: Option<u64>, reason: Option<String>, note: Option<String>) {
-        node outcome: first { check >> review, wait(500ms) => "late" };
-
-        start >> outcome;
-        outcome - "approved" >> end;
-        outcome - "rejected" >> end("rejected");
-        outcome - "late"     >> end("late");
-        outcome - "error"    >> recover >> end("failed");
-    }
-}
-
-flow! {
-    /// A flow decides by the end that it reaches.
-    InAFlowAgain(claim: u64) -> (amount: Option<u64>, reason: Option<String>) {
-        namespace "in_a_flow";
-
-        node outcome: first { Decides, wait(1h) => "too_late" };
-
-        start >> outcome >> end;
-        outcome - "rejected" >> end("rejected");
-        outcome - "late"     >> end("late");
-        outcome - "failed"   >> end("failed");
-        outcome - "too_late" >> end("late");
-    }
-}
-
-flow! {
     /// A loop over items and conditions in branches.
     OverItemsAgain(numbers: Vec<u64>, limit: u64) -> (squares: Option<Vec<u64>>) {
         namespace "over_items";
