@@ -32,7 +32,8 @@ pub(crate) enum Outcome {
 #[derive(Debug, Default)]
 struct Visited {
     started_ms: Option<u64>,
-    finished: bool,
+    /// The number of the record that says that it is finished.
+    finished: Option<u64>,
     ended: bool,
     failed: bool,
     /// The attempts that failed.
@@ -120,7 +121,7 @@ impl Replay {
                 }
                 return;
             }
-            RecordKind::NodeFinished => visited.finished = true,
+            RecordKind::NodeFinished => visited.finished = Some(seq),
             RecordKind::FlowEnded => visited.ended = true,
             RecordKind::FlowFailed => visited.failed = true,
             RecordKind::AttemptFailed => {
@@ -185,7 +186,7 @@ impl Replay {
     /// such as a branch, has none until it is finished.
     pub(crate) fn has_come_of(&self, place: &Place) -> bool {
         let itself = self.visited(place).is_some_and(|visited| {
-            visited.finished || visited.outcome.is_some() || visited.waited.is_some()
+            visited.finished.is_some() || visited.outcome.is_some() || visited.waited.is_some()
         });
         itself || self.is_inside(place)
     }
@@ -204,7 +205,8 @@ impl Replay {
     }
 
     pub(crate) fn is_finished(&self, place: &Place) -> bool {
-        self.visited(place).is_some_and(|visited| visited.finished)
+        self.visited(place)
+            .is_some_and(|visited| visited.finished.is_some())
     }
 
     pub(crate) fn is_ended(&self, place: &Place) -> bool {
@@ -370,6 +372,44 @@ impl Replay {
         if let Some(step) = self.outermost.take() {
             self.failed(&step);
         }
+    }
+
+    /// Returns true if there are records of an earlier run.
+    pub(crate) fn has_records(&self) -> bool {
+        !self.visited.is_empty()
+    }
+
+    /// The number of the branch of a race that was the first one in the earlier run. `branches` are
+    /// the steps of the nodes in each. The replay skips the other branches: what they did has no
+    /// consequences. `None` if no branch was the first one yet.
+    pub(crate) fn first_branch(&mut self, race: &Place, branches: &[Vec<String>]) -> Option<usize> {
+        let is_done = |steps: &Vec<String>| {
+            let last = steps.last().and_then(|last| self.visited.get(last));
+            last.is_some_and(|last| last.finished.is_some())
+        };
+        let first = branches.iter().position(is_done);
+        let Some(first) = first else {
+            // It was a branch that the race no longer has. So this record has no use, and the flow
+            // does not fit.
+            if let Some(seq) = self.visited(race).and_then(|visited| visited.finished) {
+                let unused = Unused {
+                    seq,
+                    kind: RecordKind::NodeFinished,
+                    step: race.step.clone(),
+                    path: race.path.clone(),
+                };
+                self.order.insert(seq, unused);
+            }
+            return None;
+        };
+        let others = branches.iter().enumerate().filter(|(at, _)| *at != first);
+        let others = others.flat_map(|(_, steps)| steps).flat_map(|step| {
+            let itself = step.clone()..format!("{step}\0");
+            [itself].into_iter().chain(StepKey::new(step).inside())
+        });
+        let others: Vec<Range<String>> = others.collect();
+        self.drop_inside(&others);
+        Some(first)
     }
 
     /// Notes that a step is over, which the earlier run has recorded. What only this run did inside

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flow_durable::Status;
+use flow_durable::{StartOptions, Status};
 use flow_runtime::prelude::*;
 use serde_json::json;
 
@@ -154,6 +154,64 @@ async fn the_question_of_a_branch_that_loses_is_closed() {
     assert!(refused.is_err(), "{refused:?}");
 }
 
+#[node(writes = halves)]
+async fn halve(number: &u64) -> u64 {
+    number / 2
+}
+
+#[node(writes = quick_one)]
+fn at_once(number: &u64) -> u64 {
+    *number
+}
+
+flow! {
+    /// The loop over no items is the first one, since the other branch waits until `read` is stored.
+    Unrecorded(number: u64, numbers: Vec<u64>) -> (answer: Option<u64>) {
+        node halves: for number in numbers { halve };
+        node outcome: first { at_once => "at_once", halves => "halves" };
+
+        start >> read >> outcome;
+        outcome - "halves" >> slow >> end;
+        outcome - "at_once" >> end("at_once");
+    }
+}
+
+/// What a branch without a record was the first one by, such as the time that a store takes, is
+/// another in a replay.
+#[tokio::test(start_paused = true)]
+async fn a_branch_without_records_is_the_first_one_again() {
+    let shared = store();
+    let first = runtime(shared.clone(), Unrecorded::new());
+    let input = UnrecordedInput {
+        number: 1,
+        numbers: Vec::new(),
+    };
+    let started = first
+        .executions()
+        .start::<Unrecorded>(input, StartOptions::new())
+        .await
+        .unwrap();
+    pass(Duration::from_secs(1)).await;
+    first.shut_down().await;
+    let journal = started.journal().await.unwrap();
+    assert_eq!(journal.last().unwrap().step, "unrecorded.slow");
+
+    let second = runtime(shared, Unrecorded::new());
+    second.recover().await.unwrap();
+    let execution = second.executions().get(started.id()).await.unwrap();
+    let execution = execution.settled().await.unwrap();
+    let output = execution.output::<Unrecorded>().unwrap().unwrap();
+    assert_eq!(
+        (output.end, output.answer),
+        (UnrecordedEnd::Default, Some(1000))
+    );
+    let steps = outcomes(&execution.journal().await.unwrap());
+    assert!(
+        !steps.contains_key("unrecorded.outcome.at_once"),
+        "{steps:?}"
+    );
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_question_decides_wherever_a_process_crashes() {
     let answered = the_same_from_everywhere(
@@ -169,9 +227,10 @@ async fn a_question_decides_wherever_a_process_crashes() {
 }
 
 flow_law::law! {
-    nodes: [read, quick, slow, begins, next, Name],
+    nodes: [read, quick, slow, begins, next, halve, at_once, Name],
     flows: [
         Raced,
         Asks,
+        Unrecorded,
     ],
 }

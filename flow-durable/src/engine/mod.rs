@@ -29,7 +29,7 @@ use super::entry::{Kept, Payload, Snapshot};
 use super::error::RuntimeError;
 use super::journal::{Journal, NewRecord};
 use super::payload::{self, VALUE_DEPTH};
-use super::replay::Outcome;
+use super::replay::{Outcome, Replay};
 use crate::clock::millis;
 
 pub(crate) use parts::{results_of, with_steps};
@@ -366,6 +366,29 @@ impl Hooks for Durable {
         Ok(())
     }
 
+    fn race_started(&self, scope: &Scope<'_>, branches: &[&[u16]]) -> Option<usize> {
+        if !self.journal.replaying(Replay::has_records) {
+            return None;
+        }
+        let step = |node: &u16| {
+            let branch = scope.branch();
+            branch.frame().enter(*node);
+            branch.frame().set_visit(1);
+            let place = branch.frame().place();
+            branch.leave();
+            place.step
+        };
+        let branches = branches.iter();
+        let branches: Vec<Vec<String>> = branches
+            .map(|nodes| nodes.iter().map(step).collect())
+            .collect();
+        self.journal.first_branch(&scope.frame().place(), &branches)
+    }
+
+    fn race_decided(&self, _scope: &Scope<'_>) {
+        self.journal.await_records();
+    }
+
     fn node_finished(&self, scope: &Scope<'_>, action: &str) {
         let place = scope.frame().place();
         self.journal.close_inside(&place);
@@ -399,6 +422,7 @@ impl Hooks for Durable {
     fn composite_failed(&self, scope: &Scope<'_>, failed: &Failed) {
         let frame = scope.frame();
         let place = frame.place();
+        self.journal.close_inside(&place);
         self.journal.failed(&place);
         if self.record_failed(&place, 0, failed) {
             if let (Some(_), FlowError::Node(error)) = (self.part_at(frame), &**failed) {

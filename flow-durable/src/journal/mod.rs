@@ -210,6 +210,19 @@ impl Journal {
         self.replay(|replay| replay.failed(&place.step));
     }
 
+    /// The branch of a race that was the first one: see [`Replay::first_branch`].
+    pub(crate) fn first_branch(&self, race: &Place, branches: &[Vec<String>]) -> Option<usize> {
+        self.replay(|replay| replay.first_branch(race, branches))
+    }
+
+    /// Lets the next step wait until all records so far are stored.
+    pub(crate) fn await_records(&self) {
+        let mut state = self.state();
+        state.push_ahead();
+        state.urgent |= !state.pending.records.is_empty();
+        state.awaited = state.next_seq;
+    }
+
     /// Returns true if the end of a step is recorded: see [`Replay::was_finished`].
     pub(crate) fn was_finished(&self, place: &Place) -> bool {
         self.replay(|replay| {

@@ -1,5 +1,6 @@
 //! Completes a document from the registry, and reports where the two differ.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use flow_spec::document::{ADD, ActionDocument, Schema, types};
@@ -19,6 +20,25 @@ use super::uses::{Uses, body};
 
 /// The maximum number of nodes of a flow: engines count them in 16 bits.
 const MOST_NODES: usize = u16::MAX as usize;
+
+/// Notes which loops, forks and races can fail: those with a part that can.
+fn complete_failures(flow: &mut FlowDocument) {
+    let fallible = flow.nodes.iter().filter(|node| node.fallible);
+    let mut fallible: HashSet<String> = fallible.map(|node| node.id.clone()).collect();
+    for node in &mut flow.nodes {
+        let times_out = node.settings.timeout.is_some();
+        let body_fails = |body| times_out || fallible.contains(body);
+        if node.body().is_some_and(body_fails) && !node.settings.collect_errors {
+            node.fallible = true;
+            fallible.insert(node.id.clone());
+        }
+    }
+    // A loop may be in a branch.
+    for node in &mut flow.nodes {
+        let mut parts = node.branches().into_iter().flatten();
+        node.fallible |= parts.any(|part| fallible.contains(part));
+    }
+}
 
 impl Loader<'_> {
     /// Refuses flows with too many nodes.
@@ -103,6 +123,7 @@ impl Loader<'_> {
                 _ => {}
             }
         }
+        complete_failures(flow);
     }
 
     /// Completes a loop over items: it reads the collection, and writes the results of its body.

@@ -25,9 +25,11 @@ thread_local! {
 /// Polls a part of a run. Returns true besides its result if it has only given way: it would have
 /// gone on.
 pub(crate) fn polled<T>(poll: impl FnOnce() -> Poll<T>) -> (Poll<T>, bool) {
-    GAVE_WAY.set(false);
+    // Another race around it may still have to see that a part beside it has given way.
+    let before = GAVE_WAY.replace(false);
     let result = poll();
     let gave_way = result.is_pending() && GAVE_WAY.get();
+    GAVE_WAY.set(before || gave_way);
     (result, gave_way)
 }
 

@@ -33,17 +33,23 @@ pub(crate) async fn all(mut runs: Vec<BoxFuture<'_, Result<(), Failed>>>) -> Res
     .await
 }
 
-/// Polls all of them, in order, until the first is done or has failed. Returns its index as well.
+/// Polls all of them, in order, until the first is done or has failed. Returns its index as well. If
+/// an earlier run has `recorded` which one was the first, only that one is polled.
 ///
 /// One that only gives way goes on before the others do: whether it gives way depends on what ran
 /// before it in this process, and must not decide which one is the first.
 pub(crate) async fn first<T>(
     mut runs: Vec<BoxFuture<'_, Result<T, Failed>>>,
+    recorded: Option<usize>,
 ) -> Result<(usize, T), Failed> {
     let mut goes_on: Option<usize> = None;
     poll_fn(move |cx| {
         let interrupted = goes_on.take();
-        for at in interrupted.into_iter().chain(0..runs.len()) {
+        let runs_now = |at: &usize| recorded.is_none_or(|recorded| recorded == *at);
+        for at in interrupted
+            .into_iter()
+            .chain((0..runs.len()).filter(runs_now))
+        {
             let (done, gave_way) = polled(|| Pin::new(&mut runs[at]).poll(cx));
             if let Poll::Ready(done) = done {
                 return Poll::Ready(done.map(|done| (at, done)));

@@ -439,6 +439,11 @@ async fn race<E: LoadedEngine>(
     branches: &[Branch],
     cells: &mut Cells,
 ) -> Result<usize, Failed> {
+    let nodes =
+        |branch: &Branch| -> Vec<u16> { branch.chain.iter().map(|at| at.0 as u16).collect() };
+    let nodes: Vec<Vec<u16>> = branches.iter().map(nodes).collect();
+    let nodes: Vec<&[u16]> = nodes.iter().map(Vec::as_slice).collect();
+    let recorded = engine.race_started(scope, &nodes);
     let mut own = states_of_branches(level, branches, cells);
     let (winner, action) = {
         let base: &Cells = cells;
@@ -460,8 +465,9 @@ async fn race<E: LoadedEngine>(
             });
             run
         });
-        first(runs.collect()).await?
+        first(runs.collect(), recorded).await?
     };
+    engine.race_decided(scope);
     let own = own.swap_remove(winner);
     write_back(&branches[winner..=winner], vec![own], cells);
     Ok(action)

@@ -303,6 +303,23 @@ pub trait Hooks: Send + Sync {
         }
     }
 
+    /// Called when the race at the current node begins, with the indices of the nodes in each of its
+    /// branches. Returns the number of the branch that was the first one in an earlier run, in which
+    /// case only this branch runs. By default, that is not known.
+    #[inline]
+    fn race_started(&self, scope: &Scope<'_>, branches: &[&[u16]]) -> Option<usize> {
+        let _ = (scope, branches);
+        None
+    }
+
+    /// Called when a branch of the race at the current node is done first. The others are dropped.
+    /// An engine that runs a flow again after a crash lets nothing behind the race begin before this
+    /// is stored.
+    #[inline]
+    fn race_decided(&self, scope: &Scope<'_>) {
+        let _ = scope;
+    }
+
     /// Called when the current node has taken an action.
     #[inline]
     fn node_finished(&self, scope: &Scope<'_>, action: &str) {

@@ -16,7 +16,7 @@ use super::keys::Key;
 use super::model::Model;
 use super::points::{Point, point_of};
 use super::shape::Place;
-use crate::graph::{NodeId, NodeKind, NodeRead, ReadMode};
+use crate::graph::{DEFAULT_ACTION, NodeId, NodeKind, NodeRead, ReadMode};
 
 /// The treatment of a value that a node or a mapping of an edge takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub(super) fn takes(model: &Model<'_>, components: &Components, tree: &Dominator
         let races: HashSet<NodeId> = by_nodes
             .iter()
             .flat_map(|&(id, _)| races_around(model, id))
-            .map(|place| place.owner)
+            .map(|(_, place)| place.owner)
             .collect();
         let branches = races.iter().flat_map(|&race| model.points.branches(race));
         let points: Vec<usize> = points.chain(branches.copied()).collect();
@@ -91,7 +91,8 @@ pub(super) fn takes(model: &Model<'_>, components: &Components, tree: &Dominator
             // All branches of a race begin, so a value that one of them takes may be missed by
             // another, or by what follows it.
             let beside = races_around(model, id)
-                .find_map(|place| readers.get(&place.owner)?.outside(place.branch));
+                .filter(|&(part, place)| !writes_before(model, key.name, part, place))
+                .find_map(|(_, place)| readers.get(&place.owner)?.outside(place.branch));
             let immediate = immediate_reader(model, key, id, at);
             takes.nodes[id.0][at] = match immediate.or(beside) {
                 Some(later) => Take::Clone { later },
@@ -105,12 +106,22 @@ pub(super) fn takes(model: &Model<'_>, components: &Components, tree: &Dominator
     takes
 }
 
-/// The places of a node in the races around it.
-fn races_around(model: &Model<'_>, id: NodeId) -> impl Iterator<Item = Place> {
-    let around = std::iter::successors(model.shape.place(id), |place| {
-        model.shape.place(place.owner)
-    });
-    around.filter(|place| matches!(model.graph.node(place.owner).kind, NodeKind::Race(_)))
+/// The places of a node in the races around it, each with the node of the branch that it is, or is
+/// in.
+fn races_around(model: &Model<'_>, id: NodeId) -> impl Iterator<Item = (NodeId, Place)> {
+    let at = move |part| Some((part, model.shape.place(part)?));
+    let around = std::iter::successors(at(id), move |&(_, place)| at(place.owner));
+    around.filter(|(_, place)| matches!(model.graph.node(place.owner).kind, NodeKind::Race(_)))
+}
+
+/// Returns `true` if a node before this one in its branch always replaces the key, so that the
+/// value is the branch's own.
+fn writes_before(model: &Model<'_>, key: &str, part: NodeId, place: Place) -> bool {
+    let chain = &model.shape.chains(place.owner)[place.branch];
+    let earlier = chain.iter().take_while(|&&other| other != part);
+    let done = earlier.filter_map(|&id| model.graph.node(id).action(DEFAULT_ACTION));
+    let mut writes = done.flat_map(|action| &action.writes);
+    writes.any(|write| write.key == key && !write.optional && !write.adds)
 }
 
 /// The first reader of a key in a race or behind it, with the branch that leads to it, and the

@@ -5,7 +5,7 @@
 
 use super::found::Found;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{DEFAULT_ACTION, Graph, Node, NodeId, NodeKind};
+use crate::graph::{Action, DEFAULT_ACTION, Graph, Node, NodeId, NodeKind};
 
 /// The place of a node inside a fork, a race or a loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,11 +104,10 @@ pub(super) fn check_parts(graph: &Graph, shape: &Shape, found: &mut Found) {
             found.push(Diagnostic::new(Code::ForkShape, Site::Node(id), message).help(help));
             continue;
         }
-        let Some(action) = node
-            .actions
-            .iter()
-            .find(|action| action.name != DEFAULT_ACTION)
-        else {
+        // Conditions decide, whatever their actions are called.
+        let decides = node.kind == NodeKind::Branch;
+        let is_led = |action: &&Action| decides || action.name != DEFAULT_ACTION;
+        let Some(action) = node.actions.iter().find(is_led) else {
             continue;
         };
         let (name, action) = (&node.name, &action.name);

@@ -196,3 +196,34 @@ help: make a flow of the inner race, and put that flow here"#;
         report(&in_a_loop)
     );
 }
+
+#[test]
+fn a_branch_of_conditions_decides_whatever_its_actions_are_called() {
+    let flow = "
+        in n
+        branch pick n on default
+        node a
+        first outcome [ pick a , a2 ]
+        node a2
+        start >> outcome >> end
+    ";
+    let expected = r#"node pick: `pick` is not the last step of its branch, so its action "default" leads nowhere [F020]
+help: put it last, or make a flow of its own that routes the actions of `pick` to its `end`, and put that flow here"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn a_value_that_the_branch_has_written_itself_is_moved() {
+    let flow = "
+        in text
+        node fetch writes text
+        node polish *text
+        wait pause
+        first outcome [ fetch polish = ok , pause = late ]
+        node show text
+        start >> outcome - ok >> end
+        outcome - late >> show >> end
+    ";
+    let checked = check(graph(flow)).expect("it is sound");
+    assert_eq!(checked.take(NodeId(1), 0), Take::Move);
+}

@@ -68,7 +68,12 @@ impl Pair<'_> {
         let races = new.r#type == types::FIRST && name == "branches" && ids(old) != ids(new);
         if races {
             // A branch that was not there could win, or one that has won could be gone.
-            return vec![self.context.node(&old.id)];
+            let inside = old.branches().into_iter().flatten();
+            let itself = [old.id.as_str()].into_iter();
+            return itself
+                .chain(inside)
+                .map(|id| self.context.node(id))
+                .collect();
         }
         let forks = new.r#type == types::FORK && name == "branches" && ids(old) != ids(new);
         if !decides && !forks {

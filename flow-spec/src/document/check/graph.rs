@@ -284,7 +284,7 @@ impl<'a> Places<'a> {
             Some(race) => {
                 let named = race.actions_of_branches();
                 let mut names = conditions(&race.id).unwrap_or_default();
-                names.retain(|name| !named.contains(&Some(*name)));
+                names.retain(|name| *name != ERROR_ACTION && !named.contains(&Some(*name)));
                 Some(names).filter(|names| !names.is_empty())
             }
             None => conditions(id),

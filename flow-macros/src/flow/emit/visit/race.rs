@@ -7,6 +7,7 @@ use quote::quote_spanned;
 
 use super::Visit;
 use super::fork::Branch;
+use crate::flow::items::node_variant;
 
 impl Visit<'_> {
     /// The body of a race's `async fn`, and the functions of the nodes in its branches.
@@ -38,6 +39,7 @@ impl Visit<'_> {
                 #rt::Hooks::composite_failed(__engine, __scope, __failed);
             }
             #outcome
+            #rt::Hooks::race_decided(__engine, __scope);
             let __branch: ::core::primitive::usize = __branch;
             match __branch { #(#writes)* _ => {} }
             let __action: ::core::primitive::usize = __action;
@@ -50,7 +52,8 @@ impl Visit<'_> {
     }
 
     /// Runs the branches concurrently, until one of them is done. In each turn they are polled in
-    /// the order written, so the earlier one of two that are done in the same turn decides.
+    /// the order written, so the earlier one of two that are done in the same turn decides. If an
+    /// earlier run has recorded which one was the first, only that one runs.
     fn raced(&self, branches: &[Branch<'_>]) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let pinned = self.pinned(branches, &TokenStream::new(), |branch| {
@@ -63,16 +66,24 @@ impl Visit<'_> {
             };
             (quote_spanned!(site=> ::core::primitive::usize), action)
         });
+        let node = &self.emit.names.node;
+        let nodes = branches.iter().map(|Branch { plan, .. }| {
+            let nodes = plan.chain.iter();
+            let nodes = nodes.map(|&id| node_variant(&self.plan.instances[id]));
+            quote_spanned!(site=> &[#(#node::#nodes as ::core::primitive::u16),*])
+        });
         let polled = branches.iter().enumerate().map(|(number, Branch { run, .. })| {
             quote_spanned! {site=>
-                if let ::core::task::Poll::Ready(__done) =
-                    ::core::future::Future::poll(::core::pin::Pin::as_mut(&mut #run), __cx)
+                if #rt::Option::is_none_or(__recorded, |__branch| __branch == #number)
+                    && let ::core::task::Poll::Ready(__done) =
+                        ::core::future::Future::poll(::core::pin::Pin::as_mut(&mut #run), __cx)
                 {
                     return ::core::task::Poll::Ready(#rt::Result::map(__done, |__action| (#number, __action)));
                 }
             }
         });
         quote_spanned! {site=>
+            let __recorded = #rt::Hooks::race_started(__engine, __scope, &[#(#nodes),*]);
             #pinned
             ::core::future::poll_fn(move |__cx| {
                 #(#polled)*
