@@ -21,7 +21,8 @@ pub(super) fn check(
     let taken = places.actions_of_race(node);
     let names = || taken.iter().map(|action| action.name.as_str());
     for (index, action) in listed.iter().enumerate() {
-        if !problems.is_full() && !(action.writes.is_empty() && action.may_write.is_empty()) {
+        let writes = !action.writes.is_empty() || !action.may_write.is_empty();
+        if writes && !problems.is_full() {
             let message = format!("`{id}` writes nothing itself: the nodes in its branches do");
             let place = inside(&pointer, index);
             let problem = Problem::new(Code::NamesNothing, place, message);
