@@ -22,12 +22,13 @@ const WITH_A_STORE: [&str; 4] = ["approval_desk", "chat", "crash", "text_to_sql"
 
 /// Examples with a model that are not among [`EXAMPLES`]: their flows are in their programs, but not in
 /// this one.
-const WITH_A_MODEL: [&str; 18] = [
+const WITH_A_MODEL: [&str; 19] = [
     "agent",
     "chat_guardrail",
     "coding_agent",
     "debate",
     "heartbeat",
+    "hedged_models",
     "invoice",
     "knowledge",
     "llm_streaming",
