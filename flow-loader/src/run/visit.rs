@@ -167,16 +167,13 @@ async fn visit<E: LoadedEngine>(
     let node = level.node(at);
     let Some(step) = node.step() else {
         let left = visit_part(level, engine, scope, at, place).await;
-        return match (left, node.timeout) {
-            (Err(failed), Some(timeout)) if is_deadline(&failed) => Ok(Some(timeout)),
-            (left, _) => left,
-        };
+        return left.or_else(|failed| late(node, failed));
     };
     let mut call = call::<E>(scope, node, step, place.reborrow());
     let outcome = engine.step(scope, work(node, step, &mut call)).await;
-    let outcome = match (outcome, node.timeout) {
-        (Err(failed), Some(timeout)) if is_deadline(&failed) => return Ok(Some(timeout)),
-        (outcome, _) => outcome?,
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(failed) => return late(node, failed),
     };
     if !outcome.is_handed_on() {
         return write(engine, scope, node, place, outcome).await;
@@ -185,6 +182,15 @@ async fn visit<E: LoadedEngine>(
         Place::Branch(_, own) => node.route_of(own.action),
         _ => None,
     })
+}
+
+/// The action of a race if an answer did not come in time, or the failure.
+#[cold]
+fn late(node: &Node, failed: Failed) -> Result<Option<RouteIndex>, Failed> {
+    match node.timeout {
+        Some(timeout) if is_deadline(&failed) => Ok(Some(timeout)),
+        _ => Err(failed),
+    }
 }
 
 /// Writes the outcome of a node.
