@@ -49,7 +49,7 @@ impl Writer<'_> {
     }
 }
 
-/// The type as which a node reads a value. rustc infers it from a call of the node.
+/// The type of a value that a node reads. rustc infers it from a call of the node.
 pub struct Key<R: ?Sized>(PhantomData<fn(&R)>);
 
 impl<R: ?Sized> Clone for Key<R> {

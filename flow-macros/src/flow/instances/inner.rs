@@ -46,8 +46,8 @@ impl Instances {
         branches.collect()
     }
 
-    /// The nodes of one branch. `of` is what it belongs to, with the help for a branch that starts
-    /// or ends the flow.
+    /// The nodes of one branch. `of` is its fork or race, and `help` the help for one that
+    /// starts or ends the flow.
     fn branch(
         &mut self,
         flow: &FlowSyntax,
