@@ -99,8 +99,11 @@ pub enum NodeKind {
     Branch,
     /// Pauses for a while.
     Wait,
-    /// Receives its value from outside the program.
+    /// Asks a person, or another system, for its value.
     Human,
+    /// Waits for a signal: a message that is sent from outside the program, without being asked
+    /// for.
+    Signal,
 }
 
 /// One branch of a fork: nodes that run one after the other.

@@ -75,6 +75,14 @@ impl<'g> Resolver<'g> {
                     "say how long there is to answer, by a `timeout` of `{name}`, or remove this edge"
                 )
             }
+            Some(NodeKind::Signal) if self.action(id, TIMEOUT_ACTION).is_some() => {
+                format!(
+                    "it takes \"{TIMEOUT_ACTION}\" if no signal comes in time; remove this edge"
+                )
+            }
+            Some(NodeKind::Signal) => {
+                format!("say how long `{name}` waits, by a `timeout`, or remove this edge")
+            }
             _ => format!("let `{name}` return a `Result`, or remove this edge"),
         };
         Diagnostic::new(Code::CannotFail, Site::Edge(at, EdgePart::Action), message).help(help)
@@ -117,6 +125,10 @@ impl<'g> Resolver<'g> {
         let to = words::target(self.graph, &edge.to);
         if node.kind == NodeKind::Human && wrong == TIMEOUT_ACTION {
             return "give it a `timeout` where it is defined: `#[node(human = \"…\", timeout = \"24h\")]`; or remove this edge"
+                .to_owned();
+        }
+        if node.kind == NodeKind::Signal && wrong == TIMEOUT_ACTION {
+            return "give it a `timeout` where it is defined: `#[node(signal, timeout = \"24h\")]`; or remove this edge"
                 .to_owned();
         }
         if !takes_only_default(node) {

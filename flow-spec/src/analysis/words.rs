@@ -136,6 +136,7 @@ pub(super) fn optional(graph: &Graph, reader: NodeId, read: &NodeRead) -> Option
         | NodeKind::Each { .. }
         | NodeKind::Branch
         | NodeKind::Wait
-        | NodeKind::Human => None,
+        | NodeKind::Human
+        | NodeKind::Signal => None,
     }
 }

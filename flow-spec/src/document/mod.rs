@@ -75,6 +75,9 @@ pub mod types {
     /// An answer from outside the program: `params.prompt`, and `params.expects`, the type of the
     /// answer.
     pub const HUMAN: &str = "flow.human";
+    /// A message from outside the program: `params.expects`, its type, or `params.name`, the name
+    /// of a signal with any JSON.
+    pub const SIGNAL: &str = "flow.signal";
     /// All of these types.
-    pub const ALL: [&str; 6] = [FORK, FIRST, EACH, BRANCH, WAIT, HUMAN];
+    pub const ALL: [&str; 7] = [FORK, FIRST, EACH, BRANCH, WAIT, HUMAN, SIGNAL];
 }

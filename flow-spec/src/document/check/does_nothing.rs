@@ -57,7 +57,7 @@ pub(super) fn check(node: &NodeDocument, pointer: &str, problems: &mut Problems)
         &does_nothing,
         of_loops,
     );
-    let is_answered = has_code || name == types::HUMAN;
+    let is_answered = has_code || [types::HUMAN, types::SIGNAL].contains(&name);
     report(
         "poll",
         settings.poll.is_some() && !is_answered,

@@ -335,6 +335,7 @@ impl<'a> Places<'a> {
             types::BRANCH => NodeKind::Branch,
             types::WAIT => NodeKind::Wait,
             types::HUMAN => NodeKind::Human,
+            types::SIGNAL => NodeKind::Signal,
             other if node.is_flow() => NodeKind::Flow(other.to_owned()),
             _ => NodeKind::Step,
         }

@@ -64,6 +64,7 @@ fn fields(name: &str) -> &'static [&'static str] {
         types::EACH => &["item", "over", "body"],
         types::BRANCH => &["cases", "otherwise"],
         types::WAIT => &["duration"],
+        types::SIGNAL => &["expects", "name"],
         _ => &["prompt", "expects"],
     }
 }
@@ -71,7 +72,7 @@ fn fields(name: &str) -> &'static [&'static str] {
 /// The number of required fields. They come first.
 fn required(name: &str) -> usize {
     match name {
-        types::HUMAN => 1,
+        types::HUMAN | types::SIGNAL => 1,
         other => fields(other).len(),
     }
 }
@@ -99,6 +100,7 @@ fn params(
             object.require("duration", "say how long: `\"duration\": \"5s\"`");
             settings::duration(&mut object, "duration");
         }
+        types::SIGNAL => signal(&mut object),
         _ => {
             object.required_name("prompt", "say what is asked: `\"prompt\": \"Deploy?\"`");
             if object.has("expects") {
@@ -107,6 +109,30 @@ fn params(
                     "name the type of the answer: `\"expects\": \"Approval\"`",
                 );
             }
+        }
+    }
+}
+
+/// A signal of a registered type, or one of this name with any JSON.
+fn signal(object: &mut Object<'_, '_>) {
+    match (object.has("expects"), object.has("name")) {
+        (true, false) => drop(object.required_name(
+            "expects",
+            "name the type of the signal: `\"expects\": \"CancelRequest\"`",
+        )),
+        (false, true) => {
+            drop(object.required_name("name", "name the signal: `\"name\": \"cancel\"`"))
+        }
+        (true, true) => {
+            let message = "a signal with a type has the name of its type";
+            let problem = Problem::new(Code::Document, object.at("name"), message);
+            object
+                .problems
+                .push(problem.help("remove `name`, or remove `expects` to take any JSON"));
+        }
+        (false, false) => {
+            let help = "name the type of the signal: `\"expects\": \"CancelRequest\"`; or, for any JSON, the signal: `\"name\": \"cancel\"`";
+            object.require("expects", help);
         }
     }
 }
