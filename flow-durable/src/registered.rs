@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use flow_runtime::Flow;
 use flow_runtime::engine::{
-    AnyFlow, Drive, Json, QuestionType, RefusedInput, RunError, Saved, StoredFlow, TypedInput,
+    AnyFlow, Drive, ExternalType, Json, RefusedInput, RunError, Saved, StoredFlow, TypedInput,
     Unstorable, accepted_input,
 };
 use flow_spec::{ERROR_ACTION, FlowDocument};
@@ -186,9 +186,9 @@ impl Registered {
             .any(|route| route == (Some(node), Some(ERROR_ACTION)))
     }
 
-    /// The question at a path.
-    pub(crate) fn question(&self, path: &str) -> Option<QuestionType> {
-        self.flow.question(path)
+    /// The type of the value that the node at a path gets from outside.
+    pub(crate) fn external(&self, path: &str) -> Option<ExternalType> {
+        self.flow.external(path)
     }
 
     /// A run of it.

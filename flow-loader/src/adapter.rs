@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use flow_runtime::Policy;
-use flow_runtime::engine::{Failed, QuestionType, Visit};
+use flow_runtime::engine::{ExternalType, Failed, Visit};
 use flow_spec::document::SettingsDocument;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
@@ -109,6 +109,8 @@ pub enum NodeKind {
     Type,
     /// A type that people are asked for: a node `flow.human` that `expects` it.
     Human,
+    /// A signal: a node `flow.signal` that `expects` it.
+    Signal,
     /// A flow.
     Flow,
 }
@@ -197,8 +199,8 @@ pub type Work<'a> = BoxFuture<'a, Result<Outcome, Failed>>;
 /// Makes the work of a visit. Only takes the values; everything else runs when the work is polled.
 pub type StepFunction = for<'a> fn(&'a mut Call<'a>) -> Work<'a>;
 
-/// Reads the answer to a question.
-pub type AnswerFunction = fn(Value) -> Result<AnyValue, serde_json::Error>;
+/// Reads a value that comes from outside.
+pub type ExternalFunction = fn(Value) -> Result<AnyValue, serde_json::Error>;
 
 /// The way a node is run.
 pub enum Runs {
@@ -209,9 +211,16 @@ pub enum Runs {
         /// The question, with the values filled in.
         prompt: fn(Lent<'_>) -> String,
         /// The type of the answer.
-        question: QuestionType,
+        question: ExternalType,
         /// The answer as a value.
-        read: AnswerFunction,
+        read: ExternalFunction,
+    },
+    /// By waiting for a signal.
+    Signal {
+        /// The type of the signal.
+        signal: ExternalType,
+        /// The parts of the signal as a value.
+        read: ExternalFunction,
     },
 }
 

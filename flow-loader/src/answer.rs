@@ -1,7 +1,7 @@
-//! Answers of any JSON, for questions without a type.
+//! Answers and signals of any JSON, for questions and signals without a type.
 
 use flow_runtime::Policy;
-use flow_runtime::engine::QuestionType;
+use flow_runtime::engine::ExternalType;
 use flow_runtime::prelude::*;
 use flow_spec::DEFAULT_ACTION;
 use serde::{Deserialize, Serialize};
@@ -19,14 +19,41 @@ struct Answer {
     value: Value,
 }
 
+/// A signal of any form.
+#[node(signal, writes = message)]
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+struct Message {
+    value: Value,
+}
+
 /// The node that asks for any JSON.
 pub(crate) fn any_answer() -> Adapter {
+    let runs = Runs::Human {
+        prompt: |_| unreachable!("a document that asks for any answer has the prompt"),
+        question: ExternalType::of::<Answer>(),
+        read: |value| Ok(AnyValue::new(value)),
+    };
+    any("Answer", "flow_loader::Answer", "answer", runs)
+}
+
+/// The node that waits for a signal with any JSON.
+pub(crate) fn any_signal() -> Adapter {
+    let runs = Runs::Signal {
+        signal: ExternalType::of::<Message>(),
+        read: |value| Ok(AnyValue::new(value)),
+    };
+    any("Message", "flow_loader::Message", "message", runs)
+}
+
+/// A node that writes any JSON under this key.
+fn any(name: &'static str, path: &'static str, key: &'static str, runs: Runs) -> Adapter {
     Adapter {
-        name: "Answer",
-        path: "flow_loader::Answer",
+        name,
+        path,
         reads: Vec::new(),
         writes: vec![WriteType {
-            name: "answer",
+            name: key,
             rust_type: "Value",
             ty: crate::__value_type!(Probe::<Value>::new()),
             adds: false,
@@ -52,10 +79,6 @@ pub(crate) fn any_answer() -> Adapter {
             0
         },
         about: About::default(),
-        runs: Runs::Human {
-            prompt: |_| unreachable!("a document that asks for any answer has the prompt"),
-            question: QuestionType::of::<Answer>(),
-            read: |value| Ok(AnyValue::new(value)),
-        },
+        runs,
     }
 }

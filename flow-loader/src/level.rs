@@ -82,6 +82,8 @@ pub(crate) struct Node {
     pub(crate) policy: Policy,
     /// Its question. `None` if it asks nobody, or if its type has the question.
     pub(crate) prompt: Option<Prompt>,
+    /// The name of the signal for which it waits. `None` for all other nodes.
+    pub(crate) signal: Option<String>,
 }
 
 /// A function or a type.

@@ -52,12 +52,12 @@ pub use semver::Version;
 #[doc(hidden)]
 pub mod __private {
     pub use flow_runtime::__private::{Action, Node, Writes};
-    pub use flow_runtime::Human;
-    pub use flow_runtime::engine::{Failed, QuestionType, Step};
+    pub use flow_runtime::engine::{ExternalType, Failed, Step};
+    pub use flow_runtime::{External, Signal};
 
     pub use crate::adapter::{
-        About, ActionType, Adapter, AnswerFunction, Borrowed, Call, Make, NodeKind, ReadType, Runs,
-        StepFunction, TakeApart, Work, WriteType, makes, nothing, receiver,
+        About, ActionType, Adapter, Borrowed, Call, ExternalFunction, Make, NodeKind, ReadType,
+        Runs, StepFunction, TakeApart, Work, WriteType, makes, nothing, receiver,
     };
     pub use crate::args::{Args, Key, Lent, Writer};
     pub use crate::cell::{AnyValue, opened_ref, taken_out};

@@ -9,8 +9,8 @@ use std::sync::Arc;
 use flow_runtime::__private::supervised;
 use flow_runtime::RunOptions;
 use flow_runtime::engine::{
-    AnyFlow, Direct, InputError, LoopOrder as _, NodePath, Observed, QuestionType, RefusedInput,
-    Run, RunError, Saved, Scope, Unfit, Unstorable, Violation, run_any,
+    AnyFlow, Direct, ExternalType, InputError, LoopOrder as _, NodePath, Observed, RefusedInput,
+    Run, RunError, Saved, Scope, SignalTypes, Unfit, Unstorable, Violation, run_any,
 };
 use flow_spec::FlowDocument;
 use serde_json::{Map, Value};
@@ -182,9 +182,9 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
         &self.structure
     }
 
-    fn question(&self, path: &str) -> Option<QuestionType> {
+    fn external(&self, path: &str) -> Option<ExternalType> {
         let within = NodePath::new(path).within(&self.document.namespace)?;
-        question(&self.level, within)
+        external(&self.level, within)
     }
 
     fn check_storable(&self) -> Result<(), Unstorable> {
@@ -365,8 +365,9 @@ fn loops_in_order(level: &Level) -> Result<(), Unstorable> {
     Ok(())
 }
 
-/// The question at this path, which begins with the name of a node.
-fn question(level: &Level, path: NodePath<'_>) -> Option<QuestionType> {
+/// The type of the value that the node at this path gets from outside. The path begins with the
+/// name of a node.
+fn external(level: &Level, path: NodePath<'_>) -> Option<ExternalType> {
     let (name, rest) = path.first();
     let mut nodes = level.nodes.iter();
     let mut node = nodes.find(|node| node.name == name)?;
@@ -374,11 +375,20 @@ fn question(level: &Level, path: NodePath<'_>) -> Option<QuestionType> {
         node = level.node(*body);
     }
     match &node.kind {
-        Kind::Flow(inner) => question(inner, rest),
+        Kind::Flow(inner) => external(inner, rest),
         Kind::Step { adapter, .. } => match &adapter.runs {
             Runs::Human { question, .. } => Some(*question),
+            Runs::Signal { signal, .. } => Some(*signal),
             Runs::Step(_) => None,
         },
         _ => None,
+    }
+}
+
+impl flow_runtime::TakesSignals for LoadedFlow {
+    fn signals(&self) -> SignalTypes {
+        SignalTypes::new(&self.document, |path| {
+            external(&self.level, NodePath::new(path))
+        })
     }
 }

@@ -34,9 +34,9 @@ pub(crate) fn derive(item: TokenStream) -> TokenStream {
 }
 
 fn derived(item: &DeriveInput, runtime: &Runtime, mut report: Report) -> TokenStream {
-    if item.attrs.iter().any(makes_human) {
-        let message = "`#[derive(Action)]` stands above `#[node(human = …)]`";
-        let help = "remove it: a human node has its actions already";
+    if let Some((setting, what)) = item.attrs.iter().find_map(external) {
+        let message = format!("`#[derive(Action)]` stands above `#[node({setting})]`");
+        let help = format!("remove it: a {what} has its actions already");
         // At the derive itself.
         report.error(Code::Malformed, Span::call_site(), message, help);
         return report.into_tokens();
@@ -75,17 +75,22 @@ fn derived(item: &DeriveInput, runtime: &Runtime, mut report: Report) -> TokenSt
     quote!(#errors #expansion)
 }
 
-/// `#[node(human = …)]`
-fn makes_human(attribute: &Attribute) -> bool {
-    let is_node = attribute
-        .path()
-        .segments
-        .last()
-        .is_some_and(|last| last.ident == "node");
-    let settings = attribute.meta.require_list().ok().filter(|_| is_node);
-    settings.is_some_and(|settings| {
-        let mut tokens = settings.tokens.clone().into_iter();
-        tokens.any(|token| matches!(token, TokenTree::Ident(word) if word == "human"))
+/// The setting of `#[node(human = …)]` or `#[node(signal)]`, and what the type is by it.
+fn external(attribute: &Attribute) -> Option<(&'static str, &'static str)> {
+    const SETTINGS: [(&str, &str, &str); 2] = [
+        ("human", "human = …", "human node"),
+        ("signal", "signal", "signal"),
+    ];
+    let segments = &attribute.path().segments;
+    let is_node = segments.last().is_some_and(|last| last.ident == "node");
+    let settings = attribute.meta.require_list().ok().filter(|_| is_node)?;
+    settings.tokens.clone().into_iter().find_map(|token| {
+        let TokenTree::Ident(word) = token else {
+            return None;
+        };
+        let mut known = SETTINGS.into_iter();
+        let (_, setting, what) = known.find(|(name, ..)| word == name)?;
+        Some((setting, what))
     })
 }
 

@@ -265,6 +265,7 @@ fn without_value(contract: &Contract, path: &Path) -> Option<&'static str> {
         Kind::Type if last.is_some_and(|last| is_type_name(&last.ident)) => None,
         Kind::Type | Kind::Function => Some("a function"),
         Kind::Human => Some("a type that people are asked for"),
+        Kind::Signal => Some("a signal"),
         Kind::Flow => Some("a flow"),
     }
 }

@@ -58,7 +58,7 @@ async fn settle(
         return refuse(404, message);
     };
     let ty = match serde_json::from_slice::<Asked>(&text) {
-        Ok(asked) => flow.question(&asked.path),
+        Ok(asked) => flow.external(&asked.path),
         Err(_) => None,
     };
     let Some(ty) = ty else {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use flow_runtime::engine::{
-    Engine, Failed, Failure, Frame, Hooks, Json, Path, Place, QuestionType, Run, SameOrder, Saved,
+    Engine, ExternalType, Failed, Failure, Frame, Hooks, Json, Path, Place, Run, SameOrder, Saved,
     Scope, StateHooks, Step, Stored, StoredState, Visit, Visits, carry_out, to_json_text,
     unchanged,
 };
@@ -235,7 +235,7 @@ impl Hooks for OnRestate {
     async fn ask_any(
         &self,
         visit: Visit<'_>,
-        question: QuestionType,
+        question: ExternalType,
         prompt: String,
     ) -> Result<Value, Failed> {
         let place = visit.frame().place();
@@ -319,7 +319,7 @@ impl Hooks for OnRestate {
 
 impl OnRestate {
     /// Registers an open question by a promise, so that only open questions can be answered.
-    async fn tell_asked(&self, place: &Place, question: &QuestionType, prompt: String) {
+    async fn tell_asked(&self, place: &Place, question: &ExternalType, prompt: String) {
         let told = Asked {
             path: place.path.clone(),
             prompt,

@@ -12,5 +12,5 @@ pub use crate::json::Stored;
 pub use crate::ordered::OrderOf;
 pub use crate::policy::GetsNodeError;
 pub use crate::question::CanAnswer;
-pub use crate::requirement::CanTransact;
+pub use crate::requirement::{CanReceive, CanTransact};
 pub use crate::visit::IntoFailure;

@@ -8,7 +8,7 @@ use crate::error::FlowError;
 use crate::frame::FlowInfo;
 use crate::options::{RunOptions, RunSettings};
 use crate::question::{CanAnswer, Unasked};
-use crate::requirement::{CanTransact, Untransacted};
+use crate::requirement::{CanReceive, CanTransact, Untransacted, WithoutSignals};
 use crate::spec_text::as_text;
 
 /// A flow. Implemented by [`flow!`](crate::flow).
@@ -88,10 +88,10 @@ pub trait Flow: Send + Sync {
     /// The route of every action of every node, in the order written.
     const ROUTES: &'static [Route<Self::Node, Self::End>];
 
-    /// Runs the flow to an end. This does not compile for a flow that asks people or opens
-    /// transactions: see [`run_with`](Flow::run_with).
+    /// Runs the flow to an end. This does not compile for a flow that asks people, opens
+    /// transactions or waits for signals: see [`run_with`](Flow::run_with).
     ///
-    /// The future is boxed. A flow that does neither also has inherent methods `run` and `run_with`
+    /// The future is boxed. A flow that does none of these also has inherent methods `run` and `run_with`
     /// without a box. Code that names the type of its flow calls these.
     ///
     /// # Errors
@@ -115,7 +115,8 @@ pub trait Flow: Send + Sync {
     }
 
     /// Runs the flow to an end with options: a budget, a cancellation token, an observer, somebody
-    /// who answers the flow's questions, or a database for its transactions. With the feature
+    /// who answers the flow's questions, a database for its transactions, or a sender of its
+    /// signals. With the feature
     /// `tracing`, each node runs in a span that carries its path.
     ///
     /// # Errors
@@ -129,7 +130,7 @@ pub trait Flow: Send + Sync {
     fn run_with<A>(&self, input: Self::Input, options: RunOptions<A>) -> Running<'_, Self::Output>
     where
         Self: Sized,
-        A: CanAnswer<Self> + CanTransact<Self>,
+        A: CanAnswer<Self> + CanTransact<Self> + CanReceive<Self>,
     {
         self.__run_with(input, options.settings)
     }
@@ -144,7 +145,7 @@ pub trait Flow: Send + Sync {
 /// A run of a flow of any type, as [`Flow::run`] returns it.
 pub type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T, FlowError>> + Send + 'a>>;
 
-/// A flow that neither asks people nor opens transactions, so that [`run`](Flow::run) can run it.
+/// A flow that asks no people, opens no transactions and waits for no signals, so that [`run`](Flow::run) can run it.
 /// Every such flow implements it; generic code that runs flows can require it.
 ///
 /// # Examples
@@ -178,18 +179,25 @@ pub type Running<'a, T> = Pin<Box<dyn Future<Output = Result<T, FlowError>> + Se
 /// # Ok(()) }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot run on its input alone: it asks people or opens transactions",
+    message = "`{Self}` cannot run on its input alone: it asks people, opens transactions, or waits for signals",
     label = "needs more than its input",
     note = "if it asks people, let somebody answer: `run_with(input, RunOptions::answer(…))`",
     note = "if one of its nodes has the setting `transaction`, give the run a database: \
             `run_with(input, RunOptions::new().transactions(…))`",
+    note = "if it waits for signals, give the run a sender: `run_with(input, RunOptions::new().signals(&sender))`",
     note = "or start it with `flow_durable::Runtime`: its store is the database, and the answer may come later and from \
             another process"
 )]
-pub trait Unattended: Flow + for<'a> Unasked<'a> + for<'a> Untransacted<'a> {}
+pub trait Unattended:
+    Flow + for<'a> Unasked<'a> + for<'a> Untransacted<'a> + for<'a> WithoutSignals<'a>
+{
+}
 
 #[diagnostic::do_not_recommend]
-impl<F: Flow + for<'a> Unasked<'a> + for<'a> Untransacted<'a>> Unattended for F {}
+impl<F> Unattended for F where
+    F: Flow + for<'a> Unasked<'a> + for<'a> Untransacted<'a> + for<'a> WithoutSignals<'a>
+{
+}
 
 /// One line of a flow's routing table: `from - "action" >> to`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

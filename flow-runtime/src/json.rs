@@ -53,6 +53,24 @@ impl<T: Stored> Keep<T> for Json {
     }
 }
 
+/// Keeps no values: for what is known of a flow without them.
+#[derive(Debug)]
+pub enum Unkept {}
+
+impl<T> Keep<T> for Unkept {
+    fn keep(_: &T) -> Result<Value, Inexact> {
+        unreachable!("nothing is stored by it")
+    }
+
+    fn give(_: Value) -> Result<T, serde_json::Error> {
+        unreachable!("nothing is stored by it")
+    }
+
+    fn give_input(_: Value) -> Result<T, Unfit> {
+        unreachable!("nothing is stored by it")
+    }
+}
+
 /// The values of a flow by key, as JSON: its inputs, the state between two of its nodes, or its
 /// outputs.
 #[derive(Debug, Clone, Default, PartialEq)]

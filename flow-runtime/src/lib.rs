@@ -56,13 +56,16 @@ pub mod __private;
 pub use __private::Node;
 #[doc(hidden)]
 pub use __private::stored;
+#[cfg(feature = "stored")]
+#[doc(hidden)]
+pub use external::SubmittedValue;
 #[doc(hidden)]
 pub use flow_macros::every_node_needs_the_attribute_node;
 #[doc(hidden)]
 pub use question::NoAnswers;
 #[cfg(feature = "stored")]
 #[doc(hidden)]
-pub use question::SubmittedValue;
+pub use signal::TakesSignals;
 #[doc(hidden)]
 pub use visit::Attempts;
 mod accumulate;
@@ -80,6 +83,8 @@ mod error_types;
 mod exact;
 #[cfg(feature = "json")]
 mod export;
+#[cfg(feature = "stored")]
+mod external;
 mod flow;
 mod frame;
 mod history;
@@ -101,6 +106,8 @@ mod run;
 mod scope;
 #[cfg(feature = "stored")]
 pub mod shape;
+#[cfg(feature = "stored")]
+mod signal;
 mod spec_text;
 mod step;
 mod step_id;
@@ -224,6 +231,7 @@ pub use flow_macros::Params;
 /// | `node name: Type = value;` | a node that is a type, and its value |
 /// | `node name: Type;` | the same, with a value that the flow's builder asks for |
 /// | `node name: human Type;` | a node whose value a person submits, under another name than its own |
+/// | `node name: signal Type;` | a node that waits for a signal, under another name than its type's |
 /// | `node name: path { parameter <- key, key -> other };` | a node that reads and writes other keys than its own |
 /// | `node name: path { result -> +key };` | a node whose result is added to the value of a key |
 /// | `node name: path with retry(attempts = 3), timeout = "5s";` | a node with settings for this flow |
@@ -307,13 +315,14 @@ pub use flow_macros::flow;
 /// | `blocking` | a plain `fn` that blocks: it runs on tokio's threads for blocking work |
 /// | `transaction` | an `async` node with a parameter such as `tx: &mut flow_sqlite::Transaction`: what it writes there is committed together with its outcome, or not at all |
 /// | `human = "Deploy {version}?"` | on an `enum` or a `struct`: a person submits the value. Each `{key}` shows a value that is read |
+/// | `signal` | on an `enum` or a `struct`: a message that is sent to a run from outside. A node waits for it |
 /// | `crate = path` | where the generated code finds this crate, if `Cargo.toml` names neither it nor `typed-flows` |
 ///
 /// On a type, `retry` and `timeout` apply to `exec`. A flow can replace both by `with` where it
 /// declares the node. `poll` and `blocking` are settings of functions.
 ///
 /// The page [`language`] explains [reads](language#reads), [writes](language#writes),
-/// [types](language#nodes-as-types), [human nodes](language#asking-people),
+/// [types](language#nodes-as-types), [human nodes](language#asking-people), [signals](language#signals),
 /// [faults](language#faults), [polls](language#waiting) and [work that
 /// blocks](language#work-that-blocks).
 ///
@@ -365,6 +374,8 @@ pub use embed::{LinkedFlow, flows};
 pub use error::{BoxError, FlowError};
 #[cfg(feature = "json")]
 pub use export::{Export, ExportOptions, Params, ParamsWriter};
+#[cfg(feature = "stored")]
+pub use external::{External, Submission};
 pub use flow::{Flow, Route, Running, Target, Unattended};
 #[cfg(feature = "json")]
 pub use flow_spec;
@@ -377,5 +388,7 @@ pub use ordered::{Ordered, Sequence};
 pub use panics::Panicked;
 pub use policy::{Policy, Retry, RetryIf};
 #[cfg(feature = "stored")]
-pub use question::{Answer, Human, Question, Submission};
+pub use question::{Answer, Human, Question};
+#[cfg(feature = "stored")]
+pub use signal::{Signal, SignalError, SignalSender};
 pub use transaction::{OpenTransaction, Transactions};

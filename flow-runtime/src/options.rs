@@ -13,6 +13,8 @@ use crate::observer::{Observer, together};
 #[cfg(feature = "stored")]
 use crate::question::Answers;
 use crate::question::NoAnswers;
+#[cfg(feature = "stored")]
+use crate::requirement::WithSignals;
 use crate::requirement::WithTransactions;
 use crate::transaction::Transactions;
 
@@ -70,6 +72,8 @@ pub struct RunSettings {
     pub(crate) transactions: Option<Arc<dyn Transactions>>,
     #[cfg(feature = "stored")]
     pub(crate) answer: Option<Arc<dyn crate::question::Answer>>,
+    #[cfg(feature = "stored")]
+    pub(crate) signals: Option<Arc<crate::signal::SignalReceiver>>,
 }
 
 impl RunSettings {
@@ -84,12 +88,15 @@ impl RunSettings {
             transactions: None,
             #[cfg(feature = "stored")]
             answer: None,
+            #[cfg(feature = "stored")]
+            signals: None,
         }
     }
 }
 
 impl RunOptions {
-    /// The defaults: a budget of a million steps, no cancellation, no observer, nobody to ask.
+    /// The defaults: a budget of a million steps, no cancellation, no observer, nobody to ask,
+    /// no sender of signals.
     pub fn new() -> Self {
         RunOptions {
             settings: RunSettings::new(),
@@ -158,6 +165,19 @@ impl<A> RunOptions<A> {
         RunOptions {
             settings: RunSettings {
                 transactions: Some(Arc::new(database)),
+                ..self.settings
+            },
+            answers: PhantomData,
+        }
+    }
+
+    /// Lets the run take signals from this sender. Several runs may have one sender; each signal is
+    /// taken by one of them.
+    #[cfg(feature = "stored")]
+    pub fn signals(self, sender: &crate::signal::SignalSender) -> RunOptions<WithSignals<A>> {
+        RunOptions {
+            settings: RunSettings {
+                signals: Some(sender.receiver()),
                 ..self.settings
             },
             answers: PhantomData,

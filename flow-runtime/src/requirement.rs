@@ -1,6 +1,6 @@
-//! The requirements of a flow on its run, as part of its type: somebody who answers its questions,
-//! and a database for its transactions. So `run`, which has neither, does not compile for a flow
-//! that needs one.
+//! The requirements of a flow on its run, as part of its type: somebody who answers its questions, a
+//! database for its transactions, and a sender of its signals. So `run`, which has none of them,
+//! does not compile for a flow that needs one.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -51,3 +51,70 @@ impl<F: for<'a> Untransacted<'a>> CanTransact<F> for crate::question::Answers {}
 
 #[diagnostic::do_not_recommend]
 impl<F, A> CanTransact<F> for WithTransactions<A> {}
+
+/// A node whose value `T` comes from outside, so that a flow holds none for it.
+pub struct NoValue<T>(PhantomData<fn() -> T>);
+
+impl<T> Default for NoValue<T> {
+    fn default() -> Self {
+        NoValue(PhantomData)
+    }
+}
+
+impl<T> fmt::Debug for NoValue<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NoValue")
+    }
+}
+
+/// A flow that waits for no signals.
+///
+/// Messages should not show this trait: rustc names the flow and [`Unattended`](crate::Unattended)
+/// or [`CanReceive`] instead. For the lifetime, see `Unasked`.
+pub trait WithoutSignals<'a> {}
+
+/// A type that says if a flow waits for signals.
+#[derive(Debug)]
+pub struct ReceivesSignals<const RECEIVES: bool>;
+
+impl<'a> WithoutSignals<'a> for ReceivesSignals<false> {}
+
+/// Options of a run to which signals can be sent:
+/// [`RunOptions::signals`](crate::RunOptions::signals). `A` says who answers.
+pub struct WithSignals<A>(PhantomData<A>);
+
+impl<A> fmt::Debug for WithSignals<A> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WithSignals")
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<F, A: CanAnswer<F>> CanAnswer<F> for WithSignals<A> {}
+
+#[diagnostic::do_not_recommend]
+impl<F, A: CanTransact<F>> CanTransact<F> for WithSignals<A> {}
+
+/// Options of a run that can pass signals to a flow `F`.
+///
+/// Pass `RunOptions::signals`, or start the flow with `flow_durable::Runtime`.
+#[diagnostic::on_unimplemented(
+    message = "nobody can send the signals for which `{F}` waits",
+    label = "needs a sender",
+    note = "give the run one: `RunOptions::new().signals(&sender)`, with `SignalSender::new(&flow)`; or start it with \
+            `flow_durable::Runtime`, whose executions take signals"
+)]
+pub trait CanReceive<F> {}
+
+#[diagnostic::do_not_recommend]
+impl<F: for<'a> WithoutSignals<'a>> CanReceive<F> for NoAnswers {}
+
+#[cfg(feature = "stored")]
+#[diagnostic::do_not_recommend]
+impl<F: for<'a> WithoutSignals<'a>> CanReceive<F> for crate::question::Answers {}
+
+#[diagnostic::do_not_recommend]
+impl<F, A: CanReceive<F>> CanReceive<F> for WithTransactions<A> {}
+
+#[diagnostic::do_not_recommend]
+impl<F, A> CanReceive<F> for WithSignals<A> {}

@@ -4,11 +4,10 @@
 //! The bounds are on a type parameter, `K: Keep<Claim>`, and not on the types of the keys. So a
 //! flow with a type that cannot be stored compiles, and only a durable run of it does not.
 
+use crate::external::ExternalType;
 use crate::flow::Flow;
 use crate::input::InputError;
 use crate::json::{Saved, Unstorable};
-
-use crate::question::QuestionType;
 use crate::step_key::NodePath;
 
 /// The state of a flow whose values `K` can store.
@@ -39,8 +38,9 @@ pub trait StoredFlow<K>: StoredOutput<K> + TellsSettings {
     fn save_input(input: &Self::Input) -> Result<Saved, Unstorable>;
     /// Reads saved inputs.
     fn load_input(saved: Saved) -> Result<Self::Input, InputError>;
-    /// The question at this path, which begins with the name of a node of this flow.
-    fn question(path: &str) -> Option<QuestionType>;
+    /// The type of the value that the node at this path gets from outside. The path begins with the
+    /// name of a node of this flow.
+    fn external(path: &str) -> Option<ExternalType>;
 }
 
 /// A flow that can report its settings with the feature `json`: every flow.
@@ -76,7 +76,7 @@ macro_rules! __flow_stored {
             fn load_input(_: $crate::__private::Saved) -> ::core::result::Result<$input, $crate::__private::InputError> {
                 ::core::unreachable!("a flow with mistakes does not compile")
             }
-            fn question(_: &::core::primitive::str) -> ::core::option::Option<$crate::__private::QuestionType> {
+            fn external(_: &::core::primitive::str) -> ::core::option::Option<$crate::__private::ExternalType> {
                 ::core::option::Option::None
             }
         }
@@ -95,7 +95,7 @@ macro_rules! __flow_stored {
         {$($state_kind:ident $state_text:literal $state_key:ident $state_type:ty,)*}
         {$($output_kind:ident $output_text:literal $output_key:ident $output_type:ty,)*}
         {$($at_end:ident $certain_text:literal $certain_key:ident,)*}
-        {$($question_kind:ident $question_text:literal $question_type:ty,)*}
+        {$($external_kind:ident $external_text:literal $external_type:ty,)*}
     ) => {
         impl<__K> $crate::__private::StoredState<__K> for __State
         where
@@ -142,8 +142,8 @@ macro_rules! __flow_stored {
                 $($crate::__stored_field!(check $input_kind __reader __K $input_type, $input_text);)*
                 ::core::result::Result::Err($crate::__private::InputReader::error(__reader))
             }
-            fn question(__path: &::core::primitive::str) -> ::core::option::Option<$crate::__private::QuestionType> {
-                Self::__question(__path)
+            fn external(__path: &::core::primitive::str) -> ::core::option::Option<$crate::__private::ExternalType> {
+                Self::__external(__path)
             }
         }
         impl<__K> $crate::__private::StoredOutput<__K> for $flow
@@ -174,11 +174,11 @@ macro_rules! __flow_stored {
         }
         impl $flow {
             #[doc(hidden)]
-            pub fn __question(__path: &::core::primitive::str) -> ::core::option::Option<$crate::__private::QuestionType> {
+            pub fn __external(__path: &::core::primitive::str) -> ::core::option::Option<$crate::__private::ExternalType> {
                 use $crate::__private::Unresolved as _;
                 let (__first, __rest) = $crate::__private::first_segment(__path);
                 match __first {
-                    $($question_text => $crate::__stored_question!($question_kind $question_type, __rest),)*
+                    $($external_text => $crate::__stored_external!($external_kind $external_type, __rest),)*
                     _ => ::core::option::Option::None,
                 }
             }
@@ -226,14 +226,14 @@ macro_rules! __stored_field {
     };
 }
 
-/// The question of one node.
+/// The type of the value that one node gets from outside.
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __stored_question {
-    (human $type:ty, $rest:ident) => {
-        ::core::option::Option::Some($crate::__private::QuestionType::of::<$type>())
+macro_rules! __stored_external {
+    (value $type:ty, $rest:ident) => {
+        ::core::option::Option::Some($crate::__private::ExternalType::of::<$type>())
     };
     (flow $type:ty, $rest:ident) => {
-        <$type>::__question($rest)
+        <$type>::__external($rest)
     };
 }

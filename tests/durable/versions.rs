@@ -10,7 +10,7 @@ use flow_durable::{
     Durable, Execution, ExecutionId, RecordKind, Runtime, RuntimeError, StartOptions, StateSource,
     Status, Store as _,
 };
-use flow_runtime::engine::{AnyFlow, QuestionType, RefusedInput, RunError, Saved};
+use flow_runtime::engine::{AnyFlow, ExternalType, RefusedInput, RunError, Saved};
 use flow_runtime::prelude::*;
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ impl AnyFlow<Durable> for Unused {
         "{}"
     }
 
-    fn question(&self, _: &str) -> Option<QuestionType> {
+    fn external(&self, _: &str) -> Option<ExternalType> {
         panic!("{} was asked for a question", self.0)
     }
 

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use flow_runtime::engine::{
-    Engine, Failed, Hooks, Path, Place, QuestionType, Run, SameOrder, Saved, Scope, Step, Stored,
+    Engine, ExternalType, Failed, Hooks, Path, Place, Run, SameOrder, Saved, Scope, Step, Stored,
     Visit, carry_out, to_json_text, unchanged,
 };
 use flow_runtime::{EventKind, FlowError, NodeError, RunId, RunOptions};
@@ -350,7 +350,7 @@ impl Hooks for Durable {
     async fn ask_any(
         &self,
         visit: Visit<'_>,
-        question: QuestionType,
+        question: ExternalType,
         prompt: String,
     ) -> Result<Value, Failed> {
         self.ask_and_record(visit, question, prompt).await

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use flow_runtime::engine::{Failed, Failure, Place, QuestionType, Visit};
+use flow_runtime::engine::{ExternalType, Failed, Failure, Place, Visit};
 use flow_runtime::{FlowError, NodeError, TimedOut};
 use flow_store::{PauseRow, PauseState, RecordKind, Settlement, Token};
 use serde_json::Value;
@@ -16,7 +16,7 @@ use crate::replay::Outcome;
 
 /// A question to ask.
 struct ToAsk {
-    question: QuestionType,
+    question: ExternalType,
     prompt: String,
     expires_ms: Option<u64>,
     refused: Option<String>,
@@ -27,7 +27,7 @@ impl Durable {
     pub(super) async fn ask_and_record(
         &self,
         visit: Visit<'_>,
-        question: QuestionType,
+        question: ExternalType,
         prompt: String,
     ) -> Result<Value, Failed> {
         let place = visit.frame().place();
@@ -59,7 +59,7 @@ impl Durable {
         &self,
         visit: Visit<'_>,
         place: &Place,
-        question: QuestionType,
+        question: ExternalType,
         prompt: String,
     ) -> Answered {
         let (mut asking, mut expires_ms) = match self.journal.open_question(place) {
@@ -177,7 +177,7 @@ impl Durable {
         &self,
         visit: Visit<'_>,
         place: &Place,
-        question: QuestionType,
+        question: ExternalType,
         answered: Answered,
     ) -> Result<Value, Failed> {
         if answered.timed_out {

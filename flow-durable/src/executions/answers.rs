@@ -98,7 +98,7 @@ impl Executions {
     ) -> Result<String, RuntimeError> {
         let changes = self.owned.shared.judge_to_answer(row, flow).await?;
         let asked = flow
-            .question(&pause.path)
+            .external(&pause.path)
             .ok_or_else(|| RuntimeError::FlowChanged {
                 execution: row.id,
                 flow: row.flow.clone(),

@@ -246,7 +246,7 @@ fn reopened(
                 prompt: asked.prompt,
                 expected: asked.expected,
                 schema: flow
-                    .and_then(|flow| flow.question(&record.path)?.schema())
+                    .and_then(|flow| flow.external(&record.path)?.schema())
                     .or(asked.schema)
                     .map(|schema| schema.to_string()),
                 created_ms: now_ms,

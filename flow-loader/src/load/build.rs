@@ -181,6 +181,7 @@ impl Loader<'_> {
             timeout,
             policy,
             prompt: prompt(node).and_then(Result::ok),
+            signal: node.signal().map(str::to_owned),
             routes,
         })
     }
@@ -199,7 +200,7 @@ impl Loader<'_> {
             receiver: self.receiver(&pointer, &path, node, &adapter)?,
             run: match adapter.runs {
                 Runs::Step(run) => Some(run),
-                Runs::Human { .. } => None,
+                Runs::Human { .. } | Runs::Signal { .. } => None,
             },
             is_bounded,
             adapter,
@@ -358,5 +359,6 @@ fn route(parts: &Parts<'_>, index: usize) -> Route {
 /// Returns `true` if the node can time out without an answer.
 fn times_out(node: &NodeDocument, adapter: Option<&Adapter>) -> bool {
     adapter.is_some_and(|adapter| adapter.times_out)
-        || (node.r#type == types::HUMAN && node.settings.timeout.is_some())
+        || ([types::HUMAN, types::SIGNAL].contains(&node.r#type.as_str())
+            && node.settings.timeout.is_some())
 }

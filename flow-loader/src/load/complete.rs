@@ -10,7 +10,7 @@ use flow_spec::{
 use serde_json::Value;
 
 use crate::adapter::{About, Adapter, NodeKind};
-use crate::answer::any_answer;
+use crate::answer::{any_answer, any_signal};
 use crate::registry::{Entry, Item, Unfound, name_and_version};
 
 use super::Loader;
@@ -231,29 +231,33 @@ impl Loader<'_> {
                 Some(expects) => (expects, "params/expects"),
                 None => return Some(Arc::new(any_answer())),
             },
+            types::SIGNAL => match node.params.get("expects").and_then(Value::as_str) {
+                Some(expects) => (expects, "params/expects"),
+                None => return Some(Arc::new(any_signal())),
+            },
             name if types::ALL.contains(&name) => return None,
             name => (name, "type"),
         };
-        let asks = node.r#type == types::HUMAN;
+        let wanted = match node.r#type.as_str() {
+            types::HUMAN => Some(NodeKind::Human),
+            types::SIGNAL => Some(NodeKind::Signal),
+            _ => None,
+        };
+        let kind_of = |adapter: &Adapter| Some(adapter.about.kind).filter(is_external);
         let (code, message, help) = match self.registry.find(name) {
             Ok(Entry {
                 item: Item::Node(adapter),
                 ..
-            }) if asks == (adapter.about.kind == NodeKind::Human) => {
+            }) if wanted == kind_of(adapter) => {
                 return Some(adapter.clone());
             }
-            Ok(_) if asks => (
-                Code::Human,
-                format!("`{name}` is not a type that people are asked for"),
-                "name a type that has `#[node(human = …)]`".to_owned(),
-            ),
-            Ok(_) => (
-                Code::Human,
-                format!("`{name}` is a type that people are asked for"),
-                format!(
-                    "write `flow.human`, and `\"expects\": \"{name}\"` beside the `prompt` in its `params`"
-                ),
-            ),
+            Ok(Entry { item, .. }) => {
+                let found = match item {
+                    Item::Node(adapter) => kind_of(adapter),
+                    _ => None,
+                };
+                wrong_kind(name, wanted, found)
+            }
             Err(unfound) => self.unfound(name, &unfound),
         };
         self.unknown.insert(pointer.to_owned());
@@ -526,4 +530,38 @@ fn actions(adapter: &Adapter) -> Vec<ActionDocument> {
         may_write: Vec::new(),
     };
     adapter.actions.iter().map(action).collect()
+}
+
+/// Returns true if the values of a node of this kind come from outside.
+fn is_external(kind: &NodeKind) -> bool {
+    matches!(kind, NodeKind::Human | NodeKind::Signal)
+}
+
+/// The error for a type that comes from outside in another way than the document says, if it does.
+fn wrong_kind(
+    name: &str,
+    wanted: Option<NodeKind>,
+    found: Option<NodeKind>,
+) -> (Code, String, String) {
+    let (message, help) = match (found, wanted) {
+        (Some(NodeKind::Signal), _) => (
+            format!("`{name}` is a signal"),
+            format!("write `flow.signal`, and `\"expects\": \"{name}\"` in its `params`"),
+        ),
+        (Some(_), _) => (
+            format!("`{name}` is a type that people are asked for"),
+            format!(
+                "write `flow.human`, and `\"expects\": \"{name}\"` beside the `prompt` in its `params`"
+            ),
+        ),
+        (None, Some(NodeKind::Signal)) => (
+            format!("`{name}` is not a signal"),
+            "name a type that has `#[node(signal)]`".to_owned(),
+        ),
+        (None, _) => (
+            format!("`{name}` is not a type that people are asked for"),
+            "name a type that has `#[node(human = …)]`".to_owned(),
+        ),
+    };
+    (Code::Human, message, help)
 }

@@ -41,8 +41,8 @@ impl Loader<'_> {
         adapter: &Adapter,
     ) -> Option<Option<Receiver>> {
         let pointer = format!("{pointer}/params");
-        let is_human = node.r#type == types::HUMAN;
-        let unwanted = !node.params.is_empty() && !is_human;
+        let is_external = [types::HUMAN, types::SIGNAL].contains(&node.r#type.as_str());
+        let unwanted = !node.params.is_empty() && !is_external;
         let name = adapter.name;
         let (message, help) = match &adapter.make {
             Make::Nothing if unwanted => (

@@ -19,7 +19,7 @@ use crate::run::give_way::{give_way, has_run_for_long};
 use crate::run::items::{item_port, items};
 use crate::run::results::{collected, result_of};
 use crate::run::state::LoadedState;
-use crate::run::step::{ask, call, opened, work};
+use crate::run::step::{call, from_outside, opened, work};
 use crate::run::visit::{flow, or_unreadable};
 use crate::value::ItemValue;
 
@@ -223,7 +223,7 @@ fn one_item<'a, E: LoadedEngine>(
                     None => {
                         let args = Args::new(&node.ports, place, E::READS_OUTCOMES);
                         // Boxed, because each item has room for the largest of these.
-                        Box::pin(ask(engine, scope, node, adapter, args)).await?
+                        Box::pin(from_outside(engine, scope, node, adapter, args)).await?
                     }
                 };
                 let action = (adapter.action)(outcome.get()).to_owned();

@@ -69,8 +69,22 @@ pub(crate) async fn opened<E: LoadedEngine>(
     }
 }
 
+/// Gets the value of a node from outside: the answer to its question, or a signal.
+pub(crate) fn from_outside<'a, E: LoadedEngine>(
+    engine: &'a E,
+    scope: &'a Scope<'a>,
+    node: &'a Node,
+    adapter: &'a Adapter,
+    args: Args<'a>,
+) -> BoxFuture<'a, Result<AnyValue, Failed>> {
+    match &adapter.runs {
+        Runs::Signal { .. } => receive(engine, scope, node, adapter),
+        _ => ask(engine, scope, node, adapter, args),
+    }
+}
+
 /// Asks a person.
-pub(crate) fn ask<'a, E: LoadedEngine>(
+fn ask<'a, E: LoadedEngine>(
     engine: &'a E,
     scope: &'a Scope<'a>,
     node: &'a Node,
@@ -97,6 +111,30 @@ pub(crate) fn ask<'a, E: LoadedEngine>(
             Ok(value) => Ok(value),
             Err(error) => {
                 let reason = format!("the answer is not a `{}`: {error}", question.name());
+                Err(engine.unreadable(scope, reason).await)
+            }
+        }
+    })
+}
+
+/// Waits for a signal.
+fn receive<'a, E: LoadedEngine>(
+    engine: &'a E,
+    scope: &'a Scope<'a>,
+    node: &'a Node,
+    adapter: &'a Adapter,
+) -> BoxFuture<'a, Result<AnyValue, Failed>> {
+    let Runs::Signal { signal, read } = &adapter.runs else {
+        unreachable!("only a signal is waited for")
+    };
+    let name = node.signal.as_deref().unwrap_or(signal.name());
+    let visit = Visit::new(scope, &node.policy);
+    Box::pin(async move {
+        let body = engine.receive_any(visit, name, *signal).await?;
+        match read(body) {
+            Ok(value) => Ok(value),
+            Err(error) => {
+                let reason = format!("the signal is not a `{}`: {error}", signal.name());
                 Err(engine.unreadable(scope, reason).await)
             }
         }

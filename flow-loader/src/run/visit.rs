@@ -22,7 +22,7 @@ use crate::run::engine::LoadedEngine;
 use crate::run::give_way::{give_way, has_run_for_long};
 use crate::run::join::{all, first};
 use crate::run::state::{LoadedState, read, returned, written};
-use crate::run::step::{ask, call, opened, work};
+use crate::run::step::{call, from_outside, opened, work};
 use crate::stack::flow_with_stack;
 
 /// Runs a flow to an end, and returns the label of the end.
@@ -226,7 +226,7 @@ fn visit_part<'s, E: LoadedEngine>(
         match &node.kind {
             Kind::Step { adapter, .. } => {
                 let args = Args::new(&node.ports, place.reborrow(), E::READS_OUTCOMES);
-                let mut answer = ask(engine, scope, node, adapter, args).await?;
+                let mut answer = from_outside(engine, scope, node, adapter, args).await?;
                 let mut args = Args::new(&node.ports, place, E::READS_OUTCOMES);
                 let action = (adapter.take_apart)(answer.slot(), &mut args.writer());
                 Ok(node.route_of(action))

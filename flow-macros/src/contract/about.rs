@@ -6,13 +6,13 @@ use quote::{ToTokens, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::{LitStr, bracketed, token};
 
-/// A node's doc comment, appearance in viewers and settings, and the question of a human node.
+/// A node's doc comment, appearance in viewers and settings, and what it gets from outside.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct About {
     pub(crate) description: Option<String>,
     pub(crate) shown: Shown,
     pub(crate) settings: SettingsDocument,
-    pub(crate) question: Option<Question>,
+    pub(crate) external: Option<External>,
 }
 
 /// The appearance of a node in viewers.
@@ -24,13 +24,13 @@ pub(crate) struct Shown {
     pub(crate) tags: Vec<String>,
 }
 
-/// The question of a human node.
+/// The value that a node gets from outside: an answer to its question, or a signal.
 #[derive(Debug, Clone)]
-pub(crate) struct Question {
-    /// The prompt with its `{keys}`, as written.
-    pub(crate) prompt: String,
-    /// The name of the type of the answer.
+pub(crate) struct External {
+    /// The name of the type.
     pub(crate) expects: String,
+    /// The prompt with its `{keys}`, as written. `None` for a signal.
+    pub(crate) prompt: Option<String>,
 }
 
 impl ToTokens for About {
@@ -49,8 +49,8 @@ impl ToTokens for About {
                 [title, icon, group].map(|text| text.as_deref().unwrap_or_default());
             tokens.extend(quote!([#title #icon #group #(#tags)*]));
         }
-        if let Some(Question { prompt, expects }) = &self.question {
-            tokens.extend(quote!(#prompt #expects));
+        if let Some(External { expects, prompt }) = &self.external {
+            tokens.extend(quote!(#expects #prompt));
         }
     }
 }
@@ -82,10 +82,10 @@ impl Parse for About {
             } else {
                 Shown::default()
             },
-            question: if input.peek(LitStr) {
-                Some(Question {
-                    prompt: input.parse::<LitStr>()?.value(),
+            external: if input.peek(LitStr) {
+                Some(External {
                     expects: input.parse::<LitStr>()?.value(),
+                    prompt: input.parse::<Option<LitStr>>()?.map(|text| text.value()),
                 })
             } else {
                 None

@@ -4,12 +4,13 @@
 mod about;
 mod tokens;
 
-use proc_macro2::Ident;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
 use syn::{Generics, LitStr};
 
 #[cfg(feature = "registry")]
 pub(crate) use about::settings_text;
-pub(crate) use about::{About, Question, Shown};
+pub(crate) use about::{About, External, Shown};
 pub(crate) use tokens::{actions_tokens, list};
 
 /// The reads, writes and actions of a node.
@@ -50,6 +51,15 @@ pub(crate) enum Kind {
     Flow,
     /// A type whose values come from people.
     Human,
+    /// A type whose values are sent from outside.
+    Signal,
+}
+
+impl Kind {
+    /// Returns true if the values of the type come from outside.
+    pub(crate) fn is_external(self) -> bool {
+        matches!(self, Kind::Human | Kind::Signal)
+    }
 }
 
 /// The number of attempts of a node, which decides if its step gets a `Visit`.
@@ -261,9 +271,23 @@ impl Contract {
     }
 
     /// Returns true if its outcome is the value that it writes. Then the type of its only write is
-    /// `Step::Outcome`, and it has no `Writes`.
+    /// that of its [outcome](Self::outcome_type), and it has no `Writes`.
     pub(crate) fn writes_its_outcome(&self) -> bool {
         self.kind != Kind::Flow && self.writes.len() == 1 && self.actions.is_empty()
+    }
+
+    /// The type of the value that an engine returns for it; for a signal, of its parts. `path` is the
+    /// type of the node, `traits` the module that has the traits.
+    pub(crate) fn outcome_type(
+        &self,
+        path: &TokenStream,
+        traits: &impl ToTokens,
+        site: Span,
+    ) -> TokenStream {
+        match self.kind {
+            Kind::Signal => quote_spanned!(site=> <#path as #traits::Signal>::Parts),
+            _ => quote_spanned!(site=> <#path as #traits::Step>::Outcome),
+        }
     }
 
     /// Returns true if a loop over items collects the value that it writes.

@@ -7,11 +7,12 @@ use syn::{LitInt, LitStr, Token, braced, bracketed};
 
 use super::{ActionPort, Attempts, Contract, Failure, Kind, Mode, ReadPort, WritePort};
 
-const KINDS: [(Kind, &str); 4] = [
+const KINDS: [(Kind, &str); 5] = [
     (Kind::Function, "function"),
     (Kind::Type, "type_"),
     (Kind::Flow, "flow"),
     (Kind::Human, "human"),
+    (Kind::Signal, "signal"),
 ];
 
 const ATTEMPTS: [(Attempts, &str); 4] = [

@@ -130,8 +130,8 @@ fn is_type(path: &Path) -> bool {
 /// Returns true for a declared node whose value the flow holds.
 fn has_field(name: &Ident, flow: &FlowSyntax) -> bool {
     flow.nodes.iter().any(|node| match &node.source {
-        NodeSource::Path { human, path, .. } => {
-            node.name == *name && human.is_none() && is_type(path)
+        NodeSource::Path { external, path, .. } => {
+            node.name == *name && external.is_none() && is_type(path)
         }
         NodeSource::Each { .. } | NodeSource::Fork(_) | NodeSource::Race(_) => false,
     })

@@ -115,12 +115,31 @@ pub(crate) struct NodeSyntax {
     pub(crate) settings: Settings,
 }
 
+/// The word that says that the value of a node comes from outside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum External {
+    /// `human`
+    Human,
+    /// `signal`
+    Signal,
+}
+
+impl External {
+    /// The word.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            External::Human => "human",
+            External::Signal => "signal",
+        }
+    }
+}
+
 /// The source of a declared node.
 pub(crate) enum NodeSource {
     /// `human path { mapping } = value`
     Path {
-        /// The word `human`.
-        human: Option<Span>,
+        /// The word `human` or `signal`.
+        external: Option<(External, Span)>,
         path: Path,
         mapping: Vec<Mapping>,
         value: Option<Expr>,

@@ -40,6 +40,8 @@ pub(super) struct NodeAttribute {
     pub(super) transaction: Option<Span>,
     /// `human = "Deploy?"`
     pub(super) human: Option<LitStr>,
+    /// `signal`
+    pub(super) signal: Option<Span>,
     /// `title`, `icon`, `group` and `tags`
     shown: Shown,
     /// `crate = path`
@@ -98,6 +100,19 @@ impl NodeAttribute {
         })
         .parse2(tokens);
         report.ok(parsed);
+        if let (Some(_), Some(span)) = (
+            &attribute.human,
+            attribute.signal.take_if(|_| attribute.human.is_some()),
+        ) {
+            let message =
+                "a person is asked for an answer, and a signal comes without being asked for";
+            report.error(
+                Code::Malformed,
+                span,
+                message,
+                "remove `signal`, or `human`",
+            );
+        }
         if let Some(path) = named {
             attribute.runtime = Runtime::at(path);
         }
@@ -119,7 +134,7 @@ impl NodeAttribute {
                 transaction: self.transaction.is_some(),
                 ..self.settings.document(SettingsDocument::default())
             },
-            question: None,
+            external: None,
         }
     }
 
@@ -156,6 +171,7 @@ impl NodeAttribute {
                 crate::settings::text(&prompt, "prompt", report);
                 self.human.replace(prompt).is_some()
             }
+            "signal" => self.signal.replace(name.span()).is_some(),
             "poll" => self.poll.replace(poll(name, input, report)?).is_some(),
             "blocking" => self.blocking.replace(name.span()).is_some(),
             "transaction" => self.transaction.replace(name.span()).is_some(),

@@ -4,8 +4,8 @@ mod attribute;
 mod context;
 mod contract;
 mod documented;
+mod external;
 mod function;
-mod human;
 mod outcome;
 mod parameter;
 mod prompt;
@@ -53,13 +53,18 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report)
         let message = "a person is asked for the value of a type, and this is code to run";
         report.error(Code::Malformed, prompt.span(), message, help);
     }
+    if let (Some(span), Some("impl" | "fn" | "async")) = (attribute.signal, kind) {
+        let help = "put `#[node(signal)]` on the `enum` or the `struct` that is sent";
+        let message = "a signal is a value of a type, and this is code to run";
+        report.error(Code::Malformed, span, message, help);
+    }
     let expansion = match kind {
         Some("impl") => report_or(
             steps::expand(attribute, item.clone(), &mut report),
             &mut report,
         ),
         Some("enum" | "struct") => report_or(
-            human::expand(attribute, item.clone(), &mut of_settings, &mut report),
+            external::expand(attribute, item.clone(), &mut of_settings, &mut report),
             &mut report,
         ),
         _ => report_or(
@@ -71,7 +76,7 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report)
         (true, _) => expansion,
         (false, Some("impl")) => steps::stub(item.clone(), &attribute.runtime).unwrap_or_default(),
         (false, Some("enum" | "struct")) => {
-            human::stub(item.clone(), &attribute.runtime).unwrap_or_default()
+            external::stub(attribute, item.clone()).unwrap_or_default()
         }
         (false, _) if expansion.is_empty() => {
             function::stub(item.clone(), &attribute.runtime).unwrap_or_default()
@@ -79,7 +84,7 @@ fn expand(attribute: &NodeAttribute, item: TokenStream, mut of_settings: Report)
         (false, _) => expansion,
     };
     let (item, used) = match kind {
-        Some("enum" | "struct") => (human::item(attribute, item), TokenStream::new()),
+        Some("enum" | "struct") => (external::item(attribute, item), TokenStream::new()),
         _ => item_of_rustc(item, &attribute.runtime),
     };
     let (of_settings, of_item) = (of_settings.into_tokens(), report.into_tokens());

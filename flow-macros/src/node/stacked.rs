@@ -8,7 +8,9 @@ use crate::flow::printed::printed;
 use crate::report::Report;
 
 /// Settings that cannot be mistaken for other attributes.
-const SETTINGS: [&str; 6] = ["retry", "timeout", "poll", "writes", "actions", "human"];
+const SETTINGS: [&str; 7] = [
+    "retry", "timeout", "poll", "writes", "actions", "human", "signal",
+];
 
 /// The item without such attributes, which are reported: rustc would only report them as unknown.
 pub(super) fn refuse(item: TokenStream, report: &mut Report) -> TokenStream {

@@ -1,6 +1,6 @@
 //! The adapter of one node.
 
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens as _, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned as _;
 use syn::{Expr, Path};
@@ -25,7 +25,8 @@ pub(super) fn adapter(
     let keys: Vec<Ident> = (0..contract.reads.len())
         .map(|read| format_ident!("__key_{read}", span = site))
         .collect();
-    let opened = quote!(#loader::taken_out::<<#path as #loader::Step>::Outcome>(__outcome));
+    let outcome = contract.outcome_type(&path, &loader, Span::call_site());
+    let opened = quote!(#loader::taken_out::<#outcome>(__outcome));
     let take_apart = taken_apart(&path, contract, &opened, &loader);
     let inferred = call(&path, contract, &keys, &loader, &quote!(__returned));
     let handed_on = taken_apart(&path, contract, &quote!(__outcome), &loader);
@@ -47,7 +48,7 @@ pub(super) fn adapter(
     let never_awaits = contract.never_awaits;
     let retry_if = retry_if(contract);
     let used = used(contract.kind, &inferred, &loader);
-    let types = keys.iter().filter(|_| contract.kind != Kind::Human);
+    let types = keys.iter().filter(|_| !contract.kind.is_external());
     let types = types.map(|key| quote_spanned!(site=> let #key = #loader::Key::new();));
     quote_spanned! {site=> {
         #alias
@@ -67,7 +68,7 @@ pub(super) fn adapter(
             never_awaits: #never_awaits,
             retry_if: #retry_if,
             policy: <#path as #loader::Step>::POLICY,
-            outcome: #loader::value_type!(#loader::Probe::<<#path as #loader::Step>::Outcome>::new()),
+            outcome: #loader::value_type!(#loader::Probe::<#outcome>::new()),
             action: #action,
             returns_nothing: #returns_nothing,
             make: #make,
@@ -109,6 +110,7 @@ fn about(contract: &Contract, loader: &TokenStream) -> TokenStream {
             Kind::Function => "Function",
             Kind::Type => "Type",
             Kind::Human => "Human",
+            Kind::Signal => "Signal",
             Kind::Flow => unreachable!("a flow is registered as a document"),
         }
     );
@@ -116,14 +118,17 @@ fn about(contract: &Contract, loader: &TokenStream) -> TokenStream {
         description,
         shown,
         settings,
-        question,
+        external,
     } = &contract.about;
+    let prompt = external
+        .as_ref()
+        .and_then(|external| external.prompt.as_ref());
     let texts = [
         ("description", description.as_ref()),
         ("title", shown.title.as_ref()),
         ("icon", shown.icon.as_ref()),
         ("group", shown.group.as_ref()),
-        ("prompt", question.as_ref().map(|question| &question.prompt)),
+        ("prompt", prompt),
     ];
     // All of them, because a lint for omitted fields would be shown to the user.
     let texts = texts.into_iter().map(|(field, text)| {
@@ -149,6 +154,7 @@ fn used(kind: Kind, call: &TokenStream, loader: &TokenStream) -> TokenStream {
             let __lent: #loader::Lent<'_> = #loader::nothing();
             let _ = #call;
         },
+        Kind::Signal => TokenStream::new(),
         _ => quote! {
             let __call: &mut #loader::Call<'_> = #loader::nothing();
             let _ = #call;
@@ -269,7 +275,7 @@ fn writes(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> Vec<
     let own = contract.writes.iter().map(|port| {
         let index = port.index;
         let ty = if contract.writes_its_outcome() {
-            quote!(<#path as #loader::Step>::Outcome)
+            contract.outcome_type(path, loader, Span::call_site())
         } else {
             quote!(<#path as #loader::Writes<#index>>::Type)
         };
@@ -323,12 +329,22 @@ fn runs(
 ) -> TokenStream {
     let keys = (0..contract.reads.len()).map(|read| format_ident!("__key_{read}"));
     let keys = quote!(#(let #keys = #loader::Key::new();)*);
+    if contract.kind == Kind::Signal {
+        return quote! {
+            #loader::Runs::Signal {
+                signal: #loader::ExternalType::of::<#path>(),
+                read: |__value| ::core::result::Result::Ok(#loader::AnyValue::new(
+                    #loader::Signal::parts(<#path as #loader::External>::from_json(__value)?),
+                )),
+            }
+        };
+    }
     if contract.kind == Kind::Human {
         return quote! {
             #loader::Runs::Human {
                 prompt: |__lent| { let _ = __lent; #call },
-                question: #loader::QuestionType::of::<#path>(),
-                read: |__value| ::core::result::Result::Ok(#loader::AnyValue::new(<#path as #loader::Human>::from_json(__value)?)),
+                question: #loader::ExternalType::of::<#path>(),
+                read: |__value| ::core::result::Result::Ok(#loader::AnyValue::new(<#path as #loader::External>::from_json(__value)?)),
             }
         };
     }
@@ -406,7 +422,8 @@ fn action_taken_apart(
 
 /// The action in an outcome, as a function of it.
 fn action(path: &TokenStream, contract: &Contract, loader: &TokenStream) -> TokenStream {
-    let opened = quote!(#loader::opened_ref::<<#path as #loader::Step>::Outcome>(__outcome));
+    let outcome = contract.outcome_type(path, loader, Span::call_site());
+    let opened = quote!(#loader::opened_ref::<#outcome>(__outcome));
     match (&contract.actions[..], contract.writes.len()) {
         ([], _) => quote!(|_| "default"),
         (_, 0) => quote!(|__outcome| #loader::Action::action(#opened)),

@@ -56,10 +56,11 @@ pub(crate) const SETTINGS: [&str; 5] = [
 ];
 
 /// The names of the settings that only `#[node(…)]` has.
-pub(crate) const OF_NODES: [&str; 10] = [
+pub(crate) const OF_NODES: [&str; 11] = [
     "actions",
     "writes",
     "human",
+    "signal",
     "poll",
     "blocking",
     "transaction",

@@ -85,6 +85,10 @@ fn refuse(contract: &Contract, path: &Path, name: &str) -> syn::Result<()> {
         format!(
             "`{name}` is a question to a person, and not a tool\nhelp: ask it in the flow around the agent; whether a tool is called, `ApprovedAgent` asks"
         )
+    } else if contract.kind == Kind::Signal {
+        format!(
+            "`{name}` is a signal, and not a tool\nhelp: wait for it in the flow around the agent, as a branch of `first {{ … }}`"
+        )
     } else if contract.transaction {
         format!(
             "`{name}` writes in a transaction of the run's database, and a tool has none\nhelp: write in a transaction of its own"

@@ -11,7 +11,7 @@ use flow_spec::FlowDocument;
 use serde_json::Value;
 
 use crate::engine::{
-    Drive, Failed, Hooks, InputError, Json, NodePath, QuestionType, RefusedInput, Saved, Scope,
+    Drive, ExternalType, Failed, Hooks, InputError, Json, NodePath, RefusedInput, Saved, Scope,
     StoredFlow, Unstorable,
 };
 use crate::flow::Flow;
@@ -77,8 +77,9 @@ pub trait AnyFlow<E>: Send + Sync {
         None
     }
 
-    /// The question at a path, such as `orders.approval`. `None` if nothing is asked there.
-    fn question(&self, path: &str) -> Option<QuestionType>;
+    /// The type of the value that the node at a path, such as `orders.approval`, gets from outside:
+    /// of the answer to its question, or of its signal. `None` for all other nodes.
+    fn external(&self, path: &str) -> Option<ExternalType>;
 
     /// Checks that the values and actions of the flow can be stored. A compiled flow always passes:
     /// otherwise it is not an `AnyFlow` of an engine that stores them.
@@ -225,9 +226,9 @@ where
         Some(crate::export::with_settings(self))
     }
 
-    fn question(&self, path: &str) -> Option<QuestionType> {
+    fn external(&self, path: &str) -> Option<ExternalType> {
         let within = NodePath::new(path).within(F::NAMESPACE)?;
-        <F as StoredFlow<Json>>::question(within.as_str())
+        <F as StoredFlow<Json>>::external(within.as_str())
     }
 
     fn stored_input(&self, input: Saved) -> Result<Saved, RefusedInput> {
@@ -283,8 +284,8 @@ impl<E, F: AnyFlow<E> + ?Sized> AnyFlow<E> for Arc<F> {
         (**self).with_settings()
     }
 
-    fn question(&self, path: &str) -> Option<QuestionType> {
-        (**self).question(path)
+    fn external(&self, path: &str) -> Option<ExternalType> {
+        (**self).external(path)
     }
 
     fn check_storable(&self) -> Result<(), Unstorable> {

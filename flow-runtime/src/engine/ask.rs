@@ -5,9 +5,10 @@ use std::fmt::Display;
 use serde_json::Value;
 
 use crate::error::{BoxError, Failed, FlowError};
+use crate::external::ExternalType;
 use crate::node_error::{Failure, TimedOut};
 use crate::observer::EventKind;
-use crate::question::{Question, QuestionType};
+use crate::question::Question;
 use crate::run::Run;
 use crate::visit::Visit;
 
@@ -20,7 +21,7 @@ use crate::visit::Visit;
 pub async fn ask(
     run: &Run,
     visit: Visit<'_>,
-    question: QuestionType,
+    question: ExternalType,
     prompt: String,
 ) -> Result<Value, Failed> {
     let timeout = visit.timeout();

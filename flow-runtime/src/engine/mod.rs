@@ -7,8 +7,8 @@
 //!
 //! An engine implements three traits:
 //!
-//! - [`Hooks`] belongs to the run as a whole. It learns which nodes begin and end, and it waits and
-//!   asks people.
+//! - [`Hooks`] belongs to the run as a whole. It learns which nodes begin and end, and it waits,
+//!   asks people and takes signals.
 //! - [`Engine`] runs the steps of a node. An engine may require something of the outcomes, such as
 //!   that they can be stored. It then implements `Engine` only for nodes whose outcomes meet that.
 //! - [`StateHooks`] sees the values of a flow between two nodes.
@@ -88,6 +88,8 @@ mod direct;
 mod loops;
 mod nested;
 mod observed;
+#[cfg(feature = "stored")]
+mod receive;
 mod visits;
 
 use std::future::Future;
@@ -105,10 +107,14 @@ pub use self::direct::Direct;
 #[doc(hidden)]
 pub use self::loops::{loop_started, spread_results};
 pub use self::observed::Observed;
+#[cfg(feature = "stored")]
+pub use self::receive::receive;
 pub use self::visits::Visits;
 pub use crate::error::Failed;
 #[cfg(feature = "stored")]
 pub use crate::exact::{Inexact, parse_json, to_json, to_json_text, unchanged};
+#[cfg(feature = "stored")]
+pub use crate::external::ExternalType;
 pub use crate::frame::{FlowInfo, Frame, Path, Place};
 pub use crate::history::{EarlierAttempts, History, Pause};
 #[cfg(feature = "stored")]
@@ -119,10 +125,10 @@ pub use crate::node_error::Failure;
 use crate::node_error::NodeError;
 pub use crate::ordered::{AnyOrder, LoopOrder, OrderOf, SameOrder};
 pub use crate::panics::{Guarded, panic_message};
-#[cfg(feature = "stored")]
-pub use crate::question::QuestionType;
 pub use crate::run::Run;
 pub use crate::scope::Scope;
+#[cfg(feature = "stored")]
+pub use crate::signal::SignalTypes;
 pub use crate::step::Step;
 pub use crate::step_key::{Index, NodePath, Segment, StepKey};
 #[cfg(feature = "stored")]
@@ -252,7 +258,7 @@ pub trait Hooks: Send + Sync {
     fn ask_any(
         &self,
         visit: Visit<'_>,
-        question: QuestionType,
+        question: ExternalType,
         prompt: String,
     ) -> impl Future<Output = Result<serde_json::Value, Failed>> + Send {
         ask(self.run(), visit, question, prompt)
@@ -271,12 +277,46 @@ pub trait Hooks: Send + Sync {
         prompt: String,
     ) -> impl Future<Output = Result<N, Failed>> + Send {
         async move {
-            let answer = self.ask_any(visit, QuestionType::of::<N>(), prompt).await?;
+            let answer = self.ask_any(visit, ExternalType::of::<N>(), prompt).await?;
             N::from_json(answer).map_err(|error| ask::of_another_type(&visit, &error))
         }
     }
 
-    /// Called by a loaded flow if a recorded outcome or answer does not fit its type, which only
+    /// Waits for a signal of this name, whose body has this type, and takes the oldest one. By
+    /// default, takes it from the sender of the run's options ([`receive`]).
+    ///
+    /// # Errors
+    ///
+    /// No signal came in time, or the run cannot continue.
+    #[cfg(feature = "stored")]
+    fn receive_any(
+        &self,
+        visit: Visit<'_>,
+        name: &str,
+        signal: ExternalType,
+    ) -> impl Future<Output = Result<serde_json::Value, Failed>> + Send {
+        let _ = signal;
+        receive(self.run(), visit, name)
+    }
+
+    /// Waits for a signal `N`: [`receive_any`](Hooks::receive_any), with the signal as a value. An
+    /// engine that has values instead of JSON overrides it.
+    ///
+    /// # Errors
+    ///
+    /// See [`receive_any`](Hooks::receive_any).
+    #[cfg(feature = "stored")]
+    fn receive<N: crate::Signal>(
+        &self,
+        visit: Visit<'_>,
+    ) -> impl Future<Output = Result<N, Failed>> + Send {
+        async move {
+            let signal = self.receive_any(visit, N::NAME, ExternalType::of::<N>());
+            N::from_json(signal.await?).map_err(|error| ask::of_another_type(&visit, &error))
+        }
+    }
+
+    /// Called by a loaded flow if a recorded outcome, answer or signal does not fit its type, which only
     /// the flow knows. By default, the node fails. An engine that ends the run in another way never
     /// returns.
     fn unreadable(&self, scope: &Scope<'_>, reason: String) -> impl Future<Output = Failed> + Send {

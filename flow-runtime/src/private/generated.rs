@@ -59,6 +59,16 @@ macro_rules! __opens_transactions {
     }};
 }
 
+/// Tests if a flow waits for signals. False if its definition has errors.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __receives_signals {
+    ($flow:ty) => {{
+        use $crate::__private::Unresolved as _;
+        <$flow>::__RECEIVES_SIGNALS
+    }};
+}
+
 /// Tests if a flow awaits anything. True if its definition has errors.
 #[doc(hidden)]
 #[macro_export]
@@ -182,26 +192,62 @@ macro_rules! __human_node {
     };
 }
 
-/// `impl Human` for a type that people are asked for.
+/// The expansion for a type of signals: the first item. Without the feature `stored`, it is the
+/// second one.
 #[cfg(feature = "stored")]
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __human {
+macro_rules! __signal_node {
+    ({$($sound:tt)*} {$($unsent:tt)*}) => { $($sound)* };
+}
+
+/// Expands to an error and the second item.
+#[cfg(not(feature = "stored"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __signal_node {
+    ({$($sound:tt)*} {$($unsent:tt)*}) => {
+        ::core::compile_error!(
+            "a signal needs the feature `stored` of flow-runtime\nhelp: add it: `cargo add typed-flows --features stored`"
+        );
+        $($unsent)*
+    };
+}
+
+/// `impl Human` or `impl Signal` for a type whose values come from outside.
+#[cfg(feature = "stored")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __external {
     (check { $($check:tt)* }) => { $($check)* };
-    ($type:ident $name:literal { $($form:tt)* }) => {
-        impl $crate::Human for $type {
+    (human $type:ident $name:literal { $($form:tt)* }) => {
+        $crate::__external!(value $type $name { $($form)* });
+        impl $crate::Human for $type {}
+    };
+    (signal $type:ident $name:literal { $($form:tt)* } { $parts:ty } |$signal:ident| $taken_apart:expr) => {
+        $crate::__external!(value $type $name { $($form)* });
+        impl $crate::Signal for $type {
+            type Parts = $parts;
+            fn parts(self) -> Self::Parts {
+                let $signal = self;
+                $taken_apart
+            }
+        }
+    };
+    (value $type:ident $name:literal { $($form:tt)* }) => {
+        impl $crate::__private::External for $type {
             const NAME: &'static ::core::primitive::str = $name;
             const FORM: $crate::__private::Form<Self> = $($form)*;
-            $crate::__human_schema!($type);
+            $crate::__external_schema!($type);
         }
     };
 }
 
-/// The schema of a type that people are asked for.
+/// The schema of a type whose values come from outside.
 #[cfg(all(feature = "stored", feature = "schemars"))]
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __human_schema {
+macro_rules! __external_schema {
     ($type:ident) => {
         fn schema() -> ::core::option::Option<$crate::__private::Value> {
             use $crate::__private::export_values::traits::*;
@@ -218,7 +264,7 @@ macro_rules! __human_schema {
 #[cfg(all(feature = "stored", not(feature = "schemars")))]
 #[doc(hidden)]
 #[macro_export]
-macro_rules! __human_schema {
+macro_rules! __external_schema {
     ($($anything:tt)*) => {};
 }
 

@@ -177,6 +177,12 @@ macro_rules! __flow_itself {
                 $crate::__private::Untransacted<'__a>
         {
         }
+        #[diagnostic::do_not_recommend]
+        impl<'__a> $crate::__private::WithoutSignals<'__a> for $name where
+            $crate::__private::ReceivesSignals<{ $name::__RECEIVES_SIGNALS }>:
+                $crate::__private::WithoutSignals<'__a>
+        {
+        }
         impl $crate::__private::Described for $name {
             const INFO: &'static $crate::__private::FlowInfo =
                 &$crate::__private::FlowInfo::of_static($namespace, $node::__NAMES);
@@ -221,8 +227,8 @@ macro_rules! __flow_inside {
     };
 }
 
-/// The methods that run a flow: those behind the trait `Flow`, and those of a flow without
-/// questions. These take precedence over the trait's, whose futures are boxed.
+/// The methods that run a flow: those behind the trait `Flow`, and those of a flow that
+/// needs no more than its input. These take precedence over the trait's, whose futures are boxed.
 ///
 /// The methods name the borrows of their futures: rustc would propose it at the flow's name.
 #[doc(hidden)]
@@ -288,15 +294,18 @@ macro_rules! __flow_state {
     };
 }
 
-/// The constants that are true if a flow asks people, opens transactions, or awaits anything.
+/// The constants that are true if a flow asks people, opens transactions, waits for signals, or
+/// awaits anything.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __flow_requirements {
-    ($asks:expr, $opens:expr, $awaits:expr) => {
+    ($asks:expr, $opens:expr, $receives:expr, $awaits:expr) => {
         #[doc(hidden)]
         pub const __ASKS_PEOPLE: ::core::primitive::bool = $asks;
         #[doc(hidden)]
         pub const __OPENS_TRANSACTIONS: ::core::primitive::bool = $opens;
+        #[doc(hidden)]
+        pub const __RECEIVES_SIGNALS: ::core::primitive::bool = $receives;
         #[doc(hidden)]
         pub const __AWAITS: ::core::primitive::bool = $awaits;
     };

@@ -38,8 +38,10 @@ pub use crate::node_error::{Failure, NodeError, Phase};
 pub use crate::options::RunSettings;
 pub use crate::ordered::{OrderOf, Sequence};
 pub use crate::policy::{Policy, Retry, RetryIf};
-pub use crate::question::{Asked, AsksPeople, Unasked};
-pub use crate::requirement::{OpensTransactions, Untransacted};
+pub use crate::question::{AsksPeople, Unasked};
+pub use crate::requirement::{
+    NoValue, OpensTransactions, ReceivesSignals, Untransacted, WithoutSignals,
+};
 pub use crate::spec_text::as_text;
 #[cfg(feature = "stored")]
 pub use crate::supervise::supervised;
@@ -90,6 +92,9 @@ pub trait Unresolved {
     /// False, so that code that runs the flow has no further error.
     const __OPENS_TRANSACTIONS: bool = false;
 
+    /// False, so that code that runs the flow has no further error.
+    const __RECEIVES_SIGNALS: bool = false;
+
     /// True, so that a timeout of the flow is not a further error.
     const __AWAITS: bool = true;
 
@@ -97,9 +102,9 @@ pub trait Unresolved {
     #[cfg(feature = "json")]
     fn __values(&self, _values: &mut crate::export::Values) {}
 
-    /// Asks no questions.
+    /// No node gets a value from outside.
     #[cfg(feature = "stored")]
-    fn __question(_path: &str) -> Option<QuestionType>
+    fn __external(_path: &str) -> Option<ExternalType>
     where
         Self: Sized,
     {
@@ -124,7 +129,8 @@ pub trait Unresolved {
 impl<F: ?Sized> Unresolved for F {}
 
 /// A type that can be a node of a flow: one with `#[node]` on an `impl` block with `exec`, one with
-/// `#[node(human = "…")]`, or a flow. Only these attributes and `flow!` implement it.
+/// `#[node(human = "…")]` or `#[node(signal)]`, or a flow. Only these attributes and `flow!`
+/// implement it.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a node",
     label = "not a node",
@@ -154,10 +160,10 @@ impl<N> Holds<N> for N {
     }
 }
 
-/// Holds no value, since a person answers.
-impl<N> Holds<N> for Asked<N> {
+/// Holds no value, since it comes from outside.
+impl<N> Holds<N> for NoValue<N> {
     fn holding(_: N) -> Self {
-        Asked::default()
+        NoValue::default()
     }
 }
 
@@ -216,17 +222,17 @@ impl<T: Default> HasDefault<'_> for T {
 pub use crate::export::private as export_values;
 
 #[cfg(feature = "stored")]
-pub use crate::__human as answered;
+pub use crate::__external as external_type;
 #[cfg(feature = "stored")]
 pub use crate::error_types::{ErrorType, ErrorTypeOf, OtherError};
+#[cfg(feature = "stored")]
+pub use crate::external::{External, ExternalType, Form, FormOf, NoForm};
 #[cfg(feature = "stored")]
 pub use crate::input::{InputError, InputReader};
 #[cfg(feature = "stored")]
 pub use crate::json::{Json, Keep, Saved, Stored, Unstorable};
 #[cfg(feature = "stored")]
-pub use crate::question::QuestionType;
-#[cfg(feature = "stored")]
-pub use crate::question::{Form, FormOf, NoForm};
+pub use crate::signal::Signal;
 #[cfg(feature = "stored")]
 pub use crate::stored::{StoredFlow, StoredOutput, StoredState, first_segment};
 pub use crate::{
@@ -237,6 +243,7 @@ pub use crate::{
     __flow_requirements as requirements, __flow_resume as resume, __flow_runs as runs,
     __flow_state as state, __flow_stored as stored, __flow_values as values, __human_node as human,
     __named_macro as named_macro, __opens_transactions as opens_transactions,
+    __receives_signals as receives_signals, __signal_node as signal,
 };
 #[cfg(feature = "stored")]
 pub use serde_json::Value;

@@ -6,28 +6,8 @@
 #[cfg(feature = "stored")]
 mod answer;
 
-use std::fmt;
-use std::marker::PhantomData;
-
 #[cfg(feature = "stored")]
-pub use answer::{
-    Answer, Form, FormOf, Human, NoForm, Question, QuestionType, Submission, SubmittedValue,
-};
-
-/// A node whose value `T` comes from a person.
-pub struct Asked<T>(PhantomData<fn() -> T>);
-
-impl<T> Default for Asked<T> {
-    fn default() -> Self {
-        Asked(PhantomData)
-    }
-}
-
-impl<T> fmt::Debug for Asked<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Asked")
-    }
-}
+pub use answer::{Answer, Human, Question};
 
 /// A flow that asks nobody.
 ///

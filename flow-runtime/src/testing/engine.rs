@@ -132,6 +132,18 @@ impl<V: Send + Sync> Hooks for ScriptedEngine<V> {
         }
     }
 
+    #[cfg(feature = "stored")]
+    async fn receive<N: crate::Signal>(&self, visit: Visit<'_>) -> Result<N, Failed> {
+        match self.scripts.find::<N>(&visit.frame().path().to_string()) {
+            // A flow that can be left at any time is tested without being left.
+            Found::Itself | Found::Missing => std::future::pending().await,
+            Found::Script(_) => match self.scripted::<N>(visit.frame()) {
+                Some(signal) => signal,
+                None => unreachable!("the node has a script"),
+            },
+        }
+    }
+
     fn flow_failed(&self, scope: &Scope<'_>, _failed: &Failed) {
         self.counts.end(scope.frame());
     }

@@ -18,7 +18,8 @@ use crate::testing::visited::{NoValues, ScriptedRun, Visited};
 /// A node is scripted by its type: a script returns what the node returns. The script sees how
 /// often the node was visited before. Scripted nodes have no retries, timeouts or fallbacks.
 ///
-/// A wait between nodes returns immediately. A question is answered by the script of its type.
+/// A wait between nodes returns immediately. A question is answered by the script of its type. A
+/// signal that has a script comes immediately; no other signal ever comes.
 ///
 /// # Examples
 ///
@@ -178,7 +179,7 @@ impl Default for Scripted {
 impl<V> Scripted<V> {
     /// Scripts the node, wherever it is in the flow. The script returns the outcome of each visit:
     /// for a function that returns a `Result`, the value inside; for a node with actions, the enum,
-    /// or the tuple that ends with it; for a human node, the answer.
+    /// or the tuple that ends with it; for a human node, the answer; for a signal, the signal.
     pub fn node<N: Step + 'static>(
         self,
         script: impl Fn(&Visited) -> N::Outcome + Send + Sync + 'static,

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use flow_runtime::engine::{
-    self, AnyOrder, Engine, Failed, Frame, Hooks, QuestionType, Run, Scope, StateHooks, Step,
+    self, AnyOrder, Engine, ExternalType, Failed, Frame, Hooks, Run, Scope, StateHooks, Step,
     Stored, Visit, Visits, carry_out,
 };
 use flow_runtime::{FlowError, NodeError, RunOptions};
@@ -84,7 +84,7 @@ impl Hooks for Recorder {
     async fn ask_any(
         &self,
         visit: Visit<'_>,
-        question: QuestionType,
+        question: ExternalType,
         prompt: String,
     ) -> Result<Value, Failed> {
         let answer = engine::ask(&self.run, visit, question, prompt).await;
@@ -188,7 +188,7 @@ impl Hooks for Playback {
     async fn ask_any(
         &self,
         visit: Visit<'_>,
-        _question: QuestionType,
+        _question: ExternalType,
         _prompt: String,
     ) -> Result<Value, Failed> {
         self.played(visit.frame(), Ok)

@@ -36,6 +36,9 @@ pub(in crate::flow) fn check_body(
             None if contract.kind == Kind::Human => {
                 format!("show it in the prompt of `{name}`, as `{{{item}}}`")
             }
+            None if contract.kind == Kind::Signal => {
+                format!("wait for `{name}` in a flow that reads `{item}`, and loop over that flow")
+            }
             None => format!("give `{name}` a parameter `{item}`"),
         };
         let message = format!("`{name}` does not read the item `{item}`");

@@ -14,7 +14,7 @@ use crate::report::Report;
 
 use super::instances::Instance;
 use super::mapped;
-use super::syntax::{FlowSyntax, NodeSource};
+use super::syntax::{External, FlowSyntax, NodeSource};
 
 pub(super) use conditions::check_conditions;
 pub(super) use each::{check_body, check_collections, check_error_edge, check_spread, reads_item};
@@ -30,7 +30,7 @@ pub(super) fn check(
     if instance.path().is_some() {
         check_name(instance, contract, report);
         check_value(flow, instance, contract, report);
-        check_human(flow, instance, contract, report);
+        check_external(flow, instance, contract, report);
         mapping::check_mapping(mapped::mapping(flow, instance), instance, contract, report);
         each::check_collected(flow, instance, contract, report);
     }
@@ -58,54 +58,78 @@ fn check_name(instance: &Instance, contract: &Contract, report: &mut Report) {
     }
 }
 
-/// Checks the word `human`. Before the contract is known, only this word marks a declared node
-/// without a value.
-fn check_human(flow: &FlowSyntax, instance: &Instance, contract: &Contract, report: &mut Report) {
+/// Checks the words `human` and `signal`. Before the contract is known, only they mark a declared
+/// node without a value.
+fn check_external(
+    flow: &FlowSyntax,
+    instance: &Instance,
+    contract: &Contract,
+    report: &mut Report,
+) {
     let Some(declaration) = instance.declared(flow).filter(|_| !instance.hidden) else {
         return;
     };
     let NodeSource::Path {
-        human, path, value, ..
+        external,
+        path,
+        value,
+        ..
     } = &declaration.source
     else {
         return;
     };
     let (name, text) = (&declaration.name, path_text(path));
-    let first = value
-        .as_ref()
-        .and_then(|value| value.to_token_stream().into_iter().next());
-    let last = path.segments.last().map(|last| last.ident.span());
-    match (human, contract.kind == Kind::Human) {
-        (Some(word), false) => {
-            let message = format!("`{text}` is not a human node");
-            let help =
-                format!("remove `human`, or put `#[node(human = \"…\")]` on the type `{text}`");
-            report.error(Code::Human, *word, message, help);
-        }
-        (None, true) => {
-            let message = format!(
-                "`{text}` is a human node: its value comes from a person, not from the flow"
-            );
-            let help = format!("write `node {name}: human {text}`");
-            let help = match value {
-                Some(_) => format!("{help}, without `= …`"),
-                None => help,
+    let mut mistake = |span, message: String, help: String| {
+        report.error(Code::Human, span, message, help);
+    };
+    let known = match contract.kind {
+        Kind::Human => Some((External::Human, "a human node", "a person")),
+        Kind::Signal => Some((External::Signal, "a signal", "outside")),
+        Kind::Function | Kind::Type | Kind::Flow => None,
+    };
+    let Some((needed, what, source)) = known else {
+        if let Some((word, span)) = external {
+            let (word, what, setting) = match word {
+                External::Human => ("human", "a human node", "human = \"…\""),
+                External::Signal => ("signal", "a signal", "signal"),
             };
-            report.error(
-                Code::Human,
+            mistake(
+                *span,
+                format!("`{text}` is not {what}"),
+                format!("remove `{word}`, or put `#[node({setting})]` on the type `{text}`"),
+            );
+        }
+        return;
+    };
+    let word = needed.word();
+    match external {
+        None => {
+            let last = path.segments.last().map(|last| last.ident.span());
+            let help = match value {
+                Some(_) => format!("write `node {name}: {word} {text}`, without `= …`"),
+                None => format!("write `node {name}: {word} {text}`"),
+            };
+            mistake(
                 last.unwrap_or_else(|| name.span()),
-                message,
+                format!("`{text}` is {what}: its value comes from {source}, not from the flow"),
                 help,
             );
         }
-        (Some(_), true) => {
-            if let Some(first) = first {
-                let message =
-                    format!("the value of `{text}` comes from a person, not from the flow");
-                report.error(Code::Human, first.span(), message, "remove `= …`");
+        Some((written, span)) if *written != needed => mistake(
+            *span,
+            format!("`{text}` is {what}"),
+            format!("write `node {name}: {word} {text}`"),
+        ),
+        Some(_) => {
+            let tokens = value.as_ref().map(|value| value.to_token_stream());
+            if let Some(first) = tokens.and_then(|tokens| tokens.into_iter().next()) {
+                mistake(
+                    first.span(),
+                    format!("the value of `{text}` comes from {source}, not from the flow"),
+                    "remove `= …`".to_owned(),
+                );
             }
         }
-        (None, false) => {}
     }
 }
 

@@ -76,13 +76,17 @@ pub(super) fn check_policy(
     report: &mut Report,
 ) {
     let times_out = |action: &&ActionPort| action.name.value() == TIMEOUT_ACTION;
-    if let (Some((span, _)), Kind::Human, Some(action)) = (
+    if let (Some((span, _)), true, Some(action)) = (
         settings.timeout,
-        contract.kind,
+        contract.kind.is_external(),
         contract.actions.iter().find(times_out),
     ) {
+        let when = match contract.kind {
+            Kind::Signal => "no signal comes in time",
+            _ => "nobody answers in time",
+        };
         let message = format!(
-            "the action \"{TIMEOUT_ACTION}\" is what a flow routes if nobody answers in time, and `{}` of `{name}` is it too",
+            "the action \"{TIMEOUT_ACTION}\" is what a flow routes if {when}, and `{}` of `{name}` is it too",
             action.variant
         );
         let help = "name the variant otherwise, or remove `timeout`";
@@ -102,6 +106,10 @@ pub(super) fn check_policy(
     if contract.kind == Kind::Human {
         let message = format!("`{name}` is asked for once, so there is nothing to retry");
         let help = "remove `retry`; `timeout = \"24h\"` says how long there is to answer";
+        report.error(Code::NamesNothing, *span, message, help);
+    } else if contract.kind == Kind::Signal {
+        let message = format!("`{name}` waits until a signal comes, so there is nothing to retry");
+        let help = "remove `retry`; `timeout = \"24h\"` says how long it waits";
         report.error(Code::NamesNothing, *span, message, help);
     } else if !contract.attempts.takes_policy() && settings.timeout.is_none() {
         let message = format!("`{name}` cannot fail, so there is nothing to retry");

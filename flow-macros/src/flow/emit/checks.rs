@@ -29,6 +29,7 @@ pub(super) fn checks(emit: &Emit<'_>, visits: &[Visit<'_>]) -> Vec<TokenStream> 
         .chain(of_visits)
         .chain(of_outputs)
         .chain(emit.timeout_checks())
+        .chain(emit.spread_checks())
         .collect()
 }
 

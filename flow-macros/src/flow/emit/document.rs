@@ -15,7 +15,7 @@ use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
 use serde_json::{Map, Value, json};
 
-use crate::contract::{ActionPort, Contract, Kind, Question, WritePort};
+use crate::contract::{ActionPort, Contract, External, Kind, WritePort};
 use crate::documentation::documentation;
 use crate::names::{here, plain};
 use crate::settings::duration_text;
@@ -143,6 +143,7 @@ fn node(plan: &Plan<'_>, node: NodeId, instance: &Instance, contract: &Contract)
     NodeDocument {
         r#type: match contract.kind {
             Kind::Human => types::HUMAN.to_owned(),
+            Kind::Signal => types::SIGNAL.to_owned(),
             _ => node_type(instance),
         },
         id: id(instance),
@@ -188,8 +189,15 @@ fn node_type(instance: &Instance) -> String {
 fn params(plan: &Plan<'_>, node: NodeId, contract: &Contract) -> Map<String, Value> {
     let id_of = |node: &NodeId| id(&plan.instances[*node]);
     let params = match &plan.instances[node].kind {
-        InstanceKind::Node(_) => match &contract.about.question {
-            Some(Question { prompt, expects }) => json!({ "prompt": prompt, "expects": expects }),
+        InstanceKind::Node(_) => match &contract.about.external {
+            Some(External {
+                expects,
+                prompt: Some(prompt),
+            }) => json!({ "prompt": prompt, "expects": expects }),
+            Some(External {
+                expects,
+                prompt: None,
+            }) => json!({ "expects": expects }),
             None => json!({}),
         },
         InstanceKind::Fork(branches) => {

@@ -148,7 +148,7 @@ impl Emit<'_> {
         let values = self
             .plan
             .nodes()
-            .filter(|(_, instance, contract)| instance.is_type() && contract.kind != Kind::Human);
+            .filter(|(_, instance, contract)| instance.is_type() && !contract.kind.is_external());
         let values = values.map(|(_, instance, contract)| {
             let (id, field) = (document::id(instance), &instance.name);
             match contract.kind {

@@ -16,27 +16,38 @@ use crate::flow::instances::{Instance, InstanceKind, path_key};
 use crate::flow::types::node_type;
 
 impl Emit<'_> {
-    /// The constants that are true if the flow or one of its inner flows asks people, or if one of
-    /// their nodes writes in a transaction or awaits.
+    /// The constants that are true if the flow or one of its inner flows asks people or waits for
+    /// signals, or if one of their nodes writes in a transaction or awaits.
     pub(super) fn requirements(&self) -> TokenStream {
         let site = here(self.flow.name.span());
         let rt = self.runtime.hidden_at(site);
-        let mut seen = HashSet::new();
-        let asking = self.plan.nodes().filter_map(|(_, instance, contract)| {
-            instance.path().filter(|path| seen.insert(path_key(path)))?;
-            match contract.kind {
-                Kind::Human => Some(quote_spanned!(site=> true)),
-                Kind::Flow => {
-                    let ty = node_type(self.flow, instance);
-                    Some(quote_spanned!(site=> #rt::asks_people!(#ty)))
-                }
-                Kind::Function | Kind::Type => None,
-            }
-        });
+        let asks = quote_spanned!(site=> asks_people);
+        let receives = quote_spanned!(site=> receives_signals);
+        let (asking, receiving) = (
+            self.external(Kind::Human, &asks),
+            self.external(Kind::Signal, &receives),
+        );
         let (opening, awaiting) = (self.opening(), self.awaiting());
         quote_spanned! {site=>
-            #rt::requirements!(false #(|| #asking)*, #opening, #awaiting);
+            #rt::requirements!(#asking, #opening, #receiving, #awaiting);
         }
+    }
+
+    /// True if the flow has a node of this kind, or one of its inner flows has, as a macro of the
+    /// runtime tests.
+    fn external(&self, kind: Kind, test: &TokenStream) -> TokenStream {
+        let site = here(self.flow.name.span());
+        let rt = self.runtime.hidden_at(site);
+        let mut seen = HashSet::new();
+        let found = self.plan.nodes().filter_map(|(_, instance, contract)| {
+            instance.path().filter(|path| seen.insert(path_key(path)))?;
+            if contract.kind == Kind::Flow {
+                let ty = node_type(self.flow, instance);
+                return Some(quote_spanned!(site=> || #rt::#test!(#ty)));
+            }
+            (contract.kind == kind).then(|| quote_spanned!(site=> || true))
+        });
+        quote_spanned!(site=> false #(#found)*)
     }
 
     /// True if the flow or one of its inner flows has a node with a transaction.
@@ -118,5 +129,30 @@ impl Emit<'_> {
              `#[node(blocking)]` if it blocks"
         );
         Some(self.check(&awaits, &message, user))
+    }
+
+    /// Makes rustc report each loop whose items may run in parts, which are executions of their own,
+    /// although a flow in it waits for signals: nobody knows to which of them to send one.
+    pub(super) fn spread_checks(&self) -> impl Iterator<Item = TokenStream> {
+        self.plan.nodes().filter_map(|(node, instance, _)| {
+            let InstanceKind::Each { .. } = instance.kind else {
+                return None;
+            };
+            let (user, _) = instance.declared(self.flow)?.settings.spread?;
+            let body = self.plan.instances.body(node);
+            if self.plan.resolved.contracts[body].kind != Kind::Flow {
+                return None;
+            }
+            let body = &self.plan.instances[body];
+            let last = body.path()?.segments.last()?;
+            let (flow, code) = (&last.ident, Code::NamesNothing);
+            let (rt, ty) = (self.runtime.hidden_at(user), node_type(self.flow, body));
+            let takes_none = quote_spanned!(user=> !#rt::receives_signals!(#ty));
+            let message = format!(
+                "`{flow}` waits for signals, and the items of a loop with `spread` run as executions of their own, to which nobody sends them [{code}]\n\
+                 help: remove `spread`, or wait for the signal outside the loop"
+            );
+            Some(self.check(&takes_none, &message, user))
+        })
     }
 }

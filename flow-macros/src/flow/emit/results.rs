@@ -18,7 +18,7 @@ pub(super) fn item_type(plan: &Plan<'_>, runtime: &Runtime, body: NodeId) -> Tok
     match (contract.returns_nothing(), contract.kind) {
         (true, _) => quote_spanned!(site=> ()),
         (false, Kind::Flow) => quote_spanned!(site=> <#path as #rt::Collected>::Item),
-        (false, _) => quote_spanned!(site=> <#path as #rt::Step>::Outcome),
+        (false, _) => contract.outcome_type(&path, &rt, site),
     }
 }
 

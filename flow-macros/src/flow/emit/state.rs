@@ -426,7 +426,7 @@ pub(super) fn written_type(
 ) -> TokenStream {
     let (rt, index) = (runtime.hidden_at(site), port.index);
     if contract.writes_its_outcome() {
-        quote_spanned!(site=> <#path as #rt::Step>::Outcome)
+        contract.outcome_type(path, &rt, site)
     } else {
         quote_spanned!(site=> <#path as #rt::Writes<#index>>::Type)
     }

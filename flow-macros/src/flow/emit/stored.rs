@@ -1,5 +1,5 @@
-//! The stored form of the inputs, the state and the outputs of a flow, and the questions to people
-//! by path.
+//! The stored form of the inputs, the state and the outputs of a flow, and the types of values
+//! from outside by path.
 
 use std::collections::HashMap;
 
@@ -33,15 +33,15 @@ pub(super) fn stored(emit: &Emit<'_>) -> TokenStream {
         quote_spanned!(here(key.span())=> optional #text #key #ty)
     });
     let certain = certain(plan);
-    let questions = plan
+    let externals = plan
         .nodes()
-        .filter_map(|(id, instance, _)| question(plan, id, instance));
+        .filter_map(|(id, instance, _)| external(plan, id, instance));
     let site = here(name.span());
     let runtime = emit.runtime.root_at(site);
     quote_spanned! {site=>
         #runtime::stored! {
             #name #input #output #end
-            {#(#inputs,)*} {#(#keys,)*} {#(#outputs,)*} {#(#certain,)*} {#(#questions,)*}
+            {#(#inputs,)*} {#(#keys,)*} {#(#outputs,)*} {#(#certain,)*} {#(#externals,)*}
         }
     }
 }
@@ -76,7 +76,7 @@ fn certain(plan: &Plan<'_>) -> Vec<TokenStream> {
     certain
 }
 
-fn question(plan: &Plan<'_>, node: NodeId, instance: &Instance) -> Option<TokenStream> {
+fn external(plan: &Plan<'_>, node: NodeId, instance: &Instance) -> Option<TokenStream> {
     let body = match &instance.kind {
         InstanceKind::Each { .. } => plan.instances.body(node),
         _ => node,
@@ -86,7 +86,7 @@ fn question(plan: &Plan<'_>, node: NodeId, instance: &Instance) -> Option<TokenS
     let site = here(instance.span);
     match plan.resolved.contracts[body].kind {
         Kind::Flow => Some(quote_spanned!(site=> flow #id #ty)),
-        Kind::Human => Some(quote_spanned!(site=> human #id #ty)),
+        Kind::Human | Kind::Signal => Some(quote_spanned!(site=> value #id #ty)),
         Kind::Function | Kind::Type => None,
     }
 }

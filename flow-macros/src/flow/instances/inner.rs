@@ -133,7 +133,7 @@ impl Instances {
                     kind: InstanceKind::Node(path.clone()),
                     declaration: Some(declaration),
                     hidden: true,
-                    asks: false,
+                    is_external: false,
                     span,
                 })
             }

@@ -59,7 +59,7 @@ impl Instances {
             kind,
             declaration: None,
             hidden: false,
-            asks: false,
+            is_external: false,
             span,
         })
     }
@@ -114,7 +114,7 @@ impl Instances {
                 kind: InstanceKind::Node(path.clone()),
                 declaration: None,
                 hidden: false,
-                asks: false,
+                is_external: false,
                 span,
             })
         });

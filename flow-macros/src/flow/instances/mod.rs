@@ -34,8 +34,8 @@ pub(crate) struct Instance {
     declaration: Option<DeclarationIndex>,
     /// True if it is only the body of a loop over items: then it has no name of its own.
     pub(crate) hidden: bool,
-    /// True if it is declared with the word `human`.
-    pub(crate) asks: bool,
+    /// True if it is declared with the word `human` or `signal`.
+    pub(crate) is_external: bool,
     /// The place where it is declared or else first mentioned.
     pub(crate) span: Span,
 }
@@ -226,9 +226,12 @@ impl Instances {
         report: &mut Report,
     ) {
         let text = plain(name);
-        let asks = matches!(
+        let is_external = matches!(
             declaration.map(|index| &flow[index].source),
-            Some(NodeSource::Path { human: Some(_), .. })
+            Some(NodeSource::Path {
+                external: Some(_),
+                ..
+            })
         );
         if refuse_reserved(name, report) {
             self.unusable.insert(text);
@@ -250,7 +253,7 @@ impl Instances {
             kind,
             declaration,
             hidden: false,
-            asks,
+            is_external,
             span: name.span(),
         });
         self.declared.insert(text, id);
@@ -281,11 +284,11 @@ impl Instance {
         }
     }
 
-    /// Returns true if it is a type or a flow, and so has a value. A human node has none, but only
-    /// its declaration reveals that it is one.
+    /// Returns true if it is a type or a flow, and so has a value. A node whose value comes from
+    /// outside has none, but only its declaration reveals that it is one.
     pub(crate) fn is_type(&self) -> bool {
         let last = self.path().and_then(|path| path.segments.last());
-        !self.asks && last.is_some_and(|segment| is_type_name(&segment.ident))
+        !self.is_external && last.is_some_and(|segment| is_type_name(&segment.ident))
     }
 
     /// Its declaration. For a hidden node, that of its loop.

@@ -206,10 +206,10 @@ fn trait_name(instance: &Instance) -> Ident {
     format_ident!("{}_has_a_default", plain(&instance.name), span = site)
 }
 
-/// For a type that is declared with `human` and lacks `#[node]`, rustc reports only a missing macro
+/// For a type that is declared with `human` or `signal` and lacks `#[node]`, rustc reports only a missing macro
 /// of its name. This adds how to fix it.
 fn hint(flow: &FlowSyntax, instance: &Instance) -> Option<TokenStream> {
-    let path = instance.path().filter(|_| instance.asks)?;
+    let path = instance.path().filter(|_| instance.is_external)?;
     let last = path.segments.last()?;
     let site = here(instance.span);
     let (rt, path) = (flow.runtime.hidden_at(site), located(path));

@@ -8,7 +8,9 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned as _;
 use syn::{Expr, Ident, LitStr, Path, Token, Type, braced, parenthesized, token};
 
-use crate::flow::syntax::{BranchSyntax, Mapping, NodeSource, NodeSyntax, RaceBranchSyntax};
+use crate::flow::syntax::{
+    BranchSyntax, External, Mapping, NodeSource, NodeSyntax, RaceBranchSyntax,
+};
 use crate::names::{composed, is_type_name, keyword_in, path_text};
 use crate::report::Report;
 use crate::settings::{self, OF_NODES, SETTINGS, Settings};
@@ -37,7 +39,7 @@ pub(super) fn node(
     } else {
         foreign::value_as_path(&name, input)?;
         NodeSource::Path {
-            human: human(input)?,
+            external: external(input)?,
             path: input.call(type_path)?,
             mapping: if input.peek(token::Brace) {
                 mapping(input)?
@@ -129,16 +131,19 @@ fn race(
     Ok(branches)
 }
 
-/// The word `human` before a path. A node or its module may also have that name.
-fn human(input: ParseStream<'_>) -> syn::Result<Option<Span>> {
+/// The word `human` or `signal` before a path. A node or its module may also have that name.
+fn external(input: ParseStream<'_>) -> syn::Result<Option<(External, Span)>> {
     let ahead = input.fork();
-    let is_human = ahead.parse::<Ident>().is_ok_and(|word| word == "human");
+    let word = ahead.parse::<Ident>().ok();
+    let words = [External::Human, External::Signal];
+    let found = words
+        .into_iter()
+        .find(|known| word.as_ref().is_some_and(|word| word == known.word()));
     let path_follows =
         ahead.peek(Ident::peek_any) && !ahead.parse::<Ident>().is_ok_and(|word| word == "with");
-    if is_human && path_follows {
-        Ok(Some(input.parse::<Ident>()?.span()))
-    } else {
-        Ok(None)
+    match found.filter(|_| path_follows) {
+        Some(found) => Ok(Some((found, input.parse::<Ident>()?.span()))),
+        None => Ok(None),
     }
 }
 

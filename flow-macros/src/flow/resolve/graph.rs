@@ -290,6 +290,7 @@ fn kind(instances: &Instances, node: NodeId, contracts: &Contracts) -> NodeKind 
                 .unwrap_or_default(),
         ),
         InstanceKind::Node(_) if contract.kind == Kind::Human => NodeKind::Human,
+        InstanceKind::Node(_) if contract.kind == Kind::Signal => NodeKind::Signal,
         InstanceKind::Node(_) => NodeKind::Step,
         InstanceKind::Fork(branches) => {
             let chain = |chain: &Vec<NodeId>| Branch {

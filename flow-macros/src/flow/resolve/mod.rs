@@ -136,8 +136,8 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
                 let mut contract = of_path(path)?;
                 if instance.times_out(flow) {
                     contract.failure = match contract.kind {
-                        // An answer may be late, as if the type set the limit.
-                        Kind::Human => Failure::Timeout,
+                        // What comes from outside may be late, as if the type set the limit.
+                        Kind::Human | Kind::Signal => Failure::Timeout,
                         _ => contract.failure.within_timeout(),
                     };
                 }

@@ -66,6 +66,7 @@ impl Visit<'_> {
         match self.contract.kind {
             Kind::Flow => self.flow(&arguments),
             Kind::Human => self.question(&arguments),
+            Kind::Signal => self.signal(),
             Kind::Function | Kind::Type => {
                 let step = self.step(&arguments);
                 quote_spanned!(self.site=> #step.await)
@@ -141,6 +142,17 @@ impl Visit<'_> {
             #made
             let __prompt = { #bindings <#path>::__prompt(#(#names),*) };
             #rt::Hooks::ask::<#path>(__engine, __visit, __prompt).await
+        })
+    }
+
+    /// Waits for a signal, and takes it apart.
+    fn signal(&self) -> TokenStream {
+        let Visit { rt, path, site, .. } = self;
+        let made = self.made_visit(&quote_spanned!(*site=> <#path as #rt::Step>::POLICY));
+        quote_spanned!(*site=> {
+            #made
+            let __signal = #rt::Hooks::receive::<#path>(__engine, __visit).await;
+            #rt::Result::map(__signal, <#path as #rt::Signal>::parts)
         })
     }
 

@@ -118,7 +118,7 @@ impl Visit<'_> {
         let ty = said(ty);
         let help = match self.contract.kind {
             Kind::Flow => format!("derive `Clone` for {ty}: a flow takes its inputs"),
-            Kind::Function | Kind::Type | Kind::Human => {
+            Kind::Function | Kind::Type | Kind::Human | Kind::Signal => {
                 let borrowed = if is_generic {
                     "by reference".to_owned()
                 } else {

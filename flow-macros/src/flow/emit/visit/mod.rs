@@ -83,7 +83,7 @@ impl<'a> Visit<'a> {
             InstanceKind::Node(_) if self.contract.kind == Kind::Flow => {
                 vec![quote_spanned!(self.site=> #path: #rt::Drive<__E>)]
             }
-            InstanceKind::Node(_) if self.contract.kind == Kind::Human => Vec::new(),
+            InstanceKind::Node(_) if self.contract.kind.is_external() => Vec::new(),
             InstanceKind::Node(_) => {
                 vec![quote_spanned!(self.site=> __E: #rt::Engine<#path>)]
             }
@@ -121,7 +121,7 @@ impl<'a> Visit<'a> {
                 self.settings.timeout.is_some() && !self.contract.attempts.takes_policy()
             }
             Kind::Flow => bounded,
-            Kind::Human => true,
+            Kind::Human | Kind::Signal => true,
         };
         !matches!(self.place, Place::Item { .. })
             && !bounded_here

@@ -22,7 +22,7 @@ impl Visit<'_> {
     pub(super) fn written(&self) -> (TokenStream, TokenStream) {
         match self.contract.kind {
             Kind::Flow => self.written_by_flow(),
-            Kind::Function | Kind::Type | Kind::Human => self.written_by_step(),
+            Kind::Function | Kind::Type | Kind::Human | Kind::Signal => self.written_by_step(),
         }
     }
 
