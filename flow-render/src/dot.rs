@@ -24,6 +24,7 @@ const HEAD: &str = r##"shape=hexagon style=filled fillcolor="#e5e7eb""##;
 const DECISION: &str = r##"shape=diamond style=filled fillcolor="#fef3c7" color="#d97706""##;
 const PAUSE: &str = r##"shape=ellipse style=filled fillcolor="#e0f2fe" color="#0284c7""##;
 const HUMAN: &str = r##"fillcolor="#fce7f3" color="#db2777""##;
+const SIGNAL: &str = r##"shape=cds style=filled fillcolor="#f3e8ff" color="#9333ea""##;
 const LEGEND: &str = r##"shape=note style=filled fillcolor="#ffffff" fontsize=10"##;
 
 /// Returns a graph for Graphviz. Inner flows, forks, races and loops over items are clusters;
@@ -126,6 +127,7 @@ impl Picture {
                 types::BRANCH => DECISION,
                 types::WAIT => PAUSE,
                 types::HUMAN => HUMAN,
+                types::SIGNAL => SIGNAL,
                 _ if member.node.is_flow() => "peripheries=2",
                 _ => "",
             };

@@ -14,6 +14,7 @@ pub(super) enum Mark {
     Branch,
     Wait,
     Human,
+    Signal,
     Flow,
     Fork,
     Race,
@@ -35,6 +36,7 @@ impl Mark {
             Mark::Branch => "chooses by conditions",
             Mark::Wait => "a pause",
             Mark::Human => "asks a person",
+            Mark::Signal => "waits for a signal",
             Mark::Flow => "a flow",
             Mark::Fork => "runs its branches at the same time",
             Mark::Race => "runs its branches until the first one is done, which decides",
@@ -77,6 +79,7 @@ fn add_member(member: &Member<'_>, marks: &mut BTreeSet<Mark>) {
         (Inside::Nothing, types::BRANCH) => Mark::Branch,
         (Inside::Nothing, types::WAIT) => Mark::Wait,
         (Inside::Nothing, types::HUMAN) => Mark::Human,
+        (Inside::Nothing, types::SIGNAL) => Mark::Signal,
         (Inside::Nothing, _) if member.node.is_flow() => Mark::Flow,
         (Inside::Nothing, _) => Mark::Step,
     });

@@ -24,6 +24,7 @@ const CLASSES: &str = r"  classDef start fill:#1f2937,stroke:#1f2937,color:#ffff
   classDef decision fill:#fef3c7,stroke:#d97706,color:#78350f
   classDef pause fill:#e0f2fe,stroke:#0284c7,color:#0c4a6e
   classDef human fill:#fce7f3,stroke:#db2777,color:#831843
+  classDef signal fill:#f3e8ff,stroke:#9333ea,color:#581c87
   classDef legend fill:#ffffff,stroke:#d1d5db,color:#4b5563,text-align:left
 ";
 
@@ -130,6 +131,7 @@ impl Picture {
                 types::BRANCH => format!("{id}{{\"{caption}\"}}:::decision"),
                 types::WAIT => format!("{id}(\"{caption}\"):::pause"),
                 types::HUMAN => format!("{id}[/\"{caption}\"/]:::human"),
+                types::SIGNAL => format!("{id}>\"{caption}\"]:::signal"),
                 _ if member.node.is_flow() => format!("{id}[[\"{caption}\"]]"),
                 _ => format!("{id}[\"{caption}\"]"),
             };

@@ -70,6 +70,7 @@ fn what(node: &NodeDocument) -> Option<String> {
         types::BRANCH => None,
         types::WAIT => Some(format!("wait {}", param("duration"))),
         types::HUMAN => Some(format!("asks: {}", param("prompt"))),
+        types::SIGNAL => Some(format!("waits for: {}", node.signal().unwrap_or("?"))),
         other if node.internal_flow_omitted => Some(format!("{other}, a flow that is left out")),
         other if other == node.id => None,
         other => Some(other.to_owned()),

@@ -148,6 +148,82 @@ entryNodeId: outcome
     "#);
 }
 
+/// A signal is mentioned by its type, or declared with its name, its timeout or its keys.
+#[test]
+fn signals() {
+    let text = "\
+version: 2.0.0
+namespace: order
+name: Order
+nodes:
+  - type: flow.signal
+    id: stop
+    params: { expects: CancelRequest }
+    settings: { timeout: 2days }
+    outputs: { type: object, properties: { reason: {}, by: { add: true } } }
+    mappings: { outputs: { reason: why } }
+  - type: flow.first
+    id: outcome
+    params:
+      branches:
+        - { steps: [fulfil], action: shipped }
+        - { steps: [cancel_request], action: cancelled }
+        - { steps: [change_request] }
+  - { type: fulfil, id: fulfil }
+  - { type: flow.signal, id: cancel_request, params: { expects: CancelRequest } }
+  - { type: flow.signal, id: change_request, params: { expects: ChangeRequest } }
+  - { type: flow.signal, id: paid, params: { expects: Paid } }
+edges:
+  - { from: stop, to: outcome, condition: timeout }
+  - { from: outcome, to: paid, condition: shipped }
+ends:
+  - { from: stop, condition: default, label: cancelled }
+  - { from: outcome, condition: cancelled, label: cancelled }
+  - { from: outcome, condition: address, label: changed }
+  - { from: paid, condition: default, label: default }
+entryNodeId: stop
+";
+    assert_snapshot!(said(text), @r#"
+    flow! {
+        Order() {
+            node stop: signal CancelRequest { reason -> why, by -> +by } with timeout = "2days";
+            node outcome: first { fulfil => "shipped", CancelRequest => "cancelled", ChangeRequest };
+
+            start >> stop >> end("cancelled");
+            stop    - "timeout"   >> outcome;
+            outcome - "shipped"   >> Paid;
+            outcome - "cancelled" >> end("cancelled");
+            outcome - "address"   >> end("changed");
+            Paid >> end;
+        }
+    }
+    "#);
+}
+
+#[test]
+fn what_flow_cannot_say_of_questions_and_signals() {
+    let text = "\
+version: 2.0.0
+name: Order
+nodes:
+  - { type: flow.human, id: ask, params: { prompt: 'Ship?' } }
+  - { type: flow.signal, id: stop, params: { name: cancel } }
+  - { type: flow.human, id: again, params: { prompt: 'Ship?', expects: 'Approval; node evil: f' } }
+  - { type: flow.signal, id: paid, params: { expects: 'Paid@1.0.0' } }
+edges:
+  - { from: ask, to: stop, condition: default }
+  - { from: stop, to: again, condition: default }
+  - { from: again, to: paid, condition: default }
+entryNodeId: ask
+";
+    assert_snapshot!(said(text), @"
+    /nodes/0/params: the answer to `ask` may be any JSON, and has a type in `flow!`
+    /nodes/1/params: the signal of `stop` may be any JSON, and has a type in `flow!`
+    /nodes/2/params/expects: `Approval; node evil: f` is not a name in Rust
+    /nodes/3/params/expects: `Paid@1.0.0` is not a name in Rust
+    ");
+}
+
 #[test]
 fn what_flow_cannot_say_of_a_race() {
     let text = "\

@@ -34,6 +34,6 @@ pub use graph::{
     RaceBranch, ReadMode, TIMEOUT_ACTION,
 };
 pub use names::{RESERVED_NAMES, camel_case, rust_name, short_name, snake_case};
-pub use query::{EdgeAt, NodeAt, Paths, Step, node_path};
+pub use query::{EdgeAt, NodeAt, Paths, SignalAt, Step, node_path};
 pub use suggest::{closest, did_you_mean, did_you_mean_text};
 pub use visible::{deceptive, is_deceptive, visible, visible_json};

@@ -405,3 +405,49 @@ proptest! {
         prop_assert_eq!(found, expected);
     }
 }
+
+#[test]
+fn signals_of_all_levels() {
+    let signal = |id: &str, params| with_params(id, "flow.signal", params);
+    let inner = flow(
+        [
+            signal("stop", json!({ "expects": "shop::Cancel<Order>@1.2.0" })),
+            with_params(
+                "ask",
+                "flow.human",
+                json!({ "prompt": "?", "expects": "Cancel" }),
+            ),
+        ],
+        &[],
+    );
+    let outer = flow(
+        [
+            signal("address", json!({ "name": "new::address@home" })),
+            composite("order", inner),
+            signal("none", json!({})),
+            with_params("name", "chat", json!({ "name": "x" })),
+        ],
+        &[],
+    );
+    let found: Vec<String> = outer
+        .signals()
+        .iter()
+        .map(|at| format!("{} {} {}", at.path, at.name, at.node.id))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "address new::address@home address",
+            "order.stop Cancel stop"
+        ]
+    );
+    assert_eq!(inner_of(&outer).signals().len(), 1);
+}
+
+fn inner_of(flow: &FlowDocument) -> &FlowDocument {
+    let mut inner = flow
+        .nodes
+        .iter()
+        .filter_map(|node| node.internal_flow.as_deref());
+    inner.next().expect("a flow in the flow")
+}

@@ -164,12 +164,13 @@ impl Cursor<'_, '_> {
         Ok(Line { segments })
     }
 
-    /// `path::Of<Node> { mapping }`, perhaps with the word `human` before it.
+    /// `path::Of<Node> { mapping }`, perhaps with the word `human` or `signal` before it.
     fn path_and_mapping(&mut self, gap: Gap, segment: &mut Segment) -> Result<(), Fault> {
         let from = self.at;
-        let is_human =
-            self.text(0) == "human" && self.kind(1) == Some(Kind::Word) && self.text(1) != "with";
-        let gap = if is_human {
+        let is_from_outside = ["human", "signal"].contains(&self.text(0))
+            && self.kind(1) == Some(Kind::Word)
+            && self.text(1) != "with";
+        let gap = if is_from_outside {
             self.take(gap);
             Gap::ONE
         } else {

@@ -165,6 +165,7 @@ impl<'a> Nodes<'a> {
             let message = format!("the id `{}` is not a name of a node in `flow!`", node.id);
             unsaid.push(inside(&at, "id"), message);
         }
+        self.check_type_from_outside(node, &at, unsaid);
         let is_own = !types::ALL.contains(&node.r#type.as_str());
         if is_own && rust::path(&node.r#type).is_none() {
             let message = format!("`{}` is not a name in Rust", node.r#type);
@@ -180,10 +181,36 @@ impl<'a> Nodes<'a> {
             let at = inside(&inside(&inside(&at, "settings"), "retry"), "if");
             unsaid.push(at, format!("`{path}` is not a path of a function in Rust"));
         }
-        let has_mappings = is_own || node.r#type == types::HUMAN;
+        let has_mappings = is_own || [types::HUMAN, types::SIGNAL].contains(&node.r#type.as_str());
         if !has_mappings && !node.mappings.is_empty() {
             let message = format!("`{}` cannot have mappings in `flow!`", node.id);
             unsaid.push(inside(&at, "mappings"), message);
+        }
+    }
+
+    /// Reports a question or a signal that may be any JSON, or whose type is not a name: `flow!`
+    /// names the type.
+    fn check_type_from_outside(&self, node: &NodeDocument, at: &str, unsaid: &mut Found) {
+        let what = match node.r#type.as_str() {
+            types::HUMAN => "the answer to",
+            types::SIGNAL => "the signal of",
+            _ => return,
+        };
+        let params = inside(at, "params");
+        let expects = node.params.get("expects").and_then(Value::as_str);
+        match expects {
+            None => {
+                let message = format!(
+                    "{what} `{}` may be any JSON, and has a type in `flow!`",
+                    node.id
+                );
+                unsaid.push(params, message);
+            }
+            Some(expects) if rust::path(expects).is_none() => {
+                let message = format!("`{expects}` is not a name in Rust");
+                unsaid.push(inside(&params, "expects"), message);
+            }
+            Some(_) => {}
         }
     }
 
@@ -195,6 +222,7 @@ impl<'a> Nodes<'a> {
             types::FIRST => Chains::race(self, node),
             types::EACH => self.each(node, unsaid),
             types::HUMAN => format!("human {}", self.path_and_mapping(node, unsaid)),
+            types::SIGNAL => format!("signal {}", self.path_and_mapping(node, unsaid)),
             _ => self.path_and_mapping(node, unsaid),
         };
         format!("node {name}: {what}{};\n", settings(&node.settings))
@@ -305,7 +333,7 @@ pub(super) fn name_of(id: &str) -> Option<String> {
 /// The path of a node in Rust, and its name without generic arguments.
 pub(super) fn path_of(node: &NodeDocument) -> (String, String) {
     let text = match node.r#type.as_str() {
-        types::HUMAN => text_param(&node.params, "expects"),
+        types::HUMAN | types::SIGNAL => text_param(&node.params, "expects"),
         other => other,
     };
     let path = rust::path(text).map(|(path, name)| (path, name.to_owned()));

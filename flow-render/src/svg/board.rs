@@ -6,6 +6,9 @@ use crate::words::{ArrowLabel, Caption};
 /// The horizontal distance between the ends of a side of a box for a person.
 pub(super) const SLANT: f64 = 8.0;
 
+/// The depth of the notch in the left side of a box for a signal.
+pub(super) const NOTCH: f64 = 9.0;
+
 /// Boxes and wires, with coordinates from the upper left corner.
 #[derive(Debug, Default)]
 pub(super) struct Board {
@@ -80,6 +83,7 @@ pub(super) enum Shape {
     Branch,
     Wait,
     Human,
+    Signal,
     /// A flow of which only the name is shown. `opens` is true if there is something to open.
     Closed {
         opens: bool,

@@ -1,6 +1,6 @@
 //! Draws a board as SVG.
 
-use super::board::{Board, Label, Point, SLANT, Shape, Tile, Wire, WireLabel};
+use super::board::{Board, Label, NOTCH, Point, SLANT, Shape, Tile, Wire, WireLabel};
 use super::image::{Image, number};
 use super::legend::Legend;
 use super::measure::{self, LINE, NAME, NOTE};
@@ -153,6 +153,11 @@ impl Image {
                 let corners = [(slant - x, -y), (x, -y), (x - slant, y), (-x, y)];
                 self.polygon(center, &corners);
             }
+            Shape::Signal => {
+                let (x, y) = (width / 2.0, height / 2.0);
+                let corners = [(-x, -y), (x, -y), (x, y), (-x, y), (NOTCH - x, 0.0)];
+                self.polygon(center, &corners);
+            }
             Shape::Each => {
                 let (width, height) = (width - shape::STACK, height - shape::STACK);
                 for shift in [0.5, 0.0, -0.5] {
@@ -231,6 +236,7 @@ fn class(shape: &Shape) -> &'static str {
         Shape::Branch => "branch",
         Shape::Wait => "wait",
         Shape::Human => "human",
+        Shape::Signal => "signal",
         Shape::Closed { .. } => "closed",
         Shape::Flow => "flow",
         Shape::Fork => "fork",

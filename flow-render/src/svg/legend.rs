@@ -86,6 +86,7 @@ fn shape(mark: Mark) -> Option<(Shape, &'static str)> {
         Mark::Branch => Some((Shape::Branch, "branch")),
         Mark::Wait => Some((Shape::Wait, "wait")),
         Mark::Human => Some((Shape::Human, "human")),
+        Mark::Signal => Some((Shape::Signal, "signal")),
         Mark::Flow => Some((Shape::Flow, "flow")),
         Mark::Fork => Some((Shape::Fork, "fork")),
         Mark::Race => Some((Shape::Race, "race")),

@@ -40,7 +40,9 @@ pub(super) fn member(member: &Member<'_>, look: Look) -> Tile {
             text_width * 1.5 + 4.0 * PADDING,
             text_height * 2.0 + PADDING,
         ),
-        (Shape::Wait | Shape::Human, _) => (text_width + 3.0 * PADDING, text_height + PADDING),
+        (Shape::Wait | Shape::Human | Shape::Signal, _) => {
+            (text_width + 3.0 * PADDING, text_height + PADDING)
+        }
         (Shape::Closed { opens: true }, _) => {
             (text_width + 2.0 * PADDING + SIGN, text_height + PADDING)
         }
@@ -65,6 +67,7 @@ fn single(member: &Member<'_>) -> Shape {
         types::BRANCH => Shape::Branch,
         types::WAIT => Shape::Wait,
         types::HUMAN => Shape::Human,
+        types::SIGNAL => Shape::Signal,
         _ if member.node.is_flow() => Shape::Closed { opens: false },
         _ => Shape::Step,
     }

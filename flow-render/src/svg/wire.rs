@@ -4,7 +4,7 @@
 //! in its middle. Here the arrow runs straight through the whole row and bends only between rows,
 //! where it cannot cross anything.
 
-use super::board::{Point, SLANT, Shape, Tile};
+use super::board::{NOTCH, Point, SLANT, Shape, Tile};
 use crate::direction::Direction;
 
 /// The smallest distance between an arrow and the corner of a box that it touches.
@@ -103,11 +103,13 @@ fn touch(tile: &Tile, toward: Point, direction: Direction) -> Point {
 }
 
 /// The lower or upper side of a box, at this distance from its middle. It is straight, except for
-/// that of a box for a person in a picture that goes to the right.
+/// that of a box for a person or a signal in a picture that goes to the right.
 pub(super) fn side(tile: &Tile, x: f64, y: f64, direction: Direction) -> f64 {
-    if tile.shape != Shape::Human || direction == Direction::TopToBottom {
-        return y;
-    }
     let part = x / tile.width;
-    y - y.signum() * SLANT * (0.5 + part * y.signum())
+    match tile.shape {
+        _ if direction == Direction::TopToBottom => y,
+        Shape::Human => y - y.signum() * SLANT * (0.5 + part * y.signum()),
+        Shape::Signal if y < 0.0 => y + NOTCH * (1.0 - 2.0 * part.abs()),
+        _ => y,
+    }
 }

@@ -35,6 +35,7 @@ fn flow(text: &str) -> FlowDocument {
             json!({ "branches": [{ "steps": ["step"], "action": text }] }),
         ),
         node("step", "step", json!({})),
+        node("signal", "flow.signal", json!({ "name": text })),
     ];
     flow.nodes[0].description = Some(text.to_owned());
     flow.nodes[0].params_omitted = vec![text.to_owned()];

@@ -42,6 +42,37 @@ pub(crate) fn order() -> FlowDocument {
     FlowDocument::parse(text).expect("a flow")
 }
 
+/// A signal with a timeout, one of any JSON, and one beside a pause.
+pub(crate) fn subscription() -> FlowDocument {
+    let text = r#"{
+        "version": "2.0.0", "name": "Subscription", "namespace": "subscription",
+        "nodes": [
+            { "type": "flow.signal", "id": "start_it", "params": { "expects": "shop::Start@1.0.0" },
+              "settings": { "timeout": "2days" } },
+            { "type": "flow.first", "id": "month", "params": { "branches": [
+                { "steps": ["cancel_request"], "action": "cancelled" },
+                { "steps": ["wait"], "action": "over" }
+            ] } },
+            { "type": "flow.signal", "id": "cancel_request", "params": { "expects": "CancelRequest" } },
+            { "type": "flow.wait", "id": "wait", "params": { "duration": "30days" } },
+            { "type": "charge", "id": "charge" },
+            { "type": "flow.signal", "id": "reason", "title": "Why?", "params": { "name": "survey" } }
+        ],
+        "edges": [
+            { "from": "start_it", "to": "month", "condition": "default" },
+            { "from": "month", "to": "reason", "condition": "cancelled" },
+            { "from": "month", "to": "charge", "condition": "over" },
+            { "from": "charge", "to": "month", "condition": "default" }
+        ],
+        "ends": [
+            { "from": "start_it", "condition": "timeout", "label": "late" },
+            { "from": "reason", "condition": "default", "label": "default" }
+        ],
+        "entryNodeId": "start_it"
+    }"#;
+    FlowDocument::parse(text).expect("a flow")
+}
+
 pub(crate) fn node(id: &str, r#type: &str, params: Value) -> NodeDocument {
     NodeDocument {
         id: id.to_owned(),
@@ -77,6 +108,7 @@ fn any_node(
         6 => Just(("step".to_owned(), json!({}))),
         1 => Just(("flow.wait".to_owned(), json!({ "duration": "5s" }))),
         1 => Just(("flow.human".to_owned(), json!({ "prompt": "Is \"this\" <right> & good?" }))),
+        1 => Just(("flow.signal".to_owned(), json!({ "name": "\"this\" <one> & that" }))),
         1 => Just((
             "flow.branch".to_owned(),
             json!({ "cases": [{ "when": "a < b", "action": "a" }], "otherwise": "b" }),

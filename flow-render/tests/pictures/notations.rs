@@ -10,7 +10,7 @@ use flow_spec::document::{EndDocument, NodeDocument, Property};
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
-use crate::flows::{any_flow, edge, node, order, research_desk};
+use crate::flows::{any_flow, edge, node, order, research_desk, subscription};
 
 #[test]
 fn a_title_stands_above_the_name() {
@@ -117,6 +117,46 @@ fn a_race_says_that_the_first_branch_decides() {
     "outcome/fork" -> "wait"
     "wait" -> "outcome/join" [label="late"]
     "/legend" [label="action: the action that takes the arrow\n{keys}: keys that are written before it and read after it" shape=note style=filled fillcolor="#ffffff" fontsize=10]
+    "##);
+}
+
+#[test]
+fn a_signal_says_what_it_waits_for() {
+    let flow = subscription();
+    insta::assert_snapshot!(render::text(&flow), @r#"
+    Subscription (subscription)
+    start
+    ↓ start_it · waits for: Start · at most 2days
+    ├ timeout → end "late"
+    ↓ month · first of · [cancel_request => "cancelled", wait => "over"]
+    ├ cancelled → Why? · reason: waits for: survey
+    │ ↓ end
+    ↓ over → charge
+    ↓ month ↑
+    "#);
+    insta::assert_snapshot!(render::tree(&flow), @"
+    📦 flow.signal (start_it)
+    📦 flow.first (month)
+    📦 flow.signal (cancel_request)
+    📦 flow.wait (wait)
+    📦 charge (charge)
+    📦 flow.signal (reason)
+    ");
+    let lines = |picture: &str, part: &str| {
+        let lines = picture.lines().map(str::trim);
+        let lines = lines.filter(|line| line.contains(part));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    insta::assert_snapshot!(lines(&render::mermaid(&flow), "signal"), @r#"
+    n_start_it>"start_it<br/>waits for: Start<br/>at most 2days"]:::signal
+    n_cancel_request>"cancel_request<br/>waits for: CancelRequest"]:::signal
+    n_reason>"Why?<br/>reason: waits for: survey"]:::signal
+    classDef signal fill:#f3e8ff,stroke:#9333ea,color:#581c87
+    "#);
+    insta::assert_snapshot!(lines(&render::dot(&flow), "waits"), @r##"
+    "start_it" [label="start_it\nwaits for: Start\nat most 2days" shape=cds style=filled fillcolor="#f3e8ff" color="#9333ea"]
+    "cancel_request" [label="cancel_request\nwaits for: CancelRequest" shape=cds style=filled fillcolor="#f3e8ff" color="#9333ea"]
+    "reason" [label="Why?\nreason: waits for: survey" shape=cds style=filled fillcolor="#f3e8ff" color="#9333ea"]
     "##);
 }
 
@@ -458,7 +498,7 @@ fn a_flow_that_was_left_out_is_drawn_as_such() {
 fn defined(picture: &str) -> Vec<&str> {
     let shape = |line: &&str| !line.contains("->") && !line.contains("classDef");
     let lines = picture.lines().map(str::trim).filter(shape);
-    let name = |line: &'_ str| -> usize { line.find(['[', '(', '{']).unwrap_or(0) };
+    let name = |line: &'_ str| -> usize { line.find(['[', '(', '{', '>']).unwrap_or(0) };
     lines
         .map(|line| line.strip_prefix("subgraph ").unwrap_or(line))
         .map(|line| &line[..name(line)])

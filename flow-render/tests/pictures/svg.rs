@@ -6,7 +6,7 @@ use flow_spec::FlowDocument;
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
-use crate::flows::{DIRECTIONS, any_flow, node, order, research_desk};
+use crate::flows::{DIRECTIONS, any_flow, node, order, research_desk, subscription};
 
 #[derive(Debug, Clone, Copy)]
 struct Rect {
@@ -369,8 +369,47 @@ fn a_race_is_drawn_like_a_fork_with_its_actions_where_its_branches_join() {
 }
 
 #[test]
+fn a_signal_has_a_mark_of_its_own() {
+    let flow = subscription();
+    for direction in DIRECTIONS {
+        let picture = render::svg_in(&flow, direction);
+        assert_eq!(misplaced(&picture), [] as [String; 0], "{direction:?}");
+        assert_eq!(crossings(&picture), [] as [String; 0], "{direction:?}");
+        assert!(begun_and_ended(&picture) > 10, "{direction:?}");
+    }
+    let picture = render::svg(&flow);
+    let document = Document::parse(&picture).expect("well-formed XML");
+    let drawn = drawn(&document);
+    let signals = drawn.iter().filter(|one| one.class == "tile signal");
+    let signals: Vec<String> = signals.map(|one| one.texts.join(" | ")).collect();
+    insta::assert_snapshot!(signals.join("\n"), @"
+    start_it | waits for: Start | at most 2days
+    cancel_request | waits for: CancelRequest
+    Why? | reason: waits for: survey
+    ");
+    insta::assert_snapshot!(legend(&picture).join("\n"), @"
+    a node
+    a pause
+    waits for a signal
+    runs its branches until the first one is done, which decides
+    leads back
+    action
+    the action that takes the arrow
+    ");
+    for text in [render::svg(&flow), render::html(&flow)] {
+        let styles = text.matches(".signal .body { fill").count();
+        assert_eq!(styles, 2, "light and dark: {text}");
+    }
+}
+
+#[test]
 fn the_legend_is_within_the_picture() {
-    for flow in [research_desk(), order(), FlowDocument::new("", "")] {
+    for flow in [
+        research_desk(),
+        order(),
+        subscription(),
+        FlowDocument::new("", ""),
+    ] {
         let picture = render::svg(&flow);
         let document = Document::parse(&picture).expect("well-formed XML");
         let (width, height) = (
@@ -446,7 +485,7 @@ pub(crate) fn crossings(picture: &str) -> Vec<String> {
             // Only the middle of a diamond, and what is between slanted sides, is sure to be inside.
             let margin = match class(&tile).as_str() {
                 "tile branch" => (place.bottom - place.top) / 2.0 - 4.0,
-                "tile human" => 9.5,
+                "tile human" | "tile signal" => 9.5,
                 _ => 1.5,
             };
             let crossed = way.windows(2).any(|ends| {
@@ -510,26 +549,32 @@ fn distance((x, y): (f64, f64), [(ax, ay), (bx, by)]: [(f64, f64); 2]) -> f64 {
 fn every_arrow_begins_and_ends_at_the_side_of_a_box() {
     for direction in DIRECTIONS {
         let picture = render::svg_in(&research_desk(), direction);
-        let document = Document::parse(&picture).expect("well-formed XML");
-        let class = |node: &Node<'_, '_>| node.attribute("class").unwrap_or_default().to_owned();
-        let arrows = document.descendants().filter(|node| {
-            let class = class(node);
-            class.starts_with("wire") || class.starts_with("tip wire")
-        });
-        let mut count = 0;
-        for arrow in arrows {
-            let end = points_of(arrow.attribute("d").expect("a path"))[0];
-            let beside = arrow.parent().expect("a group").children();
-            let tiles = beside.filter(|node| class(node).starts_with("tile"));
-            let sides = tiles.flat_map(|tile| tile.children().flat_map(sides));
-            let nearest = sides
-                .map(|side| distance(end, side))
-                .fold(f64::MAX, f64::min);
-            assert!(nearest < 1.5, "{direction:?}: {end:?} is {nearest} away");
-            count += 1;
-        }
-        assert!(count > 60, "{count}");
+        let count = begun_and_ended(&picture);
+        assert!(count > 60, "{direction:?}: {count}");
     }
+}
+
+/// The number of lines and tips, each of which begins at the side of a box.
+fn begun_and_ended(picture: &str) -> usize {
+    let document = Document::parse(picture).expect("well-formed XML");
+    let class = |node: &Node<'_, '_>| node.attribute("class").unwrap_or_default().to_owned();
+    let arrows = document.descendants().filter(|node| {
+        let class = class(node);
+        class.starts_with("wire") || class.starts_with("tip wire")
+    });
+    let mut count = 0;
+    for arrow in arrows {
+        let end = points_of(arrow.attribute("d").expect("a path"))[0];
+        let beside = arrow.parent().expect("a group").children();
+        let tiles = beside.filter(|node| class(node).starts_with("tile"));
+        let sides = tiles.flat_map(|tile| tile.children().flat_map(sides));
+        let nearest = sides
+            .map(|side| distance(end, side))
+            .fold(f64::MAX, f64::min);
+        assert!(nearest < 1.5, "{end:?} is {nearest} away: {picture}");
+        count += 1;
+    }
+    count
 }
 
 /// The centre of the box of a node.

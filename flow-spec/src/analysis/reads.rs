@@ -228,12 +228,19 @@ fn unwritten_help(
                 .filter(|&other| other != id && leads_here[point_of(model.shape.outermost(other))]);
             let before: Vec<&Node> = before
                 .map(|other| graph.node(other))
-                .filter(|node| matches!(node.kind, NodeKind::Human | NodeKind::Flow(_)))
+                .filter(|node| {
+                    let kind = &node.kind;
+                    matches!(kind, NodeKind::Human | NodeKind::Signal | NodeKind::Flow(_))
+                })
                 .collect();
-            let submitted = before.iter().find_map(|human| {
-                let written = human.action(DEFAULT_ACTION)?.writes.first()?;
-                let is_known = human.kind == NodeKind::Human && !written.rust_type.is_empty();
-                is_known.then_some(written)
+            let submitted = before.iter().find_map(|node| {
+                let written = node.action(DEFAULT_ACTION)?.writes.first()?;
+                let is_whole = match node.kind {
+                    NodeKind::Human => !written.rust_type.is_empty(),
+                    NodeKind::Signal => is_the_whole_signal(node, &written.rust_type),
+                    _ => false,
+                };
+                is_whole.then_some(written)
             });
             if let Some(NodeWrite { key, rust_type, .. }) = submitted {
                 help.push_str(&format!(
@@ -253,6 +260,13 @@ fn unwritten_help(
             help
         }
     }
+}
+
+/// Returns `true` if a node writes the signal for which it waits, and not its fields. This shows
+/// only in a node with the name of its type.
+fn is_the_whole_signal(node: &Node, rust_type: &str) -> bool {
+    let name = node.name.rsplit("::").next().unwrap_or_default();
+    !rust_type.is_empty() && snake_case(rust_type) == snake_case(name)
 }
 
 /// Returns `true` if the results of a loop have this key.

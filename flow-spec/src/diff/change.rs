@@ -69,6 +69,8 @@ pub enum Part {
     Output,
     /// The label of an end.
     End,
+    /// A signal that the caller sends.
+    Signal,
     /// A node: its name, its type, its description.
     Node,
     /// A value that a node reads.

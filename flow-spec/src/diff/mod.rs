@@ -11,6 +11,7 @@ mod node;
 mod nodes;
 mod passed;
 mod routes;
+mod signals;
 mod signature;
 mod types;
 mod values;
@@ -40,6 +41,7 @@ use context::Context;
 pub fn diff(old: &FlowDocument, new: &FlowDocument) -> Diff {
     let mut changes = Vec::new();
     compare(old, new, &Context::outermost(compare), &mut changes);
+    signals::compare(old, new, &mut changes);
     Diff { changes }
 }
 

@@ -1,4 +1,4 @@
-//! Normalizes the ids of nodes and the names of actions.
+//! Normalizes the ids of nodes and the names of actions and signals.
 //!
 //! Unicode can write one letter in several ways: `é` is one character or two. People see no
 //! difference, so names are compared in the composed form (NFC), which rustc uses for the names of
@@ -18,7 +18,8 @@ fn compose(id: &mut String) {
 }
 
 impl NodeDocument {
-    /// Converts its id, those of the nodes inside it and its actions to the composed form.
+    /// Converts its id, those of the nodes inside it, its actions and the name of its signal to the
+    /// composed form.
     pub(super) fn compose_ids(&mut self) {
         compose(&mut self.id);
         for action in self.actions.iter_mut().flatten() {
@@ -45,6 +46,13 @@ impl NodeDocument {
                 }
                 if let Some(action) = branch.get_mut("action") {
                     compose_value(action, 0);
+                }
+            }
+        }
+        if self.r#type == types::SIGNAL {
+            for field in ["expects", "name"] {
+                if let Some(name) = self.params.get_mut(field) {
+                    compose_value(name, 0);
                 }
             }
         }
@@ -88,8 +96,8 @@ impl FlowDocument {
         }
     }
 
-    /// Converts all ids of nodes and names of actions to the composed form of Unicode (NFC), in
-    /// which they are compared. Reading a document does this too; a document that a program has put
+    /// Converts all ids of nodes and names of actions and signals to the composed form of Unicode
+    /// (NFC), in which they are compared. Reading a document does this too; a document that a program has put
     /// together may need it.
     ///
     /// # Examples

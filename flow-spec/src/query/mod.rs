@@ -5,10 +5,12 @@ mod flat;
 mod inner;
 mod neighbours;
 mod paths;
+mod signals;
 
 pub use flat::{EdgeAt, NodeAt};
 pub use neighbours::Step;
 pub use paths::Paths;
+pub use signals::SignalAt;
 
 /// Returns the path of the node `id` in the flow at the path `around`, which is empty for the
 /// outermost flow.

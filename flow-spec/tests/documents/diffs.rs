@@ -335,6 +335,128 @@ fn a_renamed_node_in_a_loop_is_one_change() {
     assert_snapshot!(lines(everything, &edits), @"-B /nodes/0/id node `search` was renamed to `find`");
 }
 
+/// A flow with a signal and a question.
+const ORDER: &str = r#"{
+    "version": "2.0.0", "name": "Order",
+    "nodes": [
+        { "type": "flow.signal", "id": "stop", "params": { "expects": "Cancel" },
+          "outputs": { "properties": { "reason": { "rustType": "String" } }, "required": ["reason"] },
+          "actions": [{ "name": "default", "writes": ["reason"] }] },
+        { "type": "flow.human", "id": "sure", "params": { "prompt": "Sure?", "expects": "Sure" },
+          "actions": [{ "name": "default" }] }
+    ],
+    "edges": [{ "from": "stop", "to": "sure", "condition": "default" }],
+    "ends": [{ "from": "sure", "condition": "default", "label": "default" }],
+    "entryNodeId": "stop"
+}"#;
+
+#[test]
+fn signals() {
+    assert_snapshot!(lines(ORDER, &[("/nodes/0/params/expects", r#""Stop""#)]), @r#"
+    -B /nodes/0/params/expects `stop`: param `expects` was "Cancel", and is "Stop"
+    c- /nodes/0/params/expects signal `Stop` was added
+    B- /nodes/0/params/expects signal `Cancel` was removed: whoever sends it is refused
+    "#);
+    // Its name stays, and what it writes is compared.
+    assert_snapshot!(lines(ORDER, &[("/nodes/0/params/expects", r#""shop::Cancel@2.0.0""#)]), @r#"-c /nodes/0/params/expects `stop`: param `expects` was "Cancel", and is "shop::Cancel@2.0.0""#);
+    let any = [
+        ("/nodes/0/params", r#"{ "name": "Cancel" }"#),
+        (
+            "/nodes/0/outputs",
+            r#"{ "properties": { "message": {} }, "required": ["message"] }"#,
+        ),
+        ("/nodes/0/actions/0/writes", r#"["message"]"#),
+    ];
+    assert_snapshot!(lines(ORDER, &any), @"
+    BB /nodes/0/outputs/properties/message `stop` writes `message` instead of `reason`
+    -B /nodes/0/params/name `stop`: param `name` was added
+    -B /nodes/0/params/expects `stop`: param `expects` was removed
+    ");
+    assert_snapshot!(lines(ORDER, &[("/nodes/0/settings", r#"{ "timeout": "2d" }"#), ("/nodes/0/fallible", "true")]), @"
+    -c /nodes/0/fallible `stop` can fail now
+    -c /nodes/0/settings/timeout `stop`: setting `timeout` was added
+    ");
+    let routed = [
+        ("/nodes/0/settings", r#"{ "timeout": "2d" }"#),
+        ("/nodes/0/actions/-", r#"{ "name": "timeout" }"#),
+        (
+            "/ends/-",
+            r#"{ "from": "stop", "condition": "timeout", "label": "default" }"#,
+        ),
+    ];
+    assert_snapshot!(lines(ORDER, &routed), @r#"
+    -c /nodes/0/actions/1 `stop` can also take "timeout"
+    -c /nodes/0/settings/timeout `stop`: setting `timeout` was added
+    -c /ends/1 edge `stop` - "timeout" to end "default" was added
+    "#);
+    let asked = [
+        ("/nodes/0/type", r#""flow.human""#),
+        (
+            "/nodes/0/params",
+            r#"{ "prompt": "Why?", "expects": "Cancel" }"#,
+        ),
+    ];
+    assert_snapshot!(lines(ORDER, &asked), @"
+    -B /nodes/0/type `stop` was a `flow.signal`, and is a `flow.human`
+    -c /nodes/0/params/prompt `stop`: param `prompt` was added
+    B- /nodes/0/params/expects signal `Cancel` was removed: whoever sends it is refused
+    ");
+    let sent = [
+        ("/nodes/1/type", r#""flow.signal""#),
+        ("/nodes/1/params", r#"{ "name": "sure" }"#),
+    ];
+    assert_snapshot!(lines(ORDER, &sent), @"
+    -B /nodes/1/type `sure` was a `flow.human`, and is a `flow.signal`
+    -c /nodes/1/params/name `sure`: param `name` was added
+    -c /nodes/1/params/prompt `sure`: param `prompt` was removed
+    -c /nodes/1/params/expects `sure`: param `expects` was removed
+    c- /nodes/1/params/name signal `sure` was added
+    ");
+}
+
+/// Whoever sends a signal calls the flow.
+#[test]
+fn what_is_sent() {
+    let field = |name: &str| {
+        format!(
+            r#"{{ "properties": {{ "reason": {{ "rustType": "String" }}, "{name}": {{}} }}, "required": ["reason", "{name}"] }}"#
+        )
+    };
+    let more = [
+        ("/nodes/0/outputs", &*field("by")),
+        ("/nodes/0/actions/0/writes", r#"["reason", "by"]"#),
+    ];
+    assert_snapshot!(lines(ORDER, &more), @"BB /nodes/0/outputs/properties/by `stop` also writes `by`");
+    let retyped = r#"{ "rustType": "Reason" }"#;
+    assert_snapshot!(lines(ORDER, &[("/nodes/0/outputs/properties/reason", retyped)]), @"BB /nodes/0/outputs/properties/reason `stop` writes: `reason` was `String`, and is `Reason`");
+    let variant = r#"{ "name": "address" }"#;
+    assert_snapshot!(lines(ORDER, &[("/nodes/0/actions/-", variant)]), @r#"cc /nodes/0/actions/1 `stop` can also take "address""#);
+    assert_snapshot!(lines(ORDER, &[("/nodes/0/actions/0/name", r#""cancel""#), ("/edges/0/condition", r#""cancel""#)]), @r#"
+    cc /nodes/0/actions/0 `stop` can also take "cancel"
+    BB /nodes/0/actions/0 `stop` no longer takes "default"
+    -c /edges/0 edge `stop` - "cancel" to `sure` was added
+    -B /edges/0 edge `stop` - "default" to `sure` was removed
+    "#);
+    // It moves into a flow of its own.
+    let stop: Value = serde_json::from_str::<Value>(ORDER).unwrap()["nodes"][0].clone();
+    let inner = json!({ "type": "Stop", "id": "stop", "internalFlow": {
+        "version": "2.0.0", "nodes": [stop], "edges": [],
+        "ends": [{ "from": "stop", "condition": "default", "label": "default" }] } });
+    let inner = inner.to_string();
+    let moved = [("/nodes/0", ""), ("/nodes/-", &*inner)];
+    assert_snapshot!(lines(ORDER, &moved), @"
+    -B /nodes/1/type `stop` was a `flow.signal`, and is a `Stop`
+    -c /nodes/1/actions `stop` no longer says its actions
+    -B /nodes/0/outputs/properties/reason `stop` no longer writes `reason`
+    -c /nodes/0/params/expects `stop`: param `expects` was removed
+    -B /nodes/1 `stop` is a flow now
+    ");
+    // A flow that was left out may wait for it.
+    let omitted = r#"{ "type": "Stop", "id": "stop", "internalFlowOmitted": true }"#;
+    let moved = lines(ORDER, &[("/nodes/0", ""), ("/nodes/-", omitted)]);
+    assert!(!moved.contains("signal `Cancel`"), "{moved}");
+}
+
 #[test]
 fn as_json() {
     let diff = diff(&parse(OLD), &parse(NEW));

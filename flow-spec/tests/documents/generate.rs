@@ -89,7 +89,7 @@ fn node(dice: &mut Dice, depth: usize, flow: &mut FlowDocument) {
     let index = flow.nodes.len();
     let mut node = step(dice, flow);
     flow.nodes.push(node.clone());
-    match dice.below(9) {
+    match dice.below(10) {
         0 if depth > 0 => node.internal_flow = Some(Box::new(document(dice, depth - 1))),
         1 => node.internal_flow_omitted = true,
         2 => {
@@ -119,6 +119,13 @@ fn node(dice: &mut Dice, depth: usize, flow: &mut FlowDocument) {
             node.params = object(match dice.below(2) {
                 0 => json!({ "prompt": "Deploy {policy}?" }),
                 _ => json!({ "prompt": "Deploy {policy}?", "expects": "Approval" }),
+            });
+        }
+        7 => {
+            node.r#type = types::SIGNAL.to_owned();
+            node.params = object(match dice.below(2) {
+                0 => json!({ "expects": "CancelRequest" }),
+                _ => json!({ "name": "cancel" }),
             });
         }
         _ => node.params = params(dice),

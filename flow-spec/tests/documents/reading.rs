@@ -186,6 +186,12 @@ fn nodes_of_the_language() {
         { "type": "flow.human", "id": "l", "params": { "prompt": "x", "expect": "X" } },
         { "type": "flow.human", "id": "m", "params": { "expects": "X" } },
         { "type": "flow.wait", "id": "i", "params": { "duration": "5s" }, "internalFlowOmitted": true },
+        { "type": "flow.signal", "id": "n" },
+        { "type": "flow.signal", "id": "o", "params": {} },
+        { "type": "flow.signal", "id": "p", "params": { "expects": "Cancel", "name": "cancel" } },
+        { "type": "flow.signal", "id": "q", "params": { "names": "cancel" } },
+        { "type": "flow.signal", "id": "r", "params": { "name": "" } },
+        { "type": "flow.signals", "id": "s" },
         { "type": "j", "id": "j" }
     ]);
     assert_snapshot!(said(&flow_with(json!({ "nodes": nodes, "entryNodeId": "a" }))), @r#"
@@ -221,6 +227,17 @@ fn nodes_of_the_language() {
     help: say what is asked: `"prompt": "Deploy?"`
     /nodes/11/internalFlowOmitted: a `flow.wait` is part of the language, and no flow [F023]
     help: remove it, or write the flow's name as `type`
+    /nodes/12: `params` is missing [F023]
+    help: say what it waits for: `"expects": "CancelRequest"`, its type; or, for any JSON, its name: `"name": "cancel"`
+    /nodes/13/params: `expects` is missing [F023]
+    help: say what it waits for: `"expects": "CancelRequest"`, its type; or, for any JSON, its name: `"name": "cancel"`
+    /nodes/14/params/name: a signal of a type has the name of its type [F023]
+    help: remove `name`, or remove `expects` to take any JSON
+    /nodes/15/params/names: there is no field `names` here [F023]
+    help: did you mean `name`?
+    /nodes/16/params/name: `name` is empty [F023]
+    /nodes/17/type: the language has no type `flow.signals` [F004]
+    help: did you mean `flow.signal`?
     /nodes/2/params/body: there is no node `jj` [F004]
     help: did you mean `j`?
     "#);

@@ -74,7 +74,9 @@ fn sound() -> Value {
             { "type": "flow.human", "id": "ask", "params": { "prompt": "Deploy?", "expects": "Approval" } },
             { "type": "Inner", "id": "inner", "internalFlow": {
                 "version": "2.0.0", "nodes": [], "edges": [], "ends": [{ "label": "default" }]
-            } }
+            } },
+            { "type": "flow.signal", "id": "stop", "params": { "expects": "CancelRequest" } },
+            { "type": "flow.signal", "id": "address", "params": { "name": "address" } }
         ],
         "edges": [{ "from": "both", "to": "high", "condition": "default" }],
         "ends": [{ "from": "high", "condition": "yes", "label": "default" }],
@@ -83,7 +85,7 @@ fn sound() -> Value {
 }
 
 /// What is put where, so that neither the schema nor the reader takes the document. `()` removes what is there.
-const BROKEN: [(&str, &str); 82] = [
+const BROKEN: [(&str, &str); 88] = [
     ("", "[]"),
     ("", "null"),
     ("/version", ""),
@@ -166,6 +168,12 @@ const BROKEN: [(&str, &str); 82] = [
     ("/nodes/4/params/duration", r#""never""#),
     ("/nodes/5/params/body", ""),
     ("/nodes/6/params/prompt", r#""""#),
+    ("/nodes/8/params", ""),
+    ("/nodes/8/params", "{}"),
+    ("/nodes/8/params/name", r#""cancel""#),
+    ("/nodes/8/params/prompt", r#""Cancel?""#),
+    ("/nodes/8/params/expects", "1"),
+    ("/nodes/9/params/name", r#""""#),
     ("/nodes/7/internalFlow/version", ""),
     ("/nodes/7/internalFlow/ends", ""),
     ("/nodes/7/internalFlowOmitted", "true"),

@@ -542,3 +542,98 @@ proptest! {
         }
     }
 }
+
+/// A node that waits for a signal and writes these keys.
+fn signal(id: &str, params: Value, writes: &[&str]) -> Value {
+    let mut signal = node(id, &[], &[("default", writes)]);
+    signal["type"] = json!("flow.signal");
+    signal["params"] = params;
+    signal
+}
+
+#[test]
+fn signals() {
+    let stop = signal("stop", json!({ "expects": "Cancel" }), &["reason"]);
+    let draft = flow(
+        std::slice::from_ref(&stop),
+        &[],
+        &[("stop", "default", "default")],
+    );
+    assert_eq!(said(draft.clone()), "");
+    let mut open = draft.clone();
+    open["nodes"][0] = json!({ "type": "flow.signal", "id": "stop", "params": { "name": "stop" } });
+    assert_eq!(said(open), "");
+
+    let mut idle = draft.clone();
+    idle["nodes"][0]["settings"] = json!({
+        "retry": { "attempts": 3 }, "timeout": "2d", "poll": { "every": "1s" }, "concurrency": 2, "spread": 2,
+        "blocking": true, "transaction": true, "collectErrors": true
+    });
+    idle["nodes"][0]["inputs"] =
+        json!({ "properties": { "order": { "rustType": "String" } }, "required": ["order"] });
+    idle["inputs"] =
+        json!({ "properties": { "order": { "rustType": "String" } }, "required": ["order"] });
+    assert_snapshot!(said(idle), @"
+    /nodes/0/settings/retry: `stop` waits for one signal, so there is nothing to retry [F015]
+    help: remove `retry`; `timeout` says how long it waits
+    /nodes/0/settings/concurrency: `concurrency` does nothing for `stop`, which is a single step [F015]
+    help: it is a setting of a fork or of a loop over items
+    /nodes/0/settings/spread: `spread` does nothing for `stop` [F015]
+    help: it is a setting of a loop over items
+    /nodes/0/settings/collectErrors: `collectErrors` does nothing for `stop` [F015]
+    help: it is a setting of a loop over items
+    /nodes/0/settings/poll: `poll` does nothing for `stop` [F015]
+    help: it is a setting of a node that is code
+    /nodes/0/settings/blocking: `blocking` does nothing for `stop` [F015]
+    help: it is a setting of a node that is code
+    /nodes/0/settings/transaction: `transaction` does nothing for `stop` [F015]
+    help: it is a setting of a node that is code
+    /nodes/0/inputs: `stop` waits for a signal, and reads nothing [F015]
+    help: remove `inputs`
+    ");
+
+    let mut late = draft;
+    late["ends"] = json!([
+        { "from": "stop", "condition": "default", "label": "default" },
+        { "from": "stop", "condition": "timeout", "label": "late" },
+        { "from": "stop", "condition": "error", "label": "failed" }
+    ]);
+    assert_snapshot!(said(late), @r#"
+    /ends/1/condition: `stop` has no action "timeout" [F001]
+    help: give the node a `timeout` in its `settings`, and add this action to its `actions`; or remove this
+    /ends/2/condition: `stop` cannot fail, so it never takes "error" [F013]
+    help: say how long `stop` waits, by a `timeout`, or remove this edge
+    "#);
+}
+
+#[test]
+fn a_signal_is_of_one_type_in_all_of_a_flow() {
+    let mut inner = flow(
+        &[signal("stop", json!({ "name": "Cancel" }), &["message"])],
+        &[],
+        &[("stop", "default", "default")],
+    );
+    inner["name"] = json!("Inner");
+    let mut outer = step("inner");
+    outer["internalFlow"] = inner;
+    let nodes = [
+        signal("first", json!({ "expects": "Cancel" }), &["reason"]),
+        signal("again", json!({ "expects": "Cancel" }), &["reason"]),
+        signal("other", json!({ "expects": "shop::Cancel" }), &["reason"]),
+        outer,
+    ];
+    let edges = [
+        ("first", "default", "again"),
+        ("again", "default", "other"),
+        ("other", "default", "inner"),
+    ];
+    let flow = flow(&nodes, &edges, &[("inner", "default", "default")]);
+    assert_snapshot!(said(flow), @"
+    /nodes/2/params/expects: `other` waits for a `shop::Cancel` as the signal `Cancel`, and `first` for a `Cancel` [F017]
+    it waits here (/nodes/0)
+    help: expect one type in both, or give one signal another name: who sends it says only the name
+    /nodes/3/internalFlow/nodes/0/params/name: `stop` waits for any JSON as the signal `Cancel`, and `first` for a `Cancel` [F017]
+    it waits here (/nodes/0)
+    help: expect one type in both, or give one signal another name: who sends it says only the name
+    ");
+}

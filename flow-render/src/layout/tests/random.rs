@@ -22,6 +22,7 @@ mod flows {
                 _ => 'x',
             };
             node again: human crate::people::Release { version <- next };
+            node stop: signal shop::CancelRequest { reason -> why } with timeout = "2d";
             node each: for file in files { average { values <- file } } with concurrency(4), collect_errors;
             node both: [spelling >> style, facts] with concurrency(2);
             node race: first { fulfil >> pack => "shipped", People, wait(2d) => "late" };

@@ -12,6 +12,7 @@ mod outputs;
 mod races;
 mod reach;
 mod reads;
+mod signals;
 mod start;
 mod takes;
 mod types;

@@ -8,7 +8,8 @@
 //!                               `!` can fail
 //! node review claim on approved writes amount on rejected
 //! first outcome [ a b = won , c ]  a race; after `=`, the action of a branch
-//! fork both [ a b , c ]         also `each all item body`, `flow sub Name`, `branch`, `wait`, `human`
+//! fork both [ a b , c ]         also `each all item body`, `flow sub Name`, `branch`, `wait`, `human`,
+//!                               `signal`
 //! review - approved >> pay { claim <- amount , note <- why } >> end:done
 //! ```
 
@@ -114,7 +115,7 @@ fn site(graph: &Graph, site: Site) -> String {
 
 fn is_node(line: &[&str]) -> bool {
     [
-        "node", "fork", "first", "each", "flow", "branch", "wait", "human",
+        "node", "fork", "first", "each", "flow", "branch", "wait", "human", "signal",
     ]
     .contains(&line[0])
 }
@@ -174,6 +175,7 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
         "branch" => (NodeKind::Branch, 2),
         "wait" => (NodeKind::Wait, 2),
         "human" => (NodeKind::Human, 2),
+        "signal" => (NodeKind::Signal, 2),
         _ => (NodeKind::Step, 2),
     };
     let mut reads = Vec::new();

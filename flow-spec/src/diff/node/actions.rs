@@ -34,16 +34,27 @@ impl Pair<'_> {
                 Match::Added(action) => {
                     let message = format!("`{name}` can also take \"{action}\"");
                     let place = place(new, action);
-                    changes.push(self.harmless(Part::Action, Kind::Added, &place, message));
+                    let change = self.harmless(Part::Action, Kind::Added, &place, message);
+                    changes.push(self.chosen(action, change));
                 }
                 Match::Removed(action) => {
                     let message = format!("`{name}` no longer takes \"{action}\"");
                     let place = place(old, action);
-                    changes.push(self.breaking(Part::Action, Kind::Removed, &place, message));
+                    let change = self.breaking(Part::Action, Kind::Removed, &place, message);
+                    changes.push(self.chosen(action, change));
                 }
             }
         }
         self.compare_failure(changes);
+    }
+
+    /// The change of an action, which whoever sends a signal chooses, unless none comes in time.
+    fn chosen(&self, action: &str, change: Change) -> Change {
+        if action == TIMEOUT_ACTION {
+            change
+        } else {
+            self.sent(change)
+        }
     }
 
     fn compare_failure(&self, changes: &mut Vec<Change>) {
@@ -82,7 +93,8 @@ impl Pair<'_> {
                 Written::Perhaps => Effect::Compatible,
                 Written::Always | Written::Never => Effect::Breaking,
             };
-            changes.push(self.change(effect, Part::Write, Kind::Changed, place, message));
+            let change = self.change(effect, Part::Write, Kind::Changed, place, message);
+            changes.push(self.sent(change));
         }
     }
 }

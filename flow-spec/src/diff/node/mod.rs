@@ -87,6 +87,15 @@ impl Pair<'_> {
         self.change(Effect::Breaking, part, kind, place, message)
     }
 
+    /// A change of what a node writes or of its actions. Those of a signal are what callers send.
+    fn sent(&self, change: Change) -> Change {
+        if self.old.1.signal().is_none() || self.old.1.signal() != self.new.1.signal() {
+            return change;
+        }
+        let executions = change.executions;
+        change.for_callers(executions)
+    }
+
     fn compare_type(&self, changes: &mut Vec<Change>) {
         let (old, new) = (&self.old.1.r#type, &self.new.1.r#type);
         if old != new {

@@ -36,7 +36,7 @@ impl Pair<'_> {
                 }
             };
             let place = property("/outputs", write);
-            changes.push(self.change(effect, Part::Write, kind, &place, message));
+            changes.push(self.sent(self.change(effect, Part::Write, kind, &place, message)));
         }
     }
 
@@ -48,11 +48,13 @@ impl Pair<'_> {
             Types::Described if old.adds(write) != new.adds(write) => {}
             Types::Described => {
                 let message = format!("what `{name}` writes as `{write}` is described otherwise");
-                changes.push(self.harmless(Part::Write, Kind::Changed, &place, message));
+                let change = self.harmless(Part::Write, Kind::Changed, &place, message);
+                changes.push(self.sent(change));
             }
             Types::Other(types) => {
                 let message = format!("`{name}` writes: {}", retyped(write, types));
-                changes.push(self.breaking(Part::Write, Kind::Retyped, &place, message));
+                let change = self.breaking(Part::Write, Kind::Retyped, &place, message);
+                changes.push(self.sent(change));
             }
         }
         if old.adds(write) != new.adds(write) {
@@ -75,7 +77,8 @@ impl Pair<'_> {
             ("may write", Effect::Compatible)
         };
         let message = format!("`{name}` {what} `{write}` now");
-        changes.push(self.change(effect, Part::Write, Kind::Changed, &place, message));
+        let change = self.change(effect, Part::Write, Kind::Changed, &place, message);
+        changes.push(self.sent(change));
     }
 
     /// The effect of an added or removed write on executions. They are not affected if no action

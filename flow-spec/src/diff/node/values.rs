@@ -94,9 +94,22 @@ impl Pair<'_> {
     }
 
     /// Returns `true` if the stored results of a loop would belong to other items or to another
-    /// node. They are stored by the index of the item.
+    /// node, or if a stored message would be another signal. The results are stored by the index of
+    /// the item, and messages by the name of the signal.
     fn is_other_work(&self, param: &str) -> bool {
-        self.new.1.r#type == types::EACH && ["over", "body"].contains(&param)
+        match self.new.1.r#type.as_str() {
+            types::EACH => ["over", "body"].contains(&param),
+            types::SIGNAL => self.old.1.r#type == types::SIGNAL && self.is_other_signal(),
+            _ => false,
+        }
+    }
+
+    /// Returns `true` if a signal has another name, or if it was any JSON before and now has a
+    /// type, or the reverse.
+    fn is_other_signal(&self) -> bool {
+        let (old, new) = (self.old.1, self.new.1);
+        let is_typed = |node: &NodeDocument| node.params.contains_key("expects");
+        old.signal() != new.signal() || is_typed(old) != is_typed(new)
     }
 }
 

@@ -33,6 +33,13 @@ pub(super) fn check(node: &NodeDocument, pointer: &str, problems: &mut Problems)
         &makes_none,
         attempts,
     );
+    let waits_once = |_: &str| format!("`{id}` waits for one signal, so there is nothing to retry");
+    report(
+        "retry",
+        settings.retry.is_some() && name == types::SIGNAL,
+        &waits_once,
+        "remove `retry`; `timeout` says how long it waits",
+    );
     report(
         "timeout",
         settings.timeout.is_some() && !has_attempts,
@@ -57,7 +64,7 @@ pub(super) fn check(node: &NodeDocument, pointer: &str, problems: &mut Problems)
         &does_nothing,
         of_loops,
     );
-    let is_answered = has_code || [types::HUMAN, types::SIGNAL].contains(&name);
+    let is_answered = has_code || name == types::HUMAN;
     report(
         "poll",
         settings.poll.is_some() && !is_answered,

@@ -7,6 +7,7 @@ mod keywords;
 mod mappings;
 mod place;
 mod race;
+mod signal;
 mod signature;
 mod wording;
 
@@ -34,6 +35,7 @@ impl FlowDocument {
         }
         let mut problems = Problems::default();
         check_level(self, "", &mut Vec::new(), &mut problems);
+        signal::check_types(self, &mut problems);
         problems.into_vec()
     }
 
@@ -110,6 +112,7 @@ fn check_level<'a>(
         branch::check(node, &pointer, problems);
         race::check(&places, node, &pointer, problems);
         does_nothing::check(node, &pointer, problems);
+        signal::check(node, &pointer, problems);
         if let Some(inner) = &node.internal_flow {
             if !node.is_left_open() {
                 signature::check(node, inner, &pointer, problems);

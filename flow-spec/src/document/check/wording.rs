@@ -28,6 +28,9 @@ pub(super) fn help(diagnostic: &Diagnostic) -> Option<String> {
 
 fn advice(diagnostic: &Diagnostic) -> Option<&'static str> {
     let advice = match diagnostic.code {
+        Code::UnknownAction if asks_for_a_timeout(diagnostic) => {
+            "give the node a `timeout` in its `settings`, and add this action to its `actions`; or remove this"
+        }
         Code::UnknownAction => {
             "write an action that the node has as `condition`, or add this one to its `actions`"
         }
@@ -67,6 +70,12 @@ fn advice(diagnostic: &Diagnostic) -> Option<&'static str> {
         _ => return None,
     };
     Some(advice)
+}
+
+/// Returns `true` for the action of a question or a signal that waits without a limit.
+fn asks_for_a_timeout(diagnostic: &Diagnostic) -> bool {
+    let help = diagnostic.help.as_deref();
+    help.is_some_and(|help| help.starts_with("give it a `timeout`"))
 }
 
 /// Returns `true` for a mapping of an edge that writes a key that nothing reads there.

@@ -36,7 +36,10 @@ pub(super) fn check(node: &NodeDocument, object: &mut Object<'_, '_>) {
     }
     let fields = fields(name);
     let required = &fields[..required(name)];
-    let help = format!("say what it consists of: `{}`", required.join("`, `"));
+    let help = match name {
+        types::SIGNAL => format!("say what it waits for: {SIGNAL}"),
+        _ => format!("say what it consists of: `{}`", required.join("`, `")),
+    };
     object.require("params", &help);
     object.part("params", |value, pointer, problems| {
         // A value that is not an object is reported already.
@@ -113,26 +116,23 @@ fn params(
     }
 }
 
+const SIGNAL: &str = "`\"expects\": \"CancelRequest\"`, its type; or, for any JSON, its name: `\"name\": \"cancel\"`";
+
 /// A signal of a registered type, or one of this name with any JSON.
 fn signal(object: &mut Object<'_, '_>) {
     match (object.has("expects"), object.has("name")) {
-        (true, false) => drop(object.required_name(
-            "expects",
-            "name the type of the signal: `\"expects\": \"CancelRequest\"`",
-        )),
-        (false, true) => {
-            drop(object.required_name("name", "name the signal: `\"name\": \"cancel\"`"))
-        }
         (true, true) => {
-            let message = "a signal with a type has the name of its type";
-            let problem = Problem::new(Code::Document, object.at("name"), message);
-            object
-                .problems
-                .push(problem.help("remove `name`, or remove `expects` to take any JSON"));
+            let message = "a signal of a type has the name of its type";
+            let problem = Problem::new(Code::Document, object.at("name"), message).of_name();
+            let help = "remove `name`, or remove `expects` to take any JSON";
+            object.problems.push(problem.help(help));
         }
-        (false, false) => {
-            let help = "name the type of the signal: `\"expects\": \"CancelRequest\"`; or, for any JSON, the signal: `\"name\": \"cancel\"`";
-            object.require("expects", help);
+        (false, true) => {
+            object.required_name("name", "name the signal: `\"name\": \"cancel\"`");
+        }
+        (_, false) => {
+            let help = format!("say what it waits for: {SIGNAL}");
+            object.required_name("expects", &help);
         }
     }
 }
