@@ -45,8 +45,9 @@ pub use executions::Executions;
 pub use filter::{EventFilter, InvalidPattern, Pattern};
 pub use flow_store::{
     Append, Claim, Concurrency, Created, Damaged, DamagedRecord, EndIf, ExecutionId, InvalidId,
-    JOURNAL_FORMAT, ListQuery, Logged, Mark, MemoryStore, PauseRow, PauseState, Record, RecordKind,
-    Renewal, Row, Settlement, Status, Store, StoreError, Take, TakeOvers, Token, UnknownName,
+    JOURNAL_FORMAT, ListQuery, Logged, Mark, MemoryStore, NewSignal, PauseRow, PauseState, Record,
+    RecordKind, Renewal, Row, Sent, Settlement, SignalRow, Status, Store, StoreError, Take,
+    TakeOvers, Token, UnknownName,
 };
 pub use listed::{ListOptions, Listed};
 pub use options::{RuntimeOptions, StartOptions};

@@ -16,6 +16,8 @@ mod memory;
 mod record;
 pub mod refusal;
 mod rows;
+mod shared;
+mod signals;
 mod store;
 #[cfg(feature = "suite")]
 pub mod suite;
@@ -33,5 +35,6 @@ pub use rows::{
     Append, Claim, Concurrency, Created, EndIf, JOURNAL_FORMAT, ListQuery, Logged, Mark, PauseRow,
     PauseState, Renewal, Row, Settlement, Status, Take, TakeOvers,
 };
+pub use signals::{NewSignal, Sent, SignalRow};
 pub use store::Store;
 pub use transaction::StoreTransaction;

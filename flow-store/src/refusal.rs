@@ -1,7 +1,7 @@
 //! The common errors of all stores, for authors of stores.
 
 use crate::record::{Record, RecordKind};
-use crate::{ExecutionId, PauseRow, Row, Status, StoreError};
+use crate::{ExecutionId, NewSignal, PauseRow, Row, Status, StoreError};
 
 /// Returns the `seq` after these records, whose numbers have to start at `next`.
 ///
@@ -40,14 +40,33 @@ pub fn names(row: &Row) -> Result<(), StoreError> {
         ("idempotency key", row.idempotency_key.as_ref()),
         ("concurrency key", concurrency.map(|it| &it.key)),
     ];
+    no_longer(row.id, names)
+}
+
+/// Refuses a signal whose name or key is longer than [`LONGEST_NAME`].
+///
+/// # Errors
+///
+/// One of them is too long.
+pub fn signal_names(id: ExecutionId, signal: &NewSignal) -> Result<(), StoreError> {
+    let names = [
+        ("name of the signal", Some(&signal.name)),
+        ("key of the signal", signal.key.as_ref()),
+    ];
+    no_longer(id, names)
+}
+
+fn no_longer<const N: usize>(
+    id: ExecutionId,
+    names: [(&'static str, Option<&String>); N],
+) -> Result<(), StoreError> {
     let too_long = |(what, name): (&'static str, Option<&String>)| {
         let bytes = name.map_or(0, String::len);
         (bytes > LONGEST_NAME).then_some((what, bytes))
     };
     match names.into_iter().find_map(too_long) {
         Some((what, bytes)) => Err(other(format!(
-            "execution {}: the {what} has {bytes} bytes, and can have {LONGEST_NAME}",
-            row.id
+            "execution {id}: the {what} has {bytes} bytes, and can have {LONGEST_NAME}"
         ))),
         None => Ok(()),
     }
@@ -102,6 +121,13 @@ pub fn token_taken() -> StoreError {
 pub fn not_a_snapshot(id: ExecutionId, seq: u64) -> StoreError {
     other(format!(
         "execution {id}: the records before {seq} stay, since it is not a snapshot"
+    ))
+}
+
+/// Returns the error for a signal that cannot be taken.
+pub fn not_a_signal(id: ExecutionId, number: u64) -> StoreError {
+    other(format!(
+        "execution {id}: signal {number} cannot be taken, since it was taken before or never sent"
     ))
 }
 

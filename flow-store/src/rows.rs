@@ -17,8 +17,8 @@ pub enum Status {
     Queued,
     /// It runs in some process, or will when `recover` is called.
     Running,
-    /// It waits for an answer from outside, for the parts of a loop, or for a time that is some
-    /// seconds ahead. No process holds it.
+    /// It waits for an answer or a signal from outside, for the parts of a loop, or for a time that
+    /// is some seconds ahead. No process holds it.
     Paused,
     /// It has reached an end.
     Completed,
@@ -114,7 +114,7 @@ pub struct Row {
     pub updated_ms: u64,
     /// The time at which it resumes without an answer, in milliseconds since 1970 (UTC): the expiry
     /// of the first of its open questions or, if earlier, the [`timer_ms`](Append::timer_ms) of its
-    /// pause.
+    /// pause, or the time from which it has had a signal for which it [waits](Append::awaited).
     pub wake_ms: Option<u64>,
     /// The number of records ever written to its journal: the `seq` of the next one.
     pub next_seq: u64,
@@ -333,8 +333,8 @@ impl Claim {
 pub enum EndIf {
     /// It is not over.
     NotOver,
-    /// It is paused, its `updated_ms` is less than this, and all its settled questions are closed:
-    /// nobody has answered.
+    /// It is paused, its `updated_ms` is less than this, all its settled questions are closed, and
+    /// it has no signal for which it [waits](Append::awaited): nobody has answered.
     PausedUntouchedSince(u64),
 }
 
@@ -367,6 +367,14 @@ pub struct Append {
     /// since 1970 (UTC), regardless of its questions: because of a parallel wait or timeout. Any
     /// other write removes this time.
     pub timer_ms: Option<u64>,
+    /// Signals, by number, that the run has taken. They lose their payload, and are removed if they
+    /// have no key.
+    pub taken: Vec<u64>,
+    /// The names of the signals for which an execution that this write pauses waits. If it has one
+    /// that is not taken, this write sets its `wake_ms` to `now_ms`, unless that is earlier. Any
+    /// other write removes the names, except one that leaves a paused execution paused without
+    /// naming a status, such as a release of its claim alone.
+    pub awaited: Vec<String>,
     /// Releases the claim.
     pub release: bool,
     /// Removes the records before this one, which is a snapshot.

@@ -1,7 +1,6 @@
 //! The trait of stores.
 
 use std::fmt;
-use std::sync::Arc;
 
 use async_trait::async_trait;
 use uuid::Uuid;
@@ -14,6 +13,7 @@ use crate::rows::{
     Append, Claim, Created, EndIf, ListQuery, Logged, Mark, PauseRow, Renewal, Row, Settlement,
     Status, Take,
 };
+use crate::signals::{NewSignal, Sent, SignalRow};
 use crate::transaction::StoreTransaction;
 
 /// Keeps executions, their journals and their open questions.
@@ -199,8 +199,9 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// execution is over; [`StoreError::NotFound`]; [`StoreError::UnknownToken`] if a closed
     /// question does not belong to this execution; [`StoreError::Other`] if the records do not
     /// continue from `next_seq` without gaps, a new token is taken, a new question belongs to
-    /// another execution, or `prune_before` is not a snapshot; or the store could not be written
-    /// to.
+    /// another execution, a taken signal is none of those that this execution
+    /// [has](Store::signals), or `prune_before` is not a snapshot; or the store could not be
+    /// written to.
     async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError>;
 
     /// Writes the reason of a halt and the number of takeovers to a claimed execution. Changes
@@ -213,7 +214,7 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), StoreError>;
 
     /// Ends an execution regardless of its claim, which becomes void (`fence` grows by one), and
-    /// closes its questions. The row's new `result` is the reason, its new `updated_ms` the
+    /// closes its questions. Signals that were not taken stay. The row's new `result` is the reason, its new `updated_ms` the
     /// record's time. The store sets the record's `seq`. Returns the new row. If the execution is
     /// already over or the condition does not hold, writes nothing and returns the row unchanged.
     ///
@@ -270,10 +271,34 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
         now_ms: u64,
     ) -> Result<PauseRow, StoreError>;
 
+    /// Sends a signal to an execution that is not over, and sets its `updated_ms` to `now_ms`. The
+    /// claims to the execution do not matter. The signal gets the next number: of signals that are
+    /// sent at once, each has its own. If the execution is paused and [waits](Append::awaited) for a
+    /// signal of this name, it is [due](Store::due) from `now_ms` on: that is the new `wake_ms`,
+    /// unless it has an earlier one.
+    ///
+    /// Writes nothing if the execution has had a signal with the same key, also if it is over, or
+    /// if it is over.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NotFound`]; [`StoreError::Other`] if the name or the key has more than 512
+    /// bytes; or the store could not be written to.
+    async fn signal(&self, id: ExecutionId, signal: NewSignal) -> Result<Sent, StoreError>;
+
+    /// Returns the signals of an execution that the run has not [taken](Append::taken), in the
+    /// order of their numbers.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or a signal is damaged.
+    async fn signals(&self, id: ExecutionId) -> Result<Vec<SignalRow>, StoreError>;
+
     /// Returns the executions after this id that can continue and have no valid claim, in the order
     /// of their ids (the oldest first), at most this many. These are the running ones, and the
     /// paused ones that have a settled question which is not closed, or whose `wake_ms` has passed,
-    /// unless [halted](Row::halted). Executions with a claim that [is ahead](Claim::is_ahead) of
+    /// unless [halted](Row::halted). A signal for which a paused execution
+    /// [waits](Append::awaited) sets its `wake_ms`. Executions with a claim that [is ahead](Claim::is_ahead) of
     /// `now_ms` are included, because the holder may be gone. A damaged execution is included and
     /// does not count towards the limit.
     ///
@@ -335,162 +360,5 @@ pub trait Store: fmt::Debug + Send + Sync + 'static {
     /// The database could not be reached, or the store has [no transactions](Store::transactions).
     async fn begin(&self) -> Result<Box<dyn StoreTransaction>, StoreError> {
         Err(crate::refusal::no_transactions())
-    }
-}
-
-/// A shared store is a store as well.
-#[async_trait]
-impl<S: Store + ?Sized> Store for Arc<S> {
-    async fn clock_ms(&self) -> Result<Option<u64>, StoreError> {
-        (**self).clock_ms().await
-    }
-
-    async fn create(
-        &self,
-        row: Row,
-        records: Vec<Record>,
-        pauses: Vec<PauseRow>,
-        claim: Option<Claim>,
-    ) -> Result<Created, StoreError> {
-        (**self).create(row, records, pauses, claim).await
-    }
-
-    async fn create_part(
-        &self,
-        of: ExecutionId,
-        fence: u64,
-        row: Row,
-        records: Vec<Record>,
-    ) -> Result<Created, StoreError> {
-        (**self).create_part(of, fence, row, records).await
-    }
-
-    async fn put_structure(&self, hash: &str, structure: &str) -> Result<(), StoreError> {
-        (**self).put_structure(hash, structure).await
-    }
-
-    async fn structure(&self, hash: &str) -> Result<Option<String>, StoreError> {
-        (**self).structure(hash).await
-    }
-
-    async fn execution(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
-        (**self).execution(id).await
-    }
-
-    async fn without_result(&self, id: ExecutionId) -> Result<Option<Row>, StoreError> {
-        (**self).without_result(id).await
-    }
-
-    async fn list(&self, query: &ListQuery) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
-        (**self).list(query).await
-    }
-
-    async fn claim(
-        &self,
-        id: ExecutionId,
-        holder: Uuid,
-        now_ms: u64,
-        until_ms: u64,
-    ) -> Result<Option<Row>, StoreError> {
-        (**self).claim(id, holder, now_ms, until_ms).await
-    }
-
-    async fn take_queued(&self, take: &Take) -> Result<Vec<Result<Row, Damaged>>, StoreError> {
-        (**self).take_queued(take).await
-    }
-
-    async fn claim_of(&self, id: ExecutionId) -> Result<Option<Claim>, StoreError> {
-        (**self).claim_of(id).await
-    }
-
-    async fn break_claim(&self, id: ExecutionId, claim: Claim) -> Result<bool, StoreError> {
-        (**self).break_claim(id, claim).await
-    }
-
-    async fn renew(&self, holder: Uuid, until_ms: u64) -> Result<Vec<Renewal>, StoreError> {
-        (**self).renew(holder, until_ms).await
-    }
-
-    async fn append(&self, id: ExecutionId, fence: u64, append: Append) -> Result<(), StoreError> {
-        (**self).append(id, fence, append).await
-    }
-
-    async fn mark(&self, id: ExecutionId, fence: u64, mark: Mark) -> Result<(), StoreError> {
-        (**self).mark(id, fence, mark).await
-    }
-
-    async fn end(
-        &self,
-        id: ExecutionId,
-        status: Status,
-        reason: &str,
-        record: Record,
-        condition: EndIf,
-    ) -> Result<Row, StoreError> {
-        (**self).end(id, status, reason, record, condition).await
-    }
-
-    async fn records(
-        &self,
-        id: ExecutionId,
-        from_seq: u64,
-        limit: usize,
-    ) -> Result<Vec<Record>, StoreError> {
-        (**self).records(id, from_seq, limit).await
-    }
-
-    async fn pauses(&self, id: ExecutionId) -> Result<Vec<PauseRow>, StoreError> {
-        (**self).pauses(id).await
-    }
-
-    async fn pause(&self, token: Token) -> Result<Option<PauseRow>, StoreError> {
-        (**self).pause(token).await
-    }
-
-    async fn settle(
-        &self,
-        token: Token,
-        settlement: Settlement,
-        now_ms: u64,
-    ) -> Result<PauseRow, StoreError> {
-        (**self).settle(token, settlement, now_ms).await
-    }
-
-    async fn due(
-        &self,
-        now_ms: u64,
-        after: Option<ExecutionId>,
-        limit: usize,
-    ) -> Result<Vec<Result<ExecutionId, Damaged>>, StoreError> {
-        (**self).due(now_ms, after, limit).await
-    }
-
-    async fn log(
-        &self,
-        execution: Option<ExecutionId>,
-        after: u64,
-        limit: usize,
-    ) -> Result<Vec<Result<Logged, DamagedRecord>>, StoreError> {
-        (**self).log(execution, after, limit).await
-    }
-
-    async fn last_offset(&self) -> Result<u64, StoreError> {
-        (**self).last_offset().await
-    }
-
-    async fn delete(&self, id: ExecutionId) -> Result<bool, StoreError> {
-        (**self).delete(id).await
-    }
-
-    fn changes(&self) -> Option<Box<dyn Changes>> {
-        (**self).changes()
-    }
-
-    fn transactions(&self) -> Option<&'static str> {
-        (**self).transactions()
-    }
-
-    async fn begin(&self) -> Result<Box<dyn StoreTransaction>, StoreError> {
-        (**self).begin().await
     }
 }

@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use flow_durable::{
     Append, Claim, Created, Damaged as DamagedRow, DamagedRecord, EndIf, ExecutionId, ListQuery,
-    Logged, Mark, PauseRow, Record, Renewal, Row, Settlement, Status, Store, StoreError, Take,
-    Token,
+    Logged, Mark, NewSignal, PauseRow, Record, Renewal, Row, Sent, Settlement, SignalRow, Status,
+    Store, StoreError, Take, Token,
 };
 use flow_store::{Changes, StoreTransaction};
 use uuid::Uuid;
@@ -542,6 +542,20 @@ impl<F: Fault> Store for Faulty<F> {
         let settled = self.store.settle(token, settlement, now_ms).await;
         self.fault.after("settle")?;
         settled
+    }
+
+    async fn signal(&self, id: ExecutionId, signal: NewSignal) -> Result<Sent, StoreError> {
+        self.fault.write()?;
+        self.fault.before("signal")?;
+        let sent = self.store.signal(id, signal).await;
+        self.fault.after("signal")?;
+        sent
+    }
+
+    async fn signals(&self, id: ExecutionId) -> Result<Vec<SignalRow>, StoreError> {
+        self.fault.look()?;
+        self.fault.before("signals")?;
+        self.store.signals(id).await
     }
 
     async fn due(

@@ -1,6 +1,6 @@
 //! Entries of a store that may contain a marker.
 
-use crate::{ExecutionId, Logged, PauseRow, PauseState, Record, Row};
+use crate::{ExecutionId, Logged, PauseRow, PauseState, Record, Row, SignalRow};
 
 /// An entry with a text that may be kept as a blob.
 pub(super) trait Entry: Send {
@@ -28,10 +28,10 @@ impl Entry for Row {
     }
 }
 
-/// A record of an execution.
-pub(super) struct Of(pub(super) ExecutionId, pub(super) Record);
+/// A record or a signal of an execution.
+pub(super) struct Of<T>(pub(super) ExecutionId, pub(super) T);
 
-impl Entry for Of {
+impl Entry for Of<Record> {
     fn text(&self) -> Option<(ExecutionId, &str)> {
         Some((self.0, &self.1.payload))
     }
@@ -42,6 +42,20 @@ impl Entry for Of {
 
     fn place(&self) -> String {
         format!("record {}", self.1.seq)
+    }
+}
+
+impl Entry for Of<SignalRow> {
+    fn text(&self) -> Option<(ExecutionId, &str)> {
+        Some((self.0, &self.1.payload))
+    }
+
+    fn set_text(&mut self, text: String) {
+        self.1.payload = text;
+    }
+
+    fn place(&self) -> String {
+        format!("signal {}", self.1.number)
     }
 }
 

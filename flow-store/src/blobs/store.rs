@@ -12,14 +12,15 @@ use super::transaction::BlobTransaction;
 use super::values::{Filled, Values, all};
 use crate::changes::Changes;
 use crate::record::Record;
+use crate::refusal;
 use crate::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
-    PauseRow, PauseState, Renewal, Row, Settlement, Status, Store, StoreError, StoreTransaction,
-    Take, Token,
+    NewSignal, PauseRow, PauseState, Renewal, Row, Sent, Settlement, SignalRow, Status, Store,
+    StoreError, StoreTransaction, Take, Token,
 };
 
-/// A store that keeps large values elsewhere. Payloads of records, results and answers above a size
-/// are kept as [blobs](Blobs), and the store holds a short marker in place of each.
+/// A store that keeps large values elsewhere. Payloads of records and signals, results and answers
+/// above a size are kept as [blobs](Blobs), and the store holds a short marker in place of each.
 ///
 /// Callers see the contents of the inner store. A large value costs a write, which is durable
 /// before the row that names it is written, and a fetch with each read of that row. Small values
@@ -377,6 +378,37 @@ impl<S: Store> Store for BlobStore<S> {
                 asked.ok_or(StoreError::UnknownToken(token))
             }
         }
+    }
+
+    async fn signal(&self, id: ExecutionId, mut signal: NewSignal) -> Result<Sent, StoreError> {
+        if !self.values.are_to_keep(&signal.payload) {
+            return self.store.signal(id, signal).await;
+        }
+        refusal::signal_names(id, &signal)?;
+        let row = self.store.without_result(id).await?;
+        if row.ok_or(StoreError::NotFound(id))?.status.is_over() {
+            // Nothing will be written.
+            return self.store.signal(id, signal).await;
+        }
+        let mut away = self.values.away(id);
+        away.take(None, &mut signal.payload);
+        let names: Vec<String> = away.blobs.keys().cloned().collect();
+        away.put().await?;
+        let sent = self.store.signal(id, signal).await;
+        if matches!(sent, Err(StoreError::NotFound(_))) {
+            // It was deleted meanwhile. If these stay, they are orphans.
+            let _ = self.values.delete(names).await;
+        }
+        sent
+    }
+
+    async fn signals(&self, id: ExecutionId) -> Result<Vec<SignalRow>, StoreError> {
+        let read = async || {
+            let signals = self.store.signals(id).await?;
+            Ok(signals.into_iter().map(|signal| Of(id, signal)).collect())
+        };
+        let signals = all(self.values.read(read).await?)?;
+        Ok(signals.into_iter().map(|Of(_, signal)| signal).collect())
     }
 
     async fn due(

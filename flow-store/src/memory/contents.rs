@@ -6,6 +6,7 @@ use std::ops::Bound;
 
 use uuid::Uuid;
 
+use super::signals::Signals;
 use crate::record::{Record, RecordKind};
 use crate::refusal;
 use crate::{
@@ -45,6 +46,7 @@ pub(super) struct Execution {
     pub(super) pauses: Vec<PauseRow>,
     /// The time at which a paused execution resumes by itself.
     pub(super) timer_ms: Option<u64>,
+    pub(super) signals: Signals,
 }
 
 pub(super) struct Stored {
@@ -130,6 +132,7 @@ impl Execution {
                 self.row.status == Status::Paused
                     && self.row.updated_ms < ms
                     && !self.pauses.iter().any(is_settled)
+                    && !self.signals.has_awaited()
             }
         }
     }
@@ -178,6 +181,7 @@ impl Contents {
         if execution.row.status.is_over() {
             execution.claim = None;
             execution.timer_ms = None;
+            execution.signals.awaited.clear();
             execution.close_all();
         }
         execution.wake();
@@ -292,6 +296,7 @@ impl Contents {
             records: VecDeque::new(),
             pauses: Vec::new(),
             timer_ms: None,
+            signals: Signals::default(),
         };
         let key = execution.key();
         if let Some(existing) = key.as_ref().and_then(|key| self.keys.get(key)) {
@@ -341,6 +346,7 @@ impl Contents {
                 return Err(StoreError::UnknownToken(*token));
             }
         }
+        execution.signals.check(id, &append.taken)?;
         if let Some(seq) = append.prune_before {
             let kept = execution.records.iter().map(|stored| &stored.record);
             let is_snapshot = kept

@@ -1,6 +1,7 @@
 //! The store in memory.
 
 mod contents;
+mod signals;
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -13,7 +14,8 @@ use crate::record::Record;
 use crate::refusal;
 use crate::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
-    PauseRow, PauseState, Renewal, Row, Settlement, Status, Store, StoreError, Take, Token,
+    NewSignal, PauseRow, PauseState, Renewal, Row, Sent, Settlement, SignalRow, Status, Store,
+    StoreError, Take, Token,
 };
 
 /// A store that keeps executions in memory, for tests and for programs that need no durability.
@@ -197,7 +199,6 @@ impl Store for MemoryStore {
         for stored in execution.records.drain(..pruned) {
             contents.log.remove(&stored.offset);
         }
-        execution.timer_ms = append.timer_ms;
         let row = &mut execution.row;
         row.updated_ms = append.now_ms;
         row.status = append.status.unwrap_or(row.status);
@@ -208,6 +209,9 @@ impl Store for MemoryStore {
         if append.release {
             execution.claim = None;
         }
+        execution.timer_ms = append.timer_ms;
+        execution.signals.take(&append.taken);
+        execution.wait_for(append.awaited, append.status, append.now_ms);
         contents.put(execution);
         Ok(())
     }
@@ -308,6 +312,21 @@ impl Store for MemoryStore {
         }
         contents.put(execution);
         Ok(before)
+    }
+
+    async fn signal(&self, id: ExecutionId, signal: NewSignal) -> Result<Sent, StoreError> {
+        refusal::signal_names(id, &signal)?;
+        let mut contents = self.contents();
+        let mut execution = contents.take(id).ok_or(StoreError::NotFound(id))?;
+        let sent = execution.signal(signal);
+        contents.put(execution);
+        Ok(sent)
+    }
+
+    async fn signals(&self, id: ExecutionId) -> Result<Vec<SignalRow>, StoreError> {
+        let contents = self.contents();
+        let signals = contents.executions.get(&id).map(|it| it.signals.waiting());
+        Ok(signals.unwrap_or_default())
     }
 
     async fn due(

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 use crate::{
-    Append, Created, ExecutionId, JOURNAL_FORMAT, ListQuery, Logged, PauseRow, PauseState, Row,
-    Status, Store, Token,
+    Append, Created, ExecutionId, JOURNAL_FORMAT, ListQuery, Logged, NewSignal, PauseRow,
+    PauseState, Row, SignalRow, Status, Store, Token,
 };
 use crate::{Record, RecordKind};
 
@@ -101,6 +101,24 @@ pub fn expiring(execution: ExecutionId, expires_ms: u64) -> PauseRow {
     PauseRow {
         expires_ms: Some(expires_ms),
         ..question(execution)
+    }
+}
+
+pub fn signal(name: &str) -> NewSignal {
+    NewSignal {
+        name: name.to_owned(),
+        payload: "1".to_owned(),
+        digest: format!("the digest of {name}"),
+        key: None,
+        now_ms: NOW + 2,
+    }
+}
+
+/// Creates a signal with an idempotency key.
+pub fn keyed(name: &str, key: &str) -> NewSignal {
+    NewSignal {
+        key: Some(key.to_owned()),
+        ..signal(name)
     }
 }
 
@@ -205,6 +223,7 @@ pub struct Everything {
     row: Option<Row>,
     records: Vec<Record>,
     pauses: Vec<PauseRow>,
+    signals: Vec<SignalRow>,
     offset: u64,
 }
 
@@ -213,6 +232,7 @@ pub async fn everything(store: &Stored, id: ExecutionId) -> Everything {
         row: store.execution(id).await.unwrap(),
         records: store.records(id, 0, usize::MAX).await.unwrap(),
         pauses: store.pauses(id).await.unwrap(),
+        signals: store.signals(id).await.unwrap(),
         offset: store.last_offset().await.unwrap(),
     }
 }

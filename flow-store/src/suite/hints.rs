@@ -76,7 +76,7 @@ async fn records_are(writer: &Stored, told: &mut Box<dyn Changes>) {
     is_quiet(told).await;
 }
 
-/// A question, its answer, and a released execution.
+/// A question, its answer, a released execution, and a signal.
 async fn what_can_go_on_is(writer: &Stored, told: &mut Box<dyn Changes>) {
     let (id, fence) = claimed(writer).await;
     hear_of_all(told).await;
@@ -100,6 +100,17 @@ async fn what_can_go_on_is(writer: &Stored, told: &mut Box<dyn Changes>) {
     };
     writer.append(id, fence, give_up).await.unwrap();
     until(told, |it| it.work && !it.records).await;
+    let (id, fence) = claimed(writer).await;
+    let wait = Append {
+        status: Some(Status::Paused),
+        awaited: vec!["paid".to_owned()],
+        release: true,
+        ..append(Vec::new())
+    };
+    writer.append(id, fence, wait).await.unwrap();
+    hear_of_all(told).await;
+    writer.signal(id, signal("paid")).await.unwrap();
+    until(told, |it| it.work).await;
 }
 
 /// A queued execution, and the ends of two that have a key.

@@ -40,7 +40,11 @@ pub mod queue;
 #[doc(hidden)]
 pub mod records;
 #[doc(hidden)]
+pub mod signals;
+#[doc(hidden)]
 pub mod transactions;
+#[doc(hidden)]
+pub mod waiting;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -160,6 +164,33 @@ macro_rules! suite {
                     are_unknown_if_never_asked,
                     change_when_the_first_one_expires,
                 };
+                signals: {
+                    come_in_the_order_accepted,
+                    keep_every_part,
+                    are_accepted_until_it_is_over,
+                    are_accepted_once_with_a_key,
+                    are_known_by_their_key_once_taken,
+                    are_taken_with_the_records,
+                    are_taken_once,
+                    are_not_taken_with_an_old_fence,
+                    get_numbers_of_their_own,
+                    are_sent_by_one_of_many_with_the_same_key,
+                    go_with_their_execution,
+                    stay_when_it_is_over,
+                    are_refused_for_an_unknown_execution,
+                    are_refused_with_names_that_are_too_long,
+                };
+                waiting: {
+                    ends_with_a_signal_of_the_name,
+                    ends_at_once_if_one_is_there,
+                    goes_on_after_other_signals,
+                    goes_on_after_those_that_were_taken,
+                    ends_with_what_comes_first,
+                    is_over_after_the_next_write,
+                    outlasts_a_claim_that_is_given_up,
+                    does_not_resume_what_is_halted,
+                    keeps_from_ending_once_there_is_one,
+                };
                 due: {
                     are_those_running_without_a_valid_claim,
                     are_those_with_an_answer,
@@ -266,6 +297,7 @@ macro_rules! transaction_suite {
             commit_the_rows_with_the_record,
             commit_nothing_with_an_old_fence,
             commit_nothing_with_a_gap,
+            take_signals_with_the_record,
             leave_nothing_when_rolled_back,
             leave_nothing_when_dropped,
             commit_rows_alone,

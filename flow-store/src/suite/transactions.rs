@@ -110,6 +110,36 @@ pub async fn commit_nothing_with_a_gap(ledger: Kept) {
     is_the_first(&ledger, id, fence).await;
 }
 
+/// Signals are taken together with the writes of the step. If one is not there, nothing is
+/// committed.
+pub async fn take_signals_with_the_record(ledger: Kept) {
+    let store = ledger.store();
+    let (id, fence) = claimed(&store).await;
+    for name in ["paid", "called"] {
+        store.signal(id, signal(name)).await.unwrap();
+    }
+    let taking = |number| Append {
+        taken: vec![number],
+        status: Some(Status::Paused),
+        awaited: vec!["called".to_owned()],
+        ..append(records(1..2))
+    };
+    let before = everything(&store, id).await;
+    let refused = begun(&ledger).await.append(id, fence, taking(3)).await;
+    assert!(matches!(refused, Err(StoreError::Other(_))), "{refused:?}");
+    assert_eq!(ledger.rows().await, 0);
+    assert_eq!(everything(&store, id).await, before);
+    begun(&ledger)
+        .await
+        .append(id, fence, taking(1))
+        .await
+        .unwrap();
+    assert_eq!(ledger.rows().await, 1);
+    let signals = store.signals(id).await.unwrap();
+    assert_eq!(signals.iter().map(|it| it.number).collect::<Vec<_>>(), [2]);
+    assert_eq!(stored(&store, id).await.wake_ms, Some(NOW + 1));
+}
+
 /// A transaction that is rolled back leaves nothing.
 pub async fn leave_nothing_when_rolled_back(ledger: Kept) {
     let (id, fence) = claimed(&ledger.store()).await;

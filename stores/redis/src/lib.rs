@@ -24,7 +24,8 @@ use async_trait::async_trait;
 use flow_store::hints::Hints;
 use flow_store::{
     Append, Changes, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged,
-    Mark, PauseRow, Record, Renewal, Row, Settlement, Status, Store, StoreError, Take, Token,
+    Mark, NewSignal, PauseRow, Record, Renewal, Row, Sent, Settlement, SignalRow, Status, Store,
+    StoreError, Take, Token,
 };
 use uuid::Uuid;
 
@@ -189,6 +190,14 @@ impl Store for RedisStore {
         now_ms: u64,
     ) -> Result<PauseRow, StoreError> {
         write::settle(&self.database, token, settlement, now_ms).await
+    }
+
+    async fn signal(&self, _: ExecutionId, _: NewSignal) -> Result<Sent, StoreError> {
+        Err(StoreError::Other("signals are not stored yet".into()))
+    }
+
+    async fn signals(&self, _: ExecutionId) -> Result<Vec<SignalRow>, StoreError> {
+        Ok(Vec::new())
     }
 
     async fn due(

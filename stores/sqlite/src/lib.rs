@@ -30,7 +30,8 @@ use self::writer::Job;
 use flow_store::Record;
 use flow_store::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
-    PauseRow, Renewal, Row, Settlement, Status, Store, StoreError, StoreTransaction, Take, Token,
+    NewSignal, PauseRow, Renewal, Row, Sent, Settlement, SignalRow, Status, Store, StoreError,
+    StoreTransaction, Take, Token,
 };
 /// The SQLite interface of a [`Transaction`].
 pub use rusqlite;
@@ -378,6 +379,14 @@ impl Store for SqliteStore {
     ) -> Result<PauseRow, StoreError> {
         self.write(move |connection| write::settle(connection, token, &settlement, now_ms))
             .await
+    }
+
+    async fn signal(&self, _: ExecutionId, _: NewSignal) -> Result<Sent, StoreError> {
+        Err(StoreError::Other("signals are not stored yet".into()))
+    }
+
+    async fn signals(&self, _: ExecutionId) -> Result<Vec<SignalRow>, StoreError> {
+        Ok(Vec::new())
     }
 
     async fn due(

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use async_trait::async_trait;
 use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
-    PauseRow, Record, Renewal, Row, Settlement, Status, Store, StoreError, Take, Token,
+    NewSignal, PauseRow, Record, Renewal, Row, Sent, Settlement, SignalRow, Status, Store,
+    StoreError, Take, Token,
 };
 use tokio::sync::Notify;
 use uuid::Uuid;
@@ -240,6 +241,14 @@ impl Store for Fragile {
     ) -> Result<PauseRow, StoreError> {
         self.around(self.store.settle(token, settlement, now_ms))
             .await
+    }
+
+    async fn signal(&self, id: ExecutionId, signal: NewSignal) -> Result<Sent, StoreError> {
+        self.around(self.store.signal(id, signal)).await
+    }
+
+    async fn signals(&self, id: ExecutionId) -> Result<Vec<SignalRow>, StoreError> {
+        self.around(self.store.signals(id)).await
     }
 
     async fn due(

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
-    PauseRow, PauseState, Record, RecordKind, Renewal, Row, Settlement, Status, Store, StoreError,
-    Take, Token,
+    NewSignal, PauseRow, PauseState, Record, RecordKind, Renewal, Row, Sent, Settlement, SignalRow,
+    Status, Store, StoreError, Take, Token,
 };
 use flow_store::{Changes, StoreTransaction};
 use serde_json::{Value, json};
@@ -314,6 +314,14 @@ impl<S: Store> Store for Mortal<S> {
             Ok(question)
         })
         .await
+    }
+
+    async fn signal(&self, id: ExecutionId, signal: NewSignal) -> Result<Sent, StoreError> {
+        self.call(self.store.signal(id, signal)).await
+    }
+
+    async fn signals(&self, id: ExecutionId) -> Result<Vec<SignalRow>, StoreError> {
+        self.call(self.store.signals(id)).await
     }
 
     async fn due(

@@ -9,7 +9,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use async_trait::async_trait;
 use flow_durable::{
     Append, Claim, Created, Damaged, DamagedRecord, EndIf, ExecutionId, ListQuery, Logged, Mark,
-    PauseRow, Record, RecordKind, Renewal, Row, Settlement, Status, Store, StoreError, Take, Token,
+    NewSignal, PauseRow, Record, RecordKind, Renewal, Row, Sent, Settlement, SignalRow, Status,
+    Store, StoreError, Take, Token,
 };
 use flow_store::{Changes, StoreTransaction};
 use serde_json::{Value, json};
@@ -201,6 +202,14 @@ impl<S: Store> Store for Told<S> {
         now_ms: u64,
     ) -> Result<PauseRow, StoreError> {
         self.0.settle(token, settlement, now_ms).await
+    }
+
+    async fn signal(&self, id: ExecutionId, signal: NewSignal) -> Result<Sent, StoreError> {
+        self.0.signal(id, signal).await
+    }
+
+    async fn signals(&self, id: ExecutionId) -> Result<Vec<SignalRow>, StoreError> {
+        self.0.signals(id).await
     }
 
     async fn due(
