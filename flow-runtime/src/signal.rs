@@ -6,7 +6,6 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use flow_spec::FlowDocument;
-use flow_spec::document::types;
 use serde_json::Value;
 use tokio::sync::Notify;
 
@@ -195,12 +194,8 @@ impl SignalTypes {
         document: &FlowDocument,
         external: impl Fn(&str) -> Option<ExternalType>,
     ) -> SignalTypes {
-        let nodes = document.flatten_nodes().into_iter();
-        let signals = nodes.filter(|at| at.node.r#type == types::SIGNAL);
-        let named = signals.filter_map(|at| {
-            let name = at.node.signal()?;
-            Some((name.to_owned(), external(&at.path)?))
-        });
+        let signals = document.signals().into_iter();
+        let named = signals.filter_map(|at| Some((at.name.to_owned(), external(&at.path)?)));
         SignalTypes(named.collect())
     }
 

@@ -90,19 +90,6 @@ pub struct MappingsDocument {
 }
 
 impl NodeDocument {
-    /// The name of the signal for which a node `flow.signal` waits: that of its type, or its own.
-    /// `None` for all other nodes.
-    pub fn signal(&self) -> Option<&str> {
-        if self.r#type != types::SIGNAL {
-            return None;
-        }
-        let text = |param: &str| self.params.get(param).and_then(Value::as_str);
-        text("name").or_else(|| {
-            let path = text("expects")?.split('@').next()?;
-            path.rsplit("::").next()
-        })
-    }
-
     /// Returns `true` if it is a flow, even one that was left out.
     pub fn is_flow(&self) -> bool {
         self.internal_flow.is_some() || self.internal_flow_omitted
