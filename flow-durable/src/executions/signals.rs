@@ -65,7 +65,8 @@ impl Executions {
     /// let request = CancelRequest { reason: "too late".into() };
     /// executions.signal(order.id(), request, SignalOptions::new()).await?;
     /// let order = order.settled().await?;
-    /// assert_eq!(order.output::<Order>()?.reason.as_deref(), Some("too late"));
+    /// let output = order.output::<Order>()?.unwrap();
+    /// assert_eq!(output.reason.as_deref(), Some("too late"));
     /// # Ok(()) }
     /// ```
     //
