@@ -208,7 +208,8 @@ impl Execution {
     }
 
     /// Waits until it is over or waits for people, in this process or another one, and returns it
-    /// as it is then. It also waits for people if a [part](Execution::part_of) of a loop does and
+    /// as it is then. It waits for people if it has an open question, or if only a signal continues
+    /// it. It also waits for people if a [part](Execution::part_of) of a loop does and
     /// no other part can continue. One that was answered and that no process has claimed is still
     /// paused, and is returned as such.
     ///
@@ -398,6 +399,9 @@ impl OpenQuestion {
     }
 }
 
+/// The beginning of the idempotency key of a signal that was sent without one.
+pub(crate) const OWN_KEY: &str = "flow-durable ";
+
 /// A signal that was sent to an execution and that no step has taken: see
 /// [`Executions::untaken_signals`](crate::Executions::untaken_signals).
 #[derive(Debug, Clone)]
@@ -425,9 +429,10 @@ impl UntakenSignal {
         &self.row.payload
     }
 
-    /// The idempotency key, if it has one.
+    /// The idempotency key with which it was sent, if it was sent with one.
     pub fn idempotency_key(&self) -> Option<&str> {
-        self.row.key.as_deref()
+        let key = self.row.key.as_deref();
+        key.filter(|key| !key.starts_with(OWN_KEY))
     }
 
     /// The time at which it was sent.

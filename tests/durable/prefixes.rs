@@ -90,8 +90,14 @@ async fn over(
     outside: Outside,
 ) -> Result<Execution, RuntimeError> {
     loop {
-        let execution = runtime.executions().get(id).await?.settled().await?;
-        if execution.status() != Status::Paused {
+        let execution = runtime.executions().get(id).await?;
+        // A wait for a signal may end by itself.
+        let settled = tokio::time::timeout(Duration::from_secs(1), execution.settled()).await;
+        let execution = match settled {
+            Ok(execution) => execution?,
+            Err(_) => execution.refreshed().await?,
+        };
+        if execution.status().is_over() {
             return Ok(execution);
         }
         send(&execution, runtime, outside.signals).await?;

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::flows::work;
 use crate::prefixes::the_same_with_signals;
-use crate::support::{lines, options, pass, runtime, settled, store};
+use crate::support::{lines, options, pass, runtime, store};
 
 /// A line of a chat.
 #[node(signal, writes = +lines)]
@@ -45,11 +45,11 @@ async fn reply(cx: &Context, lines: &[Line]) -> String {
 }
 
 flow! {
-    /// Answers each line, until the customer leaves or says nothing for a day.
+    /// Answers each line, until the customer leaves or says nothing for twenty seconds.
     Chat(lines: Vec<Line> = Vec::new(), replies: Vec<String> = Vec::new()) -> (lines: Vec<Line>, replies: Vec<String>, reason: Option<String>, stars: Option<u8>) {
-        node next: first { Line >> reply => "line", Leave => "left", wait(1d) => "silent" };
+        node next: first { Line => "line", Leave => "left", wait(20s) => "silent" };
         start >> next;
-        next - "line" >> next;
+        next - "line" >> reply >> next;
         next - "left" >> end("left");
         next - "silent" >> end("silent");
     }
@@ -96,6 +96,18 @@ async fn started(runtime: &Runtime) -> Execution {
         .start::<Chat>(chat(), StartOptions::new())
         .await;
     started.unwrap()
+}
+
+/// An execution that waits for a decision.
+async fn decided(runtime: &Runtime) -> Execution {
+    let executions = runtime.executions();
+    let options = StartOptions::new();
+    let started = executions.start::<Decided>(DecidedInput {}, options);
+    let id = started.await.unwrap().id();
+    pass(Duration::from_secs(1)).await;
+    let execution = executions.get(id).await.unwrap();
+    assert_eq!(execution.status(), Status::Paused);
+    execution
 }
 
 fn output(execution: &Execution) -> Value {
@@ -184,7 +196,7 @@ async fn a_chat_ends_the_same_wherever_a_process_crashes() {
 #[tokio::test(start_paused = true)]
 async fn one_that_comes_before_its_step_is_kept() {
     let runtime = runtime(store(), Decided::new());
-    let execution = settled::<Decided>(&runtime, DecidedInput {}).await;
+    let execution = decided(&runtime).await;
     say(&runtime, execution.id(), "early").await;
     pass(Duration::from_secs(10)).await;
     let untaken = runtime
@@ -211,7 +223,7 @@ async fn one_that_comes_before_its_step_is_kept() {
 async fn a_wait_ends_on_time_and_a_crash_does_not_prolong_it() {
     let shared = store();
     let first = runtime(shared.clone(), Decided::new());
-    let id = settled::<Decided>(&first, DecidedInput {}).await.id();
+    let id = decided(&first).await.id();
     first.shut_down().await;
     pass(Duration::from_secs(50 * 60)).await;
     let second = runtime(shared, Decided::new());
@@ -219,8 +231,6 @@ async fn a_wait_ends_on_time_and_a_crash_does_not_prolong_it() {
     let began = tokio::time::Instant::now();
     let execution = second.executions().get(id).await.unwrap();
     assert_eq!(execution.status(), Status::Paused);
-    let execution = execution.settled().await.unwrap();
-    pass(Duration::from_secs(11 * 60)).await;
     let execution = execution.settled().await.unwrap();
     assert_eq!(output(&execution), json!({ "end": "late" }));
     assert!(
@@ -498,6 +508,20 @@ flow! {
         node texts: for item in items { Waiter } with concurrency(2);
         start >> texts >> end;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_execution_that_only_a_signal_continues_has_settled() {
+    let runtime = runtime(store(), Waiters::new());
+    let input = WaitersInput { items: vec![1] };
+    let execution = crate::support::settled::<Waiters>(&runtime, input).await;
+    assert_eq!(execution.status(), Status::Paused);
+    say(&runtime, execution.id(), "now").await;
+    let execution = execution.settled().await.unwrap();
+    assert_eq!(
+        output(&execution),
+        json!({ "texts": ["1: now"], "end": "default" })
+    );
 }
 
 #[tokio::test(start_paused = true)]
