@@ -4,8 +4,8 @@ use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
-use flow_runtime::FlowError;
 use flow_runtime::engine::InputError;
+use flow_runtime::{FlowError, SignalError};
 use flow_store::{Damaged, ExecutionId, RecordKind, Status, StoreError};
 
 /// The error of a call to a [`Runtime`](super::Runtime). The execution is unchanged, and can be
@@ -285,6 +285,25 @@ pub enum RuntimeError {
     )]
     OtherInput {
         /// The execution that was started with it.
+        execution: ExecutionId,
+        /// The key.
+        idempotency_key: String,
+    },
+    /// A signal was refused: no step of the flow waits for one of its name, or its body is not of the
+    /// type.
+    #[error("execution {execution} does not take the signal: {error}")]
+    Signal {
+        /// The execution.
+        execution: ExecutionId,
+        /// The reason.
+        error: SignalError,
+    },
+    /// The idempotency key of a signal was used before, with another name or body.
+    #[error(
+        "execution {execution} has had another signal with the idempotency key `{idempotency_key}`"
+    )]
+    OtherSignal {
+        /// The execution.
         execution: ExecutionId,
         /// The key.
         idempotency_key: String,

@@ -5,7 +5,8 @@ use std::time::SystemTime;
 
 use flow_runtime::engine::{Json, Saved, StoredOutput, Unstorable};
 use flow_store::{
-    ExecutionId, PauseRow, Record, Row, Status, Token, free_text, from_ms, is_blob_marker,
+    ExecutionId, PauseRow, Record, Row, SignalRow, Status, Token, free_text, from_ms,
+    is_blob_marker,
 };
 use serde_json::Value;
 
@@ -394,5 +395,43 @@ impl OpenQuestion {
     /// The time after which it can no longer be answered, if there is a limit.
     pub fn expires_at(&self) -> Option<SystemTime> {
         self.row.expires_ms.map(from_ms)
+    }
+}
+
+/// A signal that was sent to an execution and that no step has taken: see
+/// [`Executions::untaken_signals`](crate::Executions::untaken_signals).
+#[derive(Debug, Clone)]
+pub struct UntakenSignal {
+    row: SignalRow,
+}
+
+impl UntakenSignal {
+    pub(crate) fn new(row: SignalRow) -> Self {
+        UntakenSignal { row }
+    }
+
+    /// The number of the signal within the execution, from 1.
+    pub fn number(&self) -> u64 {
+        self.row.number
+    }
+
+    /// The name of the signal.
+    pub fn name(&self) -> &str {
+        &self.row.name
+    }
+
+    /// The body, as JSON text.
+    pub fn body(&self) -> &str {
+        &self.row.payload
+    }
+
+    /// The idempotency key, if it has one.
+    pub fn idempotency_key(&self) -> Option<&str> {
+        self.row.key.as_deref()
+    }
+
+    /// The time at which it was sent.
+    pub fn sent_at(&self) -> SystemTime {
+        from_ms(self.row.sent_ms)
     }
 }

@@ -39,7 +39,7 @@ pub use error::{RuntimeError, StoreFailure};
 pub use events::{
     DeltaEvent, EventStatistics, Events, ExecutionEvent, MissedDeltas, RecordedEvent,
 };
-pub use execution::{Execution, OpenQuestion};
+pub use execution::{Execution, OpenQuestion, UntakenSignal};
 pub use execution_state::{ExecutionState, StateChange, StateDiff, StateSource};
 pub use executions::Executions;
 pub use filter::{EventFilter, InvalidPattern, Pattern};
@@ -50,7 +50,7 @@ pub use flow_store::{
     TakeOvers, Token, UnknownName,
 };
 pub use listed::{ListOptions, Listed};
-pub use options::{RuntimeOptions, StartOptions};
+pub use options::{RuntimeOptions, SignalOptions, StartOptions};
 pub use registered::DurableFlow;
 pub use runtime::Runtime;
 pub use shared::Recovered;

@@ -386,3 +386,25 @@ impl StoredOptions {
         options
     }
 }
+
+/// The options of a signal, passed to [`Executions::signal`](crate::Executions::signal).
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct SignalOptions {
+    pub(crate) idempotency_key: Option<String>,
+}
+
+impl SignalOptions {
+    /// The defaults: no idempotency key.
+    pub fn new() -> Self {
+        SignalOptions::default()
+    }
+
+    /// Sets a key that makes it safe to send the signal again: the execution takes one signal with
+    /// it. The same signal with the same key succeeds and sends nothing; another signal is refused
+    /// ([`RuntimeError::OtherSignal`](super::RuntimeError::OtherSignal)). At most 512 bytes.
+    pub fn idempotency_key(mut self, key: impl Into<String>) -> Self {
+        self.idempotency_key = Some(key.into());
+        self
+    }
+}

@@ -6,10 +6,10 @@ use std::sync::{Arc, OnceLock};
 
 use flow_runtime::Flow;
 use flow_runtime::engine::{
-    AnyFlow, Drive, ExternalType, Json, RefusedInput, RunError, Saved, StoredFlow, TypedInput,
-    Unstorable, accepted_input,
+    AnyFlow, Drive, ExternalType, Json, RefusedInput, RunError, Saved, SignalTypes, StoredFlow,
+    TypedInput, Unstorable, accepted_input,
 };
-use flow_spec::{ERROR_ACTION, FlowDocument};
+use flow_spec::{ERROR_ACTION, FlowDocument, node_path};
 use flow_store::ExecutionId;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
@@ -41,6 +41,8 @@ pub(crate) struct Registered {
     document: OnceLock<Result<FlowDocument, String>>,
     /// The loops of the flow itself whose items run in parts.
     spread_loops: OnceLock<Vec<String>>,
+    /// The signals for which it waits.
+    signals: OnceLock<SignalTypes>,
 }
 
 impl Registered {
@@ -53,6 +55,7 @@ impl Registered {
             settings: OnceLock::new(),
             document: OnceLock::new(),
             spread_loops: OnceLock::new(),
+            signals: OnceLock::new(),
         }
     }
 
@@ -77,6 +80,7 @@ impl Registered {
             settings: self.settings.clone(),
             document: self.document.clone(),
             spread_loops: self.spread_loops.clone(),
+            signals: self.signals.clone(),
         }
     }
 
@@ -189,6 +193,20 @@ impl Registered {
     /// The type of the value that the node at a path gets from outside.
     pub(crate) fn external(&self, path: &str) -> Option<ExternalType> {
         self.flow.external(path)
+    }
+
+    /// The signals for which it and its inner flows wait.
+    ///
+    /// # Errors
+    ///
+    /// Its structure is not that of a flow.
+    pub(crate) fn signals(&self) -> Result<&SignalTypes, String> {
+        if let Some(signals) = self.signals.get() {
+            return Ok(signals);
+        }
+        let external = |path: &str| self.external(&node_path(self.namespace(), path));
+        let signals = SignalTypes::new(self.document()?, external);
+        Ok(self.signals.get_or_init(|| signals))
     }
 
     /// A run of it.

@@ -14,7 +14,7 @@ use flow_store::{Record, RecordKind};
 
 use flow_runtime::engine::{EarlierAttempts, Place, StepKey};
 
-use crate::entry::{Kept, checked};
+use crate::entry::{Awaited, Kept, checked};
 use crate::parts::Division;
 
 /// The outcome of a step.
@@ -26,6 +26,8 @@ pub(crate) enum Outcome {
     Failed(Kept),
     /// The answer of a person.
     Answer(Kept),
+    /// A signal.
+    Signal(Kept),
 }
 
 /// The records of one step, or of one attempt at a flow.
@@ -46,6 +48,8 @@ struct Visited {
     waits_until: Option<u64>,
     /// The number of the record that says that its wait is over.
     waited: Option<u64>,
+    /// The signal for which it waits.
+    awaited: Option<Awaited>,
     outcome: Option<(u64, Outcome)>,
     /// The number of the record that says that the attempt took too long.
     timed_out: Option<u64>,
@@ -146,6 +150,8 @@ impl Replay {
             RecordKind::Outcome => visited.outcome = Some((seq, Outcome::Value(kept(payload)))),
             RecordKind::NodeFailed => visited.outcome = Some((seq, Outcome::Failed(kept(payload)))),
             RecordKind::Resumed => visited.outcome = Some((seq, Outcome::Answer(kept(payload)))),
+            RecordKind::Awaiting => visited.awaited = checked(&payload),
+            RecordKind::Received => visited.outcome = Some((seq, Outcome::Signal(kept(payload)))),
             _ => {}
         }
         if is_awaited(kind) {
@@ -259,6 +265,11 @@ impl Replay {
     pub(crate) fn rests_until(&self, place: &Place) -> Option<u64> {
         let visited = self.visited(place)?;
         visited.waits_until.filter(|_| visited.gave_up.is_none())
+    }
+
+    /// The signal for which a step waits, if it began to.
+    pub(crate) fn awaited_signal(&self, place: &Place) -> Option<Awaited> {
+        self.visited(place)?.awaited.clone()
     }
 
     /// The number of the record that says that a wait is over.
@@ -472,6 +483,7 @@ pub(crate) fn is_awaited(kind: RecordKind) -> bool {
         RecordKind::Outcome
             | RecordKind::NodeFailed
             | RecordKind::Resumed
+            | RecordKind::Received
             | RecordKind::TimedOut
             | RecordKind::Waited
             | RecordKind::Spread

@@ -12,7 +12,7 @@ use flow_store::{ExecutionId, Record};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::entry::{Entry, Json};
+use crate::entry::{Answered, Entry, Json, Received};
 use crate::error::RuntimeError;
 use crate::values::layout::{Layout, NodeIn, key_of_output, written};
 use crate::values::outcome;
@@ -104,10 +104,27 @@ pub(crate) fn writes(
     Ok(found)
 }
 
+/// The record with what a step has, which is decoded when it is needed.
+enum Came<'a> {
+    Outcome(Json<'a, Value>),
+    Answer(Json<'a, Answered>),
+    Signal(Json<'a, Received>),
+}
+
+impl Came<'_> {
+    fn read(self) -> Result<Value, RuntimeError> {
+        Ok(match self {
+            Came::Outcome(outcome) => outcome.read()?,
+            Came::Answer(answered) => answered.read()?.answer.unwrap_or_default(),
+            Came::Signal(received) => received.read()?.body.unwrap_or_default(),
+        })
+    }
+}
+
 struct Writes<'a> {
     layout: Layout<'a>,
     /// The last outcome of each step.
-    outcomes: HashMap<&'a str, Json<'a, Value>>,
+    outcomes: HashMap<&'a str, Came<'a>>,
     /// The last branch to be done of each running fork or race, by its step.
     won: HashMap<String, usize>,
     found: Vec<KeyWrite>,
@@ -135,7 +152,13 @@ impl<'a> Writes<'a> {
                 self.add_all(record, flow, snapshot.read()?.state, &Writer::Earlier);
             }
             Entry::Outcome(outcome) => {
-                self.outcomes.insert(&record.step, outcome);
+                self.outcomes.insert(&record.step, Came::Outcome(outcome));
+            }
+            Entry::Resumed(answered) => {
+                self.outcomes.insert(&record.step, Came::Answer(answered));
+            }
+            Entry::Received(received) => {
+                self.outcomes.insert(&record.step, Came::Signal(received));
             }
             Entry::NodeStarted => {
                 let inner = self.layout.at(flow);
@@ -186,7 +209,7 @@ impl<'a> Writes<'a> {
             self.discard(record, action, node);
         } else {
             let outcome = self.outcomes.remove(record.step.as_str());
-            let outcome = outcome.map(Json::read).transpose()?;
+            let outcome = outcome.map(Came::read).transpose()?;
             let values = outcome.map(|outcome| outcome::values(node, action, &outcome));
             let mut values = values.unwrap_or_default().into_iter();
             for name in written(node, action) {

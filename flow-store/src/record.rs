@@ -80,6 +80,10 @@ pub enum RecordKind {
     Paused,
     /// An answer arrived, or the time for it ran out. The payload is the answer.
     Resumed,
+    /// The node waits for a signal. The payload is its name.
+    Awaiting,
+    /// The node has taken a signal, or none came in time. The payload is the signal.
+    Received,
     /// The state of the flow before its next node, from which a recovery resumes. The payload is
     /// the state.
     Snapshot,
@@ -101,7 +105,7 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [RecordKind; 21] = [
+    pub const ALL: [RecordKind; 23] = [
         RecordKind::RunStarted,
         RecordKind::RunCopied,
         RecordKind::NodeStarted,
@@ -116,6 +120,8 @@ impl RecordKind {
         RecordKind::TimedOut,
         RecordKind::Paused,
         RecordKind::Resumed,
+        RecordKind::Awaiting,
+        RecordKind::Received,
         RecordKind::Snapshot,
         RecordKind::Spread,
         RecordKind::PartStarted,
@@ -142,6 +148,8 @@ impl RecordKind {
             RecordKind::TimedOut => "timed_out",
             RecordKind::Paused => "paused",
             RecordKind::Resumed => "resumed",
+            RecordKind::Awaiting => "awaiting",
+            RecordKind::Received => "received",
             RecordKind::Snapshot => "snapshot",
             RecordKind::Spread => "spread",
             RecordKind::PartStarted => "part_started",

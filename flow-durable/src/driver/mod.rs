@@ -32,7 +32,7 @@ use super::replay::Unused;
 pub(crate) use suspicion::Suspicion;
 use waiting::{LookState, Waiting, claim_is_lost, look};
 
-/// The interval at which a busy run checks for answers from another process.
+/// The interval at which a busy run checks for answers and signals from other processes.
 const LOOK_FOR_ANSWERS: Duration = Duration::from_millis(500);
 
 /// The run itself. Its result contains the outputs as they are stored.
@@ -52,10 +52,12 @@ pub(crate) enum Ended {
 pub(crate) enum Driven {
     /// It is over, and this is its row in the store.
     Over(Box<Row>),
-    /// It waits for answers to these questions, for parts of a loop, or for a time. `wake_ms` is
+    /// It waits for answers to these questions, for signals, for parts of a loop, or for a time. `wake_ms` is
     /// when it continues by itself, in milliseconds since 1970 (UTC).
     Paused {
         asked: Vec<Token>,
+        /// The names of the signals for which it waits.
+        signals: Vec<String>,
         /// The parts of a loop for which it waits.
         parts: Vec<ExecutionId>,
         wake_ms: Option<u64>,
@@ -350,18 +352,18 @@ impl Driver {
         })
     }
 
-    /// Looks for answers when one is reported, when a question expires, and from time to time.
-    /// Ready when it has looked.
+    /// Looks for answers and signals when one is reported, when a wait for one ends, when a step
+    /// wants it, and from time to time. Ready when it has looked.
     fn poll_answers(
         &mut self,
         waiting: &mut Waiting,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), RuntimeError>> {
-        let questions = self.journal.questions();
+        let outside = self.journal.from_outside();
         let now_ms = self.journal.now_ms();
-        let expired = questions.next_expiry_ms.is_some_and(|at| at <= now_ms);
-        if !waiting.look.is_under_way() && questions.open > 0 {
-            let soon = match questions.next_expiry_ms {
+        let expired = outside.next_expiry_ms.is_some_and(|at| at <= now_ms);
+        if !waiting.look.is_under_way() && outside.is_awaited {
+            let soon = match outside.next_expiry_ms {
                 Some(at) => Duration::from_millis(at.saturating_sub(now_ms)).min(LOOK_FOR_ANSWERS),
                 None => LOOK_FOR_ANSWERS,
             };
@@ -370,7 +372,9 @@ impl Driver {
             if mailed {
                 waiting.mail = self.signals.next_mail();
             }
-            if mailed || expired || waiting.look.poll_time(cx).is_ready() {
+            let is_due = mailed || expired || self.journal.wants_look();
+            if is_due || waiting.look.poll_time(cx).is_ready() {
+                self.journal.begin_look();
                 let looking = look(self.store.clone(), self.journal.clone());
                 waiting.look = LookState::Looking(Box::pin(looking));
             }
@@ -380,6 +384,7 @@ impl Driver {
         };
         looking.as_mut().poll(cx).map(|result| {
             waiting.look = LookState::Idle;
+            self.journal.end_look();
             result.map_err(RuntimeError::of(self.journal.execution()))
         })
     }

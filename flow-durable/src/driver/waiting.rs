@@ -67,7 +67,7 @@ impl WriteState {
     }
 }
 
-/// The look for answers to the questions of a run.
+/// The look for answers to the questions of a run, and for signals.
 pub(super) enum LookState {
     Idle,
     /// The store is asked at this time.
@@ -138,8 +138,8 @@ impl Waiting {
     }
 }
 
-/// Passes on the answers to the questions of the run. Questions that have expired can no longer be
-/// answered.
+/// Passes on the answers to the questions of the run, and the signals for which it waits. Questions
+/// that have expired can no longer be answered.
 pub(super) async fn look(store: Arc<dyn Store>, journal: Arc<Journal>) -> Result<(), StoreError> {
     let now_ms = journal.now_ms();
     for token in journal.expired(now_ms) {
@@ -149,6 +149,13 @@ pub(super) async fn look(store: Arc<dyn Store>, journal: Arc<Journal>) -> Result
         if before.state.is_closed() && journal.is_asked(token) {
             return Err(StoreError::LeaseLost(journal.execution()));
         }
+    }
+    if !journal.awaited_signals().is_empty() {
+        let signals = store.signals(journal.execution()).await?;
+        journal.deliver(signals, now_ms);
+    }
+    if journal.asked().is_empty() {
+        return Ok(());
     }
     for row in store.pauses(journal.execution()).await? {
         match row.state {

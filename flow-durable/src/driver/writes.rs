@@ -134,14 +134,19 @@ impl Driver {
             result: result.clone(),
             release: true,
             timer_ms: match status {
-                Status::Paused => self.journal.next_timer(),
+                Status::Paused => self.journal.pause_timer(),
                 _ => None,
+            },
+            awaited: match status {
+                Status::Paused => self.journal.awaited_signals(),
+                _ => Vec::new(),
             },
             ..pending.append
         };
         let pending = Pending { append, ..pending };
         let (asked, wake_ms) = (self.journal.asked(), self.journal.wakes_at());
         let parts = self.journal.awaited_parts();
+        let signals = self.journal.awaited_signals();
         let id = self.journal.execution();
         if let Err(error) = self.write(pending).await {
             return Driven::Halted(RuntimeError::store(Some(id), Some(path), error));
@@ -152,6 +157,7 @@ impl Driver {
         match status {
             Status::Paused => Driven::Paused {
                 asked,
+                signals,
                 parts,
                 wake_ms,
             },

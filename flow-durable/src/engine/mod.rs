@@ -5,6 +5,7 @@ mod failures;
 mod parts;
 mod people;
 mod relay;
+mod signals;
 mod snapshot;
 mod spread;
 
@@ -356,6 +357,15 @@ impl Hooks for Durable {
         self.ask_and_record(visit, question, prompt).await
     }
 
+    async fn receive_any(
+        &self,
+        visit: Visit<'_>,
+        name: &str,
+        signal: ExternalType,
+    ) -> Result<Value, Failed> {
+        self.receive_and_record(visit, name, signal).await
+    }
+
     async fn unreadable(&self, scope: &Scope<'_>, reason: String) -> Failed {
         let place = scope.frame().place();
         self.journal.halt(self.unreadable_at(&place, reason)).await
@@ -474,7 +484,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
                 return Ok(self.or_halt(value).await);
             }
             Some(Outcome::Failed(recorded)) => return self.failed(&place, &recorded).await,
-            Some(Outcome::Answer(_)) | None => {}
+            Some(Outcome::Answer(_) | Outcome::Signal(_)) | None => {}
         }
         if self.captured.is_some() {
             // A look into the past ends here: it runs no step.

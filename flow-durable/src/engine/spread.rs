@@ -252,8 +252,8 @@ impl Durable {
                         failed = Some((number, self.or_halt(error).await));
                         break;
                     }
-                    Some(Outcome::Answer(_)) => {
-                        let reason = "a part of a loop has an answer".to_owned();
+                    Some(Outcome::Answer(_) | Outcome::Signal(_)) => {
+                        let reason = "a part of a loop has an answer or a signal".to_owned();
                         return self.journal.halt(self.unreadable_at(&part, reason)).await;
                     }
                 }

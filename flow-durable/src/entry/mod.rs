@@ -18,7 +18,7 @@ use crate::error::RuntimeError;
 use crate::parts::{Division, Part};
 use crate::payload::{self, WITHOUT_BLOBS};
 
-pub(crate) use payloads::{Answered, Asked, Copied, Snapshot, Visits};
+pub(crate) use payloads::{Answered, Asked, Awaited, Copied, Received, Snapshot, Visits};
 
 /// A record, by its kind and with its payload as the type that the kind has.
 #[derive(Debug, Clone, Copy)]
@@ -38,6 +38,8 @@ pub(crate) enum Entry<'a> {
     TimedOut,
     Paused(Json<'a, Asked>),
     Resumed(Json<'a, Answered>),
+    Awaiting(Json<'a, Awaited>),
+    Received(Json<'a, Received>),
     Snapshot(Json<'a, Snapshot>),
     Spread(Json<'a, Division>),
     PartStarted(Json<'a, Part>),
@@ -66,6 +68,8 @@ impl<'a> Entry<'a> {
             RecordKind::TimedOut => Entry::TimedOut,
             RecordKind::Paused => Entry::Paused(payload.json()),
             RecordKind::Resumed => Entry::Resumed(payload.json()),
+            RecordKind::Awaiting => Entry::Awaiting(payload.json()),
+            RecordKind::Received => Entry::Received(payload.json()),
             RecordKind::Snapshot => Entry::Snapshot(payload.json()),
             RecordKind::Spread => Entry::Spread(payload.json()),
             RecordKind::PartStarted => Entry::PartStarted(payload.json()),
@@ -208,6 +212,11 @@ impl<'a> Payload<'a> {
         self.decode()
     }
 
+    /// The signal in the payload of a [`Received`](RecordKind::Received) record.
+    pub(crate) fn received(self) -> Result<Received, RuntimeError> {
+        self.decode()
+    }
+
     fn json<T>(self) -> Json<'a, T> {
         Json {
             payload: self,
@@ -320,6 +329,8 @@ mod tests {
             Entry::Waiting(it) => it.read().map(drop),
             Entry::Paused(it) => it.read().map(drop),
             Entry::Resumed(it) => it.read().map(drop),
+            Entry::Awaiting(it) => it.read().map(drop),
+            Entry::Received(it) => it.read().map(drop),
             Entry::Snapshot(it) => it.read().map(drop),
             Entry::Spread(it) => it.read().map(drop),
             Entry::PartStarted(it) => it.read().map(drop),
@@ -355,6 +366,11 @@ mod tests {
                 json!({ "prompt": "May I?", "expected": "bool" }).to_string(),
             ),
             (RecordKind::Resumed, r#"{"answer":true}"#.to_owned()),
+            (RecordKind::Awaiting, r#"{"signal":"Stop"}"#.to_owned()),
+            (
+                RecordKind::Received,
+                r#"{"body":true,"number":1}"#.to_owned(),
+            ),
             (RecordKind::Snapshot, snapshot.to_string()),
             (RecordKind::Spread, r#"{"items":7,"each":3}"#.to_owned()),
             (RecordKind::PartStarted, part.to_string()),

@@ -45,6 +45,51 @@ pub(crate) struct Asked {
     pub(crate) refused: Option<String>,
 }
 
+/// The signal for which a node waits.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Awaited {
+    /// Its name.
+    pub(crate) signal: String,
+    /// The end of the wait, in milliseconds since 1970 (UTC).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) expires_ms: Option<u64>,
+}
+
+/// The recorded outcome of the wait for a signal.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Received {
+    /// The signal. `None` if none came in time; `null` is a signal as well.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "present")]
+    pub(crate) body: Option<Value>,
+    /// The number of the signal within the execution: see
+    /// [`SignalRow::number`](flow_store::SignalRow::number).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) number: Option<u64>,
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) timed_out: bool,
+}
+
+/// A value that is there if its field is, also if it is `null`.
+mod present {
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+    use serde_json::Value;
+
+    pub(super) fn serialize<S: Serializer>(
+        value: &Option<Value>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Value>, D::Error> {
+        Value::deserialize(deserializer).map(Some)
+    }
+}
+
 /// The number of visits to each node of a flow, by name.
 pub(crate) type Visits = BTreeMap<String, u32>;
 

@@ -268,6 +268,11 @@ fn renew(id: ExecutionId, records: &mut [Record], later_ms: u64) -> Result<(), R
                 asked.expires_ms = asked.expires_ms.map(|it| it.saturating_add(later_ms));
                 asked.expires_ms.map(|_| json!(asked).to_string())
             }
+            Entry::Awaiting(awaited) => {
+                let mut awaited = awaited.read()?;
+                awaited.expires_ms = awaited.expires_ms.map(|it| it.saturating_add(later_ms));
+                awaited.expires_ms.map(|_| json!(awaited).to_string())
+            }
             _ => None,
         };
         if let Some(payload) = renewed {

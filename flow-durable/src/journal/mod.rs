@@ -7,7 +7,9 @@
 
 pub(crate) mod begun;
 mod gate;
+mod looks;
 mod questions;
+mod signals;
 mod timers;
 pub(crate) mod transaction;
 mod turns;
@@ -29,11 +31,14 @@ use super::lease::Lease;
 use super::payload;
 use super::replay::{Outcome, Replay};
 use gate::Gate;
+use looks::Looks;
 use questions::Asking;
+use signals::Signals;
 
 use flow_runtime::NodeError;
 use flow_runtime::engine::Place;
 pub(crate) use questions::AskingGuard;
+pub(crate) use signals::Found;
 use turns::Turns;
 pub(crate) use visits::name_of;
 
@@ -71,6 +76,8 @@ struct State {
     questions: HashMap<Token, Asking>,
     /// Questions that were open when the run was loaded.
     open: Vec<PauseRow>,
+    signals: Signals,
+    looks: Looks,
     since_snapshot: SinceSnapshot,
     halt: Option<RuntimeError>,
     turns: Turns,
@@ -111,6 +118,12 @@ impl SinceSnapshot {
 }
 
 impl State {
+    /// Returns true if a step waits for an answer or a signal.
+    fn waits_for_outside(&self) -> bool {
+        let mut questions = self.questions.values();
+        self.signals.open() > 0 || questions.any(|asking| asking.settled.is_none())
+    }
+
     /// Adds the records that the replay made beyond the existing ones, if it is over.
     fn push_ahead(&mut self) {
         for record in self.replay.take_ahead() {
@@ -462,14 +475,17 @@ impl Journal {
         state.active == 0 && !state.urgent
     }
 
-    /// Returns true if the run only waits: for answers that have not arrived, for parts of a loop,
-    /// or for a long time.
+    /// Returns true if the run only waits: for answers or signals that have not arrived, for
+    /// parts of a loop, or for a long time.
     pub(crate) fn only_waits(&self) -> bool {
         let waits_long = self.waits_long();
         let state = self.state();
         let mut asking = state.questions.values();
-        let waits = waits_long || !state.questions.is_empty() || !state.parts.is_empty();
-        waits && asking.all(|asking| asking.settled.is_none())
+        let waits = waits_long
+            || !state.questions.is_empty()
+            || !state.parts.is_empty()
+            || state.signals.open() > 0;
+        waits && asking.all(|asking| asking.settled.is_none()) && !state.signals.has_found()
     }
 
     /// Marks these parts as awaited until the result is dropped.

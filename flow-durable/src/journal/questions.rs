@@ -84,16 +84,17 @@ impl Journal {
         }
     }
 
-    /// The number of unanswered questions, and the time at which the first of them expires.
-    pub(crate) fn questions(&self) -> Questions {
+    /// What the run waits for from outside.
+    pub(crate) fn from_outside(&self) -> FromOutside {
         let state = self.state();
         let waiting = state
             .questions
             .values()
             .filter(|asking| asking.settled.is_none());
-        Questions {
-            open: waiting.clone().count(),
-            next_expiry_ms: waiting.filter_map(|asking| asking.expires_ms).min(),
+        let expiries = waiting.clone().filter_map(|asking| asking.expires_ms);
+        FromOutside {
+            is_awaited: state.waits_for_outside(),
+            next_expiry_ms: expiries.chain(state.signals.next_expiry_ms()).min(),
         }
     }
 
@@ -107,10 +108,12 @@ impl Journal {
     }
 }
 
-/// The questions of a run.
+/// What a run waits for from outside: answers and signals.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Questions {
-    pub(crate) open: usize,
+pub(crate) struct FromOutside {
+    /// True if it waits for anything.
+    pub(crate) is_awaited: bool,
+    /// The time at which the first of these waits ends.
     pub(crate) next_expiry_ms: Option<u64>,
 }
 

@@ -17,20 +17,23 @@ impl Journal {
     /// paused until then, if the time is [long](Journal::waits_long).
     pub(crate) async fn sleep_until(&self, until_ms: u64) {
         if until_ms <= self.now_ms() {
-            return;
+            return self.let_others_have_mail().await;
         }
         *self.state().timers.entry(until_ms).or_default() += 1;
-        let _timer = Timer {
+        let timer = Timer {
             journal: self,
             until_ms,
         };
         sleep_until(&self.clock, until_ms).await;
+        drop(timer);
+        self.let_others_have_mail().await;
     }
 
-    /// The first time at which something wakes, including questions that expire.
+    /// The first time at which something wakes, including the expiry of questions and of waits for
+    /// signals.
     pub(crate) fn wakes_at(&self) -> Option<u64> {
         let timer = self.next_timer();
-        let expiry = self.questions().next_expiry_ms;
+        let expiry = self.from_outside().next_expiry_ms;
         timer.into_iter().chain(expiry).min()
     }
 
@@ -78,7 +81,14 @@ impl Journal {
         self.now_ms().saturating_add(duration)
     }
 
-    /// The first time at which something other than a question wakes.
+    /// The first time at which something wakes, apart from questions, whose expiry the store knows,
+    /// when the run pauses.
+    pub(crate) fn pause_timer(&self) -> Option<u64> {
+        let expiry = self.state().signals.next_expiry_ms();
+        self.next_timer().into_iter().chain(expiry).min()
+    }
+
+    /// The first time at which a timer ends.
     pub(crate) fn next_timer(&self) -> Option<u64> {
         self.state().timers.first_key_value().map(|(at, _)| *at)
     }

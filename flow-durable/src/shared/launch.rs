@@ -345,14 +345,16 @@ impl Shared {
             let _ = run.over.set(*row);
         } else if let Driven::Paused {
             asked,
+            signals,
             parts,
             wake_ms,
         } = driven
         {
-            // An answer that arrived while the run was pausing has woken nobody, nor has a part
-            // that ended then. If the store cannot be read, assume that there is one.
+            // An answer or a signal that arrived while the run was pausing has woken nobody, nor
+            // has a part that ended then. If the store cannot be read, assume that there is one.
             let is_asked = |pause: &PauseRow| asked.contains(&pause.token);
             if !asked.is_empty() && self.is_answered(id, is_asked).await.unwrap_or(true)
+                || !signals.is_empty() && self.has_signal(id, &signals).await.unwrap_or(true)
                 || self.parts_are_over(&parts).await.unwrap_or(true)
             {
                 self.try_to_launch(id).await;
@@ -375,6 +377,12 @@ impl Shared {
         let questions = self.questions_of(id).await?;
         let settled = |pause: &PauseRow| pause.state != PauseState::Open && asked(pause);
         Ok(questions.iter().any(settled))
+    }
+
+    /// Returns true if a signal of one of these names was sent and not taken.
+    async fn has_signal(&self, id: ExecutionId, names: &[String]) -> Result<bool, RuntimeError> {
+        let signals = self.store.signals(id).await.map_err(RuntimeError::of(id))?;
+        Ok(signals.iter().any(|signal| names.contains(&signal.name)))
     }
 
     /// The questions that an execution is not done with.

@@ -427,6 +427,7 @@ fn check_records(id: ExecutionId, records: &[Record]) -> Result<(), RuntimeError
     for record in records {
         match Entry::read(id, record) {
             Entry::Waiting(until) => drop(until.read()?),
+            Entry::Awaiting(awaited) => drop(awaited.read()?),
             Entry::GaveUp(error) => drop(error.read()?),
             Entry::Spread(division) => drop(division.read()?),
             _ => {}

@@ -21,7 +21,7 @@ use flow_spec::{FlowDocument, NodeDocument};
 use flow_store::{ExecutionId, Record, RecordKind};
 use serde_json::{Map, Value, json};
 
-use crate::entry::{Answered, Entry};
+use crate::entry::{Answered, Entry, Received};
 use crate::error::RuntimeError;
 
 pub use access::{AccessedValue, KeyAccess, NodeValues};
@@ -108,7 +108,16 @@ impl<'a> Values<'a> {
                 }
             }
             Entry::PartStarted(part) => self.state.first_item = part.read()?.first() as usize,
-            Entry::Resumed(answered) => self.answered(record, answered.read()?),
+            Entry::Resumed(answered) => {
+                let Answered { answer, timed_out } = answered.read()?;
+                self.came(record, answer, timed_out);
+            }
+            Entry::Received(received) => {
+                let Received {
+                    body, timed_out, ..
+                } = received.read()?;
+                self.came(record, body, timed_out);
+            }
             Entry::NodeFailed(error) => {
                 self.state.errors.add(record, Some(error.value()?));
             }
@@ -194,13 +203,14 @@ impl<'a> Values<'a> {
         }
     }
 
-    fn answered(&mut self, record: &Record, answered: Answered) {
-        if answered.timed_out {
+    /// An answer or a signal came, unless it was too late.
+    fn came(&mut self, record: &Record, value: Option<Value>, timed_out: bool) {
+        if timed_out {
             self.state.errors.add(record, None);
         } else {
             // `null` is an answer as well.
-            let answer = answered.answer.unwrap_or_default();
-            self.state.outcomes.insert(record.step.clone(), answer);
+            let value = value.unwrap_or_default();
+            self.state.outcomes.insert(record.step.clone(), value);
         }
     }
 

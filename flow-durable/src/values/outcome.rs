@@ -1,7 +1,8 @@
 //! The values in the recorded outcome of a step.
 //!
 //! The journal has outcomes as serde writes the types of the nodes. A structure does not say how a
-//! type is written, so an enum of actions is recognized by its expected fields.
+//! type is written, so an enum of actions is recognized by its expected fields, and a signal has its
+//! fields under their names.
 
 use flow_spec::{DEFAULT_ACTION, NodeDocument};
 use serde_json::Value;
@@ -13,6 +14,12 @@ use super::layout::written;
 pub(crate) fn values(node: &NodeDocument, action: &str, outcome: &Value) -> Vec<Option<Value>> {
     let names: Vec<&str> = written(node, action).collect();
     if !decides(node) {
+        if writes_fields(node) {
+            return names
+                .iter()
+                .map(|name| outcome.get(name).cloned())
+                .collect();
+        }
         return match (&names[..], outcome) {
             ([_], value) => vec![Some(value.clone())],
             (names, Value::Array(values)) if names.len() == values.len() => {
@@ -31,6 +38,14 @@ pub(crate) fn values(node: &NodeDocument, action: &str, outcome: &Value) -> Vec<
     };
     let fields = fields(decision, &names[always.len()..]);
     always.iter().cloned().map(Some).chain(fields).collect()
+}
+
+/// Returns true if a node waits for a signal of a type that is a struct, and writes its fields. If it
+/// writes the signal as a whole, the type of that is its type.
+fn writes_fields(node: &NodeDocument) -> bool {
+    let mut types = node.outputs.properties.keys();
+    let is_whole = types.any(|name| node.outputs.rust_type(name) == node.signal());
+    node.signal().is_some() && node.params.contains_key("expects") && !is_whole
 }
 
 /// Returns true if the outcome of a node has an action in it.
@@ -124,6 +139,25 @@ mod tests {
             values(&node, "go", &json!({ "Go": { "x": { "x": 1 } } })),
             [Some(json!({ "x": 1 }))]
         );
+    }
+
+    #[test]
+    fn the_fields_of_a_signal_are_found_by_name_and_a_whole_one_is_the_outcome() {
+        let signal = |expects: &str, key: &str, rust_type: &str| {
+            let mut node = node(&[("default", &[key])]);
+            node.r#type = flow_spec::document::types::SIGNAL.to_owned();
+            node.params.insert("expects".to_owned(), expects.into());
+            let property = flow_spec::document::property(rust_type, None);
+            node.outputs.insert(key, property, true);
+            node
+        };
+        let body = json!({ "reason": "late", "by": "Ann" });
+        let fields = signal("shop::Cancel@1.0.0", "reason", "String");
+        assert_eq!(values(&fields, "default", &body), [Some(json!("late"))]);
+        let renamed = json!({ "why": "late" });
+        assert_eq!(values(&fields, "default", &renamed), [None]);
+        let whole = signal("shop::Cancel@1.0.0", "reason", "Cancel");
+        assert_eq!(values(&whole, "default", &body), [Some(body)]);
     }
 
     #[test]
