@@ -64,7 +64,7 @@ pub use error::{ModelError, NoRecording};
 /// action of a node, its field `end` the end that a flow reached, if it has several.
 ///
 /// The settings of a node, its `retry` and its `timeout`, apply to each call. Nodes that ask a
-/// person a question or that have a transaction are refused.
+/// person a question, wait for a signal or have a transaction are refused.
 ///
 /// # Examples
 /// ```

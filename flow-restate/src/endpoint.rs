@@ -105,7 +105,7 @@ impl Endpoint {
     }
 
     /// Adds a flow, under its name. [`serve`](Endpoint::serve) reports an invalid name, and a flow
-    /// that opens transactions.
+    /// that opens transactions or waits for signals.
     #[must_use]
     pub fn flow(mut self, flow: impl AnyFlow<OnRestate> + 'static) -> Self {
         let name = flow.name().to_owned();
@@ -435,6 +435,39 @@ mod tests {
                 text.starts_with(&format!(
                     "`{node}` in the flow `{flow}` writes in a transaction"
                 )),
+                "{text}"
+            );
+        }
+    }
+
+    #[node(signal)]
+    #[derive(serde::Serialize, serde::Deserialize)]
+    struct Paid {
+        cents: u64,
+    }
+
+    flow! {
+        Payment() -> (cents: u64) {
+            start >> Paid >> end;
+        }
+    }
+
+    flow! {
+        Sale() -> (cents: u64) {
+            start >> Payment >> end;
+        }
+    }
+
+    #[tokio::test]
+    async fn refuses_a_flow_that_waits_for_signals() {
+        for (endpoint, flow, node) in [
+            (Endpoint::new().flow(Payment::new()), "Payment", "paid"),
+            (Endpoint::new().flow(Sale::new()), "Sale", "payment.paid"),
+        ] {
+            let refused = endpoint.serve(listener().await).await.unwrap_err();
+            let text = refused.to_string();
+            assert!(
+                text.starts_with(&format!("`{node}` in the flow `{flow}` waits for a signal")),
                 "{text}"
             );
         }

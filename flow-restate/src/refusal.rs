@@ -4,7 +4,8 @@ use std::io;
 use std::sync::Arc;
 use std::{error, fmt};
 
-use flow_spec::FlowDocument;
+use flow_spec::document::types;
+use flow_spec::{FlowDocument, NodeAt};
 
 /// The reason why flows cannot be served, or can no longer be.
 #[derive(Debug, Clone)]
@@ -19,6 +20,14 @@ pub enum EndpointError {
     /// A node of this flow writes in a transaction (`#[node(transaction)]`). The server's journal
     /// is not in a database and so cannot be part of one.
     Transaction {
+        /// The name of the flow.
+        flow: String,
+        /// The path of the node, or the name of the flow.
+        node: String,
+    },
+    /// A node of this flow waits for a signal (`#[node(signal)]`). A promise of the server, by which
+    /// a run waits for an answer, is resolved once and has no order.
+    Signal {
         /// The name of the flow.
         flow: String,
         /// The path of the node, or the name of the flow.
@@ -52,6 +61,12 @@ impl fmt::Display for EndpointError {
                  together with its outcome: run the flow with `flow_durable::Runtime`, or let the \
                  node write in a way that may happen twice"
             ),
+            EndpointError::Signal { flow, node } => write!(
+                f,
+                "`{node}` in the flow `{flow}` waits for a signal, which Restate cannot keep for it in \
+                 order: run the flow with `flow_durable::Runtime`, or wait for the \
+                 answer to a question (`#[node(human = \"…\")]`) instead"
+            ),
             EndpointError::IdentityKey { key, reason } => {
                 match key {
                     Some(key) => write!(f, "`{key}`")?,
@@ -83,24 +98,36 @@ pub(crate) fn check(name: &str, structure: &str) -> Result<(), EndpointError> {
     if !is_name(name) {
         return Err(EndpointError::Name(name.to_owned()));
     }
-    if !structure.contains(r#""transaction":true"#) {
-        return Ok(());
+    let flow = || name.to_owned();
+    let transaction = |at: &NodeAt<'_>| at.node.settings.transaction;
+    if let Some(node) = found(name, structure, r#""transaction":true"#, transaction) {
+        return Err(EndpointError::Transaction { flow: flow(), node });
     }
-    let node = match FlowDocument::parse_spec(structure) {
+    let signal = |at: &NodeAt<'_>| at.node.r#type == types::SIGNAL;
+    if let Some(node) = found(name, structure, &format!("\"{}\"", types::SIGNAL), signal) {
+        return Err(EndpointError::Signal { flow: flow(), node });
+    }
+    Ok(())
+}
+
+/// The path of a node like this in a flow, or the name of the flow if the node is unknown. `sign` is
+/// in each structure that has one.
+fn found(
+    name: &str,
+    structure: &str,
+    sign: &str,
+    is_it: impl Fn(&NodeAt<'_>) -> bool,
+) -> Option<String> {
+    if !structure.contains(sign) {
+        return None;
+    }
+    match FlowDocument::parse_spec(structure) {
         Ok(document) => {
             let nodes = document.flatten_nodes();
-            let node = nodes.iter().find(|at| at.node.settings.transaction);
+            let node = nodes.iter().find(|at| is_it(at));
             node.map(|at| at.path.clone())
         }
-        // The node is unknown.
         Err(_) => Some(name.to_owned()),
-    };
-    match node {
-        None => Ok(()),
-        Some(node) => Err(EndpointError::Transaction {
-            flow: name.to_owned(),
-            node,
-        }),
     }
 }
 

@@ -19,9 +19,9 @@ const END: &str = "end";
 
 /// A flow that needs only its input. Implemented by all such flows.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` cannot be a tool: it asks people or opens transactions, which a tool cannot",
+    message = "`{Self}` cannot be a tool: it asks people, opens transactions, or waits for signals, which a tool cannot",
     label = "needs more than its input",
-    note = "ask in the flow around the agent; whether a tool is called, `ApprovedAgent` asks"
+    note = "ask, and wait for signals, in the flow around the agent; whether a tool is called, `ApprovedAgent` asks"
 )]
 pub trait RunsAlone {}
 

@@ -87,10 +87,6 @@ fn refused(
         let message = format!("`{name}` is asked for once, so there is nothing to retry");
         let help = "remove `retry`; `timeout` says how long there is to answer";
         Some((Code::NamesNothing, message, help))
-    } else if node.r#type == types::SIGNAL {
-        let message = format!("`{name}` waits until a signal comes, so there is nothing to retry");
-        let help = "remove `retry`; `timeout` says how long it waits";
-        Some((Code::NamesNothing, message, help))
     } else if !adapter.takes_policy && node.settings.timeout.is_none() {
         let message = format!("`{name}` cannot fail, so there is nothing to retry");
         let help = if adapter.never_awaits {

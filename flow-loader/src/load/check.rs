@@ -123,7 +123,9 @@ fn names_read_at(node: &Node, read: &Read) -> String {
 fn not_spread(level: &Level, at: NodeIndex) -> Option<(String, &'static str)> {
     let node = level.node(at);
     let Kind::Each {
-        spread: Some(_), ..
+        spread: Some(_),
+        body,
+        ..
     } = &node.kind
     else {
         return None;
@@ -148,12 +150,33 @@ fn not_spread(level: &Level, at: NodeIndex) -> Option<(String, &'static str)> {
             format!("`{name}` is in a branch of a {of}, where the items of a loop are not spread");
         return Some((message, help));
     }
+    if let Kind::Flow(inner) = &level.node(*body).kind
+        && waits_for_signals(inner)
+    {
+        let message = format!(
+            "`{}` waits for signals, and the items of a loop with `spread` run as executions of their own, to which \
+             nobody sends them",
+            level.node(*body).name
+        );
+        return Some((
+            message,
+            "remove `spread`, or wait for the signal outside the loop",
+        ));
+    }
     let over = collection(level, node)?;
     let is_list = over.ty.items.is_none_or(|items| items.are_a_list);
     (!is_list).then(|| {
         let text = over.ty.short_name();
         let message = format!("the items of `{text}` cannot be spread over workers");
         (message, "loop over a `Vec`, a `VecDeque` or a `BTreeSet`")
+    })
+}
+
+/// Returns `true` if a flow, or a flow in it, waits for signals.
+fn waits_for_signals(level: &Level) -> bool {
+    level.nodes.iter().any(|node| match &node.kind {
+        Kind::Flow(inner) => waits_for_signals(inner),
+        _ => node.signal.is_some(),
     })
 }
 

@@ -100,8 +100,12 @@ impl Loader<'_> {
                 continue;
             };
             self.complete_node(node, &adapter, &pointer, routed[index]);
-            self.complete_transaction(node, &adapter, &pointer);
-            self.check_retry(node, Some(&adapter), &pointer);
+            // A signal makes no attempts and has no code, whatever the program says of it: the check
+            // of documents refuses such settings.
+            if node.r#type != types::SIGNAL {
+                self.complete_transaction(node, &adapter, &pointer);
+                self.check_retry(node, Some(&adapter), &pointer);
+            }
             self.adapters.insert(pointer, adapter);
         }
         forget_unwritten(flow, &only);

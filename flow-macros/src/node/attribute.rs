@@ -171,7 +171,16 @@ impl NodeAttribute {
                 crate::settings::text(&prompt, "prompt", report);
                 self.human.replace(prompt).is_some()
             }
-            "signal" => self.signal.replace(name.span()).is_some(),
+            "signal" => {
+                if input.peek(Token![=]) {
+                    let message = "a signal comes without being asked for, so it has no prompt";
+                    let help = "write `#[node(signal)]`; for a question to a person, \
+                                `#[node(human = \"…\")]`";
+                    report.error(Code::Malformed, input.span(), message, help);
+                    skip_value(input)?;
+                }
+                self.signal.replace(name.span()).is_some()
+            }
             "poll" => self.poll.replace(poll(name, input, report)?).is_some(),
             "blocking" => self.blocking.replace(name.span()).is_some(),
             "transaction" => self.transaction.replace(name.span()).is_some(),

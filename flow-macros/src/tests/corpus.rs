@@ -13,7 +13,7 @@ const fn node(settings: &'static str, item: &'static str) -> NodeSource {
 }
 
 /// The text between the braces of `flow!`.
-pub(super) const FLOWS: [&str; 23] = [
+pub(super) const FLOWS: [&str; 25] = [
     r#"
     /// Approves an expense claim.
     pub ExpenseApproval(claim: Claim, policy: Policy) -> (receipt: Option<Receipt>) {
@@ -149,6 +149,23 @@ pub(super) const FLOWS: [&str; 23] = [
         again - "timeout" >> end("late");
     }"#,
     r#"
+    Stopped(order: Order) -> (reason: Option<String>, street: Option<String>, bids: Vec<Bid>) {
+        node stop: signal CancelRequest { reason -> why, by -> +names } with timeout = "2d";
+        node next: first { Change, Paid => "paid", wait(2h) => "late" };
+        start >> Bid >> [Ping, notify] >> next - "paid" >> stop >> end;
+        next - "cancel" >> end("cancelled"); next - "address" >> Bid; next - "late" >> stop;
+        stop - "timeout" >> end("late");
+    }"#,
+    r#"
+    Signals(ids: Vec<u64>) -> (all: Vec<Ping>) {
+        node signal: signal crate::people::Change;
+        node wrong: signal review { claim <- ids } = Change with retry(attempts = 2);
+        node other: human CancelRequest; node bare: CancelRequest; node asked: signal Release;
+        node all: for id in ids { Ping } with spread(2), collect_errors;
+        start >> signal - "cancel" >> all >> wrong >> other >> bare - "error" >> asked >> end;
+        signal - "timeout" >> end("late");
+    }"#,
+    r#"
     Agreement(claim: Claim) -> (claim: Claim, length: u64) {
         node one: revise;
         node two: revise with retry(attempts = 5, wait = "1s"), timeout = "1h 2m";
@@ -172,7 +189,7 @@ pub(super) const FLOWS: [&str; 23] = [
 ];
 
 /// The items after `#[node]`.
-pub(super) const NODES: [NodeSource; 41] = [
+pub(super) const NODES: [NodeSource; 49] = [
     node("", "async fn hello() {}"),
     node(
         "actions = Verdict",
@@ -280,6 +297,17 @@ pub(super) const NODES: [NodeSource; 41] = [
         "#[derive(Clone, flow_runtime::Action)] enum Wrong { Timeout, #[action(\"timeout\")] B(u8) }",
     ),
     node(r#"human = "}""#, "fn code() {}"),
+    node("signal", "/// Stop.\npub struct CancelRequest { reason: String, pub by: Option<String> }"),
+    node(r#"signal, timeout = "2h""#, "#[derive(Debug)] pub enum Change { Cancel { reason: String }, #[action(\"address\")] Move { street: String } }"),
+    node("signal", "struct Ping;"),
+    node("signal, writes = +bids", "struct Bid(u32);"),
+    node("signal, writes = paid", "pub struct Paid { r#type: u64 }"),
+    node("signal", "struct Wrong<T>(#[cfg(x)] T, u8);"),
+    node(
+        r#"signal, human = "Stop?", actions = X, writes(a, b), retry(attempts = 2), poll(every = "1s"), blocking, transaction, timeout = "1s""#,
+        "#[derive(Clone, flow_runtime::Action)] enum Wrong { #[cfg(x)] Timeout { a: u8 }, B(u8) }",
+    ),
+    node(r#"signal = "now""#, "impl Code { fn exec(&self) {} }"),
     node(
         r#"writes, actions, retry, timeout = 3, poll(), poll(each = "1s"), speed = { 3 }, concurrency(3), blocking = 2"#,
         "fn wrong<T>(self, (a, b): (u8, u8), c: &mut u8, d: impl Fn(), ref e: u8, _: u8) -> &str { }",

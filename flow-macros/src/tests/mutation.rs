@@ -64,7 +64,7 @@ const LETTERS: &str = "aZ_1 .-#r'\"\\\n{}`:²ªßǆİŉ½٣Ⅷ\u{301}\u{200d}\u{
 
 /// Tokens and short phrases without a space in them.
 const WORDS: &str = r####"
-    for in else attempts backoff concurrency collect_errors writes actions poll every blocking human impl enum
+    for in else attempts backoff concurrency collect_errors writes actions poll every blocking human signal impl enum
     struct unsafe where dyn mut ref move loop const static pub r#node __0 x1 error_ 0 1 5s 1h 3.5 1e400
     99999999999999999999999999 0x_f 1u8 -1 'c' b"x" c"x" true "" "." "a.b" ".." "\"" "r#" "self" "Self" "_" "²" "ª"
     "ß" "ǆ" "-" "1" "error" "default" "timeout" "\n" "{}" "{" "`" "30s" "0s" "1ns" "584554049253y"

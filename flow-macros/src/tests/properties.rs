@@ -145,7 +145,7 @@ fn second_halves() {
     });
 }
 
-/// The output without the attributes that an enum of a human node gets.
+/// The output without the attributes that an enum of a human node or a signal gets.
 fn without_own_attributes(output: TokenStream) -> TokenStream {
     let tokens: Vec<TokenTree> = output.into_iter().collect();
     let is_own = |token: Option<&TokenTree>| {
@@ -164,7 +164,7 @@ fn without_own_attributes(output: TokenStream) -> TokenStream {
 }
 
 /// `#[node]`: the item does not change, except for doc comments on parameters and the attributes
-/// that turn the enum of a human node into an enum of actions. The code next to it parses.
+/// that turn the enum of a human node or a signal into an enum of actions. The code next to it parses.
 #[test]
 fn nodes() {
     let strategy = || (select(&NODES[..]), mutations(3), mutations(5));

@@ -108,7 +108,7 @@ impl Rustc {
 
     /// Defines the contract macros of an expansion.
     fn learn(&mut self, expansion: &TokenStream) {
-        if let Some(sound) = of_human(expansion) {
+        if let Some(sound) = from_outside(expansion) {
             self.learn(&sound);
         }
         let tokens: Vec<TokenTree> = expansion.clone().into_iter().collect();
@@ -229,15 +229,16 @@ fn told_actions(expansion: &TokenStream) -> Option<TokenStream> {
     })
 }
 
-/// `human! { {…} {…} }`: the first group, which a human node becomes if people can be asked.
-pub(super) fn of_human(expansion: &TokenStream) -> Option<TokenStream> {
+/// `human! { {…} {…} }` or `signal! { {…} {…} }`: the first group, which the node becomes if a value can
+/// come from outside.
+pub(super) fn from_outside(expansion: &TokenStream) -> Option<TokenStream> {
     let tokens: Vec<TokenTree> = expansion.clone().into_iter().collect();
     tokens.windows(3).find_map(|window| match window {
         [
             TokenTree::Ident(name),
             TokenTree::Punct(_),
             TokenTree::Group(group),
-        ] if name == "human" => match group.stream().into_iter().next() {
+        ] if name == "human" || name == "signal" => match group.stream().into_iter().next() {
             Some(TokenTree::Group(sound)) => Some(sound.stream()),
             _ => None,
         },

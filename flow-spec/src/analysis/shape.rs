@@ -205,7 +205,13 @@ fn claim(
                 graph.node(first.owner).name
             )
         };
-        let help = format!("give the second place a node of its own: `node {name}_again: {name};`");
+        let word = match graph.node(part).kind {
+            NodeKind::Human => "human ",
+            NodeKind::Signal => "signal ",
+            _ => "",
+        };
+        let help =
+            format!("give the second place a node of its own: `node {name}_again: {word}{name};`");
         found.push(Diagnostic::new(Code::ForkShape, Site::Node(part), message).help(help));
         return false;
     }

@@ -94,6 +94,24 @@ impl Hooks for Recorder {
         answer
     }
 
+    async fn receive_any(
+        &self,
+        visit: Visit<'_>,
+        name: &str,
+        _signal: ExternalType,
+    ) -> Result<Value, Failed> {
+        let signal = engine::receive(&self.run, visit, name).await;
+        match &signal {
+            Ok(signal) => self.record(visit.frame(), json!({ "returned": signal })),
+            Err(failed) => {
+                if let FlowError::Node(error) = &**failed {
+                    self.record(visit.frame(), json!({ "failed": error }));
+                }
+            }
+        }
+        signal
+    }
+
     fn flow_failed(&self, scope: &Scope<'_>, _failed: &Failed) {
         self.visits.end(scope.frame());
     }
@@ -124,7 +142,8 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Recorder {
 
 impl<S> StateHooks<S> for Recorder {}
 
-/// Runs a flow from a recording: no step does its work, nobody is asked, and no time passes.
+/// Runs a flow from a recording: no step does its work, nobody is asked or sends anything, and no
+/// time passes.
 #[derive(Debug)]
 pub struct Playback {
     run: Run,
@@ -190,6 +209,15 @@ impl Hooks for Playback {
         visit: Visit<'_>,
         _question: ExternalType,
         _prompt: String,
+    ) -> Result<Value, Failed> {
+        self.played(visit.frame(), Ok)
+    }
+
+    async fn receive_any(
+        &self,
+        visit: Visit<'_>,
+        _name: &str,
+        _signal: ExternalType,
     ) -> Result<Value, Failed> {
         self.played(visit.frame(), Ok)
     }

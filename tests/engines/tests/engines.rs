@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use flow_engines::{Playback, Recorder, Recording, Timeline};
-use flow_runtime::engine;
 use flow_runtime::prelude::*;
+use flow_runtime::{SignalSender, engine};
 use serde::{Deserialize, Serialize};
 
 thread_local! {
@@ -164,4 +164,71 @@ packing.boxes[2]                         ########
 packing.wait                                     ########
 ";
     assert_eq!(timeline.to_string(), expected);
+}
+
+#[node(signal, timeout = "1h")]
+#[derive(Serialize, Deserialize, Clone)]
+struct Address {
+    street: String,
+    floor: u8,
+}
+
+#[node(signal)]
+#[derive(Serialize, Deserialize)]
+enum Change {
+    Stop,
+    Move { street: String },
+}
+
+flow! {
+    Delivery() -> (street: Option<String>, floor: Option<u8>) {
+        start >> Change;
+        Change - "move" >> Change;
+        Change - "stop" >> Address >> end;
+        Address - "timeout" >> end("late");
+    }
+}
+
+/// The values of signals, and that none came in time, are played back.
+#[tokio::test(start_paused = true)]
+async fn signals_are_recorded_and_played_back() {
+    for in_time in [true, false] {
+        let flow = Delivery::new();
+        let sender = SignalSender::new(&flow);
+        let street = "Elm".to_owned();
+        sender.send(Change::Move { street }).unwrap();
+        sender.send(Change::Stop).unwrap();
+        if in_time {
+            let (street, floor) = ("Oak".to_owned(), 3);
+            sender.send(Address { street, floor }).unwrap();
+        }
+        let recorder = Recorder::new(RunOptions::new().signals(&sender));
+        let output = engine::run(&flow, &recorder, DeliveryInput {}).await;
+        let output = output.unwrap();
+        let expected = if in_time {
+            (Some("Oak"), Some(3), DeliveryEnd::Default)
+        } else {
+            (Some("Elm"), None, DeliveryEnd::Late)
+        };
+        assert_eq!(
+            (output.street.as_deref(), output.floor, output.end),
+            expected
+        );
+        let recording = recorder.into_recording();
+        assert_eq!(
+            recording.steps(),
+            ["delivery.address", "delivery.change", "delivery.change#2"]
+        );
+
+        let began = tokio::time::Instant::now();
+        let recording = Recording::from_json(recording.to_json()).unwrap();
+        let playback = Playback::new(recording);
+        let played = engine::run(&flow, &playback, DeliveryInput {}).await;
+        let played = played.unwrap();
+        assert_eq!(
+            (played.street.as_deref(), played.floor, played.end),
+            expected
+        );
+        assert_eq!(began.elapsed(), Duration::ZERO);
+    }
 }

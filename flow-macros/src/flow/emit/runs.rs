@@ -9,8 +9,8 @@ use crate::names::here;
 use super::context::Emit;
 
 impl Emit<'_> {
-    /// The methods that run the flow: those behind the trait `Flow`, and those of a flow without
-    /// questions. These take precedence over the trait's, whose futures are boxed.
+    /// The methods that run the flow: those behind the trait `Flow`, and those of a flow that
+    /// needs only its input. These take precedence over the trait's, whose futures are boxed.
     pub(super) fn runs(&self) -> TokenStream {
         let name = &self.flow.name;
         let TypeNames { input, output, .. } = &self.names;
@@ -27,6 +27,7 @@ impl Emit<'_> {
                 {
                     for<'__a> #rt::AsksPeople<{ #name::__ASKS_PEOPLE }>: #rt::Unasked<'__a>,
                     for<'__a> #rt::OpensTransactions<{ #name::__OPENS_TRANSACTIONS }>: #rt::Untransacted<'__a>,
+                    for<'__a> #rt::ReceivesSignals<{ #name::__RECEIVES_SIGNALS }>: #rt::WithoutSignals<'__a>,
                 }
             }
         }

@@ -104,3 +104,21 @@ help: write `why` before, read it as `Option<&Why>`, or add it to the flow's inp
         .expect("there is one part");
     assert_eq!(report(&in_fields), expected);
 }
+
+/// The help has the word without which a declared signal is refused.
+#[test]
+fn a_signal_or_a_question_in_two_forks() {
+    let flow = "
+        signal stop
+        human ask
+        fork one [ stop , ask ]
+        fork two [ stop , ask ]
+        start >> one >> two >> end
+    ";
+    let expected = "node stop: `stop` stands in `one` and again in `two` [F020]
+help: give the second place a node of its own: `node stop_again: signal stop;`
+
+node ask: `ask` stands in `one` and again in `two` [F020]
+help: give the second place a node of its own: `node ask_again: human ask;`";
+    assert_eq!(report(flow), expected);
+}
