@@ -36,9 +36,26 @@ flow! {
     }
 }
 
+/// Why it takes so long.
+#[node(human = "Why is it late?")]
+#[derive(Serialize, Deserialize)]
+struct Excuse(String);
+
+flow! {
+    /// Asks, until the customer has changed their mind.
+    Late() -> (reason: Option<String>, excuse: Option<Excuse>) {
+        node outcome: first { CancelRequest => "cancelled", Excuse => "excused" };
+
+        start >> outcome;
+        outcome - "cancelled" >> end("cancelled");
+        outcome - "excused"   >> end;
+    }
+}
+
 fn served(options: RuntimeOptions) -> Served {
     let served = Served::with_options(MemoryStore::new(), options, |server| server);
     served.runtime.register(Order::new()).unwrap();
+    served.runtime.register(Late::new()).unwrap();
     served
 }
 
@@ -166,5 +183,20 @@ fn signals_that_were_not_taken_are_listed() {
     page.wait("all('[aria-label=Signals] li').length === 3");
     assert_eq!(page.eval("all('img').length"), 0);
     page.opened_no_dialog();
+    page.has_no_problems();
+}
+
+/// The list of questions hears of it by the signal.
+#[test]
+fn a_question_that_a_signal_has_withdrawn_is_not_listed_any_more() {
+    let served = served(RuntimeOptions::new());
+    let id = served.run("Late", json!({}));
+    let Some(page) = Page::open(&served.at("questions")) else {
+        return;
+    };
+    page.wait("named('main a', 'Why is it late?')");
+    let body = json!({ "reason": "too late" });
+    send(&served, &id, "CancelRequest", body, SignalOptions::new());
+    page.wait("named('main p', 'Nobody is asked anything.')");
     page.has_no_problems();
 }
