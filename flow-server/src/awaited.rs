@@ -1,16 +1,14 @@
 //! Executions that wait for signals.
 //!
-//! An execution that waits only for a signal is paused, and it does not settle: whoever waits for it
-//! here is told what it waits for, as with a question.
+//! An execution that waits for a signal, or for a time, does not settle: whoever waits for it here is
+//! told what it waits for, as with a question.
 
-use std::collections::BTreeMap;
 use std::pin::pin;
 use std::time::Duration;
 
-use flow_durable::{Durable, Execution, Executions, Record, RecordKind, RuntimeError, Status};
-use flow_runtime::engine::{AnyFlow, StepKey};
+use flow_durable::{Durable, Execution, Executions, RuntimeError, Status};
+use flow_runtime::engine::AnyFlow;
 use flow_spec::FlowDocument;
-use serde_json::Value;
 
 /// The time between two looks at whether an execution waits for a signal.
 const LOOK: Duration = Duration::from_millis(250);
@@ -70,7 +68,10 @@ async fn waiting(
     if execution.status() != Status::Paused || *looked == execution.record_count() {
         return Ok(None);
     }
-    let awaited = awaited(&execution.journal().await?);
+    let awaited = execution.awaited_signals().await?;
+    let mut awaited: Vec<String> = awaited.iter().map(|it| it.name().to_owned()).collect();
+    awaited.sort_unstable();
+    awaited.dedup();
     let untaken = executions.untaken_signals(execution.id()).await?;
     let is_sent = |name: &String| untaken.iter().any(|signal| signal.name() == name);
     if awaited.iter().any(is_sent) {
@@ -80,38 +81,4 @@ async fn waiting(
     *looked = execution.record_count();
     let waits = !awaited.is_empty();
     Ok(waits.then_some(Ended { execution, awaited }))
-}
-
-/// Returns the names of the signals for which steps wait after these records, each once.
-fn awaited(records: &[Record]) -> Vec<String> {
-    let mut waiting: BTreeMap<&str, &Record> = BTreeMap::new();
-    for record in records {
-        let step = record.step.as_str();
-        let with_itself = match record.kind {
-            RecordKind::Awaiting => {
-                waiting.insert(step, record);
-                continue;
-            }
-            RecordKind::Received | RecordKind::NodeFinished | RecordKind::NodeFailed => true,
-            RecordKind::FlowFailed | RecordKind::TimedOut => false,
-            _ => continue,
-        };
-        // The other branches of a race end with it, and have no records of their own.
-        let within = StepKey::new(step).within(&waiting);
-        let over = within.filter(|(other, _)| with_itself || *other != step);
-        let over: Vec<&str> = over.map(|(_, record)| record.step.as_str()).collect();
-        for step in over {
-            waiting.remove(step);
-        }
-    }
-    let mut names: Vec<String> = waiting.into_values().filter_map(name).collect();
-    names.sort_unstable();
-    names.dedup();
-    names
-}
-
-/// Returns the name of the signal in a record of the kind `awaiting`.
-fn name(record: &Record) -> Option<String> {
-    let payload: Value = serde_json::from_str(&record.payload).ok()?;
-    payload["signal"].as_str().map(str::to_owned)
 }

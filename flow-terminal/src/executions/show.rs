@@ -1,14 +1,11 @@
 //! The command `show`.
 
-use std::time::{Duration, SystemTime};
-
-use flow_durable::{Execution, Executions, Record, RecordKind, Status, UntakenSignal};
+use flow_durable::{AwaitedSignal, Execution, Executions, RecordKind, UntakenSignal};
 use flow_spec::{visible, visible_json};
 use serde_json::{Value, json};
 
 use super::find::{find, said};
 use super::look::{millis, summary};
-use super::signals::{Awaited, awaited};
 use super::{arguments, events};
 use crate::output::{self, Outcome};
 
@@ -47,26 +44,17 @@ pub(super) async fn whole(execution: &Execution, executions: &Executions) -> Res
         })
     });
     json["questions"] = questions.collect();
-    let journal = execution.journal().await.map_err(said)?;
-    let awaited = awaited_by(execution, &journal);
+    let awaited = execution.awaited_signals().await.map_err(said)?;
     json["awaits"] = awaited.iter().map(awaited_json).collect();
     let untaken = executions.untaken_signals(execution.id()).await;
     json["signals"] = untaken.map_err(said)?.iter().map(signal_json).collect();
     Ok(json)
 }
 
-/// Returns the steps that wait for signals. None if the execution is over.
-fn awaited_by(execution: &Execution, journal: &[Record]) -> Vec<Awaited> {
-    match execution.status() {
-        Status::Completed | Status::Failed | Status::Cancelled => Vec::new(),
-        _ => awaited(journal),
-    }
-}
-
-fn awaited_json(awaited: &Awaited) -> Value {
-    let mut json = json!({ "path": awaited.path, "signal": awaited.signal });
-    if let Some(ms) = awaited.expires_ms {
-        json["expiresAtMs"] = ms.into();
+fn awaited_json(awaited: &AwaitedSignal) -> Value {
+    let mut json = json!({ "path": awaited.path(), "signal": awaited.name() });
+    if let Some(at) = awaited.expires_at() {
+        json["expiresAtMs"] = millis(at).into();
     }
     json
 }
@@ -135,14 +123,14 @@ pub(super) async fn text(execution: &Execution, executions: &Executions) -> Resu
         ));
         lines.extend(question.prompt().lines().map(|line| format!("  {line}")));
     }
-    for awaited in awaited_by(execution, &journal) {
-        let until = awaited.expires_ms.map(Duration::from_millis);
-        let until = until.and_then(|since| SystemTime::UNIX_EPOCH.checked_add(since));
+    for awaited in execution.awaited_signals().await.map_err(said)? {
+        let until = awaited.expires_at();
         let until = until.map_or_else(String::new, |at| format!(" until {}", output::time(at)));
         lines.push(String::new());
         lines.push(format!(
             "{} waits for the signal `{}`{until}",
-            awaited.path, awaited.signal
+            awaited.path(),
+            awaited.name()
         ));
     }
     let untaken = executions.untaken_signals(execution.id()).await;

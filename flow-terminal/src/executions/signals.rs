@@ -1,10 +1,7 @@
-//! The command `signal`, and the signals for which an execution waits.
+//! The command `signal`.
 
-use std::collections::BTreeMap;
-
-use flow_durable::{Execution, Executions, Record, RecordKind, RuntimeError, SignalOptions};
+use flow_durable::{Execution, Executions, RuntimeError, SignalOptions};
 use flow_runtime::SignalError;
-use flow_runtime::engine::StepKey;
 use serde_json::Value;
 
 use super::arguments;
@@ -48,51 +45,6 @@ fn is_wrong_type(sent: &Result<Execution, RuntimeError>) -> bool {
             ..
         })
     )
-}
-
-/// A step that waits for a signal.
-pub(super) struct Awaited {
-    pub(super) path: String,
-    pub(super) signal: String,
-    /// The time at which the wait ends, in milliseconds since 1970 (UTC), if there is a limit.
-    pub(super) expires_ms: Option<u64>,
-}
-
-/// Returns the steps that wait for signals after these records, in the order in which they began.
-pub(super) fn awaited(records: &[Record]) -> Vec<Awaited> {
-    let mut waiting: BTreeMap<&str, &Record> = BTreeMap::new();
-    for record in records {
-        let step = record.step.as_str();
-        let with_itself = match record.kind {
-            RecordKind::Awaiting => {
-                waiting.insert(step, record);
-                continue;
-            }
-            RecordKind::Received | RecordKind::NodeFinished | RecordKind::NodeFailed => true,
-            RecordKind::FlowFailed | RecordKind::TimedOut => false,
-            _ => continue,
-        };
-        // The other branches of a race end with it, and have no records of their own.
-        let within = StepKey::new(step).within(&waiting);
-        let over = within.filter(|(other, _)| with_itself || *other != step);
-        let over: Vec<&str> = over.map(|(_, record)| record.step.as_str()).collect();
-        for step in over {
-            waiting.remove(step);
-        }
-    }
-    let mut waiting: Vec<&Record> = waiting.into_values().collect();
-    waiting.sort_unstable_by_key(|record| record.seq);
-    waiting
-        .into_iter()
-        .filter_map(|record| {
-            let payload: Value = serde_json::from_str(&record.payload).ok()?;
-            Some(Awaited {
-                path: record.path.clone(),
-                signal: payload["signal"].as_str()?.to_owned(),
-                expires_ms: payload["expiresMs"].as_u64(),
-            })
-        })
-        .collect()
 }
 
 #[cfg(test)]
