@@ -412,6 +412,13 @@ impl<'a> Generator<'a> {
         }
     }
 
+    /// A signal without a number.
+    fn poked(&mut self) -> String {
+        let id = self.id();
+        self.declare(&format!("node p{id}: signal Poke"));
+        format!("p{id}")
+    }
+
     /// A signal with a number, for which a step waits an hour.
     fn told_soon(&mut self) -> Block {
         let id = self.id();
@@ -609,8 +616,8 @@ impl<'a> Generator<'a> {
             .map(|_| {
                 let kinds = if self.signals { 8 } else { 6 };
                 let branch = match self.rng.usize(..kinds) {
-                    6 => "Poke".to_owned(),
-                    7 => format!("Poke >> {}", self.node("work")),
+                    6 => self.poked(),
+                    7 => format!("{} >> {}", self.poked(), self.node("work")),
                     0 => format!("wait({}s)", 1 + self.rng.u8(..9)),
                     1 => format!("wait(2s) >> {}", self.node("work")),
                     2 => self.asks_in_branch(),
