@@ -18,7 +18,13 @@ use typed_flows::flows;
 use crate::examples::EXAMPLES;
 
 /// Examples with an SQLite file. The program with all examples would have to build SQLite as well.
-const WITH_A_STORE: [&str; 4] = ["approval_desk", "chat", "crash", "text_to_sql"];
+const WITH_A_STORE: [&str; 5] = [
+    "approval_desk",
+    "chat",
+    "crash",
+    "support_chat",
+    "text_to_sql",
+];
 
 /// Examples with a model that are not among [`EXAMPLES`]: their flows are in their programs, but not in
 /// this one.

@@ -1,15 +1,17 @@
 //! An execution, as it was when it was read.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::SystemTime;
 
-use flow_runtime::engine::{Json, Saved, StoredOutput, Unstorable};
+use flow_runtime::engine::{Json, Saved, StepKey, StoredOutput, Unstorable};
 use flow_store::{
-    ExecutionId, PauseRow, Record, Row, SignalRow, Status, Token, free_text, from_ms,
+    ExecutionId, PauseRow, Record, RecordKind, Row, SignalRow, Status, Token, free_text, from_ms,
     is_blob_marker,
 };
 use serde_json::Value;
 
+use super::entry::{Entry, is_end};
 use super::error::RuntimeError;
 use super::events::Events;
 use super::filter::EventFilter;
@@ -208,7 +210,8 @@ impl Execution {
     }
 
     /// Waits until it is over or waits for people, in this process or another one, and returns it
-    /// as it is then. It also waits for people if a [part](Execution::part_of) of a loop does and
+    /// as it is then. It waits for people if it has an open question, or if only a signal continues
+    /// it. It also waits for people if a [part](Execution::part_of) of a loop does and
     /// no other part can continue. One that was answered and that no process has claimed is still
     /// paused, and is returned as such.
     ///
@@ -239,6 +242,16 @@ impl Execution {
         Ok(questions
             .map(|(pause, of)| OpenQuestion::new(pause, &of))
             .collect())
+    }
+
+    /// The steps that wait for signals, in the order in which they began to wait. Those whose
+    /// signal was sent and that no process has continued yet are among them.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read, or a record is damaged.
+    pub async fn awaited_signals(&self) -> Result<Vec<AwaitedSignal>, RuntimeError> {
+        AwaitedSignal::all(self.row.id, &self.journal().await?)
     }
 
     /// Its events until it is over, from its first record or from after the record that the filter
@@ -398,6 +411,9 @@ impl OpenQuestion {
     }
 }
 
+/// The beginning of the idempotency key of a signal that was sent without one.
+pub(crate) const OWN_KEY: &str = "flow-durable ";
+
 /// A signal that was sent to an execution and that no step has taken: see
 /// [`Executions::untaken_signals`](crate::Executions::untaken_signals).
 #[derive(Debug, Clone)]
@@ -425,13 +441,87 @@ impl UntakenSignal {
         &self.row.payload
     }
 
-    /// The idempotency key, if it has one.
+    /// The idempotency key with which it was sent, if it was sent with one.
     pub fn idempotency_key(&self) -> Option<&str> {
-        self.row.key.as_deref()
+        let key = self.row.key.as_deref();
+        key.filter(|key| !key.starts_with(OWN_KEY))
     }
 
     /// The time at which it was sent.
     pub fn sent_at(&self) -> SystemTime {
         from_ms(self.row.sent_ms)
+    }
+}
+
+/// A step that waits for a signal: see [`Execution::awaited_signals`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AwaitedSignal {
+    path: String,
+    name: String,
+    expires_ms: Option<u64>,
+}
+
+impl AwaitedSignal {
+    /// The path of the node, such as `order.cancel_request`.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The name of the signal.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The time at which the wait ends, if it is limited.
+    pub fn expires_at(&self) -> Option<SystemTime> {
+        self.expires_ms.map(from_ms)
+    }
+
+    /// The steps that wait after these records of an execution, in the order in which they began.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::DamagedRecord`].
+    pub(crate) fn all(
+        execution: ExecutionId,
+        records: &[Record],
+    ) -> Result<Vec<AwaitedSignal>, RuntimeError> {
+        let mut waiting: BTreeMap<&str, &Record> = BTreeMap::new();
+        for record in records {
+            let step = record.step.as_str();
+            let with_itself = match record.kind {
+                RecordKind::Awaiting => {
+                    waiting.insert(step, record);
+                    continue;
+                }
+                RecordKind::Received | RecordKind::NodeFinished | RecordKind::NodeFailed => true,
+                RecordKind::FlowFailed | RecordKind::TimedOut => false,
+                kind if is_end(kind) => {
+                    waiting.clear();
+                    continue;
+                }
+                _ => continue,
+            };
+            // The other branches of a race end with it, and have no records of their own.
+            let within = StepKey::new(step).within(&waiting);
+            let over = within.filter(|(other, _)| with_itself || *other != step);
+            let over: Vec<&str> = over.map(|(_, record)| record.step.as_str()).collect();
+            for step in over {
+                waiting.remove(step);
+            }
+        }
+        let mut waiting: Vec<&Record> = waiting.into_values().collect();
+        waiting.sort_unstable_by_key(|record| record.seq);
+        let awaited = waiting.into_iter().filter_map(|record| {
+            let Entry::Awaiting(awaited) = Entry::read(execution, record) else {
+                return None;
+            };
+            Some(awaited.read().map(|awaited| AwaitedSignal {
+                path: record.path.clone(),
+                name: awaited.signal,
+                expires_ms: awaited.expires_ms,
+            }))
+        });
+        awaited.collect()
     }
 }

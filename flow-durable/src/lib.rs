@@ -39,7 +39,7 @@ pub use error::{RuntimeError, StoreFailure};
 pub use events::{
     DeltaEvent, EventStatistics, Events, ExecutionEvent, MissedDeltas, RecordedEvent,
 };
-pub use execution::{Execution, OpenQuestion, UntakenSignal};
+pub use execution::{AwaitedSignal, Execution, OpenQuestion, UntakenSignal};
 pub use execution_state::{ExecutionState, StateChange, StateDiff, StateSource};
 pub use executions::Executions;
 pub use filter::{EventFilter, InvalidPattern, Pattern};

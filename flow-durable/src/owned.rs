@@ -169,7 +169,7 @@ impl Owned {
                 // It was answered, and waits for a place, or another process has just claimed it.
                 (Status::Paused, None)
                     if is_answered && (self.shared.queue.slots.is_limited() || is_claimed) => {}
-                // It waits for parts of a loop, or for a time.
+                // It waits for parts of a loop, for a time, or for a signal.
                 (Status::Paused, halted) if questions.is_empty() => {
                     if let Some(error) = halted {
                         return Err(error);
@@ -178,6 +178,10 @@ impl Owned {
                         return Err(error);
                     }
                     waits_for_time = !self.shared.may_have_parts(&row).await?;
+                    if waits_for_time && row.wake_ms.is_none() {
+                        // Only a signal continues it.
+                        return Ok(row);
+                    }
                     if looked.is_none_or(|looked| looked.elapsed() >= LOOK_SELDOM) {
                         looked = Some(Instant::now());
                         if let Some(error) = self.shared.halted_part_of(&row).await? {

@@ -242,6 +242,11 @@ impl Run {
             }
             RecordKind::Paused => trace.asked(step, at),
             RecordKind::Resumed => trace.answered(step, at),
+            RecordKind::Awaiting => {
+                let awaited = payload.shown();
+                trace.awaited(step, awaited["signal"].as_str(), at);
+            }
+            RecordKind::Received => trace.received(step, at),
             RecordKind::NodeFinished => {
                 if record.payload != "error" {
                     trace.attempt_done(step, at);

@@ -56,6 +56,13 @@ pub const ATTEMPT_SPAN: &str = "attempt";
 pub const ASKED: &str = "flow.question.asked";
 /// The event of an answer or a timeout, in the span of a node.
 pub const ANSWERED: &str = "flow.question.answered";
+/// The event of the beginning of a wait for a signal, in the span of a node, with [`SIGNAL`].
+pub const AWAITED: &str = "flow.signal.awaited";
+/// The event of a signal that the node took, or of a timeout, in the span of a node. The body of the
+/// signal is not exported.
+pub const RECEIVED: &str = "flow.signal.received";
+/// The name of a signal.
+pub const SIGNAL: &str = "flow.signal.name";
 
 /// Counts the started runs, by [`FLOW_NAME`].
 pub const RUNS_STARTED: &str = "flow.runs.started";
@@ -72,6 +79,8 @@ pub const ATTEMPTS_FAILED: &str = "flow.attempts.failed";
 pub const RETRIES: &str = "flow.retries";
 /// The number of open questions, by [`FLOW_NAME`] and [`NODE`].
 pub const QUESTIONS_OPEN: &str = "flow.questions.open";
+/// The number of steps that wait for signals, by [`FLOW_NAME`] and [`NODE`].
+pub const SIGNALS_AWAITED: &str = "flow.signals.awaited";
 /// The path of a node without the indices of items, as an attribute of metrics.
 pub const NODE: &str = "flow.node";
 

@@ -36,6 +36,7 @@ struct Metrics {
     attempts_failed: Counter<u64>,
     retries: Counter<u64>,
     questions_open: UpDownCounter<i64>,
+    signals_awaited: UpDownCounter<i64>,
 }
 
 impl fmt::Debug for Telemetry {
@@ -141,6 +142,11 @@ impl Telemetry {
         let open = &self.0.metrics.questions_open;
         open.add(more, &of_node(flow, node));
     }
+
+    pub(crate) fn signals(&self, flow: &str, node: &str, more: i64) {
+        let awaited = &self.0.metrics.signals_awaited;
+        awaited.add(more, &of_node(flow, node));
+    }
 }
 
 /// The context of a span of this trace.
@@ -193,6 +199,10 @@ impl Metrics {
             questions_open: meter
                 .i64_up_down_counter(names::QUESTIONS_OPEN)
                 .with_description("Questions that wait for an answer")
+                .build(),
+            signals_awaited: meter
+                .i64_up_down_counter(names::SIGNALS_AWAITED)
+                .with_description("Steps that wait for a signal")
                 .build(),
         }
     }

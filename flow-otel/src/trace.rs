@@ -3,7 +3,7 @@
 //! A span is made when it is over, with its start and end times. If this process stops before,
 //! nothing has to be undone, and another process can export the span.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 use std::time::{Duration, SystemTime};
 
 use flow_runtime::engine::{NodePath, StepKey};
@@ -30,7 +30,8 @@ pub(crate) struct RunTrace {
     open: BTreeMap<String, Visit>,
     /// The steps of the open visits, by the paths of their nodes.
     steps: HashMap<String, String>,
-    asked: BTreeSet<String>,
+    /// The steps that wait for something from outside.
+    waits: BTreeMap<String, Wait>,
     /// False while the records that are followed have been exported before.
     exports: bool,
 }
@@ -52,6 +53,13 @@ struct Visit {
     is_last_over: bool,
     fell_back: bool,
     error: Option<String>,
+}
+
+/// What a step waits for from outside.
+#[derive(Clone, Copy)]
+enum Wait {
+    Answer,
+    Signal,
 }
 
 /// An attempt that is over.
@@ -105,16 +113,16 @@ impl RunTrace {
             links: Vec::new(),
             open: BTreeMap::new(),
             steps: HashMap::new(),
-            asked: BTreeSet::new(),
+            waits: BTreeMap::new(),
             exports,
         }
     }
 
-    /// Exports spans from now on, and counts the open questions.
+    /// Exports spans from now on, and counts the open questions and the awaited signals.
     pub(crate) fn export_from_here(&mut self) {
         if !std::mem::replace(&mut self.exports, true) {
-            for step in &self.asked {
-                self.count_question(step, 1);
+            for (step, wait) in &self.waits {
+                self.count(step, *wait, 1);
             }
         }
     }
@@ -245,25 +253,45 @@ impl RunTrace {
 
     pub(crate) fn asked(&mut self, step: &str, at: SystemTime) {
         self.event(step, names::ASKED, Vec::new(), at);
-        if self.asked.insert(step.to_owned()) && self.exports {
-            self.count_question(step, 1);
-        }
+        self.open_wait(step, Wait::Answer);
     }
 
     pub(crate) fn answered(&mut self, step: &str, at: SystemTime) {
         self.event(step, names::ANSWERED, Vec::new(), at);
-        self.close_question(step);
+        self.close_wait(step);
     }
 
-    fn close_question(&mut self, step: &str) {
-        if self.asked.remove(step) && self.exports {
-            self.count_question(step, -1);
+    /// A step waits for a signal of this name.
+    pub(crate) fn awaited(&mut self, step: &str, signal: Option<&str>, at: SystemTime) {
+        let signal = signal.map(|name| KeyValue::new(names::SIGNAL, name.to_owned()));
+        self.event(step, names::AWAITED, signal.into_iter().collect(), at);
+        self.open_wait(step, Wait::Signal);
+    }
+
+    /// A step took a signal, or waited in vain.
+    pub(crate) fn received(&mut self, step: &str, at: SystemTime) {
+        self.event(step, names::RECEIVED, Vec::new(), at);
+        self.close_wait(step);
+    }
+
+    fn open_wait(&mut self, step: &str, wait: Wait) {
+        if self.waits.insert(step.to_owned(), wait).is_none() && self.exports {
+            self.count(step, wait, 1);
         }
     }
 
-    fn count_question(&self, step: &str, more: i64) {
+    fn close_wait(&mut self, step: &str) {
+        if let Some(wait) = self.waits.remove(step).filter(|_| self.exports) {
+            self.count(step, wait, -1);
+        }
+    }
+
+    fn count(&self, step: &str, wait: Wait, more: i64) {
         let node = self.open.get(step).map_or(step, |visit| &visit.node);
-        self.telemetry.questions(&self.flow, node, more);
+        match wait {
+            Wait::Answer => self.telemetry.questions(&self.flow, node, more),
+            Wait::Signal => self.telemetry.signals(&self.flow, node, more),
+        }
     }
 
     /// A node took an action. Ends its span, and the spans of the steps that were dropped inside
@@ -285,7 +313,7 @@ impl RunTrace {
     }
 
     fn end(&mut self, step: &str, action: Option<&str>, at: SystemTime) {
-        self.close_question(step);
+        self.close_wait(step);
         let Some(visit) = self.open.remove(step) else {
             return;
         };

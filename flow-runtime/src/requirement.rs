@@ -81,17 +81,21 @@ impl<'a> WithoutSignals<'a> for ReceivesSignals<false> {}
 
 /// Options of a run to which signals can be sent:
 /// [`RunOptions::signals`](crate::RunOptions::signals). `A` says who answers.
+#[cfg(feature = "stored")]
 pub struct WithSignals<A>(PhantomData<A>);
 
+#[cfg(feature = "stored")]
 impl<A> fmt::Debug for WithSignals<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("WithSignals")
     }
 }
 
+#[cfg(feature = "stored")]
 #[diagnostic::do_not_recommend]
 impl<F, A: CanAnswer<F>> CanAnswer<F> for WithSignals<A> {}
 
+#[cfg(feature = "stored")]
 #[diagnostic::do_not_recommend]
 impl<F, A: CanTransact<F>> CanTransact<F> for WithSignals<A> {}
 
@@ -116,5 +120,6 @@ impl<F: for<'a> WithoutSignals<'a>> CanReceive<F> for crate::question::Answers {
 #[diagnostic::do_not_recommend]
 impl<F, A: CanReceive<F>> CanReceive<F> for WithTransactions<A> {}
 
+#[cfg(feature = "stored")]
 #[diagnostic::do_not_recommend]
 impl<F, A> CanReceive<F> for WithSignals<A> {}

@@ -188,8 +188,8 @@ impl SignalReceiver {
 pub struct SignalTypes(Vec<(String, ExternalType)>);
 
 impl SignalTypes {
-    /// The signals of a flow with this structure. `external` returns the type that the node at a
-    /// path gets from outside.
+    /// The signals of a flow with this structure. `external` returns the type of the value that the
+    /// node at a path gets from outside.
     pub fn new(
         document: &FlowDocument,
         external: impl Fn(&str) -> Option<ExternalType>,

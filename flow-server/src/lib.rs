@@ -3,6 +3,8 @@
 mod access;
 mod agent_framework;
 mod app;
+#[cfg(any(feature = "mcp", feature = "program"))]
+mod awaited;
 mod body;
 #[cfg(feature = "definitions")]
 mod definition_problem;

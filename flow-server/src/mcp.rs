@@ -1,7 +1,8 @@
 //! Flows as tools of the Model Context Protocol, at `/mcp`.
 //!
-//! A call starts an execution of the caller and waits until it is over. The execution is durable:
-//! it continues if the connection is cut, and the client finds it among its executions.
+//! A call starts an execution of the caller and waits until it is over, or until it waits for people
+//! or for signals. The execution is durable: it continues if the connection is cut, and the client
+//! finds it among its executions. The tool `send_signal` sends signals to executions.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -13,8 +14,10 @@ use axum::http::request::Parts;
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Response};
 use flow_durable::{
-    DeltaContent, EventFilter, Execution, ExecutionEvent, RecordKind, StartOptions, Status,
+    DeltaContent, Durable, EventFilter, Execution, ExecutionEvent, Executions, RecordKind,
+    RuntimeError, SignalOptions, StartOptions, Status,
 };
+use flow_runtime::engine::AnyFlow;
 use futures_util::future::{Either, select};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
@@ -25,11 +28,13 @@ use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
 use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
 use rmcp::{ErrorData, RoleServer, ServerHandler};
+use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use crate::access::Caller;
 use crate::app::App;
+use crate::awaited::{Ended, settled, takes_signals};
 use crate::body;
 use crate::json;
 use crate::problem::Problem;
@@ -92,7 +97,8 @@ impl ServerHandler for Tools {
         let capabilities = ServerCapabilities::builder().enable_tools().build();
         let mut info = ServerConfig::new(capabilities).with_instructions(
             "Each tool runs a flow to its end. If a flow asks people something, the result says so, and the \
-             execution goes on when somebody has answered.",
+             execution goes on when somebody has answered. If it waits for a signal, the result says so, and \
+             the execution goes on when `send_signal` has sent it.",
         );
         info.server_info = Implementation::new("flow-server", env!("CARGO_PKG_VERSION"));
         info
@@ -104,10 +110,12 @@ impl ServerHandler for Tools {
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let flows = self.0.guard().flows();
-        let tools = flows.iter().map(|flow| tool(flow.structure()));
-        Ok(ListToolsResult::with_all_items(
-            tools.collect::<Result<_, _>>()?,
-        ))
+        let tools = flows.iter().map(|flow| tool(&**flow));
+        let mut tools = tools.collect::<Result<Vec<_>, _>>()?;
+        if sends_signals(&flows) {
+            tools.push(send_signal_tool());
+        }
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     async fn call_tool(
@@ -121,10 +129,13 @@ impl ServerHandler for Tools {
             return Err(ErrorData::internal_error("it is not known who asks", None));
         };
         let known = self.0.guard().flows();
-        if !known.iter().any(|flow| flow.name() == request.name) {
+        if request.name == SEND_SIGNAL && sends_signals(&known) {
+            return self.send_signal(caller, request, &context).await;
+        }
+        let Some(flow) = known.iter().find(|flow| flow.name() == request.name) else {
             let message = format!("there is no tool `{}`", request.name);
             return Err(ErrorData::invalid_params(message, None));
-        }
+        };
         let executions = caller.starting(None).map_err(refused)?;
         let input = Value::Object(request.arguments.unwrap_or_default());
         let started = executions.start_json(&request.name, input, StartOptions::new());
@@ -137,36 +148,98 @@ impl ServerHandler for Tools {
             }
         };
         self.0.metrics().started(&request.name);
-        let token = context.meta.get_progress_token();
-        let progress = report_progress(&context, &execution, token);
-        let settled = async {
-            let (settled, progress) = (pin!(execution.settled()), pin!(progress));
-            match select(settled, progress).await {
-                Either::Right(((), settled)) => settled.await,
-                // The last steps are reported before the result. If a part of a loop asks, no event
-                // of its execution says so.
-                Either::Left((settled, progress)) => {
-                    let _ = tokio::time::timeout(LAST_PROGRESS, progress).await;
-                    settled
-                }
-            }
-        };
-        let settled = tokio::select! {
-            settled = settled => settled,
+        let ended = tokio::select! {
+            ended = ended(&context, &executions, &execution, takes_signals(&**flow), 0) => ended,
             () = context.ct.cancelled() => {
                 let cancelled = executions.cancel(execution.id(), "the client cancelled the call");
-                cancelled.await
+                cancelled.await.map(Ended::settled)
             }
         };
-        result(settled.map_err(|error| refused(error.into()))?).await
+        result(ended.map_err(|error| refused(error.into()))?).await
     }
 }
 
-/// Reports finished nodes and the progress of nodes to the client, if it asked for that.
+impl Tools {
+    /// Sends a signal, and waits for the execution as the call that started it did. If the client
+    /// cancels the call, the execution continues.
+    async fn send_signal(
+        &self,
+        caller: &Caller,
+        request: CallToolRequestParams,
+        context: &RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let executions = caller.executions().map_err(refused)?;
+        let arguments = Value::Object(request.arguments.unwrap_or_default());
+        let sent = async {
+            let arguments: SendSignal = serde_json::from_value(arguments).map_err(|error| {
+                Problem::bad_request(format!("the arguments do not fit: {error}"))
+            })?;
+            let id = caller.find_id(&arguments.execution).await?;
+            let mut options = SignalOptions::new();
+            if let Some(key) = arguments.idempotency_key {
+                options = options.idempotency_key(key);
+            }
+            let from = executions.get(id).await?.record_count();
+            let (signal, body) = (&arguments.signal, arguments.body);
+            let execution = executions.signal_json(id, signal, body, options).await?;
+            Ok::<_, Problem>((execution, from))
+        };
+        // The model can correct its arguments if it learns what is wrong.
+        let (execution, from) = match sent.await {
+            Ok(sent) => sent,
+            Err(problem) => return Ok(CallToolResult::structured_error(problem.to_json()).into()),
+        };
+        self.0.metrics().signalled();
+        let ended = tokio::select! {
+            ended = ended(context, executions, &execution, true, from) => ended,
+            () = context.ct.cancelled() => Ok(Ended::settled(execution)),
+        };
+        result(ended.map_err(|error| refused(error.into()))?).await
+    }
+}
+
+/// The arguments of the tool `send_signal`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "camelCase")]
+struct SendSignal {
+    execution: String,
+    signal: String,
+    #[serde(default)]
+    body: Value,
+    #[serde(default)]
+    idempotency_key: Option<String>,
+}
+
+/// Waits until an execution is over, or waits for people or for signals. Reports its progress from
+/// the record with the number `from` on.
+async fn ended(
+    context: &RequestContext<RoleServer>,
+    executions: &Executions,
+    execution: &Execution,
+    takes_signals: bool,
+    from: u64,
+) -> Result<Ended, RuntimeError> {
+    let token = context.meta.get_progress_token();
+    let progress = pin!(report_progress(context, execution, token, from));
+    let settled = settled(executions, execution, takes_signals);
+    match select(pin!(settled), progress).await {
+        Either::Right(((), settled)) => settled.await,
+        // The last steps are reported before the result. If a part of a loop asks, no event
+        // of its execution says so.
+        Either::Left((settled, progress)) => {
+            let _ = tokio::time::timeout(LAST_PROGRESS, progress).await;
+            settled
+        }
+    }
+}
+
+/// Reports finished nodes and the progress of nodes to the client, if it asked for that: from the
+/// record with the number `from` on.
 async fn report_progress(
     context: &RequestContext<RoleServer>,
     execution: &Execution,
     token: Option<ProgressToken>,
+    from: u64,
 ) {
     let Some(token) = token else { return };
     let kinds = [
@@ -184,6 +257,7 @@ async fn report_progress(
     let mut told = 0.0;
     while let Some(Ok(event)) = events.next().await {
         let message = match &event {
+            ExecutionEvent::Recorded(event) if event.record.seq < from => continue,
             ExecutionEvent::Recorded(event) if event.record.kind == RecordKind::NodeFinished => {
                 event.record.path.clone()
             }
@@ -205,8 +279,9 @@ async fn report_progress(
     }
 }
 
-/// Returns the result of a call whose execution has settled.
-async fn result(execution: Execution) -> Result<CallToolResponse, ErrorData> {
+/// Returns the result of a call whose execution is over or waits.
+async fn result(ended: Ended) -> Result<CallToolResponse, ErrorData> {
+    let Ended { execution, awaited } = ended;
     let id = execution.id().to_string();
     if execution.status() == Status::Completed {
         let output = execution
@@ -222,33 +297,50 @@ async fn result(execution: Execution) -> Result<CallToolResponse, ErrorData> {
     let questions = execution.questions().await;
     let questions = questions.map_err(|error| refused(error.into()))?;
     let prompts: Vec<&str> = questions.iter().map(|question| question.prompt()).collect();
-    let text = format!(
-        "The execution {id} waits for somebody to answer: {}",
-        prompts.join(" ")
-    );
+    let mut text = Vec::new();
+    if !prompts.is_empty() || awaited.is_empty() {
+        let prompts = prompts.join(" ");
+        text.push(format!(
+            "The execution {id} waits for somebody to answer: {prompts}"
+        ));
+    }
+    if !awaited.is_empty() {
+        let names = quoted(&awaited);
+        text.push(format!("The execution {id} waits for a signal: {names}"));
+    }
+    let text = text.join("\n");
     let mut waiting = CallToolResult::success(vec![ContentBlock::text(text)]);
-    let asked = json!({ "execution": id, "status": status, "questions": prompts });
+    let mut asked = json!({ "execution": id, "status": status, "questions": prompts });
+    if !awaited.is_empty() {
+        asked["signals"] = json!(awaited);
+    }
     waiting.structured_content = Some(asked);
     Ok(waiting.into())
 }
 
 /// Describes a flow as a tool.
-fn tool(structure: &str) -> Result<Tool, ErrorData> {
-    let structure: Value = serde_json::from_str(structure)
+fn tool(flow: &dyn AnyFlow<Durable>) -> Result<Tool, ErrorData> {
+    let structure: Value = serde_json::from_str(flow.structure())
         .map_err(|error| ErrorData::internal_error(error.to_string(), None))?;
-    let flow = FlowView::of(&structure);
-    let description = match (flow.description(), asks(&structure)) {
-        (Some(text), false) => text.to_owned(),
-        (Some(text), true) => format!("{text} {ASKS}"),
-        (None, false) => format!("Runs the flow {}.", flow.name()),
-        (None, true) => format!("Runs the flow {}. {ASKS}", flow.name()),
+    let flow = FlowView::of(flow, &structure);
+    let mut description = match flow.description() {
+        Some(text) => text.to_owned(),
+        None => format!("Runs the flow {}.", flow.name()),
     };
+    if asks(&structure) {
+        description = format!("{description} {ASKS}");
+    }
+    let signals: Vec<&str> = flow.signals().iter().map(|signal| &*signal.name).collect();
+    if !signals.is_empty() {
+        let names = quoted(&signals);
+        description = format!("{description} It may wait for signals: {names}.");
+    }
     let tool = Tool::new(
         flow.name().to_owned(),
         description,
         Arc::new(object(flow.inputs())),
     );
-    if asks(&structure) {
+    if asks(&structure) || !signals.is_empty() {
         // The answer to a client whose execution waits is not an output.
         return Ok(tool);
     }
@@ -256,6 +348,44 @@ fn tool(structure: &str) -> Result<Tool, ErrorData> {
     let properties = output.entry("properties").or_insert_with(|| json!({}));
     properties["end"] = json!({ "type": "string", "description": "the label of the end" });
     Ok(tool.with_raw_output_schema(Arc::new(output)))
+}
+
+/// The name of the tool that sends signals.
+const SEND_SIGNAL: &str = "send_signal";
+
+/// Returns `true` if a flow takes signals, and none has the name of the tool that sends them.
+fn sends_signals(flows: &[Arc<dyn AnyFlow<Durable>>]) -> bool {
+    flows.iter().any(|flow| takes_signals(&**flow))
+        && flows.iter().all(|flow| flow.name() != SEND_SIGNAL)
+}
+
+fn send_signal_tool() -> Tool {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "execution": { "type": "string", "description": "the id of the execution" },
+            "signal": { "type": "string", "description": "the name of the signal" },
+            "body": { "description": "the signal, as JSON of its type; `null` for one without fields" },
+            "idempotencyKey": {
+                "type": "string",
+                "description": "a key of the client's own choice: a repeated call with it sends the signal once",
+            },
+        },
+        "required": ["execution", "signal"],
+        "additionalProperties": false,
+    });
+    let description = "Sends a signal to an execution that waits for it, now or later, and waits until the \
+                       execution is over or waits again.";
+    Tool::new(SEND_SIGNAL, description, Arc::new(object(&input)))
+}
+
+/// Returns names as a list for people.
+fn quoted<T: AsRef<str>>(names: &[T]) -> String {
+    let quoted: Vec<String> = names
+        .iter()
+        .map(|name| format!("`{}`", name.as_ref()))
+        .collect();
+    quoted.join(", ")
 }
 
 const ASKS: &str = "It asks people, and may wait for them.";

@@ -37,6 +37,7 @@ pub(crate) struct Metrics {
     seconds: Family<Asked, Histogram>,
     started: Family<Started, Counter>,
     answered: Counter,
+    signalled: Counter,
     cancelled: Counter,
     refused: Gauge,
     streams: Gauge,
@@ -53,6 +54,7 @@ impl Metrics {
             }),
             started: Family::default(),
             answered: Counter::default(),
+            signalled: Counter::default(),
             cancelled: Counter::default(),
             refused: Gauge::default(),
             streams: Gauge::default(),
@@ -67,6 +69,8 @@ impl Metrics {
         registry.register("flow_executions_started", help, metrics.started.clone());
         let help = "Questions answered over HTTP";
         registry.register("flow_questions_answered", help, metrics.answered.clone());
+        let help = "Signals sent over HTTP";
+        registry.register("flow_signals_sent", help, metrics.signalled.clone());
         let help = "Executions cancelled over HTTP";
         registry.register("flow_executions_cancelled", help, metrics.cancelled.clone());
         let help = "Executions that this process could not continue";
@@ -102,6 +106,10 @@ impl Metrics {
 
     pub(crate) fn answered(&self) {
         self.answered.inc();
+    }
+
+    pub(crate) fn signalled(&self) {
+        self.signalled.inc();
     }
 
     pub(crate) fn cancelled(&self) {

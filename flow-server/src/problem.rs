@@ -5,6 +5,7 @@ use std::fmt;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use flow_durable::{RuntimeError, StoreError};
+use flow_runtime::SignalError;
 use serde_json::{Map, Value, json};
 
 /// An error answer as `application/problem+json` ([RFC
@@ -164,6 +165,11 @@ impl From<RuntimeError> for Problem {
             RuntimeError::FlowChanged { changes, .. } => problem.with("changes", changes.clone()),
             RuntimeError::Input { error, .. } => problem.with("errors", json!(error.violations())),
             RuntimeError::WrongType { expected, .. } => problem.with("expected", expected.as_str()),
+            RuntimeError::Signal { error, .. } => match error {
+                SignalError::Unknown { known, .. } => problem.with("signals", json!(known)),
+                SignalError::WrongType { name, .. } => problem.with("expected", name.as_str()),
+                _ => problem,
+            },
             RuntimeError::Unchangeable { reasons, .. } => problem.with("errors", reasons.clone()),
             RuntimeError::OtherInput { execution, .. } => {
                 problem.with("execution", execution.to_string())
@@ -217,6 +223,18 @@ fn classified(error: &RuntimeError) -> (StatusCode, &'static str, &'static str) 
         RuntimeError::Unstorable { .. } => unprocessable("unstorable", "A value cannot be stored"),
         RuntimeError::WrongType { .. } => {
             unprocessable("wrong-type", "The answer is not of its type")
+        }
+        RuntimeError::Signal { error, .. } => match error {
+            SignalError::Unknown { .. } => {
+                let title = "The flow does not wait for such a signal";
+                unprocessable("unknown-signal", title)
+            }
+            SignalError::Over => conflict("over", "The execution is over"),
+            _ => unprocessable("wrong-type", "The signal is not of its type"),
+        },
+        RuntimeError::OtherSignal { .. } => {
+            let title = "The idempotency key was used with another signal";
+            conflict("other-signal", title)
         }
         RuntimeError::OtherInput { .. } => {
             let title = "The idempotency key was used with another input";

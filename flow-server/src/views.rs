@@ -3,8 +3,11 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use flow_durable::{
-    Execution, ExecutionId, ExecutionState, KeyWrite, OpenQuestion, Payload, Record,
+    Durable, Execution, ExecutionId, ExecutionState, KeyWrite, OpenQuestion, Payload, Record,
+    UntakenSignal,
 };
+use flow_runtime::engine::AnyFlow;
+use flow_spec::{FlowDocument, node_path};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
@@ -28,11 +31,13 @@ pub(crate) struct FlowView {
     /// The JSON Schema of its output.
     #[schema(value_type = Object)]
     outputs: Value,
+    /// The signals that its executions take.
+    signals: Vec<AcceptedSignalView>,
 }
 
 impl FlowView {
-    /// Creates the view of a flow's structure.
-    pub(crate) fn of(structure: &Value) -> Self {
+    /// Creates the view of a flow with this structure.
+    pub(crate) fn of(flow: &dyn AnyFlow<Durable>, structure: &Value) -> Self {
         let text = |field: &str| structure[field].as_str().map(str::to_owned);
         let schema = |field: &str| match &structure[field] {
             Value::Object(schema) => Value::Object(with_known_types(schema.clone())),
@@ -44,6 +49,7 @@ impl FlowView {
             description: text("description"),
             inputs: schema("inputs"),
             outputs: schema("outputs"),
+            signals: AcceptedSignalView::of(flow.structure(), Some(flow)),
         }
     }
 }
@@ -82,6 +88,10 @@ impl FlowView {
 
     pub(crate) fn outputs(&self) -> &Value {
         &self.outputs
+    }
+
+    pub(crate) fn signals(&self) -> &[AcceptedSignalView] {
+        &self.signals
     }
 }
 
@@ -336,6 +346,80 @@ pub(crate) struct QuestionsView {
     pub(crate) next: Option<String>,
 }
 
+/// A signal that an execution takes.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct AcceptedSignalView {
+    /// The name to send it by.
+    pub(crate) name: String,
+    /// The JSON Schema of its body, if its form is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<Object>)]
+    pub(crate) schema: Option<Value>,
+}
+
+impl AcceptedSignalView {
+    /// Returns the signals for which the steps of a flow wait, each once. The flow itself knows
+    /// their schemas. None if the structure cannot be read.
+    pub(crate) fn of(structure: &str, flow: Option<&dyn AnyFlow<Durable>>) -> Vec<Self> {
+        let Ok(document) = FlowDocument::parse_spec(structure) else {
+            return Vec::new();
+        };
+        let mut accepted: Vec<Self> = Vec::new();
+        for signal in document.signals() {
+            if accepted.iter().any(|known| known.name == signal.name) {
+                continue;
+            }
+            let of_node = |flow: &dyn AnyFlow<Durable>| {
+                flow.external(&node_path(flow.namespace(), &signal.path))
+            };
+            accepted.push(AcceptedSignalView {
+                name: signal.name.to_owned(),
+                schema: flow.and_then(of_node).and_then(|of| of.schema()),
+            });
+        }
+        accepted
+    }
+}
+
+/// A signal that was sent to an execution and that no step has taken.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SignalView {
+    /// Its number within the execution, from 1.
+    number: u64,
+    /// The name.
+    name: String,
+    /// The body.
+    #[schema(value_type = Value)]
+    body: Value,
+    sent_at_ms: u64,
+    /// The idempotency key, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idempotency_key: Option<String>,
+}
+
+impl SignalView {
+    pub(crate) fn of(signal: &UntakenSignal) -> Self {
+        let body = serde_json::from_str(signal.body());
+        SignalView {
+            number: signal.number(),
+            name: signal.name().to_owned(),
+            body: body.unwrap_or_else(|_| signal.body().into()),
+            sent_at_ms: millis(signal.sent_at()),
+            idempotency_key: signal.idempotency_key().map(str::to_owned),
+        }
+    }
+}
+
+/// The signals of an execution.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct SignalsView {
+    /// The signals that were sent and that no step has taken, in the order in which they were sent.
+    pub(crate) signals: Vec<SignalView>,
+    /// The signals for which steps of its flow wait.
+    pub(crate) accepted: Vec<AcceptedSignalView>,
+}
+
 /// Past events.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct EventsView {
@@ -386,9 +470,12 @@ pub(crate) struct ProblemView {
     /// For `flow-changed`: the changes.
     #[schema(nullable = false)]
     changes: Option<Vec<String>>,
-    /// For `wrong-type`: the type of the answer, as written in Rust.
+    /// For `wrong-type`: the type of the answer or of the signal, as written in Rust.
     #[schema(nullable = false)]
     expected: Option<String>,
+    /// For `unknown-signal`: the names of the signals that the execution takes.
+    #[schema(nullable = false)]
+    signals: Option<Vec<String>>,
     /// For `too-many-requests`: the seconds to wait before a retry.
     #[schema(nullable = false)]
     retry_after: Option<u64>,

@@ -52,7 +52,7 @@ pub enum Code {
     ForkShape,
     /// `F021`: two ports mapped to one key.
     MappingClash,
-    /// `F022`: a human node that is not declared as one, or another node that is.
+    /// `F022`: a human node or a signal that is not declared as one, or another node that is.
     Human,
     /// `F023`: a flow JSON that does not have the shape of one.
     Document,

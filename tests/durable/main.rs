@@ -43,6 +43,7 @@ mod recovery;
 mod retries;
 mod schedules;
 mod settings;
+mod signals;
 mod simulated;
 mod snapshots;
 mod spread;

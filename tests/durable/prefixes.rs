@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use flow_durable::{
     DurableFlow, Execution, ExecutionId, OpenQuestion, Record, RecordKind, Runtime, RuntimeError,
-    RuntimeOptions, StartOptions, Status, Store,
+    RuntimeOptions, SignalOptions, StartOptions, Status, Store,
 };
 use serde_json::{Value, json};
 
@@ -32,19 +32,77 @@ fn quick_options(snapshot_every: usize) -> RuntimeOptions {
 /// What people answer; nothing is no answer.
 pub(crate) type Answers = fn(&OpenQuestion) -> Option<Value>;
 
-/// Answers what is asked until the execution is over.
+/// The signal of this name that is sent after this many of them were taken; nothing is none.
+pub(crate) type Signals = fn(&str, usize) -> Option<Value>;
+
+/// What comes from outside.
+#[derive(Clone, Copy)]
+struct Outside {
+    answers: Answers,
+    signals: Signals,
+}
+
+impl From<Answers> for Outside {
+    fn from(answers: Answers) -> Self {
+        Outside {
+            answers,
+            signals: |_, _| None,
+        }
+    }
+}
+
+/// Sends the signals for which an execution waits. Each is sent once.
+async fn send(
+    execution: &Execution,
+    runtime: &Runtime,
+    signals: Signals,
+) -> Result<(), RuntimeError> {
+    let journal = execution.journal().await?;
+    let of_kind = |kind| {
+        journal
+            .iter()
+            .filter(move |record: &&Record| record.kind == kind)
+    };
+    let mut taken: BTreeMap<String, usize> = BTreeMap::new();
+    for awaited in of_kind(RecordKind::Awaiting) {
+        let name: Value = serde_json::from_str(&awaited.payload).unwrap();
+        let name = name["signal"].as_str().unwrap().to_owned();
+        let received = of_kind(RecordKind::Received).find(|record| record.step == awaited.step);
+        let was_taken = received.is_some_and(|it| it.payload.contains("\"number\""));
+        *taken.entry(name).or_default() += usize::from(was_taken);
+    }
+    for (name, count) in taken {
+        if let Some(body) = signals(&name, count) {
+            let key = SignalOptions::new().idempotency_key(format!("{name} {count}"));
+            let executions = runtime.executions();
+            executions
+                .signal_json(execution.id(), &name, body, key)
+                .await?;
+        }
+    }
+    Ok(())
+}
+
+/// Answers what is asked, and sends what is awaited, until the execution is over.
 async fn over(
     runtime: &Runtime,
     id: ExecutionId,
-    answers: Answers,
+    outside: Outside,
 ) -> Result<Execution, RuntimeError> {
     loop {
-        let execution = runtime.executions().get(id).await?.settled().await?;
-        if execution.status() != Status::Paused {
+        let execution = runtime.executions().get(id).await?;
+        // A wait for a signal may end by itself.
+        let settled = tokio::time::timeout(Duration::from_secs(1), execution.settled()).await;
+        let execution = match settled {
+            Ok(execution) => execution?,
+            Err(_) => execution.refreshed().await?,
+        };
+        if execution.status().is_over() {
             return Ok(execution);
         }
+        send(&execution, runtime, outside.signals).await?;
         for question in execution.questions().await? {
-            if let Some(answer) = answers(&question) {
+            if let Some(answer) = (outside.answers)(&question) {
                 runtime
                     .executions()
                     .resume(question.token(), answer)
@@ -109,7 +167,20 @@ pub(crate) async fn the_same_from_everywhere<F: DurableFlow>(
     input: impl Fn() -> F::Input,
     answers: Answers,
 ) -> Value {
-    the_same(&flow, &input, answers, true).await
+    the_same(&flow, &input, answers.into(), true).await
+}
+
+/// The same for a flow that waits for signals.
+pub(crate) async fn the_same_with_signals<F: DurableFlow>(
+    flow: impl Fn() -> F,
+    input: impl Fn() -> F::Input,
+    signals: Signals,
+) -> Value {
+    let outside = Outside {
+        answers: |_| None,
+        signals,
+    };
+    the_same(&flow, &input, outside, true).await
 }
 
 /// The same without what begins at each record: for flows in which that is too late for something.
@@ -118,19 +189,19 @@ pub(crate) async fn the_same_after_each_crash<F: DurableFlow>(
     input: impl Fn() -> F::Input,
     answers: Answers,
 ) -> Value {
-    the_same(&flow, &input, answers, false).await
+    the_same(&flow, &input, answers.into(), false).await
 }
 
 async fn the_same<F: DurableFlow>(
     flow: &impl Fn() -> F,
     input: &impl Fn() -> F::Input,
-    answers: Answers,
+    outside: Outside,
     copies: bool,
 ) -> Value {
-    let seldom = the_same_with_snapshots(flow, input, answers, copies, 256, &|_| {}).await;
+    let seldom = the_same_with_snapshots(flow, input, outside, copies, 256, &|_| {}).await;
     for every in [5, 1] {
         assert_eq!(
-            the_same_with_snapshots(flow, input, answers, copies, every, &|_| {}).await,
+            the_same_with_snapshots(flow, input, outside, copies, every, &|_| {}).await,
             seldom
         );
     }
@@ -144,13 +215,13 @@ pub(crate) async fn the_same_if_replaced<F: DurableFlow>(
     answers: Answers,
 ) -> Value {
     let replace = |runtime: &Runtime| runtime.add_version(Arc::new(Unused(F::NAME))).unwrap();
-    the_same_with_snapshots(&flow, &input, answers, true, 5, &replace).await
+    the_same_with_snapshots(&flow, &input, answers.into(), true, 5, &replace).await
 }
 
 async fn the_same_with_snapshots<F: DurableFlow>(
     flow: &impl Fn() -> F,
     input: &impl Fn() -> F::Input,
-    answers: Answers,
+    outside: Outside,
     copies: bool,
     every: usize,
     replace: &dyn Fn(&Runtime),
@@ -166,7 +237,7 @@ async fn the_same_with_snapshots<F: DurableFlow>(
         .unwrap()
         .id();
     replace(&runtime);
-    let undisturbed = over(&runtime, id, answers).await.unwrap();
+    let undisturbed = over(&runtime, id, outside).await.unwrap();
     let (expected, journal) = (
         ending(&undisturbed).await,
         undisturbed.journal().await.unwrap(),
@@ -197,7 +268,7 @@ async fn the_same_with_snapshots<F: DurableFlow>(
             tokio::select! {
                 biased;
                 () = crash => {}
-                ended = over(&first, id, answers) => {
+                ended = over(&first, id, outside) => {
                     let error = ended.unwrap_err();
                     assert!(matches!(error, RuntimeError::Store { .. }), "after {appends} appends: {error}");
                 }
@@ -213,7 +284,7 @@ async fn the_same_with_snapshots<F: DurableFlow>(
         second.register(flow()).unwrap();
         replace(&second);
         second.recover().await.unwrap();
-        let recovered = over(&second, id, answers).await.unwrap();
+        let recovered = over(&second, id, outside).await.unwrap();
         let what = format!("after {appends} appends");
         assert_eq!(ending(&recovered).await, expected, "{what}");
         assert_same_values(&journal, &recovered.journal().await.unwrap(), &what);
@@ -226,7 +297,7 @@ async fn the_same_with_snapshots<F: DurableFlow>(
 
     for record in journal.iter().filter(|_| copies) {
         let copy = runtime.executions().copy(id, record.seq).await.unwrap();
-        let copied = over(&runtime, copy.id(), answers).await.unwrap();
+        let copied = over(&runtime, copy.id(), outside).await.unwrap();
         let what = format!("from {record:?}");
         assert_eq!(ending(&copied).await, expected, "{what}");
         let mut of_copy = copied.journal().await.unwrap();
@@ -237,7 +308,7 @@ async fn the_same_with_snapshots<F: DurableFlow>(
         assert_same_values(&journal, &of_copy, &what);
     }
     if copies {
-        the_same_with_the_same_values(&runtime, &undisturbed, &expected, answers).await;
+        the_same_with_the_same_values(&runtime, &undisturbed, &expected, outside).await;
     }
     expected.output.unwrap()
 }
@@ -247,7 +318,7 @@ async fn the_same_with_the_same_values(
     runtime: &Runtime,
     undisturbed: &Execution,
     expected: &Ending,
-    answers: Answers,
+    outside: Outside,
 ) {
     let id = undisturbed.id();
     let journal = undisturbed.journal().await.unwrap();
@@ -265,7 +336,7 @@ async fn the_same_with_the_same_values(
             Err(RuntimeError::Unchangeable { .. }) => continue,
             Err(error) => panic!("{error}"),
         };
-        let copy = over(runtime, copy.id(), answers).await.unwrap();
+        let copy = over(runtime, copy.id(), outside).await.unwrap();
         let what = format!("with the values after {record:?}");
         assert_eq!(&ending(&copy).await, expected, "{what}");
         let mut of_copy = copy.journal().await.unwrap();

@@ -184,7 +184,7 @@ fn the_help_names_commands_stores_and_examples() {
     }
     assert_eq!(folder.run("executions sqlite:none.db --help"), help);
     for command in [
-        "list", "show", "events", "answer", "cancel", "copy", "delete",
+        "list", "show", "events", "answer", "signal", "cancel", "copy", "delete",
     ] {
         assert!(help.contains(&format!("\n  {command}  ")), "{help}");
         let help = folder.run(&format!("executions {command} --help"));

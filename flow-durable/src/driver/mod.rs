@@ -359,7 +359,7 @@ impl Driver {
         waiting: &mut Waiting,
         cx: &mut Context<'_>,
     ) -> Poll<Result<(), RuntimeError>> {
-        let outside = self.journal.from_outside();
+        let outside = self.journal.awaited_outside();
         let now_ms = self.journal.now_ms();
         let expired = outside.next_expiry_ms.is_some_and(|at| at <= now_ms);
         if !waiting.look.is_under_way() && outside.is_awaited {

@@ -6,10 +6,11 @@ use std::pin::Pin;
 use flow_runtime::{Signal, Submission as _, SubmittedValue};
 use flow_store::{ExecutionId, NewSignal, Sent, Store};
 use serde_json::Value;
+use uuid::Uuid;
 
 use super::Executions;
 use crate::error::RuntimeError;
-use crate::execution::{Execution, UntakenSignal};
+use crate::execution::{Execution, OWN_KEY, UntakenSignal};
 use crate::options::SignalOptions;
 use crate::payload::{self, VALUE_DEPTH};
 use crate::registered::hash_of;
@@ -65,7 +66,8 @@ impl Executions {
     /// let request = CancelRequest { reason: "too late".into() };
     /// executions.signal(order.id(), request, SignalOptions::new()).await?;
     /// let order = order.settled().await?;
-    /// assert_eq!(order.output::<Order>()?.reason.as_deref(), Some("too late"));
+    /// let output = order.output::<Order>()?.unwrap();
+    /// assert_eq!(output.reason.as_deref(), Some("too late"));
     /// # Ok(()) }
     /// ```
     //
@@ -128,14 +130,17 @@ impl Executions {
             refused(SignalError::WrongType { name, reason })
         })?;
         let digest = hash_of(&format!("{name}\n{payload}"));
+        // A store that repeats a write whose answer was lost has to know it again, also when a step
+        // has taken the signal meanwhile.
+        let key = options.idempotency_key;
+        let key = key.unwrap_or_else(|| format!("{OWN_KEY}{}", Uuid::new_v4()));
         let signal = NewSignal {
             name: name.to_owned(),
             payload,
             digest: digest.clone(),
-            key: options.idempotency_key,
+            key: Some(key.clone()),
             now_ms: shared.now_ms(),
         };
-        let key = signal.key.clone();
         let sent = shared.store.signal(id, signal).await;
         match sent.map_err(RuntimeError::of(id))? {
             Sent::New(_) => shared.wake(id).await,
@@ -143,7 +148,7 @@ impl Executions {
             Sent::Existing { .. } => {
                 return Err(RuntimeError::OtherSignal {
                     execution: id,
-                    idempotency_key: key.unwrap_or_default(),
+                    idempotency_key: key,
                 });
             }
             Sent::Over(status) => {

@@ -85,14 +85,14 @@ impl Journal {
     }
 
     /// What the run waits for from outside.
-    pub(crate) fn from_outside(&self) -> FromOutside {
+    pub(crate) fn awaited_outside(&self) -> Outside {
         let state = self.state();
         let waiting = state
             .questions
             .values()
             .filter(|asking| asking.settled.is_none());
         let expiries = waiting.clone().filter_map(|asking| asking.expires_ms);
-        FromOutside {
+        Outside {
             is_awaited: state.waits_for_outside(),
             next_expiry_ms: expiries.chain(state.signals.next_expiry_ms()).min(),
         }
@@ -110,7 +110,7 @@ impl Journal {
 
 /// What a run waits for from outside: answers and signals.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FromOutside {
+pub(crate) struct Outside {
     /// True if it waits for anything.
     pub(crate) is_awaited: bool,
     /// The time at which the first of these waits ends.

@@ -33,7 +33,7 @@ impl Journal {
     /// signals.
     pub(crate) fn wakes_at(&self) -> Option<u64> {
         let timer = self.next_timer();
-        let expiry = self.from_outside().next_expiry_ms;
+        let expiry = self.awaited_outside().next_expiry_ms;
         timer.into_iter().chain(expiry).min()
     }
 

@@ -215,6 +215,87 @@ asked.outcome attempts=1 action=drafted
     );
 }
 
+/// The customer has changed their mind.
+#[node(signal)]
+#[derive(serde::Serialize, serde::Deserialize)]
+struct CancelRequest {
+    reason: String,
+}
+
+/// The parcel is there.
+#[node(signal)]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+struct Delivered {
+    at: u32,
+}
+
+flow! {
+    Order() -> (reason: Option<String>, at: Option<u32>) {
+        node outcome: first { CancelRequest => "cancelled", Delivered => "delivered" };
+        start >> outcome;
+        outcome - "cancelled" >> end("cancelled");
+        outcome - "delivered" >> end;
+    }
+}
+
+/// The signal that no step took is not awaited any more when the race is over, and no body is exported.
+#[tokio::test(start_paused = true)]
+async fn a_signal_that_is_awaited_and_taken_is_seen() {
+    let (runtime, kept) = (Runtime::new(MemoryStore::new()), Kept::new());
+    runtime.register(Order::new()).unwrap();
+    let executions = runtime.executions();
+    let order = executions.start::<Order>(OrderInput {}, StartOptions::new());
+    let order = order.await.unwrap();
+    while order.refreshed().await.unwrap().status() != flow_durable::Status::Paused {
+        tokio::task::yield_now().await;
+    }
+    let mut follower = Follower::new(runtime.all_owners(), &kept.telemetry);
+    let awaited = |node: &str, awaited: u32| {
+        format!("flow.signals.awaited flow.name=Order flow.node=order.{node} {awaited}")
+    };
+    follower.follow(all()).await.unwrap();
+    let metrics = kept.metrics();
+    for node in ["cancel_request", "delivered"] {
+        assert!(metrics.contains(&awaited(node, 1)), "{metrics:#?}");
+    }
+
+    let request = CancelRequest {
+        reason: "too late".into(),
+    };
+    let options = flow_durable::SignalOptions::new();
+    executions
+        .signal(order.id(), request, options)
+        .await
+        .unwrap();
+    order.settled().await.unwrap();
+    follower.follow(all()).await.unwrap();
+    let metrics = kept.metrics();
+    for node in ["cancel_request", "delivered"] {
+        assert!(metrics.contains(&awaited(node, 0)), "{metrics:#?}");
+    }
+    let spans = kept.take_spans();
+    assert_eq!(
+        tree(&spans),
+        "\
+order status=completed end=cancelled
+  order.outcome attempts=1 action=cancelled
+    order.cancel_request attempts=1 action=default (flow.signal.awaited) (flow.signal.received)
+    order.delivered attempts=1 dropped=true (flow.signal.awaited)
+"
+    );
+    let taken = spans
+        .iter()
+        .find(|span| span.name == "order.cancel_request");
+    let event = &taken.unwrap().events.events[0];
+    let name = &event.attributes[0];
+    assert_eq!(
+        (name.key.as_str(), name.value.as_str()),
+        ("flow.signal.name", "CancelRequest".into())
+    );
+    assert!(!format!("{spans:?}").contains("too late"));
+}
+
 /// What was copied was exported with the original.
 #[tokio::test(start_paused = true)]
 async fn a_copy_is_a_trace_with_a_link_to_the_original() {

@@ -9,7 +9,7 @@ use flow_terminal::InputArguments;
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Start an execution, and wait until it ends or waits for people.
+    /// Start an execution, and wait until it ends, or waits for people or a signal.
     Start(Start),
     /// Serve executions over HTTP, with the studio, and run them.
     Serve(Serve),

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use flow_durable::{Durable, Execution, Runtime, StartOptions, Status};
+use flow_durable::{Durable, Runtime, StartOptions, Status};
 use flow_loader::load_file;
 use flow_runtime::engine::AnyFlow;
 use flow_spec::{did_you_mean, visible};
@@ -11,6 +11,7 @@ use flow_terminal::Outcome;
 use serde_json::{Value, json};
 
 use super::{Program, arguments};
+use crate::awaited::{Ended, settled, takes_signals};
 
 impl Program {
     pub(super) async fn start(
@@ -33,11 +34,11 @@ impl Program {
             return Ok(Outcome::Fine);
         }
         let settled = tokio::select! {
-            settled = execution.settled() => settled.map_err(|error| error.to_string()),
-            () = super::work::interrupted() => execution.refreshed().await.map_err(|error| error.to_string()),
+            settled = settled(&executions, &execution, takes_signals(&*flow)) => settled,
+            () = super::work::interrupted() => execution.refreshed().await.map(Ended::settled),
         };
         runtime.shut_down().await;
-        told(&settled?).await
+        told(&settled.map_err(|error| error.to_string())?).await
     }
 
     /// Returns the flow of this name, or registers the one in this file.
@@ -77,8 +78,9 @@ fn options(arguments: &arguments::Start) -> StartOptions {
     options
 }
 
-/// Prints the status and the questions of an execution.
-async fn told(execution: &Execution) -> Result<Outcome, String> {
+/// Prints the status and the questions of an execution, and the signals for which it waits.
+async fn told(ended: &Ended) -> Result<Outcome, String> {
+    let execution = &ended.execution;
     let id = execution.id().to_string();
     let mut told = json!({ "execution": id, "status": execution.status().as_str() });
     if let Some(output) = execution.output_json().map_err(|error| error.to_string())? {
@@ -98,6 +100,12 @@ async fn told(execution: &Execution) -> Result<Outcome, String> {
             eprintln!("{}", visible(&format!("{}: {prompt}", question.path())));
             let asks = question.execution();
             eprintln!("answer with `answer {asks} VALUE`");
+        }
+        for name in &ended.awaited {
+            eprintln!(
+                "it waits for a signal: `signal {id} {} BODY`",
+                visible(name)
+            );
         }
     }
     match execution.status() {

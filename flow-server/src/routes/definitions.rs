@@ -29,8 +29,8 @@ pub(super) struct DefinitionInPath(DefinitionId);
 impl FromRequestParts<Arc<App>> for DefinitionInPath {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
-        let text = in_path(parts, app).await?;
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Problem> {
+        let text = in_path(parts, "definition").await?;
         let none = |_| Problem::not_found(format!("there is no definition {text}"));
         text.parse().map(DefinitionInPath).map_err(none)
     }

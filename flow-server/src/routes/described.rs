@@ -8,7 +8,7 @@ use utoipa::openapi::OpenApi;
 use crate::limits::Limits;
 
 /// The routes that also accept links.
-const LINKED: [&str; 10] = [
+const LINKED: [&str; 11] = [
     "get_execution",
     "get_structure",
     "get_picture",
@@ -19,6 +19,7 @@ const LINKED: [&str; 10] = [
     "list_questions",
     "list_questions_of_execution",
     "get_question",
+    "list_signals",
 ];
 
 /// Fields of answers that have one of a fixed set of names.

@@ -1,5 +1,6 @@
 //! Extractors for handlers, which refuse a request with a problem.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -63,7 +64,7 @@ pub(super) fn present<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
     T::deserialize(deserializer).map(Some)
 }
 
-/// The input of a flow: the body of a request as JSON. An empty one is `null`.
+/// The input of a flow, or a signal: the body of a request as JSON. An empty one is `null`.
 pub(crate) struct Input(pub(crate) Value);
 
 impl FromRequest<Arc<App>> for Input {
@@ -144,7 +145,7 @@ impl FromRequestParts<Arc<App>> for Id {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
-        let text = in_path(parts, app).await?;
+        let text = in_path(parts, "id").await?;
         if let Ok(id) = text.parse() {
             return Ok(Id(id));
         }
@@ -159,8 +160,8 @@ pub(crate) struct QuestionToken(pub(crate) Token);
 impl FromRequestParts<Arc<App>> for QuestionToken {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
-        let text = in_path(parts, app).await?;
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Problem> {
+        let text = in_path(parts, "token").await?;
         let parsed = text.parse().map(QuestionToken);
         parsed.map_err(|_| Problem::not_found("there is no question with this token"))
     }
@@ -172,8 +173,19 @@ pub(crate) struct Name(pub(crate) String);
 impl FromRequestParts<Arc<App>> for Name {
     type Rejection = Problem;
 
-    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Problem> {
-        in_path(parts, app).await.map(Name)
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Problem> {
+        in_path(parts, "name").await.map(Name)
+    }
+}
+
+/// The name of a signal, in the path.
+pub(crate) struct SignalName(pub(crate) String);
+
+impl FromRequestParts<Arc<App>> for SignalName {
+    type Rejection = Problem;
+
+    async fn from_request_parts(parts: &mut Parts, _: &Arc<App>) -> Result<Self, Problem> {
+        in_path(parts, "signal").await.map(SignalName)
     }
 }
 
@@ -217,9 +229,12 @@ fn unquoted(key: &str) -> &str {
     within.unwrap_or(key)
 }
 
-pub(super) async fn in_path(parts: &mut Parts, app: &Arc<App>) -> Result<String, Problem> {
-    match Path::<String>::from_request_parts(parts, app).await {
-        Ok(Path(text)) => Ok(text),
+/// Returns the part of the path that the route gives this name.
+pub(super) async fn in_path(parts: &mut Parts, name: &str) -> Result<String, Problem> {
+    match Path::<HashMap<String, String>>::from_request_parts(parts, &()).await {
+        Ok(Path(mut named)) => Ok(named
+            .remove(name)
+            .unwrap_or_else(|| unreachable!("a route has `{{{name}}}` in its path"))),
         Err(error) => Err(Problem::bad_request(error.body_text())),
     }
 }

@@ -34,7 +34,7 @@ pub(super) async fn list(
     let flows = app.guard().flows();
     let flows = flows
         .iter()
-        .map(|flow| Ok(FlowView::of(&structure(&**flow)?)));
+        .map(|flow| Ok(FlowView::of(&**flow, &structure(&**flow)?)));
     let flows = flows.collect::<Result<_, Problem>>()?;
     Ok(Json(FlowsView { flows }))
 }

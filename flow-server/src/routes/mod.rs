@@ -11,6 +11,7 @@ mod extract;
 mod flows;
 mod journal;
 mod questions;
+mod signals;
 mod structure;
 mod system;
 mod wait;
@@ -38,7 +39,7 @@ use crate::problem::Problem;
 #[openapi(
     info(
         title = "Typed flows",
-        description = "Starts flows, watches them, and answers what they ask people. Every error is \
+        description = "Starts flows, watches them, answers what they ask people, and sends them signals. Every error is \
                        `application/problem+json`."
     ),
     modifiers(&Security),
@@ -84,6 +85,8 @@ fn described() -> (Router<Arc<App>>, utoipa::openapi::OpenApi) {
         .routes(routes!(questions::of_execution))
         .routes(routes!(questions::get))
         .routes(routes!(questions::answer))
+        .routes(routes!(signals::list))
+        .routes(routes!(signals::send))
         .routes(routes!(events::of_execution))
         .routes(routes!(events::of_all))
         .routes(routes!(system::health))

@@ -10,6 +10,7 @@ const FIRST = "flow.first";
 const EACH = "flow.each";
 const BRANCH = "flow.branch";
 const HUMAN = "flow.human";
+const SIGNAL = "flow.signal";
 
 // The nodes of the language, as the catalog describes those of the program.
 export const LANGUAGE = [
@@ -19,7 +20,13 @@ export const LANGUAGE = [
   { name: BRANCH, title: "Branch", icon: "◇", description: "Takes the action of the first condition that is true.", params: { cases: [], otherwise: "otherwise" } },
   { name: "flow.wait", title: "Wait", icon: "◷", description: "Waits for some time.", params: { duration: "1m" } },
   { name: HUMAN, title: "Question", icon: "?", description: "Waits for an answer from outside.", params: { prompt: "" } },
+  { name: SIGNAL, title: "Signal", icon: "✉", description: "Waits for a message from outside that nobody asked for.", params: { name: "" } },
 ].map((entry) => ({ ...entry, group: "of the language", actions: [FIRST, BRANCH].includes(entry.name) ? [] : [{ name: "default" }], isLanguage: true }));
+
+// Whether a node waits for a question's answer or for a signal.
+function isFromOutside(node) {
+  return node.type === HUMAN || node.type === SIGNAL;
+}
 
 function isObject(value) {
   // A number that is kept as its text is no object.
@@ -109,8 +116,8 @@ export class Catalog {
 
   of(node) {
     const entry = this.#byType.get(node.type);
-    const answer = node.type === HUMAN ? this.#byType.get(node.params?.expects) : undefined;
-    // What it reads are the keys of its own prompt.
+    const answer = isFromOutside(node) ? this.#byType.get(node.params?.expects) : undefined;
+    // What a question reads are the keys of its own prompt. A signal reads nothing.
     return answer ? { ...entry, ...answer, inputs: undefined, isLanguage: true } : entry;
   }
 
@@ -128,10 +135,10 @@ export class Catalog {
     const entry = this.of(node);
     const listed = Array.isArray(node.actions) ? node.actions : entry?.actions;
     const names = texts(objects(listed).map((action) => action.name));
-    const isHuman = node.type === HUMAN;
-    const timeout = isHuman && node.settings?.timeout !== undefined ? ["timeout"] : [];
-    // Without a route for the missing answer, the question fails.
-    const error = !isHuman && this.#isFallible(node) ? ["error"] : [];
+    const isWaiting = isFromOutside(node);
+    const timeout = isWaiting && node.settings?.timeout !== undefined ? ["timeout"] : [];
+    // Without a route for the missing answer or signal, the node fails.
+    const error = !isWaiting && this.#isFallible(node) ? ["error"] : [];
     return [...new Set([...names, ...timeout, ...error])];
   }
 
@@ -150,7 +157,7 @@ export class Catalog {
   // Whether the flow simply fails if the action leads nowhere.
   isOptional(node, action) {
     const isNamed = branchesOf(node).some((branch) => branch?.action === action);
-    return action === "error" || (action === "timeout" && (node.type === HUMAN || (node.type === FIRST && !isNamed)));
+    return action === "error" || (action === "timeout" && (isFromOutside(node) || (node.type === FIRST && !isNamed)));
   }
 }
 
@@ -229,6 +236,13 @@ function questionOf(entry) {
   return question;
 }
 
+// A wait for a signal of a type of the program.
+function signalOf(entry) {
+  const signal = { type: SIGNAL, params: { expects: entry.type } };
+  if (entry.settings) signal.settings = parse(JSON.stringify(entry.settings));
+  return signal;
+}
+
 // The first action of a node that has to lead somewhere, and does not.
 export function openRoute(flow, node, catalog) {
   const routes = new Routes(flow).of(node, catalog);
@@ -242,6 +256,7 @@ export function addNode(content, entry, place) {
   const node = { type: entry.type, id };
   if (entry.isLanguage) node.params = parse(JSON.stringify(entry.params));
   if (entry.kind === "human") Object.assign(node, questionOf(entry));
+  if (entry.kind === "signal") Object.assign(node, signalOf(entry));
   const isFirst = nodesOf(flow).length === 0;
   listAt(flow, "nodes").push(node);
   listAt(flow, "edges");

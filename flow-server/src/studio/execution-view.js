@@ -7,12 +7,13 @@ import { Journal } from "./journal.js";
 import { linkDialog } from "./links.js";
 import { pictureFrom } from "./picture.js";
 import { questionForm } from "./questions-view.js";
+import { signalDialog, untakenSignals } from "./signals.js";
 import { RunModel, count, kindOf, markOf, uncounted } from "./run-model.js";
 import { Stream } from "./stream.js";
 import { Timeline } from "./timeline.js";
 
-// Records with which the status of an execution, or its questions, change.
-const TURNS = new Set(["paused", "resumed", "run_completed", "run_failed", "run_cancelled"]);
+// Records with which the status of an execution, its questions or its signals change.
+const TURNS = new Set(["paused", "resumed", "awaiting", "received", "run_completed", "run_failed", "run_cancelled"]);
 
 // Records that are there while it is still queued. It leaves the queue without one.
 const BEGINNINGS = new Set(["run_started", "run_copied"]);
@@ -32,6 +33,10 @@ class ExecutionPage {
   #head = element("div");
   #questions = element("div", { role: "region", "aria-label": "Open questions" });
   #asked = "";
+  #signals = element("div", { role: "region", "aria-label": "Signals" });
+  #untaken = "";
+  // The signals that its flow takes.
+  #accepted = [];
   #status;
   #pictureBox = element("section", { class: "picture", "aria-label": "Picture" });
   #picture;
@@ -48,7 +53,7 @@ class ExecutionPage {
     this.#journal.grow(execution.records);
     this.#showHead(execution);
     const progress = element("div", { class: "progress" }, this.#pictureBox, this.#timeline.element);
-    this.parts = [this.#head, this.#questions, progress, this.#texts, this.#journal.element];
+    this.parts = [this.#head, this.#questions, this.#signals, progress, this.#texts, this.#journal.element];
   }
 
   async open() {
@@ -90,9 +95,10 @@ class ExecutionPage {
     return TURNS.has(kind) || (this.#status === "queued" && !BEGINNINGS.has(kind));
   }
 
-  // The status, and what is asked, may have changed.
+  // The status, what is asked, and the signals may have changed.
   async #turned() {
     const execution = await api.get(this.#path);
+    await this.#showSignals(execution);
     this.#showHead(execution);
     const { questions } = execution.status === "paused" || execution.status === "running"
       ? await api.get(`${this.#path}/questions`)
@@ -103,6 +109,16 @@ class ExecutionPage {
     this.#questions.replaceChildren(...questions.map((question) => this.#form(question)));
   }
 
+  async #showSignals(execution) {
+    const { signals, accepted } = await api.get(`${this.#path}/signals`);
+    this.#accepted = accepted;
+    const over = isOver(execution);
+    const untaken = JSON.stringify([over, signals]);
+    if (untaken === this.#untaken) return;
+    this.#untaken = untaken;
+    this.#signals.replaceChildren(...untakenSignals(signals, over));
+  }
+
   #form(question) {
     return questionForm(question, () => this.#turned(), { isAlone: false });
   }
@@ -110,7 +126,7 @@ class ExecutionPage {
   #showHead(execution) {
     this.#status = execution.status;
     const other = (id) => id && (api.isLinked() ? id : link(`#/${api.path("executions", id)}`, id));
-    const isOver = !["queued", "running", "paused"].includes(execution.status);
+    const hasEnded = isOver(execution);
     const output = execution.output && JSON.stringify(execution.output, null, 2);
     const about = facts([
       ["Flow", execution.flow],
@@ -122,7 +138,7 @@ class ExecutionPage {
       ["Continues", execution.continuesAtMs && time(execution.continuesAtMs)],
       ["Concurrency key", execution.concurrencyKey && `${execution.concurrencyKey} (at most ${execution.concurrencyAtMost} at once)`],
       ["Started", time(execution.createdAtMs)],
-      [isOver ? "Took" : "Last record after", duration(execution.updatedAtMs - execution.createdAtMs)],
+      [hasEnded ? "Took" : "Last record after", duration(execution.updatedAtMs - execution.createdAtMs)],
       ["Records", `${execution.records}`],
       ["Copy of", other(execution.copiedFrom)],
       ["Part of", other(execution.partOf)],
@@ -131,23 +147,29 @@ class ExecutionPage {
     const title = element("h1", {}, execution.flow, " ", status(execution.halted ? "halted" : execution.status));
     const focused = document.activeElement?.dataset?.act;
     const result = output ? [outputBox(output)] : [];
-    this.#head.replaceChildren(title, about, ...result, this.#actions(isOver, execution.halted));
+    this.#head.replaceChildren(title, about, ...result, this.#actions(hasEnded, execution.halted));
     if (focused) this.#head.querySelector(`[data-act="${focused}"]`)?.focus();
     this.#journal.grow(execution.records);
   }
 
-  #actions(isOver, isHalted) {
+  #actions(hasEnded, isHalted) {
     if (api.isLinked()) return "";
     const goOn = button("Continue", () => this.#continue(), { data: { act: "continue" } });
     const cancel = button("Cancel …", () => this.#cancel(), { class: "danger", data: { act: "cancel" } });
     const remove = button("Delete …", () => this.#remove(), { class: "danger", data: { act: "delete" } });
     const share = button("Link …", () => linkDialog(this.#id, this.#path), { data: { act: "link" } });
-    return element("p", { class: "buttons" }, share, ...(isHalted ? [goOn] : []), ...(isOver ? [] : [cancel]), remove);
+    const signal = button("Send signal …", () => this.#signal(), { data: { act: "signal" } });
+    const takes = !hasEnded && this.#accepted.length > 0;
+    return element("p", { class: "buttons" }, share, ...(isHalted ? [goOn] : []), ...(takes ? [signal] : []), ...(hasEnded ? [] : [cancel]), remove);
   }
 
   async #continue() {
     await api.post(`${this.#path}/continue`);
     await this.#turned();
+  }
+
+  #signal() {
+    signalDialog(this.#path, this.#accepted, () => this.#turned());
   }
 
   #cancel() {
@@ -204,6 +226,10 @@ class ExecutionPage {
       shown.scrollTop = shown.scrollHeight;
     }
   }
+}
+
+function isOver(execution) {
+  return !["queued", "running", "paused"].includes(execution.status);
 }
 
 function outputBox(text) {

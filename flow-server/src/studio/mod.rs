@@ -41,7 +41,7 @@ macro_rules! files {
     };
 }
 
-static FILES: [File; 36] = files! {
+static FILES: [File; 37] = files! {
     "api.js": SCRIPT,
     "app.js": SCRIPT,
     "canvas-layout.js": SCRIPT,
@@ -72,6 +72,7 @@ static FILES: [File; 36] = files! {
     "schema-fields.js": SCRIPT,
     "schema-fit.js": SCRIPT,
     "schema-form.js": SCRIPT,
+    "signals.js": SCRIPT,
     "start-form.js": SCRIPT,
     "stream.js": SCRIPT,
     "timeline.js": SCRIPT,

@@ -138,6 +138,7 @@ export class NodePanel {
     if (node.type === "flow.fork") return section("Branches", this.#branches(node));
     if (node.type === "flow.first") return section("Branches", this.#race());
     if (node.type === "flow.each") return section("Loop", ...this.#loop(node));
+    if (node.type === "flow.signal") return section("Settings", ...this.#signal(node));
     const schema = OF_LANGUAGE.get(node.type) ?? entry?.params;
     if (!schema && node.params === undefined) return undefined;
     const references = !entry?.isLanguage;
@@ -160,6 +161,39 @@ export class NodePanel {
         objectAt(changed, "params").branches = branches;
       });
     }, { about, rows: 3, code: true });
+  }
+
+  // The signal: one of a type of the program, or any JSON by its name.
+  #signal(node) {
+    const types = this.#editor.catalog.entries.filter((entry) => entry.kind === "signal").map((entry) => [entry.type, entry.title ?? entry.type]);
+    const expects = node.params?.expects === undefined ? "" : shownText(node.params.expects);
+    const isKnown = expects === "" || types.some(([type]) => type === expects);
+    const options = [["", "any JSON, by its name"], ...types, ...(isKnown ? [] : [[expects, `${expects} (missing)`]])];
+    const choose = (type) => {
+      // Its values and its ways are others, so the panel is another one.
+      this.#editor.change((content) => {
+        const changed = nodeOf(content.flow, this.#id);
+        const params = objectAt(changed, "params");
+        if (type === "") {
+          delete params.expects;
+          params.name ??= "";
+        } else {
+          delete params.name;
+          params.expects = type;
+        }
+      });
+      document.querySelector("[data-signal=expects]")?.focus();
+    };
+    const choice = choiceField("Expects", options, expects, choose, "Whoever sends it says the name of the type.");
+    choice.querySelector("select").dataset.signal = "expects";
+    const fields = [choice];
+    if (expects !== "" && node.params?.name === undefined) return fields;
+    const name = textField("Name", shownText(node.params?.name), (text) => {
+      this.#change("signal name", (changed) => {
+        objectAt(changed, "params").name = text.trim();
+      });
+    }, { about: "By which whoever sends it names it." });
+    return [...fields, name];
   }
 
   // The branches of a race: the steps of each, and its action.

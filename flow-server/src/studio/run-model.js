@@ -83,6 +83,7 @@ export class RunModel {
       case "timed_out":
         this.#dropInside(event);
         if (visit.state === "waiting") visit.state = "running";
+        visit.awaited = undefined;
         visit.failures.push({ at: event.timestamp, error: event.payload.error });
         break;
       case "outcome":
@@ -102,6 +103,15 @@ export class RunModel {
       case "paused":
       case "waiting":
         visit.state = "waiting";
+        break;
+      case "awaiting":
+        visit.state = "waiting";
+        visit.awaited = event.payload.data ?? undefined;
+        break;
+      case "received":
+        visit.awaited = undefined;
+        visit.received = event.payload.data?.body;
+        if (visit.state === "waiting") visit.state = "running";
         break;
       case "resumed":
       case "waited":

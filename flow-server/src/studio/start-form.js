@@ -4,7 +4,7 @@ import * as api from "./api.js";
 import { element, freshId, problem } from "./dom.js";
 import { SchemaForm } from "./schema-form.js";
 
-function freshKey() {
+export function freshKey() {
   // `randomUUID` is only there on encrypted connections and on this machine.
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,7 +1,10 @@
 // The visits to nodes, each as a bar.
 
-import { duration, element } from "./dom.js";
+import { duration, element, time } from "./dom.js";
 import "./virtual-list.js";
+
+// As much of a signal as has room in a row. The journal has all of it.
+const LONGEST_BODY = 120;
 
 export class Timeline {
   #list = element("virtual-list", { class: "timeline", role: "list", "aria-label": "Visits to nodes", tabIndex: 0 });
@@ -46,9 +49,10 @@ export class Timeline {
     const attempts = Math.max(visit.attempts, visit.failures.length + (visit.state === "failed" ? 0 : 1));
     const told = [
       visit.number > 1 ? `visit ${visit.number}` : "",
-      visit.state,
+      stateOf(visit),
       attempts > 1 ? `${attempts} attempts` : "",
       visit.end === undefined ? "" : duration(visit.end - visit.start),
+      visit.received === undefined ? "" : `received ${JSON.stringify(visit.received).slice(0, LONGEST_BODY)}`,
       visit.action && visit.action !== "default" ? `“${visit.action}”` : "",
       visit.error ?? visit.failures.at(-1)?.error ?? "",
     ];
@@ -61,4 +65,11 @@ export class Timeline {
     );
     return element("div", { role: "listitem", class: "row", data: { state: visit.state, seq: visit.seq } }, chosen);
   }
+}
+
+// The state, with the signal for which the visit waits, and until when.
+function stateOf({ state, awaited }) {
+  if (state !== "waiting" || awaited === undefined) return state;
+  const until = awaited.expiresMs === undefined ? "" : ` until ${time(awaited.expiresMs).textContent}`;
+  return `waiting for ${awaited.signal}${until}`;
 }

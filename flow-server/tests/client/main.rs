@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use flow_durable::{MemoryStore, Runtime};
 use flow_server::Server;
-use support::{Claim, tokens};
+use support::{Claim, Order, tokens};
 use tokio::net::TcpListener;
 
 /// The folder with the generator and Python, if it is here. `.ci/install` makes it.
@@ -73,6 +73,7 @@ async fn a_generated_client_uses_the_server() {
 
     let runtime = Runtime::new(Arc::new(MemoryStore::new()));
     runtime.register(Claim::new()).unwrap();
+    runtime.register(Order::new()).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address: SocketAddr = listener.local_addr().unwrap();
     let server = Server::new(runtime).authentication(tokens());

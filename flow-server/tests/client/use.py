@@ -1,6 +1,6 @@
 """Does with a generated client what a client of somebody else's would: `use.py FOLDER ADDRESS`.
 
-`FOLDER` has the package `generated`, `ADDRESS` is that of a server with the flow `Claim`. Whatever comes back has to be of
+`FOLDER` has the package `generated`, `ADDRESS` is that of a server with the flows `Claim` and `Order`. Whatever comes back has to be of
 the type that the document promises.
 """
 
@@ -27,6 +27,7 @@ from generated.api.questions import (
     list_questions,
     list_questions_of_execution,
 )
+from generated.api.signals import list_signals, send_signal
 from generated.api.system import get_health, get_metrics, get_readiness
 from generated.models import (
     CancelBody,
@@ -39,6 +40,7 @@ from generated.models import (
     JournalView,
     ProblemView,
     QuestionView,
+    SignalsView,
     StartExecutionBodyType0,
     StateView,
 )
@@ -58,7 +60,8 @@ def claim(client, amount, **options):
 
 def starts_and_lists(client):
     names = [flow.name for flow in list_flows.sync(client=client).flows]
-    assert names == ["Claim"], names
+    assert names == ["Claim", "Order"], names
+    assert [signal.name for signal in list_flows.sync(client=client).flows[1].signals] == ["CancelRequest", "Vollständig"]
     assert of(FlowView, list_flows.sync(client=client).flows[0]).inputs["required"] == ["employee", "amount"]
     assert get_flow.sync("Claim", client=client)["name"] == "Claim"
     assert "<svg" in get_flow_picture.sync("Claim", client=client)
@@ -85,6 +88,22 @@ def answers(client):
     done = get_execution.sync(asking.id, client=client, wait=10)
     assert done.output["receipt"] == "950 EUR to Ann", done
     return done
+
+
+def sends_signals(client):
+    order = of(ExecutionView, start_execution.sync("Order", client=client, body=StartExecutionBodyType0()))
+    refused = of(ProblemView, send_signal.sync(order.id, "CancelRequest", client=client, body={"reason": 7}))
+    assert (refused.status, refused.type_) == (422, "urn:flow-server:wrong-type"), refused
+    unknown = of(ProblemView, send_signal.sync(order.id, "Cancel", client=client, body=None))
+    assert unknown.signals == ["CancelRequest", "Vollständig"], unknown
+    body = {"reason": "too late"}
+    for _ in range(2):
+        sent = of(ExecutionView, send_signal.sync(order.id, "CancelRequest", client=client, body=body, idempotency_key="a"))
+        assert sent.id == order.id
+    done = get_execution.sync(order.id, client=client, wait=10)
+    assert done.output.to_dict() == {"end": "cancelled", "reason": "too late"}, done
+    left = of(SignalsView, list_signals.sync(order.id, client=client))
+    assert (left.signals, left.accepted[0].name) == ([], "CancelRequest"), left
 
 
 def looks_back(client, execution):
@@ -136,6 +155,7 @@ def is_let_in(client, execution):
 client = AuthenticatedClient(ADDRESS, token="ann's token")
 starts_and_lists(client)
 execution = answers(client)
+sends_signals(client)
 copies_and_ends(client, execution, looks_back(client, execution))
 is_let_in(client, execution)
 print("the client did it all")

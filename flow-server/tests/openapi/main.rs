@@ -22,7 +22,9 @@ use std::time::Duration;
 use axum::Router;
 use axum::extract::{ConnectInfo, Request};
 use axum::middleware::{self, Next};
+use flow_runtime::prelude::*;
 use flow_server::{Limits, Server};
+use serde_json::{Value, json};
 use support::{Client, runtime, tokens};
 use tokio::net::TcpListener;
 
@@ -46,9 +48,24 @@ fn environment() -> Option<PathBuf> {
     None
 }
 
+/// Any JSON.
+#[node(signal)]
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+struct Note {
+    note: Value,
+}
+
+flow! {
+    Notes() -> (note: Value) {
+        start >> Note >> end;
+    }
+}
+
 /// All routes.
 async fn served() -> Router {
     let (runtime, gate) = runtime(&Arc::default());
+    runtime.register(Notes::new()).unwrap();
     gate.add_permits(1_000_000);
     let limits = Limits {
         // Nobody is asked to wait, and nothing is refused because there is much of it.
@@ -83,12 +100,32 @@ async fn serve(router: Router) -> SocketAddr {
     address
 }
 
-/// Runs schemathesis on a server of its own: with random ids, or with those of what there is.
-async fn check(environment: &Path, routes: &[&str], real: bool) {
+/// The ids with which schemathesis sends requests.
+#[derive(PartialEq)]
+enum Ids {
+    Random,
+    /// Of an execution, a question and a flow that there are.
+    Real,
+    /// Of an execution that waits for signals.
+    OfSignals,
+}
+
+/// Runs schemathesis on a server of its own.
+async fn check(environment: &Path, routes: &[&str], ids: Ids) {
     let router = served().await;
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openapi");
     let mut settings = fs::read_to_string(here.join("schemathesis.toml")).unwrap();
-    if real {
+    if ids == Ids::OfSignals {
+        let client = Client::new(router.clone()).with_token("operator's token");
+        // It does not begin, so all signals wait.
+        let path = "/flows/Notes/executions?notBeforeMs=4102444800000";
+        let started = client.post(path, json!({})).await.expect(201);
+        let id = started["id"].as_str().unwrap();
+        settings = format!(
+            "[parameters]\n\"path.id\" = \"{id}\"\n\"path.signal\" = \"Note\"\n\n{settings}"
+        );
+    }
+    if ids == Ids::Real {
         let client = Client::new(router.clone()).with_token("operator's token");
         let (id, token) = client.asking().await;
         #[cfg(feature = "definitions")]
@@ -138,7 +175,7 @@ async fn check(environment: &Path, routes: &[&str], real: bool) {
 #[tokio::test(flavor = "multi_thread")]
 async fn each_route_does_what_the_document_says() {
     if let Some(environment) = environment() {
-        check(&environment, &[], false).await;
+        check(&environment, &[], Ids::Random).await;
     }
 }
 
@@ -147,6 +184,16 @@ async fn each_route_does_what_the_document_says() {
 async fn each_route_does_what_the_document_says_with_what_there_is() {
     if let Some(environment) = environment() {
         let others = ["--exclude-method", "DELETE"];
-        check(&environment, &others, true).await;
+        check(&environment, &others, Ids::Real).await;
+    }
+}
+
+/// The same with an execution that takes any JSON as a signal.
+#[tokio::test(flavor = "multi_thread")]
+async fn signals_are_sent_as_the_document_says() {
+    if let Some(environment) = environment() {
+        let routes = ["--include-operation-id", "send_signal"];
+        let others = ["--include-operation-id", "list_signals"];
+        check(&environment, &[routes, others].concat(), Ids::OfSignals).await;
     }
 }

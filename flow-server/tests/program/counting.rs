@@ -42,6 +42,20 @@ flow! {
     }
 }
 
+/// Somebody gives the sign.
+#[node(signal)]
+#[derive(Serialize, Deserialize)]
+struct Sign {
+    name: String,
+}
+
+flow! {
+    /// Has an effect when somebody gives the sign.
+    Waiting() -> (done: bool) {
+        start >> Sign >> effect >> end;
+    }
+}
+
 /// Each second, if the environment variable `TICKS` is there.
 fn ticks() -> Schedules {
     if std::env::var_os("TICKS").is_none() {
@@ -56,5 +70,6 @@ fn ticks() -> Schedules {
 #[tokio::main]
 async fn main() -> ExitCode {
     let program = Program::new().flow(Effect::new()).flow(Asking::new());
-    program.schedules(ticks()).run().await
+    let program = program.flow(Waiting::new()).schedules(ticks());
+    program.run().await
 }

@@ -76,6 +76,49 @@ fn what_is_answered_is_run_once() {
     assert_eq!(effects, names);
 }
 
+/// `start` ends as with a question, and `signal` leaves the step to others.
+#[test]
+fn what_is_signalled_is_run_once() {
+    let folder = Folder::of(&COUNTING);
+    let started = folder.call(&["start", "Waiting"]);
+    assert_eq!(started.json()["status"], "paused");
+    let id = started.json()["execution"].as_str().unwrap().to_owned();
+    let told = format!("it waits for a signal: `signal {id} Sign BODY`");
+    assert!(started.error.contains(&told), "{}", started.error);
+    let shown = folder.call(&["show", &id]);
+    let waits = "\nwaiting.sign waits for the signal `Sign`\n";
+    assert!(shown.fine().contains(waits), "{}", shown.output);
+
+    let wrong = folder.call(&["signal", &id, "Sign", "a"]);
+    assert!(
+        wrong.refused().contains("expected a `Sign`"),
+        "{}",
+        wrong.error
+    );
+    let signal = [
+        "signal",
+        &id,
+        "Sign",
+        r#"{"name": "a"}"#,
+        "--idempotency-key",
+        "k",
+    ];
+    for _ in 0..2 {
+        let sent = folder.call(&signal);
+        assert!(
+            sent.fine().starts_with(&format!("{id} has the signal")),
+            "{}",
+            sent.output
+        );
+    }
+    assert_eq!(folder.status(&id).0, "paused", "nobody has gone on with it");
+    let shown = folder.call(&["show", &id, "--json"]).json();
+    assert_eq!(shown["signals"].as_array().unwrap().len(), 1, "{shown}");
+    assert_eq!(folder.effects(), [""; 0]);
+    folder.work_until_over(&[&id]);
+    assert_eq!(folder.effects(), ["a"]);
+}
+
 #[test]
 fn a_copy_is_run_once() {
     let folder = Folder::of(&COUNTING);

@@ -18,6 +18,7 @@ fn routes(id: &str, token: &str) -> Vec<(Method, String)> {
             .replace("{id}", id)
             .replace("{token}", token)
             .replace("{name}", "Claim")
+            .replace("{signal}", "CancelRequest")
             .replace("{definition}", "67e55044-10b1-426f-9247-bb680e5fe0c8");
         for method in methods.as_object().unwrap().keys() {
             if let Ok(method) = method.to_uppercase().parse::<Method>() {
@@ -39,6 +40,7 @@ fn body(method: &Method, path: &str) -> Option<Value> {
         "copies" => json!({ "seq": 0 }),
         "links" => json!({ "expiresInSeconds": 60 }),
         "answer" => json!({ "Approve": { "comment": "" } }),
+        "CancelRequest" => json!({ "reason": "because" }),
         "definitions" | "validate" => json!({ "flow": { "name": "Begun" } }),
         other => panic!("a body for {other}"),
     };
@@ -170,8 +172,10 @@ async fn answers(client: &Client, id: &str, token: &str) -> Vec<(String, String)
         let is_question = method == Method::GET && path.contains("/questions");
         let ends_it = method == Method::DELETE
             || ["/cancel", "/answer"].iter().any(|end| path.ends_with(end));
+        // The flow takes none.
+        let is_signal = path.ends_with("/CancelRequest");
         let is_of_definitions = path.starts_with("/definitions") || path == "/catalog";
-        if is_question || ends_it || is_of_definitions {
+        if is_question || ends_it || is_signal || is_of_definitions {
             continue;
         }
         let path = match path.rsplit('/').next().unwrap() {

@@ -198,6 +198,7 @@ async fn random_requests_are_never_the_servers_fault() {
         let path = route.path.replace("{id}", &word(&asking.0));
         let path = path.replace("{definition}", &word(&definition));
         let path = path.replace("{token}", &word(&asking.1));
+        let path = path.replace("{signal}", &word("CancelRequest"));
         let mut path = path.replace("{name}", &word("Claim"));
         for key in route.queries.iter().map(String::as_str).chain(["x"]) {
             if random.u8(..) < 20 {

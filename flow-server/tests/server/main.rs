@@ -23,4 +23,5 @@ mod parts;
 mod questions;
 mod routes;
 mod shutdown;
+mod signals;
 mod support;

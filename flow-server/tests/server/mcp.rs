@@ -3,7 +3,7 @@
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Answer, Client, served};
+use crate::support::{Answer, Client, served, served_orders};
 
 /// Sends a request of JSON-RPC.
 async fn call(client: &Client, method: &str, params: Value) -> Answer {
@@ -202,4 +202,65 @@ async fn tools_need_a_token_too() {
     call(&guest, "tools/list", json!({}))
         .await
         .problem(403, "forbidden");
+}
+
+#[tokio::test]
+async fn a_flow_that_waits_for_signals_is_described_with_the_tool_that_sends_them() {
+    let client = served_orders().client;
+    let tools = result(&call(&client, "tools/list", json!({})).await);
+    let tools = tools["tools"].as_array().unwrap();
+    let tool = |name: &str| tools.iter().find(|tool| tool["name"] == name).unwrap();
+    assert_eq!(
+        tool("Order")["description"],
+        "Sends what was ordered. It may wait for signals: `CancelRequest`, `Vollständig`."
+    );
+    assert_eq!(tool("Order").get("outputSchema"), None);
+    let input = &tool("send_signal")["inputSchema"];
+    assert_eq!(input["required"], json!(["execution", "signal"]));
+    assert_eq!(input["additionalProperties"], false);
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_a_signal_ends_and_the_signal_ends_the_execution() {
+    let client = served_orders().client;
+    let waits = run(&client, "Order", json!({})).await;
+    let text = waits["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.ends_with("waits for a signal: `CancelRequest`, `Vollständig`"),
+        "{text}"
+    );
+    let told = &waits["structuredContent"];
+    assert_eq!(told["status"], "paused");
+    assert_eq!(told["signals"], json!(["CancelRequest", "Vollständig"]));
+    let id = told["execution"].as_str().unwrap();
+
+    let wrong = json!({ "execution": id, "signal": "CancelRequest", "body": {} });
+    let wrong = run(&client, "send_signal", wrong).await;
+    assert_eq!(wrong["isError"], true);
+    assert_eq!(
+        wrong["structuredContent"]["type"],
+        "urn:flow-server:wrong-type"
+    );
+    let unknown = json!({ "execution": id, "signal": "Cancel" });
+    let unknown = run(&client, "send_signal", unknown).await;
+    assert_eq!(unknown["structuredContent"]["signals"], told["signals"]);
+    let unfit = run(&client, "send_signal", json!({ "execution": id })).await;
+    assert_eq!(unfit["isError"], true);
+
+    let body = json!({ "reason": "too late" });
+    let sent =
+        json!({ "execution": id, "signal": "CancelRequest", "body": body, "idempotencyKey": "a" });
+    // To another owner, it does not exist.
+    let ben = run(
+        &client.with_token("ben's token"),
+        "send_signal",
+        sent.clone(),
+    )
+    .await;
+    assert_eq!(ben["structuredContent"]["status"], 404);
+    let ended = run(&client, "send_signal", sent).await;
+    assert_eq!(
+        ended["structuredContent"],
+        json!({ "end": "cancelled", "reason": "too late" })
+    );
 }

@@ -107,6 +107,39 @@ flow! {
     }
 }
 
+/// The customer has changed their mind.
+#[node(signal)]
+#[derive(Serialize, Deserialize)]
+struct CancelRequest {
+    reason: String,
+}
+
+/// Everything is there.
+#[node(signal)]
+#[derive(Serialize, Deserialize)]
+struct Vollständig;
+
+flow! {
+    /// Sends what was ordered.
+    pub(crate) Order() -> (reason: Option<String>) {
+        node outcome: first { CancelRequest => "cancelled", Vollständig => "complete", wait(2d) => "sent" };
+
+        start >> outcome;
+        outcome - "cancelled" >> end("cancelled");
+        outcome - "complete"  >> end("complete");
+        outcome - "sent"      >> end;
+    }
+}
+
+/// Serves a flow that waits for signals, beside all others.
+pub(crate) fn served_orders() -> Served {
+    let (runtime, gate) = runtime(&Arc::default());
+    runtime.register(Order::new()).unwrap();
+    let server = Server::new(runtime).authentication(tokens());
+    let client = Client::new(server.router()).with_token("ann's token");
+    Served { gate, client }
+}
+
 /// A runtime with all flows, and what the gate waits for.
 pub(crate) fn runtime(store: &Arc<MemoryStore>) -> (Runtime, Arc<Semaphore>) {
     let gate = Arc::new(Semaphore::new(0));
@@ -295,6 +328,17 @@ impl Client {
         let path = format!("/flows/{flow}/executions?wait=5");
         let execution = self.post(&path, input).await.expect(201);
         execution["id"].as_str().unwrap().to_owned()
+    }
+
+    /// Starts an order that waits for signals, and returns its id.
+    pub(crate) async fn waiting_order(&self) -> String {
+        let started = self.post("/flows/Order/executions", json!({}));
+        let id = started.await.expect(201)["id"].as_str().unwrap().to_owned();
+        let path = format!("/executions/{id}");
+        while self.get(&path).await.expect(200)["status"] != "paused" {
+            tokio::task::yield_now().await;
+        }
+        id
     }
 
     /// Starts a claim that has to be approved, and returns its id and the token of its question.

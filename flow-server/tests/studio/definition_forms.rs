@@ -202,6 +202,55 @@ fn each_part_of_a_node_can_be_edited() {
     page.has_no_problems();
 }
 
+/// One of a type of the program, or any JSON by its name.
+#[test]
+fn a_signal_is_chosen_or_named() {
+    let editing = Editing::new();
+    let id = editing.keep(Content::new(article("Article")));
+    let Some(page) = editing.open(id) else {
+        return;
+    };
+    page.click("find('[data-type=\"Withdrawal\"]')");
+    page.wait("labelled('Expects')?.value === 'Withdrawal' && !labelled('Name')");
+    page.click("named('aside summary', 'Values')");
+    page.fill("Writes because", "reason");
+    let actions = |node: &str, actions: &str| {
+        page.wait(&format!(
+            "all('[data-node={node}] .action').map((one) => one.textContent.trim()).join() === '{actions}'"
+        ));
+    };
+    actions("withdrawal", "default,timeout");
+    // Without a way for the time out, the flow fails then.
+    assert_eq!(
+        page.eval("all('[data-node=withdrawal] .port.open').map((port) => port.dataset.port)"),
+        json!(["default"])
+    );
+    page.click("find('[data-type=\"flow.signal\"]')");
+    actions("signal", "default");
+    page.fill("Name", "new_topic");
+    choose(&page, "Expects", "Withdrawal");
+    page.wait("!labelled('Name') && document.activeElement === labelled('Expects')");
+    page.click("named('aside summary', 'Values')");
+    page.wait("labelled('Writes because')");
+    choose(&page, "Expects", "");
+    page.fill("Name", "<b>topic</b>");
+    save(&page, 2);
+    let stored = editing.stored(id).flow;
+    let withdrawal = json!({
+        "type": "flow.signal",
+        "id": "withdrawal",
+        "params": { "expects": "Withdrawal" },
+        "settings": { "timeout": "72h" },
+        "mappings": { "outputs": { "because": "reason" } },
+    });
+    assert_eq!(stored["nodes"][5], withdrawal);
+    let named =
+        json!({ "type": "flow.signal", "id": "signal", "params": { "name": "<b>topic</b>" } });
+    assert_eq!(stored["nodes"][6], named);
+    assert_eq!(page.eval("all('b').length"), 0);
+    page.has_no_problems();
+}
+
 #[test]
 fn each_branch_of_a_race_has_an_action_or_those_of_its_last_node() {
     let editing = Editing::new();

@@ -66,13 +66,21 @@ enum Approval {
     Discard,
 }
 
+/// The author takes it back.
+#[node(signal, timeout = "3d", title = "Withdrawal")]
+#[derive(Serialize, Deserialize)]
+#[serde(transparent)]
+struct Withdrawal {
+    because: String,
+}
+
 #[node(writes = length)]
 fn measure(item: &str) -> usize {
     item.len()
 }
 
 fn nodes() -> Registry {
-    registry![draft, review, extend, Sign, Approval, measure]
+    registry![draft, review, extend, Sign, Approval, Withdrawal, measure]
 }
 
 /// A flow that drafts an article and reviews it.

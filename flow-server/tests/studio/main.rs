@@ -20,5 +20,6 @@ mod page;
 mod people;
 mod reconnect;
 mod server;
+mod signals;
 mod size;
 mod text;

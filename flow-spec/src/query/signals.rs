@@ -4,12 +4,13 @@ use serde_json::Value;
 
 use crate::document::{FlowDocument, NodeDocument, types};
 
-use super::flat::NodeAt;
+use super::node_path;
 
 /// A node that waits for a signal, with its path and the name of the signal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SignalAt<'a> {
-    /// The ids from the outermost flow down to the node: `order.stop`.
+    /// The ids from the outermost flow down to the node, as runs name it: `order.stop`. The body of a
+    /// loop has the id of the loop.
     pub path: String,
     /// The name of the signal, as [`NodeDocument::signal`] returns it.
     pub name: &'a str,
@@ -70,13 +71,23 @@ impl FlowDocument {
     /// assert!(signals.iter().any(|signal| signal.name == "CancelRequest"));
     /// ```
     pub fn signals(&self) -> Vec<SignalAt<'_>> {
-        let signal = |NodeAt { path, node }| {
-            let name = node.signal()?;
-            Some(SignalAt { path, name, node })
-        };
-        self.flatten_nodes()
-            .into_iter()
-            .filter_map(signal)
-            .collect()
+        let mut found = Vec::new();
+        add(self, "", &mut found);
+        found
+    }
+}
+
+fn add<'a>(flow: &'a FlowDocument, around: &str, found: &mut Vec<SignalAt<'a>>) {
+    let owners = flow.owners();
+    for node in &flow.nodes {
+        let owner = owners.get(node.id.as_str());
+        let each = owner.filter(|owner| owner.r#type == types::EACH);
+        let path = node_path(around, each.map_or(&node.id, |each| &each.id));
+        if let Some(inner) = &node.internal_flow {
+            add(inner, &path, found);
+        }
+        if let Some(name) = node.signal() {
+            found.push(SignalAt { path, name, node });
+        }
     }
 }

@@ -346,7 +346,6 @@ impl Contents {
                 return Err(StoreError::UnknownToken(*token));
             }
         }
-        execution.signals.check(id, &append.taken)?;
         if let Some(seq) = append.prune_before {
             let kept = execution.records.iter().map(|stored| &stored.record);
             let is_snapshot = kept
@@ -356,6 +355,6 @@ impl Contents {
                 return Err(refusal::not_a_snapshot(id, seq));
             }
         }
-        Ok(())
+        execution.signals.check(id, &append.taken)
     }
 }

@@ -6,7 +6,7 @@ use uuid::Uuid;
 
 use super::fixtures::*;
 use crate::{
-    Append, Claim, Created, EndIf, PauseRow, PauseState, RecordKind, Row, Settlement, Status,
+    Append, Claim, Created, EndIf, PauseRow, PauseState, RecordKind, Row, Sent, Settlement, Status,
     StoreError, Take,
 };
 
@@ -228,6 +228,38 @@ pub async fn of_settlements_tell_who_was_first(line: Arc<Losing>) {
     let again = store.settle(asked.token, answer, NOW).await.unwrap();
     let state = PauseState::Answered("true".to_owned());
     assert_eq!(again, PauseRow { state, ..asked });
+}
+
+/// A signal is sent once, and its sender learns so, with a key or without. One that repeats it by
+/// itself gets what it sent before.
+pub async fn of_signals_send_them_once(line: Arc<Losing>) {
+    let store = line.store();
+    let id = started(&store).await;
+    for (number, given) in [(1, keyed("paid", "k")), (2, signal("paid"))] {
+        line.lose();
+        let sent = store.signal(id, given).await.unwrap();
+        assert_eq!(sent, Sent::New(number));
+    }
+    line.lose();
+    let again = store.signal(id, keyed("paid", "k")).await.unwrap();
+    let digest = signal("paid").digest;
+    assert_eq!(again, Sent::Existing { number: 1, digest });
+    let fence = claim(&store, id).await;
+    let take = Append {
+        taken: vec![1],
+        ..append(Vec::new())
+    };
+    line.lose();
+    store.append(id, fence, take.clone()).await.unwrap();
+    line.lose();
+    let twice = Append {
+        now_ms: NOW + 9,
+        ..take
+    };
+    let twice = store.append(id, fence, twice).await;
+    assert!(matches!(twice, Err(StoreError::Other(_))), "{twice:?}");
+    let left = store.signals(id).await.unwrap();
+    assert_eq!(left.iter().map(|it| it.number).collect::<Vec<_>>(), [2]);
 }
 
 /// The id of another execution, which this call did not create, is refused.

@@ -346,6 +346,7 @@ macro_rules! lost_answer_suite {
             of_the_queue_take_no_more,
             of_writes_without_records_do_them_once,
             of_settlements_tell_who_was_first,
+            of_signals_send_them_once,
             of_an_id_that_is_taken_do_not_make_it_ones_own,
             of_late_writes_leave_them_refused,
         }

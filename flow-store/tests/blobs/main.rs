@@ -2,6 +2,7 @@
 
 mod damage;
 mod places;
+mod signals;
 
 use std::sync::Arc;
 

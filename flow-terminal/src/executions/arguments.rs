@@ -9,12 +9,14 @@ use crate::output::pair;
 pub(super) enum Command {
     /// List executions, the newest first.
     List(List),
-    /// Show an execution: its output, its questions and its history.
+    /// Show an execution: its output, its questions, its signals and its history.
     Show(Show),
     /// Print the events of an execution, one per line.
     Events(Events),
     /// Answer the question of an execution.
     Answer(Answer),
+    /// Send a signal to an execution.
+    Signal(Signal),
     /// Cancel an execution.
     Cancel(Cancel),
     /// Start a copy of an execution that continues from a record, optionally with other values.
@@ -100,6 +102,27 @@ pub(super) struct Answer {
     /// The node that asks, if several do.
     #[arg(long)]
     pub(super) node: Option<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+BODY is JSON if the signal is not a text, and nothing for a signal without fields. The program needs the
+flow of the execution. `show` prints what the execution waits for.
+
+Examples:
+  … signal 019a4c1e-7 CancelRequest '{\"reason\": \"too late\"}'
+  … signal 019a4c1e-7 Delivered --idempotency-key parcel-17")]
+pub(super) struct Signal {
+    /// The id of the execution, or its first digits: see `list`.
+    #[arg(value_name = "ID")]
+    pub(super) execution: String,
+    /// The name of the signal.
+    pub(super) name: String,
+    /// The body of the signal.
+    pub(super) body: Option<String>,
+    /// Another signal with this key is not sent again.
+    #[arg(long, value_name = "KEY")]
+    pub(super) idempotency_key: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -64,14 +64,16 @@ fn line(execution: &Execution) -> String {
     )
 }
 
+/// Returns the milliseconds since 1970 (UTC).
+pub(super) fn millis(time: SystemTime) -> u64 {
+    let since = time
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
 /// Returns an execution as JSON, with the names of the server.
 pub(super) fn summary(execution: &Execution) -> Value {
-    let millis = |time: SystemTime| {
-        let since = time
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
-        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-    };
     let mut json = json!({
         "id": execution.id().to_string(),
         "flow": execution.flow(),

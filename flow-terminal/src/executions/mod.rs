@@ -1,5 +1,5 @@
-//! Commands to inspect a store of executions, answer questions and end executions, without the
-//! flows.
+//! Commands to inspect a store of executions, answer questions, send signals and end executions.
+//! Only signals need the flows.
 
 mod arguments;
 mod events;
@@ -7,6 +7,7 @@ mod find;
 mod look;
 mod show;
 mod shown;
+mod signals;
 mod store;
 
 use clap::{ArgMatches, FromArgMatches as _, Subcommand as _};
@@ -19,15 +20,16 @@ use arguments::Command;
 use find::{find, find_id, said};
 pub use store::{InvalidStore, StoreAddress};
 
-/// Commands for the executions of a store. They need no flows: resumed executions wait for a
+/// Commands for the executions of a store. Only `signal` needs flows: resumed executions wait for a
 /// process that has them.
 ///
 /// | | |
 /// |---|---|
 /// | `list --status paused` | lists executions, the newest first |
-/// | `show ID` | shows one: its output, its questions and its history |
+/// | `show ID` | shows one: its output, its questions, its signals and its history |
 /// | `events ID --follow` | prints its events, one per line |
 /// | `answer ID VALUE` | answers its question |
+/// | `signal ID NAME BODY` | sends it a signal |
 /// | `cancel ID REASON` | ends it |
 /// | `copy ID SEQ key=value` | starts a copy that continues from a record, optionally with other values |
 /// | `delete ID` | removes it with its journal |
@@ -83,7 +85,7 @@ impl ExecutionCommands {
     /// Executes the parsed command line, with access to the executions of all owners. If the
     /// runtime has flows, and the process ends after the command, the runtime should [run
     /// nothing](flow_durable::RuntimeOptions::concurrent_executions). Otherwise, the end of the
-    /// process interrupts steps that `answer` and `copy` start, and a worker repeats them.
+    /// process interrupts steps that `answer`, `signal` and `copy` start, and a worker repeats them.
     ///
     /// # Errors
     ///
@@ -105,6 +107,15 @@ async fn carry_out(command: &Command, executions: &Executions) -> Result<Outcome
         Command::Show(arguments) => show::show(arguments, executions).await,
         Command::Events(arguments) => events::events(arguments, executions).await,
         Command::Answer(arguments) => answer(arguments, executions).await,
+        Command::Signal(arguments) => {
+            let signalled = signals::signal(arguments, executions).await?;
+            let id = signalled.id();
+            // Its status stays as it was until a process resumes it.
+            output::print(&format!(
+                "{id} has the signal, and goes on in a process that has its flow\n"
+            ))?;
+            Ok(Outcome::Fine)
+        }
         Command::Cancel(arguments) => {
             let id = find_id(executions, &arguments.execution).await?;
             let cancelled = executions

@@ -1,11 +1,11 @@
 //! The command `show`.
 
-use flow_durable::{Execution, Executions, RecordKind};
+use flow_durable::{AwaitedSignal, Execution, Executions, RecordKind, UntakenSignal};
 use flow_spec::{visible, visible_json};
 use serde_json::{Value, json};
 
 use super::find::{find, said};
-use super::look::summary;
+use super::look::{millis, summary};
 use super::{arguments, events};
 use crate::output::{self, Outcome};
 
@@ -21,7 +21,7 @@ pub(super) async fn show(
         return Ok(Outcome::Fine);
     }
     if arguments.json {
-        let json = whole(&execution).await?;
+        let json = whole(&execution, executions).await?;
         output::print(&visible_json(format!("{json:#}\n")))?;
     } else {
         output::print(&text(&execution, executions).await?)?;
@@ -29,7 +29,7 @@ pub(super) async fn show(
     Ok(Outcome::Fine)
 }
 
-async fn whole(execution: &Execution) -> Result<Value, String> {
+pub(super) async fn whole(execution: &Execution, executions: &Executions) -> Result<Value, String> {
     let mut json = summary(execution);
     if let Some(output) = execution.output_json().map_err(said)? {
         json["output"] = output;
@@ -44,10 +44,36 @@ async fn whole(execution: &Execution) -> Result<Value, String> {
         })
     });
     json["questions"] = questions.collect();
+    let awaited = execution.awaited_signals().await.map_err(said)?;
+    json["awaits"] = awaited.iter().map(awaited_json).collect();
+    let untaken = executions.untaken_signals(execution.id()).await;
+    json["signals"] = untaken.map_err(said)?.iter().map(signal_json).collect();
     Ok(json)
 }
 
-async fn text(execution: &Execution, executions: &Executions) -> Result<String, String> {
+fn awaited_json(awaited: &AwaitedSignal) -> Value {
+    let mut json = json!({ "path": awaited.path(), "signal": awaited.name() });
+    if let Some(at) = awaited.expires_at() {
+        json["expiresAtMs"] = millis(at).into();
+    }
+    json
+}
+
+fn signal_json(signal: &UntakenSignal) -> Value {
+    let body = serde_json::from_str(signal.body());
+    let mut json = json!({
+        "number": signal.number(),
+        "name": signal.name(),
+        "body": body.unwrap_or_else(|_| Value::from(signal.body())),
+        "sentAtMs": millis(signal.sent_at()),
+    });
+    if let Some(key) = signal.idempotency_key() {
+        json["idempotencyKey"] = key.into();
+    }
+    json
+}
+
+pub(super) async fn text(execution: &Execution, executions: &Executions) -> Result<String, String> {
     let mut lines = vec![
         format!("{} of {}", execution.status(), execution.flow()),
         format!("started {}", output::time(execution.created_at())),
@@ -75,12 +101,13 @@ async fn text(execution: &Execution, executions: &Executions) -> Result<String, 
     // Without the structure of the flow, the journal does not say to which keys its nodes write.
     let writes = executions.writes(execution.id(), last).await;
     let writes = writes.unwrap_or_default();
-    for record in execution.journal().await.map_err(said)? {
+    let journal = execution.journal().await.map_err(said)?;
+    for record in &journal {
         // Every node starts before it finishes, and the finish says more.
         if record.kind == RecordKind::NodeStarted {
             continue;
         }
-        let mut line = events::line(&record);
+        let mut line = events::line(record);
         let here = writes.iter().filter(|write| write.seq == record.seq);
         for write in here.filter(|write| write.added) {
             line += &format!("  + {}", write.key);
@@ -95,6 +122,26 @@ async fn text(execution: &Execution, executions: &Executions) -> Result<String, 
             question.expected()
         ));
         lines.extend(question.prompt().lines().map(|line| format!("  {line}")));
+    }
+    for awaited in execution.awaited_signals().await.map_err(said)? {
+        let until = awaited.expires_at();
+        let until = until.map_or_else(String::new, |at| format!(" until {}", output::time(at)));
+        lines.push(String::new());
+        lines.push(format!(
+            "{} waits for the signal `{}`{until}",
+            awaited.path(),
+            awaited.name()
+        ));
+    }
+    let untaken = executions.untaken_signals(execution.id()).await;
+    for signal in untaken.map_err(said)? {
+        lines.push(String::new());
+        lines.push(format!(
+            "the signal {}, `{}`, was sent and not taken:",
+            signal.number(),
+            signal.name()
+        ));
+        lines.push(format!("  {}", signal.body()));
     }
     let mut text: String = lines
         .iter()

@@ -14,6 +14,7 @@ pub(super) const LEASE_LOST: &str = "FW002";
 pub(super) const GAP: &str = "FW003";
 pub(super) const UNKNOWN_TOKEN: &str = "FW004";
 pub(super) const NOT_A_SNAPSHOT: &str = "FW005";
+pub(super) const NOT_A_SIGNAL: &str = "FW006";
 
 /// A failure that is not a refusal.
 #[derive(Debug, thiserror::Error)]

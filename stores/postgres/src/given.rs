@@ -21,6 +21,11 @@ pub(super) fn limit(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 
+/// Returns values for an array, or `None` if there are none.
+pub(super) fn some<T>(values: Vec<T>) -> Option<Vec<T>> {
+    Some(values).filter(|values| !values.is_empty())
+}
+
 fn optional(number: Option<u64>) -> Option<i64> {
     number.map(integer)
 }

@@ -9,6 +9,7 @@ mod migrate;
 mod options;
 mod read;
 mod rows;
+mod signals;
 mod text;
 mod tls;
 mod transaction;
@@ -195,12 +196,12 @@ impl Store for PostgresStore {
         write::settle(&self.database, token, settlement, now_ms).await
     }
 
-    async fn signal(&self, _: ExecutionId, _: NewSignal) -> Result<Sent, StoreError> {
-        Err(StoreError::Other("signals are not stored yet".into()))
+    async fn signal(&self, id: ExecutionId, signal: NewSignal) -> Result<Sent, StoreError> {
+        signals::signal(&self.database, id, &signal).await
     }
 
-    async fn signals(&self, _: ExecutionId) -> Result<Vec<SignalRow>, StoreError> {
-        Ok(Vec::new())
+    async fn signals(&self, id: ExecutionId) -> Result<Vec<SignalRow>, StoreError> {
+        signals::signals(&self.database, id).await
     }
 
     async fn due(

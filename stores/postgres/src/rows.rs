@@ -20,11 +20,11 @@ pub(super) fn value<'a, T: FromSql<'a>>(found: &'a Found, column: &str) -> Readi
     read.map_err(|error| format!("`{column}`: {error}"))
 }
 
-fn text(found: &Found, column: &str) -> Reading<String> {
+pub(super) fn text(found: &Found, column: &str) -> Reading<String> {
     value(found, column).map(text::read)
 }
 
-fn optional_text(found: &Found, column: &str) -> Reading<Option<String>> {
+pub(super) fn optional_text(found: &Found, column: &str) -> Reading<Option<String>> {
     let read: Option<String> = value(found, column)?;
     Ok(read.map(text::read))
 }
@@ -41,13 +41,13 @@ fn optional_number<T: TryFrom<i64>>(found: &Found, column: &str) -> Reading<Opti
     number.transpose()
 }
 
-fn named<T: FromStr<Err: std::fmt::Display>>(found: &Found, column: &str) -> Reading<T> {
+pub(super) fn named<T: FromStr<Err: std::fmt::Display>>(found: &Found, column: &str) -> Reading<T> {
     let name: String = value(found, column)?;
     name.parse()
         .map_err(|error: T::Err| format!("`{column}`: {error}"))
 }
 
-fn damaged<T>(
+pub(super) fn damaged<T>(
     execution: Option<ExecutionId>,
     place: String,
     read: Reading<T>,

@@ -267,12 +267,12 @@ pub(super) async fn append(
 
 /// Returns the hints for an append with this answer.
 fn told_of(append: &Append, answer: &[Found]) -> Written {
-    let frees_key = answer.iter().any(|row| row.get(0));
+    let has_work = answer.iter().any(|row| row.get(0));
     // A process that pauses an execution resumes it itself.
     let gives_up = append.release && append.status.is_none_or(|status| status == Status::Running);
     Written {
         records: !append.records.is_empty(),
-        work: frees_key || gives_up,
+        work: has_work || gives_up,
     }
 }
 
@@ -315,6 +315,8 @@ async fn call_append(
 ) -> Answer {
     let records = &append.records;
     let closed: Vec<Uuid> = append.closed.iter().map(Token::as_uuid).collect();
+    let taken: Vec<i64> = append.taken.iter().copied().map(integer).collect();
+    let awaited: Vec<_> = append.awaited.iter().map(|it| text::stored(it)).collect();
     let values: [Value<'_>; _] = [
         (&id.as_uuid(), Type::UUID),
         (&integer(fence), Type::INT8),
@@ -324,19 +326,17 @@ async fn call_append(
         (&refusal::newest_snapshot(records).map(integer), Type::INT8),
         (&given::records(records), Type::TEXT),
         (&given::pauses(&append.opened), Type::TEXT),
-        (
-            &Some(closed).filter(|closed| !closed.is_empty()),
-            Type::UUID_ARRAY,
-        ),
+        (&given::some(closed), Type::UUID_ARRAY),
         (&append.status.map(Status::as_str), Type::TEXT),
         (&append.result.as_deref().map(text::stored), Type::TEXT),
         (&append.structure.as_deref().map(text::stored), Type::TEXT),
         (&append.timer_ms.map(integer), Type::INT8),
         (&append.release, Type::BOOL),
         (&append.prune_before.map(integer), Type::INT8),
+        (&given::some(taken), Type::INT8_ARRAY),
+        (&given::some(awaited), Type::TEXT_ARRAY),
     ];
-    let sql =
-        "SELECT {schema}.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)";
+    let sql = "SELECT {schema}.append($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)";
     match client {
         Some(client) => database.call_on(client, sql, &values).await,
         None => database.call(sql, &values).await,
@@ -366,6 +366,10 @@ fn refused(id: ExecutionId, append: &Append, error: CallError) -> StoreError {
         errors::NOT_A_SNAPSHOT => match append.prune_before {
             Some(seq) => refusal::not_a_snapshot(id, seq),
             None => store_error(error),
+        },
+        errors::NOT_A_SIGNAL => match detail.parse() {
+            Ok(number) => refusal::not_a_signal(id, number),
+            Err(_) => store_error(error),
         },
         _ if errors::violated(&error) == Some("pauses_pkey") => refusal::token_taken(),
         _ => store_error(error),

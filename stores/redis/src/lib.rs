@@ -12,6 +12,7 @@ mod reply;
 mod rows;
 mod script;
 mod settings;
+mod signals;
 mod tls;
 mod write;
 
@@ -192,12 +193,12 @@ impl Store for RedisStore {
         write::settle(&self.database, token, settlement, now_ms).await
     }
 
-    async fn signal(&self, _: ExecutionId, _: NewSignal) -> Result<Sent, StoreError> {
-        Err(StoreError::Other("signals are not stored yet".into()))
+    async fn signal(&self, id: ExecutionId, signal: NewSignal) -> Result<Sent, StoreError> {
+        signals::signal(&self.database, id, &signal).await
     }
 
-    async fn signals(&self, _: ExecutionId) -> Result<Vec<SignalRow>, StoreError> {
-        Ok(Vec::new())
+    async fn signals(&self, id: ExecutionId) -> Result<Vec<SignalRow>, StoreError> {
+        signals::signals(&self.database, id).await
     }
 
     async fn due(

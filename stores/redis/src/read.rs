@@ -13,13 +13,13 @@ use super::rows;
 use super::script::{self, Arguments, integer};
 
 /// The maximum number of entries that a call reads, since it blocks the server.
-const PAGE: usize = 500;
+pub(super) const PAGE: usize = 500;
 
 /// The number of executions that the first page of a list reads beyond the limit, as some may not
 /// match.
 const AT_ONCE: usize = 10;
 
-fn command(name: &str, key: &str) -> Cmd {
+pub(super) fn command(name: &str, key: &str) -> Cmd {
     let mut command = redis::cmd(name);
     command.arg(key);
     command

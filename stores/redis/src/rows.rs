@@ -2,7 +2,7 @@
 
 use flow_store::{
     Claim, Concurrency, Damaged, ExecutionId, Logged, PauseRow, PauseState, Record, RecordKind,
-    Row, StoreError, TakeOvers, Token,
+    Row, SignalRow, StoreError, TakeOvers, Token,
 };
 use redis::Value;
 
@@ -157,6 +157,22 @@ pub(super) fn records(of: ExecutionId, entries: Value) -> Result<Vec<Record>, St
         records.push(record(of, seq, &fields)?);
     }
     Ok(records)
+}
+
+/// Reads a signal of an execution.
+pub(super) fn signal(of: ExecutionId, stored: Value) -> Result<SignalRow, StoreError> {
+    let (number, _, fields) = numbered(stored)?;
+    let read = || {
+        Ok(SignalRow {
+            number,
+            name: fields.text("name")?,
+            payload: fields.text("payload")?,
+            key: fields.optional_text("key")?,
+            sent_ms: fields.value("sent_ms")?,
+        })
+    };
+    let place = || format!("execution {of}, signal {number}");
+    Ok(damaged(Some(of), place, read())?)
 }
 
 /// Reads a record of an execution in the log.

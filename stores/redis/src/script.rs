@@ -27,6 +27,7 @@ macro_rules! scripts {
                     include_str!("lua/common.lua"),
                     include_str!("lua/executions.lua"),
                     include_str!("lua/journal.lua"),
+                    include_str!("lua/signals.lua"),
                     include_str!(concat!("lua/", $file, ".lua")),
                 );
                 let hash = redis::Script::new(code).get_hash().to_owned();
@@ -53,6 +54,7 @@ scripts! {
     QUESTIONS = "questions",
     RENEW = "renew",
     SETTLE = "settle",
+    SIGNAL = "signal",
     TAKE_QUEUED = "take_queued",
 }
 

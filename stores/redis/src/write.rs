@@ -282,6 +282,12 @@ pub(super) async fn append(
         .count(append.closed.len());
     let closed = append.closed.iter();
     let arguments = closed.fold(arguments, |all, token| all.id(token.as_uuid()));
+    let arguments = arguments.count(append.taken.len());
+    let taken = append.taken.iter();
+    let arguments = taken.fold(arguments, |all, number| all.number(*number));
+    let arguments = arguments.count(append.awaited.len());
+    let awaited = append.awaited.iter();
+    let arguments = awaited.fold(arguments, |all, name| all.text(name));
     let call = Uuid::new_v4();
     let answer = database.write(&script::APPEND, call, arguments).await?;
     let (tag, parts) = reply::tagged(answer)?;
@@ -297,7 +303,7 @@ pub(super) async fn append(
                 append.release && append.status.is_none_or(|status| status == Status::Running);
             database.tell(Written {
                 records: !append.records.is_empty(),
-                work: gives_up || detail.as_deref() == Some("frees_key"),
+                work: gives_up || detail.as_deref() == Some("work"),
             });
             Ok(())
         }
@@ -318,6 +324,11 @@ pub(super) async fn append(
             id,
             append.prune_before.unwrap_or_default(),
         )),
+        "not_a_signal" => {
+            let number = detail.and_then(|number| number.parse().ok());
+            let number = number.ok_or_else(|| reply::unknown("not_a_signal"))?;
+            Err(refusal::not_a_signal(id, number))
+        }
         other => Err(reply::unknown(other)),
     }
 }

@@ -9,6 +9,7 @@ mod queue;
 mod read;
 mod readers;
 mod rows;
+mod signals;
 mod transaction;
 mod write;
 mod writer;
@@ -381,12 +382,14 @@ impl Store for SqliteStore {
             .await
     }
 
-    async fn signal(&self, _: ExecutionId, _: NewSignal) -> Result<Sent, StoreError> {
-        Err(StoreError::Other("signals are not stored yet".into()))
+    async fn signal(&self, id: ExecutionId, signal: NewSignal) -> Result<Sent, StoreError> {
+        self.write(move |connection| signals::signal(connection, id, &signal))
+            .await
     }
 
-    async fn signals(&self, _: ExecutionId) -> Result<Vec<SignalRow>, StoreError> {
-        Ok(Vec::new())
+    async fn signals(&self, id: ExecutionId) -> Result<Vec<SignalRow>, StoreError> {
+        self.read(move |connection| signals::signals(connection, id))
+            .await
     }
 
     async fn due(

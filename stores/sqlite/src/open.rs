@@ -18,6 +18,7 @@ const STEPS: &[M<'static>] = &[
     M::up(include_str!("version_1.sql")),
     M::up(include_str!("version_2.sql")),
     M::up(include_str!("version_3.sql")),
+    M::up(include_str!("version_4.sql")),
 ];
 
 /// The newest version.

@@ -14,6 +14,7 @@ use super::cells::{self, Cell, integer};
 use super::errors::{Damage, store_error};
 use super::read;
 use super::rows::{self, EXECUTION, Execution, PAUSE, Question, RECORD, STRUCTURE};
+use super::signals;
 
 pub(super) fn create(
     connection: &Connection,
@@ -52,6 +53,9 @@ pub(super) fn create(
         timer_ms: None,
         settled: 0,
         unclosed: 0,
+        signals: 0,
+        untaken: 0,
+        awaited: Vec::new(),
     };
     let sql = insert("executions", EXECUTION, "ON CONFLICT (id) DO NOTHING");
     if cells::write(connection, &sql, "executions", &execution.cells())? == 0 {
@@ -90,7 +94,7 @@ fn claimed(connection: &Connection, id: ExecutionId, fence: u64) -> Result<Execu
 }
 
 /// Returns a statement that takes the values of a row in the order of these columns.
-fn insert(table: &str, columns: &str, otherwise: &str) -> String {
+pub(super) fn insert(table: &str, columns: &str, otherwise: &str) -> String {
     let values = vec!["?"; columns.split(',').count()].join(", ");
     format!("INSERT INTO {table} ({columns}) VALUES ({values}) {otherwise}")
 }
@@ -101,7 +105,8 @@ pub(super) fn put(connection: &Connection, execution: &Execution) -> Result<(), 
     let sql = "UPDATE executions SET structure = ?3, status = ?7, options = ?9, updated_ms = ?11, next_seq = ?12, first_seq = ?13, \
          snapshot_seq = ?14, result = ?16, fence = ?17, holder = ?18, claimed_ms = ?19, claimed_until_ms = ?20, \
          timer_ms = ?21, wake_ms = ?22, settled = ?23, unclosed = ?24, due_ms = ?25, \
-         halted = ?30, take_overs = ?31, taken_over_at = ?32, checksum = ?33 WHERE id = ?1";
+         halted = ?30, take_overs = ?31, taken_over_at = ?32, signals = ?33, untaken = ?34, awaited = ?35, \
+         checksum = ?36 WHERE id = ?1";
     cells::write(connection, sql, "executions", &execution.cells())?;
     Ok(())
 }
@@ -109,7 +114,7 @@ pub(super) fn put(connection: &Connection, execution: &Execution) -> Result<(), 
 /// Writes an execution in which only the length of the journal has changed, which no index
 /// contains.
 fn put_grown(connection: &Connection, execution: &Execution) -> Result<(), StoreError> {
-    let sql = "UPDATE executions SET updated_ms = ?11, next_seq = ?12, snapshot_seq = ?14, checksum = ?33 WHERE id = ?1";
+    let sql = "UPDATE executions SET updated_ms = ?11, next_seq = ?12, snapshot_seq = ?14, checksum = ?36 WHERE id = ?1";
     cells::write(connection, sql, "executions", &execution.cells())?;
     Ok(())
 }
@@ -207,7 +212,10 @@ pub(super) fn append(
     let asks = !append.opened.is_empty() || !append.closed.is_empty();
     let changes = append.status.is_some() || append.result.is_some() || append.structure.is_some();
     let times = execution.timer_ms != append.timer_ms;
-    if !(asks || changes || times || append.release || append.prune_before.is_some()) {
+    let lists = [&append.awaited, &execution.awaited];
+    let signals = !append.taken.is_empty() || lists.iter().any(|names| !names.is_empty());
+    let others = append.release || append.prune_before.is_some();
+    if !(asks || changes || times || signals || others) {
         return put_grown(connection, &execution);
     }
     let row = &mut execution.row;
@@ -226,6 +234,8 @@ pub(super) fn append(
     if let Some(seq) = append.prune_before {
         prune(connection, &mut execution, seq)?;
     }
+    signals::take(connection, &mut execution, &append.taken)?;
+    signals::wait_for(connection, &mut execution, append)?;
     put(connection, &execution)
 }
 
@@ -274,7 +284,9 @@ pub(super) fn end(
         EndIf::NotOver => !execution.row.status.is_over(),
         EndIf::PausedUntouchedSince(ms) => {
             let row = &execution.row;
-            row.status == Status::Paused && row.updated_ms < ms && execution.settled == 0
+            let untouched =
+                row.status == Status::Paused && row.updated_ms < ms && execution.settled == 0;
+            untouched && !signals::has_awaited(connection, &execution)?
         }
     };
     if !ends {
@@ -294,6 +306,7 @@ pub(super) fn end(
     row.fence += 1;
     execution.claim = None;
     execution.timer_ms = None;
+    execution.awaited.clear();
     change_questions(connection, &mut execution, &[], &[])?;
     put(connection, &execution)?;
     Ok(execution.row)
@@ -436,7 +449,11 @@ fn put_question(connection: &Connection, question: &Question) -> Result<(), Stor
 }
 
 /// Runs a statement that changes data. Returns the number of changed rows.
-fn execute(connection: &Connection, sql: &str, values: impl Params) -> Result<usize, StoreError> {
+pub(super) fn execute(
+    connection: &Connection,
+    sql: &str,
+    values: impl Params,
+) -> Result<usize, StoreError> {
     let mut statement = connection.prepare_cached(sql).map_err(store_error)?;
     statement.execute(values).map_err(store_error)
 }

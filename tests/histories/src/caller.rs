@@ -81,37 +81,49 @@ impl Caller {
         let question = random.u8(0..TOKENS);
         let (fence, next) = self.known[usize::from(execution)];
         match random.u8(0..100) {
-            0..14 => Call::Create {
+            0..12 => Call::Create {
                 execution,
                 key: random.bool().then_some(0),
                 question: (random.u8(0..3) == 0).then_some(question),
                 holder: random.bool().then_some(holder),
                 now_ms,
             },
-            14..29 => Call::Claim {
+            12..26 => Call::Claim {
                 execution,
                 holder,
                 now_ms,
             },
-            29..30 => Call::ClaimOf { execution },
-            30..33 => Call::BreakClaim {
+            26..27 => Call::ClaimOf { execution },
+            27..30 => Call::BreakClaim {
                 execution,
                 holder,
                 claimed_ms: self.claimed_ms[usize::from(execution)],
             },
-            33..38 => Call::Renew { holder, now_ms },
-            38..65 => Call::Append {
+            30..34 => Call::Renew { holder, now_ms },
+            34..60 => Call::Append {
                 execution,
                 fence,
                 seq: (random.u8(0..4) > 0).then_some(next),
                 opened: (random.u8(0..4) == 0).then_some(question),
                 closed: (random.u8(0..6) == 0).then_some(question),
                 status: (random.u8(0..3) == 0).then(|| random.u8(1..4)),
+                taken: (random.u8(0..6) == 0).then(|| random.u64(1..3)),
+                awaited: (random.u8(0..3) == 0).then(|| random.u8(0..2)),
                 release: random.u8(0..6) == 0,
                 now_ms,
             },
-            65..69 => Call::End { execution, now_ms },
-            69..76 => Call::Settle {
+            60..64 => Call::End {
+                execution,
+                since_ms: random.bool().then_some(now_ms),
+                now_ms,
+            },
+            64..70 => Call::Signal {
+                execution,
+                name: random.u8(0..2),
+                key: (random.u8(0..3) == 0).then_some(0),
+                now_ms,
+            },
+            70..76 => Call::Settle {
                 question,
                 answer: random.bool().then_some(holder),
                 now_ms,
@@ -119,8 +131,9 @@ impl Caller {
             76..79 => Call::Delete { execution },
             79..86 => Call::Execution { execution },
             86..89 => Call::Records { execution },
-            89..92 => Call::Pauses { execution },
-            92..94 => Call::Pause { question },
+            89..91 => Call::Pauses { execution },
+            91..93 => Call::Signals { execution },
+            93..94 => Call::Pause { question },
             94..96 => Call::Due { now_ms },
             96..98 => Call::List,
             _ => Call::Log,

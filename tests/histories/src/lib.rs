@@ -11,8 +11,8 @@ use flow_postgres::{PostgresOptions, PostgresStore};
 use flow_redis::{RedisOptions, RedisStore};
 use flow_sqlite::{Durability, SqliteOptions, SqliteStore};
 use flow_store::{
-    Append, Claim, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, PauseRow, PauseState, Record,
-    RecordKind, Row, Settlement, Status, Store, StoreError, Token,
+    Append, Claim, EndIf, ExecutionId, JOURNAL_FORMAT, ListQuery, NewSignal, PauseRow, PauseState,
+    Record, RecordKind, Row, Settlement, Status, Store, StoreError, Token,
 };
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -91,11 +91,23 @@ pub enum Call {
         closed: Option<u8>,
         /// Its place in [`Status::ALL`].
         status: Option<u8>,
+        /// The number of a signal.
+        taken: Option<u64>,
+        /// The name of a signal.
+        awaited: Option<u8>,
         release: bool,
         now_ms: u64,
     },
     End {
         execution: u8,
+        /// Only if it is paused and untouched since then.
+        since_ms: Option<u64>,
+        now_ms: u64,
+    },
+    Signal {
+        execution: u8,
+        name: u8,
+        key: Option<u8>,
         now_ms: u64,
     },
     Settle {
@@ -113,6 +125,9 @@ pub enum Call {
         execution: u8,
     },
     Pauses {
+        execution: u8,
+    },
+    Signals {
         execution: u8,
     },
     Pause {
@@ -313,6 +328,8 @@ impl Call {
                 opened,
                 closed,
                 status,
+                taken,
+                awaited,
                 release,
                 now_ms,
             } => {
@@ -327,6 +344,8 @@ impl Call {
                         .into_iter()
                         .collect(),
                     status: status.map(|place| Status::ALL[usize::from(place)]),
+                    taken: taken.into_iter().collect(),
+                    awaited: awaited.map(|name| name.to_string()).into_iter().collect(),
                     release,
                     now_ms,
                     ..Append::default()
@@ -337,7 +356,12 @@ impl Call {
                         .await?,
                 )
             }
-            Call::End { execution, now_ms } => {
+            Call::End {
+                execution,
+                since_ms,
+                now_ms,
+            } => {
+                let condition = since_ms.map_or(EndIf::NotOver, EndIf::PausedUntouchedSince);
                 let record = Record {
                     kind: RecordKind::RunCancelled,
                     ..record(0, now_ms)
@@ -345,7 +369,7 @@ impl Call {
                 let id = world.execution(execution);
                 of_row(Some(
                     store
-                        .end(id, Status::Cancelled, "ended", record, EndIf::NotOver)
+                        .end(id, Status::Cancelled, "ended", record, condition)
                         .await?,
                 ))
             }
@@ -364,6 +388,21 @@ impl Call {
                         .await?,
                 )
             }
+            Call::Signal {
+                execution,
+                name,
+                key,
+                now_ms,
+            } => {
+                let signal = NewSignal {
+                    name: name.to_string(),
+                    payload: now_ms.to_string(),
+                    digest: format!("of {now_ms}"),
+                    key: key.map(|key| key.to_string()),
+                    now_ms,
+                };
+                text(&store.signal(world.execution(execution), signal).await?)
+            }
             Call::Delete { execution } => text(&store.delete(world.execution(execution)).await?),
             Call::Execution { execution } => {
                 of_row(store.execution(world.execution(execution)).await?)
@@ -374,6 +413,7 @@ impl Call {
                     .await?,
             ),
             Call::Pauses { execution } => text(&store.pauses(world.execution(execution)).await?),
+            Call::Signals { execution } => text(&store.signals(world.execution(execution)).await?),
             Call::Pause { question } => text(&store.pause(world.token(question)).await?),
             Call::Due { now_ms } => {
                 let mut due = store.due(now_ms, None, usize::MAX).await?;

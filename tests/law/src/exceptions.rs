@@ -263,6 +263,10 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
         "its node charges at a bank that has a memory",
         &[("examples/law/crash.rs", "Order")],
     ),
+    (
+        "nobody sends its signals",
+        &[("examples/law/support_chat.rs", "SupportChat")],
+    ),
 ];
 
 /// Flows of the tests of flows that `law!` cannot name: they are inside test functions, or in modules of

@@ -20,6 +20,12 @@ const ADDING: usize = 24;
 /// How many flows with races are simulated.
 const RACING: usize = 12;
 
+/// How many flows that wait for signals are simulated, besides those inside them.
+const SIGNALED: usize = 16;
+
+/// How many flows that wait for signals there are at each level below.
+const SIGNALED_INNER: [usize; 3] = [2, 2, 2];
+
 /// How many flows with nodes that add there are at each level below.
 const ADDING_INNER: [usize; 3] = [4, 3, 3];
 
@@ -27,19 +33,20 @@ fn main() -> io::Result<()> {
     println!("cargo:rerun-if-changed=build");
     let mut text = String::new();
     let mut inner: Vec<Inner> = Vec::new();
-    add_inner("Inner", 0, (INNER, false), &mut inner, &mut text);
-    let mut names = add_flows("Flow", 1000, (FLOWS, Words::default()), &inner, &mut text);
-    add_inner(
-        "AddingInner",
-        2000,
-        (ADDING_INNER, true),
-        &mut inner,
-        &mut text,
-    );
+    let plain = Words::default();
+    add_inner("Inner", 0, (INNER, plain), &mut inner, &mut text);
+    let mut names = add_flows("Flow", 1000, (FLOWS, plain), &inner, &mut text);
     let adds = Words {
         adds: true,
         ..Words::default()
     };
+    add_inner(
+        "AddingInner",
+        2000,
+        (ADDING_INNER, adds),
+        &mut inner,
+        &mut text,
+    );
     names.extend(add_flows("Adding", 3000, (ADDING, adds), &inner, &mut text));
     let races = Words {
         races: true,
@@ -52,13 +59,29 @@ fn main() -> io::Result<()> {
         &inner,
         &mut text,
     ));
+    let signals = Words {
+        races: true,
+        signals: true,
+        ..Words::default()
+    };
+    // Other flows run them at the same time, and then the order in which they take signals varies.
+    let mut signaled: Vec<Inner> = Vec::new();
+    let of_inner = (SIGNALED_INNER, signals);
+    add_inner("SignaledInner", 5000, of_inner, &mut signaled, &mut text);
+    names.extend(add_flows(
+        "Signaled",
+        6000,
+        (SIGNALED, signals),
+        &signaled,
+        &mut text,
+    ));
     let all: String = names
         .iter()
         .map(|name| format!("simulated!({name}, {name}Input), "))
         .collect();
     let _ = write!(
         text,
-        "/// How many flows have neither nodes that add nor races. They come first.\n\
+        "/// How many flows have no nodes that add, no races and no signals. They come first.\n\
          pub const PLAIN: usize = {FLOWS};\n\n\
          /// All of them.\n\
          pub fn all() -> Vec<Simulated> {{ vec![{all}] }}\n"
@@ -74,7 +97,7 @@ fn main() -> io::Result<()> {
 fn add_inner(
     prefix: &str,
     first_seed: u64,
-    (counts, adds): ([usize; 3], bool),
+    (counts, words): ([usize; 3], Words),
     inner: &mut Vec<Inner>,
     text: &mut String,
 ) {
@@ -84,10 +107,6 @@ fn add_inner(
             let name = format!("{prefix}{level}x{index}");
             let timed = index % 2 == 0;
             let seed = first_seed + (level * 100 + index) as u64;
-            let words = Words {
-                adds,
-                ..Words::default()
-            };
             let generator = Generator::new(seed, &below, level, timed, words);
             *text += &generator.flow(&name, 2 + index % 2);
             inner.push(Inner { name, level, timed });
@@ -135,6 +154,8 @@ struct Words {
     adds: bool,
     /// It may have races.
     races: bool,
+    /// It may wait for signals.
+    signals: bool,
 }
 
 struct Generator<'a> {
@@ -143,6 +164,7 @@ struct Generator<'a> {
     timed: bool,
     adds: bool,
     races: bool,
+    signals: bool,
     declared: String,
     edges: String,
     next: usize,
@@ -158,6 +180,7 @@ impl<'a> Generator<'a> {
             timed,
             adds: words.adds,
             races: words.races,
+            signals: words.signals,
             declared: String::new(),
             edges: String::new(),
             next: 0,
@@ -227,6 +250,13 @@ impl<'a> Generator<'a> {
     fn block(&mut self, depth: usize) -> Block {
         if self.adds && self.rng.bool() {
             return self.adding();
+        }
+        if self.signals && self.rng.bool() {
+            return match self.rng.u8(..4) {
+                0 | 1 => self.told(),
+                2 => self.told_soon(),
+                _ => self.inner_flow(),
+            };
         }
         if self.races && self.rng.bool() {
             return self.race();
@@ -371,6 +401,32 @@ impl<'a> Generator<'a> {
         }
     }
 
+    /// A signal with a number.
+    fn told(&mut self) -> Block {
+        let id = self.id();
+        self.declare(&format!("node n{id}: signal Tell {{ value -> kn{id} }}"));
+        self.keys.push(format!("kn{id}"));
+        Block {
+            entry: format!("n{id}"),
+            exits: vec![format!("n{id}")],
+        }
+    }
+
+    /// A signal with a number, for which a step waits an hour.
+    fn told_soon(&mut self) -> Block {
+        let id = self.id();
+        self.declare(&format!(
+            "node n{id}: signal TellSoon {{ value -> kn{id} }}"
+        ));
+        let other = self.instead(&format!("kn{id}"));
+        self.lead(&[format!("n{id} - \"timeout\"")], &other);
+        self.keys.push(format!("kn{id}"));
+        Block {
+            entry: format!("n{id}"),
+            exits: vec![format!("n{id}"), other],
+        }
+    }
+
     /// A flow as a node, its declaration only: its name.
     fn declared_flow(&mut self) -> Option<String> {
         self.declared_flow_to(None)
@@ -471,6 +527,7 @@ impl<'a> Generator<'a> {
                 let asks = self.asks_in_branch();
                 (asks, false)
             }
+            4 if self.signals => (self.node("saved"), false),
             4 => match self.declared_flow() {
                 Some(node) => (node, true),
                 None => (self.node("saved"), false),
@@ -550,7 +607,10 @@ impl<'a> Generator<'a> {
         let before = self.keys.clone();
         let branches: Vec<String> = (0..2 + self.rng.usize(..2))
             .map(|_| {
-                let branch = match self.rng.usize(..6) {
+                let kinds = if self.signals { 8 } else { 6 };
+                let branch = match self.rng.usize(..kinds) {
+                    6 => "Poke".to_owned(),
+                    7 => format!("Poke >> {}", self.node("work")),
                     0 => format!("wait({}s)", 1 + self.rng.u8(..9)),
                     1 => format!("wait(2s) >> {}", self.node("work")),
                     2 => self.asks_in_branch(),
@@ -636,7 +696,10 @@ impl<'a> Generator<'a> {
 
     /// The flows that a node may run without a timeout.
     fn untimed(&self) -> Vec<&'a str> {
-        let untimed = self.inner.iter().filter(|inner| !inner.timed);
+        let untimed = self
+            .inner
+            .iter()
+            .filter(|inner| !inner.timed && !self.signals);
         untimed.map(|inner| inner.name.as_str()).collect()
     }
 

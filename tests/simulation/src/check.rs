@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use flow_durable::{Execution, ExecutionId, ListQuery, Record, Row, Status, Store as _};
+use flow_durable::{Execution, ExecutionId, ListQuery, Record, Row, SignalRow, Status, Store as _};
 
 use crate::additions;
 use crate::backend::Backend;
@@ -285,6 +285,7 @@ fn run(case: &Case) -> Result<Option<Ending>, Box<Failure>> {
         if !case.prune {
             laws::answers(id, records);
             laws::late_answers(id, records);
+            laws::signals(id, records, &untaken(&machine, id));
         }
     }
     let ending = ending(&execution, before, parts);
@@ -390,6 +391,12 @@ pub(crate) fn parts(machine: &Machine, of: ExecutionId) -> Vec<(ExecutionId, Vec
     rows.filter(is_part)
         .filter_map(|row| Some((row.id, records(machine, row.id)?)))
         .collect()
+}
+
+/// The signals that were sent to an execution and not taken.
+fn untaken(machine: &Machine, id: ExecutionId) -> Vec<SignalRow> {
+    let Machine { stored, .. } = machine;
+    stored.look(stored.store.signals(id)).unwrap_or_default()
 }
 
 fn is_part(row: &Row) -> bool {

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use flow_durable::{ExecutionId, Record, RecordKind};
+use flow_durable::{ExecutionId, Record, RecordKind, SignalRow};
+use serde_json::Value;
 
+use crate::process::told;
 use crate::world::{Given, world};
 
 /// Notes a violation.
@@ -51,7 +53,10 @@ pub(crate) fn journal(records: &[Record], has_versions: bool) {
             ));
         }
         match record.kind {
-            RecordKind::Outcome | RecordKind::NodeFailed | RecordKind::Resumed
+            RecordKind::Outcome
+            | RecordKind::NodeFailed
+            | RecordKind::Resumed
+            | RecordKind::Received
                 if !outcomes.insert(step) =>
             {
                 violated(format!("`{step}` has two outcomes"));
@@ -97,7 +102,7 @@ fn is_over(end: &Record, record: &Record) -> bool {
 pub(crate) fn timed_out<'a>(records: &[&'a Record]) -> BTreeSet<&'a str> {
     let timed_out = records.iter().filter(|record| match record.kind {
         RecordKind::TimedOut => true,
-        RecordKind::Resumed => record.payload == r#"{"timedOut":true}"#,
+        RecordKind::Resumed | RecordKind::Received => record.payload == r#"{"timedOut":true}"#,
         _ => false,
     });
     timed_out.map(|record| record.step.as_str()).collect()
@@ -108,7 +113,10 @@ fn outcomes<'a>(records: &[&'a Record]) -> BTreeMap<&'a str, (RecordKind, &'a st
     let outcomes = records.iter().filter(|record| {
         matches!(
             record.kind,
-            RecordKind::Outcome | RecordKind::NodeFailed | RecordKind::Resumed
+            RecordKind::Outcome
+                | RecordKind::NodeFailed
+                | RecordKind::Resumed
+                | RecordKind::Received
         )
     });
     outcomes
@@ -117,6 +125,8 @@ fn outcomes<'a>(records: &[&'a Record]) -> BTreeMap<&'a str, (RecordKind, &'a st
             // came first.
             let payload = match record.kind {
                 RecordKind::NodeFailed => "",
+                // The number counts the signals of other names as well.
+                RecordKind::Received => record.payload.split(",\"number\"").next().unwrap_or(""),
                 _ => record.payload.as_str(),
             };
             (record.step.as_str(), (record.kind, payload))
@@ -178,6 +188,54 @@ pub(crate) fn answers(id: ExecutionId, records: &[Record]) {
                 "the answer to `{}` was accepted and not used",
                 answer.step
             ));
+        }
+    }
+}
+
+/// Every signal that was sent is in the journal once, or was not taken. Those of one name are taken
+/// in the order in which they were sent, and are what was sent.
+pub(crate) fn signals(id: ExecutionId, records: &[Record], untaken: &[SignalRow]) {
+    let sent = world(|world| world.sent.clone());
+    let names: BTreeMap<&str, &str> = records
+        .iter()
+        .filter(|record| record.kind == RecordKind::Awaiting)
+        .map(|record| (record.step.as_str(), record.payload.as_str()))
+        .collect();
+    for name in ["Tell", "TellSoon", "Poke"] {
+        let quoted = format!("\"{name}\"");
+        let taken = records.iter().filter(|record| {
+            record.kind == RecordKind::Received
+                && names
+                    .get(record.step.as_str())
+                    .is_some_and(|awaited| awaited.contains(&quoted))
+        });
+        let taken = taken.filter_map(|record| {
+            let payload: Value = serde_json::from_str(&record.payload).ok()?;
+            Some((payload["number"].as_u64()?, payload["body"].clone()))
+        });
+        let untaken = untaken.iter().filter(|signal| signal.name == name);
+        let untaken = untaken.map(|signal| {
+            let body = serde_json::from_str(&signal.payload).unwrap_or_default();
+            (signal.number, body)
+        });
+        let all: Vec<(u64, Value)> = taken.chain(untaken).collect();
+        if !all.is_sorted_by(|(before, _), (after, _)| before < after) {
+            violated(format!("signals `{name}` were not taken in order: {all:?}"));
+        }
+        let count = sent.get(&(id, name)).copied().unwrap_or_default();
+        // One more may have been sent by a process that was stopped before it knew.
+        if all.len() as u64 != count && all.len() as u64 != count + 1 {
+            let there = all.len();
+            violated(format!(
+                "{count} signals `{name}` were sent, and {there} are there"
+            ));
+        }
+        for (at, (_, body)) in (0..).zip(&all) {
+            if *body != told(name, at) {
+                violated(format!(
+                    "signal `{name}` {at} is {body}, which was not sent"
+                ));
+            }
         }
     }
 }

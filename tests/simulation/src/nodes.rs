@@ -56,11 +56,35 @@ pub struct AskSoon {
     pub value: u64,
 }
 
+/// A number that is sent.
+#[node(signal)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Tell {
+    /// The number.
+    pub value: u64,
+}
+
+/// A number that is sent within an hour.
+#[node(signal, timeout = "1h")]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TellSoon {
+    /// The number.
+    pub value: u64,
+}
+
+/// Says nothing, and ends races.
+#[node(signal)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Poke;
+
 /// All of them, for documents.
 pub(crate) fn registered() -> Registry {
     registry![
         Ask,
         AskSoon,
+        Poke,
+        Tell,
+        TellSoon,
         Saved = Saved,
         again,
         answered,

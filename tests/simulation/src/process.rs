@@ -8,10 +8,10 @@ use std::time::{Duration, SystemTime};
 
 use flow_durable::{
     Execution, ExecutionId, ListOptions, OpenQuestion, Runtime, RuntimeError, RuntimeOptions,
-    StartOptions,
+    SignalOptions, StartOptions,
 };
 use futures_util::future::{Either, select};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -292,6 +292,7 @@ async fn see_to_its_end(
             for question in execution.questions().await.unwrap_or_default() {
                 answer(runtime, &question, round, moves).await;
             }
+            send(runtime, &execution, round).await;
         }
         round += 1;
         let idle = began.elapsed() > LOOK * 30;
@@ -414,6 +415,34 @@ async fn answer(runtime: &Runtime, question: &OpenQuestion, round: u64, moves: O
             | RuntimeError::Over { .. },
         ) => {}
         Err(error) => expected(&error, "resume"),
+    }
+}
+
+/// Sends signals if it is time to, of those for which the flow waits. What another process may have
+/// sent before it was stopped is sent again, and counts once.
+async fn send(runtime: &Runtime, execution: &Execution, round: u64) {
+    let id = execution.id();
+    for (name, one_in) in [("Tell", 2), ("TellSoon", 30), ("Poke", 4)] {
+        if !hashed(&(id.to_string(), name, round, "now")).is_multiple_of(one_in) {
+            continue;
+        }
+        let count = world(|world| world.sent.get(&(id, name)).copied().unwrap_or_default());
+        let options = SignalOptions::new().idempotency_key(format!("{name} {count}"));
+        let body = told(name, count);
+        let executions = runtime.executions();
+        match executions.signal_json(id, name, body, options).await {
+            Ok(_) => world(|world| *world.sent.entry((id, name)).or_default() += 1),
+            Err(RuntimeError::Signal { .. } | RuntimeError::Over { .. }) => {}
+            Err(error) => expected(&error, "signal"),
+        }
+    }
+}
+
+/// The body of a signal of this name, after so many of it.
+pub(crate) fn told(name: &str, count: u64) -> Value {
+    match name {
+        "Poke" => Value::Null,
+        name => json!({ "value": hashed(&(name, count, "signal")) % 1000 }),
     }
 }
 

@@ -30,6 +30,8 @@ pub(crate) struct World {
     pub(crate) accepted: Vec<Given>,
     /// The answers that were refused, because they were late.
     pub(crate) late: Vec<Given>,
+    /// By execution and name: how many signals were sent.
+    pub(crate) sent: BTreeMap<(ExecutionId, &'static str), u64>,
     /// Counts answers of the store that came late: when one begins to be late, and when it comes.
     pub(crate) late_answers: u64,
     /// Whether somebody removes the execution.

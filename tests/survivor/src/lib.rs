@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub mod job;
 pub mod ledger;
+pub mod mail;
 pub mod mortal;
 pub mod ten;
 pub mod told;

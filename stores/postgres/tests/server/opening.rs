@@ -1,8 +1,10 @@
 //! What a store accepts when it is opened.
 
 use flow_postgres::{PostgresOptions, PostgresStore};
-use flow_store::suite::fixtures::{append, claimed, question, records, told};
-use flow_store::{Append, Store as _, StoreError};
+use flow_store::suite::fixtures::{
+    append, claim, claimed, new_id, question, records, signal, told,
+};
+use flow_store::{Append, Sent, Store as _, StoreError};
 use std::time::Duration;
 
 use crate::servers::{options, shared};
@@ -35,38 +37,86 @@ async fn a_newer_one_is_refused() {
     server.query("UPDATE newer.version SET version = 7");
     let opened = PostgresStore::connect_with(&server.url(), options).await;
     assert!(
-        matches!(opened, Err(StoreError::TooNew { found: 7, known: 2 })),
+        matches!(opened, Err(StoreError::TooNew { found: 7, known: 3 })),
         "{opened:?}"
     );
 }
+
+/// The statements of each version before this one.
+const EARLIER: [&[&str]; 2] = [
+    &[
+        include_str!("../../src/version_1/tables.sql"),
+        include_str!("../../src/version_1/log.sql"),
+        include_str!("../../src/version_1/write.sql"),
+        include_str!("../../src/version_1/queue.sql"),
+    ],
+    &[include_str!("../../src/version_2.sql")],
+];
 
 #[tokio::test]
 async fn an_earlier_one_gets_what_it_lacks_and_keeps_its_executions() {
     let Some(server) = shared() else {
         return;
     };
-    let options = PostgresOptions::new().schema("earlier");
-    let store = PostgresStore::connect_with(&server.url(), options.clone()).await;
-    let id = flow_store::suite::fixtures::started(&store.unwrap()).await;
-    let dropped = ["halted", "take_overs", "taken_over_at"].map(|it| format!("DROP COLUMN {it}"));
-    server.query(&format!(
-        "ALTER TABLE earlier.executions {}",
-        dropped.join(", ")
-    ));
-    server.query("UPDATE earlier.version SET version = 1");
-    let store = PostgresStore::connect_with(&server.url(), options).await;
-    let store = store.unwrap();
-    let row = store.execution(id).await.unwrap().unwrap();
-    assert_eq!((row.halted, row.take_overs), (None, None));
-    let fence = flow_store::suite::fixtures::claim(&store, id).await;
-    let mark = flow_store::Mark {
-        halted: Some("no bread".to_owned()),
-        take_overs: None,
-        ..flow_store::Mark::default()
-    };
-    store.mark(id, fence, mark).await.unwrap();
-    let row = store.execution(id).await.unwrap().unwrap();
-    assert_eq!(row.halted.as_deref(), Some("no bread"));
+    for version in 1..=EARLIER.len() {
+        let schema = format!("earlier_{version}");
+        let in_schema = |sql: &str| {
+            let sql = sql.replace("{schema}", &schema).replace("{body}", "$body$");
+            server.query(&sql.replace("{class}", "17"))
+        };
+        in_schema("CREATE SCHEMA {schema}");
+        EARLIER[..version]
+            .iter()
+            .flat_map(|it| *it)
+            .for_each(|sql| {
+                in_schema(sql);
+            });
+        in_schema("CREATE TABLE {schema}.version (version bigint NOT NULL)");
+        in_schema(&format!(
+            "INSERT INTO {{schema}}.version VALUES ({version})"
+        ));
+        let id = new_id();
+        let created = format!(
+            r#"SELECT {{schema}}.new_execution('{{"id": "{id}", "flow": "orders", "structure": "",
+                "input_hash": "", "status": "running", "format": 2, "options": "", "created_ms": 1,
+                "updated_ms": 1, "next_seq": 1, "fence": 0, "settled": 0, "priority": 0}}',
+                '[{{"seq": 0, "at_ms": 1, "kind": "outcome", "path": "", "step": "", "visit": 1,
+                "attempt": 0, "payload": ""}}]', NULL)"#
+        );
+        in_schema(&created);
+
+        let options = PostgresOptions::new().schema(&schema).callers_clocks();
+        let store = PostgresStore::connect_with(&server.url(), options).await;
+        let store = store.unwrap();
+        assert_eq!(in_schema("SELECT version FROM {schema}.version"), "3");
+        let row = store.execution(id).await.unwrap().unwrap();
+        assert_eq!((row.halted, row.take_overs), (None, None));
+        let fence = claim(&store, id).await;
+        let mark = flow_store::Mark {
+            halted: Some("no bread".to_owned()),
+            ..flow_store::Mark::default()
+        };
+        store.mark(id, fence, mark).await.unwrap();
+        let row = store.execution(id).await.unwrap().unwrap();
+        assert_eq!(row.halted.as_deref(), Some("no bread"));
+
+        assert!(store.signals(id).await.unwrap().is_empty());
+        let sent = store.signal(id, signal("paid")).await.unwrap();
+        assert_eq!(sent, Sent::New(1));
+        // A process that is not yet of this version writes too.
+        let old = format!(
+            "SELECT {{schema}}.append('{id}', {fence}, 5, 1, 0, NULL, NULL, NULL, NULL, 'paused', NULL, NULL, \
+             NULL, false, NULL)"
+        );
+        in_schema(&old);
+        let take = Append {
+            taken: vec![1],
+            ..append(records(1..2))
+        };
+        store.append(id, fence, take).await.unwrap();
+        assert!(store.signals(id).await.unwrap().is_empty());
+        assert_eq!(store.records(id, 0, 9).await.unwrap().len(), 2);
+    }
 }
 
 #[tokio::test]
@@ -163,6 +213,7 @@ async fn rows_that_could_not_be_read_are_refused() {
         ..append(Vec::new())
     };
     store.append(id, fence, ask).await.unwrap();
+    store.signal(id, signal("paid")).await.unwrap();
     for change in [
         "executions SET status = 'runing'",
         "executions SET format = -1",
@@ -175,6 +226,8 @@ async fn rows_that_could_not_be_read_are_refused() {
         "records SET at_ms = -1",
         "pauses SET state = 'opened'",
         "pauses SET state = 'answered'",
+        "signals SET number = -1",
+        "signals SET sent_ms = -1",
     ] {
         let refused = format!(
             "DO $$ BEGIN UPDATE refused_rows.{change}; RAISE 'it was not refused'; \

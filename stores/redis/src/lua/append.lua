@@ -9,14 +9,22 @@ local closed = {}
 for place = 1, given_number() do
     closed[place] = given()
 end
+local taken, awaited = {}, {}
+for place = 1, given_number() do
+    taken[place] = given_number()
+end
+for place = 1, given_number() do
+    awaited[place] = given()
+end
 
 local row = load(id)
 if not row then
     return { 'not_found' }
 end
--- The second part says if one that is queued may begin, since this one is over and has a concurrency key.
-local function done(is_over)
-    return { 'ok', is_over and row.concurrency_key and 'frees_key' or '' }
+-- The second part says if one that is queued may begin, since this one is over and has a concurrency key, or if this one
+-- may resume, since it has a signal for which it pauses.
+local function done(is_over, resumes)
+    return { 'ok', (resumes or is_over and row.concurrency_key) and 'work' or '' }
 end
 if again and row.written_by_call == call then
     return done(OVER[row.status])
@@ -57,6 +65,10 @@ if prune_before then
         return { 'not_a_snapshot' }
     end
 end
+local counts, missing = left_without(id, taken)
+if missing then
+    return { 'not_a_signal', int(missing) }
+end
 
 local before = copy_of(row)
 add_records(row, records, prune_before or 0)
@@ -90,10 +102,20 @@ if is_over then
     row.timer_ms = nil
 end
 wake(row)
+take(id, taken, counts)
+if row.status ~= 'paused' then
+    row.awaited = nil
+elseif status ~= '' or #awaited > 0 then
+    row.awaited = #awaited > 0 and cjson.encode(awaited) or nil
+end
+local resumes = has_awaited(row, counts)
+if resumes then
+    resume_from(row, now_ms)
+end
 if is_over or release then
     give_up_claim(row)
 end
 row.written_by_call = call
 store(before, row)
 commit()
-return done(is_over)
+return done(is_over, resumes)

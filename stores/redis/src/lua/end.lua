@@ -7,6 +7,7 @@ if not row then
     return { 'not_found' }
 end
 local is_untouched = not since or row.status == 'paused' and row.updated_ms < since and row.settled == 0
+    and not has_awaited(row, {})
 if not OVER[row.status] and is_untouched then
     local before = copy_of(row)
     records[1].seq = row.next_seq
@@ -17,7 +18,7 @@ if not OVER[row.status] and is_untouched then
     end
     recount(row, questions)
     row.status, row.result, row.updated_ms, row.fence = status, reason, at_ms, row.fence + 1
-    row.timer_ms = nil
+    row.timer_ms, row.awaited = nil, nil
     wake(row)
     give_up_claim(row)
     store(before, row)

@@ -7,10 +7,10 @@ local UNDER_WAY = { running = true, paused = true }
 local FIELDS = { 'status', 'flow', 'fence', 'next_seq', 'updated_ms', 'settled', 'asked', 'priority', 'holder',
     'claimed_until_ms', 'lease_ms', 'timer_ms', 'expires_ms', 'wake_ms', 'not_before_ms', 'concurrency_key',
     'concurrency_limit', 'claimed_by_call', 'written_by_call', 'created_by_call', 'halted', 'take_overs',
-    'taken_over_at' }
+    'taken_over_at', 'signals', 'awaited' }
 local NUMBERS = { 'fence', 'next_seq', 'updated_ms', 'settled', 'asked', 'priority' }
 local OPTIONAL_NUMBERS = { 'claimed_until_ms', 'lease_ms', 'timer_ms', 'expires_ms', 'wake_ms', 'not_before_ms',
-    'concurrency_limit', 'take_overs', 'taken_over_at' }
+    'concurrency_limit', 'take_overs', 'taken_over_at', 'signals' }
 local OTHERS = { 'id', 'structure', 'input_hash', 'options', 'format', 'created_ms', 'snapshot_seq', 'copied_from' }
 
 local function number(row, field)
@@ -173,7 +173,7 @@ end
 
 local CHANGING = { 'status', 'fence', 'next_seq', 'updated_ms', 'settled', 'asked', 'holder', 'claimed_until_ms',
     'lease_ms', 'timer_ms', 'expires_ms', 'wake_ms', 'snapshot_seq', 'result', 'structure', 'claimed_by_call',
-    'written_by_call', 'halted', 'take_overs', 'taken_over_at', 'options' }
+    'written_by_call', 'halted', 'take_overs', 'taken_over_at', 'options', 'signals', 'awaited' }
 
 -- Stores an execution as it is now.
 local function store(before, row)

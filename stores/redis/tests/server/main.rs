@@ -9,6 +9,7 @@ mod lost_answers;
 mod opening;
 mod proxy;
 mod servers;
+mod signals;
 mod tls;
 mod transactions;
 

@@ -18,7 +18,8 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::{Folder, until};
-use flow_store::suite::fixtures::{LEASE, NOW};
+use flow_store::NewSignal;
+use flow_store::suite::fixtures::{LEASE, NOW, append, signal};
 
 /// How many bytes are flipped, unless the environment says otherwise: `all` is each of them.
 const FLIPS: &str = "FLOW_STORES_TEST_FLIPS";
@@ -153,6 +154,26 @@ async fn executions_in(path: &Path) -> Known {
         };
         store.append(id, fence, runs).await.unwrap();
     }
+    for (of, name, key) in [
+        (1, "paid", Some("k")),
+        (6, "paid", Some("k")),
+        (6, "called", None),
+    ] {
+        let sent = NewSignal {
+            key: key.map(str::to_owned),
+            ..signal(name)
+        };
+        store.signal(known.executions[of].0, sent).await.unwrap();
+        let again = signal("another");
+        store.signal(known.executions[of].0, again).await.unwrap();
+    }
+    let take = Append {
+        taken: vec![1, 2],
+        ..append(Vec::new())
+    };
+    let id = known.executions[6].0;
+    let fence = store.execution(id).await.unwrap().unwrap().fence;
+    store.append(id, fence, take).await.unwrap();
     for prunes in [false, true] {
         let options = options().snapshot_every(NonZeroUsize::new(5).unwrap());
         let options = if prunes {
@@ -266,6 +287,8 @@ async fn read(path: &Path, known: &Known) -> Result<Reads, String> {
         reads.add(format!("store.records 2..4 {id}"), records);
         let pauses = store.pauses(*id).await;
         reads.add(format!("store.pauses {id}"), pauses);
+        let signals = store.signals(*id).await;
+        reads.add(format!("store.signals {id}"), signals);
     }
     for token in &known.tokens {
         let pause = store.pause(*token).await;

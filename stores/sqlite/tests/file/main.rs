@@ -3,6 +3,7 @@
 mod damage;
 mod flips;
 mod opening;
+mod signals;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -78,7 +79,7 @@ async fn what_was_written_is_there_after_reopening() {
         let structure = store.structure("5f2c").await.unwrap();
         assert_eq!(structure.as_deref(), Some("{}"));
         let version = number(&folder.raw(), "PRAGMA user_version");
-        assert_eq!(version, 3);
+        assert_eq!(version, 4);
     }
 }
 
@@ -446,6 +447,24 @@ async fn lists_and_what_is_due_are_found_by_an_index() {
         (
             "* FROM pauses WHERE token < ? ORDER BY token DESC LIMIT 1",
             "sqlite_autoindex_pauses_1 (token<?)",
+        ),
+        (
+            "* FROM signals INDEXED BY signals_untaken \
+             WHERE execution = ? AND payload IS NOT NULL ORDER BY number",
+            "signals_untaken (execution=?)",
+        ),
+        (
+            "* FROM signals INDEXED BY signals_untaken \
+             WHERE execution = ? AND name = ? AND payload IS NOT NULL LIMIT 1",
+            "signals_untaken (execution=? AND name=?)",
+        ),
+        (
+            "* FROM signals WHERE execution = ? AND \"key\" = ?",
+            "signals_by_key (execution=? AND key=?)",
+        ),
+        (
+            "* FROM signals WHERE execution = ? AND number = ?",
+            "signals USING PRIMARY KEY (execution=? AND number=?)",
         ),
         (
             "* FROM records WHERE execution = ? AND seq >= ? ORDER BY seq",

@@ -131,6 +131,8 @@ impl Claims {
             opened: None,
             closed: None,
             status,
+            taken: None,
+            awaited: None,
             release,
             now_ms,
         });
@@ -267,6 +269,7 @@ impl Model for Claims {
                 let now_ms = 1000 + state.ticks * TICK_MS;
                 state.store.invoke(&Call::End {
                     execution: 0,
+                    since_ms: None,
                     now_ms,
                 });
                 state.claimed = None;

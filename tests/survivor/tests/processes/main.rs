@@ -8,6 +8,7 @@ mod database;
 mod elsewhere;
 mod grave;
 mod kills;
+mod mail;
 mod stops;
 mod support;
 mod sweep;

@@ -1,5 +1,7 @@
 //! Rows as they are stored and read back, with every value checked.
 
+mod signal;
+
 use std::fmt::Display;
 use std::str::FromStr;
 
@@ -9,6 +11,7 @@ use flow_store::{
 };
 use rusqlite::types::{Type, ValueRef};
 
+pub(super) use self::signal::{SIGNAL, Signal, signal};
 use super::cells::{Cell, checksum};
 use super::errors::{Damage, store_error};
 
@@ -17,7 +20,7 @@ pub(super) const EXECUTION: &str = "id, flow, structure, owner, idempotency_key,
      status, format, options, created_ms, updated_ms, next_seq, first_seq, snapshot_seq, copied_from, \
      result, fence, holder, claimed_ms, claimed_until_ms, timer_ms, wake_ms, settled, unclosed, \
      due_ms, priority, not_before_ms, concurrency_key, concurrency_limit, halted, take_overs, taken_over_at, \
-     checksum";
+     signals, untaken, awaited, checksum";
 
 pub(super) const RECORD: &str = "\"offset\", execution, owner, seq, at_ms, kind, path, step, visit, item, attempt, \
      payload, checksum";
@@ -40,10 +43,16 @@ pub(super) struct Execution {
     pub(super) settled: u64,
     /// The number of its questions that are not closed.
     pub(super) unclosed: u64,
+    /// The number of the newest signal that it was ever sent.
+    pub(super) signals: u64,
+    /// The number of its signals that the run has not taken.
+    pub(super) untaken: u64,
+    /// The names of the signals for which it waits, if it is paused.
+    pub(super) awaited: Vec<String>,
 }
 
 impl Execution {
-    pub(super) fn cells(&self) -> [Cell<'_>; 32] {
+    pub(super) fn cells(&self) -> [Cell<'_>; 35] {
         let row = &self.row;
         let concurrency = row.concurrency.as_ref();
         [
@@ -79,6 +88,9 @@ impl Execution {
             row.halted.as_ref().into(),
             row.take_overs.map(|it| it.count).into(),
             row.take_overs.map(|it| it.at_seq).into(),
+            (self.signals > 0).then_some(self.signals).into(),
+            (self.untaken > 0).then_some(self.untaken).into(),
+            signal::lines(&self.awaited).into(),
         ]
     }
 
@@ -123,6 +135,13 @@ impl Execution {
             .filter(|question| question.row.state == PauseState::Open);
         let expiries = open.filter_map(|question| question.row.expires_ms);
         self.row.wake_ms = expiries.chain(self.timer_ms).min();
+    }
+
+    /// Lets it resume from this time on, if it is paused.
+    pub(super) fn resume_from(&mut self, ms: u64) {
+        let sooner = |time: Option<u64>| Some(time.map_or(ms, |time| time.min(ms)));
+        self.timer_ms = sooner(self.timer_ms);
+        self.row.wake_ms = sooner(self.row.wake_ms);
     }
 
     /// Returns the error for damage in this execution.
@@ -179,8 +198,14 @@ pub(super) fn execution(row: &rusqlite::Row<'_>) -> Result<Execution, StoreError
             timer_ms: columns.number_or_none(20)?,
             settled: columns.number(22)?,
             unclosed: columns.number(23)?,
+            signals: columns.number_or_none(32)?.unwrap_or(0),
+            untaken: columns.number_or_none(33)?.unwrap_or(0),
+            awaited: match columns.text_or_none(34)? {
+                Some(lines) => signal::names(&lines),
+                None => Vec::new(),
+            },
         };
-        columns.check("executions", 32)?;
+        columns.check("executions", 35)?;
         Ok(execution)
     };
     read().map_err(|damage: Damage| damage.at(format!("execution {}", columns.shown(0))))
