@@ -41,6 +41,7 @@ macro_rules! law {
 
 mod collections;
 mod results;
+mod signals;
 
 #[node(writes = draft)]
 async fn write(topic: &str) -> String {

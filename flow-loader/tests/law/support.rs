@@ -3,12 +3,22 @@
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use flow_durable::{Durable, MemoryStore, Record, Runtime, RuntimeOptions, StartOptions};
+use flow_durable::{
+    Durable, MemoryStore, Record, Runtime, RuntimeOptions, SignalOptions, StartOptions,
+};
 use flow_loader::{Format, LoadedFlow, Registry, load};
-use flow_runtime::engine::{AnyFlow, Direct, Observed, Path, Run, RunError, Saved, run_any};
-use flow_runtime::{Event, EventKind, Observer, Question, RunId, RunOptions};
+use flow_runtime::engine::{
+    AnyFlow, Direct, Observed, Path, Run, RunError, Saved, SignalTypes, run_any,
+};
+use flow_runtime::{
+    Event, EventKind, Observer, Question, RunId, RunOptions, SignalSender, TakesSignals,
+};
+use flow_spec::FlowDocument;
 use serde_json::Value;
 use tokio::time::Instant;
+
+/// A run without options takes no longer than this: it gets no signals.
+const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The flow in this JSON. Loaded again from its structure, as a runtime does with the versions of its
 /// executions, it has the same structure.
@@ -63,9 +73,33 @@ fn text(ended: Result<Saved, RunError>) -> Result<Value, String> {
 /// Runs a flow without options.
 pub(crate) async fn plain(flow: &dyn AnyFlow<Direct>, input: &Value) -> Ran {
     let input = Saved::from_json(input.clone()).unwrap();
+    let engine = Direct::new();
+    let run = run_any(flow, &engine, input);
+    let ended = match tokio::time::timeout(LONGEST, run).await {
+        Ok(ended) => text(ended),
+        Err(_) => Err("it waits forever".to_owned()),
+    };
     Ran {
-        ended: text(run_any(flow, &Direct::new(), input).await),
+        ended,
         happened: Vec::new(),
+    }
+}
+
+/// What is sent to a run: under `signals`, each with its name and its body.
+fn sent(answers: &Value) -> Vec<(String, Value)> {
+    let signals = answers["signals"].as_array().into_iter().flatten();
+    let signals = signals.map(|one| (one[0].as_str().unwrap().to_owned(), one[1].clone()));
+    signals.collect()
+}
+
+/// The signals of a flow that an engine knows only as one of any type.
+struct Known<'a, F>(&'a F);
+
+impl<F: for<'r> AnyFlow<Observed<'r>>> TakesSignals for Known<'_, F> {
+    fn signals(&self) -> SignalTypes {
+        let document = FlowDocument::parse_spec(self.0.structure()).unwrap();
+        let name = self.0.namespace().to_owned();
+        SignalTypes::new(&document, |path| self.0.external(&format!("{name}.{path}")))
     }
 }
 
@@ -75,8 +109,13 @@ where
     F: for<'r> AnyFlow<Observed<'r>>,
 {
     let trace = Trace::default();
-    let answers = answers.clone();
+    let (answers, signals) = (answers.clone(), answers.clone());
     let options = RunOptions::answer(move |question: &Question| answers[question.path()].clone());
+    let sender = SignalSender::new(&Known(flow));
+    for (name, body) in sent(&signals) {
+        sender.send_json(&name, body).unwrap();
+    }
+    let options = options.signals(&sender);
     let run = Run::numbered(options.observer(Arc::new(trace.clone())));
     let input = Saved::from_json(input.clone()).unwrap();
     let ended = text(run_any(flow, &Observed::new(&run), input).await);
@@ -108,6 +147,11 @@ pub(crate) async fn durable(
             };
         }
     };
+    for (name, body) in sent(answers) {
+        let (id, options) = (execution.id(), SignalOptions::new());
+        let sent = runtime.executions().signal_json(id, &name, body, options);
+        sent.await.unwrap();
+    }
     while !execution.status().is_over() {
         execution = execution.settled().await.unwrap();
         for question in execution.questions().await.unwrap() {

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::dream::{Dice, Literals};
 use crate::handover::handed_over;
 use crate::inputs::{Type, input};
-use crate::ways::{Answers, Ran, Subject, durable, observed, plain, runtime};
+use crate::ways::{Answers, Ran, Signals, Subject, durable, observed, plain, runtime};
 
 /// How many inputs are made up for a flow at least, and at most until each of its routes is taken.
 const INPUTS: Range<u64> = 4..16;
@@ -104,7 +104,14 @@ impl Case<'_> {
         given: Value,
         seen: &mut Seen,
     ) -> Result<(), String> {
-        let answers = Answers::new(Dice::new(&self.literals, round), self.answers);
+        let mut dice = Dice::new(&self.literals, round);
+        let external = |path: &str| match self.subject {
+            Subject::Stored(flow) => AnyFlow::<Direct>::external(&**flow, path),
+            Subject::Unstored(flow) => AnyFlow::<Direct>::external(&**flow, path),
+            Subject::NotJson => None,
+        };
+        let signals = Signals::new(&self.document()?, external, &mut dice);
+        let answers = Answers::new(Dice::new(&self.literals, round), self.answers, signals);
         let compiled = self.all(self.subject, &given, &answers);
         for line in compiled.iter().flat_map(|(_, ran)| &ran.happened) {
             seen.untaken.remove(line);

@@ -140,6 +140,7 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
             ("tests/integration/documents.rs", "Inner"),
             ("tests/integration/documents.rs", "Named"),
             ("tests/integration/documents.rs", "Outer"),
+            ("tests/integration/signals.rs", "Thrice"),
         ],
     ),
     (

@@ -6,11 +6,14 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use flow_durable::{
-    Durable, Execution, ExecutionId, Record, Runtime, RuntimeError, RuntimeOptions, StartOptions,
-    Store,
+    Durable, Execution, ExecutionId, Record, Runtime, RuntimeError, RuntimeOptions, SignalOptions,
+    StartOptions, Store,
 };
-use flow_runtime::engine::{AnyFlow, Direct, Observed, Run, RunError, Saved, run_any};
-use flow_runtime::{Event, EventKind, Observer, Question, RunOptions};
+use flow_runtime::engine::{
+    AnyFlow, Direct, ExternalType, Observed, Run, RunError, Saved, SignalTypes, run_any,
+};
+use flow_runtime::{Event, EventKind, Observer, Question, RunOptions, SignalSender, TakesSignals};
+use flow_spec::FlowDocument;
 use regex::Regex;
 use serde_json::Value;
 use tokio::time::Instant;
@@ -80,10 +83,97 @@ fn without_run_ids(text: &str) -> String {
     ID.replace_all(text, "$1").into_owned()
 }
 
-/// What people answer, by path, in the order of the questions. All runs that are compared get the
-/// same answers.
+/// What people answer, by path, in the order of the questions, and the signals that are sent. All
+/// runs that are compared get the same answers and the same signals.
 #[derive(Clone)]
-pub(crate) struct Answers(Arc<Mutex<Known>>);
+pub(crate) struct Answers {
+    known: Arc<Mutex<Known>>,
+    signals: Signals,
+}
+
+/// Signals by name, in the order in which they are sent, as a run begins.
+#[derive(Clone)]
+pub(crate) struct Signals {
+    types: SignalTypes,
+    sent: Arc<[(String, Value)]>,
+}
+
+/// No more signals than this are sent for each node that waits for one.
+const FOR_EACH_NODE: usize = 4;
+
+impl Signals {
+    /// Signals that the flow takes, made up.
+    pub(crate) fn new(
+        document: &FlowDocument,
+        external: impl Fn(&str) -> Option<ExternalType>,
+        dice: &mut Dice,
+    ) -> Self {
+        let external = |path: &str| external(&format!("{}.{path}", document.namespace));
+        let mut sent = Vec::new();
+        for at in document.signals() {
+            let Some(ty) = external(&at.path) else {
+                continue;
+            };
+            for _ in 0..dice.below(FOR_EACH_NODE) {
+                let read =
+                    |deserializer: &mut dyn erased_serde::Deserializer<'_>| ty.read(deserializer);
+                let place = dice.below(sent.len() + 1);
+                if let Ok(body) = made_up(dice, read) {
+                    sent.insert(place, (at.name.to_owned(), body));
+                }
+            }
+        }
+        Signals {
+            types: SignalTypes::new(document, external),
+            sent: sent.into(),
+        }
+    }
+
+    /// A sender that has sent them to a run.
+    fn sender(&self) -> SignalSender {
+        let sender = SignalSender::new(self);
+        for (name, body) in self.sent.iter() {
+            if let Err(error) = sender.send_json(name, body.clone()) {
+                unreachable!("the type made the signal `{name}` up: {error}");
+            }
+        }
+        sender
+    }
+
+    /// Sends them to an execution, which may end before it has taken all.
+    async fn send(&self, runtime: &Runtime, id: ExecutionId) {
+        for (name, body) in self.sent.iter() {
+            let options = SignalOptions::new();
+            let sent = runtime
+                .executions()
+                .signal_json(id, name, body.clone(), options);
+            if sent.await.is_err() {
+                break;
+            }
+        }
+    }
+}
+
+impl TakesSignals for Signals {
+    fn signals(&self) -> SignalTypes {
+        self.types.clone()
+    }
+}
+
+/// A value of a type, made up.
+fn made_up(
+    dice: &mut Dice,
+    read: impl Fn(&mut dyn erased_serde::Deserializer<'_>) -> Result<(), erased_serde::Error>,
+) -> Result<Value, erased_serde::Error> {
+    let mut said = Value::Null;
+    let dream = Dream {
+        dice,
+        said: &mut said,
+    };
+    let mut deserializer = <dyn erased_serde::Deserializer<'_>>::erase(dream);
+    read(&mut deserializer)?;
+    Ok(said)
+}
 
 struct Known {
     dice: Dice,
@@ -91,38 +181,36 @@ struct Known {
 }
 
 impl Answers {
-    pub(crate) fn new(dice: Dice, given: &Value) -> Self {
+    pub(crate) fn new(dice: Dice, given: &Value, signals: Signals) -> Self {
         let given = given.as_object().into_iter().flatten();
         let given = given.map(|(path, answer)| (path.clone(), vec![answer.clone()]));
-        Answers(Arc::new(Mutex::new(Known {
+        let known = Known {
             dice,
             by_path: given.collect(),
-        })))
+        };
+        Answers {
+            known: Arc::new(Mutex::new(known)),
+            signals,
+        }
     }
 
     /// The answer to a question that was asked at its path so many times before.
     fn answer(&self, question: &Question, before: usize) -> Value {
-        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let Known { dice, by_path } = &mut *known;
         let answers = by_path.entry(question.path().to_owned()).or_default();
         while answers.len() <= before {
-            let mut said = Value::Null;
-            let dream = Dream {
-                dice,
-                said: &mut said,
-            };
-            let mut deserializer = <dyn erased_serde::Deserializer<'_>>::erase(dream);
-            if let Err(error) = question.read(&mut deserializer) {
-                return Value::from(format!("no answer: {error}"));
+            match made_up(dice, |deserializer| question.read(deserializer)) {
+                Ok(answer) => answers.push(answer),
+                Err(error) => return Value::from(format!("no answer: {error}")),
             }
-            answers.push(said);
         }
         answers[before].clone()
     }
 
     /// The answer that was given before.
     fn known(&self, path: &str, before: usize) -> Option<Value> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.by_path.get(path)?.get(before).cloned()
     }
 }
@@ -171,13 +259,14 @@ pub(crate) async fn plain(flow: &dyn AnyFlow<Direct>, input: &Value) -> Ran {
     }
 }
 
-/// Runs a flow with an observer and somebody who answers.
+/// Runs a flow with an observer, somebody who answers, and signals.
 pub(crate) async fn observed(
     flow: &dyn for<'r> AnyFlow<Observed<'r>>,
     input: &Value,
     answers: &Answers,
 ) -> Ran {
     let trace = Trace::default();
+    let sender = answers.signals.sender();
     let (answers, asked) = (answers.clone(), Mutex::new(HashMap::new()));
     let answer = move |question: &Question| {
         let mut asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
@@ -186,6 +275,7 @@ pub(crate) async fn observed(
         answers.answer(question, *before - 1)
     };
     let options = RunOptions::answer(answer).step_budget(STEPS);
+    let options = options.signals(&sender);
     let run = Run::numbered(options.observer(Arc::new(trace.clone())));
     let engine = Observed::new(&run);
     let run = run_any(flow, &engine, saved(input));
@@ -237,7 +327,7 @@ pub(crate) async fn durable(
     }
 }
 
-/// Answers what an execution asks until it is over, and returns its journal.
+/// Sends an execution its signals, answers what it asks until it is over, and returns its journal.
 pub(crate) async fn to_its_end(runtime: &Runtime, execution: Execution, answers: &Answers) -> Ran {
     match tokio::time::timeout(LONGEST, answered(runtime, execution.clone(), answers)).await {
         Ok(Ok(ran)) => ran,
@@ -260,6 +350,7 @@ async fn answered(
     answers: &Answers,
 ) -> Result<Ran, RuntimeError> {
     let mut asked = HashMap::new();
+    answers.signals.send(runtime, execution.id()).await;
     loop {
         execution = execution.settled().await?;
         if execution.status().is_over() {
