@@ -512,7 +512,12 @@ fn parts(
     let names = contract.writes.iter().map(|port| &port.name);
     let values: Vec<TokenStream> = names.map(|name| quote!(__signal.#name)).collect();
     match (&types[..], &values[..]) {
-        ([], _) => (quote!(()), quote!({ let _: Self = __signal; })),
+        ([], _) => (
+            quote!(()),
+            quote!({
+                let _: Self = __signal;
+            }),
+        ),
         ([ty], [value]) => (quote!(#ty), quote!(#value)),
         _ => (quote!((#(#types),*)), quote!((#(#values),*))),
     }
