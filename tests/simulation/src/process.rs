@@ -431,7 +431,11 @@ async fn send(runtime: &Runtime, execution: &Execution, round: u64) {
         let body = told(name, count);
         let executions = runtime.executions();
         match executions.signal_json(id, name, body, options).await {
-            Ok(_) => world(|world| *world.sent.entry((id, name)).or_default() += 1),
+            // Another process may have sent the same one meanwhile.
+            Ok(_) => world(|world| {
+                let sent = world.sent.entry((id, name)).or_default();
+                *sent = (*sent).max(count + 1);
+            }),
             Err(RuntimeError::Signal { .. } | RuntimeError::Over { .. }) => {}
             Err(error) => expected(&error, "signal"),
         }
