@@ -423,7 +423,7 @@ async fn answer(runtime: &Runtime, question: &OpenQuestion, round: u64, moves: O
 async fn send(runtime: &Runtime, execution: &Execution, round: u64) {
     let id = execution.id();
     for (name, one_in) in [("Tell", 2), ("TellSoon", 30), ("Poke", 4)] {
-        if !hashed(&(id.to_string(), name, round, "now")).is_multiple_of(one_in) {
+        if !hashed(&(name, round, "now")).is_multiple_of(one_in) {
             continue;
         }
         let count = world(|world| world.sent.get(&(id, name)).copied().unwrap_or_default());
