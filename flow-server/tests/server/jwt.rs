@@ -162,7 +162,7 @@ async fn a_token_holds_from_its_beginning_to_its_end() {
         token(json!(in_seconds(600) as f64 + 0.5), Value::Null),
         token(now(), Value::Null),
         token(in_seconds(-1).into(), Value::Null),
-        token(in_seconds(-59).into(), Value::Null),
+        token(in_seconds(-30).into(), Value::Null),
         token(later(), in_seconds(30).into()),
         token(later(), in_seconds(59).into()),
         token(later(), "now".into()),
