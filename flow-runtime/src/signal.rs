@@ -10,10 +10,7 @@ use serde_json::Value;
 use tokio::sync::Notify;
 
 use crate::external::{External, ExternalType, Submission as _, SubmittedValue};
-use crate::flow::Flow;
-use crate::json::Unkept;
 use crate::step::Step;
-use crate::stored::StoredFlow;
 
 /// A type of messages to a run: `#[node(signal)]` on an enum or a struct.
 pub trait Signal: External + Step<Outcome = Self> {
@@ -245,16 +242,6 @@ impl SignalTypes {
 pub trait TakesSignals {
     /// The signals.
     fn signals(&self) -> SignalTypes;
-}
-
-#[diagnostic::do_not_recommend]
-impl<F: Flow + StoredFlow<Unkept>> TakesSignals for F {
-    fn signals(&self) -> SignalTypes {
-        match FlowDocument::parse_spec(F::SPEC) {
-            Ok(document) => SignalTypes::new(&document, F::external),
-            Err(_) => unreachable!("`flow!` wrote the structure of the flow"),
-        }
-    }
 }
 
 /// The reason why a signal was refused.

@@ -4,10 +4,13 @@
 //! The bounds are on a type parameter, `K: Keep<Claim>`, and not on the types of the keys. So a
 //! flow with a type that cannot be stored compiles, and only a durable run of it does not.
 
+use flow_spec::FlowDocument;
+
 use crate::external::ExternalType;
 use crate::flow::Flow;
 use crate::input::InputError;
-use crate::json::{Saved, Unstorable};
+use crate::json::{Saved, Unkept, Unstorable};
+use crate::signal::{SignalTypes, TakesSignals};
 use crate::step_key::NodePath;
 
 /// The state of a flow whose values `K` can store.
@@ -56,6 +59,16 @@ pub trait TellsSettings {}
 
 #[cfg(not(feature = "json"))]
 impl<F: ?Sized> TellsSettings for F {}
+
+#[diagnostic::do_not_recommend]
+impl<F: Flow + StoredFlow<Unkept>> TakesSignals for F {
+    fn signals(&self) -> SignalTypes {
+        match FlowDocument::parse_spec(F::SPEC) {
+            Ok(document) => SignalTypes::new(&document, F::external),
+            Err(_) => unreachable!("`flow!` wrote the structure of the flow"),
+        }
+    }
+}
 
 /// Splits a path into its first segment, without the index of an item, and the rest.
 pub fn first_segment(path: &str) -> (&str, &str) {
