@@ -52,9 +52,12 @@ fn drop_more(more: &mut ManuallyDrop<OnceBox<More>>) {
 
 /// The parts that few runs have.
 #[derive(Debug)]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "it is behind a pointer, and few runs are interrupted"
+#[cfg_attr(
+    feature = "stored",
+    expect(
+        clippy::large_enum_variant,
+        reason = "it is behind a pointer, and few runs are interrupted"
+    )
 )]
 enum More {
     /// The options with which it was started.
