@@ -84,7 +84,7 @@ impl Journal {
         }
     }
 
-    /// What the run waits for from outside.
+    /// The answers and signals for which the run waits.
     pub(crate) fn awaited_outside(&self) -> Outside {
         let state = self.state();
         let waiting = state
@@ -108,7 +108,7 @@ impl Journal {
     }
 }
 
-/// What a run waits for from outside: answers and signals.
+/// The answers and signals for which a run waits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outside {
     /// True if it waits for anything.

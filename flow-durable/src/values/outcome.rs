@@ -1,7 +1,7 @@
 //! The values in the recorded outcome of a step.
 //!
 //! The journal has outcomes as serde writes the types of the nodes. A structure does not say how a
-//! type is written, so an enum of actions is recognized by its expected fields, and a signal has its
+//! type is written, so an enum of actions is recognized by its expected fields. A signal has its
 //! fields under their names.
 
 use flow_spec::{DEFAULT_ACTION, NodeDocument};

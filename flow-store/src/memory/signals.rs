@@ -10,7 +10,7 @@ use crate::{ExecutionId, NewSignal, Sent, SignalRow, Status, StoreError};
 pub(super) struct Signals {
     /// The number of the newest signal that ever existed.
     newest: u64,
-    /// Those that the run has not taken, by number.
+    /// The signals that the run has not taken, by number.
     waiting: BTreeMap<u64, SignalRow>,
     /// The number and the digest of each signal with a key, taken or not.
     keys: HashMap<String, (u64, String)>,

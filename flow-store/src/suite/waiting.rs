@@ -73,7 +73,7 @@ pub async fn goes_on_after_those_that_were_taken(store: Stored) {
     assert!(is_due(&store, NOW + HOUR).await);
 }
 
-/// Of a timer, an expiry and a signal, the first one counts.
+/// The first of a timer, an expiry and a signal counts.
 pub async fn ends_with_what_comes_first(store: Stored) {
     let at = NOW + 500;
     for (timer_ms, expires_ms, now_ms, expected) in [
