@@ -1,7 +1,7 @@
 //! Executions that wait for signals.
 //!
-//! An execution that waits for a signal, or for a time, does not settle: whoever waits for it here is
-//! told what it waits for, as with a question.
+//! An execution that waits for a signal and for a time beside it does not settle: whoever waits for it
+//! here is told what it waits for, as with a question.
 
 use std::pin::pin;
 use std::time::Duration;
@@ -49,7 +49,12 @@ pub(crate) async fn settled(
     let mut looked = 0;
     loop {
         if let Ok(settled) = tokio::time::timeout(LOOK, settled.as_mut()).await {
-            return settled.map(Ended::settled);
+            let execution = settled?;
+            let awaited = match execution.status() {
+                Status::Paused => awaited(&execution).await?,
+                _ => Vec::new(),
+            };
+            return Ok(Ended { execution, awaited });
         }
         if let Some(waiting) = waiting(executions, execution, &mut looked).await? {
             return Ok(waiting);
@@ -68,10 +73,7 @@ async fn waiting(
     if execution.status() != Status::Paused || *looked == execution.record_count() {
         return Ok(None);
     }
-    let awaited = execution.awaited_signals().await?;
-    let mut awaited: Vec<String> = awaited.iter().map(|it| it.name().to_owned()).collect();
-    awaited.sort_unstable();
-    awaited.dedup();
+    let awaited = awaited(&execution).await?;
     let untaken = executions.untaken_signals(execution.id()).await?;
     let is_sent = |name: &String| untaken.iter().any(|signal| signal.name() == name);
     if awaited.iter().any(is_sent) {
@@ -81,4 +83,13 @@ async fn waiting(
     *looked = execution.record_count();
     let waits = !awaited.is_empty();
     Ok(waits.then_some(Ended { execution, awaited }))
+}
+
+/// The names of the signals for which an execution waits.
+async fn awaited(execution: &Execution) -> Result<Vec<String>, RuntimeError> {
+    let awaited = execution.awaited_signals().await?;
+    let mut names: Vec<String> = awaited.iter().map(|it| it.name().to_owned()).collect();
+    names.sort_unstable();
+    names.dedup();
+    Ok(names)
 }

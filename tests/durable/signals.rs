@@ -570,3 +570,15 @@ async fn each_attempt_at_a_flow_takes_its_own() {
         json!({ "guests": 7, "reason": "guest 2", "stars": 3, "end": "default" })
     );
 }
+
+flow_law::law! {
+    nodes: [reply, slept, text, checked, Line, Leave, Decision],
+    flows: [
+        Beside,
+        Waiters,
+        Waiter,
+        Content,
+        Rating,
+    ],
+    left_out: [Chat, Decided],
+}

@@ -265,7 +265,11 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
     ),
     (
         "nobody sends its signals",
-        &[("examples/law/support_chat.rs", "SupportChat")],
+        &[
+            ("examples/law/support_chat.rs", "SupportChat"),
+            ("tests/durable/signals.rs", "Chat"),
+            ("tests/durable/signals.rs", "Decided"),
+        ],
     ),
 ];
 
