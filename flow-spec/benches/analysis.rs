@@ -64,6 +64,7 @@ fn flow(groups: usize) -> Graph {
             (0..SETTINGS).map(|at| format!("setting_{at}")),
         )],
         fallible: false,
+        undo: None,
     };
     graph.nodes.push(first);
     graph.edges.push(Edge {
@@ -132,6 +133,7 @@ fn add_group(graph: &mut Graph, random: &mut Random, group: usize, groups: usize
                 .map(|name| action(name, [key.clone()]))
                 .into(),
             fallible: false,
+            undo: None,
         });
     }
 

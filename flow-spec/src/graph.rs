@@ -68,6 +68,9 @@ pub struct Node {
     pub actions: Vec<Action>,
     /// True if it can fail: it returns a `Result`, has a timeout, or is a flow.
     pub fallible: bool,
+    /// The node that takes back one visit to this node: one of [`Graph::nodes`], without edges of
+    /// its own. It reads the keys as they were when the visit was done.
+    pub undo: Option<NodeId>,
 }
 
 /// The kind of a node.
@@ -99,6 +102,10 @@ pub enum NodeKind {
     Branch,
     /// Pauses for a while.
     Wait,
+    /// Undoes the visits so far that have an undo node, the newest first.
+    Undo,
+    /// Forgets the visits so far: they are not undone any more.
+    Commit,
     /// Asks a person, or another system, for its value.
     Human,
     /// Waits for a signal: a message that is sent from outside the program, without being asked

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 /// The words of the language that cannot be names of nodes.
-pub const RESERVED_NAMES: [&str; 7] =
-    ["start", "end", "wait", "node", "branch", "namespace", "for"];
+pub const RESERVED_NAMES: [&str; 9] = [
+    "start", "end", "wait", "undo", "commit", "node", "branch", "namespace", "for",
+];
 
 /// Returns an id or the name of an action in the composed form of Unicode (NFC).
 pub fn composed(name: &str) -> Cow<'_, str> {

@@ -121,7 +121,7 @@ fn is_anonymous(node: &Node) -> bool {
         .chars()
         .all(|letter| letter == '_' || letter.is_alphanumeric());
     match node.kind {
-        NodeKind::Wait => true,
+        NodeKind::Wait | NodeKind::Undo | NodeKind::Commit => true,
         NodeKind::Fork(_) => !is_word || node.name.is_empty(),
         _ => false,
     }

@@ -136,6 +136,8 @@ pub(super) fn optional(graph: &Graph, reader: NodeId, read: &NodeRead) -> Option
         | NodeKind::Each { .. }
         | NodeKind::Branch
         | NodeKind::Wait
+        | NodeKind::Undo
+        | NodeKind::Commit
         | NodeKind::Human
         | NodeKind::Signal => None,
     }

@@ -72,6 +72,10 @@ pub mod types {
     pub const BRANCH: &str = "flow.branch";
     /// A pause: `params.duration`.
     pub const WAIT: &str = "flow.wait";
+    /// Undoes the visits so far to nodes with the setting `undo`, the newest first.
+    pub const UNDO: &str = "flow.undo";
+    /// Forgets the visits so far: they are not undone any more.
+    pub const COMMIT: &str = "flow.commit";
     /// An answer from outside the program: `params.prompt`, and `params.expects`, the type of the
     /// answer.
     pub const HUMAN: &str = "flow.human";
@@ -79,5 +83,7 @@ pub mod types {
     /// of a signal with any JSON.
     pub const SIGNAL: &str = "flow.signal";
     /// All of these types.
-    pub const ALL: [&str; 7] = [FORK, FIRST, EACH, BRANCH, WAIT, HUMAN, SIGNAL];
+    pub const ALL: [&str; 9] = [
+        FORK, FIRST, EACH, BRANCH, WAIT, UNDO, COMMIT, HUMAN, SIGNAL,
+    ];
 }

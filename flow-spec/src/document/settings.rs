@@ -27,6 +27,9 @@ pub struct SettingsDocument {
     /// True if it runs in a transaction, which is committed together with its outcome.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub transaction: bool,
+    /// The id of the node that takes back one visit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undo: Option<String>,
     /// True if a loop over items keeps errors as values.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub collect_errors: bool,

@@ -209,6 +209,7 @@ fn settings(dice: &mut Dice) -> SettingsDocument {
             every: duration(dice),
             timeout: maybe(dice, duration),
         }),
+        undo: maybe(dice, |dice| dice.pick(&["release", "refund"]).to_owned()),
         concurrency: maybe(dice, |dice| 1 + dice.below(9) as u64),
         spread: maybe(dice, |dice| 1 + dice.below(99) as u64),
         blocking: dice.one_in(2),

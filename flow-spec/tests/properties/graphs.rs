@@ -213,6 +213,7 @@ pub(crate) fn nonsense(dice: &mut Dice) -> Graph {
             reads,
             actions,
             fallible: dice.one_in(2),
+            undo: None,
         });
     }
     for _ in 0..dice.below(12) {
@@ -267,6 +268,7 @@ fn nodes(dice: &mut Dice) -> Graph {
             reads,
             actions,
             fallible,
+            undo: None,
         });
     }
     graph
@@ -310,6 +312,7 @@ fn leaf(dice: &mut Dice, graph: &mut Graph) -> NodeId {
         reads,
         actions,
         fallible,
+        undo: None,
     });
     id
 }

@@ -242,6 +242,7 @@ fn node(flow: &FlowSyntax, kind: NodeKind, instance: &Instance, contract: &Contr
         reads: contract.reads.iter().map(read).collect(),
         actions,
         fallible: contract.fallible(),
+        undo: None,
     };
     forgive_mapping(mapping, contract, &mut node);
     node

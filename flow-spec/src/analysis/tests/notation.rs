@@ -237,6 +237,7 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
         reads,
         actions,
         fallible: line[1].ends_with('!'),
+        undo: None,
     }
 }
 

@@ -185,6 +185,7 @@ fn items_have_the_type_that_their_collection_holds() {
             reads: vec![read(key, rust_type, false)],
             actions: Vec::new(),
             fallible: false,
+            undo: None,
         };
         let each = NodeKind::Each {
             body: NodeId(1),
@@ -232,6 +233,7 @@ fn reader(written: &str, rust_type: &str, optional: bool) -> Graph {
         reads: vec![read("a", rust_type, optional)],
         actions: Vec::new(),
         fallible: false,
+        undo: None,
     };
     Graph {
         inputs: vec![input],

@@ -241,6 +241,7 @@ impl<'a> Places<'a> {
             reads: reads.collect(),
             actions: self.actions(node).into_iter().map(action).collect(),
             fallible: node.fallible,
+            undo: node.settings.undo.as_deref().and_then(|id| self.id(id)),
         }
     }
 
@@ -334,6 +335,8 @@ impl<'a> Places<'a> {
             },
             types::BRANCH => NodeKind::Branch,
             types::WAIT => NodeKind::Wait,
+            types::UNDO => NodeKind::Undo,
+            types::COMMIT => NodeKind::Commit,
             types::HUMAN => NodeKind::Human,
             types::SIGNAL => NodeKind::Signal,
             other if node.is_flow() => NodeKind::Flow(other.to_owned()),

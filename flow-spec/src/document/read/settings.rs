@@ -17,6 +17,7 @@ pub(super) fn settings(value: &Value, pointer: &str, problems: &mut Problems) ->
         "spread",
         "blocking",
         "transaction",
+        "undo",
         "collectErrors",
     ];
     let Some(mut object) = Object::of(value, pointer, "`settings`", &fields, problems) else {
@@ -30,6 +31,7 @@ pub(super) fn settings(value: &Value, pointer: &str, problems: &mut Problems) ->
         spread: object.value("spread", COUNT, count),
         blocking: object.flag("blocking"),
         transaction: object.flag("transaction"),
+        undo: object.name("undo"),
         collect_errors: object.flag("collectErrors"),
     }
 }
