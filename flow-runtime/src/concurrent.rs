@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::panic::resume_unwind;
-use std::task::{Poll, ready};
+use std::task::{self, Poll, ready};
 
 use futures_util::stream::FuturesUnordered;
 use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::context::Context;
+use crate::scope::Scope;
+use crate::undo::finish_branches;
 
 /// Limits how many branches of a fork run at once.
 #[derive(Debug)]
@@ -60,6 +62,18 @@ impl<F: Future> AtOnce<F> {
     pub fn push(&mut self, work: F) {
         self.room -= 1;
         self.running.push(work);
+    }
+
+    /// Finishes the steps with an undo node that are under way, so that the others can be dropped.
+    pub async fn finish(&mut self, scope: &Scope<'_>)
+    where
+        F: Send,
+        F::Output: Send,
+    {
+        let poll = &mut |cx: &mut task::Context<'_>| {
+            while let Poll::Ready(Some(_)) = self.running.poll_next_unpin(cx) {}
+        };
+        finish_branches(scope, &mut [poll]).await;
     }
 
     /// Returns the next result, or `None` if no future is running.

@@ -90,6 +90,16 @@ pub enum FlowError {
         /// The reason.
         reason: String,
     },
+    /// What a visit did could not be undone: its undo node has failed. Older visits were not undone
+    /// either.
+    NotUndone {
+        /// The path of the node whose visit was to be undone.
+        path: String,
+        /// The error of the undo node.
+        error: Failed,
+        /// The error for which the run was undone. `None` if the step `undo` did it.
+        cause: Option<Failed>,
+    },
     /// The run was cancelled; see [`RunOptions::cancellation`](crate::RunOptions::cancellation).
     Cancelled {
         /// The path of the node that was running.
@@ -106,6 +116,7 @@ impl FlowError {
             | FlowError::StepLimit { path, .. }
             | FlowError::TimedOut { path, .. }
             | FlowError::Part { path, .. }
+            | FlowError::NotUndone { path, .. }
             | FlowError::Cancelled { path } => path,
             FlowError::Unanswered { path, .. } => path,
         }
@@ -147,6 +158,16 @@ impl fmt::Display for FlowError {
             FlowError::Part { path, reason } => {
                 write!(f, "the items `{path}` have no results: {reason}")
             }
+            FlowError::NotUndone { path, error, cause } => {
+                write!(f, "what `{path}` did was not undone")?;
+                if f.alternate() {
+                    write!(f, ": {error:#}")?;
+                    if let Some(cause) = cause {
+                        write!(f, "; it was to be undone because {cause:#}")?;
+                    }
+                }
+                Ok(())
+            }
             FlowError::Cancelled { path } => write!(f, "the run was cancelled at `{path}`"),
         }
     }
@@ -157,6 +178,7 @@ impl Error for FlowError {
         match self {
             FlowError::Node(error) => error.source(),
             FlowError::Unanswered { error, .. } => Some(&**error),
+            FlowError::NotUndone { error, .. } => Some(&**error),
             _ => None,
         }
     }

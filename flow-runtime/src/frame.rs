@@ -5,9 +5,9 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
-use crate::step_key::{Index, NodePath, write_index, write_node, write_retry};
+use crate::step_key::{Index, NodePath, write_index, write_node, write_retry, write_undo};
 
 /// One frame of a run: a running flow, a branch of a fork, or an item of a loop, within the frame
 /// around it.
@@ -24,18 +24,23 @@ pub struct Frame<'a> {
     /// The number of the visit to that node within this frame, from 1. 0 if the engine does not
     /// count visits.
     visit: AtomicU32,
-    kind: Kind,
+    /// The first visit of the run that belongs to the flow of this frame, if it can be undone.
+    undo_mark: AtomicU64,
+    kind: Kind<'a>,
 }
 
 /// The relation of a frame to the one around it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Kind<'a> {
     /// The run's own flow, or a flow used as a node, with the index of the attempt, from 0.
     Flow(u32),
     /// A branch of the fork at the current node of the frame around it.
     Branch,
     /// An item of the loop at the current node of the frame around it, with its index.
     Item(u32),
+    /// The undo node of a visit of the flow of the frame around it, or of a flow inside that, at
+    /// this place.
+    Undo(&'a Place),
 }
 
 /// The names of a flow and its nodes, from which paths are made.
@@ -117,6 +122,7 @@ impl<'a> Frame<'a> {
             flow,
             at: AtomicU32::new(NOWHERE),
             visit: AtomicU32::new(0),
+            undo_mark: AtomicU64::new(0),
             kind: Kind::Flow(0),
         }
     }
@@ -129,6 +135,7 @@ impl<'a> Frame<'a> {
             flow,
             at: AtomicU32::new(NOWHERE),
             visit: AtomicU32::new(0),
+            undo_mark: AtomicU64::new(0),
             kind: Kind::Flow(attempt),
         }
     }
@@ -141,6 +148,7 @@ impl<'a> Frame<'a> {
             flow: self.flow,
             at: AtomicU32::new(NOWHERE),
             visit: AtomicU32::new(0),
+            undo_mark: AtomicU64::new(0),
             kind: Kind::Branch,
         }
     }
@@ -153,8 +161,42 @@ impl<'a> Frame<'a> {
             flow: self.flow,
             at: AtomicU32::new(self.position()),
             visit: AtomicU32::new(self.visit.load(Ordering::Relaxed)),
+            undo_mark: AtomicU64::new(0),
             kind: Kind::Item(index),
         }
+    }
+
+    /// The number of the first visit that belongs to the flow of this frame: see
+    /// [`Run::undo_mark`](crate::engine::Run::undo_mark).
+    pub(crate) fn undo_mark(&self) -> u64 {
+        self.undo_mark.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_undo_mark(&self, mark: u64) {
+        self.undo_mark.store(mark, Ordering::Relaxed);
+    }
+
+    /// The undo node that takes back a visit of this flow, at this place.
+    pub(crate) fn undo<'b>(&'b self, place: &'b Place) -> Frame<'b> {
+        Frame {
+            within: Some(self),
+            flow: self.flow,
+            // Anywhere, so that it is not over.
+            at: AtomicU32::new(NOWHERE + 1),
+            visit: AtomicU32::new(place.visit),
+            undo_mark: AtomicU64::new(0),
+            kind: Kind::Undo(place),
+        }
+    }
+
+    /// The frame around this one.
+    pub(crate) fn around(&self) -> Option<&'a Frame<'a>> {
+        self.within
+    }
+
+    /// Returns true for the frame of an undo node.
+    pub(crate) fn is_undo(&self) -> bool {
+        matches!(self.kind, Kind::Undo(_))
     }
 
     /// Moves to a node, by its index.
@@ -189,7 +231,10 @@ impl<'a> Frame<'a> {
     /// The path of the node at a position, or of the flow itself at `NOWHERE`.
     #[inline]
     pub(crate) fn path_at(&self, position: u32) -> Path<'_> {
-        Path(PathOf::Node(self, position))
+        match self.kind {
+            Kind::Undo(place) => Path::of_step(place),
+            _ => Path(PathOf::Node(self, position)),
+        }
     }
 
     /// The name of the node at a position. Empty at `NOWHERE`.
@@ -222,6 +267,7 @@ impl<'a> Frame<'a> {
     pub fn item_index(&self) -> Option<u32> {
         match self.kind {
             Kind::Item(index) => Some(index),
+            Kind::Undo(place) => place.item,
             Kind::Flow(_) | Kind::Branch => self.within?.item_index(),
         }
     }
@@ -235,7 +281,7 @@ impl<'a> Frame<'a> {
     pub fn flow_attempt(&self) -> u32 {
         match self.kind {
             Kind::Flow(attempt) => attempt,
-            Kind::Branch | Kind::Item(_) => self.within.map_or(0, Frame::flow_attempt),
+            _ => self.within.map_or(0, Frame::flow_attempt),
         }
     }
 
@@ -246,6 +292,9 @@ impl<'a> Frame<'a> {
 
     /// The place of the node at a position.
     fn place_at(&self, position: u32) -> Place {
+        if let Kind::Undo(place) = self.kind {
+            return place.clone();
+        }
         let mut step = String::new();
         self.write_step_at(position, &mut step);
         Place {
@@ -287,6 +336,7 @@ impl<'a> Frame<'a> {
                 return;
             }
             (Kind::Branch, Some(outer)) => outer.write_step(step),
+            (Kind::Undo(place), _) => return step.push_str(&place.step),
             _ => self.write_flow_step(step),
         }
         let name = self.name_at(position);
@@ -298,7 +348,9 @@ impl<'a> Frame<'a> {
 
     fn write_flow_step(&self, step: &mut String) {
         match (self.kind, self.within) {
-            (Kind::Branch | Kind::Item(_), Some(outer)) => outer.write_flow_step(step),
+            (Kind::Branch | Kind::Item(_) | Kind::Undo(_), Some(outer)) => {
+                outer.write_flow_step(step);
+            }
             (Kind::Flow(attempt), Some(outer)) => {
                 outer.write_step(step);
                 write_retry(step, attempt);
@@ -314,6 +366,15 @@ impl<'a> Frame<'a> {
 
     /// The path of the current node, as a value that outlives the frame.
     pub(crate) fn owned_path(&self) -> OwnedPath {
+        if let Kind::Undo(place) = self.kind {
+            let path = NodePath::new(&place.path);
+            let flow = path.parent().map_or("", NodePath::as_str);
+            return OwnedPath {
+                flow: Cow::Owned(flow.to_owned()),
+                node: Cow::Owned(path.last().to_owned()),
+                item: None,
+            };
+        }
         let flow = match self.around_flow() {
             None => self.flow.owned_namespace(),
             Some(outer) => Cow::Owned(outer.path().to_string()),
@@ -341,7 +402,7 @@ impl<'a> Frame<'a> {
     fn item_of_path(&self) -> Option<u32> {
         match self.kind {
             Kind::Item(index) => Some(index),
-            Kind::Flow(_) | Kind::Branch => None,
+            Kind::Flow(_) | Kind::Branch | Kind::Undo(_) => None,
         }
     }
 }
@@ -389,7 +450,8 @@ pub struct Place {
     pub path: String,
     /// The name of the step, which no other step of the run has. It lists the frames from the
     /// outermost one, each with the number of the visit (`#2`, unless it is the first), the retry
-    /// of a flow (`~1`, unless there was none) and the item (`[3]`).
+    /// of a flow (`~1`, unless there was none) and the item (`[3]`). The undo node of a visit has the
+    /// name of the visit and `!undo`.
     pub step: String,
     /// The number of the visit to the node within the frame around it, from 1. 0 for records about
     /// the run as a whole.
@@ -403,6 +465,14 @@ impl Place {
     #[must_use]
     pub fn retry(mut self, attempt: u32) -> Place {
         write_retry(&mut self.step, attempt);
+        self
+    }
+
+    /// The place of the undo node that takes back the visit here.
+    #[must_use]
+    pub fn undo(mut self) -> Place {
+        write_undo(&mut self.path);
+        write_undo(&mut self.step);
         self
     }
 }

@@ -119,6 +119,7 @@ mod stored_error;
 mod supervise;
 pub mod testing;
 mod transaction;
+mod undo;
 mod visit;
 mod within;
 

@@ -22,6 +22,7 @@ use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::options::{DEFAULT_STEP_BUDGET, RunOptions, RunSettings};
 use crate::step_id::StepAround;
 use crate::transaction::Transactions;
+use crate::undo::UndoList;
 
 /// The state of a run as a whole, at any flow and node: its budget, its options, its observer.
 //
@@ -51,19 +52,13 @@ fn drop_more(more: &mut ManuallyDrop<OnceBox<More>>) {
 }
 
 /// The parts that few runs have.
-#[derive(Debug)]
-#[cfg_attr(
-    feature = "stored",
-    expect(
-        clippy::large_enum_variant,
-        reason = "it is behind a pointer, and few runs are interrupted"
-    )
-)]
-enum More {
-    /// The options with which it was started.
-    With(RunWith),
-    /// It was started without options, and was interrupted at this path.
-    InterruptedAt(String),
+#[derive(Debug, Default)]
+struct More {
+    /// The parts of a run that was started with options.
+    with: Option<RunWith>,
+    /// The path at which it was interrupted.
+    interrupted_at: OnceLock<Box<str>>,
+    undo_list: UndoList,
 }
 
 /// The parts of a run that was started with options.
@@ -73,7 +68,6 @@ pub(crate) struct RunWith {
     pub(crate) options: RunSettings,
     /// True once the run has to stop.
     stopping: AtomicBool,
-    interrupted_at: OnceLock<Box<str>>,
     pub(crate) nodes_at_once: Option<Semaphore>,
     pub(crate) history: Option<Arc<dyn History>>,
     /// The step of another run that this run is within.
@@ -91,7 +85,6 @@ impl RunWith {
             own_lifecycle: OwnLifecycle::default(),
             options,
             stopping: AtomicBool::new(false),
-            interrupted_at: OnceLock::new(),
             history: None,
             within: None,
         }
@@ -160,17 +153,31 @@ impl Run {
     fn with_options(with: RunWith) -> Self {
         Run {
             steps_left: AtomicI64::new(signed(with.options.step_budget)),
-            more: ManuallyDrop::new(OnceBox::with_value(Box::new(More::With(with)))),
+            more: ManuallyDrop::new(OnceBox::with_value(Box::new(More {
+                with: Some(with),
+                ..More::default()
+            }))),
         }
     }
 
     /// The options, if the run was started with options.
     #[inline]
     pub(crate) fn with(&self) -> Option<&RunWith> {
-        match self.more.get()? {
-            More::With(with) => Some(with),
-            More::InterruptedAt(_) => None,
-        }
+        self.more.get()?.with.as_ref()
+    }
+
+    fn more(&self) -> &More {
+        self.more.get_or_init(Box::default)
+    }
+
+    /// The visits that can be undone. `None` if there never was one.
+    pub(crate) fn known_undo_list(&self) -> Option<&UndoList> {
+        self.more.get().map(|more| &more.undo_list)
+    }
+
+    /// The visits that can be undone.
+    pub(crate) fn undo_list(&self) -> &UndoList {
+        &self.more().undo_list
     }
 
     /// The history, if the run may have begun earlier.
@@ -309,6 +316,7 @@ impl Run {
     pub(crate) async fn sleep_until(&self, frame: &Frame<'_>, pause: Pause, instant: Instant) {
         if instant > Instant::now() {
             let aside = self.nodes_at_once().map(Aside::step);
+            self.rests(frame);
             match self.history() {
                 Some(history) => history.sleep_until(frame, pause, instant).await,
                 None => tokio::time::sleep_until(instant).await,
@@ -316,6 +324,7 @@ impl Run {
             if let Some(aside) = aside {
                 aside.step_back().await;
             }
+            self.goes_on(frame).await;
         }
         self.may_try().await;
     }
@@ -346,26 +355,19 @@ impl Run {
     /// Reports that a scope was dropped at this path. The first report is from the innermost scope.
     #[cold]
     pub(crate) fn interrupted_at(&self, path: Path<'_>) {
-        let panicking = std::thread::panicking();
-        match self.with() {
-            Some(with) if panicking || with.stopping.load(Ordering::Relaxed) => {
-                with.interrupted_at.get_or_init(|| path.to_string().into());
-            }
-            None if panicking => {
-                let interrupted = || Box::new(More::InterruptedAt(path.to_string()));
-                self.more.get_or_init(interrupted);
-            }
-            _ => {}
+        let is_stopping = self
+            .with()
+            .is_some_and(|with| with.stopping.load(Ordering::Relaxed));
+        if is_stopping || std::thread::panicking() {
+            let interrupted_at = &self.more().interrupted_at;
+            interrupted_at.get_or_init(|| path.to_string().into());
         }
     }
 
     /// The path of the node at which the run was interrupted, by a panic or because it was stopped.
     /// `None` if it was not interrupted.
     pub fn interrupted(&self) -> Option<&str> {
-        match self.more.get()? {
-            More::With(with) => with.interrupted_at.get().map(|path| &**path),
-            More::InterruptedAt(path) => Some(path),
-        }
+        self.more.get()?.interrupted_at.get().map(|path| &**path)
     }
 
     /// Calls the observer, if the run has one.

@@ -1,6 +1,6 @@
 //! A running flow: its position, and the run to which it belongs.
 
-use crate::frame::{FlowInfo, Frame};
+use crate::frame::{FlowInfo, Frame, Place};
 use crate::run::Run;
 
 /// A [`Frame`] with the run to which it belongs.
@@ -46,6 +46,15 @@ impl<'a> Scope<'a> {
     #[inline]
     pub fn item(&self, index: u32) -> Scope<'_> {
         let frame = self.frame.item(index);
+        Scope {
+            run: self.run,
+            frame,
+        }
+    }
+
+    /// The undo node that takes back a visit of this flow. Its [place](Place) is `place`.
+    pub fn undo<'b>(&'b self, place: &'b Place) -> Scope<'b> {
+        let frame = self.frame.undo(place);
         Scope {
             run: self.run,
             frame,

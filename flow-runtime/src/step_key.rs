@@ -45,6 +45,8 @@ pub struct Segment<'a> {
     pub index: Option<Index>,
     /// The attempt at a flow, from 0: `~1`, unless it is the first.
     pub retry: u32,
+    /// True for the undo node that takes back the visit: `!undo`.
+    pub undo: bool,
 }
 
 /// The items of a loop for which a step runs.
@@ -163,6 +165,35 @@ impl<'a> StepKey<'a> {
         }
     }
 
+    /// The step within a flow that contains it, or the step itself if that does not contain it.
+    #[must_use]
+    pub fn after(self, flow: StepKey<'_>) -> Self {
+        let rest = self.0.strip_prefix(flow.0);
+        let rest = rest.and_then(|rest| rest.strip_prefix('.'));
+        rest.map_or(self, StepKey)
+    }
+
+    /// The first segment, and the steps after it. They are empty if there is no other segment.
+    pub fn first(self) -> (Segment<'a>, Self) {
+        let (first, rest) = match dot(self.0) {
+            Some(at) => (&self.0[..at], &self.0[at + 1..]),
+            None => (self.0, ""),
+        };
+        (Segment::of(first), StepKey(rest))
+    }
+
+    /// The step of the visit that this step takes back, if it is that of an undo node.
+    pub fn undone(self) -> Option<Self> {
+        self.0.strip_suffix(UNDO).map(StepKey)
+    }
+
+    /// The name of the undo node that takes back the visit of this step.
+    pub fn undo(self) -> String {
+        let mut step = self.0.to_owned();
+        write_undo(&mut step);
+        step
+    }
+
     /// The name of an attempt, counted from 0, at the flow of this step.
     pub fn retry(self, attempt: u32) -> String {
         let mut step = self.0.to_owned();
@@ -186,10 +217,15 @@ impl fmt::Display for StepKey<'_> {
 
 impl<'a> Segment<'a> {
     fn of(text: &'a str) -> Self {
-        let (rest, retry) = split_retry(text);
+        let (rest, undo) = match text.strip_suffix(UNDO) {
+            Some(visit) => (visit, true),
+            None => (text, false),
+        };
+        let (rest, retry) = split_retry(rest);
         let (rest, index) = split_index(rest);
         let (name, visit) = split_number(rest, '#', 2).unwrap_or((rest, 1));
         Segment {
+            undo,
             name,
             visit,
             index,
@@ -206,6 +242,9 @@ impl fmt::Display for Segment<'_> {
             write_index(&mut text, index);
         }
         write_retry(&mut text, self.retry);
+        if self.undo {
+            write_undo(&mut text);
+        }
         f.write_str(&text)
     }
 }
@@ -315,6 +354,14 @@ impl fmt::Display for NodePath<'_> {
 
 /// The letters that follow the name of a step in the names of what is inside it, in their order.
 const INSIDE: [char; 3] = ['.', '[', '~'];
+
+/// The end of the names and paths of undo nodes.
+const UNDO: &str = "!undo";
+
+/// Makes the name or the path of a visit that of its undo node.
+pub(crate) fn write_undo(step: &mut String) {
+    step.push_str(UNDO);
+}
 
 /// Adds the segment of a node at a visit, without the dot before it.
 pub(crate) fn write_node(step: &mut String, name: &str, visit: u32) {

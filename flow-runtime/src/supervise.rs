@@ -22,6 +22,7 @@ use crate::options::RunSettings;
 use crate::panics::panic_message;
 use crate::run::Run;
 use crate::scope::Scope;
+use crate::undo::{finish_under_way, undo_failed};
 
 /// Runs a flow to its end, and catches its panics.
 #[inline]
@@ -45,16 +46,19 @@ where
                 Ok(output) => return Ok(output),
                 Err(failed) => failed,
             };
+            if F::UNDOES {
+                return Err(undo_failed(flow, &engine, &scope, failed).await);
+            }
             Err(failed)
         },
     }
 }
 
 /// Drives a flow until it reaches an end, or until its run has to stop. `scope` is that of the run,
-/// `work` drives the flow. This is a macro because the future of a function would be one more to
+/// `work` drives the flow. `undo` undoes what it has done, given its failure. This is a macro because the future of a function would be one more to
 /// poll, and would move the input once more.
 macro_rules! to_its_end {
-    ($scope:ident, $work:expr) => {{
+    ($scope:ident, $work:expr, |$failed:ident| $undo:expr) => {{
         let run = $scope.run();
         let mut work = pin!(Some(Caught {
             work: $work,
@@ -65,16 +69,29 @@ macro_rules! to_its_end {
             if let Some(stop) = &mut stop
                 && let Poll::Ready(stop) = stop.poll_unpin(cx)
             {
-                // Dropping the work reports where it was.
-                work.set(None);
-                return Poll::Ready(Err(stopped(&$scope, stop)));
+                return Poll::Ready(Err(stop));
             }
             match work.as_mut().as_pin_mut() {
-                Some(work) => work.poll(cx),
+                Some(work) => work.poll(cx).map(Ok),
                 None => Poll::Pending,
             }
         })
         .await;
+        let ended = match ended {
+            Ok(ended) => ended,
+            Err(stop) => {
+                if let Some(work) = work.as_mut().as_pin_mut() {
+                    finish_under_way(run, $scope.frame(), work).await;
+                }
+                // Dropping the work reports where it was.
+                work.set(None);
+                Err(stopped(&$scope, stop))
+            }
+        };
+        let ended = match ended {
+            Ok(output) => Ok(output),
+            Err($failed) => Err($undo),
+        };
         if let Err(error) = &ended {
             run.emit($scope.frame().flow_path(), EventKind::RunFailed { error });
         }
@@ -97,7 +114,13 @@ where
             let run = &Run::numbered_with(settings);
             let engine = &Observed::new(run);
             let scope = Scope::root(run, F::INFO);
-            to_its_end!(scope, flow.drive(engine, &scope, input))
+            to_its_end!(scope, flow.drive(engine, &scope, input), |failed| {
+                if F::UNDOES {
+                    undo_failed(flow, engine, &scope, failed).await
+                } else {
+                    failed
+                }
+            })
         },
     }
 }
@@ -124,7 +147,13 @@ where
     Unboxed {
         run: async move {
             let scope = Scope::root(engine.run(), F::INFO);
-            to_its_end!(scope, flow.drive(engine, &scope, input))
+            to_its_end!(scope, flow.drive(engine, &scope, input), |failed| {
+                if F::UNDOES {
+                    undo_failed(flow, engine, &scope, failed).await
+                } else {
+                    failed
+                }
+            })
         },
     }
 }
@@ -155,29 +184,34 @@ pub async fn run_any<E: Hooks>(
     }
     // The flow has its own scope inside. This one is at no node, and names the flow as a whole.
     let info = FlowInfo::new(flow.namespace().to_owned(), Vec::new());
-    supervised(engine, &info, || flow.run(engine, input)).await
+    let undo = |failed| flow.undo_failed(engine, failed);
+    supervised(engine, &info, || flow.run(engine, input), undo).await
 }
 
 /// Runs the work that `begin` returns to its end, until the deadline or the cancellation of the
-/// engine's run, and catches its panics. `flow` has the namespace of the run.
+/// engine's run, and catches its panics. `flow` has the namespace of the run. `undo` undoes what it
+/// has done, given its failure.
 #[cfg(feature = "stored")]
 #[inline]
-pub async fn supervised<E, T, W>(
+pub async fn supervised<E, T, W, U>(
     engine: &E,
     flow: &FlowInfo,
     begin: impl FnOnce() -> W + Send,
+    undo: impl FnOnce(Failed) -> U + Send,
 ) -> Result<T, RunError>
 where
     E: Hooks,
     W: Future<Output = Result<T, RunError>> + Send,
+    U: Future<Output = Failed> + Send,
 {
     let scope = Scope::root(engine.run(), flow);
-    let ended = to_its_end!(scope, async {
+    let work = async {
         match begin().await {
             Err(RunError::Failed(failed)) => Err(failed),
             ended => Ok(ended),
         }
-    });
+    };
+    let ended = to_its_end!(scope, work, |failed| undo(failed).await);
     ended.unwrap_or_else(|failed| Err(RunError::Failed(failed)))
 }
 

@@ -4,10 +4,11 @@ use std::any::{Any, TypeId};
 use std::error::Error;
 use std::fmt;
 use std::future::Future;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use flow_spec::FlowDocument;
+use futures_util::future::{Either, select};
 use serde_json::Value;
 
 use crate::engine::{
@@ -16,6 +17,7 @@ use crate::engine::{
 };
 use crate::flow::Flow;
 use crate::input::unexpected;
+use crate::undo::{finish_under_way, undo_failed};
 
 /// A flow of any type that an engine `E` can drive, with JSON as its inputs and outputs.
 /// Registries, runtimes and servers hold it as `dyn AnyFlow<E>`.
@@ -108,6 +110,17 @@ pub trait AnyFlow<E>: Send + Sync {
     /// The names of its inputs. [`run_any`](crate::engine::run_any) and [`accepted_input`] refuse
     /// values under other names.
     fn inputs(&self) -> Vec<&str>;
+
+    /// Undoes what a run has done that was dropped or panicked, and returns its failure. A run that
+    /// fails by itself has undone it. By default, there is nothing to undo.
+    fn undo_failed<'a>(
+        &'a self,
+        engine: &'a E,
+        failed: Failed,
+    ) -> Pin<Box<dyn Future<Output = Failed> + Send + 'a>> {
+        let _ = engine;
+        Box::pin(std::future::ready(failed))
+    }
 
     /// Runs it to an end. The output contains the values by key, and the label of the end as `end`.
     ///
@@ -251,6 +264,20 @@ where
         F::INPUTS.to_vec()
     }
 
+    fn undo_failed<'a>(
+        &'a self,
+        engine: &'a E,
+        failed: Failed,
+    ) -> Pin<Box<dyn Future<Output = Failed> + Send + 'a>> {
+        Box::pin(async move {
+            if !F::UNDOES {
+                return failed;
+            }
+            let scope = Scope::root(engine.run(), F::INFO);
+            undo_failed(self, engine, &scope, failed).await
+        })
+    }
+
     fn run<'a>(
         &'a self,
         engine: &'a E,
@@ -259,10 +286,40 @@ where
         Box::pin(async move {
             let input = F::load_input(input).map_err(RunError::Input)?;
             let scope = Scope::root(engine.run(), F::INFO);
-            let output = self.drive(engine, &scope, input).await;
+            let output = if F::UNDOES {
+                until_cancelled(self, engine, &scope, input).await
+            } else {
+                self.drive(engine, &scope, input).await
+            };
             F::save_output(&output.map_err(RunError::Failed)?).map_err(RunError::Output)
         })
     }
+}
+
+/// Runs a flow to an end, or until its engine [cancels](Hooks::cancelled) it. What it has done by then
+/// is undone.
+async fn until_cancelled<F: Drive<E>, E: Hooks>(
+    flow: &F,
+    engine: &E,
+    scope: &Scope<'_>,
+    input: F::Input,
+) -> Result<F::Output, Failed> {
+    let mut work = pin!(Some(flow.drive(engine, scope, input)));
+    let cancelled = {
+        let Some(work) = work.as_mut().as_pin_mut() else {
+            unreachable!("the work has just begun")
+        };
+        let cancelled = pin!(engine.cancelled(scope));
+        match select(work, cancelled).await {
+            Either::Left((ended, _)) => return ended,
+            Either::Right((failed, work)) => {
+                finish_under_way(scope.run(), scope.frame(), work).await;
+                failed
+            }
+        }
+    };
+    work.set(None);
+    Err(undo_failed(flow, engine, scope, cancelled).await)
 }
 
 // Otherwise the compiler offers it to whoever has a value that cannot be stored.
@@ -302,6 +359,14 @@ impl<E, F: AnyFlow<E> + ?Sized> AnyFlow<E> for Arc<F> {
 
     fn inputs(&self) -> Vec<&str> {
         (**self).inputs()
+    }
+
+    fn undo_failed<'a>(
+        &'a self,
+        engine: &'a E,
+        failed: Failed,
+    ) -> Pin<Box<dyn Future<Output = Failed> + Send + 'a>> {
+        (**self).undo_failed(engine, failed)
     }
 
     fn run<'a>(

@@ -92,9 +92,12 @@ mod observed;
 mod receive;
 mod visits;
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::pin::Pin;
 use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 
 use crate::flow::{Described, Flow};
 
@@ -136,6 +139,7 @@ pub use crate::stored::{StoredFlow, StoredOutput, StoredState};
 pub use crate::supervise::run;
 #[cfg(feature = "stored")]
 pub use crate::supervise::run_any;
+pub use crate::undo::{Undoable, finish_under_way};
 pub use crate::visit::Visit;
 
 /// Runs the steps of a node.
@@ -207,7 +211,8 @@ pub trait Hooks: Send + Sync {
     }
 
     /// Runs the flow at the current node within the timeout that the flow around it sets. `attempt`
-    /// counts from 0. Returns `None` if it took longer.
+    /// counts from 0. Returns `None` if it took longer. The steps with an undo node that are under way
+    /// then are [finished](finish_under_way) first.
     fn within_timeout<T: Send>(
         &self,
         scope: &Scope<'_>,
@@ -215,8 +220,17 @@ pub trait Hooks: Send + Sync {
         after: Duration,
         work: Pin<&mut (impl Future<Output = T> + Send)>,
     ) -> impl Future<Output = Option<T>> + Send {
-        let _ = (scope, attempt);
-        async move { tokio::time::timeout(after, work).await.ok() }
+        let _ = attempt;
+        async move {
+            let mut work = work;
+            match tokio::time::timeout(after, work.as_mut()).await {
+                Ok(result) => Some(result),
+                Err(_) => {
+                    finish_under_way(scope.run(), scope.frame(), work).await;
+                    None
+                }
+            }
+        }
     }
 
     /// Waits before another attempt at the flow at the current node. `attempt` counts from 0.
@@ -379,6 +393,39 @@ pub trait Hooks: Send + Sync {
         let _ = (scope, failed);
     }
 
+    /// Called when the undo node of a visit begins. The scope is that of the undo node. It is no
+    /// step of the budget: what was done is undone also when the budget is used up.
+    #[inline]
+    fn undo_started(&self, scope: &Scope<'_>) {
+        let _ = scope;
+    }
+
+    /// Called when a visit is undone. The scope is that of the undo node.
+    #[inline]
+    fn undo_finished(&self, scope: &Scope<'_>) {
+        let _ = scope;
+    }
+
+    /// Called when an undo node has failed for good, with a [`FlowError::NotUndone`]. Returns the
+    /// error with which the run ends. An engine that can try again later never returns.
+    ///
+    /// [`FlowError::NotUndone`]: crate::FlowError::NotUndone
+    fn undo_failed(
+        &self,
+        scope: &Scope<'_>,
+        failed: Failed,
+    ) -> impl Future<Output = Failed> + Send {
+        let _ = scope;
+        async move { failed }
+    }
+
+    /// Returns the error of a run that is cancelled from outside, once it is. A flow that can be
+    /// undone waits for it beside its steps. By default, it never is: the run is dropped.
+    fn cancelled(&self, scope: &Scope<'_>) -> impl Future<Output = Failed> + Send {
+        let _ = scope;
+        std::future::pending()
+    }
+
     /// Called when a flow, the run's own or one used as a node, has reached an end.
     #[inline]
     fn flow_ended(&self, scope: &Scope<'_>, end: &str) {
@@ -456,6 +503,36 @@ pub trait StateHooks<S>: Hooks {
         here
     }
 
+    /// Called when a visit to the current node is done that can be undone, with the values that its
+    /// undo node will read: the state has no others. An engine keeps them: see
+    /// [`Run::add_undoable`].
+    fn undoable(&self, scope: &Scope<'_>, kept: S)
+    where
+        S: Send + 'static,
+    {
+        let place = scope.frame().place();
+        self.run().add_undoable(place, Box::new(kept));
+    }
+
+    /// The values that were kept for a visit.
+    ///
+    /// # Errors
+    ///
+    /// They do not fit the flow.
+    fn kept(
+        &self,
+        scope: &Scope<'_>,
+        undoable: Undoable,
+    ) -> impl Future<Output = Result<S, Failed>> + Send
+    where
+        S: Send + 'static,
+    {
+        let kept = undoable.kept();
+        let unknown = || NodeError::new(scope.frame().path().to_string(), 1, Failure::Returned(OTHER_FLOW.into()));
+        let kept = kept.ok_or_else(|| unknown().into());
+        async move { kept }
+    }
+
     /// Called when the flow has reached an end, with the state there.
     #[inline]
     fn at_end(&self, scope: &Scope<'_>, state: &S) {
@@ -482,6 +559,9 @@ pub trait StateHooks<S>: Hooks {
     note = "its definition has a mistake, which is reported there"
 )]
 pub trait Drive<E>: Flow + Described {
+    /// True if visits of the flow can be undone: its own, or those of flows in it.
+    const UNDOES: bool = false;
+
     /// Runs it to an end, within a scope. [`run`] calls this for the run's own flow, and flows call
     /// it for their inner flows.
     ///
@@ -494,4 +574,35 @@ pub trait Drive<E>: Flow + Described {
         scope: &Scope<'_>,
         input: Self::Input,
     ) -> impl Future<Output = Result<Self::Output, Failed>> + Send;
+
+    /// Runs the undo node of a visit of this flow, or of a flow in it. The scope is that of the undo
+    /// node, `step` is the step of the visit within this flow.
+    ///
+    /// # Errors
+    ///
+    /// The undo node failed, or the flow does not have it.
+    fn undo<'a>(
+        &'a self,
+        engine: &'a E,
+        scope: &'a Scope<'a>,
+        step: StepKey<'a>,
+        undoable: Undoable,
+    ) -> BoxFuture<'a, Result<(), Failed>> {
+        let _ = (engine, undoable);
+        not_undoable(scope, step)
+    }
 }
+
+/// The error for a visit that a flow cannot undo, although it did in another version.
+pub fn not_undoable<'a>(
+    scope: &'a Scope<'a>,
+    step: StepKey<'a>,
+) -> BoxFuture<'a, Result<(), Failed>> {
+    let reason = format!("the flow has no undo node for `{step}`");
+    let path = scope.frame().path().to_string();
+    let error = NodeError::new(path, 1, Failure::Returned(reason.into()));
+    ready(Err(error.into())).boxed()
+}
+
+/// The reason for values that another flow has kept.
+const OTHER_FLOW: &str = "the values that were kept for the undo node are those of another flow";

@@ -3,29 +3,38 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::engine::Hooks;
+use crate::engine::{Drive, Hooks};
 use crate::error::{Failed, FlowError};
 use crate::node_error::{Failure, NodeError, TimedOut};
 use crate::policy::RetryIf;
+use crate::undo::undo_failed;
 use crate::visit::Attempts;
 
 impl Attempts<'_> {
     /// Makes one attempt at a flow used as a node, within the `timeout` of that node.
-    pub async fn attempt_flow<T: Send>(
+    pub async fn attempt_flow<F: Drive<E>, E: Hooks, T: Send>(
         &self,
-        engine: &impl Hooks,
+        flow: &F,
+        engine: &E,
         work: Pin<&mut (impl Future<Output = Result<T, Failed>> + Send)>,
     ) -> Result<T, Failed> {
         let Some(after) = self.visit.policy.timeout else {
             return work.await;
         };
         let scope = self.visit.scope;
+        let mark = if F::UNDOES { scope.run().undo_mark() } else { 0 };
         match engine.within_timeout(scope, self.index, after, work).await {
             Some(result) => result,
             None => {
                 let failure = Failure::TimedOut(TimedOut { after });
                 let path = scope.frame().path().to_string();
-                Err(NodeError::new(path, self.index + 1, failure).into())
+                let failed = NodeError::new(path, self.index + 1, failure).into();
+                if !F::UNDOES {
+                    return Err(failed);
+                }
+                let inner = scope.nested(F::INFO, self.index);
+                inner.frame().set_undo_mark(mark);
+                Err(undo_failed(flow, engine, &inner, failed).await)
             }
         }
     }

@@ -16,6 +16,7 @@ use std::time::Duration;
 
 pub use core::ops::ControlFlow;
 pub use core::option::Option::{self, None, Some};
+pub use futures_util::future::BoxFuture;
 pub use core::result::Result::{self, Err, Ok};
 pub use flow_macros::__node_contract as node_contract;
 pub use inventory;
@@ -28,8 +29,9 @@ pub use crate::concurrent::{AtOnce, InOrder, Limit, blocking, blocking_with, num
 pub use crate::embed::{
     Inner, LinkedFlow, Spec, embed, inner, joined, joined_length, linked, spec, spec_of,
 };
+pub use crate::engine::not_undoable;
 pub use crate::engine::{
-    Drive, Engine, FlowInfo, Hooks, Scope, Spread, StateHooks, Step, loop_started, spread_results,
+    Drive, Engine, FlowInfo, Hooks, Scope, Spread, StateHooks, Step, StepKey, loop_started, spread_results,
 };
 pub use crate::error::{Failed, FlowError};
 pub use crate::flow::{Described, Flow, Route, Running, Target};
@@ -46,6 +48,10 @@ pub use crate::spec_text::as_text;
 #[cfg(feature = "stored")]
 pub use crate::supervise::supervised;
 pub use crate::supervise::{run_direct, run_with};
+pub use crate::undo::{
+    Undoable, begin_flow, commit_visits, finish_branches, poll_branch, under_way, undo_failed,
+    undo_visits,
+};
 pub use crate::visit::{Attempts, IntoFailure, Poll, Visit};
 
 pub use failures::{Fallible, collect, is_deadline, node_error};
