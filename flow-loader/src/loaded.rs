@@ -127,7 +127,7 @@ impl LoadedFlow {
             return ran.await.map(Saved::into_json);
         }
         let out_of_range = out_of_range(level, values);
-        supervised(engine, &level.info, || {
+        supervised(self, engine, &level.info, || {
             counted(ran(level, engine, values, out_of_range))
         })
         .await?;

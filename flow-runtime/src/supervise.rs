@@ -42,12 +42,12 @@ where
                 scope: &scope,
             };
             // If the output is returned from here, its path carries no error.
-            let failed = match caught.await {
+            let mut failed = match caught.await {
                 Ok(output) => return Ok(output),
                 Err(failed) => failed,
             };
             if F::UNDOES {
-                return Err(undo_failed(flow, &engine, &scope, failed).await);
+                undo_failed(flow, &engine, &scope, &mut failed).await;
             }
             Err(failed)
         },
@@ -90,7 +90,10 @@ macro_rules! to_its_end {
         };
         let ended = match ended {
             Ok(output) => Ok(output),
-            Err($failed) => Err($undo),
+            Err(mut $failed) => {
+                $undo;
+                Err($failed)
+            }
         };
         if let Err(error) = &ended {
             run.emit($scope.frame().flow_path(), EventKind::RunFailed { error });
@@ -116,9 +119,7 @@ where
             let scope = Scope::root(run, F::INFO);
             to_its_end!(scope, flow.drive(engine, &scope, input), |failed| {
                 if F::UNDOES {
-                    undo_failed(flow, engine, &scope, failed).await
-                } else {
-                    failed
+                    undo_failed(flow, engine, &scope, &mut failed).await;
                 }
             })
         },
@@ -149,9 +150,7 @@ where
             let scope = Scope::root(engine.run(), F::INFO);
             to_its_end!(scope, flow.drive(engine, &scope, input), |failed| {
                 if F::UNDOES {
-                    undo_failed(flow, engine, &scope, failed).await
-                } else {
-                    failed
+                    undo_failed(flow, engine, &scope, &mut failed).await;
                 }
             })
         },
@@ -184,34 +183,32 @@ pub async fn run_any<E: Hooks>(
     }
     // The flow has its own scope inside. This one is at no node, and names the flow as a whole.
     let info = FlowInfo::new(flow.namespace().to_owned(), Vec::new());
-    let undo = |failed| flow.undo_failed(engine, failed);
-    supervised(engine, &info, || flow.run(engine, input), undo).await
+    supervised(flow, engine, &info, || flow.run(engine, input)).await
 }
 
-/// Runs the work that `begin` returns to its end, until the deadline or the cancellation of the
-/// engine's run, and catches its panics. `flow` has the namespace of the run. `undo` undoes what it
-/// has done, given its failure.
+/// Runs a flow with the work that `begin` returns to its end, until the deadline or the cancellation
+/// of the engine's run, and catches its panics. `info` has the namespace of the run.
 #[cfg(feature = "stored")]
 #[inline]
-pub async fn supervised<E, T, W, U>(
+pub async fn supervised<E, F, T, W>(
+    flow: &F,
     engine: &E,
-    flow: &FlowInfo,
+    info: &FlowInfo,
     begin: impl FnOnce() -> W + Send,
-    undo: impl FnOnce(Failed) -> U + Send,
 ) -> Result<T, RunError>
 where
     E: Hooks,
+    F: AnyFlow<E> + ?Sized,
     W: Future<Output = Result<T, RunError>> + Send,
-    U: Future<Output = Failed> + Send,
 {
-    let scope = Scope::root(engine.run(), flow);
+    let scope = Scope::root(engine.run(), info);
     let work = async {
         match begin().await {
             Err(RunError::Failed(failed)) => Err(failed),
             ended => Ok(ended),
         }
     };
-    let ended = to_its_end!(scope, work, |failed| undo(failed).await);
+    let ended = to_its_end!(scope, work, |failed| flow.undo_failed(engine, &mut failed).await);
     ended.unwrap_or_else(|failed| Err(RunError::Failed(failed)))
 }
 

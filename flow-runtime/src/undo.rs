@@ -11,6 +11,7 @@
 use std::any::Any;
 use std::fmt;
 use std::future::{Future, pending, poll_fn};
+use std::mem;
 use std::pin::Pin;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
@@ -449,33 +450,31 @@ where
 
 /// Forgets the visits of a flow, so that they are not undone: the step `commit`. `scope` is that of
 /// the flow.
-pub fn commit_visits(scope: &Scope<'_>) {
-    let frame = scope.frame();
-    (scope.run()).forget_undoables(&frame.flow_step(), frame.undo_mark());
+pub fn commit_visits(engine: &impl Hooks, scope: &Scope<'_>) {
+    let (run, frame) = (engine.run(), scope.frame());
+    run.forget_undoables(&frame.flow_step(), frame.undo_mark());
 }
 
-/// Undoes the visits of a flow that has failed, and returns the failure. `scope` is that of the flow.
+/// Undoes the visits of a flow that has failed. If that fails, the failure becomes the reason for
+/// the new one. `scope` is that of the flow.
 pub fn undo_failed<'a, F, E>(
     flow: &'a F,
     engine: &'a E,
     scope: &'a Scope<'a>,
-    failed: Failed,
-) -> BoxFuture<'a, Failed>
+    failed: &'a mut Failed,
+) -> BoxFuture<'a, ()>
 where
     F: Drive<E>,
     E: Hooks,
 {
     async move {
-        if let FlowError::NotUndone { .. } = *failed {
-            return failed;
+        if let FlowError::NotUndone { .. } = **failed {
+            return;
         }
-        match undo_visits(flow, engine, scope).await {
-            Ok(()) => failed,
-            Err(mut not_undone) => {
-                if let FlowError::NotUndone { cause, .. } = &mut *not_undone {
-                    *cause = Some(failed);
-                }
-                not_undone
+        if let Err(not_undone) = undo_visits(flow, engine, scope).await {
+            let reason = mem::replace(failed, not_undone);
+            if let FlowError::NotUndone { cause, .. } = &mut **failed {
+                *cause = Some(reason);
             }
         }
     }

@@ -256,7 +256,9 @@ fn keys(plan: &Plan<'_>) -> TokenStream {
             InstanceKind::Node(_)
             | InstanceKind::Fork(_)
             | InstanceKind::Race(_)
-            | InstanceKind::Wait(_) => TokenStream::new(),
+            | InstanceKind::Wait(_)
+            | InstanceKind::Undo
+            | InstanceKind::Commit => TokenStream::new(),
         }
     });
     let edges = plan.flow.edges.iter().flat_map(|edge| &edge.mappings);

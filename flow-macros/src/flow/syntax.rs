@@ -25,7 +25,7 @@ pub(crate) struct FlowSyntax {
     pub(crate) nodes: Vec<NodeSyntax>,
     pub(crate) branches: Vec<BranchSyntax>,
     pub(crate) edges: Vec<EdgeSyntax>,
-    /// The number of waits.
+    /// The number of waits, and of the words `undo` and `commit`.
     pub(crate) waits: usize,
     /// The names of nodes whose declaration could not be read.
     pub(crate) unread: Vec<Ident>,
@@ -41,7 +41,7 @@ pub(crate) struct DeclarationIndex(usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct BranchIndex(usize);
 
-/// A wait: the waits of a flow are numbered in the order written.
+/// A wait, an `undo` or a `commit`: those of a flow are numbered in the order written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct WaitIndex(pub(crate) usize);
 
@@ -181,6 +181,22 @@ pub(crate) struct WaitSyntax {
     pub(crate) duration: Duration,
 }
 
+/// `undo` or `commit`
+#[derive(Clone, Copy)]
+pub(crate) struct UndoSyntax {
+    pub(crate) index: WaitIndex,
+    pub(crate) span: Span,
+    /// True for `commit`.
+    pub(crate) commits: bool,
+}
+
+impl UndoSyntax {
+    /// The word.
+    pub(crate) fn word(self) -> &'static str {
+        if self.commits { "commit" } else { "undo" }
+    }
+}
+
 /// `port <- key`, `port -> key` or `port -> +key`
 pub(crate) struct Mapping {
     pub(crate) port: Ident,
@@ -227,6 +243,8 @@ pub(crate) enum StepSyntax {
     Node(Path),
     /// `wait(5s)`
     Wait(WaitSyntax),
+    /// `undo` or `commit`
+    Undo(UndoSyntax),
     /// `[a, b]`
     Fork(Rc<ForkSyntax>),
 }
@@ -237,6 +255,7 @@ impl StepSyntax {
         match self {
             StepSyntax::Start(span) | StepSyntax::End(span, _) => *span,
             StepSyntax::Wait(wait) => wait.span,
+            StepSyntax::Undo(undo) => undo.span,
             StepSyntax::Fork(fork) => fork.span,
             StepSyntax::Node(path) => path
                 .segments

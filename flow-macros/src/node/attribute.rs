@@ -191,12 +191,12 @@ impl NodeAttribute {
                 let tags = shown::tags(name, input, report)?;
                 !std::mem::replace(&mut self.shown.tags, tags).is_empty()
             }
-            "concurrency" | "spread" | "collect_errors" => {
+            "concurrency" | "spread" | "collect_errors" | "undo" => {
                 self.settings.parse(name, input, report)?;
-                let of = if name == "concurrency" {
-                    "a fork or of a loop over items"
-                } else {
-                    "a loop over items"
+                let of = match name.to_string().as_str() {
+                    "concurrency" => "a fork or of a loop over items",
+                    "undo" => "a node in a flow",
+                    _ => "a loop over items",
                 };
                 let message = format!("`{name}` is a setting of {of}");
                 let help = "give it in the flow, after `with`";

@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     pub(crate) spread: Option<(Span, u32)>,
     /// For a loop over items.
     pub(crate) collect_errors: Option<Span>,
+    /// The node that takes back one visit.
+    pub(crate) undo: Option<(Span, Path)>,
 }
 
 /// The place of settings, which decides the errors that the function of `retry(…, if = …)` gets.
@@ -47,12 +49,13 @@ pub(crate) enum GivenBy {
 }
 
 /// The names of [`Settings`].
-pub(crate) const SETTINGS: [&str; 5] = [
+pub(crate) const SETTINGS: [&str; 6] = [
     "retry",
     "timeout",
     "concurrency",
     "spread",
     "collect_errors",
+    "undo",
 ];
 
 /// The names of the settings that only `#[node(…)]` has.
@@ -99,6 +102,14 @@ impl Settings {
                 count.is_some_and(|count| self.spread.replace((span, count)).is_some())
             }
             "collect_errors" => self.collect_errors.replace(span).is_some(),
+            "undo" => {
+                equals(name, input, "undo = refund")?;
+                let path = input.call(Path::parse_mod_style).map_err(|error| {
+                    let text = "expected the node that takes back one visit: `undo = refund`";
+                    syn::Error::new(error.span(), text)
+                })?;
+                self.undo.replace((span, path)).is_some()
+            }
             _ => return Ok(false),
         };
         if again {

@@ -111,15 +111,15 @@ pub trait AnyFlow<E>: Send + Sync {
     /// values under other names.
     fn inputs(&self) -> Vec<&str>;
 
-    /// Undoes what a run has done that was dropped or panicked, and returns its failure. A run that
-    /// fails by itself has undone it. By default, there is nothing to undo.
+    /// Undoes what a run has done that was dropped or panicked, given its failure. A run that fails by
+    /// itself has undone it. By default, there is nothing to undo.
     fn undo_failed<'a>(
         &'a self,
         engine: &'a E,
-        failed: Failed,
-    ) -> Pin<Box<dyn Future<Output = Failed> + Send + 'a>> {
-        let _ = engine;
-        Box::pin(std::future::ready(failed))
+        failed: &'a mut Failed,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        let _ = (engine, failed);
+        Box::pin(std::future::ready(()))
     }
 
     /// Runs it to an end. The output contains the values by key, and the label of the end as `end`.
@@ -267,14 +267,13 @@ where
     fn undo_failed<'a>(
         &'a self,
         engine: &'a E,
-        failed: Failed,
-    ) -> Pin<Box<dyn Future<Output = Failed> + Send + 'a>> {
+        failed: &'a mut Failed,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         Box::pin(async move {
-            if !F::UNDOES {
-                return failed;
+            if F::UNDOES {
+                let scope = Scope::root(engine.run(), F::INFO);
+                undo_failed(self, engine, &scope, failed).await;
             }
-            let scope = Scope::root(engine.run(), F::INFO);
-            undo_failed(self, engine, &scope, failed).await
         })
     }
 
@@ -305,13 +304,14 @@ async fn until_cancelled<F: Drive<E>, E: Hooks>(
     input: F::Input,
 ) -> Result<F::Output, Failed> {
     let mut work = pin!(Some(flow.drive(engine, scope, input)));
-    let cancelled = {
+    let mut failed = {
         let Some(work) = work.as_mut().as_pin_mut() else {
             unreachable!("the work has just begun")
         };
         let cancelled = pin!(engine.cancelled(scope));
         match select(work, cancelled).await {
-            Either::Left((ended, _)) => return ended,
+            Either::Left((Ok(output), _)) => return Ok(output),
+            Either::Left((Err(failed), _)) => failed,
             Either::Right((failed, work)) => {
                 finish_under_way(scope.run(), scope.frame(), work).await;
                 failed
@@ -319,7 +319,8 @@ async fn until_cancelled<F: Drive<E>, E: Hooks>(
         }
     };
     work.set(None);
-    Err(undo_failed(flow, engine, scope, cancelled).await)
+    undo_failed(flow, engine, scope, &mut failed).await;
+    Err(failed)
 }
 
 // Otherwise the compiler offers it to whoever has a value that cannot be stored.
@@ -364,8 +365,8 @@ impl<E, F: AnyFlow<E> + ?Sized> AnyFlow<E> for Arc<F> {
     fn undo_failed<'a>(
         &'a self,
         engine: &'a E,
-        failed: Failed,
-    ) -> Pin<Box<dyn Future<Output = Failed> + Send + 'a>> {
+        failed: &'a mut Failed,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
         (**self).undo_failed(engine, failed)
     }
 

@@ -28,13 +28,13 @@ impl Attempts<'_> {
             None => {
                 let failure = Failure::TimedOut(TimedOut { after });
                 let path = scope.frame().path().to_string();
-                let failed = NodeError::new(path, self.index + 1, failure).into();
-                if !F::UNDOES {
-                    return Err(failed);
+                let mut failed = NodeError::new(path, self.index + 1, failure).into();
+                if F::UNDOES {
+                    let inner = scope.nested(F::INFO, self.index);
+                    inner.frame().set_undo_mark(mark);
+                    undo_failed(flow, engine, &inner, &mut failed).await;
                 }
-                let inner = scope.nested(F::INFO, self.index);
-                inner.frame().set_undo_mark(mark);
-                Err(undo_failed(flow, engine, &inner, failed).await)
+                Err(failed)
             }
         }
     }

@@ -318,10 +318,11 @@ macro_rules! __flow_requirements {
 #[macro_export]
 macro_rules! __flow_drive {
     (
-        {$($implementation:tt)*} $this:ident $engine:ident $scope:ident $input:ident
-        {$($future:tt)*} $($work:tt)*
+        {$($implementation:tt)*} {$($undo:tt)*}
+        $this:ident $engine:ident $scope:ident $input:ident {$($future:tt)*} $($work:tt)*
     ) => {
         $($implementation)* {
+            $($undo)*
             fn drive(
                 &$this,
                 $engine: &__E,

@@ -19,10 +19,13 @@ use super::context::Emit;
 use super::visit::Visit;
 
 /// The checks of all types that the flow passes on.
-pub(super) fn checks(emit: &Emit<'_>, visits: &[Visit<'_>]) -> Vec<TokenStream> {
+pub(super) fn checks<'v>(
+    emit: &Emit<'_>,
+    visits: impl Iterator<Item = &'v Visit<'v>>,
+) -> Vec<TokenStream> {
     let edges = 0..emit.plan.resolved.graph.graph().edges.len();
     let of_edges = edges.flat_map(|edge| emit.mapping_checks(RouteIndex(edge)));
-    let of_visits = visits.iter().flat_map(Visit::checks);
+    let of_visits = visits.flat_map(Visit::checks);
     let outputs = emit.flow.outputs.iter();
     let of_outputs = outputs.filter_map(|output| emit.output_check(output));
     of_edges

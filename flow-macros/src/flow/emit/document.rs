@@ -153,7 +153,10 @@ fn node(plan: &Plan<'_>, node: NodeId, instance: &Instance, contract: &Contract)
         group: shown.group,
         tags: shown.tags,
         params: params(plan, node, contract),
-        settings: settings(plan, instance, contract),
+        settings: SettingsDocument {
+            undo: (plan.instances.undo_node(node)).map(|undo| id(&plan.instances[undo])),
+            ..settings(plan, instance, contract)
+        },
         inputs: inputs(plan, mapping, contract),
         outputs: outputs(plan, node, mapping, contract),
         actions: Some(actions(plan, node, contract)),
@@ -181,6 +184,8 @@ fn node_type(instance: &Instance) -> String {
         InstanceKind::Each { .. } => types::EACH.to_owned(),
         InstanceKind::Branch(_) => types::BRANCH.to_owned(),
         InstanceKind::Wait(_) => types::WAIT.to_owned(),
+        InstanceKind::Undo => types::UNDO.to_owned(),
+        InstanceKind::Commit => types::COMMIT.to_owned(),
     }
 }
 
@@ -224,6 +229,7 @@ fn params(plan: &Plan<'_>, node: NodeId, contract: &Contract) -> Map<String, Val
         }
         InstanceKind::Branch(index) => conditions(&plan.flow[*index]),
         InstanceKind::Wait(duration) => json!({ "duration": duration_text(*duration) }),
+        InstanceKind::Undo | InstanceKind::Commit => json!({}),
     };
     match params {
         Value::Object(params) => params,

@@ -113,11 +113,13 @@ impl Emit<'_> {
             InstanceKind::Fork(_) | InstanceKind::Race(_) => visit::structs(visit),
             _ => TokenStream::new(),
         });
+        let undo_visits: Vec<Visit<'_>> = self.undo_visits().collect();
+        let undo = self.undo_functions();
         let (drive, parts) = self.drive(&visits);
         let described = self.described();
         let stored = stored::stored(self);
         let runs = self.runs();
-        let checks = checks::checks(self, &visits);
+        let checks = checks::checks(self, visits.iter().chain(&undo_visits));
         let traits = (!checks.is_empty()).then(|| checks::traits(&self.flow.runtime, site));
         quote_spanned! {site=>
             const _: () = {
@@ -129,6 +131,7 @@ impl Emit<'_> {
                 #stored
                 impl #name {
                     #(#steps)*
+                    #undo
                     #parts
                 }
                 #runs

@@ -41,9 +41,11 @@ impl Emit<'_> {
         let bounds = visits
             .iter()
             .flat_map(Visit::bounds)
+            .chain(self.undo_visits().flat_map(|visit| visit.bounds()))
             .filter(|bound| seen.insert(bound.to_string()));
         let (run, functions) = self.run(visits);
         let (values, fields) = self.outputs();
+        let undo = self.undo();
         let drive = quote_spanned! {site=>
             #rt::drive! {
                 {
@@ -53,6 +55,7 @@ impl Emit<'_> {
                         __E: #rt::StateHooks<__State>,
                         #(#bounds,)*
                 }
+                { #undo }
                 self __engine __scope __input
                 {
                     impl ::core::future::Future<
@@ -126,9 +129,11 @@ impl Emit<'_> {
             } else {
                 self.after_node(&action, &quote_spanned!(site=> &__state))
             };
+            let kept = visit.kept();
             quote_spanned! {site=>
                 if let #variant = __node {
                     #visited
+                    #kept
                     #goes_on
                 }
             }
@@ -154,7 +159,8 @@ impl Emit<'_> {
             let (visited, (action, ends_here)) =
                 (visited(visit, &state), self.action(visit, Part::OfMany));
             end_here &= ends_here;
-            arms.extend(quote_spanned!(site=> #variant => { #visited #action }));
+            let kept = visit.kept();
+            arms.extend(quote_spanned!(site=> #variant => { #visited #kept #action }));
         }
         let action = quote_spanned! {site=>
             match __node {
@@ -231,7 +237,7 @@ impl Emit<'_> {
                 let function = format_ident!("__part_{number}", span = site);
                 let own = visits.iter().map(|visit| self.variant(visit));
                 let steps = self.steps_of_part(visits);
-                let bounds = visits.iter().flat_map(Visit::bounds);
+                let bounds = visits.iter().flat_map(Visit::bounds_of_function);
                 let arm = quote_spanned! {site=>
                     #(#own)|* => self.#function(__engine, __scope, &mut __state, __node).await?,
                 };

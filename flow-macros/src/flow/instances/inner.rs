@@ -80,6 +80,25 @@ impl Instances {
         }
     }
 
+    /// Finds the node that takes back the visits of a declared node.
+    pub(super) fn find_undo_node(
+        &mut self,
+        flow: &FlowSyntax,
+        node: &NodeSyntax,
+        report: &mut Report,
+    ) {
+        let Some((_, path)) = &node.settings.undo else {
+            return;
+        };
+        let step = StepSyntax::Node(path.clone());
+        if let (Some(owner), Some(undo)) = (
+            self.named(&node.name),
+            self.mention(flow, &step, report),
+        ) {
+            self.undo_nodes.insert(owner, undo);
+        }
+    }
+
     /// Finds the body of a loop over items: a declared node, or one that only the loop knows.
     pub(super) fn find_body(
         &mut self,

@@ -34,6 +34,16 @@ impl Instances {
                 self.by_wait.insert(wait.index, id);
                 Some(id)
             }
+            StepSyntax::Undo(undo) => {
+                let kind = if undo.commits {
+                    InstanceKind::Commit
+                } else {
+                    InstanceKind::Undo
+                };
+                let id = self.anonymous(undo.word(), undo.word().to_owned(), kind, undo.span);
+                self.by_wait.insert(undo.index, id);
+                Some(id)
+            }
             StepSyntax::Fork(fork) => {
                 let branches = self.branches(flow, fork, report);
                 let shown = shown_fork(&branches, self);
@@ -143,6 +153,7 @@ pub(super) fn fork_text(fork: &ForkSyntax) -> String {
         StepSyntax::End(..) => "end".to_owned(),
         StepSyntax::Node(path) => path_key(path),
         StepSyntax::Wait(wait) => format!("wait({})", wait.text),
+        StepSyntax::Undo(undo) => undo.word().to_owned(),
         StepSyntax::Fork(fork) => fork_text(fork),
     };
     let chain = |chain: &Vec<StepSyntax>| chain.iter().map(step).collect::<Vec<_>>().join(" >> ");

@@ -54,6 +54,10 @@ pub(crate) enum InstanceKind {
     Branch(BranchIndex),
     /// A pause.
     Wait(Duration),
+    /// `undo`
+    Undo,
+    /// `commit`
+    Commit,
 }
 
 /// A branch of a race.
@@ -99,6 +103,8 @@ pub(crate) struct Instances {
     by_wait: HashMap<WaitIndex, NodeId>,
     /// The body of each loop over items.
     bodies: HashMap<NodeId, NodeId>,
+    /// The node that takes back a visit, by the node of the visit.
+    undo_nodes: HashMap<NodeId, NodeId>,
 }
 
 impl Instances {
@@ -157,6 +163,9 @@ impl Instances {
             instances.mention(flow, &edge.from, report);
             instances.mention(flow, &edge.to, report);
         }
+        for node in &flow.nodes {
+            instances.find_undo_node(flow, node, report);
+        }
         for (declaration, node) in flow.declarations() {
             instances.find_body(declaration, node, report);
         }
@@ -170,6 +179,7 @@ impl Instances {
             StepSyntax::Node(path) => self.of_path(path),
             StepSyntax::Fork(fork) => self.by_branches.get(&fork_text(fork)).copied(),
             StepSyntax::Wait(wait) => self.by_wait.get(&wait.index).copied(),
+            StepSyntax::Undo(undo) => self.by_wait.get(&undo.index).copied(),
         }
     }
 
@@ -191,6 +201,16 @@ impl Instances {
     /// The nodes that loops over items run.
     pub(crate) fn bodies(&self) -> impl Iterator<Item = NodeId> {
         self.bodies.values().copied()
+    }
+
+    /// The node that takes back a visit of this node.
+    pub(crate) fn undo_node(&self, node: NodeId) -> Option<NodeId> {
+        self.undo_nodes.get(&node).copied()
+    }
+
+    /// The nodes that take back visits.
+    pub(crate) fn undo_nodes(&self) -> impl Iterator<Item = NodeId> {
+        self.undo_nodes.values().copied()
     }
 
     /// The paths of all functions, types and flows as macros, each once.

@@ -11,7 +11,7 @@ use syn::spanned::Spanned as _;
 use syn::{Ident, LitStr, Path, Token, braced, bracketed, parenthesized, token};
 
 use crate::flow::syntax::{
-    EdgeMappingSyntax, EdgeSyntax, ForkSyntax, StepSyntax, WaitIndex, WaitSyntax,
+    EdgeMappingSyntax, EdgeSyntax, ForkSyntax, StepSyntax, UndoSyntax, WaitIndex, WaitSyntax,
 };
 use crate::names::composed;
 use crate::report::Report;
@@ -172,6 +172,15 @@ fn step(input: ParseStream<'_>, waits: &mut usize, report: &mut Report) -> syn::
                 span,
                 text,
                 duration,
+            }))
+        }
+        text @ ("undo" | "commit") if !input.peek(token::Paren) => {
+            let index = WaitIndex(*waits);
+            *waits += 1;
+            Ok(StepSyntax::Undo(UndoSyntax {
+                index,
+                span,
+                commits: text == "commit",
             }))
         }
         _ if input.peek(token::Paren) => Err(foreign::call(word, input)),

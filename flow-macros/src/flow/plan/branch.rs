@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use flow_spec::{Graph, NodeId, NodeKind, ReadMode, Take};
 
-use super::{Plan, ReadIndex};
+use super::{Plan, ReadIndex, Slot};
 
 /// A branch, with the state of its own that it needs.
 pub(in crate::flow) struct BranchPlan<'a> {
@@ -20,6 +20,8 @@ pub(in crate::flow) struct BranchPlan<'a> {
     writes: Vec<Vec<BranchWrite<'a>>>,
     /// The keys that a node reads, or the body of a loop, by the node's position in the chain.
     reads: Vec<HashSet<&'a str>>,
+    /// The keys that are kept when a node is done, by the node's position in the chain.
+    undo_reads: Vec<HashSet<&'a str>>,
     /// The reads whose values are taken from the state at the fork.
     pub(in crate::flow) takes: Vec<TakenBy>,
     /// The reads among them that leave the key empty.
@@ -64,6 +66,7 @@ impl<'a> BranchPlan<'a> {
             chain,
             writes: chain.iter().map(|&node| writes(graph, node)).collect(),
             reads: chain.iter().map(|&node| reads(graph, node)).collect(),
+            undo_reads: chain.iter().map(|&node| undo_reads(graph, node)).collect(),
             takes: Vec::new(),
             moves: Vec::new(),
         };
@@ -99,6 +102,20 @@ impl<'a> BranchPlan<'a> {
             .reduce(|first, second| first && second)
     }
 
+    /// The place of a key's value when a node of the branch is done.
+    pub(in crate::flow) fn slot_when_done(&self, node: NodeId, key: &str) -> Slot {
+        let position = self.chain.iter().position(|&other| other == node);
+        let until = position.map_or(self.writes.len(), |position| position + 1);
+        let writes = self.writes[..until].iter().flatten();
+        let written = writes.filter(|write| write.key == key);
+        let optional = written.map(|write| write.optional || write.adds);
+        match optional.reduce(|first, second| first && second) {
+            Some(false) => Slot::Own,
+            Some(true) => Slot::OwnOrBase,
+            None => self.moved(key).map_or(Slot::Base, Slot::Taken),
+        }
+    }
+
     /// The read for which a key was moved out of the state, for a later node in the branch.
     pub(super) fn moved(&self, key: &str) -> Option<TakenBy> {
         let (_, by) = self.moves.iter().find(|(moved, _)| *moved == key)?;
@@ -115,7 +132,8 @@ impl<'a> BranchPlan<'a> {
             return Addition::ToOwn { replaced };
         }
         let later = self.reads.iter().rev().take(after.len().saturating_sub(1));
-        let seen = later.into_iter().any(|reads| reads.contains(key));
+        let kept = self.undo_reads.iter().rev().take(after.len());
+        let seen = later.chain(kept).any(|reads| reads.contains(key));
         Addition::AtJoin { seen }
     }
 
@@ -151,6 +169,13 @@ fn writes(graph: &Graph, node: NodeId) -> Vec<BranchWrite<'_>> {
             adds: write.adds,
         })
         .collect()
+}
+
+/// The keys that the node that takes back a visit reads.
+fn undo_reads(graph: &Graph, node: NodeId) -> HashSet<&str> {
+    let undo = graph.node(node).undo.into_iter();
+    let reads = undo.flat_map(|undo| &graph.node(undo).reads);
+    reads.map(|read| read.key.as_str()).collect()
 }
 
 /// The keys that a node reads. A loop reads what its body does.

@@ -39,7 +39,8 @@ pub(super) struct Plan<'a> {
     pub(super) resolved: &'a Resolved,
     /// The bodies of loops over items.
     pub(super) bodies: HashSet<NodeId>,
-    /// The bodies, and the nodes in forks and races: the loop itself does not visit them.
+    /// The bodies, the nodes in forks and races, and those that take back visits: the loop itself
+    /// does not visit them.
     pub(super) inner: HashSet<NodeId>,
     /// The keys that the inputs and the nodes write.
     keys: HashSet<&'a str>,
@@ -70,6 +71,7 @@ impl<'a> Plan<'a> {
         for (_, instance) in instances.iter() {
             inner.extend(instance.kind.inner());
         }
+        inner.extend(instances.undo_nodes());
         let mut plan = Plan {
             flow,
             instances,
@@ -174,6 +176,27 @@ impl Plan<'_> {
     pub(super) fn nodes(&self) -> impl Iterator<Item = (NodeId, &Instance, &Contract)> {
         let nodes = self.instances.iter();
         nodes.map(|(id, instance)| (id, instance, &self.resolved.contracts[id]))
+    }
+
+    /// Returns true if visits of the flow can be undone, or if that depends on flows in it.
+    pub(super) fn may_undo(&self) -> bool {
+        let mut nodes = self.nodes();
+        nodes.any(|(id, _, contract)| self.may_undo_at(id, contract))
+    }
+
+    /// Returns true if visits in these nodes can be undone, or if that depends on flows in them.
+    pub(super) fn may_undo_in(&self, mut nodes: impl Iterator<Item = NodeId>) -> bool {
+        nodes.any(|id| {
+            let id = match self.instances[id].kind {
+                InstanceKind::Each { .. } => self.instances.body(id),
+                _ => id,
+            };
+            self.may_undo_at(id, &self.resolved.contracts[id])
+        })
+    }
+
+    fn may_undo_at(&self, id: NodeId, contract: &Contract) -> bool {
+        contract.kind == Kind::Flow || self.instances.undo_node(id).is_some()
     }
 
     /// The edge of a route.

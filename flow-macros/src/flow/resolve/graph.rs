@@ -92,6 +92,7 @@ pub(super) fn nodes(flow: &FlowSyntax, instances: &Instances, contracts: &Contra
         let contract = &contracts[id];
         let router = decides_for.get(&id).copied().unwrap_or(id);
         let mut node = node(flow, kind(instances, id, contracts), instance, contract);
+        node.undo = instances.undo_node(id);
         if bodies.contains(&id) {
             // Its results are collected, whatever its action is.
             node.actions = vec![Action {
@@ -319,5 +320,7 @@ fn kind(instances: &Instances, node: NodeId, contracts: &Contracts) -> NodeKind 
         }
         InstanceKind::Branch(_) => NodeKind::Branch,
         InstanceKind::Wait(_) => NodeKind::Wait,
+        InstanceKind::Undo => NodeKind::Undo,
+        InstanceKind::Commit => NodeKind::Commit,
     }
 }

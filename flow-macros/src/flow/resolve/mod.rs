@@ -147,7 +147,9 @@ fn contracts(flow: &FlowSyntax, instances: &Instances, told: &[Contract]) -> Opt
             InstanceKind::Fork(_)
             | InstanceKind::Race(_)
             | InstanceKind::Each { .. }
-            | InstanceKind::Wait(_) => Contract::empty(),
+            | InstanceKind::Wait(_)
+            | InstanceKind::Undo
+            | InstanceKind::Commit => Contract::empty(),
         });
     }
     for (each, instance) in instances.iter() {

@@ -107,10 +107,14 @@ impl Visit<'_> {
                 __visit.within_timeout(__work).await
             });
         }
+        let mut step = quote_spanned!(*site=> #rt::Engine::<#path>::step(__engine, __scope, #work));
+        if self.undo_node().is_some() {
+            step = quote_spanned!(*site=> #rt::under_way(__scope, #step));
+        }
         quote_spanned!(*site=> {
             #made
             #bindings
-            #rt::Engine::<#path>::step(__engine, __scope, #work)
+            #step
         })
     }
 
@@ -179,9 +183,15 @@ impl Visit<'_> {
         };
         let drive = quote_spanned! {*site=>
             let __inner = __scope.nested(<#path as #rt::Described>::INFO, #attempt);
-            let __outcome: #rt::Result<<#path as #rt::Flow>::Output, #rt::Failed> =
+            if <#path as #rt::Drive<__E>>::UNDOES {
+                #rt::begin_flow(&__inner);
+            }
+            let mut __outcome: #rt::Result<<#path as #rt::Flow>::Output, #rt::Failed> =
                 #rt::Drive::drive(&self.#field, __engine, &__inner, __input).await;
-            if let #rt::Err(__failed) = &__outcome {
+            if let #rt::Err(__failed) = &mut __outcome {
+                if <#path as #rt::Drive<__E>>::UNDOES {
+                    #rt::undo_failed(&self.#field, __engine, &__inner, __failed).await;
+                }
                 #rt::Hooks::flow_failed(__engine, &__inner, __failed);
             }
             __outcome
@@ -196,7 +206,7 @@ impl Visit<'_> {
         let attempt = quote_spanned!(*site=> {
             let __input = #input;
             let __attempt = ::core::pin::pin!(async { #drive });
-            let __result = #rt::Attempts::attempt_flow(&__attempts, __engine, __attempt).await;
+            let __result = #rt::Attempts::attempt_flow(&__attempts, &self.#field, __engine, __attempt).await;
             __result
         });
         if !self.settings.repeats() {

@@ -22,6 +22,7 @@ impl Visit<'_> {
         match &self.instance.kind {
             InstanceKind::Node(_) => {
                 checks.extend(self.checks_of_call());
+                checks.extend(self.undo_checks());
                 checks.extend(self.addition_checks());
                 let ports = self.written_ports().into_iter();
                 let ports = ports.filter(|(port, _)| !adds(self.mapping, port));
@@ -50,7 +51,7 @@ impl Visit<'_> {
                 checks.extend(self.body_visit(body).checks_of_call());
             }
             InstanceKind::Branch(_) => checks.extend(self.checks_of_reads()),
-            InstanceKind::Wait(_) => {}
+            InstanceKind::Wait(_) | InstanceKind::Undo | InstanceKind::Commit => {}
         }
         checks
     }

@@ -25,9 +25,9 @@ impl Visit<'_> {
         let keeps = !self.contract.writes.is_empty();
         let kept = keeps.then(|| {
             if collects {
-                quote_spanned!(site=> #rt::collect(__result)?)
+                quote_spanned!(site=> #rt::collect(__result))
             } else {
-                quote_spanned!(site=> __result?)
+                quote_spanned!(site=> __result)
             }
         });
         let collection = self.value(ReadIndex(0), &self.contract.reads[0]);
@@ -149,7 +149,7 @@ impl Visit<'_> {
         let (made, keep) = match kept {
             Some(kept) => (
                 quote_spanned!(site=> ::std::vec::Vec::with_capacity(#rt::count(&__items))),
-                quote_spanned!(site=> ::std::vec::Vec::push(&mut __results, #kept);),
+                quote_spanned!(site=> ::std::vec::Vec::push(&mut __results, #kept?);),
             ),
             None => (quote_spanned!(site=> ()), quote_spanned!(site=> __result?;)),
         };
@@ -168,6 +168,22 @@ impl Visit<'_> {
     /// Runs at most `limit` items at a time.
     fn at_once(&self, limit: usize, run: &TokenStream, kept: Option<&TokenStream>) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
+        let may_undo = self.plan.may_undo_in([self.node].into_iter());
+        let value = |result: &TokenStream| {
+            if !may_undo {
+                return quote_spanned!(site=> #result?);
+            }
+            quote_spanned! {site=>
+                match #result {
+                    #rt::Ok(__value) => __value,
+                    #rt::Err(__failed) => {
+                        #rt::AtOnce::finish(&mut __running, __scope).await;
+                        return #rt::Err(__failed);
+                    }
+                }
+            }
+        };
+        let kept = kept.map(value);
         let (made, keep, results) = match kept {
             Some(kept) => (
                 quote_spanned!(site=> #rt::InOrder::with_capacity(#rt::count(&__items))),
@@ -176,7 +192,10 @@ impl Visit<'_> {
             ),
             None => (
                 quote_spanned!(site=> ()),
-                quote_spanned!(site=> __result?;),
+                {
+                    let value = value(&quote_spanned!(site=> __result));
+                    quote_spanned!(site=> #value;)
+                },
                 quote_spanned!(site=> __results),
             ),
         };

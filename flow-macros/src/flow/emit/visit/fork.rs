@@ -91,27 +91,47 @@ impl Visit<'_> {
         let room = room.unwrap_or_default();
         let done = (quote_spanned!(site=> ()), quote_spanned!(site=> ()));
         let pinned = self.pinned(branches, &room, |_| done.clone());
+        let may_undo = self.may_undo_in(branches);
         let polled = branches.iter().enumerate().map(|(number, Branch { run, .. })| {
+            let finished = may_undo.then(|| quote_spanned!(site=> __done[#number] = true;));
             quote_spanned! {site=>
                 if !__done[#number] {
                     match ::core::future::Future::poll(::core::pin::Pin::as_mut(&mut #run), __cx) {
                         ::core::task::Poll::Ready(#rt::Ok(())) => __done[#number] = true,
-                        ::core::task::Poll::Ready(__failed) => return ::core::task::Poll::Ready(__failed),
+                        ::core::task::Poll::Ready(__failed) => {
+                            #finished
+                            return ::core::task::Poll::Ready(__failed);
+                        }
                         ::core::task::Poll::Pending => __all_done = false,
                     }
                 }
             }
         });
         let count = branches.len();
-        quote_spanned! {site=>
-            #pinned
-            let mut __done = [false; #count];
-            ::core::future::poll_fn(move |__cx| {
+        // Borrowed, if what was under way has to be finished afterwards.
+        let moved = (!may_undo).then(|| quote_spanned!(site=> move));
+        let joined = quote_spanned! {site=>
+            ::core::future::poll_fn(#moved |__cx| {
                 let mut __all_done = true;
                 #(#polled)*
                 if __all_done { ::core::task::Poll::Ready(#rt::Result::<(), #rt::Failed>::Ok(())) } else { ::core::task::Poll::Pending }
             })
             .await
+        };
+        let joined = if may_undo {
+            let finish = self.finish_branches(branches);
+            quote_spanned! {site=>
+                let __joined = #joined;
+                if __joined.is_err() { #finish }
+                __joined
+            }
+        } else {
+            joined
+        };
+        quote_spanned! {site=>
+            #pinned
+            let mut __done = [false; #count];
+            #joined
         }
     }
 
@@ -205,9 +225,11 @@ impl Visit<'_> {
             } else {
                 (None, DEFAULT_ACTION.to_token_stream())
             };
+            let kept = visit.kept();
             quote_spanned! {site=>
                 #rt::Hooks::node_started(__engine, __scope, #node::#variant as ::core::primitive::u16)?;
                 #bound #visited;
+                #kept
                 #rt::Hooks::node_finished(__engine, __scope, #action);
             }
         });

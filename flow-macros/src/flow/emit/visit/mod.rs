@@ -15,6 +15,7 @@ mod fork;
 mod mappings;
 mod race;
 mod reads;
+mod undo;
 mod writes;
 
 use flow_spec::{DEFAULT_ACTION, NodeId};
@@ -102,8 +103,22 @@ impl<'a> Visit<'a> {
                 let body = of(self.plan.instances.body(self.node));
                 spread.into_iter().chain([order]).chain(body).collect()
             }
-            InstanceKind::Branch(_) | InstanceKind::Wait(_) => Vec::new(),
+            InstanceKind::Branch(_)
+            | InstanceKind::Wait(_)
+            | InstanceKind::Undo
+            | InstanceKind::Commit => Vec::new(),
         }
+    }
+
+    /// The bounds on the engine for the functions with this node. The step `undo` needs that the flow
+    /// can be driven, which is no condition for driving it.
+    pub(super) fn bounds_of_function(&self) -> Vec<TokenStream> {
+        let mut bounds = self.bounds();
+        if let InstanceKind::Undo = self.instance.kind {
+            let (rt, name) = (&self.rt, &self.emit.flow.name);
+            bounds.push(quote_spanned!(self.site=> #name: #rt::Drive<__E>));
+        }
+        bounds
     }
 
     /// The name of its `async fn`.
@@ -181,7 +196,7 @@ impl<'a> Visit<'a> {
         let rt = &self.rt;
         let name = self.function();
         let (body, more) = self.body();
-        let bounds = self.bounds();
+        let bounds = self.bounds_of_function();
         let (state, result) = match self.place {
             Place::Branch(branch) => {
                 let own = self.branch_struct(branch);
@@ -235,6 +250,22 @@ impl<'a> Visit<'a> {
                 let route = self.route(DEFAULT_ACTION);
                 let body = quote_spanned! {site=>
                     #rt::Hooks::wait(__engine, __scope, #duration).await?;
+                    #rt::Ok(#route)
+                };
+                (body, TokenStream::new())
+            }
+            InstanceKind::Undo => {
+                let route = self.route(DEFAULT_ACTION);
+                let body = quote_spanned! {site=>
+                    #rt::undo_visits(self, __engine, __scope).await?;
+                    #rt::Ok(#route)
+                };
+                (body, TokenStream::new())
+            }
+            InstanceKind::Commit => {
+                let route = self.route(DEFAULT_ACTION);
+                let body = quote_spanned! {site=>
+                    #rt::commit_visits(__engine, __scope);
                     #rt::Ok(#route)
                 };
                 (body, TokenStream::new())

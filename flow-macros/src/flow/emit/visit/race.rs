@@ -72,24 +72,42 @@ impl Visit<'_> {
             let nodes = nodes.map(|&id| node_variant(&self.plan.instances[id]));
             quote_spanned!(site=> &[#(#node::#nodes as ::core::primitive::u16),*])
         });
+        let may_undo = self.may_undo_in(branches);
         let polled = branches.iter().enumerate().map(|(number, Branch { run, .. })| {
+            let finished = may_undo.then(|| quote_spanned!(site=> __done[#number] = true;));
             quote_spanned! {site=>
                 if #rt::Option::is_none_or(__recorded, |__branch| __branch == #number)
-                    && let ::core::task::Poll::Ready(__done) =
+                    && let ::core::task::Poll::Ready(__ended) =
                         ::core::future::Future::poll(::core::pin::Pin::as_mut(&mut #run), __cx)
                 {
-                    return ::core::task::Poll::Ready(#rt::Result::map(__done, |__action| (#number, __action)));
+                    #finished
+                    return ::core::task::Poll::Ready(#rt::Result::map(__ended, |__action| (#number, __action)));
                 }
             }
         });
-        quote_spanned! {site=>
-            let __recorded = #rt::Hooks::race_started(__engine, __scope, &[#(#nodes),*]);
-            #pinned
-            ::core::future::poll_fn(move |__cx| {
+        let moved = (!may_undo).then(|| quote_spanned!(site=> move));
+        let raced = quote_spanned! {site=>
+            ::core::future::poll_fn(#moved |__cx| {
                 #(#polled)*
                 ::core::task::Poll::Pending
             })
             .await
+        };
+        let raced = if may_undo {
+            let (count, finish) = (branches.len(), self.finish_branches(branches));
+            quote_spanned! {site=>
+                let mut __done = [false; #count];
+                let __raced = #raced;
+                #finish
+                __raced
+            }
+        } else {
+            raced
+        };
+        quote_spanned! {site=>
+            let __recorded = #rt::Hooks::race_started(__engine, __scope, &[#(#nodes),*]);
+            #pinned
+            #raced
         }
     }
 }

@@ -327,6 +327,7 @@ fn shown(step: &StepSyntax) -> String {
     match step {
         StepSyntax::Start(_) => "start".to_owned(),
         StepSyntax::Node(path) => path_text(path),
+        StepSyntax::Undo(undo) => undo.word().to_owned(),
         StepSyntax::End(..) | StepSyntax::Wait(_) | StepSyntax::Fork(_) => "step".to_owned(),
     }
 }
