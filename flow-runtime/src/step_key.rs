@@ -443,7 +443,9 @@ mod tests {
 
     use super::*;
 
-    fn segments() -> impl Strategy<Value = Vec<(String, u32, Option<Index>, u32)>> {
+    type Parts = (String, u32, Option<Index>, u32);
+
+    fn segments() -> impl Strategy<Value = Vec<Parts>> {
         let index = prop_oneof![
             Just(None),
             any::<u32>().prop_map(|item| Some(Index::Item(item))),
@@ -453,13 +455,14 @@ mod tests {
         proptest::collection::vec(segment, 1..6)
     }
 
-    fn written(segments: &[(String, u32, Option<Index>, u32)]) -> Vec<Segment<'_>> {
+    fn written(segments: &[Parts]) -> Vec<Segment<'_>> {
         let all = segments.iter();
         all.map(|(name, visit, index, retry)| Segment {
             name,
             visit: *visit,
             index: *index,
             retry: *retry,
+            undo: false,
         })
         .collect()
     }
@@ -482,6 +485,20 @@ mod tests {
         fn what_is_read_is_written_as_it_was(step in "[a.#~\\[\\]0123]{0,12}|\\PC{0,12}") {
             let read: Vec<Segment<'_>> = StepKey::new(&step).segments().collect();
             prop_assert_eq!(text(&read), step);
+        }
+
+        #[test]
+        fn an_undo_node_is_beside_the_visit_that_it_takes_back(segments in segments()) {
+            let visit = text(&written(&segments));
+            let undo = StepKey::new(&visit).undo();
+            let step = StepKey::new(&undo);
+            prop_assert_eq!(step.undone(), Some(StepKey::new(&visit)));
+            prop_assert!(!step.is_inside(StepKey::new(&visit)));
+            let read: Vec<Segment<'_>> = step.segments().collect();
+            let mut expected = written(&segments);
+            expected.last_mut().unwrap().undo = true;
+            prop_assert_eq!(text(&read), undo.clone());
+            prop_assert_eq!(read, expected);
         }
 
         /// Each step around a step is the text before one of its marks.

@@ -22,7 +22,7 @@ use pin_project_lite::pin_project;
 
 use crate::engine::{Drive, Hooks};
 use crate::error::{Failed, FlowError};
-use crate::frame::{Frame, Place};
+use crate::frame::{FlowInfo, Frame, Place};
 use crate::panics::Guarded;
 use crate::run::Run;
 use crate::scope::Scope;
@@ -388,6 +388,45 @@ impl<W: Future> Future for Finished<'_, W> {
     }
 }
 
+/// A flow of any kind that can undo its visits: one of `flow!`, or one that is known only at run
+/// time.
+pub trait Undo<E>: Sync {
+    /// True if there may be anything to undo.
+    fn undoes(&self) -> bool;
+
+    /// The names of the flow and its nodes.
+    fn info(&self) -> &FlowInfo;
+
+    /// Undoes a visit: [`Drive::undo`].
+    fn undo_visit<'a>(
+        &'a self,
+        engine: &'a E,
+        scope: &'a Scope<'a>,
+        step: StepKey<'a>,
+        undoable: Undoable,
+    ) -> BoxFuture<'a, Result<(), Failed>>;
+}
+
+impl<E, F: Drive<E>> Undo<E> for F {
+    fn undoes(&self) -> bool {
+        F::UNDOES
+    }
+
+    fn info(&self) -> &FlowInfo {
+        F::INFO
+    }
+
+    fn undo_visit<'a>(
+        &'a self,
+        engine: &'a E,
+        scope: &'a Scope<'a>,
+        step: StepKey<'a>,
+        undoable: Undoable,
+    ) -> BoxFuture<'a, Result<(), Failed>> {
+        Drive::undo(self, engine, scope, step, undoable)
+    }
+}
+
 /// Notes that a flow begins: the visits from now on belong to it.
 #[inline]
 pub fn begin_flow(scope: &Scope<'_>) {
@@ -405,7 +444,7 @@ pub fn undo_visits<'a, F, E>(
     scope: &'a Scope<'a>,
 ) -> BoxFuture<'a, Result<(), Failed>>
 where
-    F: Drive<E>,
+    F: Undo<E> + ?Sized,
     E: Hooks,
 {
     async move {
@@ -420,7 +459,7 @@ where
                 match run.take_undoable(number) {
                     Some(undoable) => {
                         engine.undo_started(&scope);
-                        flow.undo(engine, &scope, step, undoable).await
+                        flow.undo_visit(engine, &scope, step, undoable).await
                     }
                     None => Ok(()),
                 }
@@ -464,7 +503,7 @@ pub fn undo_failed<'a, F, E>(
     failed: &'a mut Failed,
 ) -> BoxFuture<'a, ()>
 where
-    F: Drive<E>,
+    F: Undo<E> + ?Sized,
     E: Hooks,
 {
     async move {

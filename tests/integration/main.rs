@@ -42,6 +42,7 @@ mod step_ids;
 mod support;
 mod sync_and_async;
 mod transactions;
+mod undo;
 mod waiting;
 
 /// `--nocapture` shows which routes no run took: most of them cannot be taken, such as the plain

@@ -11,6 +11,7 @@ mod join;
 mod results;
 mod state;
 mod step;
+mod undo;
 mod visit;
 
 pub use engine::{LoadedEngine, LoadedNode};

@@ -389,7 +389,7 @@ pub(super) async fn flow<'l, E: LoadedEngine>(
                 }
                 outcome
             });
-            attempts.attempt_flow(engine, attempt).await
+            attempts.attempt_flow(&**inner, engine, attempt).await
         };
         match result {
             Ok(end) => return Ok((state, end)),

@@ -139,7 +139,7 @@ pub use crate::stored::{StoredFlow, StoredOutput, StoredState};
 pub use crate::supervise::run;
 #[cfg(feature = "stored")]
 pub use crate::supervise::run_any;
-pub use crate::undo::{Undoable, finish_under_way};
+pub use crate::undo::{Undo, Undoable, finish_under_way};
 pub use crate::visit::Visit;
 
 /// Runs the steps of a node.

@@ -3,16 +3,16 @@
 use std::future::Future;
 use std::pin::Pin;
 
-use crate::engine::{Drive, Hooks};
+use crate::engine::Hooks;
 use crate::error::{Failed, FlowError};
 use crate::node_error::{Failure, NodeError, TimedOut};
 use crate::policy::RetryIf;
-use crate::undo::undo_failed;
+use crate::undo::{Undo, undo_failed};
 use crate::visit::Attempts;
 
 impl Attempts<'_> {
     /// Makes one attempt at a flow used as a node, within the `timeout` of that node.
-    pub async fn attempt_flow<F: Drive<E>, E: Hooks, T: Send>(
+    pub async fn attempt_flow<F: Undo<E>, E: Hooks, T: Send>(
         &self,
         flow: &F,
         engine: &E,
@@ -22,15 +22,15 @@ impl Attempts<'_> {
             return work.await;
         };
         let scope = self.visit.scope;
-        let mark = if F::UNDOES { scope.run().undo_mark() } else { 0 };
+        let mark = if flow.undoes() { scope.run().undo_mark() } else { 0 };
         match engine.within_timeout(scope, self.index, after, work).await {
             Some(result) => result,
             None => {
                 let failure = Failure::TimedOut(TimedOut { after });
                 let path = scope.frame().path().to_string();
                 let mut failed = NodeError::new(path, self.index + 1, failure).into();
-                if F::UNDOES {
-                    let inner = scope.nested(F::INFO, self.index);
+                if flow.undoes() {
+                    let inner = scope.nested(flow.info(), self.index);
                     inner.frame().set_undo_mark(mark);
                     undo_failed(flow, engine, &inner, &mut failed).await;
                 }
