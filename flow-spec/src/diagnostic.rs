@@ -58,6 +58,8 @@ pub enum Code {
     Document,
     /// `F024`: a value that cannot be added to its key.
     Addition,
+    /// `F025`: a node that cannot be undone, or that cannot undo.
+    Undo,
 }
 
 impl Code {
@@ -71,7 +73,7 @@ impl Code {
     }
 
     /// Every code, in order.
-    pub const ALL: [Code; 24] = [
+    pub const ALL: [Code; 25] = [
         Code::UnknownAction,
         Code::UnroutedAction,
         Code::DuplicateEdge,
@@ -96,6 +98,7 @@ impl Code {
         Code::Human,
         Code::Document,
         Code::Addition,
+        Code::Undo,
     ];
 }
 
@@ -120,6 +123,8 @@ pub enum Site {
     /// A key that a node reads, by its index in the node's reads: the place where the flow or the
     /// node's prompt names the key, or else that of [`Site::Node`].
     Read(NodeId, usize),
+    /// The setting `undo = …` of a node: the name of its undo node.
+    Undo(NodeId),
     /// A part of an edge, by the edge's index.
     Edge(usize, EdgePart),
 }

@@ -6,7 +6,15 @@ use unicode_normalization::{UnicodeNormalization as _, is_nfc};
 
 /// The words of the language that cannot be names of nodes.
 pub const RESERVED_NAMES: [&str; 9] = [
-    "start", "end", "wait", "undo", "commit", "node", "branch", "namespace", "for",
+    "start",
+    "end",
+    "wait",
+    "undo",
+    "commit",
+    "node",
+    "branch",
+    "namespace",
+    "for",
 ];
 
 /// Returns an id or the name of an action in the composed form of Unicode (NFC).

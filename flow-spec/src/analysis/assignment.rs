@@ -25,10 +25,11 @@ pub(super) struct Assignment<'a> {
     plain: Option<Vec<Option<usize>>>,
 }
 
-/// A place where a key may be unwritten: the index of the point in `asked`, and the edges of a
-/// shortest path to it.
+/// A place where a key may be unwritten: the index of the point in `asked`, the point before it, and
+/// the edges of a shortest path to it.
 pub(super) struct Unassigned {
     pub(super) asked: usize,
+    pub(super) before: usize,
     pub(super) path: Vec<usize>,
 }
 
@@ -57,7 +58,12 @@ impl<'a> Assignment<'a> {
         let before = is_missing.then(|| self.paths_without(written_at));
         asked.iter().enumerate().filter_map(move |(asked, &point)| {
             let path = self.edges(before.as_ref()?, point)?;
-            Some(Unassigned { asked, path })
+            let before = before.as_ref()?[point].unwrap_or(START);
+            Some(Unassigned {
+                asked,
+                before,
+                path,
+            })
         })
     }
 

@@ -36,7 +36,7 @@ fn check_source(
     mapping: &EdgeMapping,
 ) -> Option<Diagnostic> {
     let key = model.keys.get(&mapping.source)?;
-    if exists(key) || key.name == ERROR_KEY {
+    if exists(key) || key.by_undo || key.name == ERROR_KEY {
         return None;
     }
     let message = format!("nothing writes `{}`", key.name);

@@ -25,7 +25,7 @@ pub(super) fn check(
             .successors
             .of(at)
             .iter()
-            .any(|&next| components.of(next) != components.of(at));
+            .any(|&next| components.of(next) != components.of(at) && !takes_back(model, next));
         if leads_out || points.unclear[at] || is_unrouted(model, points.kinds[at]) {
             excused[components.of(at)] = true;
         }
@@ -35,11 +35,17 @@ pub(super) fn check(
             return;
         }
         let at = points.exit(id);
-        let trapped = model.shape.place(id).is_none() && reached[at] && !ending[at];
+        let is_step = model.shape.place(id).is_none() && !model.undos.is_undo(id);
+        let trapped = is_step && reached[at] && !ending[at];
         if trapped && !std::mem::replace(&mut excused[components.of(at)], true) {
             found.push(no_end(model, components, id));
         }
     }
+}
+
+/// Returns `true` if an undo node is reached at this point. A run does not pass it.
+fn takes_back(model: &Model<'_>, at: usize) -> bool {
+    matches!(model.points.kinds[at], Point::Node(id) if model.undos.is_undo(id))
 }
 
 /// Returns `true` if the node that is done at this point has an action without an edge, which is

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use super::found::Found;
 use super::model::Model;
 use super::shape::Shape;
+use super::undo::Undos;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{Graph, NodeId, NodeKind};
 
@@ -22,6 +23,8 @@ struct Access<'g> {
     fork: NodeId,
     branch: usize,
     node: NodeId,
+    /// The node that `node` takes back, if it is an undo node.
+    taken_back: Option<NodeId>,
     key: &'g str,
     kind: AccessKind,
 }
@@ -70,10 +73,13 @@ impl Users {
 }
 
 impl<'g> Forks<'g> {
-    pub(super) fn new(graph: &'g Graph, shape: &Shape) -> Forks<'g> {
+    pub(super) fn new(graph: &'g Graph, shape: &Shape, undos: &Undos) -> Forks<'g> {
         let mut accesses = Vec::new();
         for id in graph.node_ids() {
-            enter_accesses(graph, shape, id, &mut accesses);
+            enter_accesses(graph, shape, id, None, &mut accesses);
+            for &taken_back in undos.taken_back(id) {
+                enter_accesses(graph, shape, id, Some(taken_back), &mut accesses);
+            }
         }
         let mut uses: HashMap<(NodeId, &str), Uses> = HashMap::new();
         for access in &accesses {
@@ -122,12 +128,19 @@ impl<'g> Forks<'g> {
     }
 }
 
-/// Adds the node's reads and writes to every fork around it.
-fn enter_accesses<'g>(graph: &'g Graph, shape: &Shape, id: NodeId, accesses: &mut Vec<Access<'g>>) {
+/// Adds the node's reads and writes to every fork around it. An undo node reads at the place of the
+/// node that it takes back, and writes nothing there.
+fn enter_accesses<'g>(
+    graph: &'g Graph,
+    shape: &Shape,
+    id: NodeId,
+    taken_back: Option<NodeId>,
+    accesses: &mut Vec<Access<'g>>,
+) {
     let node = graph.node(id);
     let mut items: Vec<&str> = Vec::new();
     let mut in_loop = false;
-    let mut at = id;
+    let mut at = taken_back.unwrap_or(id);
     while let Some(place) = shape.place(at) {
         let (fork, branch) = (place.owner, place.branch);
         match &graph.node(fork).kind {
@@ -143,6 +156,7 @@ fn enter_accesses<'g>(graph: &'g Graph, shape: &Shape, id: NodeId, accesses: &mu
                     fork,
                     branch,
                     node: id,
+                    taken_back,
                     key,
                     kind,
                 };
@@ -151,7 +165,7 @@ fn enter_accesses<'g>(graph: &'g Graph, shape: &Shape, id: NodeId, accesses: &mu
                     .iter()
                     .filter(|read| !items.contains(&read.key.as_str()));
                 accesses.extend(reads.map(|read| access(read.key.as_str(), AccessKind::Read)));
-                if !in_loop {
+                if !in_loop && taken_back.is_none() {
                     let writes = node.actions.iter().flat_map(|action| &action.writes);
                     accesses.extend(writes.map(|write| {
                         let kind = if write.adds {
@@ -182,6 +196,7 @@ pub(super) fn check(model: &Model<'_>, found: &mut Found) {
         let actions = model.graph.node(access.node).actions.iter();
         let mut writes = actions.flat_map(|action| &action.writes);
         let adds = writes.any(|write| write.adds && write.key == access.key);
+        let adds = adds && access.taken_back.is_none();
         if access.kind == AccessKind::Read && adds {
             continue;
         }
@@ -204,21 +219,35 @@ fn conflict(graph: &Graph, access: &Access<'_>, writer: NodeId) -> Diagnostic {
         access.key,
     );
     let other_key = format!("`node {name}: … {{ {key} -> {key}_2 }};`");
-    let (message, help) = match access.kind {
-        AccessKind::Write => (
+    let (message, help) = match (access.kind, access.taken_back) {
+        (_, Some(taken_back)) => {
+            let taken_back = &graph.node(taken_back).name;
+            (
+                format!(
+                    "`{name}` takes back `{taken_back}`, and reads `{key}` while `{other}` writes it in another branch"
+                ),
+                format!(
+                    "put `{taken_back}` after `{other}`, or read a key that no other branch writes"
+                ),
+            )
+        }
+        (AccessKind::Write, None) => (
             format!("`{name}` writes `{key}`, and so does `{other}` at the same time"),
             format!("let one of them write another key: {other_key}"),
         ),
-        AccessKind::Add => (
+        (AccessKind::Add, None) => (
             format!("`{name}` adds to `{key}` while `{other}` writes it in another branch"),
             format!("put it after `{other}`"),
         ),
-        AccessKind::Read => (
+        (AccessKind::Read, None) => (
             format!("`{name}` reads `{key}` while `{other}` writes it in another branch"),
             format!("put it after `{other}`, or read a key that no other branch writes"),
         ),
     };
-    Diagnostic::new(Code::ForkConflict, Site::Node(access.node), message)
+    let site = access
+        .taken_back
+        .map_or(Site::Node(access.node), Site::Undo);
+    Diagnostic::new(Code::ForkConflict, site, message)
         .help(help)
         .related(Site::Node(writer), format!("`{other}` writes `{key}`"))
 }

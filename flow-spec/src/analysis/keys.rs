@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::points::{Point, Points};
 use super::routes::{Effect, Routes};
 use super::shape::Shape;
+use super::undo::Undos;
 use crate::graph::{DEFAULT_ACTION, ERROR_KEY, Graph, NodeId, NodeKind, NodeWrite};
 
 /// Every key that the flow mentions.
@@ -34,6 +35,8 @@ pub(super) struct Key<'g> {
     pub(super) loop_only: Option<NodeId>,
     /// The nodes among them that only add to it.
     pub(super) adders: Vec<NodeId>,
+    /// True if an undo node writes it, which nobody sees.
+    pub(super) by_undo: bool,
     /// The points that add to its value, each with the node that does.
     pub(super) added_at: Vec<(usize, NodeId)>,
     /// The points that always write it, also by adding to it.
@@ -70,6 +73,7 @@ impl<'g> Keys<'g> {
     pub(super) fn new(
         graph: &'g Graph,
         shape: &Shape,
+        undos: &Undos,
         routes: &Routes,
         points: &Points,
     ) -> Keys<'g> {
@@ -88,6 +92,10 @@ impl<'g> Keys<'g> {
         for id in graph.node_ids() {
             for (at, read) in graph.node(id).reads.iter().enumerate() {
                 keys.enter(&read.key).reads.push((id, at));
+            }
+            if undos.is_undo(id) {
+                keys.enter_undo(graph, id);
+                continue;
             }
             let within = loop_around(graph, shape, id);
             for write in graph
@@ -109,6 +117,14 @@ impl<'g> Keys<'g> {
             keys.enter_point(graph, shape, routes, at, *point);
         }
         keys
+    }
+
+    /// Enters the keys that an undo node writes.
+    fn enter_undo(&mut self, graph: &'g Graph, id: NodeId) {
+        let actions = graph.node(id).actions.iter();
+        for write in actions.flat_map(|action| &action.writes) {
+            self.enter(&write.key).by_undo = true;
+        }
     }
 
     /// Enters the keys to which a node adds, and does nothing else.

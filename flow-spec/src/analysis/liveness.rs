@@ -167,6 +167,10 @@ fn immediate_reader(model: &Model<'_>, key: &Key<'_>, id: NodeId, at: usize) -> 
     if others.any(|(other, read)| other > at || read.mode == ReadMode::Borrow) {
         return Some(Reader::Node(id));
     }
+    // An undo node takes its own copy.
+    if model.undos.is_undo(id) {
+        return None;
+    }
     if let Some(reader) = model.forks.reads_meanwhile(&model.shape, id, key.name) {
         return Some(Reader::Node(reader));
     }

@@ -7,6 +7,7 @@ use super::found::Found;
 use super::names::reserved_key;
 use super::routes::{Effect, Routes, Target};
 use super::shape::Shape;
+use super::undo::Undos;
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{ERROR_KEY, EdgeMapping, EdgePart, EdgeTarget, Graph, NodeId, NodeKind};
@@ -14,10 +15,17 @@ use crate::suggest::{closest, question_of_name};
 
 /// Reports mappings that an edge has twice, and those whose keys are not read where the edge leads.
 /// Marks the edges of the latter.
-pub(super) fn check(graph: &Graph, shape: &Shape, routes: &mut Routes, found: &mut Found) {
+pub(super) fn check(
+    graph: &Graph,
+    shape: &Shape,
+    undos: &Undos,
+    routes: &mut Routes,
+    found: &mut Found,
+) {
     let mut readers = Readers {
         graph,
         shape,
+        undos,
         reads: HashMap::new(),
         outputs: (graph.outputs.iter().map(|output| output.key.as_str())).collect(),
     };
@@ -43,7 +51,8 @@ pub(super) fn check(graph: &Graph, shape: &Shape, routes: &mut Routes, found: &m
 struct Readers<'g> {
     graph: &'g Graph,
     shape: &'g Shape,
-    /// The keys that a node reads, or a node inside it.
+    undos: &'g Undos,
+    /// The keys that a node reads, or a node inside it, or one that takes these back.
     reads: HashMap<NodeId, Vec<&'g str>>,
     outputs: Vec<&'g str>,
 }
@@ -92,7 +101,7 @@ impl<'g> Readers<'g> {
     }
 
     fn reads(&mut self, id: NodeId) -> &Vec<&'g str> {
-        let (graph, shape) = (self.graph, self.shape);
+        let (graph, shape, undos) = (self.graph, self.shape, self.undos);
         self.reads.entry(id).or_insert_with(|| {
             let mut seen = HashSet::new();
             let nodes = std::iter::once(id).chain(shape.inside(id));
@@ -102,7 +111,9 @@ impl<'g> Readers<'g> {
                     Some(NodeKind::Each { item, .. }) => Some(item),
                     _ => None,
                 };
-                let keys = graph.node(id).reads.iter().map(|read| &read.key);
+                let nodes = std::iter::once(id).chain(undos.of(id));
+                let keys = nodes.flat_map(|id| graph.node(id).reads.iter());
+                let keys = keys.map(|read| &read.key);
                 keys.filter(move |key| Some(*key) != item)
             });
             let keys = keys.map(String::as_str);

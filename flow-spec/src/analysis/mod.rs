@@ -19,6 +19,7 @@ mod mapped_keys;
 mod model;
 mod names;
 mod outputs;
+mod own_types;
 mod points;
 mod reach;
 mod reads;
@@ -30,6 +31,8 @@ mod suggestions;
 #[cfg(test)]
 mod tests;
 mod types;
+mod undo;
+mod undo_rules;
 mod unknown_actions;
 mod words;
 mod written_at_ends;
@@ -138,6 +141,7 @@ pub fn check(graph: Graph) -> Result<CheckedGraph, Vec<Diagnostic>> {
 
     names::check(&graph, &mut found);
     shape::check_parts(&graph, &model.shape, &mut found);
+    undo_rules::check(&model, &mut found);
     coverage::unrouted(&model, &mut found);
     coverage::twice(&model, &mut found);
     forks::check(&model, &mut found);

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::assignment::Assignment;
 use super::found::Found;
+use super::keys::Key;
 use super::model::Model;
 use super::points::Point;
 use super::reads::{explain, is_left_to_others};
@@ -22,7 +23,8 @@ pub(super) fn check_names(model: &Model<'_>, suggestions: &Suggestions<'_>, foun
         return;
     }
     for (at, output) in model.graph.outputs.iter().enumerate() {
-        if output.key == ERROR_KEY || model.keys.get(&output.key).is_none_or(exists) {
+        let is_written = |key: &Key<'_>| exists(key) || key.by_undo;
+        if output.key == ERROR_KEY || model.keys.get(&output.key).is_none_or(is_written) {
             continue;
         }
         let message = format!("nothing writes the output `{}`", output.key);

@@ -6,12 +6,13 @@
 //!
 //! The branches of a race are ways of which a run takes one.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::adjacency::Adjacency;
 use super::dominators::Dominators;
 use super::routes::{Effect, Routes, Source, Target};
 use super::shape::Shape;
+use super::undo::{Undos, is_done_by};
 use crate::graph::{DEFAULT_ACTION, Graph, NodeId, NodeKind, RaceBranch};
 
 /// A point that a run passes.
@@ -68,11 +69,12 @@ pub(super) fn point_of(id: NodeId) -> usize {
 }
 
 impl Points {
-    pub(super) fn new(graph: &Graph, shape: &Shape, routes: &Routes) -> Points {
+    pub(super) fn new(graph: &Graph, shape: &Shape, undos: &Undos, routes: &Routes) -> Points {
         let mut layout = Layout::new(graph, shape);
         for id in graph.node_ids() {
             layout.inner(graph, shape, id);
         }
+        layout.undone_inside(graph, shape, undos);
         let mut finals = Vec::new();
         let mut unclear_edges = Vec::new();
         for (edge, route) in routes.edges.iter().enumerate() {
@@ -83,6 +85,7 @@ impl Points {
             };
             let at = layout.add(Point::Edge(edge));
             layout.arcs.push((from, at));
+            layout.undone(graph, undos, route.from, route.effect, at);
             // The nodes inside a race write, so an unknown action of it shows nothing.
             let is_unknown = match route.effect {
                 Effect::Everything => true,
@@ -250,6 +253,42 @@ impl Layout {
             before = self.exit(part);
         }
         self.arcs.push((before, done));
+    }
+
+    /// Adds the arcs to undo nodes of nodes inside forks, races and loops, from the points where
+    /// these are done.
+    fn undone_inside(&mut self, graph: &Graph, shape: &Shape, undos: &Undos) {
+        let kinds = self.kinds.iter().enumerate();
+        let decides: HashSet<NodeId> = (kinds.clone())
+            .filter_map(|(_, kind)| match kind {
+                Point::Decided(id, _) => Some(*id),
+                _ => None,
+            })
+            .collect();
+        for (at, kind) in kinds {
+            let undo = match *kind {
+                Point::Done(id) if shape.place(id).is_some() && !decides.contains(&id) => {
+                    undos.of(id)
+                }
+                Point::Decided(id, action) if is_done_by(&graph.node(id).actions[action].name) => {
+                    undos.of(id)
+                }
+                _ => None,
+            };
+            self.arcs.extend(undo.map(|undo| (at, point_of(undo))));
+        }
+    }
+
+    /// Adds the arc to the undo node of the node that this edge leaves, if its visit is done.
+    fn undone(&mut self, graph: &Graph, undos: &Undos, from: Source, effect: Effect, at: usize) {
+        let Source::Node(id) = from else { return };
+        let is_done = match effect {
+            Effect::Action(of, action) => is_done_by(&graph.node(of).actions[action].name),
+            _ => true,
+        };
+        if let Some(undo) = undos.of(id).filter(|_| is_done) {
+            self.arcs.push((at, point_of(undo)));
+        }
     }
 
     /// Adds the arcs through each branch of a race to the points where it has won.

@@ -36,6 +36,9 @@ pub(super) fn check(
             return;
         }
         let component = components.of(point_of(id));
+        if model.undos.is_undo(id) {
+            continue;
+        }
         let begins = !reached[point_of(id)] && !std::mem::replace(&mut led_to[component], true);
         if begins && !has_taken_name(model, id) {
             found.push(unreachable(model, id));

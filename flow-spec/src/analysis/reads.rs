@@ -9,6 +9,7 @@ use super::model::Model;
 use super::points::point_of;
 use super::routes::{Effect, Source};
 use super::suggestions::{Suggestions, exists};
+use super::undo::TakenBack;
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, MOST_NOTES, Site};
 use crate::graph::{
@@ -33,10 +34,10 @@ pub(super) fn check(
         let mut readers: Vec<(NodeId, usize)> = Vec::new();
         for &(id, at) in &key.reads {
             let is_required = !model.graph.node(id).reads[at].optional
-                && model
-                    .forks
-                    .writes_meanwhile(&model.shape, id, key.name)
-                    .is_none();
+                && (model.undos.places(&id).iter()).all(|&place| {
+                    let writer = model.forks.writes_meanwhile(&model.shape, place, key.name);
+                    writer.is_none()
+                });
             if is_required && readers.last().is_none_or(|&(last, _)| last != id) {
                 readers.push((id, at));
             }
@@ -44,12 +45,12 @@ pub(super) fn check(
         // What another branch adds is not seen here.
         let (beside, readers): (Vec<_>, Vec<_>) = readers
             .into_iter()
-            .partition(|&(id, _)| adds_beside(model, key, id));
+            .partition(|&(id, _)| adds_beside(model, key, id).is_some());
         for reader in beside {
             let written_at = written_for(model, key, reader.0);
             let asked = [point_of(reader.0)];
             let missing = assignment.unassigned(&written_at, &asked).next();
-            let adder = model.forks.adds_meanwhile(&model.shape, reader.0, key.name);
+            let adder = adds_beside(model, key, reader.0);
             if let (Some(missing), Some(adder)) = (missing, adder) {
                 let adder = &model.graph.node(adder).name;
                 let note =
@@ -85,29 +86,34 @@ pub(super) fn check(
     }
 }
 
-/// Returns `true` if another branch of a fork around a node adds to the key at the same time.
-fn adds_beside(model: &Model<'_>, key: &Key<'_>, id: NodeId) -> bool {
-    let adder = model.forks.adds_meanwhile(&model.shape, id, key.name);
-    adder.is_some()
+/// A node in another branch of a fork around a node that adds to the key at the same time.
+fn adds_beside(model: &Model<'_>, key: &Key<'_>, id: NodeId) -> Option<NodeId> {
+    let mut places = model.undos.places(&id).iter();
+    places.find_map(|&place| model.forks.adds_meanwhile(&model.shape, place, key.name))
 }
 
 /// The points that always write a key, as a node sees it: without those that add to it in other
 /// branches of the forks around the node.
 pub(super) fn written_for(model: &Model<'_>, key: &Key<'_>, id: NodeId) -> Vec<usize> {
+    let places = model.undos.places(&id);
+    let are_beside = |adder| {
+        let mut places = places.iter();
+        places.any(|&place| model.shape.are_beside(adder, place))
+    };
     let is_beside = |at: usize| {
         let mut added = key.added_at.iter();
-        added.any(|&(point, adder)| point == at && model.shape.are_beside(adder, id))
+        added.any(|&(point, adder)| point == at && are_beside(adder))
     };
     let written_at = key.written_at.iter().copied();
     written_at.filter(|&at| !is_beside(at)).collect()
 }
 
-/// Returns `true` if only unreachable nodes write it, which is reported already.
+/// Returns `true` if only unreachable nodes or undo nodes write it, which is reported already.
 pub(super) fn is_left_to_others(model: &Model<'_>, key: &Key<'_>, reached: &[bool]) -> bool {
     let nodes = key.writers.iter();
     let nodes = nodes.map(|&id| point_of(model.shape.outermost(id)));
     let mut writers = nodes.chain(key.mapped_at.iter().map(|&(at, _)| at));
-    let is_written = !key.writers.is_empty() || !key.mapped_at.is_empty();
+    let is_written = !key.writers.is_empty() || !key.mapped_at.is_empty() || key.by_undo;
     key.input.is_none() && is_written && !writers.any(|at| reached[at])
 }
 
@@ -121,23 +127,39 @@ fn unassigned(
     let graph = model.graph;
     let node = graph.node(id);
     let read = &node.reads[at];
+    let is_undo = model.undos.is_undo(id);
+    let taken_back = is_undo
+        .then(|| TakenBack::before(model, missing.before))
+        .flatten();
     let site = match missing.path.last() {
         // The mistake is in the name.
         _ if !exists(key) && key.name != ERROR_KEY => Site::Read(id, at),
+        _ if let Some(taken_back) = &taken_back => Site::Undo(taken_back.node),
         Some(&last) if model.shape.place(id).is_none() => Site::Edge(last, EdgePart::To),
         _ => Site::Node(id),
     };
     let what = format!("`{}` reads `{}`", node.name, key.name);
-    let path = format!(
-        "this path does not write it: {}",
-        words::path(graph, &missing.path)
-    );
+    let path = match &taken_back {
+        Some(taken_back) if model.shape.place(taken_back.node).is_none() => {
+            words::path_out(graph, &missing.path)
+        }
+        _ => words::path(graph, &missing.path),
+    };
+    let path = format!("this path does not write it: {path}");
     let report = |message: String| Diagnostic::new(Code::UnassignedRead, site, message);
+    let not_everywhere = match &taken_back {
+        Some(taken_back) => format!("{what}, {}", taken_back.is_missing(graph)),
+        None => format!("{what}, which is not written on every path to it"),
+    };
 
     if key.name == ERROR_KEY {
-        return report(format!("{what}, which is not written on every path to it"))
-            .note(path)
-            .help(error_help(model, id, read, missing));
+        let reader = taken_back.map_or(id, |taken_back| taken_back.node);
+        return report(not_everywhere).note(path).help(error_help(
+            model,
+            (id, reader),
+            read,
+            missing,
+        ));
     }
     if let Some(input) = key.input {
         let mut diagnostic = report(format!("{what}, which the caller may leave out"))
@@ -160,7 +182,7 @@ fn unassigned(
         let help = unwritten_help(model, suggestions, key, (id, read));
         return report(format!("{what}, which nothing writes")).help(help);
     }
-    let diagnostic = report(format!("{what}, which is not written on every path to it")).note(path);
+    let diagnostic = report(not_everywhere).note(path);
     explain(model, key, &missing.path, diagnostic).help(words::supply(graph, id, read))
 }
 
@@ -374,23 +396,31 @@ fn actions_that_write<'m>(model: &'m Model<'_>, id: NodeId, key: &Key<'_>) -> Ve
     found
 }
 
-fn error_help(model: &Model<'_>, id: NodeId, read: &NodeRead, missing: &Unassigned) -> String {
+/// The help for a read of `error`, by a node that stands where `place` does.
+fn error_help(
+    model: &Model<'_>,
+    (id, place): (NodeId, NodeId),
+    read: &NodeRead,
+    missing: &Unassigned,
+) -> String {
     let graph = model.graph;
     let last = missing
         .path
         .last()
         .map(|&edge| model.routes.edges[edge].from);
     let fallible = match last {
-        Some(Source::Node(before)) if graph.node(before).fallible => Some(before),
+        Some(Source::Node(before)) if graph.node(before).fallible && before != place => {
+            Some(before)
+        }
         _ => graph
             .node_ids()
-            .find(|&other| other != id && graph.node(other).fallible),
+            .find(|&other| ![id, place].contains(&other) && graph.node(other).fallible),
     };
     let before = fallible.map_or("a_step", |before| words::name(graph, before));
     let edge = words::step(
         before,
         ERROR_ACTION,
-        words::name(graph, model.shape.outermost(id)),
+        words::name(graph, model.shape.outermost(place)),
     );
     let mut help = format!("it exists only where an \"{ERROR_ACTION}\" edge leads: `{edge}`");
     if let Some(optional) = words::optional(graph, id, read) {

@@ -7,6 +7,7 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::found::Found;
+use super::own_types::Apart;
 use super::spelling::{
     borrowed, has_aliased_result, is_named, is_standard, item_type, lacks_arguments, paths, plain,
     target, value_type,
@@ -34,7 +35,8 @@ pub enum Compared {
 /// [`check`]: crate::check
 pub fn check_types(graph: &Graph, compared: Compared) -> Vec<Diagnostic> {
     let mut found = Found::default();
-    let mut owners = compared.writers(graph, &mut found);
+    let apart = Apart::of(graph);
+    let mut owners = compared.writers(graph, &apart, &mut found);
     compared.follow_mappings(graph, &mut owners, &mut found);
     let loops: HashSet<&str> = graph
         .nodes
@@ -55,9 +57,19 @@ pub fn check_types(graph: &Graph, compared: Compared) -> Vec<Diagnostic> {
                 continue;
             }
             if read.key == ERROR_KEY {
-                if let Some(other) = compared.other_error(graph, id, read) {
+                if let Some(other) = compared.other_error(graph, &apart, id, read) {
                     found.push(other);
                 }
+                continue;
+            }
+            if let Some((body, write)) = apart.written_for(graph, id, &read.key) {
+                compared.check_read(
+                    graph,
+                    id,
+                    read,
+                    &Owner::writer(graph, body, write),
+                    &mut found,
+                );
                 continue;
             }
             if let Some(owner) = owners.get(read.key.as_str()) {
@@ -91,7 +103,22 @@ struct Owner<'g> {
     others: Vec<&'g str>,
 }
 
-impl Owner<'_> {
+impl<'g> Owner<'g> {
+    fn writer(graph: &'g Graph, id: NodeId, write: &'g NodeWrite) -> Owner<'g> {
+        let node = graph.node(id);
+        Owner {
+            rust_type: &write.rust_type,
+            site: Site::Node(id),
+            what: match &node.kind {
+                NodeKind::Each { .. } if write.rust_type.ends_with(", NodeError>>") => {
+                    format!("with `collect_errors`, `{}` writes it as", node.name)
+                }
+                _ => format!("`{}` writes it as", node.name),
+            },
+            others: Vec::new(),
+        }
+    }
+
     /// The text for its place.
     fn text(&self, key: &str) -> String {
         format!("`{key}` is `{}` here", self.rust_type)
@@ -111,7 +138,12 @@ impl Owner<'_> {
 
 impl Compared {
     /// The first input or writer of each key whose type is known. Reports later ones that differ.
-    fn writers<'g>(self, graph: &'g Graph, found: &mut Found) -> HashMap<&'g str, Owner<'g>> {
+    fn writers<'g>(
+        self,
+        graph: &'g Graph,
+        apart: &Apart,
+        found: &mut Found,
+    ) -> HashMap<&'g str, Owner<'g>> {
         let mut owners: HashMap<&str, Owner<'_>> = HashMap::new();
         for (at, input) in graph.inputs.iter().enumerate() {
             let owner = Owner {
@@ -124,24 +156,14 @@ impl Compared {
                 owners.entry(&input.key).or_insert(owner);
             }
         }
-        for id in graph.node_ids() {
+        for id in graph.node_ids().filter(|id| !apart.contains(*id)) {
             let node = graph.node(id);
             let writes = node.actions.iter().flat_map(|action| &action.writes);
             // What is added has a type of its own.
             for write in writes
                 .filter(|write| !write.adds && is_named(&write.rust_type) && write.key != ERROR_KEY)
             {
-                let owner = Owner {
-                    rust_type: &write.rust_type,
-                    site: Site::Node(id),
-                    what: match &node.kind {
-                        NodeKind::Each { .. } if write.rust_type.ends_with(", NodeError>>") => {
-                            format!("with `collect_errors`, `{}` writes it as", node.name)
-                        }
-                        _ => format!("`{}` writes it as", node.name),
-                    },
-                    others: Vec::new(),
-                };
+                let owner = Owner::writer(graph, id, write);
                 let first = owners.entry(&write.key).or_insert(owner);
                 if !self.same(first.rust_type, &write.rust_type) {
                     found.push(other_writer(&node.name, id, write, first));
@@ -149,7 +171,7 @@ impl Compared {
                 }
             }
         }
-        own_added_keys(graph, &mut owners);
+        own_added_keys(graph, apart, &mut owners);
         owners
     }
 
@@ -223,13 +245,13 @@ impl Compared {
             what: format!("an item of `{}` is", over.key),
             others: Vec::new(),
         };
-        for read in graph
-            .node(*body)
-            .reads
-            .iter()
-            .filter(|read| read.key == *item)
-        {
-            self.check_read(graph, *body, read, &owner, found);
+        let undo = graph.nodes.get(body.0).and_then(|body| body.undo);
+        for reader in std::iter::once(*body).chain(undo) {
+            let reads = graph.nodes.get(reader.0).into_iter();
+            let reads = reads.flat_map(|node| &node.reads);
+            for read in reads.filter(|read| read.key == *item) {
+                self.check_read(graph, reader, read, &owner, found);
+            }
         }
     }
 
@@ -285,10 +307,18 @@ impl Compared {
     }
 
     /// The report of a node after an `"error"` edge that reads `error` with a wrong type.
-    fn other_error(self, graph: &Graph, id: NodeId, read: &NodeRead) -> Option<Diagnostic> {
+    fn other_error(
+        self,
+        graph: &Graph,
+        apart: &Apart,
+        id: NodeId,
+        read: &NodeRead,
+    ) -> Option<Diagnostic> {
+        let places = apart.taken_back(id);
+        let stands_at = |to: &EdgeTarget| matches!(to, EdgeTarget::Node(at) if *at == id || places.contains(at));
         let mut edges = graph.edges.iter();
         let is_behind_error =
-            edges.any(|edge| edge.action() == ERROR_ACTION && edge.to == EdgeTarget::Node(id));
+            edges.any(|edge| edge.action() == ERROR_ACTION && stands_at(&edge.to));
         let differs = self.is_known(&read.rust_type) || read.rust_type.starts_with("Box<dyn ");
         let agrees = plain(&read.rust_type) == "NodeError";
         if self == Compared::Named || !is_behind_error || !differs || agrees {
@@ -371,8 +401,9 @@ impl Compared {
 
 /// Adds the keys to which nodes add and that nothing else writes: with the types of the outputs, or
 /// of the first readers.
-fn own_added_keys<'g>(graph: &'g Graph, owners: &mut HashMap<&'g str, Owner<'g>>) {
-    let writes = graph.nodes.iter().flat_map(|node| &node.actions);
+fn own_added_keys<'g>(graph: &'g Graph, apart: &Apart, owners: &mut HashMap<&'g str, Owner<'g>>) {
+    let writers = graph.node_ids().filter(|id| !apart.contains(*id));
+    let writes = writers.flat_map(|id| &graph.node(id).actions);
     let writes = writes.flat_map(|action| &action.writes);
     let added: HashSet<&str> = writes
         .filter(|write| write.adds)

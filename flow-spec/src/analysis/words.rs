@@ -12,6 +12,22 @@ pub(super) fn name(graph: &Graph, id: NodeId) -> &str {
     graph.nodes.get(id.0).map_or("?", |node| node.name.as_str())
 }
 
+/// The kind of a node that is not a step: `a fork`.
+pub(super) fn kind(graph: &Graph, id: NodeId) -> Option<&'static str> {
+    Some(match &graph.nodes.get(id.0)?.kind {
+        NodeKind::Step => return None,
+        NodeKind::Flow(_) => "a flow",
+        NodeKind::Fork(_) => "a fork",
+        NodeKind::Race(_) => "a race",
+        NodeKind::Each { .. } => "a loop over items",
+        NodeKind::Branch => "a branch",
+        NodeKind::Wait => "a pause",
+        NodeKind::Undo | NodeKind::Commit => "a step of the language",
+        NodeKind::Human => "a human node",
+        NodeKind::Signal => "a signal",
+    })
+}
+
 /// `end` or `end("label")` or a node's name.
 pub(super) fn target(graph: &Graph, to: &EdgeTarget) -> String {
     match to {
@@ -65,6 +81,18 @@ pub(super) fn path(graph: &Graph, edges: &[usize]) -> String {
         }
         text.push_str(" >> ");
         text.push_str(&target(graph, &edge.to));
+    }
+    text
+}
+
+/// The edges one after the other, without the target of the last one: `start >> review - "rejected"`.
+pub(super) fn path_out(graph: &Graph, edges: &[usize]) -> String {
+    let Some((&last, before)) = edges.split_last() else {
+        return String::new();
+    };
+    let mut text = path(graph, before);
+    if let Some(action) = graph.edges.get(last).and_then(|edge| edge.action.as_ref()) {
+        text.push_str(&format!(" - \"{action}\""));
     }
     text
 }

@@ -83,7 +83,5 @@ pub mod types {
     /// of a signal with any JSON.
     pub const SIGNAL: &str = "flow.signal";
     /// All of these types.
-    pub const ALL: [&str; 9] = [
-        FORK, FIRST, EACH, BRANCH, WAIT, UNDO, COMMIT, HUMAN, SIGNAL,
-    ];
+    pub const ALL: [&str; 9] = [FORK, FIRST, EACH, BRANCH, WAIT, UNDO, COMMIT, HUMAN, SIGNAL];
 }

@@ -42,8 +42,8 @@ impl fmt::Debug for Shown {
                 .collect();
             writeln!(
                 f,
-                "{}: {:?} reads {reads:?} fallible {}",
-                node.name, node.kind, node.fallible
+                "{}: {:?} reads {reads:?} fallible {} undo {:?}",
+                node.name, node.kind, node.fallible, node.undo
             )?;
             for action in &node.actions {
                 let writes: Vec<_> = action
@@ -72,6 +72,7 @@ pub(crate) fn wired(dice: &mut Dice) -> Graph {
     for id in 0..top {
         compose(dice, &mut graph, NodeId(id));
     }
+    take_back(dice, &mut graph);
     for key in KEYS {
         if dice.one_in(4) {
             let optional = dice.one_in(2);
@@ -111,6 +112,7 @@ pub(crate) fn sound(dice: &mut Dice) -> Graph {
     for id in 0..top {
         compose(dice, &mut graph, NodeId(id));
     }
+    take_back(dice, &mut graph);
     for read in graph.nodes.iter_mut().flat_map(|node| &mut node.reads) {
         read.optional = true;
     }
@@ -184,7 +186,7 @@ pub(crate) fn nonsense(dice: &mut Dice) -> Graph {
         });
     }
     for _ in 0..count {
-        let kind = match dice.below(6) {
+        let kind = match dice.below(9) {
             0 => NodeKind::Step,
             1 => NodeKind::Flow(dice.pick(&names).into()),
             2 => NodeKind::Each {
@@ -193,6 +195,9 @@ pub(crate) fn nonsense(dice: &mut Dice) -> Graph {
                 writes: Vec::new(),
             },
             3 => NodeKind::Branch,
+            6 | 7 => NodeKind::Step,
+            8 if dice.one_in(2) => NodeKind::Undo,
+            8 => NodeKind::Commit,
             _ => NodeKind::Fork(
                 (0..dice.below(4))
                     .map(|_| Branch {
@@ -213,7 +218,7 @@ pub(crate) fn nonsense(dice: &mut Dice) -> Graph {
             reads,
             actions,
             fallible: dice.one_in(2),
-            undo: None,
+            undo: (dice.one_in(3)).then(|| NodeId(dice.below(count + 1))),
         });
     }
     for _ in 0..dice.below(12) {
@@ -293,6 +298,30 @@ fn compose(dice: &mut Dice, graph: &mut Graph, id: NodeId) {
     };
     graph.nodes[id.0].actions = vec![action(dice, "default", &KEYS)];
     graph.nodes[id.0].kind = kind;
+}
+
+/// Perhaps gives steps their undo nodes, which some of them share.
+fn take_back(dice: &mut Dice, graph: &mut Graph) {
+    let count = graph.nodes.len();
+    let mut last = None;
+    for id in 0..count {
+        if graph.nodes[id].kind != NodeKind::Step || dice.below(3) > 0 {
+            continue;
+        }
+        let undo = match last.filter(|_| dice.one_in(3)) {
+            Some(undo) => undo,
+            None => {
+                let undo = leaf(dice, graph);
+                let name = format!("u{}", undo.0);
+                for write in &mut graph.nodes[undo.0].actions[0].writes {
+                    (write.key, write.adds) = (name.clone(), false);
+                }
+                undo
+            }
+        };
+        graph.nodes[id].undo = Some(undo);
+        last = Some(undo);
+    }
 }
 
 /// A new node for the inside of a fork or loop.

@@ -121,6 +121,31 @@ fn assert_witness(graph: &Graph, diagnostic: &Diagnostic, key: &str, target: &Ed
     }
 }
 
+/// That a visit that is taken back does not write `key` with the action that the diagnostic shows.
+fn assert_not_written_by(graph: &Graph, diagnostic: &Diagnostic, id: NodeId, key: &str) {
+    let mut notes = diagnostic.notes.iter();
+    let Some(path) = notes.find_map(|note| note.strip_prefix("this path does not write it: "))
+    else {
+        return;
+    };
+    let last = path.rsplit(" >> ").next().expect("a path");
+    let action = last
+        .split_once(" - ")
+        .map(|(_, action)| action.trim_matches('"').to_owned());
+    let is_it =
+        |edge: &&flow_spec::Edge| edge.from == EdgeSource::Node(id) && edge.action == action;
+    let edge = graph
+        .edges
+        .iter()
+        .find(is_it)
+        .expect("an edge of the visit");
+    assert_ne!(edge.action(), "error", "{path}");
+    assert!(
+        !reference::written(graph, edge).contains(key),
+        "{path} writes {key}"
+    );
+}
+
 /// Whether what reads a cloned value later reads this key.
 fn is_reader(graph: &Graph, take: Take, key: &str) -> bool {
     match take {
@@ -199,8 +224,16 @@ proptest! {
                 continue;
             }
             let id = graph.node_ids().find(|&id| graph.node(id).name == names[0]);
-            let outermost = reference::outermost(&graph, id.expect("a node of the graph"));
+            let taken_back = match diagnostic.site {
+                Site::Undo(id) => Some(id),
+                _ => None,
+            };
+            let id = taken_back.unwrap_or(id.expect("a node of the graph"));
+            let outermost = reference::outermost(&graph, id);
             assert_witness(&graph, diagnostic, names[1], &EdgeTarget::Node(outermost));
+            if taken_back == Some(outermost) {
+                assert_not_written_by(&graph, diagnostic, outermost, names[1]);
+            }
         }
         for diagnostic in of(Code::UnwrittenOutput, &found) {
             let Site::Edge(edge, _) = diagnostic.site else { panic!("{diagnostic}") };
@@ -275,6 +308,7 @@ proptest! {
                     Site::Output(at) => at < graph.outputs.len(),
                     Site::Node(id) => id.0 < graph.nodes.len(),
                     Site::Read(id, at) => at < graph.nodes[id.0].reads.len(),
+                    Site::Undo(id) => graph.nodes.get(id.0).is_some_and(|node| node.undo.is_some()),
                     Site::Edge(at, EdgePart::Key(index) | EdgePart::Source(index)) => {
                         index < graph.edges[at].mappings.len()
                     }

@@ -58,6 +58,12 @@ fn explore(
                 after.clone()
             };
             keys.extend(written(graph, edge));
+            if let Some(undo) = at
+                .filter(|_| !has_failed)
+                .and_then(|id| graph.node(id).undo)
+            {
+                read(graph, undo, &keys, missing);
+            }
             for mapping in &edge.mappings {
                 if !keys.contains(&mapping.source) {
                     unmapped(number, &mapping.source);
@@ -187,22 +193,19 @@ pub(crate) fn inside(
     keys: KeySet,
     missing: &mut dyn FnMut(NodeId, &str),
 ) -> KeySet {
-    let mut read = |id: NodeId, keys: &KeySet| {
-        for read in graph.node(id).reads.iter().filter(|read| !read.optional) {
-            if !keys.contains(&read.key) {
-                missing(id, &read.key);
-            }
-        }
-    };
-    read(id, &keys);
+    let mut read_all = |id: NodeId, keys: &KeySet| read(graph, id, keys, missing);
+    read_all(id, &keys);
     match &graph.node(id).kind {
         NodeKind::Fork(branches) => {
             let mut after = keys.clone();
             for branch in branches {
                 let mut seen = keys.clone();
                 for &part in &branch.chain {
-                    read(part, &seen);
+                    read_all(part, &seen);
                     seen.extend(default_writes(graph, part));
+                    if let Some(undo) = graph.node(part).undo {
+                        read_all(undo, &seen);
+                    }
                 }
                 after.extend(seen);
             }
@@ -211,11 +214,37 @@ pub(crate) fn inside(
         NodeKind::Each { body, item, .. } => {
             let mut seen = keys.clone();
             seen.insert(item.clone());
-            read(*body, &seen);
+            read_all(*body, &seen);
+            seen.extend(default_writes(graph, *body));
+            if let Some(undo) = graph.node(*body).undo {
+                read_all(undo, &seen);
+            }
             keys
         }
         _ => keys,
     }
+}
+
+/// Tells of each key that a node must read and that is missing.
+fn read(graph: &Graph, id: NodeId, keys: &KeySet, missing: &mut dyn FnMut(NodeId, &str)) {
+    for read in graph.node(id).reads.iter().filter(|read| !read.optional) {
+        if !keys.contains(&read.key) {
+            missing(id, &read.key);
+        }
+    }
+}
+
+/// Whether the undo node of a node reads the key.
+fn undo_reads(graph: &Graph, id: NodeId, key: &str) -> bool {
+    let undo = graph.node(id).undo.map(|undo| graph.node(undo));
+    undo.is_some_and(|undo| undo.reads.iter().any(|read| read.key == key))
+}
+
+/// The nodes that an undo node takes back. Nothing for other nodes.
+pub(crate) fn taken_back(graph: &Graph, undo: NodeId) -> Vec<NodeId> {
+    let ids = graph.node_ids();
+    ids.filter(|&id| graph.node(id).undo == Some(undo))
+        .collect()
 }
 
 /// What is certainly written when the edge is followed.
@@ -316,8 +345,9 @@ pub(crate) fn is_read_later(graph: &Graph, id: NodeId, at: usize) -> bool {
         read.key == key && other != at && (other > at || read.mode == flow_spec::ReadMode::Borrow)
     });
     let owner = outermost(graph, id);
-    if reads_again {
-        return true;
+    // An undo node takes its own copy.
+    if reads_again || !taken_back(graph, id).is_empty() {
+        return reads_again;
     }
     if owner == id {
         let chains = parts(graph, id);
@@ -332,13 +362,16 @@ pub(crate) fn is_read_later(graph: &Graph, id: NodeId, at: usize) -> bool {
         return read_after(graph, id, key, is_over);
     }
     if let NodeKind::Each { item, .. } = &graph.node(owner).kind {
-        return item != key || read_after(graph, owner, key, false);
+        return item != key || undo_reads(graph, id, key) || read_after(graph, owner, key, false);
     }
     let own = writes_of(graph, id, "default");
     if adds(own, key) {
         return true;
     }
     let mut is_over = replaces(own, key);
+    if !is_over && undo_reads(graph, id, key) {
+        return true;
+    }
     for chain in parts(graph, owner) {
         match chain.iter().position(|&part| part == id) {
             Some(_) if is_over => {}
@@ -347,9 +380,11 @@ pub(crate) fn is_read_later(graph: &Graph, id: NodeId, at: usize) -> bool {
                 Chain::Writes => is_over = true,
                 Chain::Neither => {}
             },
-            None if chain
-                .iter()
-                .any(|&part| reads(part) || adds(writes_of(graph, part, "default"), key)) =>
+            None if chain.iter().any(|&part| {
+                reads(part)
+                    || adds(writes_of(graph, part, "default"), key)
+                    || undo_reads(graph, part, key)
+            }) =>
             {
                 return true;
             }
@@ -378,6 +413,9 @@ fn scan(graph: &Graph, chain: &[NodeId], key: &str) -> Chain {
         }
         if replaces(writes, key) {
             return Chain::Writes;
+        }
+        if undo_reads(graph, part, key) {
+            return Chain::Reads;
         }
     }
     Chain::Neither
@@ -431,7 +469,8 @@ fn read_from(graph: &Graph, mut waiting: Vec<(NodeId, bool)>, key: &str) -> bool
             if replaces(writes, key) || has_failed && key == "error" {
                 continue;
             }
-            if edge.mappings.iter().any(|mapping| mapping.source == key) {
+            let is_undone = !has_failed && undo_reads(graph, id, key);
+            if is_undone || edge.mappings.iter().any(|mapping| mapping.source == key) {
                 return true;
             }
             if maps(edge, key) {

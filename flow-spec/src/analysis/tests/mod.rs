@@ -16,3 +16,5 @@ mod signals;
 mod start;
 mod takes;
 mod types;
+mod undo;
+mod undo_rules;

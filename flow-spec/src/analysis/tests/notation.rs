@@ -8,8 +8,9 @@
 //!                               `!` can fail
 //! node review claim on approved writes amount on rejected
 //! first outcome [ a b = won , c ]  a race; after `=`, the action of a branch
+//! node pay! claim undo refund   `refund` takes it back
 //! fork both [ a b , c ]         also `each all item body`, `flow sub Name`, `branch`, `wait`, `human`,
-//!                               `signal`
+//!                               `signal`, `undo undo`, `commit commit`
 //! review - approved >> pay { claim <- amount , note <- why } >> end:done
 //! ```
 
@@ -109,15 +110,18 @@ fn site(graph: &Graph, site: Site) -> String {
             let node = graph.node(id);
             format!("read {} of {}", node.reads[at].key, node.name)
         }
+        Site::Undo(id) => format!("undo of {}", graph.node(id).name),
         Site::Edge(at, part) => format!("edge {at} {part:?}"),
     }
 }
 
 fn is_node(line: &[&str]) -> bool {
-    [
-        "node", "fork", "first", "each", "flow", "branch", "wait", "human", "signal",
-    ]
-    .contains(&line[0])
+    let is_step = ["undo", "commit"].contains(&line[0]) && ![">>", "-"].contains(&line[1]);
+    is_step
+        || [
+            "node", "fork", "first", "each", "flow", "branch", "wait", "human", "signal",
+        ]
+        .contains(&line[0])
 }
 
 fn optional(key: &str) -> (String, bool) {
@@ -176,6 +180,8 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
         "wait" => (NodeKind::Wait, 2),
         "human" => (NodeKind::Human, 2),
         "signal" => (NodeKind::Signal, 2),
+        "undo" => (NodeKind::Undo, 2),
+        "commit" => (NodeKind::Commit, 2),
         _ => (NodeKind::Step, 2),
     };
     let mut reads = Vec::new();
@@ -185,11 +191,16 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
     }];
     let mut has_declared = false;
     let mut in_writes = false;
+    let mut undo = None;
     let mut at = rest;
     while at < line.len() {
         match line[at] {
             "writes" => in_writes = true,
             ":" => at += 1,
+            "undo" => {
+                at += 1;
+                undo = Some(id(line[at]));
+            }
             "on" => {
                 if !std::mem::replace(&mut has_declared, true) {
                     actions.clear();
@@ -237,7 +248,7 @@ fn node(line: &[&str], id: &dyn Fn(&str) -> NodeId) -> Node {
         reads,
         actions,
         fallible: line[1].ends_with('!'),
-        undo: None,
+        undo,
     }
 }
 

@@ -321,3 +321,101 @@ fn an_addition_after_a_new_value_is_not_a_later_reader() {
     ";
     assert_eq!(takes(flow), "send log: moved");
 }
+
+#[test]
+fn its_undo_node_reads_it() {
+    let flow = "
+        in order
+        node refund order *receipt
+        node charge *order writes receipt undo refund
+        node mail *receipt
+        undo undo
+        start >> charge >> mail >> undo >> end
+    ";
+    assert_eq!(
+        takes(flow),
+        "refund receipt: moved, charge order: cloned for refund, mail receipt: moved"
+    );
+}
+
+#[test]
+fn the_undo_node_of_a_later_node_reads_it() {
+    let flow = "
+        in order
+        node refund *order *order
+        node check *order
+        node charge undo refund
+        node mail *order
+        undo undo
+        start >> check >> charge >> mail >> undo >> end
+    ";
+    assert_eq!(
+        takes(flow),
+        "refund order: cloned for refund, refund order: moved, check order: cloned for refund, mail order: moved"
+    );
+}
+
+#[test]
+fn a_node_that_fails_needs_no_copy_for_its_undo_node() {
+    let flow = "
+        in order
+        node refund receipt
+        node charge! *order on paid writes receipt on timeout undo refund
+        node file order
+        undo undo
+        start >> charge - paid >> undo >> end
+        charge - timeout >> file >> end
+    ";
+    assert_eq!(takes(flow), "charge order: cloned for file");
+    let alone = flow.replace("node file order", "node file");
+    assert_eq!(takes(&alone), "charge order: moved");
+}
+
+#[test]
+fn an_undo_node_in_a_loop_of_edges_takes_its_own_copy() {
+    let flow = "
+        in order
+        node refund *order
+        node charge on more on enough undo refund
+        undo undo
+        start >> charge - more >> charge
+        charge - enough >> undo >> end
+    ";
+    assert_eq!(takes(flow), "refund order: moved");
+}
+
+#[test]
+fn the_undo_node_of_another_branch_reads_it_at_the_same_time() {
+    let flow = "
+        in order
+        node refund *order
+        node charge undo refund
+        node pack *order
+        fork both [ charge , pack ]
+        undo undo
+        start >> both >> undo >> end
+    ";
+    assert_eq!(
+        takes(flow),
+        "refund order: moved, pack order: cloned for refund"
+    );
+    let race = flow.replace("fork both", "first both");
+    assert_eq!(takes(&race), takes(flow));
+}
+
+#[test]
+fn the_body_of_a_loop_keeps_the_item_for_its_undo_node() {
+    let flow = "
+        in orders
+        in style
+        node recall *order *style
+        node ship *order undo recall
+        each all order ship *orders
+        undo undo
+        start >> all >> undo >> end
+    ";
+    assert_eq!(
+        takes(flow),
+        "recall order: moved, recall style: moved, ship order: cloned for recall, all orders: moved"
+    );
+}

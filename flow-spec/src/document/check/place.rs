@@ -40,6 +40,7 @@ impl Places<'_> {
                 let inputs = &self.flow.nodes[index].inputs;
                 property(&self.node(index), "inputs", inputs, read)
             }
+            Site::Undo(NodeId(index)) => inside(&inside(&self.node(index), "settings"), "undo"),
             Site::Edge(index, part) => {
                 let Some(edge) = self.edge(index) else {
                     return self.pointer.clone();

@@ -1,0 +1,135 @@
+//! Undo nodes: the nodes that take back visits to other nodes.
+//!
+//! An undo node has no edges. It reads as if it stood behind each node that it takes back, and
+//! nothing follows it: what it takes is its own copy, and what it writes is not kept.
+
+use super::model::Model;
+use super::points::Point;
+use super::routes::{Effect, Source};
+use super::shape::Shape;
+use super::words;
+use crate::graph::{
+    DEFAULT_ACTION, ERROR_ACTION, EdgeSource, EdgeTarget, Graph, NodeId, NodeKind, TIMEOUT_ACTION,
+};
+
+/// The undo nodes of a flow, and the nodes that they take back.
+pub(super) struct Undos {
+    /// For each node, its undo node, if both can be what they are declared as.
+    of: Vec<Option<NodeId>>,
+    /// For each undo node, the nodes that it takes back.
+    taken_back: Vec<Vec<NodeId>>,
+    /// For each node, true if it takes back others and is no step itself.
+    is_undo: Vec<bool>,
+}
+
+impl Undos {
+    pub(super) fn new(graph: &Graph, shape: &Shape) -> Undos {
+        let count = graph.nodes.len();
+        let mut is_step = vec![false; count];
+        for edge in &graph.edges {
+            let from = match edge.from {
+                EdgeSource::Start => None,
+                EdgeSource::Node(id) => Some(id),
+            };
+            let to = match edge.to {
+                EdgeTarget::End(_) => None,
+                EdgeTarget::Node(id) => Some(id),
+            };
+            for id in from.into_iter().chain(to) {
+                if let Some(is_step) = is_step.get_mut(id.0) {
+                    *is_step = true;
+                }
+            }
+        }
+        let mut undos = Undos {
+            of: vec![None; count],
+            taken_back: vec![Vec::new(); count],
+            is_undo: vec![false; count],
+        };
+        for id in graph.node_ids() {
+            let Some(undo) = graph.node(id).undo.filter(|undo| undo.0 < count) else {
+                continue;
+            };
+            if is_step[undo.0] || shape.place(undo).is_some() {
+                continue;
+            }
+            undos.is_undo[undo.0] = true;
+            let are_steps = [id, undo].map(|id| graph.node(id).kind == NodeKind::Step);
+            if undo != id && are_steps == [true; 2] {
+                undos.of[id.0] = Some(undo);
+                undos.taken_back[undo.0].push(id);
+            }
+        }
+        undos
+    }
+
+    /// The undo node of a node.
+    pub(super) fn of(&self, id: NodeId) -> Option<NodeId> {
+        self.of[id.0]
+    }
+
+    /// Returns `true` if the node takes back others. A node that is a step as well, which is
+    /// reported, counts as a step.
+    pub(super) fn is_undo(&self, id: NodeId) -> bool {
+        self.is_undo[id.0]
+    }
+
+    /// The nodes that an undo node takes back.
+    pub(super) fn taken_back(&self, undo: NodeId) -> &[NodeId] {
+        &self.taken_back[undo.0]
+    }
+
+    /// The nodes at whose places this node reads: those that it takes back, or else itself.
+    pub(super) fn places<'a>(&'a self, id: &'a NodeId) -> &'a [NodeId] {
+        if self.is_undo(*id) {
+            self.taken_back(*id)
+        } else {
+            std::slice::from_ref(id)
+        }
+    }
+}
+
+/// Returns `true` if a visit that takes this action is done, and can be taken back.
+pub(super) fn is_done_by(action: &str) -> bool {
+    action != ERROR_ACTION && action != TIMEOUT_ACTION
+}
+
+/// A visit that an undo node takes back.
+pub(super) struct TakenBack<'g> {
+    pub(super) node: NodeId,
+    action: &'g str,
+}
+
+impl<'g> TakenBack<'g> {
+    /// The visit that is done at this point, before an undo node is reached.
+    pub(super) fn before(model: &Model<'g>, at: usize) -> Option<TakenBack<'g>> {
+        let graph = model.graph;
+        let (node, action) = match model.points.kinds[at] {
+            Point::Decided(node, action) => (node, graph.node(node).actions.get(action)),
+            Point::Done(node) => (node, None),
+            Point::Edge(edge) => {
+                let route = &model.routes.edges[edge];
+                let Source::Node(node) = route.from else {
+                    return None;
+                };
+                match route.effect {
+                    Effect::Action(_, action) => (node, graph.node(node).actions.get(action)),
+                    _ => (node, None),
+                }
+            }
+            _ => return None,
+        };
+        let action = action.map_or(DEFAULT_ACTION, |action| &action.name);
+        Some(TakenBack { node, action })
+    }
+
+    /// Says that a key is missing then.
+    pub(super) fn is_missing(&self, graph: &Graph) -> String {
+        let name = words::name(graph, self.node);
+        if self.action == DEFAULT_ACTION {
+            format!("which is not there after every visit to `{name}`")
+        } else {
+            format!("which is not there if `{name}` takes \"{}\"", self.action)
+        }
+    }
+}
