@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use flow_runtime::prelude::*;
 use tokio::time::sleep;
-use tokio_util::sync::CancellationToken;
+use flow_runtime::CancellationToken;
 
 /// What was done and taken back, in this order.
 #[derive(Clone, Default)]
@@ -139,7 +139,7 @@ async fn an_undo_node_that_fails_ends_the_undoing() {
     assert_eq!(
         format!("{error:#}"),
         "what `chain.step_b` did was not undone: node `chain.step_b!undo` failed after 1 attempt: b stays; \
-         it was to be undone because the run was cancelled at `chain.step_d`"
+         it was to be undone because the run was cancelled at `chain.step_e`"
     );
 }
 

@@ -177,6 +177,7 @@ fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances, contracts: &Con
         Site::Input(index) => flow.inputs.get(index).map(|input| input.name.span()),
         Site::Output(index) => flow.outputs.get(index).map(|output| output.name.span()),
         Site::Node(node) => Some(instances[node].span),
+        Site::Undo(node) => Some(undo_span(flow, &instances[node])),
         Site::Read(node, read) => Some(read_span(flow, &instances[node], &contracts[node], read)),
         Site::Edge(index, part) => flow.edges.get(index).map(|edge| match part {
             EdgePart::From => edge.from.span(),
@@ -189,6 +190,14 @@ fn span_of(site: Site, flow: &FlowSyntax, instances: &Instances, contracts: &Con
         _ => None,
     };
     place.unwrap_or_else(|| flow.name.span())
+}
+
+/// The place of the node that takes back a visit, in the setting.
+fn undo_span(flow: &FlowSyntax, instance: &Instance) -> Span {
+    let declared = instance.declared(flow);
+    let undo = declared.and_then(|node| node.settings.undo.as_ref());
+    let last = undo.and_then(|(_, path)| path.segments.last());
+    last.map_or(instance.span, |last| last.ident.span())
 }
 
 fn label_span(to: &StepSyntax) -> Span {
