@@ -131,9 +131,10 @@ fn unassigned(
     let taken_back = is_undo
         .then(|| TakenBack::before(model, missing.before))
         .flatten();
+    let exists = exists(key) || is_of_its_loop(model, key, taken_back.as_ref());
     let site = match missing.path.last() {
         // The mistake is in the name.
-        _ if !exists(key) && key.name != ERROR_KEY => Site::Read(id, at),
+        _ if !exists && key.name != ERROR_KEY => Site::Read(id, at),
         _ if let Some(taken_back) = &taken_back => Site::Undo(taken_back.node),
         Some(&last) if model.shape.place(id).is_none() => Site::Edge(last, EdgePart::To),
         _ => Site::Node(id),
@@ -178,12 +179,18 @@ fn unassigned(
         }
         return diagnostic;
     }
-    if !exists(key) {
+    if !exists {
         let help = unwritten_help(model, suggestions, key, (id, read));
         return report(format!("{what}, which nothing writes")).help(help);
     }
     let diagnostic = report(not_everywhere).note(path);
     explain(model, key, &missing.path, diagnostic).help(words::supply(graph, id, read))
+}
+
+/// Returns `true` if the key exists in the loop whose body an undo node takes back.
+fn is_of_its_loop(model: &Model<'_>, key: &Key<'_>, taken_back: Option<&TakenBack<'_>>) -> bool {
+    let place = taken_back.and_then(|taken_back| model.shape.place(taken_back.node));
+    place.is_some_and(|place| key.loop_only == Some(place.owner))
 }
 
 /// The help for a read of a key that nothing writes.
