@@ -20,6 +20,7 @@ mod model;
 mod names;
 mod outputs;
 mod own_types;
+mod owners;
 mod points;
 mod reach;
 mod reads;
@@ -34,6 +35,7 @@ mod types;
 mod undo;
 mod undo_rules;
 mod unknown_actions;
+mod unwritten;
 mod words;
 mod written_at_ends;
 
@@ -69,6 +71,9 @@ impl CheckedGraph {
 
     /// Returns whether read `read` of `node` moves or clones the value that it takes. This has no
     /// meaning for a read that borrows.
+    ///
+    /// An undo node reads a private copy of its values, so it moves each, unless it reads the key
+    /// again itself. The node that it takes back clones what its undo node reads.
     ///
     /// # Panics
     ///

@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::found::Found;
 use super::own_types::Apart;
+use super::owners::{Owner, other_mapping, other_writer, own_added_keys};
 use super::spelling::{
     borrowed, has_aliased_result, is_named, is_standard, item_type, lacks_arguments, paths, plain,
     target, value_type,
@@ -15,7 +16,7 @@ use super::spelling::{
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{
     ERROR_ACTION, ERROR_KEY, Edge, EdgeMapping, EdgePart, EdgeTarget, Graph, NodeId, NodeKind,
-    NodeRead, NodeWrite, Output, ReadMode,
+    NodeRead, Output, ReadMode,
 };
 
 /// The types that are compared.
@@ -91,49 +92,6 @@ pub fn check_types(graph: &Graph, compared: Compared) -> Vec<Diagnostic> {
         }
     }
     found.sorted()
-}
-
-/// The source of a key's type.
-struct Owner<'g> {
-    rust_type: &'g str,
-    site: Site,
-    what: String,
-    /// The types of its other writers, which are reported. A reader with one of them is part of
-    /// that mistake.
-    others: Vec<&'g str>,
-}
-
-impl<'g> Owner<'g> {
-    fn writer(graph: &'g Graph, id: NodeId, write: &'g NodeWrite) -> Owner<'g> {
-        let node = graph.node(id);
-        Owner {
-            rust_type: &write.rust_type,
-            site: Site::Node(id),
-            what: match &node.kind {
-                NodeKind::Each { .. } if write.rust_type.ends_with(", NodeError>>") => {
-                    format!("with `collect_errors`, `{}` writes it as", node.name)
-                }
-                _ => format!("`{}` writes it as", node.name),
-            },
-            others: Vec::new(),
-        }
-    }
-
-    /// The text for its place.
-    fn text(&self, key: &str) -> String {
-        format!("`{key}` is `{}` here", self.rust_type)
-    }
-
-    /// The report of a reader with another type. It is at the mapping if an edge gives the key its
-    /// value.
-    fn mismatch(&self, reader: Site, key: &str, message: String) -> Diagnostic {
-        match self.site {
-            Site::Edge(..) => Diagnostic::new(Code::TypeMismatch, self.site, message),
-            site => {
-                Diagnostic::new(Code::TypeMismatch, reader, message).related(site, self.text(key))
-            }
-        }
-    }
 }
 
 impl Compared {
@@ -399,52 +357,6 @@ impl Compared {
     }
 }
 
-/// Adds the keys to which nodes add and that nothing else writes: with the types of the outputs, or
-/// of the first readers.
-fn own_added_keys<'g>(graph: &'g Graph, apart: &Apart, owners: &mut HashMap<&'g str, Owner<'g>>) {
-    let writers = graph.node_ids().filter(|id| !apart.contains(*id));
-    let writes = writers.flat_map(|id| &graph.node(id).actions);
-    let writes = writes.flat_map(|action| &action.writes);
-    let added: HashSet<&str> = writes
-        .filter(|write| write.adds)
-        .map(|write| write.key.as_str())
-        .collect();
-    let outputs = graph.outputs.iter().enumerate().map(|(at, output)| {
-        let what = "the output is".to_owned();
-        (&output.key, &output.rust_type, Site::Output(at), what)
-    });
-    let items: HashMap<NodeId, &str> = graph
-        .nodes
-        .iter()
-        .filter_map(|node| match &node.kind {
-            NodeKind::Each { body, item, .. } => Some((*body, item.as_str())),
-            _ => None,
-        })
-        .collect();
-    let reads = graph.node_ids().flat_map(|id| {
-        let (node, item) = (graph.node(id), items.get(&id).copied());
-        let reads = node.reads.iter();
-        reads
-            .filter(move |read| Some(read.key.as_str()) != item)
-            .map(move |read| {
-                let what = format!("`{}` reads it as", node.name);
-                (&read.key, &read.rust_type, Site::Node(id), what)
-            })
-    });
-    for (key, rust_type, site, what) in outputs.chain(reads) {
-        // A slice is read from several types.
-        let is_owned = is_named(rust_type) && !rust_type.starts_with('[') && rust_type != "str";
-        if is_owned && added.contains(key.as_str()) {
-            owners.entry(key).or_insert(Owner {
-                rust_type,
-                site,
-                what,
-                others: Vec::new(),
-            });
-        }
-    }
-}
-
 /// Returns `true` if a reader expects a value that is written as an `Option` of it. These types
 /// differ, whatever their names mean.
 fn reads_into_option(read: &NodeRead, owned: &str) -> bool {
@@ -453,43 +365,4 @@ fn reads_into_option(read: &NodeRead, owned: &str) -> bool {
         && !read.optional
         && inner != owned
         && Compared::Named.reads_as(&read.rust_type, inner)
-}
-
-fn other_writer(name: &str, id: NodeId, write: &NodeWrite, first: &Owner<'_>) -> Diagnostic {
-    let (key, what) = if first.site == Site::Node(id) {
-        (&write.key, "with another action as")
-    } else {
-        (&write.key, first.what.as_str())
-    };
-    let message = format!(
-        "`{name}` writes `{key}` as `{}`, but {what} `{}`",
-        write.rust_type, first.rust_type
-    );
-    let help = if first.site == Site::Node(id) {
-        "a key has one type: give both the same, or name one of them otherwise".to_owned()
-    } else {
-        format!(
-            "a key has one type: let one of them write another key, such as by a mapping `{{ {key} -> {key}_2 }}`"
-        )
-    };
-    Diagnostic::new(Code::WriterTypes, Site::Node(id), message)
-        .help(help)
-        .related(first.site, first.text(&write.key))
-}
-
-fn other_mapping(
-    site: Site,
-    mapping: &EdgeMapping,
-    given: &Owner<'_>,
-    own: &Owner<'_>,
-) -> Diagnostic {
-    let EdgeMapping { key, source } = mapping;
-    let message = format!(
-        "this edge gives `{key}` a value of type `{}`, but {} `{}`",
-        given.rust_type, own.what, own.rust_type
-    );
-    Diagnostic::new(Code::TypeMismatch, site, message)
-        .help(format!("name a key of type `{}`", own.rust_type))
-        .related(given.site, given.text(source))
-        .related(own.site, own.text(key))
 }

@@ -1,6 +1,6 @@
 //! Checks the rules of undo nodes, and of the steps `undo` and `commit`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::found::Found;
 use super::keys::Key;
@@ -12,8 +12,7 @@ use crate::graph::{DEFAULT_ACTION, EdgePart, EdgeSource, EdgeTarget, Graph, Node
 /// Reports nodes that cannot be undone or that cannot undo, and misplaced `undo` and `commit`.
 pub(super) fn check(model: &Model<'_>, found: &mut Found) {
     let graph = model.graph;
-    // The first node that each undo node takes back.
-    let mut first: HashMap<NodeId, NodeId> = HashMap::new();
+    let mut pairs = Vec::new();
     for id in graph.node_ids() {
         let Some(undo) = graph.node(id).undo else {
             continue;
@@ -23,9 +22,10 @@ pub(super) fn check(model: &Model<'_>, found: &mut Found) {
         } else if let Some(diagnostic) = check_kind(graph, id, undo) {
             found.push(diagnostic);
         } else {
-            first.entry(undo).or_insert(id);
+            pairs.push((id, undo));
         }
     }
+    let first = first_taken_back(&pairs);
     for id in graph.node_ids() {
         if found.is_full() {
             return;
@@ -42,6 +42,25 @@ pub(super) fn check(model: &Model<'_>, found: &mut Found) {
         parts.into_iter().flatten().for_each(|one| found.push(one));
     }
     check_steps(model, found);
+}
+
+/// The first node that each undo node takes back. That an undo node has one itself is one mistake, so
+/// what takes it back is not checked.
+fn first_taken_back(pairs: &[(NodeId, NodeId)]) -> HashMap<NodeId, NodeId> {
+    let undo_nodes: HashSet<NodeId> = pairs.iter().map(|&(_, undo)| undo).collect();
+    let (others, steps): (Vec<_>, Vec<_>) =
+        (pairs.iter().copied()).partition(|(id, _)| undo_nodes.contains(id));
+    let mut first = HashMap::new();
+    for (id, undo) in steps {
+        first.entry(undo).or_insert(id);
+    }
+    // In a circle there are only undo nodes.
+    for (id, undo) in others {
+        if !first.contains_key(&id) {
+            first.entry(undo).or_insert(id);
+        }
+    }
+    first
 }
 
 /// Reports a node that cannot have an undo node.

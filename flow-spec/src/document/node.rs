@@ -103,7 +103,14 @@ impl NodeDocument {
     pub fn is_left_open(&self) -> bool {
         let lists_nothing =
             self.inputs.is_empty() && self.outputs.is_empty() && self.actions.is_none();
-        lists_nothing && ![types::FORK, types::FIRST, types::WAIT].contains(&self.r#type.as_str())
+        let is_known = [
+            types::FORK,
+            types::FIRST,
+            types::WAIT,
+            types::UNDO,
+            types::COMMIT,
+        ];
+        lists_nothing && !is_known.contains(&self.r#type.as_str())
     }
 }
 

@@ -1,4 +1,5 @@
-//! Nodes inside a fork, a race or a loop over items, and their owners.
+//! Nodes inside a fork, a race or a loop over items, and their owners. Undo nodes, and the nodes that
+//! they take back.
 
 use std::collections::HashMap;
 
@@ -68,5 +69,29 @@ impl FlowDocument {
             }
         }
         owners
+    }
+
+    /// Returns the undo nodes of this flow by their ids, each with the nodes that it takes back, in the
+    /// order declared. No edge leads to an undo node.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # let text = r#"{ "version": "2.0.0", "nodes": [
+    /// #   { "type": "Charge", "id": "charge", "settings": { "undo": "refund" } }, { "type": "Refund", "id": "refund" }
+    /// # ], "entryNodeId": "charge", "edges": [] }"#;
+    /// # let flow = flow_spec::FlowDocument::parse(text).unwrap();
+    /// let undo_nodes = flow.undo_nodes();
+    /// assert_eq!(undo_nodes["refund"][0].id, "charge");
+    /// assert!(!undo_nodes.contains_key("charge"));
+    /// ```
+    pub fn undo_nodes(&self) -> HashMap<&str, Vec<&NodeDocument>> {
+        let mut found: HashMap<&str, Vec<&NodeDocument>> = HashMap::new();
+        for node in &self.nodes {
+            if let Some(undo) = &node.settings.undo {
+                found.entry(undo).or_default().push(node);
+            }
+        }
+        found
     }
 }

@@ -44,7 +44,7 @@ fn two_versions_of_expense_approval() {
 }
 
 /// The changes after one to the JSON: at the pointer this text, or nothing if it is empty.
-fn changes(text: &str, edits: &[(&str, &str)]) -> Vec<Change> {
+pub(crate) fn changes(text: &str, edits: &[(&str, &str)]) -> Vec<Change> {
     let mut value: Value = serde_json::from_str(text).unwrap();
     for (pointer, text) in edits {
         let (around, name) = pointer.rsplit_once('/').unwrap();
@@ -69,7 +69,7 @@ fn changes(text: &str, edits: &[(&str, &str)]) -> Vec<Change> {
 }
 
 /// One line for each change: what it is to callers and to executions, where it is, and the sentence.
-fn lines(text: &str, edits: &[(&str, &str)]) -> String {
+pub(crate) fn lines(text: &str, edits: &[(&str, &str)]) -> String {
     let changes = changes(text, edits);
     let lines = changes.iter().map(|change| {
         let effect = |effect| match effect {

@@ -30,6 +30,11 @@ fn document(dice: &mut Dice, depth: usize) -> FlowDocument {
     }
     let ids: Vec<String> = flow.nodes.iter().map(|node| node.id.clone()).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    for node in &mut flow.nodes {
+        if dice.one_in(6) {
+            node.settings.undo = Some(dice.pick(&ids).to_owned());
+        }
+    }
     let ends_at_start = ids.is_empty() || dice.one_in(6);
     if ends_at_start {
         let label = dice.pick(&ACTIONS).to_owned();
@@ -89,7 +94,7 @@ fn node(dice: &mut Dice, depth: usize, flow: &mut FlowDocument) {
     let index = flow.nodes.len();
     let mut node = step(dice, flow);
     flow.nodes.push(node.clone());
-    match dice.below(10) {
+    match dice.below(11) {
         0 if depth > 0 => node.internal_flow = Some(Box::new(document(dice, depth - 1))),
         1 => node.internal_flow_omitted = true,
         2 => {
@@ -127,6 +132,11 @@ fn node(dice: &mut Dice, depth: usize, flow: &mut FlowDocument) {
                 0 => json!({ "expects": "CancelRequest" }),
                 _ => json!({ "name": "cancel" }),
             });
+        }
+        8 => {
+            let types = [types::UNDO, types::COMMIT];
+            node.r#type = dice.pick(&types).to_owned();
+            node.params = Map::new();
         }
         _ => node.params = params(dice),
     }
@@ -209,12 +219,12 @@ fn settings(dice: &mut Dice) -> SettingsDocument {
             every: duration(dice),
             timeout: maybe(dice, duration),
         }),
-        undo: maybe(dice, |dice| dice.pick(&["release", "refund"]).to_owned()),
         concurrency: maybe(dice, |dice| 1 + dice.below(9) as u64),
         spread: maybe(dice, |dice| 1 + dice.below(99) as u64),
         blocking: dice.one_in(2),
         transaction: dice.one_in(4),
         collect_errors: dice.one_in(2),
+        undo: None,
     }
 }
 

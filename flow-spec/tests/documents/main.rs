@@ -16,3 +16,4 @@ mod reading;
 mod round_trip;
 mod schema;
 mod soundness;
+mod undo;

@@ -76,7 +76,9 @@ fn sound() -> Value {
                 "version": "2.0.0", "nodes": [], "edges": [], "ends": [{ "label": "default" }]
             } },
             { "type": "flow.signal", "id": "stop", "params": { "expects": "CancelRequest" } },
-            { "type": "flow.signal", "id": "address", "params": { "name": "address" } }
+            { "type": "flow.signal", "id": "address", "params": { "name": "address" } },
+            { "type": "flow.undo", "id": "undo" },
+            { "type": "flow.commit", "id": "commit", "params": {} }
         ],
         "edges": [{ "from": "both", "to": "high", "condition": "default" }],
         "ends": [{ "from": "high", "condition": "yes", "label": "default" }],
@@ -85,7 +87,7 @@ fn sound() -> Value {
 }
 
 /// What is put where, so that neither the schema nor the reader takes the document. `()` removes what is there.
-const BROKEN: [(&str, &str); 88] = [
+const BROKEN: [(&str, &str); 92] = [
     ("", "[]"),
     ("", "null"),
     ("/version", ""),
@@ -140,6 +142,10 @@ const BROKEN: [(&str, &str); 88] = [
     ("/nodes/1/settings", r#"{ "concurrency": 1.5 }"#),
     ("/nodes/1/settings", r#"{ "blocking": "yes" }"#),
     ("/nodes/1/settings", r#"{ "transaction": "yes" }"#),
+    ("/nodes/1/settings", r#"{ "undo": "" }"#),
+    ("/nodes/1/settings", r#"{ "undo": ["left"] }"#),
+    ("/nodes/10/params", r#"{ "duration": "5s" }"#),
+    ("/nodes/11/internalFlowOmitted", "true"),
     ("/nodes/1/settings", r#"{ "poll": {} }"#),
     ("/nodes/2/settings/retry", "{}"),
     ("/nodes/2/settings/retry/attempts", "0"),

@@ -8,14 +8,14 @@ use serde_json::{Value, json};
 use crate::generate::documents;
 
 /// What is wrong with a flow that can be read.
-fn said(flow: Value) -> String {
+pub(crate) fn said(flow: Value) -> String {
     let flow = FlowDocument::from_value(&flow).expect("the document can be read");
     let lines: Vec<String> = flow.check().iter().map(ToString::to_string).collect();
     lines.join("\n")
 }
 
 /// A node that decides between these actions, each with what it writes.
-fn node(id: &str, reads: &[&str], actions: &[(&str, &[&str])]) -> Value {
+pub(crate) fn node(id: &str, reads: &[&str], actions: &[(&str, &[&str])]) -> Value {
     let properties = |names: &mut dyn Iterator<Item = &str>| -> Value {
         names
             .map(|name| (name.to_owned(), json!({ "rustType": "String" })))
@@ -35,11 +35,15 @@ fn node(id: &str, reads: &[&str], actions: &[(&str, &[&str])]) -> Value {
     })
 }
 
-fn step(id: &str) -> Value {
+pub(crate) fn step(id: &str) -> Value {
     node(id, &[], &[("default", &[])])
 }
 
-fn flow(nodes: &[Value], edges: &[(&str, &str, &str)], ends: &[(&str, &str, &str)]) -> Value {
+pub(crate) fn flow(
+    nodes: &[Value],
+    edges: &[(&str, &str, &str)],
+    ends: &[(&str, &str, &str)],
+) -> Value {
     let edges: Vec<Value> = edges
         .iter()
         .map(|(from, condition, to)| json!({ "from": from, "condition": condition, "to": to }))

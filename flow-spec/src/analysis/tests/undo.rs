@@ -323,6 +323,22 @@ fn what_the_body_of_a_loop_writes() {
 }
 
 #[test]
+fn what_the_body_of_a_loop_may_write() {
+    let flow = "
+        in orders
+        node recall order parcel
+        node ship order writes parcel? undo recall
+        each all order ship orders
+        undo undo
+        start >> all >> undo >> end
+    ";
+    let expected = r#"undo of ship: `recall` reads `parcel`, which is not there after every visit to `ship` [F007]
+this path does not write it: start >> all
+help: write `parcel` before, read it as `Option<&Parcel>`, or add it to the flow's inputs: `parcel: Parcel`"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
 fn what_the_body_of_a_loop_does_not_write() {
     let flow = "
         in orders

@@ -394,3 +394,21 @@ fn an_inner_flow_may_be_undone() {
     ";
     assert_eq!(report(flow), "sound");
 }
+
+#[test]
+fn nodes_that_take_back_each_other() {
+    let flow = "
+        node refund undo charge
+        node charge undo refund
+        undo undo
+        start >> charge >> undo >> end
+    ";
+    let expected = r#"undo of charge: `charge` takes back `refund`, so it cannot have an undo node itself [F025]
+help: remove this
+see undo of refund: it takes back `refund` here
+
+edge 0 To: `charge` takes back `refund`, so it cannot be a step as well [F025]
+help: declare another node of it for this place: `node charge_step: …;`
+see undo of refund: it takes back `refund` here"#;
+    assert_eq!(report(flow), expected);
+}

@@ -52,6 +52,7 @@ pub(super) fn compare(
     let is_same = NodeDocument {
         id: new.1.id.clone(),
         params: values::params(old.1, renamed),
+        settings: values::renamed_settings(old.1, renamed),
         ..old.1.clone()
     } == *new.1;
     if changes.len() == before && !is_same {
@@ -87,6 +88,15 @@ impl Pair<'_> {
         self.change(Effect::Breaking, part, kind, place, message)
     }
 
+    /// The paths of the nodes that it takes back: their visits have kept what it reads. Empty if it is
+    /// no undo node.
+    fn taken_back(&self) -> Vec<String> {
+        let mut taken_back = self.flow.undo_nodes();
+        let nodes = taken_back.remove(self.old.1.id.as_str());
+        let nodes = nodes.into_iter().flatten();
+        nodes.map(|node| self.context.node(&node.id)).collect()
+    }
+
     /// A change of what a node writes or of its actions. Those of a signal are what callers send.
     fn sent(&self, change: Change) -> Change {
         if self.old.1.signal().is_none() || self.old.1.signal() != self.new.1.signal() {
@@ -113,6 +123,11 @@ impl Pair<'_> {
 
     fn compare_rest(&self, changes: &mut Vec<Change>) {
         let (old, new) = (self.old.1, self.new.1);
+        if old.mappings.inputs != new.mappings.inputs {
+            let message = format!("`{}` reads from other keys", self.name);
+            let change = self.harmless(Part::Read, Kind::Changed, "/mappings/inputs", message);
+            changes.push(change.behind(self.taken_back()));
+        }
         let mut compare = |differs: bool, part, place, what: &str| {
             if differs {
                 let message = format!("`{}` {what}", self.name);
@@ -151,13 +166,6 @@ impl Pair<'_> {
             Part::Param,
             "/paramsOmitted",
             "leaves out other params",
-        );
-        let differs = old.mappings.inputs != new.mappings.inputs;
-        compare(
-            differs,
-            Part::Read,
-            "/mappings/inputs",
-            "reads from other keys",
         );
         let differs = old.mappings.outputs != new.mappings.outputs;
         compare(

@@ -119,7 +119,14 @@ impl Pair<'_> {
                     (read, Kind::Removed, message)
                 }
             };
-            changes.push(self.harmless(Part::Read, kind, &property("/inputs", read), message));
+            let is_described = kind == Kind::Changed && message.ends_with("is described otherwise");
+            let kept_for = if is_described {
+                Vec::new()
+            } else {
+                self.taken_back()
+            };
+            let change = self.harmless(Part::Read, kind, &property("/inputs", read), message);
+            changes.push(change.behind(kept_for));
         }
     }
 }

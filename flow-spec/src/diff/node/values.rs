@@ -7,15 +7,19 @@ use crate::diff::matching::Renamed;
 use crate::diff::passed;
 use crate::diff::values::{differing, sentence};
 use crate::document::problem::inside;
-use crate::document::{NodeDocument, types};
+use crate::document::{NodeDocument, SettingsDocument, types};
 
 use super::Pair;
 
 impl Pair<'_> {
     pub(super) fn compare_values(&self, changes: &mut Vec<Change>) {
-        let (old, new) = (settings(self.old.1), settings(self.new.1));
+        let old = settings(&renamed_settings(self.old.1, self.renamed));
+        let new = settings(&self.new.1.settings);
         for (name, kind) in differing(&old, &new) {
-            let message = format!("`{}`: {}", self.name, sentence("setting", name, &old, &new));
+            let message = match name {
+                "undo" => self.other_undo(),
+                _ => format!("`{}`: {}", self.name, sentence("setting", name, &old, &new)),
+            };
             let place = format!("/settings/{}", name.replace('.', "/"));
             let change = self.harmless(Part::Setting, kind, &place, message);
             changes.push(change.behind(self.passed_by_setting(name)));
@@ -45,7 +49,26 @@ impl Pair<'_> {
             // The items ran in parts.
             "spread" if is_loop && old.spread.is_some() && new.spread.is_none() => itself(),
             "collectErrors" if is_loop => itself(),
+            // What its undo node reads is kept when a visit is done.
+            "undo" => itself(),
             _ => Vec::new(),
+        }
+    }
+
+    /// Another undo node, in words.
+    fn other_undo(&self) -> String {
+        let (old, new) = (&self.old.1.settings.undo, &self.new.1.settings.undo);
+        let name = &self.name;
+        match (old, new) {
+            (Some(old), Some(new)) => format!(
+                "`{name}` is taken back by `{new}`, and was by `{old}`: earlier visits kept what that one reads"
+            ),
+            (_, Some(new)) => format!(
+                "`{name}` is taken back by `{new}` now: earlier visits did not keep what it reads"
+            ),
+            (_, None) => {
+                format!("`{name}` has no undo node any more: earlier visits are not taken back")
+            }
         }
     }
 
@@ -113,6 +136,17 @@ impl Pair<'_> {
     }
 }
 
+/// The settings of a node, with the new name of its undo node.
+pub(super) fn renamed_settings(node: &NodeDocument, renamed: &Renamed<'_>) -> SettingsDocument {
+    let mut settings = node.settings.clone();
+    if let Some(undo) = &mut settings.undo
+        && let Some(new) = renamed.get(undo.as_str())
+    {
+        *undo = (*new).to_owned();
+    }
+    settings
+}
+
 /// The params of a node, with the new names of the nodes in them.
 pub(super) fn params(node: &NodeDocument, renamed: &Renamed<'_>) -> Map<String, Value> {
     let mut params = node.params.clone();
@@ -145,10 +179,10 @@ fn rename(ids: &mut Value, renamed: &Renamed<'_>) {
     }
 }
 
-/// The settings of a node. Those of a group have names like `retry.attempts`.
-fn settings(node: &NodeDocument) -> Map<String, Value> {
+/// Settings by their names. Those of a group have names like `retry.attempts`.
+fn settings(of_node: &SettingsDocument) -> Map<String, Value> {
     let mut settings = Map::new();
-    let Ok(Value::Object(groups)) = serde_json::to_value(&node.settings) else {
+    let Ok(Value::Object(groups)) = serde_json::to_value(of_node) else {
         return settings;
     };
     for (name, value) in groups {

@@ -8,7 +8,15 @@ use crate::document::{NodeDocument, types};
 pub(super) fn check(node: &NodeDocument, pointer: &str, problems: &mut Problems) {
     let name = node.r#type.as_str();
     let (is_loop, is_fork) = (name == types::EACH, name == types::FORK);
-    let has_attempts = ![types::FORK, types::FIRST, types::BRANCH, types::WAIT].contains(&name);
+    let works_not = [
+        types::FORK,
+        types::FIRST,
+        types::BRANCH,
+        types::WAIT,
+        types::UNDO,
+        types::COMMIT,
+    ];
+    let has_attempts = !works_not.contains(&name);
     let has_code = !types::ALL.contains(&name) && !node.is_flow();
     let (id, settings) = (&node.id, &node.settings);
     let of_loops = "it is a setting of a loop over items";

@@ -2,7 +2,7 @@
 //!
 //! The document has been read, so every name in it exists; unknown names are left out.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use serde_json::{Map, Value};
 
@@ -14,6 +14,7 @@ use crate::graph::{
 };
 
 use super::mappings;
+use super::uses::{Uses, written_for_undo};
 
 /// A flow as a graph, with the place of each of its parts in the document.
 pub(super) struct Places<'a> {
@@ -23,26 +24,6 @@ pub(super) struct Places<'a> {
     ids: HashMap<&'a str, NodeId>,
     edges: Vec<PlacedEdge>,
     uses: Uses<'a>,
-}
-
-/// The uses of the flow's nodes, by id.
-#[derive(Default)]
-struct Uses<'a> {
-    /// Nodes that a loop runs.
-    bodies: HashSet<&'a str>,
-    /// Nodes in a fork or a race.
-    in_branches: HashSet<&'a str>,
-    /// The last nodes of branches whose actions are those of their race, with the race.
-    decides_for: HashMap<&'a str, &'a NodeDocument>,
-    /// For each node, the conditions of its edges, then those of its ends, each once.
-    conditions: HashMap<&'a str, Conditions<'a>>,
-}
-
-#[derive(Default)]
-struct Conditions<'a> {
-    /// True if one of them belongs to an edge.
-    has_edge: bool,
-    names: Vec<&'a str>,
 }
 
 /// An edge of the graph, which may be an edge, an end or the entry of the document.
@@ -192,7 +173,9 @@ impl<'a> Places<'a> {
         for (index, node) in flow.nodes.iter().enumerate() {
             let id = node.id.as_str();
             let goes_on = self.uses.conditions.get(id).is_some_and(|of| of.has_edge);
-            let is_part = self.uses.bodies.contains(id) || self.uses.in_branches.contains(id);
+            let uses = &self.uses;
+            let is_part = [&uses.bodies, &uses.in_branches, &uses.undo_nodes];
+            let is_part = is_part.iter().any(|ids| ids.contains(id));
             if node.actions.is_some() || goes_on || is_part {
                 continue;
             }
@@ -249,11 +232,15 @@ impl<'a> Places<'a> {
     /// loop runs for each item are collected for any action.
     fn actions(&self, node: &NodeDocument) -> Vec<ActionDocument> {
         let id = node.id.as_str();
+        let default = || ActionDocument {
+            name: DEFAULT_ACTION.to_owned(),
+            ..ActionDocument::default()
+        };
         if self.uses.bodies.contains(id) {
-            return vec![ActionDocument {
-                name: DEFAULT_ACTION.to_owned(),
-                ..ActionDocument::default()
-            }];
+            return vec![written_for_undo(node).unwrap_or_else(default)];
+        }
+        if [types::UNDO, types::COMMIT].contains(&node.r#type.as_str()) {
+            return vec![default()];
         }
         if node.r#type == types::FIRST {
             return self.actions_of_race(node);
@@ -375,42 +362,6 @@ fn edge_mappings(mappings: &Map<String, Value>) -> Vec<EdgeMapping> {
 pub(super) fn key(mappings: &Map<String, Value>, name: &str) -> String {
     let mapped = mappings.get(name).and_then(Value::as_str);
     mapped.unwrap_or(name).to_owned()
-}
-
-impl<'a> Uses<'a> {
-    fn of(flow: &'a FlowDocument) -> Self {
-        let mut uses = Uses::default();
-        for owner in &flow.nodes {
-            match owner.r#type.as_str() {
-                types::EACH => uses.bodies.extend(owner.body()),
-                types::FORK | types::FIRST => uses
-                    .in_branches
-                    .extend(owner.branches().into_iter().flatten()),
-                _ => {}
-            }
-            let branches = owner
-                .branches()
-                .into_iter()
-                .zip(owner.actions_of_branches());
-            let undecided = branches.filter(|(_, action)| action.is_none());
-            let last = undecided.filter_map(|(ids, _)| ids.last().copied());
-            uses.decides_for.extend(last.map(|id| (id, owner)));
-        }
-        let edges = flow.edges.iter();
-        let edges = edges.map(|edge| (edge.from.as_str(), edge.condition.as_str(), true));
-        let ends = flow.ends.iter();
-        let ends =
-            ends.filter_map(|end| Some((end.from.as_deref()?, end.condition.as_deref()?, false)));
-        let mut seen = HashSet::new();
-        for (id, condition, is_edge) in edges.chain(ends) {
-            let conditions = uses.conditions.entry(id).or_default();
-            conditions.has_edge |= is_edge;
-            if seen.insert((id, condition)) {
-                conditions.names.push(condition);
-            }
-        }
-        uses
-    }
 }
 
 fn inputs(schema: &Schema) -> Vec<Input> {

@@ -9,6 +9,8 @@ mod place;
 mod race;
 mod signal;
 mod signature;
+mod undo;
+mod uses;
 mod wording;
 
 use crate::analysis::{Compared, check, check_types};
@@ -113,6 +115,7 @@ fn check_level<'a>(
         race::check(&places, node, &pointer, problems);
         does_nothing::check(node, &pointer, problems);
         signal::check(node, &pointer, problems);
+        undo::check(node, &pointer, problems);
         if let Some(inner) = &node.internal_flow {
             if !node.is_left_open() {
                 signature::check(node, inner, &pointer, problems);

@@ -7,8 +7,8 @@ use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::EdgePart;
 
 /// Texts that occur only in help written in the language.
-const SYNTAX: [&str; 8] = [
-    ">>", "->", "<-", "`node ", "#[node", "Option", "Result", "end(",
+const SYNTAX: [&str; 9] = [
+    "undo = ", ">>", "->", "<-", "`node ", "#[node", "Option", "Result", "end(",
 ];
 
 /// Returns the help for a problem.
@@ -45,7 +45,11 @@ fn advice(diagnostic: &Diagnostic) -> Option<&'static str> {
         Code::UnassignedRead if is_optional_input(diagnostic) => {
             "remove it from `required` in the `inputs` of the node, or add it to `required` in those of the flow"
         }
-        Code::UnassignedRead if !reads_error(diagnostic) => {
+        Code::UnassignedRead if reads_error(diagnostic) => return None,
+        Code::UnassignedRead if matches!(diagnostic.site, Site::Undo(_)) => {
+            "write it before, remove it from `required` in the `inputs` of the undo node, or add it to those of the flow"
+        }
+        Code::UnassignedRead => {
             "write it before, remove it from `required` in the `inputs` of the node, or add it to those of the flow"
         }
         Code::WriterTypes => {
@@ -67,7 +71,27 @@ fn advice(diagnostic: &Diagnostic) -> Option<&'static str> {
         Code::ForkShape => {
             "let it stand there once and without edges of its own; add a second node for a second place"
         }
+        Code::Undo => undo(diagnostic)?,
         _ => return None,
+    };
+    Some(advice)
+}
+
+/// The help for a node that cannot be undone, or that cannot undo.
+fn undo(diagnostic: &Diagnostic) -> Option<&'static str> {
+    let message = diagnostic.message.as_str();
+    let advice = if message.contains("cannot be a step") {
+        "add a second node of its type for this place"
+    } else if message.ends_with("is not kept") {
+        "remove it from the `outputs` of that node, or map it to a key of its own in its `mappings`"
+    } else if message.contains("is a loop over items") {
+        "set `undo` at the node that is its `body`"
+    } else if message.contains("cannot take back") {
+        "name a node that is code"
+    } else if message.contains("has nothing to") {
+        "set `undo` in the `settings` of a node, or remove this"
+    } else {
+        return None;
     };
     Some(advice)
 }

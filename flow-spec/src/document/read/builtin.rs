@@ -36,6 +36,9 @@ pub(super) fn check(node: &NodeDocument, object: &mut Object<'_, '_>) {
     }
     let fields = fields(name);
     let required = &fields[..required(name)];
+    if required.is_empty() && !object.has("params") {
+        return;
+    }
     let help = match name {
         types::SIGNAL => format!("say what it waits for: {SIGNAL}"),
         _ => format!("say what it consists of: `{}`", required.join("`, `")),
@@ -68,6 +71,7 @@ fn fields(name: &str) -> &'static [&'static str] {
         types::BRANCH => &["cases", "otherwise"],
         types::WAIT => &["duration"],
         types::SIGNAL => &["expects", "name"],
+        types::UNDO | types::COMMIT => &[],
         _ => &["prompt", "expects"],
     }
 }
@@ -87,6 +91,9 @@ fn params(
     pointer: &str,
     problems: &mut Problems,
 ) {
+    if fields.is_empty() {
+        return no_params(name, params, pointer, problems);
+    }
     let Some(mut object) = Object::of(params, pointer, "`params`", fields, problems) else {
         return;
     };
@@ -113,6 +120,19 @@ fn params(
                 );
             }
         }
+    }
+}
+
+/// Reports each field of the params of a node that has none.
+fn no_params(name: &str, params: &Value, pointer: &str, problems: &mut Problems) {
+    let names = params.as_object().into_iter().flat_map(|map| map.keys());
+    for field in names {
+        if problems.is_full() {
+            return;
+        }
+        let message = format!("a `{name}` has no `{field}`");
+        let problem = Problem::new(Code::Document, inside(pointer, field), message).of_name();
+        problems.push(problem.help("remove it: its `params` are empty"));
     }
 }
 

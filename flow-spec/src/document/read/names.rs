@@ -59,17 +59,19 @@ fn needs_entry(flow: &FlowDocument) -> bool {
 }
 
 /// The nodes with which the flow could begin: no edge of another node leads to them, and they are
-/// not in a fork or loop.
+/// not in a fork or loop, and take back no other node.
 fn beginnings(flow: &FlowDocument) -> Vec<&str> {
     let mut found = Vec::new();
     for node in &flow.nodes {
         parts(node, "", &mut found);
     }
     let inside = found.iter().map(|(id, _)| *id);
+    let undo = flow.nodes.iter();
+    let undo = undo.filter_map(|node| node.settings.undo.as_deref());
     // A node that repeats itself can still be the first one.
     let others = flow.edges.iter().filter(|edge| edge.from != edge.to);
     let targets = others.map(|edge| edge.to.as_str());
-    let reached: HashSet<&str> = inside.chain(targets).collect();
+    let reached: HashSet<&str> = inside.chain(undo).chain(targets).collect();
     let ids = flow.nodes.iter().map(|node| node.id.as_str());
     ids.filter(|id| !reached.contains(id)).collect()
 }
@@ -159,8 +161,11 @@ fn references<'a>(flow: &'a FlowDocument, pointer: &str) -> Vec<(&'a str, String
         found.push((id, inside(pointer, "entryNodeId")));
     }
     for (index, node) in flow.nodes.iter().enumerate() {
-        let params = inside(&inside(&inside(pointer, "nodes"), index), "params");
-        parts(node, &params, &mut found);
+        let pointer = inside(&inside(pointer, "nodes"), index);
+        parts(node, &inside(&pointer, "params"), &mut found);
+        if let Some(undo) = &node.settings.undo {
+            found.push((undo, inside(&inside(&pointer, "settings"), "undo")));
+        }
     }
     for (index, edge) in flow.edges.iter().enumerate() {
         let pointer = inside(&inside(pointer, "edges"), index);
