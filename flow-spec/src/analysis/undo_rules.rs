@@ -17,7 +17,7 @@ pub(super) fn check(model: &Model<'_>, found: &mut Found) {
         let Some(undo) = graph.node(id).undo else {
             continue;
         };
-        if let Some(diagnostic) = check_owner(graph, id, undo) {
+        if let Some(diagnostic) = check_owner(model, id) {
             found.push(diagnostic);
         } else if let Some(diagnostic) = check_kind(graph, id, undo) {
             found.push(diagnostic);
@@ -64,9 +64,18 @@ fn first_taken_back(pairs: &[(NodeId, NodeId)]) -> HashMap<NodeId, NodeId> {
 }
 
 /// Reports a node that cannot have an undo node.
-fn check_owner(graph: &Graph, id: NodeId, undo: NodeId) -> Option<Diagnostic> {
-    let what = words::kind(graph, id)?;
+fn check_owner(model: &Model<'_>, id: NodeId) -> Option<Diagnostic> {
+    let graph = model.graph;
     let name = words::name(graph, id);
+    let around = model.shape.place(id).map(|place| graph.node(place.owner));
+    if let Some(each) = around.filter(|node| matches!(node.kind, NodeKind::Each { .. })) {
+        let each = &each.name;
+        let message =
+            format!("`{name}` runs for each item of `{each}`, so it cannot have an undo node");
+        let diagnostic = Diagnostic::new(Code::Undo, Site::Undo(id), message);
+        return Some(diagnostic.help(of_items(graph, id)));
+    }
+    let what = words::kind(graph, id)?;
     let help = match &graph.node(id).kind {
         NodeKind::Step => return None,
         NodeKind::Flow(flow) => {
@@ -77,15 +86,7 @@ fn check_owner(graph: &Graph, id: NodeId, undo: NodeId) -> Option<Diagnostic> {
         NodeKind::Fork(_) | NodeKind::Race(_) => {
             "set `undo` at the steps in its branches".to_owned()
         }
-        NodeKind::Each { body, .. } => {
-            let body = words::name(graph, *body);
-            let body = body.rsplit(['.', ':']).next().unwrap_or_default();
-            let undo = words::name(graph, undo);
-            format!(
-                "set it at the node that runs for each item: declare `node {body}: … with undo = {undo};`, and let \
-                 the loop name that"
-            )
-        }
+        NodeKind::Each { body, .. } => of_items(graph, *body),
         NodeKind::Branch | NodeKind::Wait => {
             "it changes nothing that could be taken back: remove this".to_owned()
         }
@@ -99,6 +100,15 @@ fn check_owner(graph: &Graph, id: NodeId, undo: NodeId) -> Option<Diagnostic> {
     };
     let message = format!("`{name}` is {what}, which cannot have an undo node");
     Some(Diagnostic::new(Code::Undo, Site::Undo(id), message).help(help))
+}
+
+/// The help for an undo node of the items of a loop with this body.
+fn of_items(graph: &Graph, body: NodeId) -> String {
+    let body = words::name(graph, body);
+    let body = body.rsplit(['.', ':']).next().unwrap_or_default();
+    format!(
+        "make a flow of `{body}`, set `undo` at its step, and let the loop run that flow: then each item is taken back"
+    )
 }
 
 /// Reports an undo node that does not exist, or that cannot take back a visit.
