@@ -104,6 +104,9 @@ use crate::flow::{Described, Flow};
 #[cfg(feature = "stored")]
 pub use self::any_flow::{AnyFlow, RunError, TypedInput, accepted_input};
 #[cfg(feature = "stored")]
+#[doc(hidden)]
+pub use self::any_flow::until_cancelled;
+#[cfg(feature = "stored")]
 pub use self::ask::ask;
 pub use self::carry_out::carry_out;
 pub use self::direct::Direct;

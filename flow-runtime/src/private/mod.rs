@@ -46,6 +46,8 @@ pub use crate::requirement::{
 };
 pub use crate::spec_text::as_text;
 #[cfg(feature = "stored")]
+pub use crate::engine::until_cancelled;
+#[cfg(feature = "stored")]
 pub use crate::supervise::supervised;
 pub use crate::supervise::{run_direct, run_with};
 pub use crate::undo::{
