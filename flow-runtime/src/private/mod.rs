@@ -106,6 +106,9 @@ pub trait Unresolved {
     /// True, so that a timeout of the flow is not a further error.
     const __AWAITS: bool = true;
 
+    /// False, so that a loop over the flow has no further error.
+    const __UNDOES: bool = false;
+
     /// Adds no values.
     #[cfg(feature = "json")]
     fn __values(&self, _values: &mut crate::export::Values) {}
@@ -251,7 +254,7 @@ pub use crate::{
     __flow_requirements as requirements, __flow_resume as resume, __flow_runs as runs,
     __flow_state as state, __flow_stored as stored, __flow_values as values, __human_node as human,
     __named_macro as named_macro, __opens_transactions as opens_transactions,
-    __receives_signals as receives_signals, __signal_node as signal,
+    __receives_signals as receives_signals, __signal_node as signal, __undoes as undoes,
 };
 #[cfg(feature = "stored")]
 pub use serde_json::Value;
