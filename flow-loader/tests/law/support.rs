@@ -1,5 +1,6 @@
 //! Runs a flow on each engine, and keeps what it did.
 
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
@@ -59,6 +60,23 @@ impl Observer for Trace {
 pub(crate) struct Ran {
     pub(crate) ended: Result<Value, String>,
     pub(crate) happened: Vec<String>,
+    /// What its nodes have done, in this order.
+    pub(crate) done: Vec<String>,
+}
+
+thread_local! {
+    /// What the nodes of the run on this thread have done.
+    static DONE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Called by a node that has done something that the runs are compared for.
+pub(crate) fn did(entry: String) {
+    DONE.with_borrow_mut(|done| done.push(entry));
+}
+
+/// What was done since the last call.
+pub(crate) fn done() -> Vec<String> {
+    DONE.take()
 }
 
 fn text(ended: Result<Saved, RunError>) -> Result<Value, String> {
@@ -82,6 +100,7 @@ pub(crate) async fn plain(flow: &dyn AnyFlow<Direct>, input: &Value) -> Ran {
     Ran {
         ended,
         happened: Vec::new(),
+        done: done(),
     }
 }
 
@@ -120,7 +139,11 @@ where
     let input = Saved::from_json(input.clone()).unwrap();
     let ended = text(run_any(flow, &Observed::new(&run), input).await);
     let happened = trace.0.lock().unwrap().clone();
-    Ran { ended, happened }
+    Ran {
+        ended,
+        happened,
+        done: done(),
+    }
 }
 
 /// Runs a flow durably, and keeps its journal.
@@ -144,6 +167,7 @@ pub(crate) async fn durable(
             return Ran {
                 ended: Err(error.to_string()),
                 happened: Vec::new(),
+                done: done(),
             };
         }
     };
@@ -182,6 +206,7 @@ pub(crate) async fn durable(
     Ran {
         ended: ended.ok_or_else(|| format!("{:?}: {:?}", execution.status(), execution.reason())),
         happened: journal.into_iter().map(record).collect(),
+        done: done(),
     }
 }
 
