@@ -102,10 +102,10 @@ use futures_util::future::BoxFuture;
 use crate::flow::{Described, Flow};
 
 #[cfg(feature = "stored")]
-pub use self::any_flow::{AnyFlow, RunError, TypedInput, accepted_input};
-#[cfg(feature = "stored")]
 #[doc(hidden)]
 pub use self::any_flow::until_cancelled;
+#[cfg(feature = "stored")]
+pub use self::any_flow::{AnyFlow, RunError, TypedInput, accepted_input};
 #[cfg(feature = "stored")]
 pub use self::ask::ask;
 pub use self::carry_out::carry_out;

@@ -30,6 +30,8 @@ pub use crate::embed::{
     Inner, LinkedFlow, Spec, embed, inner, joined, joined_length, linked, spec, spec_of,
 };
 pub use crate::engine::not_undoable;
+#[cfg(feature = "stored")]
+pub use crate::engine::until_cancelled;
 pub use crate::engine::{
     Drive, Engine, FlowInfo, Hooks, Scope, Spread, StateHooks, Step, StepKey, loop_started,
     spread_results,
@@ -46,8 +48,6 @@ pub use crate::requirement::{
     NoValue, OpensTransactions, ReceivesSignals, Untransacted, WithoutSignals,
 };
 pub use crate::spec_text::as_text;
-#[cfg(feature = "stored")]
-pub use crate::engine::until_cancelled;
 #[cfg(feature = "stored")]
 pub use crate::supervise::supervised;
 pub use crate::supervise::{run_direct, run_with};
