@@ -9,8 +9,8 @@ use std::sync::Arc;
 use flow_runtime::__private::{supervised, undo_failed, until_cancelled};
 use flow_runtime::RunOptions;
 use flow_runtime::engine::{
-    AnyFlow, Direct, ExternalType, Failed, InputError, LoopOrder as _, NodePath, Observed, RefusedInput,
-    Run, RunError, Saved, Scope, SignalTypes, Unfit, Unstorable, Violation, run_any,
+    AnyFlow, Direct, ExternalType, Failed, InputError, LoopOrder as _, NodePath, Observed,
+    RefusedInput, Run, RunError, Saved, Scope, SignalTypes, Unfit, Unstorable, Violation, run_any,
 };
 use flow_spec::FlowDocument;
 use serde_json::{Map, Value};

@@ -53,7 +53,16 @@ fn ship(cents: &u64) -> Result<(), String> {
 }
 
 fn nodes() -> Registry {
-    registry![reserve, release, charge, refund, refund_text, ship, Charged, Shipped]
+    registry![
+        reserve,
+        release,
+        charge,
+        refund,
+        refund_text,
+        ship,
+        Charged,
+        Shipped
+    ]
 }
 
 /// A flow with these nodes, of which each that is a step leads to the next one.
@@ -105,7 +114,10 @@ async fn a_document_is_undone() {
     let error = flow.run(json!({ "cents": 7 })).await.unwrap_err();
     assert!(error.to_string().contains("`order.ship`"), "{error}");
     let ledger = std::mem::take(&mut *LEDGER.lock().unwrap());
-    assert_eq!(ledger, ["+7 cents", "+7 cents", "-7 cents in words", "-7 cents"]);
+    assert_eq!(
+        ledger,
+        ["+7 cents", "+7 cents", "-7 cents in words", "-7 cents"]
+    );
 }
 
 #[test]
@@ -141,7 +153,10 @@ fn an_undo_node_without_its_value() {
         { "type": "refund", "id": "refund" },
     ]);
     let said = said(&document("Order", &steps, &["ship"]));
-    assert!(said.contains("`refund`") && said.contains("`receipt`"), "{said}");
+    assert!(
+        said.contains("`refund`") && said.contains("`receipt`"),
+        "{said}"
+    );
 }
 
 flow! {
@@ -165,7 +180,10 @@ fn a_loop_with_spread_over_a_flow_that_can_be_undone() {
     let around = document("Around", &around, &["charged"]);
     for (body, is_refused) in [
         (json!({ "type": "Charged", "id": "each_one" }), true),
-        (json!({ "type": "Around", "id": "each_one", "internalFlow": around }), true),
+        (
+            json!({ "type": "Around", "id": "each_one", "internalFlow": around }),
+            true,
+        ),
         (json!({ "type": "Shipped", "id": "each_one" }), false),
     ] {
         let steps = json!([

@@ -93,7 +93,14 @@ async fn to_an_end<'l, E: LoadedEngine>(
             },
         };
         if node.undo.is_some() {
-            keep(level, engine, scope, node, &left, Place::Loop(state.cells_mut()));
+            keep(
+                level,
+                engine,
+                scope,
+                node,
+                &left,
+                Place::Loop(state.cells_mut()),
+            );
         }
         let route = taken(level, node, left, state.cells_mut())?;
         match &route.to {

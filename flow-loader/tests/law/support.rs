@@ -176,8 +176,19 @@ pub(crate) async fn durable(
         let sent = runtime.executions().signal_json(id, &name, body, options);
         sent.await.unwrap();
     }
+    let mut halted = None;
     while !execution.status().is_over() {
-        execution = execution.settled().await.unwrap();
+        execution = match execution.settled().await {
+            Ok(settled) => settled,
+            Err(error) => {
+                halted = Some(
+                    error
+                        .to_string()
+                        .replace(&execution.id().to_string(), "<id>"),
+                );
+                break;
+            }
+        };
         for question in execution.questions().await.unwrap() {
             let answer = answers[question.path()].clone();
             runtime
@@ -202,9 +213,13 @@ pub(crate) async fn durable(
         )
     };
     let journal = execution.journal().await.unwrap();
-    let ended = execution.output_json().unwrap();
+    let ended = match halted {
+        Some(halted) => Err(halted),
+        None => (execution.output_json().unwrap())
+            .ok_or_else(|| format!("{:?}: {:?}", execution.status(), execution.reason())),
+    };
     Ran {
-        ended: ended.ok_or_else(|| format!("{:?}: {:?}", execution.status(), execution.reason())),
+        ended,
         happened: journal.into_iter().map(record).collect(),
         done: done(),
     }

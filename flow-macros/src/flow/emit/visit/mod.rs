@@ -86,9 +86,9 @@ impl<'a> Visit<'a> {
             }
             InstanceKind::Node(_) if self.contract.kind.is_external() => Vec::new(),
             InstanceKind::Node(_) => {
-                let keeps = self.undo_node().map(|_| {
-                    quote_spanned!(self.site=> __E: #rt::StateHooks<__State>)
-                });
+                let keeps = self
+                    .undo_node()
+                    .map(|_| quote_spanned!(self.site=> __E: #rt::StateHooks<__State>));
                 let steps = quote_spanned!(self.site=> __E: #rt::Engine<#path>);
                 [steps].into_iter().chain(keeps).collect()
             }
