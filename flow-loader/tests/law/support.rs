@@ -152,6 +152,16 @@ pub(crate) async fn durable(
     input: &Value,
     answers: &Value,
 ) -> Ran {
+    durable_until(flow, input, answers, None).await
+}
+
+/// Runs a flow durably, and keeps its journal. The execution is cancelled after this time.
+pub(crate) async fn durable_until(
+    flow: Arc<dyn AnyFlow<Durable>>,
+    input: &Value,
+    answers: &Value,
+    cancelled: Option<Duration>,
+) -> Ran {
     let began = Instant::now();
     let clock = move || SystemTime::UNIX_EPOCH + Duration::from_secs(1_000) + began.elapsed();
     let runtime = Runtime::with_options(MemoryStore::new(), RuntimeOptions::new().clock(clock));
@@ -175,6 +185,12 @@ pub(crate) async fn durable(
         let (id, options) = (execution.id(), SignalOptions::new());
         let sent = runtime.executions().signal_json(id, &name, body, options);
         sent.await.unwrap();
+    }
+    if let Some(after) = cancelled {
+        tokio::time::sleep(after).await;
+        // It may be over.
+        let _ = runtime.executions().cancel(execution.id(), "enough").await;
+        execution = execution.refreshed().await.unwrap();
     }
     let mut halted = None;
     while !execution.status().is_over() {

@@ -1,5 +1,8 @@
 //! Flows whose visits are undone: a loaded flow undoes what the compiled one does, on every engine.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use flow_durable::Durable;
 use flow_loader::Registry;
 use flow_runtime::CancellationToken;
@@ -481,7 +484,7 @@ where
 async fn a_run_that_is_cancelled() {
     let whole = json!({ "a": "a", "b": "b", "c": "c", "d": "d", "fate": "" });
     let forked = json!({ "a": "a", "b": "b", "c": "c", "d": "dddd", "fate": "" });
-    let mut seen = std::collections::BTreeSet::new();
+    let mut seen = BTreeSet::new();
     for after in 0..130 {
         let compiled = cancelled(Whole::new(), &whole, after).await;
         let loaded_flow = loaded(Whole::SPEC, &nodes());
@@ -509,6 +512,30 @@ async fn a_run_that_is_cancelled() {
             "a b c -c -b -a",
             "a b c d",
             "a b c d -c -b -a",
+            "a b c dddd",
+            "a b c dddd -dddd -c -b -a",
+            "a b dddd -dddd -b -a",
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_durable_execution_that_is_cancelled() {
+    let forked = json!({ "a": "a", "b": "b", "c": "c", "d": "dddd", "fate": "" });
+    let mut seen = BTreeSet::new();
+    for after in (0..130).step_by(7).map(Duration::from_millis) {
+        let run =
+            async |flow| support::durable_until(flow, &forked, &Value::Null, Some(after)).await;
+        let compiled = run(Arc::new(Forked::new())).await;
+        let loaded = run(Arc::new(loaded(Forked::SPEC, &nodes()))).await;
+        assert_eq!(loaded, compiled, "{after:?}");
+        seen.insert(compiled.done.join(" "));
+    }
+    let seen: Vec<String> = seen.into_iter().collect();
+    assert_eq!(
+        seen,
+        [
+            "a -a",
             "a b c dddd",
             "a b c dddd -dddd -c -b -a",
             "a b dddd -dddd -b -a",
