@@ -198,7 +198,7 @@ fn undo_leads_on() {
         start >> charge >> undo
     ";
     let expected = r#"node undo: `undo` leads nowhere [F002]
-help: say where it goes, such as `undo >> end;`"#;
+help: continue the edge that leads to it: `>> undo >> end;`"#;
     assert_eq!(report(flow), expected);
 }
 
