@@ -96,7 +96,7 @@ flow! {
         node reserve: stock::Reserve = stock::Reserve { shelf: "left" } with undo = stock::release;
         node again: stock::Reserve { shelf -> other } = stock::Reserve { shelf: "right" } with undo = give_back;
         node give_back: stock::release { shelf <- other, release -> released };
-        node either: first { again >> wait(1h), wait(5s) => "late" };
+        node either: first { again >> wait(1h), wait(5ms) => "late" };
         node parcels: for item in items { Parcel };
 
         start >> [reserve, wait(1ms)] >> pay - "charged" >> either >> parcels >> undo >> end("early");
@@ -110,7 +110,7 @@ fn main() {
     let ordered = |items: &[u64], price| {
         let books = Books::default();
         let input = OrderInput { books: books.clone(), items: items.to_vec(), price };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build();
         let output = runtime.unwrap().block_on(Order::new().run(input)).unwrap();
         let entries = books.0.lock().unwrap().join(" ");
         (output.end, entries)
