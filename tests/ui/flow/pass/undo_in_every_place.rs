@@ -6,7 +6,7 @@ use flow_runtime::prelude::*;
 
 /// What was done, and what of it was taken back.
 #[derive(Clone, Default)]
-struct Books(Arc<Mutex<Vec<String>>>);
+pub struct Books(Arc<Mutex<Vec<String>>>);
 
 impl Books {
     fn write(&self, entry: &str) {
