@@ -28,6 +28,7 @@ DEFINITIONS = [
     ("a declared node", "main.rs |receipts >> end", ["main.rs node |receipts"]),
     ("a declared loop", "main.rs |loud >> receipts", ["main.rs node |loud"]),
     ("the node in a loop", "main.rs nodes::|shout {", ["nodes.rs pub fn |shout"]),
+    ("an undo node", "main.rs undo = nodes::|shred", ["nodes.rs pub fn |shred"]),
     ("a branch", 'main.rs |size - "small"', ["main.rs branch |size"]),
     ("an action", 'main.rs review - |"approved"', ["nodes.rs |Approved { amount: u64"]),
     ("an action with a name of its own", 'main.rs review - |"revise"', ["nodes.rs |NeedsRevision { feedback: String"]),
@@ -55,6 +56,7 @@ HOVERS = [
     ("a node", "main.rs start >> |review;", ["pub fn review(claim: &u64, limit: &u64) -> Verdict", "Reads `claim`"]),
     ("a type that is a node", "main.rs start >> |Printer", ["pub struct Printer", "A printer of receipts."]),
     ("a declared node", "main.rs |receipts >> end", ["receipts: Receipt"]),
+    ("an undo node", "main.rs undo = nodes::|shred", ["pub fn shred(receipt: &str)", "Takes back"]),
     ("an action", 'main.rs review - |"approved"', ["Approved", "amount: u64"]),
     ("a flow in a program", "main.rs |Expense::builder", ["struct Expense", "Pays a claim that is within the limit."]),
     ("a key", "main.rs text <- |paid", ["paid: &String"]),
@@ -85,6 +87,7 @@ RENAMES = [
         "main.rs node |receipts", *REFERENCES[3][2], "main.rs .|receipts(Receipt",
     ]),
     ("a declared node, from an edge", "main.rs |receipts >> end", ["main.rs node |receipts", *REFERENCES[3][2]]),
+    ("an undo node, where it is named", "main.rs undo = nodes::|shred", ["nodes.rs pub fn |shred", "main.rs undo = nodes::|shred"]),
     ("a flow", "main.rs |Expense(claim", [
         "main.rs |Expense(claim", "main.rs |Expense::builder", "main.rs |ExpenseInput::builder", "main.rs |ExpenseEnd::Default",
     ]),

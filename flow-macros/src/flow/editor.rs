@@ -32,6 +32,11 @@ pub(super) fn mentions(flow: &FlowSyntax) -> TokenStream {
     });
     let declared = flow.nodes.iter().map(|node| declared(node, flow));
     let branches = flow.branches.iter().map(|branch| &branch.name);
+    // An undo node may be declared below the node that it takes back.
+    let undo_nodes = flow.nodes.iter().filter_map(|node| {
+        let (_, path) = node.settings.undo.as_ref()?;
+        Some(mention(path, flow))
+    });
     let steps = steps(body(flow));
     let steps = steps.iter().map(|path| mention(path, flow));
     function(
@@ -39,6 +44,7 @@ pub(super) fn mentions(flow: &FlowSyntax) -> TokenStream {
         &quote! {
             #(#declared)*
             #(let #branches = ();)*
+            #(#undo_nodes)*
             #(#steps)*
             #(let _: #types;)*
             // Completion needs code after the word that it completes.

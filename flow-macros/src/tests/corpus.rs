@@ -13,7 +13,7 @@ const fn node(settings: &'static str, item: &'static str) -> NodeSource {
 }
 
 /// The text between the braces of `flow!`.
-pub(super) const FLOWS: [&str; 25] = [
+pub(super) const FLOWS: [&str; 27] = [
     r#"
     /// Approves an expense claim.
     pub ExpenseApproval(claim: Claim, policy: Policy) -> (receipt: Option<Receipt>) {
@@ -186,10 +186,34 @@ pub(super) const FLOWS: [&str; 25] = [
         start >> note >> [found, again >> show, spelled] >> look - "found" >> spelled >> end;
         look - "nothing" >> end("nothing");
     }"#,
+    r#"
+    Fulfil(order: Order, note: String) -> (charged: Option<String>) {
+        node recall: crate::back::call_back { parcel <- label } with retry(attempts = 5), timeout = "1m";
+        node charge: charge_card with undo = pay_back, retry(attempts = 2);
+        node send: send_parcel { parcel -> label } with undo = recall;
+        node parts: [send >> hello, Payment];
+        node late: first { again => "done", wait(2h) >> spell => "late" };
+        node spell: spelling { text <- note };
+        node again: charge_card with undo = pay_back;
+        start >> charge >> parts >> late - "done" >> commit >> Spare >> commit >> end;
+        late - "late" >> undo >> hello_again >> undo >> end("late");
+        parts - "error" >> undo >> end("refused");
+    }"#,
+    r#"
+    Undone(text: String, lines: Vec<String>) -> (refund: Option<String>) {
+        node refund: refund with undo = review;
+        node inner: Payment with undo = refund;
+        node all: for text in lines { spelling } with undo = undo;
+        node both: [spelling, undo >> facts] with undo = commit, undo = wait;
+        node undo: start; node x: undo; node y: style with undo = y; node z: style with undo = Ask<u8>, undone = refund;
+        node w: pay with undo = "refund"; node v: pay with undo(refund); node u: pay with undo = refund { a <- b };
+        start >> refund >> inner >> all >> both >> undo() >> x >> y >> z >> commit("a") >> end;
+        undo - "error" >> undo { a <- b } >> commit;
+    }"#,
 ];
 
 /// The items after `#[node]`.
-pub(super) const NODES: [NodeSource; 49] = [
+pub(super) const NODES: [NodeSource; 53] = [
     node("", "async fn hello() {}"),
     node(
         "actions = Verdict",
@@ -252,6 +276,10 @@ pub(super) const NODES: [NodeSource; 49] = [
     node("writes = length", "fn measure(claim: &Claim) -> u64 { 1 }"),
     node("writes = refunded", "fn refund(confirmation: Option<&str>) -> String { loop {} }"),
     node("", "fn notify(refunded: &str, order: &Order) { loop {} }"),
+    node("writes = charged", "async fn charge_card(order: Order) -> Result<String, E> { Err(E) }"),
+    node("", "async fn pay_back(charged: &str, order: Order) -> Result<(), E> { Ok(()) }"),
+    node("", "fn call_back(parcel: &str, order: Option<&Order>) -> Result<(), E> { Ok(()) }"),
+    node("writes = parcel", "fn send_parcel(note: String) -> String { note }"),
     node("", "fn make_y(x: &X) -> Y { loop {} }"),
     node("writes = y", "fn std(x: &X) -> Y { loop {} }"),
     node(

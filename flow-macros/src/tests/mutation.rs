@@ -55,7 +55,7 @@ enum Piece {
 /// Names with a meaning in the language, in Rust or in generated code. Without `default`: unlike
 /// rustc, syn takes it for that of an `impl` even before `::`.
 const NAMES: &str = "\
-    start end wait node branch namespace with error timeout retry fork exec prep post exec_fallback \
+    start end wait undo commit node branch namespace with error timeout retry fork exec prep post exec_fallback \
     prep_res exec_res self Self super crate fn async match type try gen union macro_rules _ __ _x _1 T E Option \
     Result Context String vec r#type r#match r#self_ r#end r#start ünï 名前 ª ǆ ßa İ ﬁ state State Action End engine \
     scope route input outcome argument_0 hello review Payment claim text Wrong wrong wait_2 both Both";
@@ -91,6 +91,9 @@ const PHRASES: &str = r####"
     branch b(x) { true => "a", else => "b" }
     namespace "x";
     with timeout = "1s"
+    with undo = pay
+    >> undo >>
+    commit >> end;
     { a <- b, c -> d }
     for i in k { x }
     #[doc = "x"]

@@ -7,7 +7,7 @@ use super::model::Model;
 use super::routes::{Effect, Source};
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
-use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, EdgeTarget, NodeId};
+use crate::graph::{DEFAULT_ACTION, ERROR_ACTION, Edge, EdgePart, EdgeTarget, NodeId, NodeKind};
 
 /// Reports the actions that no edge routes.
 pub(super) fn unrouted(model: &Model<'_>, found: &mut Found) {
@@ -30,11 +30,20 @@ pub(super) fn unrouted(model: &Model<'_>, found: &mut Found) {
             } else {
                 format!("action \"{}\" of `{}` goes nowhere", action.name, node.name)
             };
-            let fixed = words::step(&node.name, &action.name, "end");
-            found.push(
-                Diagnostic::new(Code::UnroutedAction, Site::Node(id), message)
-                    .help(format!("say where it goes, such as `{fixed};`")),
-            );
+            let help = match node.kind {
+                // A second mention would be a second step.
+                NodeKind::Undo | NodeKind::Commit => {
+                    format!(
+                        "continue the edge that leads to it: `>> {} >> end;`",
+                        node.name
+                    )
+                }
+                _ => {
+                    let fixed = words::step(&node.name, &action.name, "end");
+                    format!("say where it goes, such as `{fixed};`")
+                }
+            };
+            found.push(Diagnostic::new(Code::UnroutedAction, Site::Node(id), message).help(help));
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::graph::{Graph, NodeId, NodeKind, NodeWrite};
+use crate::graph::{Graph, NodeId, NodeKind};
 
 /// The bodies of loops, and the undo nodes.
 pub(super) struct Apart {
@@ -38,21 +38,5 @@ impl Apart {
     /// The nodes that this undo node takes back. Empty for other nodes.
     pub(super) fn taken_back(&self, undo: NodeId) -> &[NodeId] {
         self.taken_back.get(&undo).map_or(&[], Vec::as_slice)
-    }
-
-    /// The body of a loop that writes this key for the undo node that takes it back, and the write.
-    pub(super) fn written_for<'g>(
-        &self,
-        graph: &'g Graph,
-        undo: NodeId,
-        key: &str,
-    ) -> Option<(NodeId, &'g NodeWrite)> {
-        let taken_back = self.taken_back(undo).iter();
-        let mut bodies = taken_back.filter(|id| self.bodies.contains(id));
-        bodies.find_map(|&id| {
-            let actions = graph.node(id).actions.iter();
-            let mut writes = actions.flat_map(|action| &action.writes);
-            Some((id, writes.find(|write| write.key == key)?))
-        })
     }
 }

@@ -255,8 +255,8 @@ impl Layout {
         self.arcs.push((before, done));
     }
 
-    /// Adds the arcs to undo nodes of nodes inside forks, races and loops, from the points where
-    /// these are done.
+    /// Adds the arcs to undo nodes of nodes inside forks and races, from the points where these
+    /// are done.
     fn undone_inside(&mut self, graph: &Graph, shape: &Shape, undos: &Undos) {
         let kinds = self.kinds.iter().enumerate();
         let decides: HashSet<NodeId> = (kinds.clone())

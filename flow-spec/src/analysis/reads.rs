@@ -128,7 +128,7 @@ fn unassigned(
     let taken_back = is_undo
         .then(|| TakenBack::before(model, missing.before))
         .flatten();
-    let exists = exists(key) || is_of_its_loop(model, key, taken_back.as_ref());
+    let exists = exists(key);
     let site = match missing.path.last() {
         // The mistake is in the name.
         _ if !exists && key.name != ERROR_KEY => Site::Read(id, at),
@@ -182,12 +182,6 @@ fn unassigned(
     }
     let diagnostic = report(not_everywhere).note(path);
     explain(model, key, &missing.path, diagnostic).help(words::supply(graph, id, read))
-}
-
-/// Returns `true` if the key exists in the loop whose body an undo node takes back.
-fn is_of_its_loop(model: &Model<'_>, key: &Key<'_>, taken_back: Option<&TakenBack<'_>>) -> bool {
-    let place = taken_back.and_then(|taken_back| model.shape.place(taken_back.node));
-    place.is_some_and(|place| key.loop_only == Some(place.owner))
 }
 
 /// Adds the reason why a node on the path that could write the key did not write it.

@@ -63,16 +63,6 @@ pub fn check_types(graph: &Graph, compared: Compared) -> Vec<Diagnostic> {
                 }
                 continue;
             }
-            if let Some((body, write)) = apart.written_for(graph, id, &read.key) {
-                compared.check_read(
-                    graph,
-                    id,
-                    read,
-                    &Owner::writer(graph, body, write),
-                    &mut found,
-                );
-                continue;
-            }
             if let Some(owner) = owners.get(read.key.as_str()) {
                 let mut others = owner.others.iter();
                 if !others.any(|other| compared.reads_as(&read.rust_type, other)) {
@@ -203,13 +193,10 @@ impl Compared {
             what: format!("an item of `{}` is", over.key),
             others: Vec::new(),
         };
-        let undo = graph.nodes.get(body.0).and_then(|body| body.undo);
-        for reader in std::iter::once(*body).chain(undo) {
-            let reads = graph.nodes.get(reader.0).into_iter();
-            let reads = reads.flat_map(|node| &node.reads);
-            for read in reads.filter(|read| read.key == *item) {
-                self.check_read(graph, reader, read, &owner, found);
-            }
+        let reads = graph.nodes.get(body.0).into_iter();
+        let reads = reads.flat_map(|node| &node.reads);
+        for read in reads.filter(|read| read.key == *item) {
+            self.check_read(graph, *body, read, &owner, found);
         }
     }
 

@@ -9,7 +9,8 @@ use super::routes::{Effect, Source};
 use super::shape::Shape;
 use super::words;
 use crate::graph::{
-    DEFAULT_ACTION, ERROR_ACTION, EdgeSource, EdgeTarget, Graph, NodeId, NodeKind, TIMEOUT_ACTION,
+    DEFAULT_ACTION, ERROR_ACTION, EdgeSource, EdgeTarget, Graph, Node, NodeId, NodeKind,
+    TIMEOUT_ACTION,
 };
 
 /// The undo nodes of a flow, and the nodes that they take back.
@@ -55,7 +56,7 @@ impl Undos {
             }
             undos.is_undo[undo.0] = true;
             let are_steps = [id, undo].map(|id| graph.node(id).kind == NodeKind::Step);
-            if undo != id && are_steps == [true; 2] {
+            if undo != id && are_steps == [true; 2] && loop_around(graph, shape, id).is_none() {
                 undos.of[id.0] = Some(undo);
                 undos.taken_back[undo.0].push(id);
             }
@@ -87,6 +88,12 @@ impl Undos {
             std::slice::from_ref(id)
         }
     }
+}
+
+/// The loop that runs this node for each item. Such a node cannot have an undo node.
+pub(super) fn loop_around<'g>(graph: &'g Graph, shape: &Shape, id: NodeId) -> Option<&'g Node> {
+    let around = graph.node(shape.place(id)?.owner);
+    matches!(around.kind, NodeKind::Each { .. }).then_some(around)
 }
 
 /// Returns `true` if a visit that takes this action is done, and can be taken back.

@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet};
 use super::found::Found;
 use super::keys::Key;
 use super::model::Model;
+use super::undo::loop_around;
 use super::words;
 use crate::diagnostic::{Code, Diagnostic, Site};
 use crate::graph::{DEFAULT_ACTION, EdgePart, EdgeSource, EdgeTarget, Graph, NodeId, NodeKind};
@@ -67,11 +68,11 @@ fn first_taken_back(pairs: &[(NodeId, NodeId)]) -> HashMap<NodeId, NodeId> {
 fn check_owner(model: &Model<'_>, id: NodeId) -> Option<Diagnostic> {
     let graph = model.graph;
     let name = words::name(graph, id);
-    let around = model.shape.place(id).map(|place| graph.node(place.owner));
-    if let Some(each) = around.filter(|node| matches!(node.kind, NodeKind::Each { .. })) {
-        let each = &each.name;
-        let message =
-            format!("`{name}` runs for each item of `{each}`, so it cannot have an undo node");
+    if let Some(each) = loop_around(graph, &model.shape, id) {
+        let message = format!(
+            "`{name}` runs for each item of `{}`, so it cannot have an undo node",
+            each.name
+        );
         let diagnostic = Diagnostic::new(Code::Undo, Site::Undo(id), message);
         return Some(diagnostic.help(of_items(graph, id)));
     }

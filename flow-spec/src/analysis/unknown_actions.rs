@@ -83,6 +83,10 @@ impl<'g> Resolver<'g> {
             Some(NodeKind::Signal) => {
                 format!("say how long `{name}` waits, by a `timeout`, or remove this edge")
             }
+            Some(NodeKind::Undo) => {
+                "remove this edge: if an undo node fails for good, the run fails".to_owned()
+            }
+            Some(NodeKind::Commit) => "remove this edge".to_owned(),
             _ => format!("let `{name}` return a `Result`, or remove this edge"),
         };
         Diagnostic::new(Code::CannotFail, Site::Edge(at, EdgePart::Action), message).help(help)

@@ -1,5 +1,6 @@
 //! Random graphs: wired at random but well-formed, sound, and nonsensical.
 
+use std::collections::HashSet;
 use std::fmt;
 
 use flow_spec::{
@@ -300,12 +301,19 @@ fn compose(dice: &mut Dice, graph: &mut Graph, id: NodeId) {
     graph.nodes[id.0].kind = kind;
 }
 
-/// Perhaps gives steps their undo nodes, which some of them share.
+/// Perhaps gives steps their undo nodes, which some of them share. The bodies of loops have none.
 fn take_back(dice: &mut Dice, graph: &mut Graph) {
     let count = graph.nodes.len();
+    let kinds = graph.nodes.iter().map(|node| &node.kind);
+    let bodies = kinds.filter_map(|kind| match kind {
+        NodeKind::Each { body, .. } => Some(body.0),
+        _ => None,
+    });
+    let bodies: HashSet<usize> = bodies.collect();
     let mut last = None;
     for id in 0..count {
-        if graph.nodes[id].kind != NodeKind::Step || dice.below(3) > 0 {
+        let is_step = graph.nodes[id].kind == NodeKind::Step && !bodies.contains(&id);
+        if !is_step || dice.below(3) > 0 {
             continue;
         }
         let undo = match last.filter(|_| dice.one_in(3)) {

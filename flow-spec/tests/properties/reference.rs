@@ -215,10 +215,6 @@ pub(crate) fn inside(
             let mut seen = keys.clone();
             seen.insert(item.clone());
             read_all(*body, &seen);
-            seen.extend(default_writes(graph, *body));
-            if let Some(undo) = graph.node(*body).undo {
-                read_all(undo, &seen);
-            }
             keys
         }
         _ => keys,
@@ -362,7 +358,7 @@ pub(crate) fn is_read_later(graph: &Graph, id: NodeId, at: usize) -> bool {
         return read_after(graph, id, key, is_over);
     }
     if let NodeKind::Each { item, .. } = &graph.node(owner).kind {
-        return item != key || undo_reads(graph, id, key) || read_after(graph, owner, key, false);
+        return item != key || read_after(graph, owner, key, false);
     }
     let own = writes_of(graph, id, "default");
     if adds(own, key) {

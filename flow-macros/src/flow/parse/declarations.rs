@@ -152,6 +152,7 @@ fn type_path(input: ParseStream<'_>) -> syn::Result<Path> {
     match input.parse::<Type>() {
         Ok(Type::Path(path)) if path.qself.is_none() => {
             refuse_nameless(&path.path)?;
+            foreign::word_as_a_node(&path.path)?;
             refuse_lifetime(&path.path)?;
             Ok(path.path)
         }
@@ -345,7 +346,18 @@ fn with(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Settings> {
             input,
             "expected a setting after `with`, such as `retry(attempts = 3)` or `timeout = \"5s\"`",
         )?;
-        if !settings.parse(&name, input, report)? {
+        if name == "undo" && input.peek(Token![=]) {
+            let ahead = input.fork();
+            ahead.parse::<Token![=]>()?;
+            foreign::instead_of_an_undo_node(&ahead)?;
+        }
+        if settings.parse(&name, input, report)? {
+            if let Some((_, path)) = settings.undo.as_ref().filter(|_| name == "undo") {
+                refuse_nameless(path)?;
+                foreign::word_as_a_node(path)?;
+                foreign::behind_an_undo_node(path, input)?;
+            }
+        } else {
             let unknown = name.to_string();
             let help = if OF_NODES.contains(&unknown.as_str()) {
                 "write it where the node is defined, in its `#[node(…)]`".to_owned()

@@ -29,6 +29,9 @@ pub(super) fn chain(
     let mut edges = Vec::new();
     let mut from = step(input, waits, report)?;
     foreign::race_in_an_edge(&from, input)?;
+    if let StepSyntax::Undo(undo) = &from {
+        return Err(foreign::second_mention(undo));
+    }
     if input.peek(token::Brace) {
         let text = "a mapping belongs to an edge, and comes after the node that the edge leads to: \
                     `step >> next { key <- other }`";
@@ -36,6 +39,7 @@ pub(super) fn chain(
     }
     loop {
         let action = action(&from, input)?;
+        let action = foreign::without_action_of_undo(&from, action, report);
         if !input.peek(Token![>>]) {
             foreign::instead_of_an_arrow(&from, action.as_ref(), input)?;
             return match action {
@@ -174,7 +178,8 @@ fn step(input: ParseStream<'_>, waits: &mut usize, report: &mut Report) -> syn::
                 duration,
             }))
         }
-        text @ ("undo" | "commit") if !input.peek(token::Paren) => {
+        "undo" | "commit" if input.peek(token::Paren) => Err(foreign::called_word(word)),
+        text @ ("undo" | "commit") => {
             let index = WaitIndex(*waits);
             *waits += 1;
             Ok(StepSyntax::Undo(UndoSyntax {

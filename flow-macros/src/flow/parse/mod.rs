@@ -119,7 +119,7 @@ fn item(
         let branch =
             declarations::branch(input, report).inspect_err(|_| flow.unread.extend(name))?;
         flow.branches.push(branch);
-        return Ok(());
+        return foreign::behind_the_cases(input);
     }
     let ahead = input.fork();
     let edges = edges::chain(input, &mut flow.waits, report)

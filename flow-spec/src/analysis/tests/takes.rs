@@ -402,20 +402,3 @@ fn the_undo_node_of_another_branch_reads_it_at_the_same_time() {
     let race = flow.replace("fork both", "first both");
     assert_eq!(takes(&race), takes(flow));
 }
-
-#[test]
-fn the_body_of_a_loop_keeps_the_item_for_its_undo_node() {
-    let flow = "
-        in orders
-        in style
-        node recall *order *style
-        node ship *order undo recall
-        each all order ship *orders
-        undo undo
-        start >> all >> undo >> end
-    ";
-    assert_eq!(
-        takes(flow),
-        "recall order: moved, recall style: moved, ship order: cloned for recall, all orders: moved"
-    );
-}

@@ -254,7 +254,22 @@ fn a_loop_has_no_undo_node() {
         start >> parcels >> undo >> end
     ";
     let expected = r#"undo of parcels: `parcels` is a loop over items, which cannot have an undo node [F025]
-help: set it at the node that runs for each item: declare `node ship: … with undo = recall;`, and let the loop name that"#;
+help: make a flow of `ship`, set `undo` at its step, and let the loop run that flow: then each item is taken back"#;
+    assert_eq!(report(flow), expected);
+}
+
+#[test]
+fn the_body_of_a_loop_has_no_undo_node() {
+    let flow = "
+        in orders
+        node recall order parcel *nothing
+        node ship *order writes parcel undo recall
+        each parcels order ship orders
+        undo undo
+        start >> parcels >> undo >> end
+    ";
+    let expected = r#"undo of ship: `ship` runs for each item of `parcels`, so it cannot have an undo node [F025]
+help: make a flow of `ship`, set `undo` at its step, and let the loop run that flow: then each item is taken back"#;
     assert_eq!(report(flow), expected);
 }
 

@@ -14,7 +14,7 @@ use crate::graph::{
 };
 
 use super::mappings;
-use super::uses::{Uses, written_for_undo};
+use super::uses::Uses;
 
 /// A flow as a graph, with the place of each of its parts in the document.
 pub(super) struct Places<'a> {
@@ -237,7 +237,7 @@ impl<'a> Places<'a> {
             ..ActionDocument::default()
         };
         if self.uses.bodies.contains(id) {
-            return vec![written_for_undo(node).unwrap_or_else(default)];
+            return vec![default()];
         }
         if [types::UNDO, types::COMMIT].contains(&node.r#type.as_str()) {
             return vec![default()];

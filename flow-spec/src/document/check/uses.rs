@@ -2,8 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::document::{ActionDocument, FlowDocument, NodeDocument, types};
-use crate::graph::DEFAULT_ACTION;
+use crate::document::{FlowDocument, NodeDocument, types};
 
 /// The uses of the flow's nodes, by id.
 #[derive(Default)]
@@ -62,21 +61,4 @@ impl<'a> Uses<'a> {
         }
         uses
     }
-}
-
-/// What the body of a loop writes for its undo node, whatever its action is. `None` without an undo
-/// node: then nobody sees it.
-pub(super) fn written_for_undo(node: &NodeDocument) -> Option<ActionDocument> {
-    node.settings.undo.as_ref()?;
-    let is_certain = |name: &&String| match &node.actions {
-        Some(actions) => actions.iter().all(|action| action.writes.contains(name)),
-        None => node.outputs.requires(name),
-    };
-    let names = node.outputs.properties.keys();
-    let (writes, may_write): (Vec<&String>, Vec<&String>) = names.partition(is_certain);
-    Some(ActionDocument {
-        name: DEFAULT_ACTION.to_owned(),
-        writes: writes.into_iter().cloned().collect(),
-        may_write: may_write.into_iter().cloned().collect(),
-    })
 }

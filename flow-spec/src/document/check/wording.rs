@@ -84,8 +84,6 @@ fn undo(diagnostic: &Diagnostic) -> Option<&'static str> {
         "add a second node of its type for this place"
     } else if message.ends_with("is not kept") {
         "remove it from the `outputs` of that node, or map it to a key of its own in its `mappings`"
-    } else if message.contains("is a loop over items") {
-        "set `undo` at the node that is its `body`"
     } else if message.contains("cannot take back") {
         "name a node that is code"
     } else if message.contains("has nothing to") {

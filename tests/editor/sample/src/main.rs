@@ -36,11 +36,20 @@ flow! {
     }
 }
 
+flow! {
+    /// Prints what can be taken back.
+    Printed(text: String) -> (receipt: String) {
+        node printer: Printer with undo = nodes::shred;
+        start >> printer >> end;
+    }
+}
+
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), FlowError> {
     let input = ExpenseInput::builder().claim(30).limit(50).build();
     let output = Expense::builder().receipts(Receipt::new()).build().run(input).await?;
     assert_eq!(output.end, ExpenseEnd::Default);
     println!("{:?}", output.receipt);
+    Printed::new().run(PrintedInput { text: "copy".into() }).await?;
     Ok(())
 }

@@ -41,3 +41,9 @@ impl Printer {
 pub fn shout(word: &str) -> String {
     word.to_uppercase()
 }
+
+/// Takes back what the printer did.
+#[node]
+pub fn shred(receipt: &str) {
+    println!("{receipt} is gone");
+}

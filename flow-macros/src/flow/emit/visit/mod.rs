@@ -80,17 +80,16 @@ impl<'a> Visit<'a> {
     pub(super) fn bounds(&self) -> Vec<TokenStream> {
         let Visit { rt, path, .. } = self;
         let of = |node: NodeId| Visit::new(self.emit, node, self.place).bounds();
+        let keeps = || quote_spanned!(self.site=> __E: #rt::StateHooks<__State>);
         match &self.instance.kind {
             InstanceKind::Node(_) if self.contract.kind == Kind::Flow => {
                 vec![quote_spanned!(self.site=> #path: #rt::Drive<__E>)]
             }
             InstanceKind::Node(_) if self.contract.kind.is_external() => Vec::new(),
             InstanceKind::Node(_) => {
-                let keeps = self
-                    .undo_node()
-                    .map(|_| quote_spanned!(self.site=> __E: #rt::StateHooks<__State>));
-                let steps = quote_spanned!(self.site=> __E: #rt::Engine<#path>);
-                [steps].into_iter().chain(keeps).collect()
+                let engine = quote_spanned!(self.site=> __E: #rt::Engine<#path>);
+                let undoable = self.undo_node().map(|_| keeps());
+                [engine].into_iter().chain(undoable).collect()
             }
             InstanceKind::Fork(_) | InstanceKind::Race(_) => {
                 self.instance.kind.inner().flat_map(of).collect()
@@ -100,10 +99,7 @@ impl<'a> Visit<'a> {
                 let order = quote_spanned! {site=>
                     <__E as #rt::Hooks>::Order: #rt::OrderOf<#collection>
                 };
-                let spread = self
-                    .settings
-                    .spread
-                    .map(|_| quote_spanned!(self.site=> __E: #rt::StateHooks<__State>));
+                let spread = self.settings.spread.map(|_| keeps());
                 let body = of(self.plan.instances.body(self.node));
                 spread.into_iter().chain([order]).chain(body).collect()
             }

@@ -2,6 +2,7 @@
 
 mod edges;
 mod race;
+mod undo;
 
 use proc_macro2::TokenTree;
 use syn::ext::IdentExt as _;
@@ -20,6 +21,10 @@ pub(super) use edges::{
 };
 pub(super) use race::{
     action_of_branch, behind_a_branch, instead_of_a_branch, is_mapping, race_in_an_edge,
+};
+pub(super) use undo::{
+    behind_an_undo_node, called_word, instead_of_an_undo_node, second_mention,
+    without_action_of_undo, word_as_a_node,
 };
 
 /// Words of Rust that begin a statement with a block.
@@ -268,4 +273,15 @@ pub(super) fn action_of_case(branch: &Ident, input: ParseStream<'_>) -> syn::Err
         }
         Err(_) => input.error("expected an action in quotes"),
     }
+}
+
+/// Refuses settings behind the cases of a branch.
+pub(super) fn behind_the_cases(input: ParseStream<'_>) -> syn::Result<()> {
+    let ahead = input.fork();
+    let is_with = ahead.parse::<Ident>().is_ok_and(|word| word == "with");
+    if is_with && ahead.peek(Ident) {
+        let text = "a branch only decides, so it has no settings: give them to a node that works";
+        return Err(input.error(text));
+    }
+    Ok(())
 }

@@ -1,0 +1,17 @@
+use flow_runtime::prelude::*;
+
+#[node(writes = receipt)]
+fn charge() -> String { "r1".into() }
+#[node]
+fn refund(receipt: &str) { let _ = receipt; }
+
+flow! {
+    Order() {
+        node pay: charge with undo = refund;
+        node over: first { undo, wait(5s) => "late" }; //~
+        start >> pay >> over >> end;
+        over - "late" >> end;
+    }
+}
+
+fn main() {}

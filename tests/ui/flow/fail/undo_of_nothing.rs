@@ -1,0 +1,12 @@
+use flow_runtime::prelude::*;
+
+#[node(writes = receipt)]
+fn charge() -> String { "r1".into() }
+
+flow! {
+    Order() {
+        start >> charge >> undo >> end; //~
+    }
+}
+
+fn main() {}

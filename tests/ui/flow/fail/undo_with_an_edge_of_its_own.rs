@@ -1,0 +1,16 @@
+use flow_runtime::prelude::*;
+
+#[node(writes = receipt)]
+fn charge() -> String { "r1".into() }
+#[node]
+fn refund(receipt: &str) { let _ = receipt; }
+
+flow! {
+    Order() {
+        node pay: charge with undo = refund;
+        start >> pay >> undo >> end;
+        undo - "error" >> end("failed"); //~
+    }
+}
+
+fn main() {}
