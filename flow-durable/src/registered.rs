@@ -43,6 +43,8 @@ pub(crate) struct Registered {
     spread_loops: OnceLock<Vec<String>>,
     /// The signals for which it waits.
     signals: OnceLock<SignalTypes>,
+    /// True if what it does can be undone.
+    undoes: OnceLock<bool>,
 }
 
 impl Registered {
@@ -56,6 +58,7 @@ impl Registered {
             document: OnceLock::new(),
             spread_loops: OnceLock::new(),
             signals: OnceLock::new(),
+            undoes: OnceLock::new(),
         }
     }
 
@@ -81,6 +84,7 @@ impl Registered {
             document: self.document.clone(),
             spread_loops: self.spread_loops.clone(),
             signals: self.signals.clone(),
+            undoes: self.undoes.clone(),
         }
     }
 
@@ -195,6 +199,15 @@ impl Registered {
         self.flow.external(path)
     }
 
+    /// Returns true if it or a flow in it has nodes whose visits can be undone.
+    pub(crate) fn undoes(&self) -> bool {
+        *self.undoes.get_or_init(|| {
+            // Most flows have none, and need not be read.
+            let has_some = self.structure().contains("\"undo\"");
+            has_some && self.document().is_ok_and(undoes)
+        })
+    }
+
     /// The signals for which it and its inner flows wait.
     ///
     /// # Errors
@@ -240,6 +253,14 @@ impl Registered {
             })
         })
     }
+}
+
+/// Returns true if a flow or a flow in it has nodes whose visits can be undone.
+pub(crate) fn undoes(flow: &FlowDocument) -> bool {
+    flow.nodes.iter().any(|node| {
+        let inner = node.internal_flow.as_deref();
+        node.settings.undo.is_some() || inner.is_some_and(undoes)
+    })
 }
 
 /// SHA-256, in hexadecimal digits.

@@ -51,10 +51,24 @@ struct Visited {
     /// The signal for which it waits.
     awaited: Option<Awaited>,
     outcome: Option<(u64, Outcome)>,
+    /// The visit as one that can be undone.
+    undoable: Option<Undoable>,
     /// The number of the record that says that the attempt took too long.
     timed_out: Option<u64>,
     /// The division of the items of a loop, if they run in parts, with the number of its record.
     division: Option<(u64, Division)>,
+}
+
+/// A visit that can be undone, as it was recorded.
+#[derive(Debug, Clone)]
+pub(crate) struct Undoable {
+    pub(crate) place: Place,
+    /// The number of the record.
+    seq: u64,
+    /// The number of the record with the outcome of the visit, which decides the order.
+    pub(crate) number: u64,
+    /// The values that the undo node reads, as JSON.
+    pub(crate) values: String,
 }
 
 /// A record that a replay has to reach again.
@@ -84,6 +98,11 @@ pub(crate) struct Replay {
     ahead: Vec<Record>,
     /// The running step of the outermost flow.
     outermost: Option<String>,
+    /// The visits in the lost branches of a race that can be undone, by the step of the race.
+    lost: BTreeMap<String, Vec<Undoable>>,
+    /// The number of the record that says that the execution is a copy. What is recorded before was
+    /// done by the original.
+    copied: Option<u64>,
     /// The waiters for records whose turn has not come.
     waiting: BTreeMap<u64, Waker>,
     /// The waiters for the end of the replay.
@@ -109,9 +128,10 @@ impl Replay {
             kind,
             path,
             step,
+            visit,
+            item,
             attempt,
             payload,
-            ..
         } = record;
         let visited = self.visited.entry(step.clone()).or_default();
         let kept = |text| Kept { seq, kind, text };
@@ -133,7 +153,24 @@ impl Replay {
                 visited.failed_count = attempt + 1;
             }
             RecordKind::GaveUp => visited.gave_up = Some(payload),
+            RecordKind::Undoable => {
+                let number = visited.outcome.as_ref().map_or(seq, |(seq, _)| *seq);
+                let place = Place {
+                    path,
+                    step,
+                    visit,
+                    item,
+                };
+                visited.undoable = Some(Undoable {
+                    place,
+                    seq,
+                    number,
+                    values: payload,
+                });
+                return;
+            }
             RecordKind::RunCopied => {
+                self.copied = Some(seq);
                 let tried = self.visited.values_mut();
                 for visited in tried.filter(|visited| visited.failed_count > 0) {
                     visited.failed_count = 0;
@@ -288,6 +325,22 @@ impl Replay {
         Some(*seq)
     }
 
+    /// Returns true if it is recorded that a visit can be undone.
+    pub(crate) fn is_undoable(&self, place: &Place) -> bool {
+        self.visited(place)
+            .is_some_and(|visited| visited.undoable.is_some())
+    }
+
+    /// Takes the visits in the lost branches of a race that can be undone.
+    pub(crate) fn take_lost(&mut self, race: &Place) -> Vec<Undoable> {
+        self.lost.remove(&race.step).unwrap_or_default()
+    }
+
+    /// The number of the first record that is not a copy of one of another execution.
+    pub(crate) fn copied(&self) -> Option<u64> {
+        self.copied
+    }
+
     /// Notes that a node has been reached. Returns the time at which that was recorded, if it was.
     pub(crate) fn start(&mut self, place: &Place) -> Option<u64> {
         if let Some(seq) = self.started.get(&place.step)
@@ -398,8 +451,10 @@ impl Replay {
             let last = steps.last().and_then(|last| self.visited.get(last));
             last.is_some_and(|last| last.finished.is_some())
         };
-        let first = branches.iter().position(is_done);
-        let Some(first) = first else {
+        let decided = self.visited(race).and_then(|visited| visited.finished);
+        // Until the race is over, steps of other branches may still have to be finished.
+        let first = decided.and_then(|_| branches.iter().position(is_done));
+        let (Some(first), Some(decided)) = (first, decided) else {
             // It was a branch that the race no longer has. So this record has no use, and the flow
             // does not fit.
             if let Some(seq) = self.visited(race).and_then(|visited| visited.finished) {
@@ -419,8 +474,53 @@ impl Replay {
             [itself].into_iter().chain(StepKey::new(step).inside())
         });
         let others: Vec<Range<String>> = others.collect();
+        self.keep_lost(race, decided, &others);
         self.drop_inside(&others);
+        self.drop_undone_before(decided, &others);
         Some(first)
+    }
+
+    /// Keeps what was done in the lost branches of a race, and was not undone there before the race
+    /// was decided.
+    fn keep_lost(&mut self, race: &Place, decided: u64, others: &[Range<String>]) {
+        let mut lost: Vec<Undoable> = Vec::new();
+        for (step, visited) in &self.visited {
+            let Some(undoable) = visited.undoable.as_ref() else {
+                continue;
+            };
+            let undo = self.visited.get(&StepKey::new(step).undo());
+            let undone = undo.and_then(|undo| undo.outcome.as_ref());
+            if undoable.seq < decided
+                && others.iter().any(|inside| inside.contains(step))
+                && undone.is_none_or(|(seq, _)| *seq > decided)
+            {
+                lost.push(undoable.clone());
+            }
+        }
+        if !lost.is_empty() {
+            self.lost.insert(race.step.clone(), lost);
+        }
+    }
+
+    /// Drops the records of what was undone in these steps before a record.
+    fn drop_undone_before(&mut self, before: u64, steps: &[Range<String>]) {
+        let undone: Vec<(String, u64)> = self
+            .steps
+            .iter()
+            .filter(|(step, seq)| *seq < before && steps.iter().any(|inside| inside.contains(step)))
+            .cloned()
+            .collect();
+        if undone.is_empty() {
+            return;
+        }
+        for undone in undone {
+            self.order.remove(&undone.1);
+            if let Some(started) = self.started.get(&undone.0) {
+                self.starts.remove(started);
+            }
+            self.steps.remove(&undone);
+        }
+        self.moved();
     }
 
     /// Notes that a step is over, which the earlier run has recorded. What only this run did inside
@@ -437,7 +537,8 @@ impl Replay {
             .retain(|record| !steps.iter().any(|inside| inside.contains(&record.step)));
     }
 
-    /// Drops records that can no longer be reached: those of the steps in these ranges.
+    /// Drops records that can no longer be reached: those of the steps in these ranges. What was done
+    /// there may be undone later, so the records of undo nodes stay.
     fn drop_inside(&mut self, steps: &[Range<String>]) {
         self.drop_ahead(steps);
         if self.is_over() {
@@ -445,13 +546,17 @@ impl Replay {
         }
         for inside in steps {
             let numbered = (inside.start.clone(), 0)..(inside.end.clone(), 0);
-            let unused: Vec<(String, u64)> = self.steps.range(numbered).cloned().collect();
+            let unused = self.steps.range(numbered);
+            let unused = unused.filter(|(step, _)| StepKey::new(step).undone().is_none());
+            let unused: Vec<(String, u64)> = unused.cloned().collect();
             for unused in unused {
                 self.order.remove(&unused.1);
                 self.steps.remove(&unused);
             }
-            for (_, seq) in self.started.range(inside.clone()) {
-                self.starts.remove(seq);
+            for (step, seq) in self.started.range(inside.clone()) {
+                if StepKey::new(step).undone().is_none() {
+                    self.starts.remove(seq);
+                }
             }
         }
         self.moved();

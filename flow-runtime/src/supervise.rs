@@ -208,7 +208,9 @@ where
             ended => Ok(ended),
         }
     };
-    let ended = to_its_end!(scope, work, |failed| flow.undo_failed(engine, &mut failed).await);
+    let ended = to_its_end!(scope, work, |failed| flow
+        .undo_failed(engine, &mut failed)
+        .await);
     ended.unwrap_or_else(|failed| Err(RunError::Failed(failed)))
 }
 

@@ -41,6 +41,16 @@ impl Undoable {
         &self.place
     }
 
+    /// The number of the visit: those with greater numbers are undone first.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// A reference to what the engine has kept for it. `None` if it has another type.
+    pub fn kept_ref<T: 'static>(&self) -> Option<&T> {
+        self.kept.downcast_ref()
+    }
+
     /// What the engine has kept for it: [`Run::add_undoable`]. `None` if it has another type.
     pub fn kept<T: 'static>(self) -> Option<T> {
         self.kept.downcast().ok().map(|kept| *kept)
@@ -150,14 +160,35 @@ impl UndoList {
 impl Run {
     /// Adds a visit that is done, with what the engine keeps for its undo node.
     pub fn add_undoable(&self, place: Place, kept: Box<dyn Any + Send>) {
+        self.add_undoable_as(self.undo_mark(), place, kept);
+    }
+
+    /// Adds a visit that is done under a number, by which an engine that runs a flow again keeps the
+    /// order of the first time.
+    pub fn add_undoable_as(&self, number: u64, place: Place, kept: Box<dyn Any + Send>) {
         let mut state = self.undo_list().state();
-        let number = state.next;
-        state.next += 1;
-        state.visits.push(Undoable {
+        state.next = state.next.max(number.saturating_add(1));
+        let at = state.visits.partition_point(|visit| visit.number <= number);
+        let visit = Undoable {
             number,
             place,
             kept,
-        });
+        };
+        state.visits.insert(at, visit);
+    }
+
+    /// Shows the visits that can be undone, the oldest first.
+    pub fn undoables(&self, mut show: impl FnMut(&Undoable)) {
+        if let Some(list) = self.known_undo_list() {
+            list.state().visits.iter().for_each(&mut show);
+        }
+    }
+
+    /// Forgets the visits with numbers below this one.
+    pub fn forget_undoables_before(&self, number: u64) {
+        if let Some(list) = self.known_undo_list() {
+            list.state().visits.retain(|visit| visit.number >= number);
+        }
     }
 
     /// The number from which the visits that come next are counted.
@@ -177,14 +208,6 @@ impl Run {
         }
     }
 
-    /// The steps of the visits that can be undone, the oldest first.
-    pub fn undoable_steps(&self) -> Vec<String> {
-        let list = self.known_undo_list();
-        let state = list.map(UndoList::state);
-        let visits = state.iter().flat_map(|state| &state.visits);
-        visits.map(|visit| visit.place.step.clone()).collect()
-    }
-
     /// The number and the place of the newest visit of a flow since a mark.
     fn newest_undoable(&self, flow: &str, mark: u64) -> Option<(u64, Place)> {
         let state = self.known_undo_list()?.state();
@@ -196,7 +219,10 @@ impl Run {
 
     fn take_undoable(&self, number: u64) -> Option<Undoable> {
         let mut state = self.known_undo_list()?.state();
-        let at = state.visits.iter().position(|visit| visit.number == number)?;
+        let at = state
+            .visits
+            .iter()
+            .position(|visit| visit.number == number)?;
         Some(state.visits.remove(at))
     }
 
@@ -450,7 +476,11 @@ where
     async move {
         let (run, frame) = (scope.run(), scope.frame());
         let (flow_step, mark) = (frame.flow_step(), frame.undo_mark());
-        while let Some((number, visit)) = run.newest_undoable(&flow_step, mark) {
+        loop {
+            engine.before_undo();
+            let Some((number, visit)) = run.newest_undoable(&flow_step, mark) else {
+                return Ok(());
+            };
             let step = StepKey::new(&visit.step).after(StepKey::new(&flow_step));
             let place = visit.clone().undo();
             let scope = scope.undo(&place);
@@ -482,7 +512,6 @@ where
             }
             engine.undo_finished(&scope);
         }
-        Ok(())
     }
     .boxed()
 }
@@ -507,7 +536,8 @@ where
     E: Hooks,
 {
     async move {
-        if let FlowError::NotUndone { .. } = **failed {
+        let is_undoing = matches!(**failed, FlowError::NotUndone { .. });
+        if is_undoing || !engine.undoes(failed) {
             return;
         }
         if let Err(not_undone) = undo_visits(flow, engine, scope).await {

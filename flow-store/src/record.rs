@@ -64,6 +64,9 @@ pub enum RecordKind {
     Outcome,
     /// A step failed after its last attempt. The payload is its error.
     NodeFailed,
+    /// A visit to a node is done that can be undone. The payload has the values that its undo node
+    /// will read.
+    Undoable,
     /// A flow used as a node failed, or a fork or a loop because something inside it did. The
     /// payload is the error's text.
     FlowFailed,
@@ -105,7 +108,7 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [RecordKind; 23] = [
+    pub const ALL: [RecordKind; 24] = [
         RecordKind::RunStarted,
         RecordKind::RunCopied,
         RecordKind::NodeStarted,
@@ -113,6 +116,7 @@ impl RecordKind {
         RecordKind::GaveUp,
         RecordKind::Outcome,
         RecordKind::NodeFailed,
+        RecordKind::Undoable,
         RecordKind::FlowFailed,
         RecordKind::NodeFinished,
         RecordKind::Waiting,
@@ -141,6 +145,7 @@ impl RecordKind {
             RecordKind::GaveUp => "gave_up",
             RecordKind::Outcome => "outcome",
             RecordKind::NodeFailed => "node_failed",
+            RecordKind::Undoable => "undoable",
             RecordKind::FlowFailed => "flow_failed",
             RecordKind::NodeFinished => "node_finished",
             RecordKind::Waiting => "waiting",

@@ -3,9 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use flow_runtime::CancellationToken;
 use flow_runtime::prelude::*;
 use tokio::time::sleep;
-use flow_runtime::CancellationToken;
 
 /// What was done and taken back, in this order.
 #[derive(Clone, Default)]
@@ -163,11 +163,13 @@ async fn a_run_that_is_cancelled_is_undone_wherever_it_is() {
         };
         let (ended, ()) = tokio::join!(run, cancel);
         let entries = ledger.entries();
-        let (done, undone): (Vec<&str>, Vec<&str>) =
-            entries.split(' ').partition(|entry| !entry.starts_with('-'));
+        let (done, undone): (Vec<&str>, Vec<&str>) = entries
+            .split(' ')
+            .partition(|entry| !entry.starts_with('-'));
         match ended {
             Err(FlowError::Cancelled { .. }) => {
-                let mirrored: Vec<String> = done.iter().rev().map(|name| format!("-{name}")).collect();
+                let mirrored: Vec<String> =
+                    done.iter().rev().map(|name| format!("-{name}")).collect();
                 assert_eq!(undone, mirrored, "cancelled after {after} ms");
             }
             ended => {

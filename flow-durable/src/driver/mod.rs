@@ -35,6 +35,10 @@ use waiting::{LookState, Waiting, claim_is_lost, look};
 /// The interval at which a busy run checks for answers and signals from other processes.
 const LOOK_FOR_ANSWERS: Duration = Duration::from_millis(500);
 
+/// The interval at which a run that waits for nothing else checks whether another process has
+/// cancelled it.
+const LOOK_FOR_CANCELLATION: Duration = Duration::from_secs(2);
+
 /// The run itself. Its result contains the outputs as they are stored.
 pub(crate) type Work = Pin<Box<dyn Future<Output = Result<Saved, Ended>> + Send>>;
 
@@ -151,6 +155,12 @@ impl Driver {
                     });
                 }
                 self.end(Status::Completed, Some((RecordKind::RunCompleted, output)))
+                    .await
+            }
+            Paused::Done(Err(Ended::Failed(FlowError::Cancelled { .. })))
+                if let Some(reason) = self.journal.cancelled() =>
+            {
+                self.end(Status::Cancelled, Some((RecordKind::RunCancelled, reason)))
                     .await
             }
             Paused::Done(Err(Ended::Failed(error))) => {
@@ -362,9 +372,11 @@ impl Driver {
         let outside = self.journal.awaited_outside();
         let now_ms = self.journal.now_ms();
         let expired = outside.next_expiry_ms.is_some_and(|at| at <= now_ms);
-        if !waiting.look.is_under_way() && outside.is_awaited {
+        let may_be_cancelled = !outside.is_awaited && self.journal.awaits_cancellation();
+        if !waiting.look.is_under_way() && (outside.is_awaited || may_be_cancelled) {
             let soon = match outside.next_expiry_ms {
                 Some(at) => Duration::from_millis(at.saturating_sub(now_ms)).min(LOOK_FOR_ANSWERS),
+                None if may_be_cancelled => LOOK_FOR_CANCELLATION,
                 None => LOOK_FOR_ANSWERS,
             };
             waiting.look.set_time(soon);

@@ -8,6 +8,7 @@ mod relay;
 mod signals;
 mod snapshot;
 mod spread;
+mod undo;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -15,17 +16,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use flow_runtime::engine::{
-    Engine, ExternalType, Failed, Hooks, Path, Place, Run, SameOrder, Saved, Scope, Step, Stored,
-    Visit, carry_out, to_json_text, unchanged,
+    Engine, ExternalType, Failed, Hooks, Path, Place, Run, SameOrder, Saved, Scope, Step, StepKey,
+    Stored, Visit, carry_out, finish_under_way, to_json_text, unchanged,
 };
 use flow_runtime::{EventKind, FlowError, NodeError, RunId, RunOptions};
-use flow_spec::short_name;
+use flow_spec::{DEFAULT_ACTION, short_name};
 use flow_store::RecordKind;
 use futures_util::future::{Either, FutureExt as _, select};
 use serde_json::Value;
 
 use self::failures::caught;
 use self::spread::OfPart;
+use self::undo::is_defect;
 use super::entry::{Kept, Payload, Snapshot};
 use super::error::RuntimeError;
 use super::journal::{Journal, NewRecord};
@@ -74,6 +76,7 @@ impl Durable {
         let run = Run::with_history(run_id(&journal), options, journal.clone());
         if let Some(snapshot) = &restored {
             run.take_steps(snapshot.steps);
+            undo::restore(&run, &snapshot.undoable);
         }
         let began_with = restored.as_ref().map_or(0, |snapshot| snapshot.steps);
         Durable {
@@ -287,7 +290,8 @@ impl Hooks for Durable {
         if let Some(seq) = recorded {
             let timed_out = std::pin::pin!(self.journal.passed(seq));
             return match select(timed_out, work).await {
-                Either::Left(((), _)) => {
+                Either::Left(((), work)) => {
+                    finish_under_way(&self.run, scope.frame(), work).await;
                     self.journal.attempt_failed(&place);
                     None
                 }
@@ -304,7 +308,7 @@ impl Hooks for Durable {
         });
         match select(work, timer).await {
             Either::Left((output, _)) => Some(output),
-            Either::Right(((), _)) => {
+            Either::Right(((), work)) => {
                 let entry = NewRecord {
                     kind: RecordKind::TimedOut,
                     place: &place,
@@ -312,6 +316,7 @@ impl Hooks for Durable {
                     payload: String::new(),
                 };
                 self.journal.add_urgent(entry);
+                finish_under_way(&self.run, scope.frame(), work).await;
                 None
             }
         }
@@ -395,8 +400,9 @@ impl Hooks for Durable {
         self.journal.first_branch(&scope.frame().place(), &branches)
     }
 
-    fn race_decided(&self, _scope: &Scope<'_>) {
+    fn race_decided(&self, scope: &Scope<'_>) {
         self.journal.await_records();
+        self.keep_lost(scope);
     }
 
     fn node_finished(&self, scope: &Scope<'_>, action: &str) {
@@ -442,6 +448,31 @@ impl Hooks for Durable {
             let (path, error) = (frame.path(), failed);
             self.run.emit(path, EventKind::CompositeFailed { error });
         }
+    }
+
+    fn undoes(&self, failed: &FlowError) -> bool {
+        !is_defect(failed)
+    }
+
+    fn before_undo(&self) {
+        self.forget_those_of_the_original();
+    }
+
+    fn undo_started(&self, scope: &Scope<'_>) {
+        let place = scope.frame().place();
+        self.started(scope.frame(), &place);
+    }
+
+    fn undo_finished(&self, scope: &Scope<'_>) {
+        Hooks::node_finished(self, scope, DEFAULT_ACTION);
+    }
+
+    async fn undo_failed(&self, _scope: &Scope<'_>, failed: Failed) -> Failed {
+        self.halt_not_undone(failed).await
+    }
+
+    fn cancelled(&self, scope: &Scope<'_>) -> impl Future<Output = Failed> + Send {
+        self.until_cancelled(scope)
     }
 
     fn flow_ended(&self, scope: &Scope<'_>, end: &str) {
@@ -493,6 +524,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
         self.journal.outcomes_stored().await;
         self.journal.rested(&place).await;
         let _transaction = self.journal.transaction_of(&place);
+        let is_undo = StepKey::new(&place.step).undone().is_some();
         let result = {
             let _active = self.journal.active();
             let work = caught(&place, work);
@@ -507,6 +539,8 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
         };
         match result {
             Ok(outcome) => Ok(self.record::<N>(&place, outcome).await),
+            // It halts the execution, and is tried again when that continues.
+            Err(failed) if is_undo => Err(failed),
             Err(failed) => Err(match *failed {
                 FlowError::Node(error) => self.record_failure(&place, error),
                 // It ends the run and is recorded there.

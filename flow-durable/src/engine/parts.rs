@@ -91,6 +91,7 @@ impl Durable {
             input: Map::new(),
             visits,
             steps: self.run.steps_taken().saturating_sub(1),
+            undoable: Vec::new(),
         })
     }
 }

@@ -6,7 +6,7 @@ use std::sync::PoisonError;
 
 use flow_runtime::FlowError;
 use flow_runtime::engine::{
-    Failed, Frame, Hooks, Json, Saved, Scope, Spread, StateHooks, StoredState, Unstorable,
+    Failed, Frame, Hooks, Json, Saved, Scope, Spread, StateHooks, StoredState, Undoable, Unstorable,
 };
 
 use crate::engine::Durable;
@@ -98,6 +98,7 @@ impl Durable {
             input: self.input.clone(),
             visits: self.journal.visits(&place.step),
             steps: self.run.steps_taken(),
+            undoable: self.undoable_visits(),
         }
     }
 
@@ -181,6 +182,26 @@ impl<S: StoredState<Json>> StateHooks<S> for Durable {
                         .halt(self.unreadable_at(&place(), reason))
                         .await
                 }
+            }
+        }
+    }
+
+    fn undoable(&self, scope: &Scope<'_>, kept: S) {
+        let frame = scope.frame();
+        if let Some(values) = self.saved(frame, &kept) {
+            self.add_undoable(frame.place(), values);
+        }
+    }
+
+    async fn kept(&self, scope: &Scope<'_>, undoable: Undoable) -> Result<S, Failed> {
+        let place = undoable.place().clone();
+        let values = undoable.kept::<Saved>().unwrap_or_default();
+        match S::load(values) {
+            Ok(state) => Ok(state),
+            Err(Unstorable { key, reason }) => {
+                let reason = format!("what was kept for its undo node: `{key}`: {reason}");
+                let _ = scope;
+                self.journal.halt(self.unreadable_at(&place, reason)).await
             }
         }
     }

@@ -18,7 +18,9 @@ use crate::error::RuntimeError;
 use crate::parts::{Division, Part};
 use crate::payload::{self, WITHOUT_BLOBS};
 
-pub(crate) use payloads::{Answered, Asked, Awaited, Copied, Received, Snapshot, Visits};
+pub(crate) use payloads::{
+    Answered, Asked, Awaited, Copied, Received, Snapshot, UndoableVisit, Visits,
+};
 
 /// A record, by its kind and with its payload as the type that the kind has.
 #[derive(Debug, Clone, Copy)]
@@ -30,6 +32,8 @@ pub(crate) enum Entry<'a> {
     GaveUp(Json<'a, NodeError>),
     Outcome(Json<'a, Value>),
     NodeFailed(Json<'a, NodeError>),
+    /// The values that the undo node will read.
+    Undoable(Json<'a, Map<String, Value>>),
     FlowFailed,
     /// The action.
     NodeFinished(&'a str),
@@ -62,6 +66,7 @@ impl<'a> Entry<'a> {
             RecordKind::GaveUp => Entry::GaveUp(payload.json()),
             RecordKind::Outcome => Entry::Outcome(payload.json()),
             RecordKind::NodeFailed => Entry::NodeFailed(payload.json()),
+            RecordKind::Undoable => Entry::Undoable(payload.json()),
             RecordKind::FlowFailed => Entry::FlowFailed,
             RecordKind::NodeFinished => Entry::NodeFinished(payload.text),
             RecordKind::Waiting => Entry::Waiting(payload.json()),

@@ -108,4 +108,21 @@ pub(crate) struct Snapshot {
     pub(crate) visits: Visits,
     /// The number of steps counted so far.
     pub(crate) steps: u64,
+    /// The visits that can be undone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) undoable: Vec<UndoableVisit>,
+}
+
+/// A visit that can be undone.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct UndoableVisit {
+    /// Visits with greater numbers are undone first.
+    pub(crate) number: u64,
+    pub(crate) path: String,
+    pub(crate) step: String,
+    pub(crate) visit: u32,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) item: Option<u32>,
+    /// The values that the undo node reads.
+    pub(crate) values: Map<String, Value>,
 }

@@ -157,6 +157,7 @@ impl Executions {
             snapshot_bytes: 0, // no run follows, so no snapshot either
             records: Vec::new(),
             pauses: Vec::new(),
+            cancellation: None,
             options: options.clone(),
             changes: None,
         };

@@ -2,25 +2,75 @@
 
 use std::time::Duration;
 
-use flow_store::{EndIf, ExecutionId, Record, RecordKind, Row, Status, Store, no_blob_marker};
+use flow_store::{
+    EndIf, ExecutionId, NewSignal, Record, RecordKind, Row, Sent, Status, Store, no_blob_marker,
+};
+use serde_json::Value;
 
 use super::Executions;
 use crate::error::RuntimeError;
-use crate::execution::Execution;
+use crate::execution::{Execution, OWN_KEY};
 use crate::listed::{ListOptions, Listed};
-use crate::shared::options_of;
+use crate::registered::hash_of;
+use crate::shared::{CANCEL, options_of};
 
 impl Executions {
     /// Ends an execution for this reason, which [`Execution::reason`] and its last record contain.
     /// Its running steps are dropped at their next `.await`, or in another process when that
     /// process next writes or renews its lease. Returns the execution as it is then.
     ///
+    /// An execution of a flow with undo nodes is undone first, and is over afterwards:
+    /// [`settled`](Execution::settled) waits for it. Until then it has the status that it had, and
+    /// another call changes nothing. A [halted](Execution::halted) one continues in order to be undone.
+    ///
     /// # Errors
     ///
     /// [`RuntimeError::Over`], [`RuntimeError::NotFound`], or the store failed.
     pub async fn cancel(&self, id: ExecutionId, reason: &str) -> Result<Execution, RuntimeError> {
         let row = self.owned.row(id).await?;
-        self.end(row, reason, EndIf::NotOver).await
+        self.cancel_row(row, reason, EndIf::NotOver).await
+    }
+
+    async fn cancel_row(
+        &self,
+        row: Row,
+        reason: &str,
+        condition: EndIf,
+    ) -> Result<Execution, RuntimeError> {
+        let has_begun = matches!(row.status, Status::Running | Status::Paused);
+        if has_begun && self.owned.shared.registry.undoes(&row).await? {
+            self.undo_and_end(row, reason).await
+        } else {
+            self.end(row, reason, condition).await
+        }
+    }
+
+    /// Tells whoever runs an execution to undo it and to end it as cancelled.
+    async fn undo_and_end(&self, row: Row, reason: &str) -> Result<Execution, RuntimeError> {
+        let (id, shared) = (row.id, &self.owned.shared);
+        shared.set_clock().await?;
+        let payload = Value::from(&*no_blob_marker(reason)).to_string();
+        let signal = NewSignal {
+            name: CANCEL.to_owned(),
+            digest: hash_of(&payload),
+            payload,
+            // It is cancelled once: the first reason holds.
+            key: Some(format!("{OWN_KEY}cancel")),
+            now_ms: shared.now_ms(),
+        };
+        let sent = shared.store.signal(id, signal).await;
+        if let Sent::Over(status) = sent.map_err(RuntimeError::of(id))? {
+            return Err(RuntimeError::Over {
+                execution: id,
+                status,
+            });
+        }
+        if row.halt().is_some() && shared.registry.known_version(&row).is_some() {
+            shared.continues(&row, None).await?;
+        }
+        shared.wake(id).await;
+        let row = self.owned.row(id).await?;
+        Ok(Execution::new(self.owned.clone(), row))
     }
 
     /// Continues a [halted](Execution::halted) execution, even one that has lost its process too
@@ -125,7 +175,8 @@ impl Executions {
 
     /// Cancels the paused executions whose journal has not grown for this long, and returns
     /// them. Executions that cannot be read are in [`Listed::damaged`], and stay as they are. (A
-    /// question with a `timeout` does not need this: its flow continues when the time is over.)
+    /// question with a `timeout` does not need this: its flow continues when the time is over.) Those of
+    /// flows with undo nodes are undone first, as with [`cancel`](Executions::cancel).
     ///
     /// # Errors
     ///
@@ -142,8 +193,8 @@ impl Executions {
                 // It waits for parts of a loop, and for nobody's answer.
                 Ok(row) if self.owned.shared.questions_of(row.id).await?.is_empty() => continue,
                 Ok(row) => {
-                    self.end(row, "expired: nobody answered in time", untouched)
-                        .await
+                    let reason = "expired: nobody answered in time";
+                    self.cancel_row(row, reason, untouched).await
                 }
                 Err(damaged) => Err(damaged.into()),
             };
@@ -158,7 +209,7 @@ impl Executions {
     }
 
     /// Removes an execution with its journal and the parts of its loops. A running execution is
-    /// cancelled.
+    /// cancelled. Nothing is undone: cancel it before, and wait until it is over.
     ///
     /// A store may keep large values elsewhere (`BlobStore`), and fail to remove them although the
     /// execution is gone. Another call removes them, and returns [`RuntimeError::NotFound`] because

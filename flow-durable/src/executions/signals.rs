@@ -14,6 +14,7 @@ use crate::execution::{Execution, OWN_KEY, UntakenSignal};
 use crate::options::SignalOptions;
 use crate::payload::{self, VALUE_DEPTH};
 use crate::registered::hash_of;
+use crate::shared::CANCEL;
 use flow_runtime::SignalError;
 
 impl Executions {
@@ -178,6 +179,7 @@ impl Executions {
         self.owned.row(id).await?;
         let signals = self.owned.shared.store.signals(id).await;
         let signals = signals.map_err(RuntimeError::of(id))?.into_iter();
+        let signals = signals.filter(|signal| signal.name != CANCEL);
         Ok(signals.map(UntakenSignal::new).collect())
     }
 }

@@ -115,6 +115,7 @@ impl Executions {
             snapshot_bytes: 0,
             records: vec![began],
             pauses: Vec::new(),
+            cancellation: None,
             options: options.stored,
             changes: None,
         };

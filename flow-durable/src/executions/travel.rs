@@ -83,7 +83,9 @@ impl Executions {
             });
         };
         add(RecordKind::RunCopied, json!(of).to_string());
-        if let Some(begins) = begins {
+        if let Some(mut begins) = begins {
+            // What the original has done is for the original to take back.
+            begins.before.undoable.clear();
             add(RecordKind::Snapshot, json!(begins.before).to_string());
         }
         let copy = copied(row, new, &records, now_ms);

@@ -29,7 +29,7 @@ use super::entry::Visits;
 use super::error::RuntimeError;
 use super::lease::Lease;
 use super::payload;
-use super::replay::{Outcome, Replay};
+use super::replay::{Outcome, Replay, Undoable};
 use gate::Gate;
 use looks::Looks;
 use questions::Asking;
@@ -82,6 +82,8 @@ struct State {
     halt: Option<RuntimeError>,
     turns: Turns,
     gate: Gate,
+    /// The reason for which the execution was cancelled.
+    cancelled: Option<String>,
 }
 
 /// The size of a snapshot, in bytes, up to which only the number of records counts.
@@ -226,6 +228,21 @@ impl Journal {
     /// The branch of a race that was the first one: see [`Replay::first_branch`].
     pub(crate) fn first_branch(&self, race: &Place, branches: &[Vec<String>]) -> Option<usize> {
         self.replay(|replay| replay.first_branch(race, branches))
+    }
+
+    /// What was done in the lost branches of a race: see [`Replay::take_lost`].
+    pub(crate) fn take_lost(&self, race: &Place) -> Vec<Undoable> {
+        self.replay(|replay| replay.take_lost(race))
+    }
+
+    /// Notes that the execution is cancelled for this reason: it is undone, and then ends so.
+    pub(crate) fn cancel(&self, reason: String) {
+        self.state().cancelled = Some(reason);
+    }
+
+    /// The reason for which the execution was cancelled.
+    pub(crate) fn cancelled(&self) -> Option<String> {
+        self.state().cancelled.clone()
     }
 
     /// Lets the next step wait until all records so far are stored.

@@ -10,6 +10,7 @@ use std::task::{Poll, Waker};
 use flow_store::SignalRow;
 
 use super::{Journal, NewRecord};
+use crate::shared::CANCEL;
 
 /// The steps of a run that wait for signals.
 #[derive(Default)]
@@ -19,6 +20,8 @@ pub(super) struct Signals {
     next: u64,
     /// The numbers of the signals that a step has, or that the run has taken.
     held: BTreeSet<u64>,
+    /// The cancellation that was there when the run was loaded, before anybody waited for it.
+    cancellation: Option<SignalRow>,
 }
 
 /// A step that waits for a signal.
@@ -43,7 +46,7 @@ impl Signals {
 
     /// The number of waiting steps.
     pub(super) fn open(&self) -> usize {
-        self.waiting().count()
+        self.waiting().filter(|it| it.name != CANCEL).count()
     }
 
     /// Returns true if a step has a signal that it has not used.
@@ -93,10 +96,16 @@ impl Journal {
         let mut state = self.state();
         let number = state.signals.next;
         state.signals.next += 1;
+        let known = (name == CANCEL).then(|| state.signals.cancellation.take());
+        let known = known.flatten();
+        state
+            .signals
+            .held
+            .extend(known.as_ref().map(|it| it.number));
         let receiver = Receiver {
             name: name.to_owned(),
             expires_ms,
-            found: None,
+            found: known.map(Found::Signal),
             waker: None,
         };
         state.signals.receivers.insert(number, receiver);
@@ -107,11 +116,22 @@ impl Journal {
         }
     }
 
+    /// Notes the signal with which the execution was cancelled before it was loaded.
+    pub(crate) fn cancelled_by(&self, cancellation: Option<SignalRow>) {
+        self.state().signals.cancellation = cancellation;
+    }
+
     /// The names of the signals for which steps wait.
     pub(crate) fn awaited_signals(&self) -> Vec<String> {
         let state = self.state();
         let names: BTreeSet<&String> = state.signals.waiting().map(|it| &it.name).collect();
         names.into_iter().cloned().collect()
+    }
+
+    /// Returns true if the run can be cancelled by a signal.
+    pub(crate) fn awaits_cancellation(&self) -> bool {
+        let state = self.state();
+        state.signals.waiting().any(|it| it.name == CANCEL)
     }
 
     /// Passes on signals, which were read at this time: each to the first step that waits for one of

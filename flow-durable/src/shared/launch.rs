@@ -218,6 +218,7 @@ impl Shared {
             snapshot_bytes,
             records,
             pauses,
+            cancellation,
             options,
             changes,
         } = loaded;
@@ -226,6 +227,7 @@ impl Shared {
         let journal = Journal::new(id, clock, row.next_seq).with_lease(lease.clone());
         let visits = loaded_visits(flow.namespace(), snapshot.as_ref());
         journal.load(records, snapshot_bytes, visits, pauses);
+        journal.cancelled_by(cancellation);
         let journal = Arc::new(journal);
         let cancellation = CancellationToken::new();
         let counts_steps = options.has_budget();

@@ -7,12 +7,12 @@ use flow_spec::diff::{Change, Effect};
 use flow_spec::document::types;
 use flow_spec::{FlowDocument, NodeDocument};
 use flow_store::{
-    ExecutionId, JOURNAL_FORMAT, PauseRow, PauseState, Record, RecordKind, Row, Store, StoreError,
-    is_blob_marker, is_blob_marker_of,
+    ExecutionId, JOURNAL_FORMAT, PauseRow, PauseState, Record, RecordKind, Row, SignalRow, Store,
+    StoreError, is_blob_marker, is_blob_marker_of,
 };
 use serde_json::{Map, Value};
 
-use super::{PAGE, Shared};
+use super::{CANCEL, PAGE, Shared};
 use crate::entry::{Entry, Snapshot, Visits};
 use crate::error::RuntimeError;
 use crate::options::StoredOptions;
@@ -38,6 +38,8 @@ pub(crate) struct Loaded {
     /// The records after the snapshot.
     pub(crate) records: Vec<Record>,
     pub(crate) pauses: Vec<PauseRow>,
+    /// The signal with which it was cancelled, if it undoes first and has not taken it.
+    pub(crate) cancellation: Option<SignalRow>,
     pub(crate) options: StoredOptions,
     /// The changes in the flow since the execution started.
     pub(crate) changes: Option<Vec<String>>,
@@ -280,6 +282,13 @@ impl Shared {
         if let Some(error) = pauses.iter().find_map(answered_elsewhere) {
             return Err(error);
         }
+        let cancellation = if flow.undoes() {
+            let signals = self.store.signals(row.id).await;
+            let signals = signals.map_err(RuntimeError::of(row.id))?;
+            signals.into_iter().find(|signal| signal.name == CANCEL)
+        } else {
+            None
+        };
         let reached = Reached::new(&records, snapshot.as_ref());
         let changes = self.changes(row, flow, &reached).await?;
         let options = options_of(row, flow.namespace())?;
@@ -293,6 +302,7 @@ impl Shared {
             snapshot_bytes,
             records,
             pauses,
+            cancellation,
             options,
             changes,
         })
@@ -429,6 +439,7 @@ fn check_records(id: ExecutionId, records: &[Record]) -> Result<(), RuntimeError
             Entry::Waiting(until) => drop(until.read()?),
             Entry::Awaiting(awaited) => drop(awaited.read()?),
             Entry::GaveUp(error) => drop(error.read()?),
+            Entry::Undoable(values) => drop(values.read()?),
             Entry::Spread(division) => drop(division.read()?),
             _ => {}
         }

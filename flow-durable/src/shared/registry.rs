@@ -12,7 +12,7 @@ use crate::error::RuntimeError;
 use crate::lock::lock;
 use crate::options::LoadVersion;
 use crate::parts::{flow_of_parts, flow_with_loop};
-use crate::registered::Registered;
+use crate::registered::{Registered, undoes};
 use crate::versions::Versions;
 
 /// The flows that a runtime knows.
@@ -183,6 +183,24 @@ impl Registry {
         let parsed = structure.ok().flatten();
         let parsed = parsed.and_then(|text| FlowDocument::parse_spec(&text).ok());
         parsed.map_or_else(|| row.flow.clone(), |flow| flow.namespace)
+    }
+
+    /// Returns true if an execution may have done something that can be undone, by the structure of
+    /// its flow.
+    ///
+    /// # Errors
+    ///
+    /// The store could not be read.
+    pub(crate) async fn undoes(&self, row: &Row) -> Result<bool, RuntimeError> {
+        if let Some(version) = self.known_version(row)
+            && version.hash() == row.structure
+        {
+            return Ok(version.undoes());
+        }
+        let structure = self.store.structure(&row.structure).await;
+        let structure = structure.map_err(RuntimeError::of(row.id))?;
+        let flow = structure.and_then(|text| FlowDocument::parse_spec(&text).ok());
+        Ok(flow.is_some_and(|flow| undoes(&flow)))
     }
 
     pub(crate) async fn store_structure(&self, flow: &Registered) -> Result<(), RuntimeError> {

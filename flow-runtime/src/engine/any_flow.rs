@@ -308,11 +308,12 @@ async fn until_cancelled<F: Drive<E>, E: Hooks>(
         let Some(work) = work.as_mut().as_pin_mut() else {
             unreachable!("the work has just begun")
         };
+        // First, so that a run that is cancelled already begins no step.
         let cancelled = pin!(engine.cancelled(scope));
-        match select(work, cancelled).await {
-            Either::Left((Ok(output), _)) => return Ok(output),
-            Either::Left((Err(failed), _)) => failed,
-            Either::Right((failed, work)) => {
+        match select(cancelled, work).await {
+            Either::Right((Ok(output), _)) => return Ok(output),
+            Either::Right((Err(failed), _)) => failed,
+            Either::Left((failed, work)) => {
                 finish_under_way(scope.run(), scope.frame(), work).await;
                 failed
             }

@@ -114,6 +114,7 @@ pub use self::observed::Observed;
 pub use self::receive::receive;
 pub use self::visits::Visits;
 pub use crate::error::Failed;
+use crate::error::FlowError;
 #[cfg(feature = "stored")]
 pub use crate::exact::{Inexact, parse_json, to_json, to_json_text, unchanged};
 #[cfg(feature = "stored")]
@@ -393,6 +394,18 @@ pub trait Hooks: Send + Sync {
         let _ = (scope, failed);
     }
 
+    /// Decides whether a flow that has failed is undone. An engine that can continue the flow after
+    /// this failure returns false.
+    #[inline]
+    fn undoes(&self, failed: &FlowError) -> bool {
+        let _ = failed;
+        true
+    }
+
+    /// Called before the next visit is undone, if there is one.
+    #[inline]
+    fn before_undo(&self) {}
+
     /// Called when the undo node of a visit begins. The scope is that of the undo node. It is no
     /// step of the budget: what was done is undone also when the budget is used up.
     #[inline]
@@ -408,8 +421,6 @@ pub trait Hooks: Send + Sync {
 
     /// Called when an undo node has failed for good, with a [`FlowError::NotUndone`]. Returns the
     /// error with which the run ends. An engine that can try again later never returns.
-    ///
-    /// [`FlowError::NotUndone`]: crate::FlowError::NotUndone
     fn undo_failed(
         &self,
         scope: &Scope<'_>,
@@ -528,7 +539,13 @@ pub trait StateHooks<S>: Hooks {
         S: Send + 'static,
     {
         let kept = undoable.kept();
-        let unknown = || NodeError::new(scope.frame().path().to_string(), 1, Failure::Returned(OTHER_FLOW.into()));
+        let unknown = || {
+            NodeError::new(
+                scope.frame().path().to_string(),
+                1,
+                Failure::Returned(OTHER_FLOW.into()),
+            )
+        };
         let kept = kept.ok_or_else(|| unknown().into());
         async move { kept }
     }

@@ -22,7 +22,11 @@ impl Attempts<'_> {
             return work.await;
         };
         let scope = self.visit.scope;
-        let mark = if flow.undoes() { scope.run().undo_mark() } else { 0 };
+        let mark = if flow.undoes() {
+            scope.run().undo_mark()
+        } else {
+            0
+        };
         match engine.within_timeout(scope, self.index, after, work).await {
             Some(result) => result,
             None => {

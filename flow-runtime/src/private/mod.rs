@@ -16,9 +16,9 @@ use std::time::Duration;
 
 pub use core::ops::ControlFlow;
 pub use core::option::Option::{self, None, Some};
-pub use futures_util::future::BoxFuture;
 pub use core::result::Result::{self, Err, Ok};
 pub use flow_macros::__node_contract as node_contract;
+pub use futures_util::future::BoxFuture;
 pub use inventory;
 
 pub use crate::action::Action;
@@ -31,7 +31,8 @@ pub use crate::embed::{
 };
 pub use crate::engine::not_undoable;
 pub use crate::engine::{
-    Drive, Engine, FlowInfo, Hooks, Scope, Spread, StateHooks, Step, StepKey, loop_started, spread_results,
+    Drive, Engine, FlowInfo, Hooks, Scope, Spread, StateHooks, Step, StepKey, loop_started,
+    spread_results,
 };
 pub use crate::error::{Failed, FlowError};
 pub use crate::flow::{Described, Flow, Route, Running, Target};

@@ -91,10 +91,9 @@ impl Instances {
             return;
         };
         let step = StepSyntax::Node(path.clone());
-        if let (Some(owner), Some(undo)) = (
-            self.named(&node.name),
-            self.mention(flow, &step, report),
-        ) {
+        if let (Some(owner), Some(undo)) =
+            (self.named(&node.name), self.mention(flow, &step, report))
+        {
             self.undo_nodes.insert(owner, undo);
         }
     }

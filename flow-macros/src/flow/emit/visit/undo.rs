@@ -188,7 +188,8 @@ impl Emit<'_> {
         let nodes = || self.plan.nodes();
         let own = nodes().any(|(id, _, _)| self.plan.instances.undo_node(id).is_some());
         let flows = nodes().filter(|(_, _, contract)| contract.kind == Kind::Flow);
-        let flows = flows.map(|(_, instance, _)| crate::flow::types::node_type(self.flow, instance));
+        let flows =
+            flows.map(|(_, instance, _)| crate::flow::types::node_type(self.flow, instance));
         let arms = nodes().filter_map(|(id, instance, _)| self.undo_arm(id, instance));
         quote_spanned! {site=>
             const UNDOES: ::core::primitive::bool = #own #(|| <#flows as #rt::Drive<__E>>::UNDOES)*;

@@ -1,0 +1,178 @@
+//! Undoing in durable runs.
+//!
+//! What an undo node will read is recorded when the visit is done. So it is known after a crash, also
+//! for the branches of a race that were lost, which a replay does not run again.
+
+use std::future::pending;
+use std::sync::Arc;
+
+use flow_runtime::FlowError;
+use flow_runtime::engine::{Failed, Place, Run, Saved, Scope};
+use flow_store::RecordKind;
+
+use crate::engine::Durable;
+use crate::entry::{Received, UndoableVisit};
+use crate::error::RuntimeError;
+use crate::journal::{Found, NewRecord};
+use crate::replay::{self, Outcome};
+use crate::shared::CANCEL;
+
+/// Adds the visits of a snapshot that can be undone.
+pub(super) fn restore(run: &Run, visits: &[UndoableVisit]) {
+    for visit in visits {
+        let place = Place {
+            path: visit.path.clone(),
+            step: visit.step.clone(),
+            visit: visit.visit,
+            item: visit.item,
+        };
+        run.add_undoable_as(visit.number, place, Box::new(Saved(visit.values.clone())));
+    }
+}
+
+/// Returns true for a failure that halts the execution unless a flow routes it. It is not undone,
+/// because the execution continues when the defect is mended.
+pub(super) fn is_defect(failed: &FlowError) -> bool {
+    match failed {
+        FlowError::Panicked { .. } | FlowError::StepLimit { .. } => true,
+        FlowError::Node(node) => node.panicked().is_some(),
+        _ => false,
+    }
+}
+
+impl Durable {
+    /// Notes that a visit is done that can be undone, and records the values for its undo node.
+    pub(super) fn add_undoable(&self, place: Place, values: Saved) {
+        let (outcome, is_recorded) = self
+            .journal
+            .replaying(|replay| (replay.outcome(&place), replay.is_undoable(&place)));
+        let number = outcome.unwrap_or_else(|| self.journal.next_seq());
+        if !is_recorded {
+            match serde_json::to_string(&values.0) {
+                Ok(payload) => {
+                    self.journal.add(NewRecord {
+                        kind: RecordKind::Undoable,
+                        place: &place,
+                        attempt: 0,
+                        payload,
+                    });
+                }
+                Err(error) => {
+                    let error = self.unstorable(place.path.clone(), error.to_string());
+                    self.journal.stop_with(error);
+                }
+            }
+        }
+        self.run.add_undoable_as(number, place, Box::new(values));
+    }
+
+    /// Adds what was done in the lost branches of a race, if this run did not run them.
+    pub(super) fn keep_lost(&self, scope: &Scope<'_>) {
+        for lost in self.journal.take_lost(&scope.frame().place()) {
+            let replay::Undoable {
+                place,
+                number,
+                values,
+                ..
+            } = lost;
+            match serde_json::from_str(&values) {
+                Ok(values) => self
+                    .run
+                    .add_undoable_as(number, place, Box::new(Saved(values))),
+                Err(error) => {
+                    let error = self.unreadable_at(&place, error.to_string());
+                    self.journal.stop_with(error);
+                }
+            }
+        }
+    }
+
+    /// The visits that can be undone, for a snapshot.
+    pub(super) fn undoable_visits(&self) -> Vec<UndoableVisit> {
+        self.forget_those_of_the_original();
+        let mut visits = Vec::new();
+        self.run.undoables(|undoable| {
+            if let Some(Saved(values)) = undoable.kept_ref() {
+                let place = undoable.place();
+                visits.push(UndoableVisit {
+                    number: undoable.number(),
+                    path: place.path.clone(),
+                    step: place.step.clone(),
+                    visit: place.visit,
+                    item: place.item,
+                    values: values.clone(),
+                });
+            }
+        });
+        visits
+    }
+
+    /// Forgets what the original of a copy has done: that is for the original to undo.
+    pub(super) fn forget_those_of_the_original(&self) {
+        let copied = self
+            .journal
+            .replaying(|replay| replay.copied().filter(|_| replay.is_over()));
+        if let Some(copied) = copied {
+            self.run.forget_undoables_before(copied);
+        }
+    }
+
+    /// Halts the execution because an undo node has failed. It is tried again when the execution
+    /// continues.
+    pub(super) async fn halt_not_undone(&self, failed: Failed) -> Failed {
+        let error = RuntimeError::Halted {
+            execution: self.journal.execution(),
+            reason: format!("{failed:#}"),
+            error: Some(Arc::new(*failed)),
+        };
+        self.journal.halt(error).await
+    }
+
+    /// Returns when the execution is cancelled, and records that.
+    pub(super) async fn until_cancelled(&self, scope: &Scope<'_>) -> Failed {
+        let place = cancellation(scope);
+        let recorded = self.journal.replaying(|replay| replay.outcome(&place));
+        let reason = if recorded.is_some()
+            && let Some(Outcome::Signal(recorded)) = self.journal.recorded(&place).await
+        {
+            let received = self.payload(&place, &recorded).received();
+            self.or_halt(received).await.body
+        } else {
+            self.journal.live().await;
+            if self.captured.is_some() || self.of_part.is_some() {
+                return pending().await;
+            }
+            let receiving = self.journal.receiving(CANCEL, None);
+            let Found::Signal(row) = receiving.found().await else {
+                return pending().await;
+            };
+            let received = Received {
+                body: Some(serde_json::from_str(&row.payload).unwrap_or_default()),
+                number: Some(row.number),
+                timed_out: false,
+            };
+            let payload = match serde_json::to_string(&received) {
+                Ok(payload) => payload,
+                Err(error) => return self.halt_unstorable(&place, error.to_string()).await,
+            };
+            receiving.record(NewRecord {
+                kind: RecordKind::Received,
+                place: &place,
+                attempt: 0,
+                payload,
+            });
+            received.body
+        };
+        let reason = reason.and_then(|reason| reason.as_str().map(str::to_owned));
+        self.journal.cancel(reason.unwrap_or_default());
+        let path = scope.frame().path().to_string();
+        Box::new(FlowError::Cancelled { path })
+    }
+}
+
+/// The place of the record that says that an execution is cancelled.
+fn cancellation(scope: &Scope<'_>) -> Place {
+    let mut place = scope.frame().flow_place();
+    place.step.push_str(CANCEL);
+    place
+}
