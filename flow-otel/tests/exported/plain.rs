@@ -219,44 +219,44 @@ flow! {
 }
 
 flow! {
-    Order(amount: u32) {
+    pub(crate) Shipment(amount: u32) {
         start >> Payment >> ship >> end;
         ship - "error" >> undo >> end("refused");
     }
 }
+
+/// The spans of a shipment that is refused.
+pub(crate) const UNDONE: &str = "\
+shipment status=completed end=refused
+  shipment.payment attempts=1 action=default
+    shipment.payment.charge attempts=1 action=default
+  shipment.ship attempts=1 action=error ! node `shipment.ship` failed after 1 attempt: no parcel
+  shipment.undo attempts=1 action=default
+  shipment.payment.charge!undo attempts=2 action=default undo=true
+    attempt attempt=0 ! 3 is not there yet
+    attempt attempt=1
+";
 
 #[tokio::test(start_paused = true)]
 async fn a_visit_that_is_undone_has_a_second_span_with_a_link_to_its_own() {
     let kept = Kept::new();
     let observer = Arc::new(RunObserver::new(&kept.telemetry));
     let options = RunOptions::new().observer(observer);
-    let input = OrderInput { amount: 3 };
-    Order::new().run_with(input, options).await.unwrap();
+    let input = ShipmentInput { amount: 3 };
+    Shipment::new().run_with(input, options).await.unwrap();
     let spans = kept.take_spans();
-    assert_eq!(
-        tree(&spans),
-        "\
-order status=completed end=refused
-  order.payment attempts=1 action=default
-    order.payment.charge attempts=1 action=default
-  order.ship attempts=1 action=error ! node `order.ship` failed after 1 attempt: no parcel
-  order.undo attempts=1 action=default
-  order.payment.charge!undo attempts=2 action=default undo=true
-    attempt attempt=0 ! 3 is not there yet
-    attempt attempt=1
-"
-    );
+    assert_eq!(tree(&spans), UNDONE);
     let named = |name: &str| spans.iter().find(|span| span.name == name).unwrap();
     let (visit, undo) = (
-        named("order.payment.charge"),
-        named("order.payment.charge!undo"),
+        named("shipment.payment.charge"),
+        named("shipment.payment.charge!undo"),
     );
     let links = undo.links.iter().map(|link| link.span_context.span_id());
     assert_eq!(links.collect::<Vec<_>>(), [visit.span_context.span_id()]);
     assert!(visit.links.is_empty());
-    assert_eq!(attribute(undo, "flow.step"), "order.payment.charge!undo");
+    assert_eq!(attribute(undo, "flow.step"), "shipment.payment.charge!undo");
     assert_eq!(attribute(visit, "flow.undo"), "");
-    let took = "flow.step.duration flow.action=default flow.name=order flow.node=order.payment.charge!undo 1";
+    let took = "flow.step.duration flow.action=default flow.name=shipment flow.node=shipment.payment.charge!undo 1";
     assert!(kept.metrics().contains(&took.to_owned()));
 }
 
