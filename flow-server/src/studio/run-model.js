@@ -76,6 +76,8 @@ export class RunModel {
   }
 
   #recorded(kind, event) {
+    // It says only what an undo node will read, and may come after the visit.
+    if (kind === "undoable") return;
     const visit = kind === "node_started" ? this.#begin(event) : this.#visit(event);
     const node = visit.node;
     switch (kind) {

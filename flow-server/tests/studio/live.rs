@@ -137,6 +137,7 @@ fn a_step_that_takes_back_another_says_so() {
             for (const path of ['order.reserve', 'order.charge']) {
                 event('node_start', path);
                 event('node_end', path, { action: 'default' });
+                event('custom', path, { type: 'undoable' });
             }
             event('node_start', 'order.charge!undo');
             const before = [rows().at(-1), marks()];
