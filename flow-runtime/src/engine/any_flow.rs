@@ -8,6 +8,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use flow_spec::FlowDocument;
+use futures_util::FutureExt as _;
 use futures_util::future::{Either, select};
 use serde_json::Value;
 
@@ -304,16 +305,22 @@ async fn until_cancelled<F: Drive<E>, E: Hooks>(
     input: F::Input,
 ) -> Result<F::Output, Failed> {
     let mut work = pin!(Some(flow.drive(engine, scope, input)));
+    let mut cancelled = pin!(engine.cancelled(scope));
     let mut failed = {
         let Some(work) = work.as_mut().as_pin_mut() else {
             unreachable!("the work has just begun")
         };
-        // First, so that a run that is cancelled already begins no step.
-        let cancelled = pin!(engine.cancelled(scope));
-        match select(cancelled, work).await {
-            Either::Right((Ok(output), _)) => return Ok(output),
-            Either::Right((Err(failed), _)) => failed,
-            Either::Left((failed, work)) => {
+        // The work first: a step that was under way when a process died has to be finished, although
+        // the run is cancelled by now.
+        match select(work, cancelled.as_mut()).await {
+            Either::Left((Ok(output), _)) => return Ok(output),
+            Either::Left((Err(failed), _)) if engine.undoes(&failed) => failed,
+            // It could continue later, but not if it is cancelled.
+            Either::Left((Err(failed), _)) => match cancelled.now_or_never() {
+                Some(cancelled) => cancelled,
+                None => failed,
+            },
+            Either::Right((failed, work)) => {
                 finish_under_way(scope.run(), scope.frame(), work).await;
                 failed
             }

@@ -86,7 +86,11 @@ impl<'a> Visit<'a> {
             }
             InstanceKind::Node(_) if self.contract.kind.is_external() => Vec::new(),
             InstanceKind::Node(_) => {
-                vec![quote_spanned!(self.site=> __E: #rt::Engine<#path>)]
+                let keeps = self
+                    .undo_node()
+                    .map(|_| quote_spanned!(self.site=> __E: #rt::StateHooks<__State>));
+                let steps = quote_spanned!(self.site=> __E: #rt::Engine<#path>);
+                [steps].into_iter().chain(keeps).collect()
             }
             InstanceKind::Fork(_) | InstanceKind::Race(_) => {
                 self.instance.kind.inner().flat_map(of).collect()

@@ -59,7 +59,7 @@ impl Visit<'_> {
             quote_spanned!(site=> #field: #rt::Option::map(#value, #clone))
         });
         let keep = quote_spanned! {site=>
-            #rt::StateHooks::undoable(__engine, __scope, __State { #(#fields,)* });
+            #rt::StateHooks::<__State>::undoable(__engine, __scope, __State { #(#fields,)* });
         };
         let failures = self.failures().map(|way| quote_spanned!(site=> #way));
         let failures: Vec<TokenStream> = failures.collect();
