@@ -431,3 +431,9 @@ async fn an_execution_says_what_was_undone() {
         .await
         .unwrap();
 }
+
+flow_law::law! {
+    nodes: [],
+    flows: [],
+    left_out: [Saga, Pay, Ship],
+}
