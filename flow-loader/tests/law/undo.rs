@@ -42,7 +42,7 @@ async fn take_back(receipt: &str, fate: &str) -> Result<(), String> {
 
 fn nodes() -> Registry {
     registry![
-        act, take_back, fails, add_note, show_notes, take_notes, decide, take_name, Slow
+        act, take_back, pop, fails, add_note, show_notes, take_notes, decide, take_name, Slow
     ]
 }
 
@@ -153,6 +153,36 @@ async fn a_flow_in_a_flow() {
     ] {
         let input = json!({ "a": "a", "b": "b", "c": "c", "d": "d", "fate": fate });
         same(Whole::new, Whole::SPEC, input, expected).await;
+    }
+}
+
+#[node(writes(name, names, left))]
+fn pop(mut names: Vec<String>) -> (String, Vec<String>, usize) {
+    let name = names.remove(0);
+    let left = names.len();
+    (name, names, left)
+}
+
+flow! {
+    Repeated(names: Vec<String>, other: String, fate: String) -> () {
+        node part: Part { receipt -> of_part };
+        branch more(left) { *left > 0 => "more", else => "done" }
+        start >> pop >> part >> more;
+        more - "more" >> pop;
+        more - "done" >> fails >> end;
+        part - "error" >> end("failed");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flow_that_fails_undoes_no_earlier_visit() {
+    for (fate, expected) in [
+        ("b", "a c"),
+        ("c", "a -a"),
+        ("fails", "a c b c -c -b -c -a"),
+    ] {
+        let input = json!({ "names": ["a", "b"], "other": "c", "fate": fate });
+        same(Repeated::new, Repeated::SPEC, input, expected).await;
     }
 }
 

@@ -49,7 +49,7 @@ fn what_an_undo_node_reads_is_kept_before_an_edge_takes_it() {
         ],
         &["Paid(id: u64) -> () {
             node paid: pay { pay -> pay } with undo = refund;
-            start >> paid >> { shown <- id } show >> end;
+            start >> paid >> show { shown <- id } >> end;
         }"],
     );
     let kept = code.find("undoable").unwrap();
