@@ -83,7 +83,7 @@ pub(in crate::flow::parse) fn called_word(word: &Ident) -> syn::Error {
     syn::Error::new(word.span(), text)
 }
 
-/// The error for an edge that begins with `undo` or `commit`, each of which is a step of its own.
+/// The error for an edge that begins with `undo` or `commit`: each mention is a step of its own.
 pub(in crate::flow::parse) fn second_mention(undo: &UndoSyntax) -> syn::Error {
     let word = undo.word();
     let text = format!(
