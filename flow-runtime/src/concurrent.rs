@@ -10,8 +10,8 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::context::Context;
+use crate::engine::undo::finish_branches;
 use crate::scope::Scope;
-use crate::undo::finish_branches;
 
 /// Limits how many branches of a fork run at once.
 #[derive(Debug)]

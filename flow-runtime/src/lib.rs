@@ -119,7 +119,7 @@ mod stored_error;
 mod supervise;
 pub mod testing;
 mod transaction;
-mod undo;
+mod undo_list;
 mod visit;
 mod within;
 

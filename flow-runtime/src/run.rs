@@ -22,7 +22,7 @@ use crate::observer::{Event, EventKind, Observer, RunId, tell};
 use crate::options::{DEFAULT_STEP_BUDGET, RunOptions, RunSettings};
 use crate::step_id::StepAround;
 use crate::transaction::Transactions;
-use crate::undo::UndoList;
+use crate::undo_list::UndoList;
 
 /// The state of a run as a whole, at any flow and node: its budget, its options, its observer.
 //
@@ -316,7 +316,9 @@ impl Run {
     pub(crate) async fn sleep_until(&self, frame: &Frame<'_>, pause: Pause, instant: Instant) {
         if instant > Instant::now() {
             let aside = self.nodes_at_once().map(Aside::step);
-            self.rests(frame);
+            if let Some(list) = self.known_undo_list() {
+                list.rests(frame);
+            }
             match self.history() {
                 Some(history) => history.sleep_until(frame, pause, instant).await,
                 None => tokio::time::sleep_until(instant).await,
@@ -324,7 +326,9 @@ impl Run {
             if let Some(aside) = aside {
                 aside.step_back().await;
             }
-            self.goes_on(frame).await;
+            if let Some(list) = self.known_undo_list() {
+                list.goes_on(frame).await;
+            }
         }
         self.may_try().await;
     }

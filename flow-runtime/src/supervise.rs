@@ -11,6 +11,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use pin_project_lite::pin_project;
 
+use crate::engine::undo::{finish_run, undo_failed};
 #[cfg(feature = "stored")]
 use crate::engine::{AnyFlow, FlowInfo, InputError, RefusedInput, RunError, Saved};
 use crate::engine::{Direct, Drive, Hooks, Observed};
@@ -22,7 +23,6 @@ use crate::options::RunSettings;
 use crate::panics::panic_message;
 use crate::run::Run;
 use crate::scope::Scope;
-use crate::undo::{finish_run, undo_failed};
 
 /// Runs a flow to its end, and catches its panics.
 #[inline]

@@ -13,9 +13,8 @@ use flow_store::RecordKind;
 use crate::engine::Durable;
 use crate::entry::{Received, UndoableVisit};
 use crate::error::RuntimeError;
-use crate::journal::{Found, NewRecord};
+use crate::journal::{CANCEL, Found, NewRecord};
 use crate::replay::{self, Outcome};
-use crate::shared::CANCEL;
 
 /// Adds the visits of a snapshot that can be undone.
 pub(super) fn restore(run: &Run, visits: &[UndoableVisit]) {

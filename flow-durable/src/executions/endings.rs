@@ -10,9 +10,10 @@ use serde_json::Value;
 use super::Executions;
 use crate::error::RuntimeError;
 use crate::execution::{Execution, OWN_KEY};
+use crate::journal::CANCEL;
 use crate::listed::{ListOptions, Listed};
 use crate::registered::hash_of;
-use crate::shared::{CANCEL, options_of};
+use crate::shared::options_of;
 
 impl Executions {
     /// Ends an execution for this reason, which [`Execution::reason`] and its last record contain.

@@ -11,10 +11,10 @@ use uuid::Uuid;
 use super::Executions;
 use crate::error::RuntimeError;
 use crate::execution::{Execution, OWN_KEY, UntakenSignal};
+use crate::journal::CANCEL;
 use crate::options::SignalOptions;
 use crate::payload::{self, VALUE_DEPTH};
 use crate::registered::hash_of;
-use crate::shared::CANCEL;
 use flow_runtime::SignalError;
 
 impl Executions {

@@ -38,7 +38,7 @@ use signals::Signals;
 use flow_runtime::NodeError;
 use flow_runtime::engine::Place;
 pub(crate) use questions::AskingGuard;
-pub(crate) use signals::Found;
+pub(crate) use signals::{CANCEL, Found};
 use turns::Turns;
 pub(crate) use visits::name_of;
 

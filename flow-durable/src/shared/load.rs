@@ -12,9 +12,10 @@ use flow_store::{
 };
 use serde_json::{Map, Value};
 
-use super::{CANCEL, PAGE, Shared};
+use super::{PAGE, Shared};
 use crate::entry::{Entry, Snapshot, Visits};
 use crate::error::RuntimeError;
+use crate::journal::CANCEL;
 use crate::options::StoredOptions;
 use crate::payload::WITHOUT_BLOBS;
 use crate::registered::{Registered, document};

@@ -55,10 +55,6 @@ pub use recover::Recovered;
 /// The number of records that are read at once.
 pub(crate) const PAGE: usize = 1000;
 
-/// The name of the signal with which an execution is cancelled that undoes first. No signal of a flow
-/// has this name.
-pub(crate) const CANCEL: &str = "!cancel";
-
 /// The state that the clones of a runtime share.
 pub(crate) struct Shared {
     pub(crate) store: Arc<dyn Store>,

@@ -12,13 +12,13 @@ use futures_util::FutureExt as _;
 use futures_util::future::{Either, select};
 use serde_json::Value;
 
+use crate::engine::undo::{Undo, finish_under_way, undo_failed};
 use crate::engine::{
     Drive, ExternalType, Failed, Hooks, InputError, Json, NodePath, RefusedInput, Saved, Scope,
     StoredFlow, Unstorable,
 };
 use crate::flow::Flow;
 use crate::input::unexpected;
-use crate::undo::{Undo, finish_under_way, undo_failed};
 
 /// A flow of any type that an engine `E` can drive, with JSON as its inputs and outputs.
 /// Registries, runtimes and servers hold it as `dyn AnyFlow<E>`.

@@ -90,6 +90,7 @@ mod nested;
 mod observed;
 #[cfg(feature = "stored")]
 mod receive;
+pub(crate) mod undo;
 mod visits;
 
 use std::future::{Future, ready};
@@ -115,6 +116,7 @@ pub use self::loops::{loop_started, spread_results};
 pub use self::observed::Observed;
 #[cfg(feature = "stored")]
 pub use self::receive::receive;
+pub use self::undo::{Undo, finish_under_way};
 pub use self::visits::Visits;
 pub use crate::error::Failed;
 use crate::error::FlowError;
@@ -143,7 +145,7 @@ pub use crate::stored::{StoredFlow, StoredOutput, StoredState};
 pub use crate::supervise::run;
 #[cfg(feature = "stored")]
 pub use crate::supervise::run_any;
-pub use crate::undo::{Undo, Undoable, finish_under_way};
+pub use crate::undo_list::Undoable;
 pub use crate::visit::Visit;
 
 /// Runs the steps of a node.

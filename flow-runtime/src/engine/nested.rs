@@ -4,10 +4,10 @@ use std::future::Future;
 use std::pin::Pin;
 
 use crate::engine::Hooks;
+use crate::engine::undo::{Undo, undo_failed};
 use crate::error::{Failed, FlowError};
 use crate::node_error::{Failure, NodeError, TimedOut};
 use crate::policy::RetryIf;
-use crate::undo::{Undo, undo_failed};
 use crate::visit::Attempts;
 
 impl Attempts<'_> {

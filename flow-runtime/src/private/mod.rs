@@ -30,6 +30,9 @@ pub use crate::embed::{
     Inner, LinkedFlow, Spec, embed, inner, joined, joined_length, linked, spec, spec_of,
 };
 pub use crate::engine::not_undoable;
+pub use crate::engine::undo::{
+    begin_flow, commit_visits, finish_branches, poll_branch, under_way, undo_failed, undo_visits,
+};
 #[cfg(feature = "stored")]
 pub use crate::engine::until_cancelled;
 pub use crate::engine::{
@@ -51,10 +54,7 @@ pub use crate::spec_text::as_text;
 #[cfg(feature = "stored")]
 pub use crate::supervise::supervised;
 pub use crate::supervise::{run_direct, run_with};
-pub use crate::undo::{
-    Undoable, begin_flow, commit_visits, finish_branches, poll_branch, under_way, undo_failed,
-    undo_visits,
-};
+pub use crate::undo_list::Undoable;
 pub use crate::visit::{Attempts, IntoFailure, Poll, Visit};
 
 pub use failures::{Fallible, collect, is_deadline, node_error};

@@ -1,19 +1,13 @@
-//! The visits of a run that can be undone, and how they are undone.
-//!
-//! The list belongs to the run, not to a flow: what a flow has done outlives the flow, which may be
-//! dropped before it is undone. A flow finds its own visits by their steps, and by a mark from when
-//! it began.
+//! How the visits of a run are undone.
 //!
 //! A step that charges money must not be dropped in the middle: nobody would know whether to undo it.
 //! So steps with an undo node say that they are under way, and whoever drops work first polls it until
 //! none of them is: see [`Closing`].
 
 use std::any::Any;
-use std::fmt;
-use std::future::{Future, pending, poll_fn};
+use std::future::{Future, poll_fn};
 use std::mem;
 use std::pin::Pin;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use futures_util::FutureExt as _;
@@ -27,137 +21,7 @@ use crate::panics::Guarded;
 use crate::run::Run;
 use crate::scope::Scope;
 use crate::step_key::StepKey;
-
-/// A visit that is done and can be undone, with the values that its undo node reads.
-pub struct Undoable {
-    number: u64,
-    place: Place,
-    kept: Box<dyn Any + Send>,
-}
-
-impl Undoable {
-    /// The place of the visit.
-    pub fn place(&self) -> &Place {
-        &self.place
-    }
-
-    /// The number of the visit: those with greater numbers are undone first.
-    pub fn number(&self) -> u64 {
-        self.number
-    }
-
-    /// A reference to what the engine has kept for it. `None` if it has another type.
-    pub fn kept_ref<T: 'static>(&self) -> Option<&T> {
-        self.kept.downcast_ref()
-    }
-
-    /// What the engine has kept for it: [`Run::add_undoable`]. `None` if it has another type.
-    pub fn kept<T: 'static>(self) -> Option<T> {
-        self.kept.downcast().ok().map(|kept| *kept)
-    }
-}
-
-impl fmt::Debug for Undoable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Undoable")
-            .field("place", &self.place)
-            .finish_non_exhaustive()
-    }
-}
-
-/// The visits of a run that can be undone, and the steps that are to be finished before anything is.
-#[derive(Default)]
-pub(crate) struct UndoList(Mutex<State>);
-
-#[derive(Default)]
-struct State {
-    /// The number of the next visit.
-    next: u64,
-    visits: Vec<Undoable>,
-    under_way: Vec<UnderWay>,
-    /// The frames whose work is about to be dropped.
-    closing: Vec<FrameId>,
-}
-
-/// A frame, by its address. It is compared only while the frame is there.
-type FrameId = usize;
-
-/// Stands for a frame around all frames of a run, whose flow has a scope that only it knows.
-const WHOLE_RUN: FrameId = 0;
-
-fn id_of(frame: &Frame<'_>) -> FrameId {
-    std::ptr::from_ref(frame).addr()
-}
-
-/// A step with an undo node that has begun.
-struct UnderWay {
-    /// The frame of the step, and all frames around it: the last one is [`WHOLE_RUN`].
-    frames: Vec<FrameId>,
-    /// True while it only waits for its next attempt.
-    rests: bool,
-}
-
-impl State {
-    fn is_under_way_in(&self, frame: FrameId) -> bool {
-        let in_frame = |step: &UnderWay| !step.rests && step.frames.contains(&frame);
-        self.under_way.iter().any(in_frame)
-    }
-
-    fn is_closing(&self, frames: &[FrameId]) -> bool {
-        self.closing.iter().any(|frame| frames.contains(frame))
-    }
-
-    /// Returns true if the step may continue, which is under way from then on.
-    fn enter(&mut self, frames: &[FrameId]) -> bool {
-        let may_enter = !self.is_closing(frames);
-        if may_enter {
-            self.under_way.push(UnderWay {
-                frames: frames.to_vec(),
-                rests: false,
-            });
-        }
-        may_enter
-    }
-
-    fn leave(&mut self, step: FrameId) {
-        let at = self
-            .under_way
-            .iter()
-            .position(|under_way| under_way.frames.first() == Some(&step));
-        if let Some(at) = at {
-            self.under_way.swap_remove(at);
-        }
-    }
-
-    /// Returns true if a step that rests may be attempted again.
-    fn goes_on(&mut self, frames: &[FrameId]) -> bool {
-        let is_closing = self.is_closing(frames);
-        match self.step(frames[0]) {
-            Some(step) if step.rests => {
-                step.rests = is_closing;
-                !is_closing
-            }
-            _ => true,
-        }
-    }
-
-    fn step(&mut self, frame: FrameId) -> Option<&mut UnderWay> {
-        let mut steps = self.under_way.iter_mut();
-        steps.find(|step| step.frames.first() == Some(&frame))
-    }
-}
-
-impl fmt::Debug for UndoList {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(&self.state().visits).finish()
-    }
-}
-
-impl UndoList {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
+use crate::undo_list::{FrameId, UndoList, Undoable, WHOLE_RUN, id_of};
 
 /// The visits that can be undone.
 impl Run {
@@ -169,113 +33,33 @@ impl Run {
     /// Adds a visit that is done under a number, by which an engine that runs a flow again keeps the
     /// order of the first time.
     pub fn add_undoable_as(&self, number: u64, place: Place, kept: Box<dyn Any + Send>) {
-        let mut state = self.undo_list().state();
-        state.next = state.next.max(number.saturating_add(1));
-        let at = state.visits.partition_point(|visit| visit.number <= number);
-        let visit = Undoable {
-            number,
-            place,
-            kept,
-        };
-        state.visits.insert(at, visit);
+        self.undo_list().add(number, place, kept);
     }
 
     /// Shows the visits that can be undone, the oldest first.
-    pub fn undoables(&self, mut show: impl FnMut(&Undoable)) {
+    pub fn undoables(&self, show: impl FnMut(&Undoable)) {
         if let Some(list) = self.known_undo_list() {
-            list.state().visits.iter().for_each(&mut show);
+            list.show(show);
         }
     }
 
     /// Forgets the visits with numbers below this one.
     pub fn forget_undoables_before(&self, number: u64) {
         if let Some(list) = self.known_undo_list() {
-            list.state().visits.retain(|visit| visit.number >= number);
+            list.forget_before(number);
         }
     }
 
     /// The number from which the visits that come next are counted.
-    pub fn undo_mark(&self) -> u64 {
-        match self.known_undo_list() {
-            Some(list) => list.state().next,
-            None => 0,
-        }
+    pub(crate) fn undo_mark(&self) -> u64 {
+        self.known_undo_list().map_or(0, UndoList::mark)
     }
-
-    /// Forgets the visits of a flow since a mark, so that they are not undone: the step `commit`.
-    pub fn forget_undoables(&self, flow: &str, mark: u64) {
-        if let Some(list) = self.known_undo_list() {
-            let flow = StepKey::new(flow);
-            let mut state = list.state();
-            state.visits.retain(|visit| !is_of(visit, flow, mark));
-        }
-    }
-
-    /// The number and the place of the newest visit of a flow since a mark.
-    fn newest_undoable(&self, flow: &str, mark: u64) -> Option<(u64, Place)> {
-        let state = self.known_undo_list()?.state();
-        let flow = StepKey::new(flow);
-        let mut visits = state.visits.iter().rev();
-        let newest = visits.find(|visit| is_of(visit, flow, mark))?;
-        Some((newest.number, newest.place.clone()))
-    }
-
-    fn take_undoable(&self, number: u64) -> Option<Undoable> {
-        let mut state = self.known_undo_list()?.state();
-        let at = state
-            .visits
-            .iter()
-            .position(|visit| visit.number == number)?;
-        Some(state.visits.remove(at))
-    }
-
-    /// Returns true if a step with an undo node is under way in this frame.
-    fn is_under_way_in(&self, frame: FrameId) -> bool {
-        self.known_undo_list()
-            .is_some_and(|list| list.state().is_under_way_in(frame))
-    }
-
-    /// Called before the step of this frame pauses between two attempts: it may be dropped then.
-    pub(crate) fn rests(&self, frame: &Frame<'_>) {
-        if let Some(list) = self.known_undo_list()
-            && !frame.is_undo()
-            && let Some(step) = list.state().step(id_of(frame))
-        {
-            step.rests = true;
-        }
-    }
-
-    /// Waits until the step of this frame may be attempted again: never, if it is about to be
-    /// dropped.
-    pub(crate) async fn goes_on(&self, frame: &Frame<'_>) {
-        let list = self.known_undo_list();
-        let goes_on = list.is_none_or(|list| list.state().goes_on(&frames_of(frame)));
-        if !goes_on {
-            pending::<()>().await;
-        }
-    }
-}
-
-/// Returns true if a visit belongs to a flow, or to a flow inside it, and is not older than a mark.
-fn is_of(visit: &Undoable, flow: StepKey<'_>, mark: u64) -> bool {
-    visit.number >= mark && StepKey::new(&visit.place.step).is_inside(flow)
-}
-
-fn frames_of(frame: &Frame<'_>) -> Vec<FrameId> {
-    let mut frames = vec![id_of(frame)];
-    let mut around = frame.around();
-    while let Some(frame) = around {
-        frames.push(id_of(frame));
-        around = frame.around();
-    }
-    frames.push(WHOLE_RUN);
-    frames
 }
 
 /// Work that is about to be dropped, in a frame. Until this is dropped, no step with an undo node
 /// begins there.
 struct Closing<'a> {
-    run: &'a Run,
+    list: &'a UndoList,
     frame: FrameId,
 }
 
@@ -283,19 +67,20 @@ impl<'a> Closing<'a> {
     /// Begins to close what runs at the current node of a frame. `None` if no step with an undo node
     /// is under way there, so that the work can be dropped at once.
     fn of(run: &'a Run, frame: FrameId) -> Option<Closing<'a>> {
-        if !run.is_under_way_in(frame) {
+        let list = run.known_undo_list()?;
+        if !list.is_under_way_in(frame) {
             return None;
         }
-        run.undo_list().state().closing.push(frame);
-        Some(Closing { run, frame })
+        list.close(frame);
+        Some(Closing { list, frame })
     }
 
     /// Polls the work with `poll` until no step with an undo node is under way. Then it may be
     /// dropped.
-    pub(crate) async fn finish(self, mut poll: impl FnMut(&mut Context<'_>) + Send) {
+    async fn finish(self, mut poll: impl FnMut(&mut Context<'_>) + Send) {
         poll_fn(|cx| {
             poll(cx);
-            if self.run.is_under_way_in(self.frame) {
+            if self.list.is_under_way_in(self.frame) {
                 Poll::Pending
             } else {
                 Poll::Ready(())
@@ -307,11 +92,7 @@ impl<'a> Closing<'a> {
 
 impl Drop for Closing<'_> {
     fn drop(&mut self) {
-        let mut state = self.run.undo_list().state();
-        let closing = &mut state.closing;
-        if let Some(at) = closing.iter().rposition(|frame| *frame == self.frame) {
-            closing.remove(at);
-        }
+        self.list.reopen(self.frame);
     }
 }
 
@@ -393,8 +174,7 @@ pin_project! {
 
 fn leave(scope: &Scope<'_>, state: &mut Entered) {
     if *state == Entered::Yes {
-        let list = scope.run().undo_list();
-        list.state().leave(id_of(scope.frame()));
+        scope.run().undo_list().leave(scope.frame());
     }
     *state = Entered::Never;
 }
@@ -405,8 +185,7 @@ impl<W: Future> Future for Finished<'_, W> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
         if *this.state == Entered::No {
-            let frames = frames_of(this.scope.frame());
-            let may_enter = this.scope.run().undo_list().state().enter(&frames);
+            let may_enter = this.scope.run().undo_list().enter(this.scope.frame());
             *this.state = if may_enter {
                 Entered::Yes
             } else {
@@ -488,7 +267,9 @@ where
         let (flow_step, mark) = (frame.flow_step(), frame.undo_mark());
         loop {
             engine.before_undo();
-            let Some((number, visit)) = run.newest_undoable(&flow_step, mark) else {
+            let list = run.known_undo_list();
+            let newest = list.and_then(|list| list.newest(&flow_step, mark));
+            let Some((number, visit)) = newest else {
                 return Ok(());
             };
             let step = StepKey::new(&visit.step).after(StepKey::new(&flow_step));
@@ -496,7 +277,7 @@ where
             let scope = scope.undo(&place);
             let undone = under_way(&scope, async {
                 // Not before it is under way: otherwise it could be dropped, and never be undone.
-                match run.take_undoable(number) {
+                match run.undo_list().take(number) {
                     Some(undoable) => {
                         engine.undo_started(&scope);
                         flow.undo_visit(engine, &scope, step, undoable).await
@@ -530,7 +311,9 @@ where
 /// the flow.
 pub fn commit_visits(engine: &impl Hooks, scope: &Scope<'_>) {
     let (run, frame) = (engine.run(), scope.frame());
-    run.forget_undoables(&frame.flow_step(), frame.undo_mark());
+    if let Some(list) = run.known_undo_list() {
+        list.forget(&frame.flow_step(), frame.undo_mark());
+    }
 }
 
 /// Undoes the visits of a flow that has failed. If that fails, the failure becomes the reason for
