@@ -66,12 +66,7 @@ pub(crate) struct Ran {
 
 thread_local! {
     /// What the nodes of the run on this thread have done.
-    static DONE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Called by a node that has done something that the runs are compared for.
-pub(crate) fn did(entry: String) {
-    DONE.with_borrow_mut(|done| done.push(entry));
+    pub(crate) static DONE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
 /// What was done since the last call.
