@@ -18,10 +18,11 @@ use typed_flows::flows;
 use crate::examples::EXAMPLES;
 
 /// Examples with an SQLite file. The program with all examples would have to build SQLite as well.
-const WITH_A_STORE: [&str; 5] = [
+const WITH_A_STORE: [&str; 6] = [
     "approval_desk",
     "chat",
     "crash",
+    "order_saga",
     "support_chat",
     "text_to_sql",
 ];

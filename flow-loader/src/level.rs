@@ -28,6 +28,8 @@ pub(crate) struct Level {
     pub(crate) outputs: Vec<Output>,
     /// The key that holds the error of a node.
     pub(crate) error: Option<KeyIndex>,
+    /// True if visits of the flow can be undone: its own, or those of flows in it.
+    pub(crate) undoes: bool,
 }
 
 /// A route of a node, by its position in [`Node::routes`].
@@ -84,6 +86,8 @@ pub(crate) struct Node {
     pub(crate) prompt: Option<Prompt>,
     /// The name of the signal for which it waits. `None` for all other nodes.
     pub(crate) signal: Option<String>,
+    /// The node that takes back its visits.
+    pub(crate) undo: Option<NodeIndex>,
 }
 
 /// A function or a type.
@@ -138,6 +142,10 @@ pub(crate) enum Kind {
         otherwise: RouteIndex,
     },
     Wait(Duration),
+    /// Undoes the visits so far.
+    Undo,
+    /// Forgets the visits so far, so that they are not undone.
+    Commit,
 }
 
 /// The key for the results of a loop that adds them and whose items may run in parts: of compiled
@@ -237,6 +245,14 @@ impl Level {
     /// Returns `true` if the program names no type for this key.
     pub(crate) fn is_untyped(&self, key: Option<KeyIndex>) -> bool {
         key.is_some_and(|key| self.key(key).untyped)
+    }
+
+    /// Returns true if visits of a flow with these nodes can be undone.
+    pub(crate) fn can_undo(nodes: &[Node]) -> bool {
+        nodes.iter().any(|node| match &node.kind {
+            Kind::Flow(inner) => inner.undoes,
+            _ => node.undo.is_some(),
+        })
     }
 
     /// Returns true if all ends have the same label.

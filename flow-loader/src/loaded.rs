@@ -6,11 +6,11 @@ use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use flow_runtime::__private::supervised;
+use flow_runtime::__private::{supervised, undo_failed, until_cancelled};
 use flow_runtime::RunOptions;
 use flow_runtime::engine::{
-    AnyFlow, Direct, ExternalType, InputError, LoopOrder as _, NodePath, Observed, RefusedInput,
-    Run, RunError, Saved, Scope, SignalTypes, Unfit, Unstorable, Violation, run_any,
+    AnyFlow, Direct, ExternalType, Failed, InputError, LoopOrder as _, NodePath, Observed,
+    RefusedInput, Run, RunError, Saved, Scope, SignalTypes, Unfit, Unstorable, Violation, run_any,
 };
 use flow_spec::FlowDocument;
 use serde_json::{Map, Value};
@@ -148,7 +148,12 @@ async fn ran<E: LoadedEngine>(
     }
     values.clear();
     let scope = Scope::root(engine.run(), &level.info);
-    let end = drive(level, engine, &scope, &mut state).await;
+    let end = if level.undoes {
+        let driven = drive(level, engine, &scope, &mut state);
+        Box::pin(until_cancelled(&**level, engine, &scope, driven)).await
+    } else {
+        drive(level, engine, &scope, &mut state).await
+    };
     let end = end.map_err(RunError::Failed)?;
     for port in &level.outputs {
         let value = returned(port, state.cells_mut());
@@ -217,6 +222,19 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
     fn inputs(&self) -> Vec<&str> {
         let inputs = self.level.inputs.iter();
         inputs.map(|input| input.name.as_str()).collect()
+    }
+
+    fn undo_failed<'a>(
+        &'a self,
+        engine: &'a E,
+        failed: &'a mut Failed,
+    ) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(async move {
+            if self.level.undoes {
+                let scope = Scope::root(engine.run(), &self.level.info);
+                undo_failed(&*self.level, engine, &scope, failed).await;
+            }
+        })
     }
 
     fn run<'a>(

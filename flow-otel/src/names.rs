@@ -40,6 +40,9 @@ pub const ACTION: &str = "flow.action";
 /// True for a node that was dropped before it was done: in a branch of a race that was not the
 /// first, beside a failure, or at the end of the run.
 pub const DROPPED: &str = "flow.dropped";
+/// True for the undo node of a visit, whose span has a link to that of the visit. Its name and its
+/// path are those of the visit, with `!undo` at the end.
+pub const UNDO: &str = "flow.undo";
 /// The number of attempts that the node took, including the first.
 pub const ATTEMPTS: &str = "flow.attempts";
 /// The index of an attempt, from 0.

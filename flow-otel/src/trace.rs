@@ -12,7 +12,7 @@ use opentelemetry::{Context, KeyValue, SpanId, TraceId};
 
 use crate::ids::span_id;
 use crate::names;
-use crate::telemetry::{Ended, Parent, Telemetry};
+use crate::telemetry::{Ended, Parent, Telemetry, sampled};
 
 /// The open spans of a run.
 pub(crate) struct RunTrace {
@@ -337,6 +337,11 @@ impl RunTrace {
         if is_dropped {
             attributes.push(KeyValue::new(names::DROPPED, true));
         }
+        let undone = StepKey::new(step).undone().map(|visit| {
+            attributes.push(KeyValue::new(names::UNDO, true));
+            let visit = sampled(self.trace, span_id(self.trace, visit.as_str()));
+            Link::new(visit, Vec::new(), 0)
+        });
         let succeeded = visit.error.is_none() && !visit.fell_back;
         let attempts = visit.failed_attempts + u32::from(succeeded);
         attributes.push(KeyValue::new(names::ATTEMPTS, i64::from(attempts.max(1))));
@@ -349,7 +354,8 @@ impl RunTrace {
             parent: Parent::Span(self.parent(step)),
             builder: builder(visit.node, visit.started)
                 .with_attributes(attributes)
-                .with_events(visit.events),
+                .with_events(visit.events)
+                .with_links(undone.into_iter().collect()),
             status: status(error),
             at,
         });

@@ -25,10 +25,12 @@ const DECISION: &str = r##"shape=diamond style=filled fillcolor="#fef3c7" color=
 const PAUSE: &str = r##"shape=ellipse style=filled fillcolor="#e0f2fe" color="#0284c7""##;
 const HUMAN: &str = r##"fillcolor="#fce7f3" color="#db2777""##;
 const SIGNAL: &str = r##"shape=cds style=filled fillcolor="#f3e8ff" color="#9333ea""##;
+const UNDO: &str = r##"shape=larrow style=filled fillcolor="#ffedd5" color="#c2410c""##;
+const COMMIT: &str = r##"shape=octagon style=filled fillcolor="#d1fae5" color="#059669""##;
 const LEGEND: &str = r##"shape=note style=filled fillcolor="#ffffff" fontsize=10"##;
 
 /// Returns a graph for Graphviz. Inner flows, forks, races and loops over items are clusters;
-/// arrows for `error` are dashed.
+/// arrows for `error` are dashed, and so are those to undo nodes, which have the text `undo`.
 ///
 /// # Examples
 ///
@@ -128,10 +130,13 @@ impl Picture {
                 types::WAIT => PAUSE,
                 types::HUMAN => HUMAN,
                 types::SIGNAL => SIGNAL,
+                types::UNDO => UNDO,
+                types::COMMIT => COMMIT,
                 _ if member.node.is_flow() => "peripheries=2",
                 _ => "",
             };
             self.node(depth, &member.path, &caption, style);
+            self.undo_node(member, depth);
             return;
         }
         let cluster = quoted(&cluster(&member.path));
@@ -160,6 +165,14 @@ impl Picture {
             }
         }
         self.line(depth, "}");
+        self.undo_node(member, depth);
+    }
+
+    /// The undo node that hangs at a node.
+    fn undo_node(&mut self, member: &Member<'_>, depth: usize) {
+        if let Some(undo) = &member.undo {
+            self.member(undo, depth);
+        }
     }
 
     fn links(&mut self, scene: &Scene<'_>) {
@@ -184,6 +197,11 @@ impl Picture {
     }
 
     fn links_inside(&mut self, member: &Member<'_>) {
+        if let Some(undo) = &member.undone_by {
+            let mut attributes = Vec::from_iter(label_attribute(&ArrowLabel::of_undo()));
+            attributes.push("style=dashed".to_owned());
+            self.arrow(&out(member), undo, &attributes);
+        }
         match &member.inside {
             Inside::Nothing => {}
             Inside::Flow(scene) => self.links(scene),

@@ -65,9 +65,14 @@ impl<'a> Keys<'a> {
         nodes: impl Iterator<Item = &'a NodeDocument>,
         arrows: &[Way<'a>],
     ) -> Self {
+        let by_id = flow.nodes.iter().map(|node| (node.id.as_str(), node));
+        let by_id: HashMap<&str, &NodeDocument> = by_id.collect();
+        let undo = |node: &NodeDocument| by_id.get(node.settings.undo.as_deref()?).copied();
         let mut keys = Keys {
             flow,
-            nodes: nodes.map(Access::of).collect(),
+            nodes: nodes
+                .map(|node| Access::with_undo(node, undo(node)))
+                .collect(),
             read: HashSet::new(),
         };
         let readers = keys
@@ -256,6 +261,21 @@ impl<'a> Access<'a> {
             reads: reads.collect(),
             always_writes: always_writes.collect(),
         }
+    }
+
+    /// A node together with its undo node, which reads the keys as they are when the node is done.
+    fn with_undo(node: &'a NodeDocument, undo: Option<&'a NodeDocument>) -> Self {
+        let mut access = Access::of(node);
+        for key in undo
+            .map(Access::of)
+            .map(|undo| undo.reads)
+            .unwrap_or_default()
+        {
+            if !access.always_writes.contains(key) {
+                access.reads.insert(key);
+            }
+        }
+        access
     }
 
     /// The keys that the node writes on an action, or all its outputs if the document does not say.

@@ -15,6 +15,8 @@ pub(super) enum Mark {
     Wait,
     Human,
     Signal,
+    Undo,
+    Commit,
     Flow,
     Fork,
     Race,
@@ -23,6 +25,8 @@ pub(super) enum Mark {
     Error,
     /// An arrow that leads back, where the picture has a direction.
     Back,
+    /// An arrow to an undo node.
+    UndoneBy,
     /// The texts at an arrow.
     Action,
     Condition,
@@ -37,12 +41,15 @@ impl Mark {
             Mark::Wait => "a pause",
             Mark::Human => "asks a person",
             Mark::Signal => "waits for a signal",
+            Mark::Undo => "undoes what was done",
+            Mark::Commit => "keeps what was done",
             Mark::Flow => "a flow",
             Mark::Fork => "runs its branches at the same time",
             Mark::Race => "runs its branches until the first one is done, which decides",
             Mark::Each => "runs once for each item",
             Mark::Error => "taken on an error",
             Mark::Back => "leads back",
+            Mark::UndoneBy => "leads to the undo node",
             Mark::Action => "the action that takes the arrow",
             Mark::Condition => "its condition",
             Mark::Keys => "keys that are written before it and read after it",
@@ -80,9 +87,15 @@ fn add_member(member: &Member<'_>, marks: &mut BTreeSet<Mark>) {
         (Inside::Nothing, types::WAIT) => Mark::Wait,
         (Inside::Nothing, types::HUMAN) => Mark::Human,
         (Inside::Nothing, types::SIGNAL) => Mark::Signal,
+        (Inside::Nothing, types::UNDO) => Mark::Undo,
+        (Inside::Nothing, types::COMMIT) => Mark::Commit,
         (Inside::Nothing, _) if member.node.is_flow() => Mark::Flow,
         (Inside::Nothing, _) => Mark::Step,
     });
+    if let Some(undo) = &member.undo {
+        marks.insert(Mark::UndoneBy);
+        add_member(undo, marks);
+    }
     match &member.inside {
         Inside::Nothing => {}
         Inside::Flow(scene) => add_scene(scene, marks),
@@ -106,6 +119,7 @@ pub(super) fn of_arrows(scene: &Scene<'_>, error: &str) -> Vec<String> {
     let line = |mark: Mark| {
         let sample = match mark {
             Mark::Error => error,
+            Mark::UndoneBy => "undo",
             Mark::Action => "action",
             Mark::Condition => "condition",
             Mark::Keys => "{keys}",

@@ -25,12 +25,14 @@ const CLASSES: &str = r"  classDef start fill:#1f2937,stroke:#1f2937,color:#ffff
   classDef pause fill:#e0f2fe,stroke:#0284c7,color:#0c4a6e
   classDef human fill:#fce7f3,stroke:#db2777,color:#831843
   classDef signal fill:#f3e8ff,stroke:#9333ea,color:#581c87
+  classDef undo fill:#ffedd5,stroke:#c2410c,color:#7c2d12
+  classDef commit fill:#d1fae5,stroke:#059669,color:#064e3b
   classDef legend fill:#ffffff,stroke:#d1d5db,color:#4b5563,text-align:left
 ";
 
 /// Returns a Mermaid flowchart. Inner flows are boxes with their own start and ends, to which
 /// arrows lead. Forks and races are boxes with their branches, loops over items boxes with their
-/// body. Arrows for `error` are dotted.
+/// body. Arrows for `error` are dotted, and so are those to undo nodes, which have the text `undo`.
 ///
 /// # Examples
 ///
@@ -132,10 +134,13 @@ impl Picture {
                 types::WAIT => format!("{id}(\"{caption}\"):::pause"),
                 types::HUMAN => format!("{id}[/\"{caption}\"/]:::human"),
                 types::SIGNAL => format!("{id}>\"{caption}\"]:::signal"),
+                types::UNDO => format!("{id}[\\\"{caption}\"\\]:::undo"),
+                types::COMMIT => format!("{id}{{{{\"{caption}\"}}}}:::commit"),
                 _ if member.node.is_flow() => format!("{id}[[\"{caption}\"]]"),
                 _ => format!("{id}[\"{caption}\"]"),
             };
             self.line(depth, &shape);
+            self.undo_node(member, depth);
             return;
         }
         // The title of a box gets no extra room for more lines.
@@ -147,6 +152,14 @@ impl Picture {
             Inside::Each(body) => self.each(member, body, depth + 1),
         }
         self.line(depth, "end");
+        self.undo_node(member, depth);
+    }
+
+    /// The undo node that hangs at a node.
+    fn undo_node(&mut self, member: &Member<'_>, depth: usize) {
+        if let Some(undo) = &member.undo {
+            self.member(undo, depth);
+        }
     }
 
     fn fork(&mut self, member: &Member<'_>, branches: &[Branch<'_>], depth: usize) {
@@ -197,6 +210,11 @@ impl Picture {
     }
 
     fn links_inside(&mut self, member: &Member<'_>) {
+        if let Some(undo) = &member.undone_by {
+            let (from, to) = (self.out(member), self.id(undo));
+            let label = at_arrow(&ArrowLabel::of_undo());
+            self.line(1, &format!("{from} -.->{label} {to}"));
+        }
         match &member.inside {
             Inside::Nothing => {}
             Inside::Flow(scene) => self.links(scene),

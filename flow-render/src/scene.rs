@@ -36,6 +36,10 @@ pub(super) struct Member<'a> {
     pub(super) path: String,
     pub(super) node: &'a NodeDocument,
     pub(super) inside: Inside<'a>,
+    /// The path of its undo node, if that hangs at a node of this flow.
+    pub(super) undone_by: Option<String>,
+    /// Its undo node, if that hangs here: at the first of the nodes that it takes back.
+    pub(super) undo: Option<Box<Member<'a>>>,
 }
 
 #[derive(Debug)]
@@ -105,9 +109,11 @@ impl<'a> Scene<'a> {
     fn at(flow: &'a FlowDocument, path: String) -> Scene<'a> {
         let mut cast = Cast::new(flow, &path);
         let owners = flow.owners();
+        let is_inner = |id: &str| owners.contains_key(id) || cast.hanging.contains(id);
         let (inner, outermost): (Vec<usize>, Vec<usize>) =
-            (0..flow.nodes.len()).partition(|&index| owners.contains_key(&*flow.nodes[index].id));
-        // Forks, races and loops take their inner nodes themselves, unless they contain each other.
+            (0..flow.nodes.len()).partition(|&index| is_inner(&flow.nodes[index].id));
+        // Forks, races and loops take their inner nodes themselves, and nodes their undo nodes, unless
+        // they contain each other.
         let mut members = Vec::new();
         let mut number = HashMap::new();
         for index in outermost.into_iter().chain(inner) {
@@ -230,6 +236,8 @@ struct Cast<'a, 'p> {
     path: &'p str,
     number: HashMap<&'a str, usize>,
     placed: Vec<bool>,
+    /// The undo nodes that hang at a node: those to which no arrow leads, as in all sound flows.
+    hanging: HashSet<&'a str>,
 }
 
 impl<'a, 'p> Cast<'a, 'p> {
@@ -243,6 +251,7 @@ impl<'a, 'p> Cast<'a, 'p> {
             path,
             number,
             placed: vec![false; flow.nodes.len()],
+            hanging: hanging(flow),
         }
     }
 
@@ -266,7 +275,15 @@ impl<'a, 'p> Cast<'a, 'p> {
                 _ => Inside::Nothing,
             },
         };
-        Some(Member { path, node, inside })
+        let undo = node.settings.undo.as_deref();
+        let undo = undo.filter(|undo| self.hanging.contains(undo));
+        Some(Member {
+            path,
+            node,
+            inside,
+            undone_by: undo.map(|undo| node_path(self.path, undo)),
+            undo: undo.and_then(|undo| self.named(undo)).map(Box::new),
+        })
     }
 
     fn fork(&mut self, node: &'a NodeDocument) -> Inside<'a> {
@@ -288,4 +305,26 @@ impl<'a, 'p> Cast<'a, 'p> {
         let index = self.number.get(id).copied()?;
         self.member(index)
     }
+}
+
+/// The undo nodes of a flow that are code, and are not in its edges, forks, races or loops.
+fn hanging(flow: &FlowDocument) -> HashSet<&str> {
+    let mut hanging: HashSet<&str> = flow.undo_nodes().into_keys().collect();
+    let ways = flow.edges.iter().flat_map(|edge| [&edge.from, &edge.to]);
+    let ends = flow.ends.iter().filter_map(|end| end.from.as_ref());
+    for id in ways.chain(ends).chain(&flow.entry_node_id) {
+        hanging.remove(id.as_str());
+    }
+    for id in flow.owners().into_keys() {
+        hanging.remove(id);
+    }
+    let is_code = |node: &NodeDocument| {
+        !types::ALL.contains(&node.r#type.as_str())
+            && !node.is_flow()
+            && node.settings.undo.is_none()
+    };
+    let code = flow.nodes.iter().filter(|node| is_code(node));
+    let code: HashSet<&str> = code.map(|node| node.id.as_str()).collect();
+    hanging.retain(|id| code.contains(id));
+    hanging
 }

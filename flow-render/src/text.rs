@@ -1,8 +1,8 @@
 //! The flow as text for a terminal: the way through it, from the start to the ends.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use flow_spec::document::FlowDocument;
+use flow_spec::document::{FlowDocument, NodeDocument};
 use flow_spec::{DEFAULT_ACTION, ERROR_ACTION};
 use unicode_width::UnicodeWidthStr as _;
 
@@ -18,7 +18,8 @@ const COLUMN: usize = 56;
 /// travel along it in braces. Inner flows follow, each with its path as its title.
 ///
 /// The arrow for `default`, or else the last one that leads to a new node, continues with `↓`, and
-/// the others branch off. A `↑` after the name of a node means that it is shown above.
+/// the others branch off. A `↑` after the name of a node means that it is shown above, and a `┆`
+/// before it that it takes back what the node above it did.
 ///
 /// # Examples
 ///
@@ -85,6 +86,8 @@ fn push_inside(member: &Member<'_>, text: &mut String) {
 struct Walk<'s, 'a> {
     scene: &'s Scene<'a>,
     arrows: BTreeMap<Place, Vec<&'s Arrow<'a>>>,
+    /// The undo nodes, each with the nodes that it takes back.
+    taken_back: HashMap<&'a str, Vec<&'a NodeDocument>>,
     shown: Vec<bool>,
     /// The number of leading nodes that are known to be shown.
     passed: usize,
@@ -103,6 +106,7 @@ impl<'s, 'a> Walk<'s, 'a> {
         let mut walk = Walk {
             scene,
             arrows,
+            taken_back: scene.flow.undo_nodes(),
             shown: vec![false; scene.members.len()],
             passed: 0,
             later: VecDeque::new(),
@@ -113,6 +117,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             walk.shown[index] = true;
             let name = walk.name(Place::Member(index));
             walk.lines.push((name, String::new()));
+            walk.show_undo_nodes(&scene.members[index], "");
             walk.from(Place::Member(index), "", 0);
         }
         walk.finish()
@@ -133,6 +138,7 @@ impl<'s, 'a> Walk<'s, 'a> {
             let main = arrows.remove(self.main(&arrows));
             for arrow in arrows {
                 if let Some(index) = self.show(arrow, &format!("{indent}├ ")) {
+                    self.show_undo_nodes(&self.scene.members[index], &format!("{indent}│ "));
                     if depth < DEEPEST {
                         self.from(Place::Member(index), &format!("{indent}│ "), depth + 1)
                     } else {
@@ -141,7 +147,10 @@ impl<'s, 'a> Walk<'s, 'a> {
                 }
             }
             match self.show(main, &format!("{indent}↓ ")) {
-                Some(index) => place = Place::Member(index),
+                Some(index) => {
+                    self.show_undo_nodes(&self.scene.members[index], indent);
+                    place = Place::Member(index);
+                }
                 None => return,
             }
         }
@@ -182,6 +191,28 @@ impl<'s, 'a> Walk<'s, 'a> {
                 Some(index)
             }
             _ => None,
+        }
+    }
+
+    /// Adds the lines of the undo nodes that hang at a node or inside it.
+    fn show_undo_nodes(&mut self, member: &Member<'_>, indent: &str) {
+        if let Some(undo) = &member.undo {
+            let taken_back = self.taken_back.get(&*undo.node.id).into_iter().flatten();
+            let taken_back: Vec<String> = taken_back.map(|node| words::name(&node.id)).collect();
+            let taken_back = format!("takes back {}", taken_back.join(", "));
+            let caption = Caption::of(undo.node);
+            let mut lines: Vec<&str> = caption.lines().collect();
+            lines.insert(1, &taken_back);
+            self.lines
+                .push((format!("{indent}┆ {}", lines.join(" · ")), String::new()));
+        }
+        match &member.inside {
+            Inside::Nothing | Inside::Flow(_) => {}
+            Inside::Fork(branches) => branches
+                .iter()
+                .flat_map(|branch| &branch.steps)
+                .for_each(|part| self.show_undo_nodes(part, indent)),
+            Inside::Each(body) => self.show_undo_nodes(body, indent),
         }
     }
 

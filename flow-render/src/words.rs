@@ -70,6 +70,8 @@ fn what(node: &NodeDocument) -> Option<String> {
         types::BRANCH => None,
         types::WAIT => Some(format!("wait {}", param("duration"))),
         types::HUMAN => Some(format!("asks: {}", param("prompt"))),
+        types::UNDO => Some("undoes what was done".to_owned()),
+        types::COMMIT => Some("keeps what was done".to_owned()),
         types::SIGNAL => Some(format!("waits for: {}", node.signal().unwrap_or("?"))),
         other if node.internal_flow_omitted => Some(format!("{other}, a flow that is left out")),
         other if other == node.id => None,
@@ -80,6 +82,9 @@ fn what(node: &NodeDocument) -> Option<String> {
 /// The settings of a node that are shown in a picture.
 fn settings(settings: &SettingsDocument) -> Option<String> {
     let mut found = Vec::new();
+    if let Some(undo) = &settings.undo {
+        found.push(format!("undone by {}", name(undo)));
+    }
     if let Some(retry) = &settings.retry {
         let attempts = format!("{} attempts", retry.attempts);
         found.push(match &retry.only_if {
@@ -118,6 +123,14 @@ impl ArrowLabel {
             action: (action != DEFAULT_ACTION).then(|| name(action)),
             condition: of_action.map(|conditions| shortened(&conditions.join(" or "))),
             keys: None,
+        }
+    }
+
+    /// The text at the arrow from a node to its undo node.
+    pub(super) fn of_undo() -> Self {
+        ArrowLabel {
+            action: Some("undo".to_owned()),
+            ..ArrowLabel::default()
         }
     }
 

@@ -200,6 +200,90 @@ entryNodeId: stop
     "#);
 }
 
+/// An undo node is named by its path, unless it is declared for its settings, its keys or its name. The steps `undo` and
+/// `commit` are in one edge each.
+#[test]
+fn undo() {
+    let text = "\
+version: 2.0.0
+namespace: order
+name: Order
+nodes:
+  - { type: reserve, id: reserve, settings: { undo: release } }
+  - { type: charge, id: charge, settings: { undo: refund, retry: { attempts: 5 }, timeout: 5s } }
+  - { type: charge, id: charge_more, settings: { undo: refund } }
+  - { type: refund, id: refund, settings: { retry: { attempts: 3 } } }
+  - { type: insure, id: insure, settings: { undo: lapse } }
+  - { type: end_insurance, id: lapse }
+  - { type: ship, id: ship }
+  - { type: flow.commit, id: commit }
+  - { type: mail, id: mail }
+  - { type: flow.undo, id: undo }
+  - { type: flow.undo, id: undo_2 }
+  - { type: release, id: release }
+edges:
+  - { from: reserve, to: charge, condition: default }
+  - { from: charge, to: charge_more, condition: default }
+  - { from: charge_more, to: insure, condition: default }
+  - { from: insure, to: ship, condition: default }
+  - { from: ship, to: commit, condition: default }
+  - { from: commit, to: mail, condition: default }
+  - { from: ship, to: undo, condition: error }
+  - { from: mail, to: undo_2, condition: error }
+  - { from: undo_2, to: charge, condition: default }
+ends:
+  - { from: mail, condition: default, label: default }
+  - { from: undo, condition: default, label: refused }
+entryNodeId: reserve
+";
+    assert_snapshot!(said(text), @r#"
+    flow! {
+        Order() {
+            node reserve: reserve with undo = release;
+            node charge: charge with undo = refund, retry(attempts = 5), timeout = "5s";
+            node charge_more: charge with undo = refund;
+            node refund: refund with retry(attempts = 3);
+            node insure: insure with undo = lapse;
+            node lapse: end_insurance;
+
+            start >> reserve >> charge >> charge_more >> insure >> ship >> commit >> mail >> end;
+            ship - "error" >> undo >> end("refused");
+            mail - "error" >> undo >> charge;
+        }
+    }
+    "#);
+}
+
+#[test]
+fn what_flow_cannot_say_of_undo() {
+    let text = "\
+version: 2.0.0
+name: Order
+nodes:
+  - { type: charge, id: charge, settings: { undo: give-back } }
+  - { type: 'bank@1.0.0', id: give-back }
+  - { type: flow.undo, id: take_back }
+  - { type: flow.commit, id: commit_2 }
+  - { type: ship, id: ship }
+  - { type: flow.wait, id: wait, params: { duration: 5s }, settings: { undo: give-back } }
+edges:
+  - { from: charge, to: ship, condition: default }
+  - { from: ship, to: commit_2, condition: default }
+  - { from: ship, to: take_back, condition: error }
+  - { from: charge, to: take_back, condition: error }
+  - { from: commit_2, to: wait, condition: default }
+entryNodeId: charge
+";
+    assert_snapshot!(said(text), @"
+    /edges/3/to: a second edge leads to the step `take_back`, which `flow!` writes in one edge
+    /nodes/3/id: the step `commit` has no name in `flow!`, and would be `commit`
+    /nodes/2/id: the step `undo` has no name in `flow!`, and would be `undo`
+    /nodes/1/id: the id `give-back` is not a name of a node in `flow!`
+    /nodes/1/type: `bank@1.0.0` is not a name in Rust
+    /nodes/5/settings/undo: `wait` cannot have an undo node in `flow!`
+    ");
+}
+
 #[test]
 fn what_flow_cannot_say_of_questions_and_signals() {
     let text = "\

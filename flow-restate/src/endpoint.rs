@@ -105,7 +105,7 @@ impl Endpoint {
     }
 
     /// Adds a flow, under its name. [`serve`](Endpoint::serve) reports an invalid name, and a flow
-    /// that opens transactions or waits for signals.
+    /// that opens transactions, waits for signals or can be undone.
     #[must_use]
     pub fn flow(mut self, flow: impl AnyFlow<OnRestate> + 'static) -> Self {
         let name = flow.name().to_owned();
@@ -468,6 +468,43 @@ mod tests {
             let text = refused.to_string();
             assert!(
                 text.starts_with(&format!("`{node}` in the flow `{flow}` waits for a signal")),
+                "{text}"
+            );
+        }
+    }
+
+    #[node]
+    fn halve(double: &u64) {
+        let _ = double;
+    }
+
+    flow! {
+        Undone(number: u64) -> (double: u64) {
+            node twice: double with undo = halve;
+            start >> twice >> end;
+        }
+    }
+
+    flow! {
+        OfUndone(number: u64) -> (double: u64) {
+            start >> Undone >> undo >> end;
+        }
+    }
+
+    #[tokio::test]
+    async fn refuses_a_flow_that_can_be_undone() {
+        for (endpoint, flow, node) in [
+            (Endpoint::new().flow(Undone::new()), "Undone", "twice"),
+            (
+                Endpoint::new().flow(OfUndone::new()),
+                "OfUndone",
+                "undone.twice",
+            ),
+        ] {
+            let refused = endpoint.serve(listener().await).await.unwrap_err();
+            let text = refused.to_string();
+            assert!(
+                text.starts_with(&format!("`{node}` in the flow `{flow}` can be undone")),
                 "{text}"
             );
         }

@@ -33,6 +33,14 @@ pub enum EndpointError {
         /// The path of the node, or the name of the flow.
         node: String,
     },
+    /// A node of this flow has an undo node (`with undo = …`). The server ends a run that fails, and
+    /// nothing keeps what it has done until all of it is taken back.
+    Undo {
+        /// The name of the flow.
+        flow: String,
+        /// The path of the node, or the name of the flow.
+        node: String,
+    },
     /// The argument of `Endpoint::identity_key` is not the key of a server.
     IdentityKey {
         /// The argument, if it begins as a key does. Otherwise it may be a secret and is not kept.
@@ -66,6 +74,12 @@ impl fmt::Display for EndpointError {
                 "`{node}` in the flow `{flow}` waits for a signal, which Restate cannot keep for it in \
                  order: run the flow with `flow_durable::Runtime`, or wait for the \
                  answer to a question (`#[node(human = \"…\")]`) instead"
+            ),
+            EndpointError::Undo { flow, node } => write!(
+                f,
+                "`{node}` in the flow `{flow}` can be undone, and Restate does not keep a run until \
+                 it is undone: run the flow with `flow_durable::Runtime`, or lead the failures of \
+                 later nodes to a node that takes back what `{node}` did"
             ),
             EndpointError::IdentityKey { key, reason } => {
                 match key {
@@ -106,6 +120,10 @@ pub(crate) fn check(name: &str, structure: &str) -> Result<(), EndpointError> {
     let signal = |at: &NodeAt<'_>| at.node.r#type == types::SIGNAL;
     if let Some(node) = found(name, structure, &format!("\"{}\"", types::SIGNAL), signal) {
         return Err(EndpointError::Signal { flow: flow(), node });
+    }
+    let undo = |at: &NodeAt<'_>| at.node.settings.undo.is_some();
+    if let Some(node) = found(name, structure, r#""undo":""#, undo) {
+        return Err(EndpointError::Undo { flow: flow(), node });
     }
     Ok(())
 }

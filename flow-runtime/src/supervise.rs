@@ -22,7 +22,7 @@ use crate::options::RunSettings;
 use crate::panics::panic_message;
 use crate::run::Run;
 use crate::scope::Scope;
-use crate::undo::{finish_under_way, undo_failed};
+use crate::undo::{finish_run, undo_failed};
 
 /// Runs a flow to its end, and catches its panics.
 #[inline]
@@ -81,7 +81,7 @@ macro_rules! to_its_end {
             Ok(ended) => ended,
             Err(stop) => {
                 if let Some(work) = work.as_mut().as_pin_mut() {
-                    finish_under_way(run, $scope.frame(), work).await;
+                    finish_run(run, work).await;
                 }
                 // Dropping the work reports where it was.
                 work.set(None);

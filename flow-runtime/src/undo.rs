@@ -82,13 +82,16 @@ struct State {
 /// A frame, by its address. It is compared only while the frame is there.
 type FrameId = usize;
 
+/// Stands for a frame around all frames of a run, whose flow has a scope that only it knows.
+const WHOLE_RUN: FrameId = 0;
+
 fn id_of(frame: &Frame<'_>) -> FrameId {
     std::ptr::from_ref(frame).addr()
 }
 
 /// A step with an undo node that has begun.
 struct UnderWay {
-    /// The frame of the step, and all frames around it.
+    /// The frame of the step, and all frames around it: the last one is [`WHOLE_RUN`].
     frames: Vec<FrameId>,
     /// True while it only waits for its next attempt.
     rests: bool,
@@ -265,6 +268,7 @@ fn frames_of(frame: &Frame<'_>) -> Vec<FrameId> {
         frames.push(id_of(frame));
         around = frame.around();
     }
+    frames.push(WHOLE_RUN);
     frames
 }
 
@@ -278,8 +282,7 @@ struct Closing<'a> {
 impl<'a> Closing<'a> {
     /// Begins to close what runs at the current node of a frame. `None` if no step with an undo node
     /// is under way there, so that the work can be dropped at once.
-    fn of(run: &'a Run, frame: &Frame<'_>) -> Option<Closing<'a>> {
-        let frame = id_of(frame);
+    fn of(run: &'a Run, frame: FrameId) -> Option<Closing<'a>> {
         if !run.is_under_way_in(frame) {
             return None;
         }
@@ -318,7 +321,7 @@ pub async fn finish_branches(
     scope: &Scope<'_>,
     polls: &mut [&mut (dyn FnMut(&mut Context<'_>) + Send)],
 ) {
-    if let Some(closing) = Closing::of(scope.run(), scope.frame()) {
+    if let Some(closing) = Closing::of(scope.run(), id_of(scope.frame())) {
         closing
             .finish(|cx| polls.iter_mut().for_each(|poll| poll(cx)))
             .await;
@@ -340,7 +343,14 @@ pub async fn finish_under_way<T>(
     frame: &Frame<'_>,
     work: Pin<&mut (impl Future<Output = T> + Send)>,
 ) {
-    if let Some(closing) = Closing::of(run, frame) {
+    if let Some(closing) = Closing::of(run, id_of(frame)) {
+        closing.finish(poll_branch(work, false)).await;
+    }
+}
+
+/// Finishes the steps with an undo node that are under way anywhere in a run.
+pub(crate) async fn finish_run<T>(run: &Run, work: Pin<&mut (impl Future<Output = T> + Send)>) {
+    if let Some(closing) = Closing::of(run, WHOLE_RUN) {
         closing.finish(poll_branch(work, false)).await;
     }
 }

@@ -61,6 +61,7 @@ mod transactions;
 mod travel;
 mod turns;
 mod typed_inputs;
+mod undo;
 mod unstorable;
 mod versions;
 mod waits;

@@ -43,6 +43,7 @@ mod support;
 mod sync_and_async;
 mod transactions;
 mod undo;
+mod undo_in_documents;
 mod waiting;
 
 /// `--nocapture` shows which routes no run took: most of them cannot be taken, such as the plain

@@ -181,3 +181,9 @@ async fn a_run_that_is_cancelled_is_undone_wherever_it_is() {
     }
     assert_eq!(seen.len(), 7, "{seen:?}");
 }
+
+flow_law::law! {
+    nodes: [],
+    flows: [],
+    not_json: [Chain],
+}

@@ -20,5 +20,6 @@ mod pages;
 mod program;
 mod render;
 mod source;
+mod undo;
 mod workflows;
 mod yaml;

@@ -128,6 +128,8 @@ impl<S: StoredState<Json>> StateHooks<S> for Durable {
         self.capture(frame, Some(node), state);
         if outermost
             && self.journal.snapshot_is_due(self.snapshots.every)
+            // A run that began with it would not know that it is cancelled.
+            && self.journal.cancelled().is_none()
             // Records of the visit, such as when a wait ends, would be before the snapshot.
             && !self.journal.begins_again(frame, node)
             && let Some(saved) = self.saved(frame, state)

@@ -70,6 +70,7 @@ impl Loader<'_> {
             outputs: outputs(&parts),
             error: parts.key(ERROR_KEY),
             keys: keys.typed(),
+            undoes: Level::can_undo(&nodes),
             nodes,
         };
         add_takes(&mut level);
@@ -182,6 +183,7 @@ impl Loader<'_> {
             policy,
             prompt: prompt(node).and_then(Result::ok),
             signal: node.signal().map(str::to_owned),
+            undo: node.settings.undo.as_deref().and_then(|id| parts.id(id)),
             routes,
         })
     }
@@ -255,6 +257,8 @@ impl Loader<'_> {
             }),
             types::BRANCH => self.branch(parts, index, node, routes),
             types::WAIT => Some(Kind::Wait(duration(text("duration")))),
+            types::UNDO => Some(Kind::Undo),
+            types::COMMIT => Some(Kind::Commit),
             other => {
                 unreachable!("the document was read, and `{other}` is not a type of the language")
             }

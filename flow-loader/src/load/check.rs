@@ -41,9 +41,13 @@ impl Loader<'_> {
                 let place = format!("{pointer}/params/over");
                 self.problem(Code::TypeMismatch, place, message, Some(help));
             }
-            if let Some((message, help)) = not_spread(level, NodeIndex(index)) {
+            if let Some((code, message, help)) = not_spread(level, NodeIndex(index)) {
                 let place = format!("{pointer}/settings/spread");
-                self.problem(Code::NamesNothing, place, message, Some(help.to_owned()));
+                self.problem(code, place, message, Some(help));
+            }
+            if let Some((message, help)) = not_kept(level, node) {
+                let place = format!("{pointer}/settings/undo");
+                self.problem(Code::TakenTooEarly, place, message, Some(help));
             }
             if let Some(message) = unread_json(level, node) {
                 let help = "derive both; the derives of a flow go to its output as well".to_owned();
@@ -120,7 +124,7 @@ fn names_read_at(node: &Node, read: &Read) -> String {
 }
 
 /// The reason why the items of a loop cannot be spread, as a sentence, with help.
-fn not_spread(level: &Level, at: NodeIndex) -> Option<(String, &'static str)> {
+fn not_spread(level: &Level, at: NodeIndex) -> Option<(Code, String, String)> {
     let node = level.node(at);
     let Kind::Each {
         spread: Some(_),
@@ -148,7 +152,7 @@ fn not_spread(level: &Level, at: NodeIndex) -> Option<(String, &'static str)> {
         };
         let message =
             format!("`{name}` is in a branch of a {of}, where the items of a loop are not spread");
-        return Some((message, help));
+        return Some((Code::NamesNothing, message, help.to_owned()));
     }
     if let Kind::Flow(inner) = &level.node(*body).kind
         && waits_for_signals(inner)
@@ -158,18 +162,42 @@ fn not_spread(level: &Level, at: NodeIndex) -> Option<(String, &'static str)> {
              nobody sends them",
             level.node(*body).name
         );
-        return Some((
-            message,
-            "remove `spread`, or wait for the signal outside the loop",
-        ));
+        let help = "remove `spread`, or wait for the signal outside the loop".to_owned();
+        return Some((Code::NamesNothing, message, help));
+    }
+    if let Kind::Flow(inner) = &level.node(*body).kind
+        && inner.undoes
+    {
+        let flow = &level.node(*body).name;
+        let message = format!(
+            "`{flow}` can be undone, and the items of a loop with `spread` run as executions of their own, which nobody \
+             undoes with it"
+        );
+        let help = format!("remove `spread`, or `undo` at the steps of `{flow}`");
+        return Some((Code::Undo, message, help));
     }
     let over = collection(level, node)?;
     let is_list = over.ty.items.is_none_or(|items| items.are_a_list);
     (!is_list).then(|| {
         let text = over.ty.short_name();
         let message = format!("the items of `{text}` cannot be spread over workers");
-        (message, "loop over a `Vec`, a `VecDeque` or a `BTreeSet`")
+        let help = "loop over a `Vec`, a `VecDeque` or a `BTreeSet`".to_owned();
+        (Code::NamesNothing, message, help)
     })
+}
+
+/// The mistake of a node whose undo node reads a value that cannot be kept for it, as a sentence,
+/// with help.
+fn not_kept(level: &Level, node: &Node) -> Option<(String, String)> {
+    let undo = level.node(node.undo?);
+    let mut keys = undo.ports.reads.iter().filter_map(|read| read.key);
+    let key = keys.find(|key| level.key(*key).ty.clone.is_none())?;
+    let (key, owner, reader) = (level.key(key), &node.name, &undo.name);
+    let (name, ty) = (&key.name, key.ty.short_name());
+    let message = format!(
+        "`{reader}` reads `{name}` when it takes back `{owner}`, so a copy is kept until then"
+    );
+    Some((message, format!("derive `Clone` for `{ty}`")))
 }
 
 /// Returns `true` if a flow, or a flow in it, waits for signals.

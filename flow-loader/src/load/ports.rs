@@ -265,9 +265,12 @@ fn additions(
                 continue;
             };
             let mut later = branch.chain[position + 1..].iter();
+            let mut kept = branch.chain[position..].iter();
             let in_branch = if replaced.contains(key) {
                 InBranch::ToOwn
-            } else if later.any(|&at| reads_key(level, at, *key)) {
+            } else if later.any(|&at| reads_key(level, at, *key))
+                || kept.any(|&at| is_kept(level, at, *key))
+            {
                 InBranch::Seen
             } else {
                 InBranch::AtJoin
@@ -276,6 +279,12 @@ fn additions(
         }
     }
     additions
+}
+
+/// Returns `true` if the undo node of a node reads a key.
+fn is_kept(level: &Level, at: NodeIndex, key: KeyIndex) -> bool {
+    let undo = level.node(at).undo;
+    undo.is_some_and(|undo| reads_key(level, undo, key))
 }
 
 /// Returns `true` if a node reads a key, or the body of a loop.

@@ -200,7 +200,7 @@ impl Loader<'_> {
             if errors && uses.routes(&node.id, flow_spec::ERROR_ACTION) {
                 *keys.add(flow_spec::ERROR_KEY) = Some(node_error());
             }
-            if uses.loop_of(&node.id).is_some() {
+            if uses.loop_of(&node.id).is_some() || uses.is_undo(&node.id) {
                 continue;
             }
             for (name, ty) in self.written(pointer, index, inner) {
@@ -365,7 +365,7 @@ impl Loader<'_> {
             keys.add(name);
         }
         for (index, node) in flow.nodes.iter().enumerate() {
-            if uses.loop_of(&node.id).is_some() {
+            if uses.loop_of(&node.id).is_some() || uses.is_undo(&node.id) {
                 continue;
             }
             for (name, ty) in self.written(pointer, index, &no_inner) {

@@ -13,6 +13,8 @@ pub(super) struct Uses<'a> {
     loops: HashMap<&'a str, &'a NodeDocument>,
     /// The race whose action a node decides, at the end of a branch.
     races: HashMap<&'a str, &'a NodeDocument>,
+    /// The nodes that take back others.
+    undo_nodes: HashSet<&'a str>,
     /// The pairs of a node and an action that lead somewhere.
     routed: HashSet<(&'a str, &'a str)>,
 }
@@ -38,6 +40,7 @@ impl<'a> Uses<'a> {
                 .collect(),
             loops: loops.filter_map(|node| Some((body(node)?, node))).collect(),
             races: races.collect(),
+            undo_nodes: flow.nodes.iter().filter_map(undo_node).collect(),
             routed: edges.chain(ends).collect(),
         }
     }
@@ -62,11 +65,21 @@ impl<'a> Uses<'a> {
         self.races.get(id).copied()
     }
 
+    /// Returns true if this node takes back others. Nothing reads what it writes.
+    pub(super) fn is_undo(&self, id: &str) -> bool {
+        self.undo_nodes.contains(id)
+    }
+
     /// Returns true if this action of a node leads somewhere, or that of the race that it decides.
     pub(super) fn routes(&self, id: &str, action: &str) -> bool {
         let id = self.race_of(id).map_or(id, |race| &race.id);
         self.routed.contains(&(id, action))
     }
+}
+
+/// The node that takes back a node.
+fn undo_node(node: &NodeDocument) -> Option<&str> {
+    node.settings.undo.as_deref()
 }
 
 /// The body of a loop over items.

@@ -75,7 +75,13 @@ pub(super) async fn each<E: LoadedEngine>(
                     running.push(numbered_item(index, run((index, value))));
                 }
                 match running.next_result().await {
-                    Some((index, result)) => results[index as usize] = Some(kept(result)?),
+                    Some((index, result)) => match kept(result) {
+                        Ok(result) => results[index as usize] = Some(result),
+                        Err(failed) => {
+                            running.finish(scope).await;
+                            return Err(failed);
+                        }
+                    },
                     None => break,
                 }
             }

@@ -35,11 +35,14 @@ impl LoadedState {
         Ok(LoadedState(Repr::Values(level.clone(), cells)))
     }
 
-    /// A state with only this value of a key.
-    pub(crate) fn with(level: &Arc<Level>, value: Option<(KeyIndex, AnyValue)>) -> Self {
+    /// A state with only these values of keys.
+    pub(crate) fn with(
+        level: &Arc<Level>,
+        values: impl IntoIterator<Item = (KeyIndex, AnyValue)>,
+    ) -> Self {
         let cells: Vec<Cell> = level.keys.iter().map(|_| Cell::default()).collect();
         let mut cells = Cells::from(cells);
-        if let Some((key, value)) = value {
+        for (key, value) in values {
             cells.cell(key).set(value);
         }
         LoadedState(Repr::Values(level.clone(), cells))
@@ -47,8 +50,18 @@ impl LoadedState {
 
     /// Reads a saved state as a state of this flow.
     pub(crate) fn of(self, level: &Arc<Level>) -> Result<Self, Unstorable> {
-        let Repr::Saved(mut saved) = self.0 else {
+        if let Repr::Values(..) = self.0 {
             return Ok(self);
+        }
+        let cells = self.into_cells(level)?;
+        Ok(LoadedState(Repr::Values(level.clone(), cells)))
+    }
+
+    /// The values of a state of this flow.
+    pub(crate) fn into_cells(self, level: &Level) -> Result<Cells, Unstorable> {
+        let mut saved = match self.0 {
+            Repr::Values(_, cells) => return Ok(cells),
+            Repr::Saved(saved) => saved,
         };
         let cells = level.keys.iter().map(|key| {
             let value = saved.0.remove(&key.name);
@@ -56,7 +69,7 @@ impl LoadedState {
             value.map(Cell::from)
         });
         let cells: Vec<Cell> = cells.collect::<Result<_, _>>()?;
-        Ok(LoadedState(Repr::Values(level.clone(), cells.into())))
+        Ok(cells.into())
     }
 }
 

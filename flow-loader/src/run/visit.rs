@@ -3,7 +3,9 @@
 use std::pin::pin;
 use std::sync::Arc;
 
-use flow_runtime::__private::{Limit, is_deadline, node_error};
+use flow_runtime::__private::{
+    Limit, begin_flow, commit_visits, is_deadline, node_error, under_way, undo_failed, undo_visits,
+};
 use flow_runtime::engine::{Failed, Scope, StateHooks, Unstorable, Visit};
 use flow_spec::{DEFAULT_ACTION, Take};
 use futures_util::future::BoxFuture;
@@ -23,6 +25,7 @@ use crate::run::give_way::{give_way, has_run_for_long};
 use crate::run::join::{all, first};
 use crate::run::state::{LoadedState, read, returned, written};
 use crate::run::step::{call, from_outside, opened, work};
+use crate::run::undo::keep;
 use crate::stack::flow_with_stack;
 
 /// Runs a flow to an end, and returns the label of the end.
@@ -66,7 +69,12 @@ async fn to_an_end<'l, E: LoadedEngine>(
             Some(step) => {
                 let place = Place::Loop(state.cells_mut());
                 let mut call = call::<E>(scope, node, step, place);
-                match engine.step(scope, work(node, step, &mut call)).await {
+                let outcome = engine.step(scope, work(node, step, &mut call));
+                let outcome = match node.undo {
+                    None => outcome.await,
+                    Some(_) => Box::pin(under_way(scope, outcome)).await,
+                };
+                match outcome {
                     Ok(outcome) if outcome.is_handed_on() => {
                         Ok(node.route_of(state.cells_mut().action))
                     }
@@ -84,6 +92,16 @@ async fn to_an_end<'l, E: LoadedEngine>(
                 _ => visit_part(level, engine, scope, at, Place::Loop(state.cells_mut())).await,
             },
         };
+        if node.undo.is_some() {
+            keep(
+                level,
+                engine,
+                scope,
+                node,
+                &left,
+                Place::Loop(state.cells_mut()),
+            );
+        }
         let route = taken(level, node, left, state.cells_mut())?;
         match &route.to {
             Target::Node(next) => {
@@ -170,18 +188,27 @@ async fn visit<E: LoadedEngine>(
         return left.or_else(|failed| late(node, failed));
     };
     let mut call = call::<E>(scope, node, step, place.reborrow());
-    let outcome = engine.step(scope, work(node, step, &mut call)).await;
+    let outcome = engine.step(scope, work(node, step, &mut call));
+    let outcome = match node.undo {
+        None => outcome.await,
+        Some(_) => Box::pin(under_way(scope, outcome)).await,
+    };
     let outcome = match outcome {
         Ok(outcome) => outcome,
         Err(failed) => return late(node, failed),
     };
-    if !outcome.is_handed_on() {
-        return write(engine, scope, node, place, outcome).await;
+    let left = if outcome.is_handed_on() {
+        Ok(match &place {
+            Place::Branch(_, own) => node.route_of(own.action),
+            _ => None,
+        })
+    } else {
+        write(engine, scope, node, place.reborrow(), outcome).await
+    };
+    if node.undo.is_some() {
+        keep(level, engine, scope, node, &left, place);
     }
-    Ok(match place {
-        Place::Branch(_, own) => node.route_of(own.action),
-        _ => None,
-    })
+    left
 }
 
 /// The action of a race if an answer did not come in time, or the failure.
@@ -263,6 +290,14 @@ fn visit_part<'s, E: LoadedEngine>(
             }
             Kind::Wait(duration) => {
                 engine.wait(scope, *duration).await?;
+                Ok(node.route_of(0))
+            }
+            Kind::Undo => {
+                undo_visits(&**level, engine, scope).await?;
+                Ok(node.route_of(0))
+            }
+            Kind::Commit => {
+                commit_visits(engine, scope);
                 Ok(node.route_of(0))
             }
         }
@@ -383,8 +418,14 @@ pub(super) async fn flow<'l, E: LoadedEngine>(
         let result = {
             let attempt = pin!(async {
                 let nested = scope.nested(&inner.info, index);
-                let outcome = flow_with_stack(drive(inner, engine, &nested, &mut state)).await;
-                if let Err(failed) = &outcome {
+                if inner.undoes {
+                    begin_flow(&nested);
+                }
+                let mut outcome = flow_with_stack(drive(inner, engine, &nested, &mut state)).await;
+                if let Err(failed) = &mut outcome {
+                    if inner.undoes {
+                        undo_failed(&**inner, engine, &nested, failed).await;
+                    }
                     engine.flow_failed(&nested, failed);
                 }
                 outcome
@@ -430,7 +471,7 @@ async fn fork<E: LoadedEngine>(
             });
             run
         });
-        all(runs.collect()).await?;
+        all(scope, runs.collect()).await?;
     }
     write_back(branches, own, cells);
     Ok(())
@@ -471,7 +512,7 @@ async fn race<E: LoadedEngine>(
             });
             run
         });
-        first(runs.collect(), recorded).await?
+        first(scope, runs.collect(), recorded).await?
     };
     engine.race_decided(scope);
     let own = own.swap_remove(winner);

@@ -28,6 +28,7 @@ macro_rules! law {
                 let loaded = support::all(loaded, &input, &answers).await;
                 for (compiled, loaded) in compiled.iter().zip(&loaded) {
                     assert_eq!(loaded.ended, compiled.ended);
+                    assert_eq!(loaded.done, compiled.done);
                     let happened = |ran: &support::Ran| ran.happened.join("\n");
                     assert_eq!(happened(loaded), happened(compiled));
                 }
@@ -42,6 +43,7 @@ macro_rules! law {
 mod collections;
 mod results;
 mod signals;
+mod undo;
 
 #[node(writes = draft)]
 async fn write(topic: &str) -> String {

@@ -1,5 +1,6 @@
 //! Runs a flow on each engine, and keeps what it did.
 
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
@@ -59,6 +60,23 @@ impl Observer for Trace {
 pub(crate) struct Ran {
     pub(crate) ended: Result<Value, String>,
     pub(crate) happened: Vec<String>,
+    /// What its nodes have done, in this order.
+    pub(crate) done: Vec<String>,
+}
+
+thread_local! {
+    /// What the nodes of the run on this thread have done.
+    static DONE: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Called by a node that has done something that the runs are compared for.
+pub(crate) fn did(entry: String) {
+    DONE.with_borrow_mut(|done| done.push(entry));
+}
+
+/// What was done since the last call.
+pub(crate) fn done() -> Vec<String> {
+    DONE.take()
 }
 
 fn text(ended: Result<Saved, RunError>) -> Result<Value, String> {
@@ -82,6 +100,7 @@ pub(crate) async fn plain(flow: &dyn AnyFlow<Direct>, input: &Value) -> Ran {
     Ran {
         ended,
         happened: Vec::new(),
+        done: done(),
     }
 }
 
@@ -120,7 +139,11 @@ where
     let input = Saved::from_json(input.clone()).unwrap();
     let ended = text(run_any(flow, &Observed::new(&run), input).await);
     let happened = trace.0.lock().unwrap().clone();
-    Ran { ended, happened }
+    Ran {
+        ended,
+        happened,
+        done: done(),
+    }
 }
 
 /// Runs a flow durably, and keeps its journal.
@@ -128,6 +151,16 @@ pub(crate) async fn durable(
     flow: Arc<dyn AnyFlow<Durable>>,
     input: &Value,
     answers: &Value,
+) -> Ran {
+    durable_until(flow, input, answers, None).await
+}
+
+/// Runs a flow durably, and keeps its journal. The execution is cancelled after this time.
+pub(crate) async fn durable_until(
+    flow: Arc<dyn AnyFlow<Durable>>,
+    input: &Value,
+    answers: &Value,
+    cancelled: Option<Duration>,
 ) -> Ran {
     let began = Instant::now();
     let clock = move || SystemTime::UNIX_EPOCH + Duration::from_secs(1_000) + began.elapsed();
@@ -144,6 +177,7 @@ pub(crate) async fn durable(
             return Ran {
                 ended: Err(error.to_string()),
                 happened: Vec::new(),
+                done: done(),
             };
         }
     };
@@ -152,8 +186,25 @@ pub(crate) async fn durable(
         let sent = runtime.executions().signal_json(id, &name, body, options);
         sent.await.unwrap();
     }
+    if let Some(after) = cancelled {
+        tokio::time::sleep(after).await;
+        // It may be over.
+        let _ = runtime.executions().cancel(execution.id(), "enough").await;
+        execution = execution.refreshed().await.unwrap();
+    }
+    let mut halted = None;
     while !execution.status().is_over() {
-        execution = execution.settled().await.unwrap();
+        execution = match execution.settled().await {
+            Ok(settled) => settled,
+            Err(error) => {
+                halted = Some(
+                    error
+                        .to_string()
+                        .replace(&execution.id().to_string(), "<id>"),
+                );
+                break;
+            }
+        };
         for question in execution.questions().await.unwrap() {
             let answer = answers[question.path()].clone();
             runtime
@@ -178,10 +229,15 @@ pub(crate) async fn durable(
         )
     };
     let journal = execution.journal().await.unwrap();
-    let ended = execution.output_json().unwrap();
+    let ended = match halted {
+        Some(halted) => Err(halted),
+        None => (execution.output_json().unwrap())
+            .ok_or_else(|| format!("{:?}: {:?}", execution.status(), execution.reason())),
+    };
     Ran {
-        ended: ended.ok_or_else(|| format!("{:?}: {:?}", execution.status(), execution.reason())),
+        ended,
         happened: journal.into_iter().map(record).collect(),
+        done: done(),
     }
 }
 

@@ -11,3 +11,4 @@ mod output;
 mod plan;
 mod properties;
 mod rustc;
+mod undo;

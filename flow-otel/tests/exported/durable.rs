@@ -12,6 +12,7 @@ use opentelemetry_sdk::metrics::SdkMeterProvider;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use serde::{Deserialize, Serialize};
 
+use crate::plain::{Shipment, ShipmentInput, UNDONE};
 use crate::support::{Kept, attribute, tree};
 
 /// Whether it may go out.
@@ -294,6 +295,29 @@ order status=completed end=cancelled
         ("flow.signal.name", "CancelRequest".into())
     );
     assert!(!format!("{spans:?}").contains("too late"));
+}
+
+/// As in a plain run.
+#[tokio::test(start_paused = true)]
+async fn a_visit_that_is_undone_has_a_second_span() {
+    let (runtime, kept) = (Runtime::new(MemoryStore::new()), Kept::new());
+    runtime.register(Shipment::new()).unwrap();
+    let input = ShipmentInput { amount: 3 };
+    let executions = runtime.executions();
+    let shipment = executions.start::<Shipment>(input, StartOptions::new());
+    shipment.await.unwrap().settled().await.unwrap();
+    let mut follower = Follower::new(runtime.all_owners(), &kept.telemetry);
+    follower.follow(all()).await.unwrap();
+    let spans = kept.take_spans();
+    // The step `undo` and the undo node begin in the same millisecond.
+    let sorted = |text: &str| {
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        lines.sort();
+        lines
+    };
+    assert_eq!(sorted(&tree(&spans)), sorted(UNDONE));
+    let undo = spans.iter().find(|span| span.name.ends_with("!undo"));
+    assert_eq!(undo.unwrap().links.len(), 1);
 }
 
 /// What was copied was exported with the original.

@@ -193,6 +193,73 @@ hurried status=completed end=default
     assert!(kept.metrics().contains(&dropped.to_owned()));
 }
 
+#[node(writes = receipt)]
+fn charge(amount: &u32) -> u32 {
+    *amount
+}
+
+#[node(retry(attempts = 2, wait = "10ms"))]
+fn refund(cx: &Context, receipt: u32) -> Result<(), String> {
+    match cx.attempt() {
+        0 => Err(format!("{receipt} is not there yet")),
+        _ => Ok(()),
+    }
+}
+
+#[node]
+fn ship() -> Result<(), String> {
+    Err("no parcel".to_owned())
+}
+
+flow! {
+    Payment(amount: u32) {
+        node charge: charge with undo = refund;
+        start >> charge >> end;
+    }
+}
+
+flow! {
+    pub(crate) Shipment(amount: u32) {
+        start >> Payment >> ship >> end;
+        ship - "error" >> undo >> end("refused");
+    }
+}
+
+/// The spans of a shipment that is refused.
+pub(crate) const UNDONE: &str = "\
+shipment status=completed end=refused
+  shipment.payment attempts=1 action=default
+    shipment.payment.charge attempts=1 action=default
+  shipment.ship attempts=1 action=error ! node `shipment.ship` failed after 1 attempt: no parcel
+  shipment.undo attempts=1 action=default
+  shipment.payment.charge!undo attempts=2 action=default undo=true
+    attempt attempt=0 ! 3 is not there yet
+    attempt attempt=1
+";
+
+#[tokio::test(start_paused = true)]
+async fn a_visit_that_is_undone_has_a_second_span_with_a_link_to_its_own() {
+    let kept = Kept::new();
+    let observer = Arc::new(RunObserver::new(&kept.telemetry));
+    let options = RunOptions::new().observer(observer);
+    let input = ShipmentInput { amount: 3 };
+    Shipment::new().run_with(input, options).await.unwrap();
+    let spans = kept.take_spans();
+    assert_eq!(tree(&spans), UNDONE);
+    let named = |name: &str| spans.iter().find(|span| span.name == name).unwrap();
+    let (visit, undo) = (
+        named("shipment.payment.charge"),
+        named("shipment.payment.charge!undo"),
+    );
+    let links = undo.links.iter().map(|link| link.span_context.span_id());
+    assert_eq!(links.collect::<Vec<_>>(), [visit.span_context.span_id()]);
+    assert!(visit.links.is_empty());
+    assert_eq!(attribute(undo, "flow.step"), "shipment.payment.charge!undo");
+    assert_eq!(attribute(visit, "flow.undo"), "");
+    let took = "flow.step.duration flow.action=default flow.name=shipment flow.node=shipment.payment.charge!undo 1";
+    assert!(kept.metrics().contains(&took.to_owned()));
+}
+
 #[node(writes = never)]
 fn fails() -> Result<u32, String> {
     Err("no".to_owned())

@@ -108,6 +108,7 @@ fn add(span: &SpanData, spans: &[SpanData], depth: usize, text: &mut String) {
         flow_otel::names::ATTEMPTS,
         flow_otel::names::ACTION,
         flow_otel::names::DROPPED,
+        flow_otel::names::UNDO,
         flow_otel::names::STATUS,
         flow_otel::names::END,
     ] {

@@ -49,12 +49,15 @@ struct Ways<'a> {
     edges: HashMap<&'a str, Vec<&'a EdgeDocument>>,
     ends: HashMap<&'a str, Vec<&'a EndDocument>>,
     owners: HashMap<&'a str, &'a NodeDocument>,
+    /// The undo nodes, each with the nodes that it takes back.
+    taken_back: HashMap<&'a str, Vec<&'a NodeDocument>>,
 }
 
 impl<'a> Ways<'a> {
     fn of(flow: &'a FlowDocument) -> Self {
         let mut ways = Ways {
             owners: flow.owners(),
+            taken_back: flow.undo_nodes(),
             ..Ways::default()
         };
         let mut seen = HashSet::new();
@@ -123,11 +126,14 @@ fn of_node(ways: &Ways<'_>, node: &NodeDocument, around: &str, path: &str) -> Ma
     }
 }
 
-/// The nodes that run before this node.
+/// The nodes that run before this node, or that it takes back.
 fn before(ways: &Ways<'_>, node: &NodeDocument, around: &str) -> Markup {
     html! {
         @if let Some(before) = ways.before.get(&*node.id) {
             p { "after " (listed(before.iter().map(|id| pick(around, id)))) }
+        }
+        @if let Some(nodes) = ways.taken_back.get(&*node.id) {
+            p { "takes back " (listed(nodes.iter().map(|node| pick(around, &node.id)))) }
         }
     }
 }
@@ -256,6 +262,10 @@ fn no_target(ways: &Ways<'_>, node: &NodeDocument, around: &str, action: &str) -
                 html! { (owner_button) " fails" }
             }
         }
+        None if ways.taken_back.contains_key(&*node.id) => match action {
+            ERROR_ACTION => html! { "not taken back" },
+            _ => html! { "taken back" },
+        },
         None if action == ERROR_ACTION => html! { "the flow fails" },
         Some(owner) => html! { "goes on in " (pick(around, &owner.id)) },
         None => html! { "end" },

@@ -8,6 +8,9 @@ use super::text::Text;
 
 pub(super) fn settings(settings: &SettingsDocument) -> Markup {
     let mut facts = Vec::new();
+    if let Some(undo) = &settings.undo {
+        facts.push(("undo", format!("{undo} takes back what was done")));
+    }
     if let Some(retry) = &settings.retry {
         let mut words = format!("{} attempts", retry.attempts);
         if let Some(wait) = &retry.wait {

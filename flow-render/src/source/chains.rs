@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use flow_spec::document::__private::inside;
 
-use super::nodes::{Nodes, name_of, path_of};
+use super::nodes::{Nodes, name_of, path_of, word};
 use super::rust;
 use super::unsaid::Found;
 
@@ -18,7 +18,7 @@ pub(super) struct Statements<'a> {
     pub(super) lines: Vec<String>,
     /// The nodes in the order that the document has to have.
     pub(super) order: Vec<&'a str>,
-    /// The pauses whose name would differ from their id.
+    /// The pauses, and the steps `undo` and `commit`, whose name would differ from their id.
     pub(super) renamed: Vec<(&'a str, String)>,
 }
 
@@ -33,8 +33,8 @@ pub(super) struct Chains<'a, 'n> {
     /// The edges and ends before these indices are written.
     first_edge: usize,
     first_end: usize,
-    /// The pauses that an edge leads to.
-    waits: HashSet<&'a str>,
+    /// The nodes of a [word] that an edge leads to.
+    unnamed: HashSet<&'a str>,
     /// The nodes that were mentioned, in order.
     mentioned: Vec<&'a str>,
     seen: HashSet<&'a str>,
@@ -42,7 +42,7 @@ pub(super) struct Chains<'a, 'n> {
     reached: HashMap<&'a str, usize>,
     names: HashSet<String>,
     renamed: Vec<(&'a str, String)>,
-    /// The last number in the name of a pause or of a fork.
+    /// The last number in the name of a node without one, by the word for it.
     counts: HashMap<&'static str, usize>,
 }
 
@@ -91,7 +91,7 @@ impl<'a, 'n> Chains<'a, 'n> {
             first_edge: 0,
             first_end: 0,
             ends,
-            waits: HashSet::new(),
+            unnamed: HashSet::new(),
             mentioned: Vec::new(),
             seen: HashSet::new(),
             reached: HashMap::new(),
@@ -113,6 +113,7 @@ impl<'a, 'n> Chains<'a, 'n> {
         while let Some(next) = self.next() {
             lines.push(self.statement(next, unsaid));
         }
+        self.mention_undo_nodes();
         self.report_rest(unsaid);
         let mentioned = self.mentioned.into_iter();
         let hidden = self.nodes.order_of_hidden();
@@ -198,14 +199,15 @@ impl<'a, 'n> Chains<'a, 'n> {
         all.filter(|index| !self.written_ends[*index])
     }
 
-    /// The position of a node and its action. `None` for a pause, which cannot begin a statement.
+    /// The position of a node and its action. `None` for a node of a [word], which cannot begin a
+    /// statement.
     fn position(&self, id: &str, condition: Option<&str>) -> Option<[usize; 3]> {
         let reached = self.reached.get(id).copied().unwrap_or(usize::MAX);
         let index = *self.nodes.by_id.get(id)?;
         let node = &self.nodes.flow.nodes[index];
         let action = condition.and_then(|condition| self.routes.actions.get(&(id, condition)));
         let action = action.copied().unwrap_or(usize::MAX);
-        (node.r#type != types::WAIT).then_some([reached, index, action])
+        word(node).is_none().then_some([reached, index, action])
     }
 
     /// `from - "action" >> …`
@@ -268,8 +270,8 @@ impl<'a, 'n> Chains<'a, 'n> {
         Some(node)
     }
 
-    /// The default action of the last node of a chain, if it comes next. After a pause, it always
-    /// comes next.
+    /// The default action of the last node of a chain, if it comes next. After a node of a [word], it
+    /// always comes next.
     fn continuation(&mut self, last: &NodeDocument) -> Option<Route> {
         self.pass_written();
         let id = last.id.as_str();
@@ -281,7 +283,7 @@ impl<'a, 'n> Chains<'a, 'n> {
             let end = &self.ends[*index];
             end.from.as_deref() == Some(id) && end.condition.as_deref() == Some(DEFAULT_ACTION)
         };
-        let (edge, end) = if last.r#type == types::WAIT {
+        let (edge, end) = if word(last).is_some() {
             let edges = self.routes.edges.get(id).into_iter().flatten().copied();
             let ends = self.routes.ends.get(id).into_iter().flatten().copied();
             let mut edges = edges.filter(|index| !self.written_edges[*index]);
@@ -299,9 +301,15 @@ impl<'a, 'n> Chains<'a, 'n> {
 
     /// A step as the target of an edge.
     fn target(&mut self, node: &'a NodeDocument, pointer: &str, unsaid: &mut Found) -> String {
-        if node.r#type == types::WAIT && !self.waits.insert(&node.id) {
+        if let Some(word) = word(node)
+            && !self.unnamed.insert(&node.id)
+        {
+            let what = match word {
+                "wait" => "pause",
+                _ => "step",
+            };
             let message = format!(
-                "a second edge leads to the pause `{}`, which `flow!` writes in one edge",
+                "a second edge leads to the {what} `{}`, which `flow!` writes in one edge",
                 node.id
             );
             unsaid.push(pointer, message);
@@ -340,6 +348,22 @@ impl<'a, 'n> Chains<'a, 'n> {
         }
     }
 
+    /// Mentions the undo nodes, which come after the nodes of all edges.
+    fn mention_undo_nodes(&mut self) {
+        let nodes = self.nodes;
+        for owner in nodes
+            .flow
+            .nodes
+            .iter()
+            .filter(|node| nodes.is_declared(&node.id))
+        {
+            let undo = owner.settings.undo.as_deref();
+            if let Some(undo) = undo.and_then(|undo| nodes.node(undo)) {
+                self.mention(undo);
+            }
+        }
+    }
+
     fn mention(&mut self, node: &'a NodeDocument) {
         let id = node.id.as_str();
         let is_known = self.nodes.is_declared(id) || node.r#type == types::BRANCH;
@@ -347,13 +371,10 @@ impl<'a, 'n> Chains<'a, 'n> {
             return;
         }
         self.mentioned.push(id);
-        let word = match node.r#type.as_str() {
-            types::WAIT => "wait",
-            types::FORK => "fork",
-            _ => {
-                self.names.insert(id.to_owned());
-                return;
-            }
+        let is_fork = node.r#type == types::FORK;
+        let Some(word) = word(node).or(is_fork.then_some("fork")) else {
+            self.names.insert(id.to_owned());
+            return;
         };
         let count = self.counts.entry(word).or_insert(1);
         let mut name = word.to_owned();
@@ -419,6 +440,7 @@ fn step(nodes: &Nodes<'_>, node: &NodeDocument) -> String {
             let duration = node.params.get("duration").and_then(Value::as_str);
             format!("wait({})", duration.unwrap_or_default())
         }
+        types::UNDO | types::COMMIT => word(node).unwrap_or_default().to_owned(),
         types::FORK if !nodes.is_declared(&node.id) => Chains::fork(nodes, node),
         types::BRANCH => name_of(&node.id).unwrap_or_default(),
         _ if nodes.is_declared(&node.id) => name_of(&node.id).unwrap_or_default(),
@@ -446,14 +468,16 @@ fn keys(mappings: &Map<String, Value>, pointer: &str, unsaid: &mut Found) -> Str
     }
 }
 
-/// The ends of a document that lists none. There, a node without edges and actions ends the flow.
+/// The ends of a document that lists none. There, a node without edges and actions ends the flow,
+/// unless it is inside another node or an undo node.
 fn silent_ends(nodes: &Nodes<'_>) -> Vec<EndDocument> {
     let flow = nodes.flow;
-    let owners = flow.owners();
+    let (owners, undo_nodes) = (flow.owners(), flow.undo_nodes());
     let left: HashSet<&str> = flow.edges.iter().map(|edge| edge.from.as_str()).collect();
     let is_last = |node: &&NodeDocument| {
         let id = node.id.as_str();
-        node.actions.is_none() && !left.contains(id) && !owners.contains_key(id)
+        let is_inside = owners.contains_key(id) || undo_nodes.contains_key(id);
+        node.actions.is_none() && !left.contains(id) && !is_inside
     };
     let last = flow.nodes.iter().filter(is_last);
     last.map(|node| EndDocument {

@@ -26,8 +26,8 @@ pub use unsaid::Unsaid;
 /// The flow as `flow!`, after the flows inside it.
 ///
 /// The text needs the functions, types and derived traits that the flow names in scope. The
-/// compiled flow has the same document, except that a pause may come later among its nodes. A pause
-/// cannot be declared, while nodes with a retry or a timeout are. A flow that is not sound gives
+/// compiled flow has the same document, except that a pause, or a step `undo` or `commit`, may come
+/// later among its nodes. These cannot be declared, while nodes with a retry or a timeout are. A flow that is not sound gives
 /// text that does not compile: see [`FlowDocument::check`].
 ///
 /// # Examples

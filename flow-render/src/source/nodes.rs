@@ -86,7 +86,12 @@ impl<'a> Nodes<'a> {
         }
         for (id, name) in &edges.renamed {
             if let Some(node) = self.node(id) {
-                let message = format!("a pause has no name in `flow!`, and would be `{name}`");
+                let what = match node.r#type.as_str() {
+                    types::UNDO => "the step `undo`",
+                    types::COMMIT => "the step `commit`",
+                    _ => "a pause",
+                };
+                let message = format!("{what} has no name in `flow!`, and would be `{name}`");
                 unsaid.push(inside(&self.at(node), "id"), message);
             }
         }
@@ -111,7 +116,7 @@ impl<'a> Nodes<'a> {
         text
     }
 
-    /// The nodes in the order of the document. The names of pauses are not compared.
+    /// The nodes in the order of the document.
     fn order_of_document(&self) -> Vec<&'a str> {
         self.flow
             .nodes
@@ -152,7 +157,7 @@ impl<'a> Nodes<'a> {
         let nodes = nodes
             .iter()
             .filter(|node| !self.hidden.contains(node.id.as_str()));
-        let can_be = |node: &&NodeDocument| node.r#type != types::WAIT;
+        let can_be = |node: &&NodeDocument| word(node).is_none();
         let ids: Vec<&str> = nodes.filter(can_be).map(|node| node.id.as_str()).collect();
         self.declared.extend(ids);
     }
@@ -160,7 +165,7 @@ impl<'a> Nodes<'a> {
     /// Reports everything about a node that `flow!` cannot express.
     fn check(&self, node: &NodeDocument, unsaid: &mut Found) {
         let at = self.at(node);
-        let is_named = node.r#type != types::WAIT && !self.hidden.contains(node.id.as_str());
+        let is_named = word(node).is_none() && !self.hidden.contains(node.id.as_str());
         if is_named && name_of(&node.id).is_none() {
             let message = format!("the id `{}` is not a name of a node in `flow!`", node.id);
             unsaid.push(inside(&at, "id"), message);
@@ -180,6 +185,11 @@ impl<'a> Nodes<'a> {
         if let Some(path) = only_if.filter(|path| !rust::is_path(path)) {
             let at = inside(&inside(&inside(&at, "settings"), "retry"), "if");
             unsaid.push(at, format!("`{path}` is not a path of a function in Rust"));
+        }
+        if node.settings.undo.is_some() && !self.is_declared(&node.id) {
+            let at = inside(&inside(&at, "settings"), "undo");
+            let message = format!("`{}` cannot have an undo node in `flow!`", node.id);
+            unsaid.push(at, message);
         }
         let has_mappings = is_own || [types::HUMAN, types::SIGNAL].contains(&node.r#type.as_str());
         if !has_mappings && !node.mappings.is_empty() {
@@ -225,7 +235,22 @@ impl<'a> Nodes<'a> {
             types::SIGNAL => format!("signal {}", self.path_and_mapping(node, unsaid)),
             _ => self.path_and_mapping(node, unsaid),
         };
-        format!("node {name}: {what}{};\n", settings(&node.settings))
+        let undo = node
+            .settings
+            .undo
+            .as_deref()
+            .map(|undo| self.name_in_settings(undo));
+        let settings = settings(undo, &node.settings);
+        format!("node {name}: {what}{settings};\n")
+    }
+
+    /// An undo node in the settings of another node: its name, or the path of a node that is not
+    /// declared.
+    fn name_in_settings(&self, id: &str) -> String {
+        match self.node(id) {
+            Some(node) if !self.is_declared(id) => path_of(node).0,
+            _ => name_of(id).unwrap_or_default(),
+        }
     }
 
     /// `for item in key { body }`
@@ -340,13 +365,26 @@ pub(super) fn path_of(node: &NodeDocument) -> (String, String) {
     path.unwrap_or_else(|| (text.to_owned(), text.to_owned()))
 }
 
+/// The word of a step that edges write without a name: each mention of it is a node of its own.
+pub(super) fn word(node: &NodeDocument) -> Option<&'static str> {
+    match node.r#type.as_str() {
+        types::WAIT => Some("wait"),
+        types::UNDO => Some("undo"),
+        types::COMMIT => Some("commit"),
+        _ => None,
+    }
+}
+
 /// Returns true if a node has to be declared, because it would otherwise be another one.
 fn needs_declaration(node: &NodeDocument) -> bool {
-    let has_settings = node.settings.retry.is_some() || node.settings.timeout.is_some();
+    let settings = &node.settings;
+    let has_settings =
+        settings.retry.is_some() || settings.timeout.is_some() || settings.undo.is_some();
     match node.r#type.as_str() {
-        types::WAIT | types::BRANCH => false,
+        types::BRANCH => false,
+        _ if word(node).is_some() => false,
         types::FIRST | types::EACH => true,
-        types::FORK => node.settings.concurrency.is_some() || !is_anonymous(&node.id, "fork"),
+        types::FORK => settings.concurrency.is_some() || !is_anonymous(&node.id, "fork"),
         _ => {
             let (path, name) = path_of(node);
             let is_its_own = snake_case(&name) == node.id && !path.contains('<');
@@ -377,9 +415,10 @@ fn is_anonymous(id: &str, word: &str) -> bool {
     }
 }
 
-/// ` with retry(…), timeout = "30s"`
-fn settings(settings: &SettingsDocument) -> String {
+/// ` with undo = node, retry(…), timeout = "30s"`
+fn settings(undo: Option<String>, settings: &SettingsDocument) -> String {
     let mut all = Vec::new();
+    all.extend(undo.map(|undo| format!("undo = {undo}")));
     if let Some(retry) = &settings.retry {
         let texts = [("wait", &retry.wait), ("max_wait", &retry.max_wait)];
         let texts = texts.map(|(name, value)| {

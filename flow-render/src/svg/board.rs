@@ -6,8 +6,12 @@ use crate::words::{ArrowLabel, Caption};
 /// The horizontal distance between the ends of a side of a box for a person.
 pub(super) const SLANT: f64 = 8.0;
 
-/// The depth of the notch in the left side of a box for a signal.
+/// The depth of the notch in the left side of a box for a signal, and of the tip at the left side of
+/// one for `undo`.
 pub(super) const NOTCH: f64 = 9.0;
+
+/// The part of a side that is cut off at each corner of a box for `commit`.
+pub(super) const CUT: f64 = 5.0;
 
 /// Boxes and wires, with coordinates from the upper left corner.
 #[derive(Debug, Default)]
@@ -84,6 +88,8 @@ pub(super) enum Shape {
     Wait,
     Human,
     Signal,
+    Undo,
+    Commit,
     /// A flow of which only the name is shown. `opens` is true if there is something to open.
     Closed {
         opens: bool,
@@ -100,12 +106,22 @@ pub(super) struct Point {
     pub(super) y: f64,
 }
 
+/// What an arrow is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum WireKind {
+    Action,
+    /// The action `error`.
+    Error,
+    /// It leads from a node to its undo node.
+    Undo,
+}
+
 /// An arrow.
 #[derive(Debug)]
 pub(super) struct Wire {
     pub(super) points: Vec<Point>,
     pub(super) label: Option<WireLabel>,
-    pub(super) error: bool,
+    pub(super) kind: WireKind,
     /// True if it leads back.
     pub(super) back: bool,
 }

@@ -1,6 +1,8 @@
 //! Draws a board as SVG.
 
-use super::board::{Board, Label, NOTCH, Point, SLANT, Shape, Tile, Wire, WireLabel};
+use super::board::{
+    Board, CUT, Label, NOTCH, Point, SLANT, Shape, Tile, Wire, WireKind, WireLabel,
+};
 use super::image::{Image, number};
 use super::legend::Legend;
 use super::measure::{self, LINE, NAME, NOTE};
@@ -47,9 +49,11 @@ impl Image {
 
     fn wire(&mut self, wire: &Wire) {
         let mut class = "wire".to_owned();
-        if wire.error {
-            class += " error";
-        }
+        class += match wire.kind {
+            WireKind::Action => "",
+            WireKind::Error => " error",
+            WireKind::Undo => " undo",
+        };
         if wire.back {
             class += " back";
         }
@@ -158,6 +162,19 @@ impl Image {
                 let corners = [(-x, -y), (x, -y), (x, y), (-x, y), (NOTCH - x, 0.0)];
                 self.polygon(center, &corners);
             }
+            Shape::Undo => {
+                let (x, y) = (width / 2.0, height / 2.0);
+                let left = NOTCH - x;
+                let corners = [(-x, 0.0), (left, -y), (x, -y), (x, y), (left, y)];
+                self.polygon(center, &corners);
+            }
+            Shape::Commit => {
+                let (x, y) = (width / 2.0, height / 2.0);
+                let (inner_x, inner_y) = (x - CUT, y - CUT);
+                let right = [(inner_x, -y), (x, -inner_y), (x, inner_y), (inner_x, y)];
+                let left = right.map(|(x, y)| (-x, -y));
+                self.polygon(center, &[right, left].concat());
+            }
             Shape::Each => {
                 let (width, height) = (width - shape::STACK, height - shape::STACK);
                 for shift in [0.5, 0.0, -0.5] {
@@ -237,6 +254,8 @@ fn class(shape: &Shape) -> &'static str {
         Shape::Wait => "wait",
         Shape::Human => "human",
         Shape::Signal => "signal",
+        Shape::Undo => "undo",
+        Shape::Commit => "commit",
         Shape::Closed { .. } => "closed",
         Shape::Flow => "flow",
         Shape::Fork => "fork",

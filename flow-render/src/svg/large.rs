@@ -93,7 +93,7 @@ pub(super) fn place(mut tiles: Vec<Tile>, links: Vec<Link>, direction: Direction
                 height,
                 label: link.label,
             }),
-            error: link.error,
+            kind: link.kind,
             back: link.from == link.to || ranks[link.to] <= ranks[link.from],
         });
     }

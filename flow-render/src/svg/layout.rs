@@ -1,11 +1,13 @@
 //! Lays out a scene on a board with the crate `dagre`, which places each box and each arrow.
 
+use std::collections::HashMap;
+
 use dagre::graph::{Graph, GraphOptions};
 use dagre::layout::types::LabelPos;
 use dagre::{EdgeLabel, LayoutOptions, NodeLabel};
 use flow_spec::{DEFAULT_ACTION, ERROR_ACTION};
 
-use super::board::{Board, Point, Tile, Wire, WireLabel};
+use super::board::{Board, Point, Tile, Wire, WireKind, WireLabel};
 use super::link::{Link, MARGIN, bounded, label_size};
 use super::wire::{self, Rows};
 use super::{large, shape};
@@ -57,15 +59,55 @@ pub(super) fn scene(scene: &Scene<'_>, look: Look) -> Board {
         to: number(arrow.to),
         label: arrow.label.clone(),
         size: look.direction.turned(label_size(&arrow.label)),
-        error: arrow.action == Some(ERROR_ACTION),
+        kind: match arrow.action {
+            Some(ERROR_ACTION) => WireKind::Error,
+            _ => WireKind::Action,
+        },
         weight: match arrow.action {
             None | Some(DEFAULT_ACTION) => 4,
             Some(ERROR_ACTION) => 1,
             Some(_) => 2,
         },
     };
-    let links = scene.arrows.iter().map(link).collect();
+    let mut links: Vec<Link> = scene.arrows.iter().map(link).collect();
+    let members = scene.members.iter().enumerate();
+    let members = members.map(|(index, member)| (1 + index, member));
+    hang(&mut tiles, &mut links, members, look);
     place(tiles, links, look.direction)
+}
+
+/// Adds the undo nodes that hang at the members of a board, whose tiles have these numbers, and the
+/// arrows to them. An arrow cannot lead to another board: there, only the text in the box says by
+/// which node a visit is undone.
+fn hang<'s>(
+    tiles: &mut Vec<Tile>,
+    links: &mut Vec<Link>,
+    members: impl Iterator<Item = (usize, &'s Member<'s>)> + Clone,
+    look: Look,
+) {
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    for undo in members
+        .clone()
+        .filter_map(|(_, member)| member.undo.as_ref())
+    {
+        numbers.insert(&undo.path, tiles.len());
+        tiles.push(shape::member(undo, look));
+    }
+    for (from, member) in members {
+        let undo = member.undone_by.as_deref();
+        let Some(&to) = undo.and_then(|undo| numbers.get(undo)) else {
+            continue;
+        };
+        let label = ArrowLabel::of_undo();
+        links.push(Link {
+            from,
+            to,
+            size: look.direction.turned(label_size(&label)),
+            label,
+            kind: WireKind::Undo,
+            weight: 1,
+        });
+    }
 }
 
 /// Branches side by side, between a bar where they split and a bar where they join.
@@ -77,13 +119,14 @@ pub(super) fn fork(branches: &[Branch<'_>], look: Look) -> Board {
         to,
         size: look.direction.turned(label_size(&label)),
         label,
-        error: false,
+        kind: WireKind::Action,
         weight: 1,
     };
     let parts: usize = branches.iter().map(|branch| branch.steps.len()).sum();
     let (split, meet) = (0, parts + 1);
     let mut width = 0.0;
     let mut chains = Vec::new();
+    let mut members = Vec::new();
     for branch in branches {
         let tile = |part: &Member<'_>| shape::member(part, look);
         let breadth = |tile: &Tile| look.direction.turned((tile.width, tile.height)).0;
@@ -99,6 +142,7 @@ pub(super) fn fork(branches: &[Branch<'_>], look: Look) -> Board {
         for (at, tile) in chain.into_iter().enumerate() {
             let number = tiles.len();
             tiles.push(tile);
+            members.push((number, &branch.steps[at]));
             let label = match at.checked_sub(1) {
                 Some(last) => branch.steps[last].label_to(&branch.steps[at]),
                 None => ArrowLabel::default(),
@@ -109,13 +153,15 @@ pub(super) fn fork(branches: &[Branch<'_>], look: Look) -> Board {
         links.push(link(before, meet, branch.label_to_join()));
     }
     tiles.push(shape::bar(width, look.direction));
+    hang(&mut tiles, &mut links, members.into_iter(), look);
     place(tiles, links, look.direction)
 }
 
 /// The body of a loop, alone.
 pub(super) fn each(body: &Member<'_>, look: Look) -> Board {
-    let tiles = vec![shape::member(body, look)];
-    place(tiles, Vec::new(), look.direction)
+    let (mut tiles, mut links) = (vec![shape::member(body, look)], Vec::new());
+    hang(&mut tiles, &mut links, std::iter::once((0, body)), look);
+    place(tiles, links, look.direction)
 }
 
 fn options() -> LayoutOptions {
@@ -231,7 +277,7 @@ fn wire(link: Link, label: &EdgeLabel, tiles: &[Tile], rows: &Rows) -> Wire {
     Wire {
         points,
         label,
-        error: link.error,
+        kind: link.kind,
         back: link.from == link.to || to.center.y < from.center.y,
     }
 }

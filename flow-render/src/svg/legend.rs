@@ -87,11 +87,15 @@ fn shape(mark: Mark) -> Option<(Shape, &'static str)> {
         Mark::Wait => Some((Shape::Wait, "wait")),
         Mark::Human => Some((Shape::Human, "human")),
         Mark::Signal => Some((Shape::Signal, "signal")),
+        Mark::Undo => Some((Shape::Undo, "undo")),
+        Mark::Commit => Some((Shape::Commit, "commit")),
         Mark::Flow => Some((Shape::Flow, "flow")),
         Mark::Fork => Some((Shape::Fork, "fork")),
         Mark::Race => Some((Shape::Race, "race")),
         Mark::Each => Some((Shape::Each, "each")),
-        Mark::Error | Mark::Back | Mark::Action | Mark::Condition | Mark::Keys => None,
+        Mark::Error | Mark::Back | Mark::UndoneBy | Mark::Action | Mark::Condition | Mark::Keys => {
+            None
+        }
     }
 }
 
@@ -138,7 +142,11 @@ impl Image {
     }
 
     fn sample_arrow(&mut self, mark: Mark, center: Point) {
-        let class = if mark == Mark::Error { "error" } else { "back" };
+        let class = match mark {
+            Mark::Error => "error",
+            Mark::UndoneBy => "undo",
+            _ => "back",
+        };
         let end = |side: f64| Point {
             x: center.x + side * SAMPLE.0 / 2.0,
             y: center.y,

@@ -1,6 +1,6 @@
 //! The input of both layouts, and the size of a board.
 
-use super::board::{Board, Tile, Wire};
+use super::board::{Board, Tile, Wire, WireKind};
 use super::measure;
 use crate::words::ArrowLabel;
 
@@ -14,7 +14,7 @@ pub(super) struct Link {
     pub(super) label: ArrowLabel,
     /// The [size](label_size) of the label in a picture that goes down.
     pub(super) size: (f64, f64),
-    pub(super) error: bool,
+    pub(super) kind: WireKind,
     /// The importance of a short and straight arrow.
     pub(super) weight: i32,
 }

@@ -40,7 +40,7 @@ pub(super) fn member(member: &Member<'_>, look: Look) -> Tile {
             text_width * 1.5 + 4.0 * PADDING,
             text_height * 2.0 + PADDING,
         ),
-        (Shape::Wait | Shape::Human | Shape::Signal, _) => {
+        (Shape::Wait | Shape::Human | Shape::Signal | Shape::Undo | Shape::Commit, _) => {
             (text_width + 3.0 * PADDING, text_height + PADDING)
         }
         (Shape::Closed { opens: true }, _) => {
@@ -68,6 +68,8 @@ fn single(member: &Member<'_>) -> Shape {
         types::WAIT => Shape::Wait,
         types::HUMAN => Shape::Human,
         types::SIGNAL => Shape::Signal,
+        types::UNDO => Shape::Undo,
+        types::COMMIT => Shape::Commit,
         _ if member.node.is_flow() => Shape::Closed { opens: false },
         _ => Shape::Step,
     }

@@ -103,13 +103,14 @@ fn touch(tile: &Tile, toward: Point, direction: Direction) -> Point {
 }
 
 /// The lower or upper side of a box, at this distance from its middle. It is straight, except for
-/// that of a box for a person or a signal in a picture that goes to the right.
+/// that of a box for a person, a signal or `undo` in a picture that goes to the right.
 pub(super) fn side(tile: &Tile, x: f64, y: f64, direction: Direction) -> f64 {
     let part = x / tile.width;
     match tile.shape {
         _ if direction == Direction::TopToBottom => y,
         Shape::Human => y - y.signum() * SLANT * (0.5 + part * y.signum()),
         Shape::Signal if y < 0.0 => y + NOTCH * (1.0 - 2.0 * part.abs()),
+        Shape::Undo if y < 0.0 => y + NOTCH * 2.0 * part.abs(),
         _ => y,
     }
 }

@@ -37,6 +37,9 @@ fn flow(text: &str) -> FlowDocument {
         node("step", "step", json!({})),
         node("signal", "flow.signal", json!({ "name": text })),
     ];
+    flow.nodes[1].settings.undo = Some(text.to_owned());
+    flow.nodes[5].settings.undo = Some("undone".to_owned());
+    flow.nodes.push(node("undone", text, json!({})));
     flow.nodes[0].description = Some(text.to_owned());
     flow.nodes[0].params_omitted = vec![text.to_owned()];
     let mut outer = flow.clone();

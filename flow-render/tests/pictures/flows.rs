@@ -73,6 +73,43 @@ pub(crate) fn subscription() -> FlowDocument {
     FlowDocument::parse(text).expect("a flow")
 }
 
+/// Undo nodes of a step, of one in a fork, and one of a step here and one there, with the steps `undo` and `commit`.
+pub(crate) fn fulfilment() -> FlowDocument {
+    let text = r#"{
+        "version": "2.0.0", "name": "Fulfilment", "namespace": "fulfilment",
+        "nodes": [
+            { "type": "reserve", "id": "reserve", "settings": { "undo": "release" },
+              "outputs": { "type": "object", "properties": { "reservation": {} }, "required": ["reservation"] } },
+            { "type": "Charge", "id": "charge", "settings": { "undo": "refund", "retry": { "attempts": 5 } },
+              "outputs": { "type": "object", "properties": { "receipt": {} }, "required": ["receipt"] } },
+            { "type": "Refund", "id": "refund", "title": "Give back", "settings": { "retry": { "attempts": 3 } },
+              "inputs": { "type": "object", "properties": { "receipt": {}, "reservation": {} } } },
+            { "type": "release", "id": "release" },
+            { "type": "flow.fork", "id": "both", "params": { "branches": [["ship"], ["bill", "announce"]] } },
+            { "type": "ship", "id": "ship", "settings": { "undo": "call_back" } },
+            { "type": "bill", "id": "bill", "settings": { "undo": "refund" } },
+            { "type": "announce", "id": "announce" },
+            { "type": "call_back", "id": "call_back" },
+            { "type": "flow.commit", "id": "commit" },
+            { "type": "mail", "id": "mail" },
+            { "type": "flow.undo", "id": "undo" }
+        ],
+        "edges": [
+            { "from": "reserve", "to": "charge", "condition": "default" },
+            { "from": "charge", "to": "both", "condition": "default" },
+            { "from": "both", "to": "commit", "condition": "default" },
+            { "from": "commit", "to": "mail", "condition": "default" },
+            { "from": "both", "to": "undo", "condition": "error" }
+        ],
+        "ends": [
+            { "from": "mail", "condition": "default", "label": "default" },
+            { "from": "undo", "condition": "default", "label": "refused" }
+        ],
+        "entryNodeId": "reserve"
+    }"#;
+    FlowDocument::parse(text).expect("a flow")
+}
+
 pub(crate) fn node(id: &str, r#type: &str, params: Value) -> NodeDocument {
     NodeDocument {
         id: id.to_owned(),
@@ -91,7 +128,8 @@ pub(crate) fn edge(from: &str, condition: &str, to: &str) -> EdgeDocument {
     }
 }
 
-/// Flows that need not be sound: forks and races may share nodes or contain themselves, edges may name nothing.
+/// Flows that need not be sound: forks and races may share nodes or contain themselves, edges may name nothing, and any
+/// node may be the undo node of any node.
 pub(crate) fn any_flow() -> impl Strategy<Value = FlowDocument> {
     let leaf = level(any_node(Just(None).boxed()));
     leaf.prop_recursive(2, 24, 8, |inner| {
@@ -107,6 +145,8 @@ fn any_node(
     let kind = prop_oneof![
         6 => Just(("step".to_owned(), json!({}))),
         1 => Just(("flow.wait".to_owned(), json!({ "duration": "5s" }))),
+        1 => Just(("flow.undo".to_owned(), json!({}))),
+        1 => Just(("flow.commit".to_owned(), json!({}))),
         1 => Just(("flow.human".to_owned(), json!({ "prompt": "Is \"this\" <right> & good?" }))),
         1 => Just(("flow.signal".to_owned(), json!({ "name": "\"this\" <one> & that" }))),
         1 => Just((
@@ -124,7 +164,12 @@ fn any_node(
             ("flow.each".to_owned(), json!({ "item": "one", "over": "all", "body": body }))
         }),
     ];
-    (kind, inner).prop_map(|((kind, params), inner)| (node("", &kind, params), inner))
+    let undo = prop::option::weighted(0.3, (0..9_u8).prop_map(|number| format!("n{number}")));
+    (kind, inner, undo).prop_map(|((kind, params), inner, undo)| {
+        let mut node = node("", &kind, params);
+        node.settings.undo = undo;
+        (node, inner)
+    })
 }
 
 fn level(

@@ -10,7 +10,7 @@ use flow_spec::document::{EndDocument, NodeDocument, Property};
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
-use crate::flows::{any_flow, edge, node, order, research_desk, subscription};
+use crate::flows::{any_flow, edge, fulfilment, node, order, research_desk, subscription};
 
 #[test]
 fn a_title_stands_above_the_name() {
@@ -157,6 +157,72 @@ fn a_signal_says_what_it_waits_for() {
     "start_it" [label="start_it\nwaits for: Start\nat most 2days" shape=cds style=filled fillcolor="#f3e8ff" color="#9333ea"]
     "cancel_request" [label="cancel_request\nwaits for: CancelRequest" shape=cds style=filled fillcolor="#f3e8ff" color="#9333ea"]
     "reason" [label="Why?\nreason: waits for: survey" shape=cds style=filled fillcolor="#f3e8ff" color="#9333ea"]
+    "##);
+}
+
+#[test]
+fn an_undo_node_hangs_at_the_node_that_it_takes_back() {
+    let flow = fulfilment();
+    insta::assert_snapshot!(render::text(&flow), @r#"
+    Fulfilment (fulfilment)
+    start
+    ↓ reserve · undone by release
+    ┆ release · takes back reserve
+    ↓ charge · Charge · undone by refund, 5 attempts  {reservation}
+    ┆ Give back · takes back charge, bill · refund: Refund · 3 attempts
+    ↓ both · in parallel · [ship, bill >> announce]
+    ┆ call_back · takes back ship
+    ├ error → undo · undoes what was done
+    │ ↓ end "refused"
+    ↓ commit · keeps what was done
+    ↓ mail
+    ↓ end
+    "#);
+    let lines = |picture: &str, parts: &[&str]| {
+        let lines = picture.lines().map(str::trim);
+        let lines = lines.filter(|line| parts.iter().any(|part| line.contains(part)));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    let of_undo = ["undo", "refund", "commit", "call_back"];
+    insta::assert_snapshot!(lines(&render::mermaid(&flow), &of_undo), @r#"
+    n_reserve["reserve<br/>undone by release"]
+    n_charge["charge<br/>Charge<br/>undone by refund, 5 attempts"]
+    n_refund["Give back<br/>refund: Refund<br/>3 attempts"]
+    n_ship["ship<br/>undone by call_back"]
+    n_call_back["call_back"]
+    n_bill["bill<br/>undone by refund"]
+    n_commit{{"commit<br/>keeps what was done"}}:::commit
+    n_undo[\"undo<br/>undoes what was done"\]:::undo
+    n_both_join --> n_commit
+    n_commit --> n_mail
+    n_both_join -.->|"error"| n_undo
+    n_undo --> n_end_refused
+    n_reserve -.->|"undo"| n_release
+    n_charge -.->|"undo"| n_refund
+    n_ship -.->|"undo"| n_call_back
+    n_bill -.->|"undo"| n_refund
+    n_legend["dotted: taken on an error<br/>undo: leads to the undo node<br/>action: the action that takes the arrow<br/>#123;keys#125;: keys that are written before it and read after it"]:::legend
+    classDef undo fill:#ffedd5,stroke:#c2410c,color:#7c2d12
+    classDef commit fill:#d1fae5,stroke:#059669,color:#064e3b
+    "#);
+    insta::assert_snapshot!(lines(&render::dot(&flow), &of_undo), @r##"
+    "reserve" [label="reserve\nundone by release"]
+    "charge" [label="charge\nCharge\nundone by refund, 5 attempts"]
+    "refund" [label="Give back\nrefund: Refund\n3 attempts"]
+    "ship" [label="ship\nundone by call_back"]
+    "call_back" [label="call_back"]
+    "bill" [label="bill\nundone by refund"]
+    "commit" [label="commit\nkeeps what was done" shape=octagon style=filled fillcolor="#d1fae5" color="#059669"]
+    "undo" [label="undo\nundoes what was done" shape=larrow style=filled fillcolor="#ffedd5" color="#c2410c"]
+    "both/join" -> "commit"
+    "commit" -> "mail"
+    "both/join" -> "undo" [label="error" style=dashed]
+    "undo" -> "/end/refused"
+    "reserve" -> "release" [label="undo" style=dashed]
+    "charge" -> "refund" [label="undo" style=dashed]
+    "ship" -> "call_back" [label="undo" style=dashed]
+    "bill" -> "refund" [label="undo" style=dashed]
+    "/legend" [label="dashed: taken on an error\nundo: leads to the undo node\naction: the action that takes the arrow\n{keys}: keys that are written before it and read after it" shape=note style=filled fillcolor="#ffffff" fontsize=10]
     "##);
 }
 

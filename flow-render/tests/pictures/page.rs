@@ -5,7 +5,7 @@ use flow_render::Direction;
 use serde_json::{Value, json};
 
 use crate::browser;
-use crate::flows::research_desk;
+use crate::flows::{fulfilment, research_desk};
 
 /// What the scripts below have in common: how to find things, and what can be seen.
 const TOOLS: &str = r#"
@@ -189,6 +189,32 @@ fn actions_say_where_they_lead_and_what_they_write() {
         "followed": "revise",
     });
     assert_eq!(found, expected);
+}
+
+/// The parts of a page as text, without its elements.
+fn contract_of(page: &str, path: &str) -> String {
+    let from = page
+        .split(&format!("<article data-contract=\"{path}\""))
+        .nth(1);
+    let article = from.and_then(|rest| rest.split("</article>").next());
+    let mut text = String::new();
+    let mut rest = article.expect("a contract").split_once('>').unwrap().1;
+    while let Some((before, after)) = rest.split_once('<') {
+        text += before;
+        text.push(' ');
+        rest = after.split_once('>').unwrap().1;
+    }
+    let words = text.split_whitespace();
+    words.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn contracts_say_which_node_takes_back_which() {
+    let page = render::html(&fulfilment());
+    let contract = |path| contract_of(&page, path);
+    insta::assert_snapshot!(contract("charge"), @"charge Charge after reserve Outputs receipt any Actions default → both Settings undo refund takes back what was done retry 5 attempts");
+    insta::assert_snapshot!(contract("refund"), @"Give back Refund refund takes back charge , bill Inputs receipt optional any reservation optional any Actions default → taken back Settings retry 3 attempts");
+    insta::assert_snapshot!(contract("undo"), @"undo flow.undo after both Actions default → end refused");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use flow_spec::FlowDocument;
 use proptest::prelude::*;
 use roxmltree::{Document, Node};
 
-use crate::flows::{DIRECTIONS, any_flow, node, order, research_desk, subscription};
+use crate::flows::{DIRECTIONS, any_flow, fulfilment, node, order, research_desk, subscription};
 
 #[derive(Debug, Clone, Copy)]
 struct Rect {
@@ -403,11 +403,88 @@ fn a_signal_has_a_mark_of_its_own() {
 }
 
 #[test]
+fn dashed_arrows_lead_to_undo_nodes() {
+    let flow = fulfilment();
+    for direction in DIRECTIONS {
+        let picture = render::svg_in(&flow, direction);
+        assert_eq!(misplaced(&picture), [] as [String; 0], "{direction:?}");
+        assert_eq!(crossings(&picture), [] as [String; 0], "{direction:?}");
+        assert!(begun_and_ended(&picture) > 20, "{direction:?}");
+        let count = |class: &str| picture.matches(&format!("<path class=\"{class}\"")).count();
+        // The one to `refund` from `bill`, which is in a fork, would leave the box of the fork.
+        assert_eq!(count("wire undo"), 3, "{direction:?}");
+        assert_eq!(count("tip wire undo"), 3, "{direction:?}");
+    }
+    let picture = render::svg(&flow);
+    let document = Document::parse(&picture).expect("well-formed XML");
+    let drawn = drawn(&document);
+    let fork = drawn.iter().find(|one| one.class == "tile fork");
+    let fork = fork.expect("a fork").place;
+    let of_undo = drawn.iter().filter(|one| {
+        let text = one.texts.join(" | ");
+        ["undo", "done", "Give back"]
+            .iter()
+            .any(|part| text.contains(part))
+            || one.path.as_deref() == Some("call_back")
+    });
+    let of_undo: Vec<String> = of_undo
+        .map(|one| {
+            let inside = if fork.contains(one.place) {
+                "in the fork: "
+            } else {
+                ""
+            };
+            format!("{inside}{} | {}", one.class, one.texts.join(" | "))
+        })
+        .collect();
+    insta::assert_snapshot!(of_undo.join("\n"), @"
+    tile step | reserve | undone by release
+    tile step | charge | Charge | undone by refund, 5 attempts
+    in the fork: tile step | ship | undone by call_back
+    in the fork: tile step | bill | undone by refund
+    in the fork: tile step | call_back
+    in the fork: label | undo
+    tile commit | commit | keeps what was done
+    tile undo | undo | undoes what was done
+    tile step | Give back | refund: Refund | 3 attempts
+    label | undo
+    label | undo
+    ");
+    insta::assert_snapshot!(legend(&picture).join("\n"), @"
+    a node
+    undoes what was done
+    keeps what was done
+    runs its branches at the same time
+    taken on an error
+    leads to the undo node
+    action
+    the action that takes the arrow
+    {keys}
+    keys that are written before it and read after it
+    ");
+    for text in [render::svg(&flow), render::html(&flow)] {
+        for style in [
+            ".undo .body {",
+            ".commit .body {",
+            ".wire.undo {",
+            ".tip.undo {",
+        ] {
+            assert_eq!(
+                text.matches(style).count(),
+                2,
+                "light and dark: {style} {text}"
+            );
+        }
+    }
+}
+
+#[test]
 fn the_legend_is_within_the_picture() {
     for flow in [
         research_desk(),
         order(),
         subscription(),
+        fulfilment(),
         FlowDocument::new("", ""),
     ] {
         let picture = render::svg(&flow);
@@ -485,7 +562,7 @@ pub(crate) fn crossings(picture: &str) -> Vec<String> {
             // Only the middle of a diamond, and what is between slanted sides, is sure to be inside.
             let margin = match class(&tile).as_str() {
                 "tile branch" => (place.bottom - place.top) / 2.0 - 4.0,
-                "tile human" | "tile signal" => 9.5,
+                "tile human" | "tile signal" | "tile undo" => 9.5,
                 _ => 1.5,
             };
             let crossed = way.windows(2).any(|ends| {

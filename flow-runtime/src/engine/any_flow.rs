@@ -8,6 +8,7 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use flow_spec::FlowDocument;
+use futures_util::FutureExt as _;
 use futures_util::future::{Either, select};
 use serde_json::Value;
 
@@ -17,7 +18,7 @@ use crate::engine::{
 };
 use crate::flow::Flow;
 use crate::input::unexpected;
-use crate::undo::{finish_under_way, undo_failed};
+use crate::undo::{Undo, finish_under_way, undo_failed};
 
 /// A flow of any type that an engine `E` can drive, with JSON as its inputs and outputs.
 /// Registries, runtimes and servers hold it as `dyn AnyFlow<E>`.
@@ -286,7 +287,8 @@ where
             let input = F::load_input(input).map_err(RunError::Input)?;
             let scope = Scope::root(engine.run(), F::INFO);
             let output = if F::UNDOES {
-                until_cancelled(self, engine, &scope, input).await
+                let driven = self.drive(engine, &scope, input);
+                until_cancelled(self, engine, &scope, driven).await
             } else {
                 self.drive(engine, &scope, input).await
             };
@@ -295,25 +297,31 @@ where
     }
 }
 
-/// Runs a flow to an end, or until its engine [cancels](Hooks::cancelled) it. What it has done by then
-/// is undone.
-async fn until_cancelled<F: Drive<E>, E: Hooks>(
+/// Runs a flow with the work that drives it to an end, or until its engine [cancels](Hooks::cancelled)
+/// it. What it has done by then is undone. `scope` is that of the flow.
+pub async fn until_cancelled<F: Undo<E> + ?Sized, E: Hooks, T: Send>(
     flow: &F,
     engine: &E,
     scope: &Scope<'_>,
-    input: F::Input,
-) -> Result<F::Output, Failed> {
-    let mut work = pin!(Some(flow.drive(engine, scope, input)));
+    work: impl Future<Output = Result<T, Failed>> + Send,
+) -> Result<T, Failed> {
+    let mut work = pin!(Some(work));
+    let mut cancelled = pin!(engine.cancelled(scope));
     let mut failed = {
         let Some(work) = work.as_mut().as_pin_mut() else {
             unreachable!("the work has just begun")
         };
-        // First, so that a run that is cancelled already begins no step.
-        let cancelled = pin!(engine.cancelled(scope));
-        match select(cancelled, work).await {
-            Either::Right((Ok(output), _)) => return Ok(output),
-            Either::Right((Err(failed), _)) => failed,
-            Either::Left((failed, work)) => {
+        // The work first: a step that was under way when a process died has to be finished, although
+        // the run is cancelled by now.
+        match select(work, cancelled.as_mut()).await {
+            Either::Left((Ok(output), _)) => return Ok(output),
+            Either::Left((Err(failed), _)) if engine.undoes(&failed) => failed,
+            // It could continue later, but not if it is cancelled.
+            Either::Left((Err(failed), _)) => match cancelled.now_or_never() {
+                Some(cancelled) => cancelled,
+                None => failed,
+            },
+            Either::Right((failed, work)) => {
                 finish_under_way(scope.run(), scope.frame(), work).await;
                 failed
             }

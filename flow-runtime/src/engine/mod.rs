@@ -102,6 +102,9 @@ use futures_util::future::BoxFuture;
 use crate::flow::{Described, Flow};
 
 #[cfg(feature = "stored")]
+#[doc(hidden)]
+pub use self::any_flow::until_cancelled;
+#[cfg(feature = "stored")]
 pub use self::any_flow::{AnyFlow, RunError, TypedInput, accepted_input};
 #[cfg(feature = "stored")]
 pub use self::ask::ask;

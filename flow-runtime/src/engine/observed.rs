@@ -71,6 +71,14 @@ impl Hooks for Observed<'_> {
         tell_loop(self.observer, self.id, scope.frame().path(), items);
     }
 
+    fn undo_started(&self, scope: &Scope<'_>) {
+        self.tell(scope.frame().path(), EventKind::NodeStarted);
+    }
+
+    fn undo_finished(&self, scope: &Scope<'_>) {
+        self.node_finished(scope, "default");
+    }
+
     #[inline]
     fn node_finished(&self, scope: &Scope<'_>, action: &str) {
         self.tell(scope.frame().path(), EventKind::NodeFinished { action });

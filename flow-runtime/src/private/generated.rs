@@ -79,6 +79,16 @@ macro_rules! __awaits {
     }};
 }
 
+/// Tests if visits of a flow can be undone. False if its definition has errors.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __undoes {
+    ($flow:ty) => {{
+        use $crate::__private::Unresolved as _;
+        <$flow>::__UNDOES
+    }};
+}
+
 /// `impl Export` for a flow.
 #[cfg(feature = "json")]
 #[doc(hidden)]

@@ -294,12 +294,12 @@ macro_rules! __flow_state {
     };
 }
 
-/// The constants that are true if a flow asks people, opens transactions, waits for signals, or
-/// awaits anything.
+/// The constants that are true if a flow asks people, opens transactions, waits for signals, awaits
+/// anything, or can be undone.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __flow_requirements {
-    ($asks:expr, $opens:expr, $receives:expr, $awaits:expr) => {
+    ($asks:expr, $opens:expr, $receives:expr, $awaits:expr, $undoes:expr) => {
         #[doc(hidden)]
         pub const __ASKS_PEOPLE: ::core::primitive::bool = $asks;
         #[doc(hidden)]
@@ -308,6 +308,8 @@ macro_rules! __flow_requirements {
         pub const __RECEIVES_SIGNALS: ::core::primitive::bool = $receives;
         #[doc(hidden)]
         pub const __AWAITS: ::core::primitive::bool = $awaits;
+        #[doc(hidden)]
+        pub const __UNDOES: ::core::primitive::bool = $undoes;
     };
 }
 

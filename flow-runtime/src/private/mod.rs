@@ -30,6 +30,8 @@ pub use crate::embed::{
     Inner, LinkedFlow, Spec, embed, inner, joined, joined_length, linked, spec, spec_of,
 };
 pub use crate::engine::not_undoable;
+#[cfg(feature = "stored")]
+pub use crate::engine::until_cancelled;
 pub use crate::engine::{
     Drive, Engine, FlowInfo, Hooks, Scope, Spread, StateHooks, Step, StepKey, loop_started,
     spread_results,
@@ -104,6 +106,9 @@ pub trait Unresolved {
 
     /// True, so that a timeout of the flow is not a further error.
     const __AWAITS: bool = true;
+
+    /// False, so that a loop over the flow has no further error.
+    const __UNDOES: bool = false;
 
     /// Adds no values.
     #[cfg(feature = "json")]
@@ -250,7 +255,7 @@ pub use crate::{
     __flow_requirements as requirements, __flow_resume as resume, __flow_runs as runs,
     __flow_state as state, __flow_stored as stored, __flow_values as values, __human_node as human,
     __named_macro as named_macro, __opens_transactions as opens_transactions,
-    __receives_signals as receives_signals, __signal_node as signal,
+    __receives_signals as receives_signals, __signal_node as signal, __undoes as undoes,
 };
 #[cfg(feature = "stored")]
 pub use serde_json::Value;

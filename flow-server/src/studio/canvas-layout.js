@@ -28,6 +28,22 @@ export function edgePath(from, to, below) {
   return `M${from.x} ${from.y}C${right} ${from.y} ${right} ${bottom} ${from.x - 10} ${bottom}H${to.x + 10}C${left} ${bottom} ${left} ${to.y} ${to.x} ${to.y}`;
 }
 
+// A curve from a node to its undo node, and the corners of its tip: down if it is below, and else to the right.
+export function undoPath(from, to) {
+  if (to.y < from.y + from.height) {
+    const [start, end] = [{ x: from.x + from.width, y: from.y + 24 }, { x: to.x, y: to.y + 24 }];
+    return { line: edgePath(start, end, Math.max(from.y + from.height, to.y + to.height)), tip: tipOf(end, [-EDGE.arrow, -5], [-EDGE.arrow, 5]) };
+  }
+  const [start, end] = [{ x: from.x + from.width / 2, y: from.y + from.height }, { x: to.x + to.width / 2, y: to.y }];
+  const bend = Math.max(20, (end.y - start.y) / 2);
+  const line = `M${start.x} ${start.y}C${start.x} ${start.y + bend} ${end.x} ${end.y - bend} ${end.x} ${end.y}`;
+  return { line, tip: tipOf(end, [-5, -EDGE.arrow], [5, -EDGE.arrow]) };
+}
+
+function tipOf({ x, y }, ...corners) {
+  return [`${x},${y}`, ...corners.map(([right, down]) => `${x + right},${y + down}`)].join(" ");
+}
+
 // A number may be one that is kept as its text.
 function placeIn(layout, id) {
   const place = own(layout, id);
@@ -65,6 +81,7 @@ function columnsOf(nodes, entry) {
     if (!node || columns.has(id)) continue;
     columns.set(id, column);
     for (const inner of node.inside) next.push([inner, column]);
+    if (node.undo !== undefined) next.push([node.undo, column]);
     for (const { to } of node.routes) if (to !== undefined) next.push([to, column + 1]);
   }
   return columns;

@@ -11,6 +11,8 @@ const EACH = "flow.each";
 const BRANCH = "flow.branch";
 const HUMAN = "flow.human";
 const SIGNAL = "flow.signal";
+const UNDO = "flow.undo";
+const COMMIT = "flow.commit";
 
 // The nodes of the language, as the catalog describes those of the program.
 export const LANGUAGE = [
@@ -19,6 +21,8 @@ export const LANGUAGE = [
   { name: EACH, title: "For each item", icon: "↻", description: "Runs a node for each item of a list.", params: { item: "item", over: "", body: "" } },
   { name: BRANCH, title: "Branch", icon: "◇", description: "Takes the action of the first condition that is true.", params: { cases: [], otherwise: "otherwise" } },
   { name: "flow.wait", title: "Wait", icon: "◷", description: "Waits for some time.", params: { duration: "1m" } },
+  { name: UNDO, title: "Undo", icon: "↶", description: "Undoes what was done so far, the newest first, by the undo nodes of the nodes.", params: {} },
+  { name: COMMIT, title: "Commit", icon: "✔", description: "Keeps what was done so far: it is not undone any more.", params: {} },
   { name: HUMAN, title: "Question", icon: "?", description: "Waits for an answer from outside.", params: { prompt: "" } },
   { name: SIGNAL, title: "Signal", icon: "✉", description: "Waits for a message from outside that nobody asked for.", params: { name: "" } },
 ].map((entry) => ({ ...entry, group: "of the language", actions: [FIRST, BRANCH].includes(entry.name) ? [] : [{ name: "default" }], isLanguage: true }));
@@ -92,6 +96,36 @@ export function outerNodes(flow) {
   return outer;
 }
 
+// The id of the undo node of a node, which takes back what it did.
+export function undoNodeOf(node) {
+  return texts([node.settings?.undo])[0];
+}
+
+// The undo nodes, by id, each with the ids of the nodes that it takes back.
+export function undoNodes(flow) {
+  const found = new Map();
+  for (const node of nodesOf(flow)) {
+    const undo = undoNodeOf(node);
+    if (undo !== undefined) found.set(undo, [...(found.get(undo) ?? []), node.id]);
+  }
+  return found;
+}
+
+// The nodes that can be the undo node of a node: code that leads nowhere, and to which nothing leads.
+export function undoChoices(flow, id, catalog) {
+  const ways = [...objects(flow.edges), ...objects(flow.ends)].flatMap((way) => [way.from, way.to]);
+  const used = new Set([id, flow.entryNodeId, ...outerNodes(flow).keys(), ...ways]);
+  return nodesOf(flow).filter((node) => !used.has(node.id) && undoNodeOf(node) === undefined && catalog.canUndo(node, flow));
+}
+
+// Sets the undo node of a node, or removes it.
+export function setUndoNode(flow, id, undo) {
+  const node = nodeOf(flow, id);
+  if (undo !== undefined) objectAt(node, "settings").undo = undo;
+  else if (isObject(node.settings)) delete node.settings.undo;
+  withoutEmpty(node, "settings");
+}
+
 export class Catalog {
   #byType = new Map();
 
@@ -140,6 +174,22 @@ export class Catalog {
     // Without a route for the missing answer or signal, the node fails.
     const error = !isWaiting && this.#isFallible(node) ? ["error"] : [];
     return [...new Set([...names, ...timeout, ...error])];
+  }
+
+  // Whether a node is a function or a type of the program: others have no undo node, and are none.
+  isCode(node) {
+    const isLanguage = typeof node.type !== "string" || node.type.startsWith("flow.");
+    return !isLanguage && node.internalFlow === undefined && this.#byType.get(node.type)?.kind !== "flow";
+  }
+
+  // Whether a node of this type can take back what another one did: it does not decide between actions.
+  canUndo(node, flow) {
+    return this.isCode(node) && this.actions(node, flow).every((action) => action === "default" || action === "error");
+  }
+
+  // The types of the program of which a new undo node can be.
+  undoTypes() {
+    return this.entries.filter((entry) => !["human", "signal"].includes(entry.kind) && this.canUndo({ type: entry.type }, {}));
   }
 
   #isFallible(node) {
@@ -255,6 +305,7 @@ export function addNode(content, entry, place) {
   const id = freeId(flow, entry.type);
   const node = { type: entry.type, id };
   if (entry.isLanguage) node.params = parse(JSON.stringify(entry.params));
+  withoutEmpty(node, "params");
   if (entry.kind === "human") Object.assign(node, questionOf(entry));
   if (entry.kind === "signal") Object.assign(node, signalOf(entry));
   const isFirst = nodesOf(flow).length === 0;
@@ -277,6 +328,7 @@ export function removeNode(content, id) {
   }
   if (flow.entryNodeId === id) delete flow.entryNodeId;
   replaceInside(flow, id, undefined);
+  for (const owner of undoNodes(flow).get(id) ?? []) setUndoNode(flow, owner, undefined);
   if (isObject(content.layout)) delete content.layout[id];
 }
 
@@ -290,6 +342,7 @@ export function renameNode(content, id, to) {
   }
   if (flow.entryNodeId === id) flow.entryNodeId = to;
   replaceInside(flow, id, to);
+  for (const owner of undoNodes(flow).get(id) ?? []) setUndoNode(flow, owner, to);
   const place = isObject(content.layout) ? own(content.layout, id) : undefined;
   if (place !== undefined) {
     setOwn(content.layout, to, place);

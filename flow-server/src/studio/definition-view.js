@@ -1,7 +1,7 @@
 // The editor of one definition: a palette, the nodes at their places, a panel, and what is wrong.
 
 import * as api from "./api.js";
-import { Catalog, Routes, addNode, duplicateNode, insideOf, nodeOf, nodesOf, objectAt, openRoute, outerNodes, placeOf, removeNode, renameNode, setRoute } from "./definition-flow.js";
+import { Catalog, Routes, addNode, duplicateNode, insideOf, nodeOf, nodesOf, objectAt, openRoute, outerNodes, placeOf, removeNode, renameNode, setRoute, setUndoNode, undoNodeOf, undoNodes } from "./definition-flow.js";
 import { DefinitionModel } from "./definition-model.js";
 import { ask } from "./dialogs.js";
 import { button, element, freshId, problem } from "./dom.js";
@@ -212,13 +212,20 @@ class Editor {
     this.change((content) => {
       id = addNode(content, entry, at);
       // What leads nowhere yet leads on to the new node.
-      const isInside = outerNodes(content.flow).has(from);
+      const isInside = outerNodes(content.flow).has(from) || undoNodes(content.flow).has(from);
       const before = from === undefined || isInside ? undefined : nodeOf(content.flow, from);
       const open = before && openRoute(content.flow, before, this.catalog);
       if (open && !place) setRoute(content.flow, from, open.action, { to: id });
     });
     this.choose({ id });
     this.#canvas.focusNode(id);
+  }
+
+  // Adds a node that takes back what this one did.
+  addUndoNode(owner, type) {
+    const entry = this.catalog.undoTypes().find((one) => one.type === type);
+    const place = this.#canvas.freePlace(owner);
+    this.change((content) => setUndoNode(content.flow, owner, addNode(content, entry, place)));
   }
 
   duplicate(id) {
@@ -294,11 +301,12 @@ class Editor {
         problems: counts.get(node.id) ?? 0,
         isUnknown: entry === undefined,
         inside: insideOf(node),
+        undo: undoNodeOf(node),
         routes: routes.of(node, this.catalog),
       };
     });
-    // Nodes inside of others lead nowhere by themselves.
-    const inside = new Set(nodes.flatMap((node) => node.inside));
+    // Nodes inside of others, and undo nodes, lead nowhere by themselves.
+    const inside = new Set([...nodes.flatMap((node) => node.inside), ...undoNodes(flow).keys()]);
     for (const node of nodes) {
       if (inside.has(node.id)) node.routes = node.routes.filter((route) => route.to !== undefined || route.end !== undefined);
     }

@@ -1,7 +1,7 @@
 // `<flow-canvas>`: the nodes of a flow at their places, with ways that lead from one to another. Nodes can be moved,
 // and ways be drawn, with a pointer; the keyboard chooses and moves nodes, and the panel beside it leads the ways.
 
-import { EDGE, END, arranged, box, edgePath, portOf } from "./canvas-layout.js";
+import { EDGE, END, arranged, box, edgePath, portOf, undoPath } from "./canvas-layout.js";
 import { shownText } from "./keys.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -51,8 +51,8 @@ export class FlowCanvas extends HTMLElement {
     this.addEventListener("drop", (event) => this.#takeDrop(event));
   }
 
-  // `nodes`: each with `id`, `title`, `about`, `icon`, `problems`, `inside` (ids) and `routes`; `entry`, `layout`,
-  // and `chosen`, which is as `choose` says it.
+  // `nodes`: each with `id`, `title`, `about`, `icon`, `problems`, `inside` (ids), `undo` (an id) and `routes`; `entry`,
+  // `layout`, and `chosen`, which is as `choose` says it.
   draw(view) {
     this.#view = view;
     const { id, isMoved } = this.#drag ?? {};
@@ -133,6 +133,11 @@ export class FlowCanvas extends HTMLElement {
         const inner = this.#places.get(id);
         if (inner) ways.push(svg("path", { class: "way inside", d: `M${from.x + 20} ${from.y + from.height}V${inner.y + 24}H${inner.x}` }));
       }
+      const undo = this.#places.get(node.undo);
+      if (undo) {
+        const { line, tip } = undoPath(from, undo);
+        ways.push(svg("path", { class: "way undo", d: line }), svg("polygon", { class: "arrow undo", points: tip }));
+      }
       for (const [row, route] of node.routes.entries()) ways.push(...this.#way(node, route, portOf(from, row)));
     }
     return ways;
@@ -170,7 +175,8 @@ export class FlowCanvas extends HTMLElement {
     const isChosen = this.#view.chosen?.id === node.id;
     const problems = node.problems === 0 ? "" : node.problems === 1 ? "1 problem" : `${node.problems} problems`;
     const actions = node.routes.map((route) => route.action);
-    const label = [node.title, node.about, problems, ...actions].filter(Boolean).join(", ");
+    const undo = node.undo === undefined ? "" : `undone by ${node.undo}`;
+    const label = [node.title, node.about, problems, undo, ...actions].filter(Boolean).join(", ");
     const group = svg("g", {
       class: ["node", isChosen && "chosen", node.problems > 0 && "has-problems", node.isUnknown && "unknown"].filter(Boolean).join(" "),
       transform: `translate(${at.x} ${at.y})`,

@@ -1,6 +1,6 @@
 // The panel of one node: its name, its settings, and where it leads.
 
-import { Routes, keysOf, listAt, nodeOf, nodesOf, objectAt, outerNodes, properties, setMappings, setRoute, texts, withoutEmpty } from "./definition-flow.js";
+import { Routes, keysOf, listAt, nodeOf, nodesOf, objectAt, outerNodes, properties, setMappings, setRoute, setUndoNode, texts, undoChoices, undoNodeOf, undoNodes, withoutEmpty } from "./definition-flow.js";
 import { button, element } from "./dom.js";
 import { own, setOwn, shownText } from "./keys.js";
 import { choiceField, datalist, details, findingList, section, textField, valueForm } from "./panel-parts.js";
@@ -102,7 +102,8 @@ export class NodePanel {
       this.#paramsSection(node, entry),
       this.#routes,
       this.#valuesSection(node, entry),
-      details("How it runs", node.settings !== undefined, this.#formOf("settings", SETTINGS, entry?.settings)),
+      this.#undoField(node),
+      details("How it runs", node.settings !== undefined, this.#formOf("settings", SETTINGS, entry?.settings, ["undo"])),
       details("How people see it", false, this.#looks(node)),
       element(
         "p",
@@ -139,7 +140,7 @@ export class NodePanel {
     if (node.type === "flow.first") return section("Branches", this.#race());
     if (node.type === "flow.each") return section("Loop", ...this.#loop(node));
     if (node.type === "flow.signal") return section("Settings", ...this.#signal(node));
-    const schema = OF_LANGUAGE.get(node.type) ?? entry?.params;
+    const schema = OF_LANGUAGE.get(node.type) ?? (entry?.isLanguage ? undefined : entry?.params);
     if (!schema && node.params === undefined) return undefined;
     const references = !entry?.isLanguage;
     const params = valueForm(schema, { value: node.params ?? {}, name: schema?.properties ? undefined : "params", references }, (params) => {
@@ -255,13 +256,46 @@ export class NodePanel {
     ];
   }
 
+  // The node that takes back what this one did: another node of the flow, or a new one.
+  #undoField(node) {
+    const { catalog, flow } = this.#editor;
+    const undo = undoNodeOf(node) ?? "";
+    const isUndoNode = undoNodes(flow).has(this.#id);
+    if (undo === "" && (isUndoNode || !catalog.isCode(node) || nodeOf(flow, outerNodes(flow).get(this.#id))?.type === "flow.each")) return undefined;
+    const known = undoChoices(flow, this.#id, catalog).map((one) => one.id);
+    const isKnown = undo === "" || known.includes(undo);
+    const missing = nodeOf(flow, undo) ? undo : `${undo} (missing)`;
+    const options = [
+      ["", "none"],
+      ...known.map((id) => [`is ${id}`, id]),
+      ...(isKnown ? [] : [[`is ${undo}`, missing]]),
+      ...catalog.undoTypes().map((entry) => [`new ${entry.type}`, `a new ${entry.title ?? entry.type}`]),
+    ];
+    const choose = (value) => {
+      // Another node is added or leads nowhere from now on, so the panel is another one.
+      if (value.startsWith("new ")) this.#editor.addUndoNode(this.#id, value.slice("new ".length));
+      else this.#editor.change((content) => setUndoNode(content.flow, this.#id, value === "" ? undefined : value.slice("is ".length)));
+      document.querySelector("[data-undo=node]")?.focus();
+    };
+    const about = "Takes back what this node did. It has no ways of its own.";
+    const choice = choiceField("Undo node", options, undo === "" ? "" : `is ${undo}`, choose, about);
+    choice.querySelector("select").dataset.undo = "node";
+    return choice;
+  }
+
   #keys() {
     return datalist(keysOf(this.#editor.flow, this.#editor.catalog));
   }
 
-  #formOf(field, schema, known) {
-    const form = valueForm(schema, { value: own(this.#node, field) ?? {} }, (value) => {
+  // `apart`: the keys that have fields of their own.
+  #formOf(field, schema, known, apart = []) {
+    const value = Object.entries(Object(own(this.#node, field))).filter(([key]) => !apart.includes(key));
+    const form = valueForm(schema, { value: Object.fromEntries(value) }, (value) => {
       this.#change(field, (changed) => {
+        for (const key of apart) {
+          const kept = own(Object(changed[field]), key);
+          if (kept !== undefined) setOwn(value, key, kept);
+        }
         changed[field] = value;
         withoutEmpty(changed, field);
       });
@@ -329,13 +363,19 @@ export class NodePanel {
     const isWriting = /^(end|values) /.test(document.activeElement?.dataset?.route ?? "");
     if (isWriting && this.#routes.contains(document.activeElement)) return;
     const around = outerNodes(this.#editor.flow).get(this.#id);
+    const takenBack = undoNodes(this.#editor.flow).get(this.#id);
     const routes = new Routes(this.#editor.flow).of(node, this.#editor.catalog);
     const others = nodesOf(this.#editor.flow).map((other) => other.id);
-    const shown = JSON.stringify([around, routes, others]);
+    const shown = JSON.stringify([around, takenBack, routes, others]);
     if (shown === this.#shownRoutes) return;
     this.#shownRoutes = shown;
-    if (around !== undefined) {
-      const inside = element("p", {}, "It runs inside of ", button(around, () => this.#editor.choose({ id: around }), { class: "plain" }), ", and leads nowhere by itself.");
+    if (around !== undefined || takenBack !== undefined) {
+      const what = around !== undefined ? "It runs inside of " : "It takes back ";
+      const named = (around !== undefined ? [around] : takenBack).flatMap((id, index) => [
+        ...(index > 0 ? [", "] : []),
+        button(id, () => this.#editor.choose({ id }), { class: "plain" }),
+      ]);
+      const inside = element("p", {}, what, ...named, ", and leads nowhere by itself.");
       const stray = routes.filter((route) => route.to !== undefined || route.end !== undefined);
       const rows = stray.map(({ action }) => button(`Remove the way on "${action}"`, () => this.#setRoute(action, {})));
       this.#routes.replaceChildren(section("Where it leads", inside, ...rows));

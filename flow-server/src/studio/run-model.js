@@ -76,6 +76,8 @@ export class RunModel {
   }
 
   #recorded(kind, event) {
+    // It says only what an undo node will read, and may come after the visit.
+    if (kind === "undoable") return;
     const visit = kind === "node_started" ? this.#begin(event) : this.#visit(event);
     const node = visit.node;
     switch (kind) {
@@ -128,7 +130,7 @@ export class RunModel {
   #node(path) {
     const known = this.nodes.get(path);
     if (known) return known;
-    const node = { path, visits: 0, items: 0, itemsDone: 0, total: undefined, open: new Set(), state: "", progress: undefined };
+    const node = { path, visits: 0, items: 0, itemsDone: 0, total: undefined, undone: 0, open: new Set(), state: "", progress: undefined };
     this.nodes.set(path, node);
     return node;
   }
@@ -147,7 +149,7 @@ export class RunModel {
       node.total = undefined;
     }
     const visit = {
-      key, node, step: event.step, path: event.namespace, number: event.visit, item: event.item, seq: event.seq, isItem,
+      key, node, step: event.step, path: event.namespace, undoes: undonePath(event.namespace), number: event.visit, item: event.item, seq: event.seq, isItem,
       offset: event.offset, before: node.items, start: event.timestamp, end: undefined, state: "running", attempts: 1, failures: [],
     };
     this.visits.push(visit);
@@ -169,6 +171,7 @@ export class RunModel {
     // Also if it failed: a loop that collects errors goes on, and no item of it runs any more.
     if (visit.isItem && hasEnded) visit.node.itemsDone += 1;
     if (!visit.isItem) visit.node.progress = undefined;
+    if (visit.undoes !== undefined && state === "done") this.#node(this.pathInPicture(visit.undoes)).undone += 1;
     visit.node.last = state;
     visit.node.open.delete(visit);
     this.#open.delete(visit.key);
@@ -239,6 +242,11 @@ export function count(visit, items) {
   visit.node.total = visit.before + items;
 }
 
+// The path of the node whose visit is taken back, if this is the path of an undo node.
+function undonePath(path) {
+  return path.endsWith("!undo") ? path.slice(0, -"!undo".length) : undefined;
+}
+
 // The steps that contain a step, as its name says them: `flow.race`, `flow` for `flow.race.node`.
 function around(step = "") {
   return [...step.matchAll(/[.[~]/g)].map(({ index }) => step.slice(0, index));
@@ -250,11 +258,12 @@ function itemsOf({ items, itemsDone, total, state }) {
   return items === itemsDone ? `${items} items` : `${itemsDone} items, ${items - itemsDone} running`;
 }
 
-// What stands at a node: visits, items, progress.
+// What stands at a node: visits, items, progress, and whether it was undone.
 export function markOf(node) {
   const parts = [];
   if (node.visits > 1) parts.push(`${node.visits} visits`);
   if (node.items > 0) parts.push(itemsOf(node));
   if (node.progress) parts.push(node.progress.of ? `${node.progress.done} of ${node.progress.of}` : `${node.progress.done}`);
+  if (node.undone > 0) parts.push(node.undone === 1 ? "undone" : `${node.undone} undone`);
   return parts.join(", ");
 }

@@ -59,12 +59,18 @@ export class Timeline {
     const chosen = element(
       "button",
       { type: "button", onclick: () => onChoose(visit.seq) },
-      element("span", { class: "name" }, visit.path),
+      element("span", { class: "name" }, nameOf(visit)),
       element("span", { class: "track", "aria-hidden": "true" }, bar, ...marks),
       element("span", { class: "told" }, told.filter(Boolean).join(", ")),
     );
     return element("div", { role: "listitem", class: "row", data: { state: visit.state, seq: visit.seq } }, chosen);
   }
+}
+
+// The path of the node. That of an undo node says what it takes back.
+function nameOf({ path, undoes, state }) {
+  if (undoes === undefined) return path;
+  return `${undoes} ${state === "done" ? "undone" : "undo"}`;
 }
 
 // The state, with the signal for which the visit waits, and until when.

@@ -251,6 +251,84 @@ fn a_signal_is_chosen_or_named() {
     page.has_no_problems();
 }
 
+/// The ways of the canvas to undo nodes.
+const UNDO_WAYS: &str = "all('.way.undo').length";
+
+/// One of the flow's own nodes, or a new one, which is named, removed and left as the others are.
+#[test]
+fn an_undo_node_is_chosen_or_new() {
+    let editing = Editing::new();
+    let mut flow = article("Article");
+    let nodes = flow["nodes"].as_array_mut().unwrap();
+    nodes.push(json!({ "type": "<img src=x>", "id": "odd" }));
+    let id = editing.keep(Content::new(flow));
+    let Some(page) = editing.open(id) else {
+        return;
+    };
+    let options = "[...labelled('Undo node').options].map((one) => one.textContent)";
+    page.point("find('[data-node=draft] .title')");
+    // Only code that nothing leads to, and new ones that do not decide.
+    page.wait(&format!(
+        "{options}.join() === 'none,odd,a new Sign,a new Draft,a new Extend,a new measure'"
+    ));
+    choose(&page, "Undo node", "new measure");
+    page.wait("document.activeElement === labelled('Undo node') && labelled('Undo node').value === 'is measure'");
+    page.wait(&format!("{UNDO_WAYS} === 1"));
+    page.wait("find('[data-node=draft]').getAttribute('aria-label').includes('undone by measure')");
+    // It leads nowhere by itself, and says what it takes back.
+    page.wait("find('[data-node=draft] .port') && !find('[data-node=measure] .port')");
+    // The other settings are left as they are, and leave it as it is.
+    page.click("labelled('Give timeout')");
+    page.fill("timeout", "30s");
+    page.point("find('[data-node=measure] .title')");
+    page.wait("find('.node-panel').textContent.includes('It takes back draft, and leads nowhere by itself.')");
+    page.wait("!labelled('Undo node')");
+    page.fill("Id", "un_draft");
+    page.press("Tab");
+    page.wait(&format!(
+        "{UNDO_WAYS} === 1 && find('[data-node=un_draft]')"
+    ));
+    page.point("find('[data-node=sign] .title')");
+    choose(&page, "Undo node", "is un_draft");
+    page.wait(&format!("{UNDO_WAYS} === 2"));
+    page.point("find('[data-node=extend] .title')");
+    choose(&page, "Undo node", "is odd");
+    page.wait(&format!("{UNDO_WAYS} === 3"));
+    // The steps of the language have no settings of their own, and no undo node.
+    page.click("find('[data-type=\"flow.undo\"]')");
+    page.wait("find('[data-node=undo]') && !labelled('Undo node') && !labelled('params')");
+    page.click("find('[data-type=\"flow.commit\"]')");
+    page.wait("find('[data-node=commit]')");
+    save(&page, 2);
+    let stored = editing.stored(id).flow;
+    assert_eq!(
+        stored["nodes"][0]["settings"],
+        json!({ "timeout": "30s", "undo": "un_draft" })
+    );
+    assert_eq!(stored["nodes"][2]["settings"], json!({ "undo": "odd" }));
+    let added = &stored["nodes"].as_array().unwrap()[6..];
+    assert_eq!(
+        added,
+        [
+            json!({ "type": "measure", "id": "un_draft" }),
+            json!({ "type": "flow.undo", "id": "undo" }),
+            json!({ "type": "flow.commit", "id": "commit" }),
+        ]
+    );
+    // What it took back has none then.
+    page.point("find('[data-node=un_draft] .title')");
+    page.click("named('button', 'Remove')");
+    page.wait(&format!("{UNDO_WAYS} === 1"));
+    page.point("find('[data-node=extend] .title')");
+    choose(&page, "Undo node", "");
+    page.wait(&format!("{UNDO_WAYS} === 0"));
+    save(&page, 3);
+    let stored = editing.stored(id).flow;
+    assert!(!stored.to_string().contains("\"undo\":"), "{stored}");
+    assert_eq!(page.eval("all('img').length"), 0);
+    page.has_no_problems();
+}
+
 #[test]
 fn each_branch_of_a_race_has_an_action_or_those_of_its_last_node() {
     let editing = Editing::new();

@@ -112,6 +112,65 @@ fn what_a_race_drops_is_shown_as_dropped() {
     page.has_no_problems();
 }
 
+/// The undo node of a visit has its path and `!undo`, in the records as in the picture.
+#[test]
+fn a_step_that_takes_back_another_says_so() {
+    let served = Served::new();
+    let Some(page) = Page::open(&served.at("questions")) else {
+        return;
+    };
+    let shown = page.run(
+        "Promise.all(['run-model', 'timeline'].map((name) => import(new URL(`studio/${name}.js`, location.href)))).then(([{ RunModel, markOf }, { Timeline }]) => {
+            const model = new RunModel();
+            const timeline = new Timeline(() => {});
+            document.querySelector('main').replaceChildren(timeline.element);
+            let seq = 0;
+            const event = (type, namespace, payload = {}) => {
+                model.apply({ type, seq: seq++, timestamp: seq * 1000, namespace, step: namespace, visit: 1, payload });
+            };
+            const rows = () => {
+                timeline.draw(model);
+                return [...timeline.element.querySelectorAll('.row')].map((row) => ['name', 'told'].map((part) => row.querySelector(`.${part}`).textContent).join(': '));
+            };
+            const marks = () => [...model.nodes.values()].map((node) => [node.path, node.state, markOf(node)].join(' '));
+            event('custom', 'order', { type: 'run_started' });
+            for (const path of ['order.reserve', 'order.charge']) {
+                event('node_start', path);
+                event('node_end', path, { action: 'default' });
+                event('custom', path, { type: 'undoable' });
+            }
+            event('node_start', 'order.charge!undo');
+            const before = [rows().at(-1), marks()];
+            event('node_end', 'order.charge!undo', { action: 'default' });
+            event('node_start', 'order.reserve!undo');
+            event('error', 'order.reserve!undo', { record: 'node_failed', error: '<b>no</b>' });
+            return [before, rows(), marks()];
+        })",
+    );
+    assert_eq!(
+        shown,
+        json!([
+            [
+                "order.charge undo: running",
+                ["reserve done ", "charge done ", "charge!undo running "],
+            ],
+            [
+                "order.reserve: done, 1.0 s",
+                "order.charge: done, 1.0 s",
+                "order.charge undone: done, 1.0 s",
+                "order.reserve undo: failed, 1.0 s, <b>no</b>",
+            ],
+            [
+                "reserve done ",
+                "charge done undone",
+                "charge!undo done ",
+                "reserve!undo failed "
+            ],
+        ])
+    );
+    page.has_no_problems();
+}
+
 /// It leaves the queue without a record.
 #[test]
 fn what_leaves_the_queue_is_shown_as_running() {

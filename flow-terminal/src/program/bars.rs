@@ -274,6 +274,36 @@ mod tests {
         }
     }
 
+    #[node(writes = receipt)]
+    fn charge(numbers: &[u64]) -> usize {
+        numbers.len()
+    }
+
+    /// Waits for a permit.
+    struct Refund(Arc<Semaphore>);
+
+    #[node]
+    impl Refund {
+        async fn exec(&self, receipt: usize) -> Result<(), String> {
+            let permit = self.0.acquire().await;
+            permit.map_err(|error| format!("{receipt}: {error}"))?;
+            Ok(())
+        }
+    }
+
+    #[node]
+    fn ship() -> Result<(), String> {
+        Err("no parcel".to_owned())
+    }
+
+    flow! {
+        Shipment(numbers: Vec<u64>) {
+            node refund: Refund;
+            node charge: charge with undo = refund;
+            start >> charge >> ship >> end;
+        }
+    }
+
     fn bars() -> (InMemoryTerm, Bars) {
         let terminal = InMemoryTerm::new(12, 80);
         let target = {
@@ -341,6 +371,25 @@ mod tests {
         assert_eq!(lines.len(), 3, "{lines:#?}");
         second.add_permits(1);
         run.await.unwrap().unwrap();
+    }
+
+    #[tokio::test]
+    async fn what_is_undone_is_seen() {
+        let (terminal, bars) = bars();
+        let permits = Arc::new(Semaphore::new(0));
+        let flow = Shipment::builder().refund(Refund(permits.clone())).build();
+        let options = RunOptions::new().observer(Arc::new(bars.clone()));
+        let input = ShipmentInput { numbers: vec![1] };
+        let run = tokio::spawn(async move { flow.run_with(input, options).await });
+        let lines = until(&terminal, &bars, "shipment.charge!undo").await;
+        let last = lines.last().unwrap();
+        assert!(last.starts_with("shipment.charge!undo"), "{lines:#?}");
+        assert!(!last.contains("finished"), "{lines:#?}");
+        permits.add_permits(1);
+        run.await.unwrap().unwrap_err();
+        let lines = seen(&terminal, &bars);
+        let done = "shipment.charge!undo finished: default".to_owned();
+        assert!(lines.contains(&done), "{lines:#?}");
     }
 
     #[tokio::test]

@@ -1,7 +1,7 @@
 //! YAML: what it means, and what is refused.
 
 use flow_spec::FlowDocument;
-use flow_text::{Format, read};
+use flow_text::{Format, read, to_yaml};
 use insta::assert_snapshot;
 use serde_json::json;
 
@@ -43,6 +43,37 @@ entryNodeId: a
     assert_eq!(json!(flow.nodes[0].params), params);
     assert_eq!(flow.nodes[1].description.as_deref(), Some("folded text\n"));
     assert_eq!(json!(flow.nodes[1].params), json!({ "quoted": "1" }));
+}
+
+/// `undo` is a word of settings and of types, and no other one.
+#[test]
+fn undo_nodes() {
+    let text = "\
+version: 2.0.0
+nodes:
+  - { type: charge, id: charge, settings: { undo: refund } }
+  - { type: refund, id: refund }
+  - { type: flow.commit, id: commit }
+  - { type: flow.undo, id: undo }
+edges:
+  - { from: charge, to: commit, condition: default }
+  - { from: commit, to: undo, condition: default }
+entryNodeId: charge
+";
+    let flow = yaml(text);
+    assert_eq!(flow.undo_nodes()["refund"][0].id, "charge");
+    let written = to_yaml(&flow);
+    assert!(
+        written.contains("    settings:\n      undo: refund\n"),
+        "{written}"
+    );
+    assert_eq!(yaml(&written), flow);
+    // An undo node that is not there is a mistake where it is named.
+    assert_snapshot!(said(text.replace("undo: refund", "undo: refnd"), Format::Yaml), @"
+    3:51: there is no node `refnd` [F004]
+    at /nodes/0/settings/undo
+    help: did you mean `refund`?
+    ");
 }
 
 #[test]

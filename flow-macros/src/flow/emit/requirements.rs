@@ -17,7 +17,7 @@ use crate::flow::types::node_type;
 
 impl Emit<'_> {
     /// The constants that are true if the flow or one of its inner flows asks people or waits for
-    /// signals, or if one of their nodes writes in a transaction or awaits.
+    /// signals, or if one of their nodes writes in a transaction, awaits, or can be undone.
     pub(super) fn requirements(&self) -> TokenStream {
         let site = here(self.flow.name.span());
         let rt = self.runtime.hidden_at(site);
@@ -28,9 +28,27 @@ impl Emit<'_> {
             self.external(Kind::Signal, &receives),
         );
         let (opening, awaiting) = (self.opening(), self.awaiting());
+        let undoing = self.undoing();
         quote_spanned! {site=>
-            #rt::requirements!(#asking, #opening, #receiving, #awaiting);
+            #rt::requirements!(#asking, #opening, #receiving, #awaiting, #undoing);
         }
+    }
+
+    /// True if visits of the flow or of one of its inner flows can be undone.
+    fn undoing(&self) -> TokenStream {
+        let site = here(self.flow.name.span());
+        let instances = &self.plan.instances;
+        if instances.undo_nodes().next().is_some() {
+            return quote_spanned!(site=> true);
+        }
+        let rt = self.runtime.hidden_at(site);
+        let mut seen = HashSet::new();
+        let inner = self.plan.nodes().filter_map(|(_, instance, contract)| {
+            instance.path().filter(|path| seen.insert(path_key(path)))?;
+            let ty = (contract.kind == Kind::Flow).then(|| node_type(self.flow, instance))?;
+            Some(quote_spanned!(site=> || #rt::undoes!(#ty)))
+        });
+        quote_spanned!(site=> false #(#inner)*)
     }
 
     /// True if the flow has a node of this kind, or one of its inner flows has, as a macro of the
@@ -132,9 +150,10 @@ impl Emit<'_> {
     }
 
     /// Makes rustc report each loop whose items may run in parts, which are executions of their own,
-    /// although a flow in it waits for signals: nobody knows to which of them to send one.
+    /// although a flow in it waits for signals, or can be undone: nobody knows to which of them to
+    /// send a signal, and the execution with the loop has no visits of theirs.
     pub(super) fn spread_checks(&self) -> impl Iterator<Item = TokenStream> {
-        self.plan.nodes().filter_map(|(node, instance, _)| {
+        let spread = self.plan.nodes().filter_map(|(node, instance, _)| {
             let InstanceKind::Each { .. } = instance.kind else {
                 return None;
             };
@@ -152,7 +171,14 @@ impl Emit<'_> {
                 "`{flow}` waits for signals, and the items of a loop with `spread` run as executions of their own, to which nobody sends them [{code}]\n\
                  help: remove `spread`, or wait for the signal outside the loop"
             );
-            Some(self.check(&takes_none, &message, user))
-        })
+            let takes_none = self.check(&takes_none, &message, user);
+            let (stays, code) = (quote_spanned!(user=> !#rt::undoes!(#ty)), Code::Undo);
+            let message = format!(
+                "`{flow}` can be undone, and the items of a loop with `spread` run as executions of their own, which nobody undoes with it [{code}]\n\
+                 help: remove `spread`, or `undo` at the steps of `{flow}`"
+            );
+            Some([takes_none, self.check(&stays, &message, user)])
+        });
+        spread.flatten()
     }
 }

@@ -129,11 +129,9 @@ impl Emit<'_> {
             } else {
                 self.after_node(&action, &quote_spanned!(site=> &__state))
             };
-            let kept = visit.kept();
             quote_spanned! {site=>
                 if let #variant = __node {
                     #visited
-                    #kept
                     #goes_on
                 }
             }
@@ -159,8 +157,7 @@ impl Emit<'_> {
             let (visited, (action, ends_here)) =
                 (visited(visit, &state), self.action(visit, Part::OfMany));
             end_here &= ends_here;
-            let kept = visit.kept();
-            arms.extend(quote_spanned!(site=> #variant => { #visited #kept #action }));
+            arms.extend(quote_spanned!(site=> #variant => { #visited #action }));
         }
         let action = quote_spanned! {site=>
             match __node {

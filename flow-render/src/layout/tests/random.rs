@@ -24,12 +24,14 @@ mod flows {
             node again: human crate::people::Release { version <- next };
             node stop: signal shop::CancelRequest { reason -> why } with timeout = "2d";
             node each: for file in files { average { values <- file } } with concurrency(4), collect_errors;
+            node charge: Charge with undo = crate::refund, retry(attempts = 5);
             node both: [spelling >> style, facts] with concurrency(2);
             node race: first { fulfil >> pack => "shipped", People, wait(2d) => "late" };
             node named: first { text <- draft };
             branch choose(amount, known) { *amount > 1_000 && !known => "check", else => "pay" }
             start >> choose; // why
             choose - "check" >> wait(1h 30m) >> [a, b >> crate::c] >> end("x");
+            choose - "undo" >> charge >> commit >> undo >> end("x");
             /* a
              * b */
             a_long_name - "pay" >> r#type { a <- b, c<-d } - "error" >> end { answer <- x };
@@ -83,6 +85,7 @@ const PIECES: &[&str] = &[
     "b'x'",
     "with",
     "with retry(attempts = 2)",
+    "with undo = x",
     "end(\"x\")",
     "node x: y;",
     "branch",

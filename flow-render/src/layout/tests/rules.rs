@@ -237,6 +237,26 @@ node f: E = E with retry(attempts=2,if=status::is_transient ) ;
 }
 
 #[test]
+fn undo() {
+    statements(
+        r#"
+node charge: Charge=Charge::new()with undo=refund,retry( attempts = 5,);
+node reserve: reserve  with timeout="5s",undo = crate::stock::release :: <Shelf,3>;
+start>>reserve>>charge>>ship>>commit>>mail>>end;
+ship-"error">>undo>>end("refused");
+mail - "error" >> commit { a <- b } >> undo >> end;
+"#,
+        r#"
+        node charge: Charge = Charge::new() with undo = refund, retry(attempts = 5);
+        node reserve: reserve with timeout = "5s", undo = crate::stock::release :: <Shelf,3>;
+        start >> reserve >> charge >> ship >> commit >> mail >> end;
+        ship - "error" >> undo >> end("refused");
+        mail - "error" >> commit { a <- b } >> undo >> end;
+"#,
+    );
+}
+
+#[test]
 fn mappings_of_edges() {
     statements(
         r#"

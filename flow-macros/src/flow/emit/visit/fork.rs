@@ -225,7 +225,7 @@ impl Visit<'_> {
             } else {
                 (None, DEFAULT_ACTION.to_token_stream())
             };
-            let kept = visit.kept();
+            let kept = visit.kept_in_branch();
             quote_spanned! {site=>
                 #rt::Hooks::node_started(__engine, __scope, #node::#variant as ::core::primitive::u16)?;
                 #bound #visited;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use flow_spec::{Code, NodeId, TIMEOUT_ACTION};
+use flow_spec::{Code, ERROR_ACTION, NodeId, TIMEOUT_ACTION};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote_spanned;
 use syn::Path;
@@ -19,6 +19,9 @@ use crate::names::{here, hidden, ident, plain};
 
 use super::Visit;
 use super::fork::Branch;
+
+/// The actions of a visit that failed or took too long, and so is not done.
+const FAILURES: [&str; 2] = [ERROR_ACTION, TIMEOUT_ACTION];
 
 impl Visit<'_> {
     /// The node that takes back this visit.
@@ -42,11 +45,31 @@ impl Visit<'_> {
         quote_spanned!(site=> #rt::finish_branches(__scope, &mut [#(#polls),*]).await;)
     }
 
-    /// Keeps what the undo node will read, once the visit is done. Empty if there is none.
-    pub(in crate::flow::emit) fn kept(&self) -> TokenStream {
+    /// Keeps what the undo node will read, once a visit in a branch is done. Empty if there is none.
+    pub(super) fn kept_in_branch(&self) -> TokenStream {
         let Some(undo) = self.undo_node() else {
             return TokenStream::new();
         };
+        let (site, keep) = (self.site, self.keep(undo));
+        let failures = FAILURES.into_iter().filter_map(|action| self.way(action));
+        let failures: Vec<TokenStream> = failures.map(|way| quote_spanned!(site=> #way)).collect();
+        if failures.is_empty() || !self.chooses() {
+            return keep;
+        }
+        quote_spanned!(site=> if #(__action != #failures)&&* { #keep })
+    }
+
+    /// Keeps what the undo node will read, once a visit has taken this route. Empty if there is none,
+    /// or if the visit has failed.
+    pub(super) fn kept_by(&self, route: RouteIndex) -> TokenStream {
+        let failed = FAILURES.contains(&self.plan.edge(route).action());
+        match self.undo_node().filter(|_| !failed) {
+            Some(undo) => self.keep(undo),
+            None => TokenStream::new(),
+        }
+    }
+
+    fn keep(&self, undo: NodeId) -> TokenStream {
         let (rt, site) = (&self.rt, self.site);
         let keys = self.kept_keys(undo);
         let fields = self.state.fields().map(|(field, _)| {
@@ -58,27 +81,9 @@ impl Visit<'_> {
             let value = self.value_when_done(&key);
             quote_spanned!(site=> #field: #rt::Option::map(#value, #clone))
         });
-        let keep = quote_spanned! {site=>
-            #rt::StateHooks::undoable(__engine, __scope, __State { #(#fields,)* });
-        };
-        let failures = self.failures().map(|way| quote_spanned!(site=> #way));
-        let failures: Vec<TokenStream> = failures.collect();
-        if failures.is_empty() || !self.chooses() {
-            return keep;
+        quote_spanned! {site=>
+            #rt::StateHooks::<__State>::undoable(__engine, __scope, __State { #(#fields,)* });
         }
-        let way = match self.place {
-            Place::Branch(_) => quote_spanned!(site=> __action),
-            _ => quote_spanned!(site=> __route),
-        };
-        quote_spanned!(site=> if #(#way != #failures)&&* { #keep })
-    }
-
-    /// The ways of a visit that failed or took too long, and so is not done.
-    fn failures(&self) -> impl Iterator<Item = usize> {
-        let error = self.plan.error_route(self.node, self.contract);
-        let timeout = self.contract.times_out().then(|| self.way(TIMEOUT_ACTION));
-        let error = error.map(|RouteIndex(route)| route);
-        error.into_iter().chain(timeout.flatten())
     }
 
     /// The keys that an undo node reads and that anything writes.
@@ -185,14 +190,11 @@ impl Emit<'_> {
         }
         let site = here(self.flow.name.span());
         let rt = self.runtime.hidden_at(site);
-        let nodes = || self.plan.nodes();
-        let own = nodes().any(|(id, _, _)| self.plan.instances.undo_node(id).is_some());
-        let flows = nodes().filter(|(_, _, contract)| contract.kind == Kind::Flow);
-        let flows =
-            flows.map(|(_, instance, _)| crate::flow::types::node_type(self.flow, instance));
-        let arms = nodes().filter_map(|(id, instance, _)| self.undo_arm(id, instance));
+        let arms = self.plan.nodes();
+        let arms = arms.filter_map(|(id, instance, _)| self.undo_arm(id, instance));
+        let name = &self.flow.name;
         quote_spanned! {site=>
-            const UNDOES: ::core::primitive::bool = #own #(|| <#flows as #rt::Drive<__E>>::UNDOES)*;
+            const UNDOES: ::core::primitive::bool = #name::__UNDOES;
 
             fn undo<'__a>(
                 &'__a self,

@@ -189,14 +189,15 @@ impl Visit<'_> {
         }
     }
 
-    /// Follows a route with this index.
+    /// Follows a route with this index. What the undo node will read is kept first, because the
+    /// mappings of the edge may take it.
     pub(super) fn follow(&self, route: RouteIndex) -> TokenStream {
         let site = self.site;
-        let mappings = self.emit.mappings(route);
+        let (kept, mappings) = (self.kept_by(route), self.emit.mappings(route));
         let route = self.chooses().then_some(route);
-        match (mappings.is_empty(), route) {
+        match (kept.is_empty() && mappings.is_empty(), route) {
             (true, Some(route)) => quote_spanned!(site=> #route),
-            (_, route) => quote_spanned!(site=> { #mappings #route }),
+            (_, route) => quote_spanned!(site=> { #kept #mappings #route }),
         }
     }
 }
