@@ -113,6 +113,21 @@ fn nodes_are_shown_also_in_a_flow_with_mistakes() {
 }
 
 #[test]
+fn undo_nodes_are_shown_behind_their_declarations() {
+    let body = "node pay: review with undo = refund; node ship: review with undo = nodes::recall; \
+                node refund: revise; start >> pay >> ship >> ;";
+    let flow = parse(&format!("Expense(claim: u64) {{ {body} }}"));
+    let expansions = expanded(&Rustc::default(), &flow);
+    let text = expansions[0].to_string();
+    let at = |text_of: &str| {
+        let found = text.find(text_of);
+        found.unwrap_or_else(|| panic!("{text_of} is not in {text}"))
+    };
+    assert!(at("let refund = ()") < at("let _ = refund"));
+    assert!(at("let ship = ()") < at("let _ = nodes :: recall"));
+}
+
+#[test]
 fn what_stands_where_a_node_is_to_be_leaves_code_that_can_be_read() {
     let body = "node pay: start<Bank>; node file: try; start >> try >> review; review >> end;";
     let flow = parse(&format!("Expense(claim: u64) {{ {body} }}"));

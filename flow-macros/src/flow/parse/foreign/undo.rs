@@ -104,9 +104,10 @@ pub(in crate::flow::parse) fn without_action_of_undo(
     if action.value() != DEFAULT_ACTION {
         let word = undo.word();
         let message = format!("`{word}` never takes {}", action.token());
-        let help = match undo.commits {
-            true => "write `commit >> next`",
-            false => "write `undo >> next`: if an undo node fails for good, the run fails",
+        let help = if undo.commits {
+            "write `commit >> next`"
+        } else {
+            "write `undo >> next`: if an undo node fails for good, the run fails"
         };
         let code = match action.value().as_str() {
             ERROR_ACTION => Code::CannotFail,
