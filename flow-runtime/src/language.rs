@@ -10,6 +10,7 @@
 //! [`FlowError`]: crate::FlowError
 //! [`FlowError::Cancelled`]: crate::FlowError::Cancelled
 //! [`FlowError::Node`]: crate::FlowError::Node
+//! [`FlowError::NotUndone`]: crate::FlowError::NotUndone
 //! [`FlowError::Panicked`]: crate::FlowError::Panicked
 //! [`FlowError::StepLimit`]: crate::FlowError::StepLimit
 //! [`FlowError::TimedOut`]: crate::FlowError::TimedOut
