@@ -286,7 +286,7 @@ mod tests {
     impl Refund {
         async fn exec(&self, receipt: usize) -> Result<(), String> {
             let permit = self.0.acquire().await;
-            permit.map_err(|error| format!("{receipt}: {error}"))?;
+            drop(permit.map_err(|error| format!("{receipt}: {error}"))?);
             Ok(())
         }
     }
