@@ -15,6 +15,7 @@ use flow_store::{Record, RecordKind};
 use flow_runtime::engine::{EarlierAttempts, Place, StepKey};
 
 use crate::entry::{Awaited, Kept, checked};
+use crate::journal::CANCEL;
 use crate::parts::Division;
 
 /// The outcome of a step.
@@ -53,6 +54,8 @@ struct Visited {
     outcome: Option<(u64, Outcome)>,
     /// The visit as one that can be undone.
     undoable: Option<Undoable>,
+    /// The number of the record that says that the flow forgot what it had done.
+    committed: Option<u64>,
     /// The number of the record that says that the attempt took too long.
     timed_out: Option<u64>,
     /// The division of the items of a loop, if they run in parts, with the number of its record.
@@ -169,8 +172,22 @@ impl Replay {
                 });
                 return;
             }
+            RecordKind::Committed => {
+                visited.committed = Some(seq);
+                return;
+            }
             RecordKind::RunCopied => {
                 self.copied = Some(seq);
+                // It is not cancelled with its original.
+                let cancelled: Vec<(String, u64)> = (self.steps.iter())
+                    .filter(|(step, _)| step.ends_with(CANCEL))
+                    .cloned()
+                    .collect();
+                for cancelled in cancelled {
+                    self.visited.remove(&cancelled.0);
+                    self.order.remove(&cancelled.1);
+                    self.steps.remove(&cancelled);
+                }
                 let tried = self.visited.values_mut();
                 for visited in tried.filter(|visited| visited.failed_count > 0) {
                     visited.failed_count = 0;
@@ -331,6 +348,25 @@ impl Replay {
             .is_some_and(|visited| visited.undoable.is_some())
     }
 
+    /// Returns true if it is recorded that a fork, a loop or an attempt at a flow that contains this
+    /// step has failed, or took too long.
+    pub(crate) fn is_dropped(&self, place: &Place) -> bool {
+        let around = std::iter::successors(StepKey::new(&place.step).parent(), |it| it.parent());
+        let loops = around
+            .clone()
+            .filter_map(|it| Some(it.without_retry().item()?.0));
+        around.chain(loops).any(|step| {
+            let visited = self.visited.get(step.as_str());
+            visited.is_some_and(|visited| visited.failed || visited.timed_out.is_some())
+        })
+    }
+
+    /// Returns true if it is recorded that a flow forgot what it had done.
+    pub(crate) fn is_committed(&self, place: &Place) -> bool {
+        self.visited(place)
+            .is_some_and(|visited| visited.committed.is_some())
+    }
+
     /// Takes the visits in the lost branches of a race that can be undone.
     pub(crate) fn take_lost(&mut self, race: &Place) -> Vec<Undoable> {
         self.lost.remove(&race.step).unwrap_or_default()
@@ -447,25 +483,31 @@ impl Replay {
     /// the steps of the nodes in each. The replay skips the other branches: what they did has no
     /// consequences. `None` if no branch was the first one yet.
     pub(crate) fn first_branch(&mut self, race: &Place, branches: &[Vec<String>]) -> Option<usize> {
-        let is_done = |steps: &Vec<String>| {
+        if self.has_failed(race) {
+            return None;
+        }
+        let done = |steps: &Vec<String>| {
             let last = steps.last().and_then(|last| self.visited.get(last));
-            last.is_some_and(|last| last.finished.is_some())
+            last.and_then(|last| last.finished)
         };
+        // Others may have been done after it, while their steps with an undo node were finished.
+        let all = branches.iter().enumerate();
+        let first = all.filter_map(|(at, steps)| Some((done(steps)?, at))).min();
         let decided = self.visited(race).and_then(|visited| visited.finished);
         // Until the race is over, steps of other branches may still have to be finished.
-        let first = decided.and_then(|_| branches.iter().position(is_done));
-        let (Some(first), Some(decided)) = (first, decided) else {
+        let Some(decided) = decided else {
+            return None;
+        };
+        let Some((_, first)) = first else {
             // It was a branch that the race no longer has. So this record has no use, and the flow
             // does not fit.
-            if let Some(seq) = self.visited(race).and_then(|visited| visited.finished) {
-                let unused = Unused {
-                    seq,
-                    kind: RecordKind::NodeFinished,
-                    step: race.step.clone(),
-                    path: race.path.clone(),
-                };
-                self.order.insert(seq, unused);
-            }
+            let unused = Unused {
+                seq: decided,
+                kind: RecordKind::NodeFinished,
+                step: race.step.clone(),
+                path: race.path.clone(),
+            };
+            self.order.insert(decided, unused);
             return None;
         };
         let others = branches.iter().enumerate().filter(|(at, _)| *at != first);
@@ -484,6 +526,14 @@ impl Replay {
     /// was decided.
     fn keep_lost(&mut self, race: &Place, decided: u64, others: &[Range<String>]) {
         let mut lost: Vec<Undoable> = Vec::new();
+        let commits = (self.visited.iter())
+            .filter_map(|(step, visited)| Some((StepKey::new(step).parent()?, visited.committed?)));
+        let commits: Vec<(StepKey<'_>, u64)> = commits.collect();
+        let is_committed = |undoable: &Undoable| {
+            let step = StepKey::new(&undoable.place.step);
+            let mut commits = commits.iter();
+            commits.any(|(flow, seq)| step.is_inside(*flow) && undoable.seq < *seq)
+        };
         for (step, visited) in &self.visited {
             let Some(undoable) = visited.undoable.as_ref() else {
                 continue;
@@ -493,6 +543,7 @@ impl Replay {
             if undoable.seq < decided
                 && others.iter().any(|inside| inside.contains(step))
                 && undone.is_none_or(|(seq, _)| *seq > decided)
+                && !is_committed(undoable)
             {
                 lost.push(undoable.clone());
             }

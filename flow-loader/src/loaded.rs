@@ -232,7 +232,7 @@ impl<E: LoadedEngine> AnyFlow<E> for LoadedFlow {
         Box::pin(async move {
             if self.level.undoes {
                 let scope = Scope::root(engine.run(), &self.level.info);
-                undo_failed(&*self.level, engine, &scope, failed).await;
+                undo_failed(&*self.level, engine, &scope, false, failed).await;
             }
         })
     }

@@ -195,7 +195,7 @@ impl<'a> Frame<'a> {
     }
 
     /// Returns true for the frame of an undo node.
-    pub(crate) fn is_undo(&self) -> bool {
+    pub fn is_undo(&self) -> bool {
         matches!(self.kind, Kind::Undo(_))
     }
 

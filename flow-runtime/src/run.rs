@@ -3,6 +3,7 @@
 //! A step that only waits lends its permit to another step. It may be dropped at any moment
 //! meanwhile, and the number of permits still has to be right: see `Aside`.
 
+use std::future::pending;
 use std::mem::{self, ManuallyDrop};
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -312,12 +313,13 @@ impl Run {
         })
     }
 
-    /// Sleeps within a step. Meanwhile another node may run in its place.
+    /// Sleeps within a step. Meanwhile another node may run in its place, and the step may be dropped
+    /// if the pause is between two attempts.
     pub(crate) async fn sleep_until(&self, frame: &Frame<'_>, pause: Pause, instant: Instant) {
         if instant > Instant::now() {
             let aside = self.nodes_at_once().map(Aside::step);
-            if let Some(list) = self.known_undo_list() {
-                list.rests(frame);
+            if let Pause::Attempt(_) = pause {
+                self.rest(frame);
             }
             match self.history() {
                 Some(history) => history.sleep_until(frame, pause, instant).await,
@@ -326,11 +328,28 @@ impl Run {
             if let Some(aside) = aside {
                 aside.step_back().await;
             }
-            if let Some(list) = self.known_undo_list() {
-                list.goes_on(frame).await;
+            if !self.goes_on(frame) {
+                // Somebody else may need the permit until this is dropped.
+                let _aside = self.nodes_at_once().map(Aside::step);
+                pending::<()>().await;
             }
         }
         self.may_try().await;
+    }
+
+    /// Notes that the step of this frame is between two attempts: it may be dropped then, although it
+    /// has an undo node.
+    pub fn rest(&self, frame: &Frame<'_>) {
+        if let Some(list) = self.known_undo_list() {
+            list.rests(frame);
+        }
+    }
+
+    /// Returns true if the step of this frame may be attempted again. Returns false if it is about to
+    /// be dropped: it has to wait for that.
+    pub fn goes_on(&self, frame: &Frame<'_>) -> bool {
+        self.known_undo_list()
+            .is_none_or(|list| list.goes_on(frame))
     }
 
     /// The error as the run finds it after a crash. A run within a step is begun again as a whole.

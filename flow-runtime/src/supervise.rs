@@ -47,7 +47,7 @@ where
                 Err(failed) => failed,
             };
             if F::UNDOES {
-                undo_failed(flow, &engine, &scope, &mut failed).await;
+                undo_failed(flow, &engine, &scope, false, &mut failed).await;
             }
             Err(failed)
         },
@@ -119,7 +119,7 @@ where
             let scope = Scope::root(run, F::INFO);
             to_its_end!(scope, flow.drive(engine, &scope, input), |failed| {
                 if F::UNDOES {
-                    undo_failed(flow, engine, &scope, &mut failed).await;
+                    undo_failed(flow, engine, &scope, false, &mut failed).await;
                 }
             })
         },
@@ -150,7 +150,7 @@ where
             let scope = Scope::root(engine.run(), F::INFO);
             to_its_end!(scope, flow.drive(engine, &scope, input), |failed| {
                 if F::UNDOES {
-                    undo_failed(flow, engine, &scope, &mut failed).await;
+                    undo_failed(flow, engine, &scope, false, &mut failed).await;
                 }
             })
         },

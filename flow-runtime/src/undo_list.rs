@@ -6,7 +6,6 @@
 
 use std::any::Any;
 use std::fmt;
-use std::future::pending;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::frame::{Frame, Place};
@@ -113,7 +112,7 @@ impl State {
         }
     }
 
-    /// Returns true if a step that rests may be attempted again.
+    /// Returns true if a step that rests may be attempted again: it is under way from then on.
     fn goes_on(&mut self, frames: &[FrameId]) -> bool {
         let is_closing = self.is_closing(frames);
         match self.step(frames[0]) {
@@ -230,13 +229,15 @@ impl UndoList {
         }
     }
 
-    /// Waits until the step of this frame may be attempted again: never, if it is about to be
+    /// Returns true if the step of this frame may be attempted again: not if it is about to be
     /// dropped.
-    pub(crate) async fn goes_on(&self, frame: &Frame<'_>) {
-        let goes_on = self.state().goes_on(&frames_of(frame));
-        if !goes_on {
-            pending::<()>().await;
-        }
+    pub(crate) fn goes_on(&self, frame: &Frame<'_>) -> bool {
+        self.state().goes_on(&frames_of(frame))
+    }
+
+    /// Returns true if the work at this frame is about to be dropped.
+    pub(crate) fn is_closing(&self, frame: &Frame<'_>) -> bool {
+        self.state().is_closing(&frames_of(frame))
     }
 }
 

@@ -67,6 +67,8 @@ pub enum RecordKind {
     /// A visit to a node is done that can be undone. The payload has the values that its undo node
     /// will read.
     Undoable,
+    /// What a flow has done so far is not undone any more.
+    Committed,
     /// A flow used as a node failed, or a fork or a loop because something inside it did. The
     /// payload is the error's text.
     FlowFailed,
@@ -108,7 +110,7 @@ pub enum RecordKind {
 
 impl RecordKind {
     /// All kinds.
-    pub const ALL: [RecordKind; 24] = [
+    pub const ALL: [RecordKind; 25] = [
         RecordKind::RunStarted,
         RecordKind::RunCopied,
         RecordKind::NodeStarted,
@@ -117,6 +119,7 @@ impl RecordKind {
         RecordKind::Outcome,
         RecordKind::NodeFailed,
         RecordKind::Undoable,
+        RecordKind::Committed,
         RecordKind::FlowFailed,
         RecordKind::NodeFinished,
         RecordKind::Waiting,
@@ -146,6 +149,7 @@ impl RecordKind {
             RecordKind::Outcome => "outcome",
             RecordKind::NodeFailed => "node_failed",
             RecordKind::Undoable => "undoable",
+            RecordKind::Committed => "committed",
             RecordKind::FlowFailed => "flow_failed",
             RecordKind::NodeFinished => "node_finished",
             RecordKind::Waiting => "waiting",

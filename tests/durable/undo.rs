@@ -6,7 +6,9 @@ use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::time::Duration;
 
-use flow_durable::{Execution, ExecutionId, RecordKind, Runtime, StartOptions, Status, Store as _};
+use flow_durable::{
+    DurableFlow, Execution, ExecutionId, RecordKind, Runtime, StartOptions, Status, Store as _,
+};
 use flow_runtime::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -69,7 +71,8 @@ impl Act {
 impl Act {
     async fn exec(&self, cx: &Context, fate: &str) -> Result<String, String> {
         work(self.millis / 2).await;
-        if fate == self.name {
+        let again = fate.strip_suffix(" again") == Some(&*self.name);
+        if fate == self.name || again && cx.attempt() == 0 {
             return Err(format!("{} fails", self.name));
         }
         let id = cx.step_id();
@@ -157,7 +160,7 @@ flow! {
         node undo_invoice: reverse { receipt <- invoice };
         node undo_hold: reverse { receipt <- held };
         node reserve: Act { receipt -> reserved } = Act::new("reserve", 10) with undo = undo_reserve;
-        node label: Act { receipt -> label } = Act::new("label", 14) with undo = undo_label;
+        node label: Act { receipt -> label } = Act::new("label", 14) with undo = undo_label, retry(attempts = 2, wait = "15ms");
         node invoice: Act { receipt -> invoice } = Act::new("invoice", 8) with undo = undo_invoice;
         node hold: Act { receipt -> held } = Act::new("hold", 10) with undo = undo_hold;
         node ships: for parcel in parcels { Ship } with concurrency(2);
@@ -170,8 +173,19 @@ flow! {
     }
 }
 
-const FATES: [&str; 11] = [
-    "", "reserve", "charge", "check", "label", "invoice", "ship", "parcel", "hold", "slow", "mail",
+const FATES: [&str; 12] = [
+    "",
+    "reserve",
+    "charge",
+    "check",
+    "label",
+    "invoice",
+    "ship",
+    "parcel",
+    "hold",
+    "slow",
+    "mail",
+    "label again",
 ];
 
 fn input(fate: &str) -> SagaInput {
@@ -183,11 +197,11 @@ fn input(fate: &str) -> SagaInput {
 
 const LEASE: Duration = Duration::from_millis(60);
 
-fn process(store: impl flow_durable::Store, every: usize) -> Runtime {
+fn process<F: DurableFlow>(store: impl flow_durable::Store, flow: F, every: usize) -> Runtime {
     let every = NonZeroUsize::new(every).unwrap();
     let options = options().lease(LEASE).snapshot_every(every);
     let runtime = Runtime::with_options(store, options);
-    runtime.register(Saga::new()).unwrap();
+    runtime.register(flow).unwrap();
     runtime
 }
 
@@ -215,14 +229,14 @@ async fn settled(runtime: &Runtime, id: ExecutionId) -> Execution {
 #[tokio::test(start_paused = true)]
 async fn each_failure_is_undone() {
     for fate in FATES {
-        let runtime = process(store(), 256);
+        let runtime = process(store(), Saga::new(), 256);
         let started = runtime
             .executions()
             .start::<Saga>(input(fate), StartOptions::new());
         let execution = started.await.unwrap().settled().await.unwrap();
         balanced(&execution, fate).await;
         let expected = match fate {
-            "" | "mail" | "slow" | "ship" | "parcel" => Status::Completed,
+            "" | "mail" | "slow" | "ship" | "parcel" | "label again" => Status::Completed,
             _ => Status::Failed,
         };
         assert_eq!(execution.status(), expected, "{fate}");
@@ -245,25 +259,32 @@ async fn a_flow_that_undoes_ends_as_it_did_wherever_a_process_crashes() {
     }
 }
 
-/// Runs until it is over, in one process, which crashes after so many appends, and then in another
-/// one. Cancels it after a time, unless it is over.
+/// Runs the saga until it is over: see [`disturbed_flow`].
 async fn disturbed(
     fate: &str,
     appends: usize,
     cancel_ms: Option<u64>,
     every: usize,
 ) -> (Execution, bool) {
+    disturbed_flow(Saga::new, || input(fate), appends, cancel_ms, every).await
+}
+
+/// Runs until it is over, in one process, which crashes after so many appends, and then in another
+/// one. Cancels it after a time, unless it is over. Returns true if it has crashed.
+async fn disturbed_flow<F: DurableFlow>(
+    flow: fn() -> F,
+    input: impl Fn() -> F::Input,
+    appends: usize,
+    cancel_ms: Option<u64>,
+    every: usize,
+) -> (Execution, bool) {
     let shared: Shared = store();
     let failing = Faulty::new(&shared, CrashAfter::appends(appends));
-    let first = process(failing.clone(), every);
-    let started = first
-        .executions()
-        .start::<Saga>(input(fate), StartOptions::new())
-        .await;
-    let id = shared.list(&Default::default()).await.unwrap()[0]
-        .as_ref()
-        .unwrap()
-        .id;
+    let first = process(failing.clone(), flow(), every);
+    let executions = first.executions();
+    let started = executions.start::<F>(input(), StartOptions::new()).await;
+    let listed = shared.list(&Default::default()).await.unwrap();
+    let id = listed[0].as_ref().unwrap().id;
     let cancel = async |runtime: &Runtime| match cancel_ms {
         None => true,
         Some(_) => runtime.executions().cancel(id, "too late").await.is_ok(),
@@ -280,7 +301,7 @@ async fn disturbed(
                 work(after).await;
                 is_cancelled = cancel(&first).await;
             }
-            let _ = first.executions().get(id).await.unwrap().settled().await;
+            let _ = executions.get(id).await.unwrap().settled().await;
         };
         tokio::select! {
             biased;
@@ -292,7 +313,7 @@ async fn disturbed(
     first.shut_down().await;
     drop(first);
     sleep(LEASE).await;
-    let second = process(shared, every);
+    let second = process(shared, flow(), every);
     second.recover().await.unwrap();
     if !is_cancelled {
         cancel(&second).await;
@@ -303,7 +324,7 @@ async fn disturbed(
         Err(error) => {
             let journal = lines(&execution.journal().await.unwrap());
             panic!(
-                "{error}, {fate}, {appends} appends, cancelled after {cancel_ms:?}, snapshots {every}\n{journal}"
+                "{error}, {appends} appends, cancelled after {cancel_ms:?}, snapshots {every}\n{journal}"
             )
         }
     }
@@ -348,7 +369,7 @@ async fn what_is_cancelled_is_undone_first() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_cancelled_is_undone_wherever_a_process_crashes() {
-    for (fate, every) in [("", 256), ("slow", 1)] {
+    for (fate, every) in [("", 256), ("slow", 1), ("label again", 256)] {
         for after in (0..130).step_by(3) {
             for appends in (0..60).step_by(2) {
                 let (execution, crashed) = disturbed(fate, appends, Some(after), every).await;
@@ -365,7 +386,7 @@ async fn what_is_cancelled_is_undone_wherever_a_process_crashes() {
 
 #[tokio::test(start_paused = true)]
 async fn an_undo_node_that_fails_halts_and_is_tried_again() {
-    let runtime = process(store(), 256);
+    let runtime = process(store(), Saga::new(), 256);
     BROKEN.set(true);
     let started = runtime
         .executions()
@@ -432,8 +453,78 @@ async fn an_execution_says_what_was_undone() {
         .unwrap();
 }
 
+flow! {
+    /// A race that is won while the step of the other branch is under way, and one of whose branches
+    /// forgets what it has done.
+    Late(fate: String) -> (receipt: Option<String>) {
+        node outcome: first { hold => "held", wait(7ms) => "late" };
+        node hold: Act = Act::new("hold", 10) with undo = reverse;
+        node second: first { Kept => "kept", wait(25ms) => "late" };
+        start >> outcome;
+        outcome - "held" >> end("held");
+        outcome - "late" >> second;
+        second - "kept" >> end("kept");
+        second - "late" >> undo >> end("late");
+    }
+}
+
+flow! {
+    /// What it has done stays, since it says so.
+    Kept(fate: String) -> () {
+        node keep: Act = Act::new("keep", 10) with undo = reverse;
+        node pause: linger;
+        start >> keep >> commit >> pause >> end;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_branch_that_was_first_is_the_first_again_and_what_was_committed_stays() {
+    let input = || LateInput {
+        fate: "slow".to_owned(),
+    };
+    for every in [256, 1] {
+        for appends in 0.. {
+            let (execution, crashed) = disturbed_flow(Late::new, input, appends, None, every).await;
+            let what = format!("a crash after {appends} appends");
+            assert_eq!(output(&execution)["end"], "late", "{what}");
+            let journal = execution.journal().await.unwrap();
+            let mut commits = journal.iter();
+            let expected = match commits.any(|record| record.kind == RecordKind::Committed) {
+                true => vec!["late.second.kept.keep"],
+                // The race was lost before.
+                false => Vec::new(),
+            };
+            assert_eq!(open(execution.id()), expected, "{what}");
+            assert_eq!(entries(execution.id()), 2, "{what}");
+            if !crashed {
+                break;
+            }
+        }
+    }
+}
+
+fn output(execution: &Execution) -> serde_json::Value {
+    execution.output_json().unwrap().unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_cannot_be_undone_can_be_ended_without() {
+    let runtime = process(store(), Saga::new(), 256);
+    BROKEN.set(true);
+    let executions = runtime.executions();
+    let started = executions.start::<Saga>(input("parcel"), StartOptions::new());
+    let id = started.await.unwrap().id();
+    assert!(executions.get(id).await.unwrap().settled().await.is_err());
+    let cancelled = executions.cancel(id, "enough").await.unwrap();
+    assert!(cancelled.settled().await.is_err());
+    let ended = executions.end_without_undoing(id, "enough").await.unwrap();
+    assert_eq!(ended.status(), Status::Cancelled);
+    assert_eq!(open(id).len(), entries(id));
+    BROKEN.set(false);
+}
+
 flow_law::law! {
     nodes: [],
     flows: [],
-    left_out: [Saga, Pay, Ship],
+    left_out: [Saga, Pay, Ship, Late, Kept],
 }

@@ -28,7 +28,7 @@ use super::engine::Durable;
 use super::error::RuntimeError;
 use super::journal::Journal;
 use super::payload::{self, PAYLOAD_DEPTH};
-use super::replay::Unused;
+use super::replay::{Replay, Unused};
 pub(crate) use suspicion::Suspicion;
 use waiting::{LookState, Waiting, claim_is_lost, look};
 
@@ -273,6 +273,9 @@ impl Driver {
             }
             if waiting.is_idle() && self.journal.is_idle() {
                 if self.journal.skip_starts() {
+                    continue;
+                }
+                if !self.journal.replaying(Replay::is_over) && self.journal.release_stuck() {
                     continue;
                 }
                 if let Some(error) = self.diverged() {

@@ -27,7 +27,7 @@ use serde_json::Value;
 
 use self::failures::caught;
 use self::spread::OfPart;
-use self::undo::is_defect;
+use self::undo::undoes;
 use super::entry::{Kept, Payload, Snapshot};
 use super::error::RuntimeError;
 use super::journal::{Journal, NewRecord};
@@ -450,8 +450,12 @@ impl Hooks for Durable {
         }
     }
 
-    fn undoes(&self, failed: &FlowError) -> bool {
-        !is_defect(failed)
+    fn undoes(&self, failed: &FlowError, is_handled: bool) -> bool {
+        undoes(failed, is_handled)
+    }
+
+    fn committed(&self, scope: &Scope<'_>) {
+        self.record_commit(&scope.frame().place());
     }
 
     fn before_undo(&self) {
@@ -509,6 +513,7 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
         W: Future<Output = Result<N::Outcome, Failed>> + Send,
     {
         let place = scope.frame().place();
+        self.rest_if_dropped(scope.frame(), &place).await;
         match self.journal.recorded(&place).await {
             Some(Outcome::Value(recorded)) => {
                 let value = self.payload(&place, &recorded).of_type();
@@ -522,7 +527,16 @@ impl<N: Step<Outcome: Stored>> Engine<N> for Durable {
             return std::future::pending().await;
         }
         self.journal.outcomes_stored().await;
+        if self
+            .journal
+            .replaying(|replay| replay.rests_until(&place).is_some())
+        {
+            self.run.rest(scope.frame());
+        }
         self.journal.rested(&place).await;
+        if !self.run.goes_on(scope.frame()) {
+            return std::future::pending().await;
+        }
         let _transaction = self.journal.transaction_of(&place);
         let is_undo = StepKey::new(&place.step).undone().is_some();
         let result = {

@@ -7,7 +7,7 @@ use std::future::pending;
 use std::sync::Arc;
 
 use flow_runtime::FlowError;
-use flow_runtime::engine::{Failed, Place, Run, Saved, Scope};
+use flow_runtime::engine::{Failed, Frame, Place, Run, Saved, Scope};
 use flow_store::RecordKind;
 
 use crate::engine::Durable;
@@ -29,13 +29,13 @@ pub(super) fn restore(run: &Run, visits: &[UndoableVisit]) {
     }
 }
 
-/// Returns true for a failure that halts the execution unless a flow routes it. It is not undone,
-/// because the execution continues when the defect is mended.
-pub(super) fn is_defect(failed: &FlowError) -> bool {
+/// Returns true if a flow that failed so is undone. One that halts the execution is not, because the
+/// execution continues when the defect is mended.
+pub(super) fn undoes(failed: &FlowError, is_handled: bool) -> bool {
     match failed {
-        FlowError::Panicked { .. } | FlowError::StepLimit { .. } => true,
-        FlowError::Node(node) => node.panicked().is_some(),
-        _ => false,
+        FlowError::Panicked { .. } | FlowError::StepLimit { .. } => false,
+        FlowError::Node(node) => is_handled || node.panicked().is_none(),
+        _ => true,
     }
 }
 
@@ -63,6 +63,46 @@ impl Durable {
             }
         }
         self.run.add_undoable_as(number, place, Box::new(values));
+    }
+
+    /// Records that a flow forgets what it has done, which a replay of a race could not know.
+    pub(super) fn record_commit(&self, place: &Place) {
+        if !self.journal.replaying(|replay| replay.is_committed(place)) {
+            self.journal.add(NewRecord {
+                kind: RecordKind::Committed,
+                place,
+                attempt: 0,
+                payload: String::new(),
+            });
+        }
+    }
+
+    /// Lets a step rest that an earlier run has dropped without an outcome: it was between two attempts
+    /// then, so it is not to be finished. The earlier run has recorded a failure around it, or the
+    /// replay cannot go on before it is dropped.
+    pub(super) async fn rest_if_dropped(&self, frame: &Frame<'_>, place: &Place) {
+        if frame.is_undo() {
+            // What it takes back may be inside what has failed.
+            return;
+        }
+        let (has_outcome, is_over, is_dropped) = self.journal.replaying(|replay| {
+            let is_dropped = replay.has_records() && replay.is_dropped(place);
+            (
+                replay.outcome(place).is_some(),
+                replay.is_over(),
+                is_dropped,
+            )
+        });
+        if has_outcome {
+            return;
+        }
+        if is_dropped {
+            self.run.rest(frame);
+            pending::<()>().await;
+        }
+        if !is_over && self.journal.live_or_stuck().await {
+            self.run.rest(frame);
+        }
     }
 
     /// Adds what was done in the lost branches of a race, if this run did not run them.

@@ -22,14 +22,33 @@ impl Executions {
     ///
     /// An execution of a flow with undo nodes is undone first, and is over afterwards:
     /// [`settled`](Execution::settled) waits for it. Until then it has the status that it had, and
-    /// another call changes nothing. A [halted](Execution::halted) one continues in order to be undone.
+    /// another call changes nothing. A [halted](Execution::halted) one continues in order to be undone. For
+    /// one that cannot, there is [`end_without_undoing`](Executions::end_without_undoing).
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Over`], [`RuntimeError::NotFound`], [`RuntimeError::NotRegistered`] if it is
+    /// halted, has to be undone, and its flow is not registered here; or the store failed.
+    pub async fn cancel(&self, id: ExecutionId, reason: &str) -> Result<Execution, RuntimeError> {
+        let row = self.owned.row(id).await?;
+        self.cancel_row(row, reason, EndIf::NotOver).await
+    }
+
+    /// Ends an execution like [`cancel`](Executions::cancel), and undoes nothing: for one that cannot
+    /// continue, because its flow is gone or what it has done cannot be undone. Its records of the kind
+    /// [`Undoable`](RecordKind::Undoable) say what it has done, and those with paths that end with `!undo`
+    /// what is undone.
     ///
     /// # Errors
     ///
     /// [`RuntimeError::Over`], [`RuntimeError::NotFound`], or the store failed.
-    pub async fn cancel(&self, id: ExecutionId, reason: &str) -> Result<Execution, RuntimeError> {
+    pub async fn end_without_undoing(
+        &self,
+        id: ExecutionId,
+        reason: &str,
+    ) -> Result<Execution, RuntimeError> {
         let row = self.owned.row(id).await?;
-        self.cancel_row(row, reason, EndIf::NotOver).await
+        self.end(row, reason, EndIf::NotOver).await
     }
 
     async fn cancel_row(
@@ -49,6 +68,10 @@ impl Executions {
     /// Tells whoever runs an execution to undo it and to end it as cancelled.
     async fn undo_and_end(&self, row: Row, reason: &str) -> Result<Execution, RuntimeError> {
         let (id, shared) = (row.id, &self.owned.shared);
+        if row.halt().is_some() && shared.registry.known_version(&row).is_none() {
+            // Nobody would continue it.
+            return Err(RuntimeError::NotRegistered { flow: row.flow });
+        }
         shared.set_clock().await?;
         let payload = Value::from(&*no_blob_marker(reason)).to_string();
         let signal = NewSignal {
@@ -66,6 +89,7 @@ impl Executions {
                 status,
             });
         }
+        let row = self.owned.row(id).await?;
         if row.halt().is_some() && shared.registry.known_version(&row).is_some() {
             shared.continues(&row, None).await?;
         }
@@ -195,6 +219,11 @@ impl Executions {
                 Ok(row) if self.owned.shared.questions_of(row.id).await?.is_empty() => continue,
                 Ok(row) => {
                     let reason = "expired: nobody answered in time";
+                    // Only the end of an execution has a condition in the store.
+                    let now = self.owned.row(row.id).await?;
+                    if (now.next_seq, now.status) != (row.next_seq, Status::Paused) {
+                        continue;
+                    }
                     self.cancel_row(row, reason, untouched).await
                 }
                 Err(damaged) => Err(damaged.into()),

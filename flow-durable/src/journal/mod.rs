@@ -84,6 +84,9 @@ struct State {
     gate: Gate,
     /// The reason for which the execution was cancelled.
     cancelled: Option<String>,
+    /// The steps without an outcome that wait for the end of a replay, and how often they were told that
+    /// it cannot go on.
+    stuck: (u64, Vec<Waker>),
 }
 
 /// The size of a snapshot, in bytes, up to which only the number of records counts.
@@ -456,6 +459,35 @@ impl Journal {
     /// Returns when all records have been used.
     pub(crate) fn live(&self) -> impl Future<Output = ()> + Send {
         poll_fn(|cx| poll_over(&mut self.state().replay, cx))
+    }
+
+    /// Returns false when all records have been used, or true when nothing moves before that.
+    pub(crate) fn live_or_stuck(&self) -> impl Future<Output = bool> + Send {
+        let mut since = None;
+        poll_fn(move |cx| {
+            let mut state = self.state();
+            let since = *since.get_or_insert(state.stuck.0);
+            if poll_over(&mut state.replay, cx).is_ready() {
+                return Poll::Ready(false);
+            }
+            if state.stuck.0 != since {
+                return Poll::Ready(true);
+            }
+            state.stuck.1.push(cx.waker().clone());
+            Poll::Pending
+        })
+    }
+
+    /// Called when nothing moves in a replay: tells the steps that have no outcome. Returns false if
+    /// all were told before.
+    pub(crate) fn release_stuck(&self) -> bool {
+        let mut state = self.state();
+        let stuck = std::mem::take(&mut state.stuck.1);
+        state.stuck.0 += 1;
+        drop(state);
+        let has_some = !stuck.is_empty();
+        stuck.into_iter().for_each(Waker::wake);
+        has_some
     }
 
     /// Marks something as running until the result is dropped.

@@ -17,8 +17,8 @@ use crate::driver::{Driven, Driver, Signals, Suspicion, Work};
 use crate::engine::{Durable, Relay, Snapshots, Spreads};
 use crate::entry::Snapshot;
 use crate::error::RuntimeError;
-use crate::journal::Journal;
 use crate::journal::transaction::RunTransactions;
+use crate::journal::{CANCEL, Journal};
 use crate::lease::Term;
 use crate::options::StoredOptions;
 use crate::parts::loop_of_parts;
@@ -227,6 +227,7 @@ impl Shared {
         let journal = Journal::new(id, clock, row.next_seq).with_lease(lease.clone());
         let visits = loaded_visits(flow.namespace(), snapshot.as_ref());
         journal.load(records, snapshot_bytes, visits, pauses);
+        let was_cancelled = cancellation.is_some();
         journal.cancelled_by(cancellation);
         let journal = Arc::new(journal);
         let cancellation = CancellationToken::new();
@@ -279,6 +280,7 @@ impl Shared {
             cancellation,
             done: watch::Sender::new(false),
             over: OnceLock::new(),
+            was_cancelled,
         });
         self.run(run, driver, work, slot);
     }
@@ -341,7 +343,11 @@ impl Shared {
             }
             halted = Some(error);
         }
+        let is_halted = halted.is_some();
         self.claims.unregister(id, run, halted);
+        if is_halted && !run.was_cancelled {
+            self.continue_if_cancelled(id).await;
+        }
         if let Driven::Over(row) = driven {
             // Nobody else sets it.
             let _ = run.over.set(*row);
@@ -367,6 +373,18 @@ impl Shared {
             }
         }
         run.done.send_replace(true);
+    }
+
+    /// Continues an execution that was halted at the moment when it was cancelled, so that it is
+    /// undone. If that fails, another call of `cancel` does it.
+    async fn continue_if_cancelled(self: &Arc<Self>, id: ExecutionId) {
+        let is_cancelled = self.has_signal(id, &[CANCEL.to_owned()]).await;
+        if let (Ok(true), Ok(Some(row))) = (is_cancelled, self.store.execution(id).await)
+            && row.halt().is_some()
+            && self.continues(&row, None).await.is_ok()
+        {
+            self.try_to_launch(id).await;
+        }
     }
 
     /// Returns true if one of these questions has an answer that the run has not seen, or has

@@ -44,7 +44,7 @@ pub(super) async fn each<E: LoadedEngine>(
         unreachable!("this is called for a loop over items")
     };
     let port = item_port(level.node(*body), item);
-    let body = (*body, *kept_as);
+    let body = (*body, *kept_as, *collects_errors);
     let (items, display) = or_unreadable(engine, scope, items(level, node, around, port)).await?;
     let first = engine.first_item(scope);
     let run = |(index, value): (u32, _)| {
@@ -200,7 +200,7 @@ fn one_item<'a, E: LoadedEngine>(
     level: &'a Arc<Level>,
     engine: &'a E,
     scope: &'a Scope<'a>,
-    (body, kept_as): (NodeIndex, Results),
+    (body, kept_as, collects): (NodeIndex, Results, bool),
     around: Around<'a>,
     (index, item): (u32, Option<Item<'a>>),
 ) -> BoxFuture<'a, Result<AnyValue, Failed>> {
@@ -236,7 +236,7 @@ fn one_item<'a, E: LoadedEngine>(
                 (outcome, action)
             }
             Kind::Flow(inner) => {
-                let run = Box::pin(flow(engine, scope, node, inner, place));
+                let run = Box::pin(flow(engine, scope, node, inner, collects, place));
                 let (mut state, end) = run.await?;
                 let value = result_of(inner, state.cells_mut(), end, kept_as);
                 (or_unreadable(engine, scope, value).await?, end.to_owned())

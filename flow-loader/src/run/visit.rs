@@ -297,7 +297,7 @@ fn visit_part<'s, E: LoadedEngine>(
                 Ok(node.route_of(0))
             }
             Kind::Commit => {
-                commit_visits(engine, scope);
+                commit_visits(engine, scope).await;
                 Ok(node.route_of(0))
             }
         }
@@ -383,7 +383,8 @@ async fn visit_flow<E: LoadedEngine>(
     inner: &Arc<Level>,
     mut place: Place<'_>,
 ) -> Result<Option<RouteIndex>, Failed> {
-    let (mut state, end) = flow(engine, scope, node, inner, place.reborrow()).await?;
+    let handles = node.error.is_some();
+    let (mut state, end) = flow(engine, scope, node, inner, handles, place.reborrow()).await?;
     for (write, output) in node.ports.writes.iter().zip(&inner.outputs) {
         let value = returned(output, state.cells_mut());
         let (Some(write), Some(value)) = (write, value) else {
@@ -402,12 +403,13 @@ async fn visit_flow<E: LoadedEngine>(
 }
 
 /// Runs a flow, and retries it as a whole if the outer flow says so. Returns its final state, and
-/// the label of the end.
+/// the label of the end. `handles` is true if the flow around it goes on after a failure.
 pub(super) async fn flow<'l, E: LoadedEngine>(
     engine: &E,
     scope: &Scope<'_>,
     node: &Node,
     inner: &'l Arc<Level>,
+    handles: bool,
     mut place: Place<'_>,
 ) -> Result<(LoadedState, &'l str), Failed> {
     let mut attempts = Visit::new(scope, &node.policy).flow_attempts();
@@ -415,8 +417,9 @@ pub(super) async fn flow<'l, E: LoadedEngine>(
         let begun = begun(node, inner, place.reborrow());
         let mut state = or_unreadable(engine, scope, begun).await?;
         let index = attempts.index();
+        let is_handled = attempts.is_handled(handles);
         let result = {
-            let attempt = pin!(async {
+            let attempt = pin!(Some(async {
                 let nested = scope.nested(&inner.info, index);
                 if inner.undoes {
                     begin_flow(&nested);
@@ -424,13 +427,14 @@ pub(super) async fn flow<'l, E: LoadedEngine>(
                 let mut outcome = flow_with_stack(drive(inner, engine, &nested, &mut state)).await;
                 if let Err(failed) = &mut outcome {
                     if inner.undoes {
-                        undo_failed(&**inner, engine, &nested, failed).await;
+                        undo_failed(&**inner, engine, &nested, is_handled, failed).await;
                     }
                     engine.flow_failed(&nested, failed);
                 }
                 outcome
-            });
-            attempts.attempt_flow(&**inner, engine, attempt).await
+            }));
+            let attempt = attempts.attempt_flow(&**inner, engine, is_handled, attempt);
+            attempt.await
         };
         match result {
             Ok(end) => return Ok((state, end)),

@@ -273,7 +273,7 @@ where
         Box::pin(async move {
             if F::UNDOES {
                 let scope = Scope::root(engine.run(), F::INFO);
-                undo_failed(self, engine, &scope, failed).await;
+                undo_failed(self, engine, &scope, false, failed).await;
             }
         })
     }
@@ -315,7 +315,7 @@ pub async fn until_cancelled<F: Undo<E> + ?Sized, E: Hooks, T: Send>(
         // the run is cancelled by now.
         match select(work, cancelled.as_mut()).await {
             Either::Left((Ok(output), _)) => return Ok(output),
-            Either::Left((Err(failed), _)) if engine.undoes(&failed) => failed,
+            Either::Left((Err(failed), _)) if engine.undoes(&failed, false) => failed,
             // It could continue later, but not if it is cancelled.
             Either::Left((Err(failed), _)) => match cancelled.now_or_never() {
                 Some(cancelled) => cancelled,
@@ -328,7 +328,7 @@ pub async fn until_cancelled<F: Undo<E> + ?Sized, E: Hooks, T: Send>(
         }
     };
     work.set(None);
-    undo_failed(flow, engine, scope, &mut failed).await;
+    undo_failed(flow, engine, scope, false, &mut failed).await;
     Err(failed)
 }
 

@@ -400,11 +400,17 @@ pub trait Hooks: Send + Sync {
     }
 
     /// Decides whether a flow that has failed is undone. An engine that can continue the flow after
-    /// this failure returns false.
+    /// this failure returns false. `is_handled` is true if the flow around it goes on after the failure.
     #[inline]
-    fn undoes(&self, failed: &FlowError) -> bool {
-        let _ = failed;
+    fn undoes(&self, failed: &FlowError, is_handled: bool) -> bool {
+        let _ = (failed, is_handled);
         true
+    }
+
+    /// Called when a flow forgets what it has done: the step `commit`.
+    #[inline]
+    fn committed(&self, scope: &Scope<'_>) {
+        let _ = scope;
     }
 
     /// Called before the next visit is undone, if there is one.

@@ -11,36 +11,51 @@ use crate::policy::RetryIf;
 use crate::visit::Attempts;
 
 impl Attempts<'_> {
-    /// Makes one attempt at a flow used as a node, within the `timeout` of that node.
+    /// Makes one attempt at a flow used as a node, within the `timeout` of that node. `work` drives the
+    /// flow; what is left of it is dropped. `is_handled` is true if the flow around it goes on after a
+    /// failure.
     pub async fn attempt_flow<F: Undo<E>, E: Hooks, T: Send>(
         &self,
         flow: &F,
         engine: &E,
-        work: Pin<&mut (impl Future<Output = Result<T, Failed>> + Send)>,
+        is_handled: bool,
+        mut work: Pin<&mut Option<impl Future<Output = Result<T, Failed>> + Send>>,
     ) -> Result<T, Failed> {
-        let Some(after) = self.visit.policy.timeout else {
-            return work.await;
-        };
         let scope = self.visit.scope;
         let mark = if flow.undoes() {
             scope.run().undo_mark()
         } else {
             0
         };
-        match engine.within_timeout(scope, self.index, after, work).await {
-            Some(result) => result,
-            None => {
-                let failure = Failure::TimedOut(TimedOut { after });
-                let path = scope.frame().path().to_string();
-                let mut failed = NodeError::new(path, self.index + 1, failure).into();
-                if flow.undoes() {
-                    let inner = scope.nested(flow.info(), self.index);
-                    inner.frame().set_undo_mark(mark);
-                    undo_failed(flow, engine, &inner, &mut failed).await;
-                }
-                Err(failed)
-            }
+        let Some(attempt) = work.as_mut().as_pin_mut() else {
+            unreachable!("an attempt is made once")
+        };
+        let Some(after) = self.visit.policy.timeout else {
+            return attempt.await;
+        };
+        if let Some(result) = engine
+            .within_timeout(scope, self.index, after, attempt)
+            .await
+        {
+            return result;
         }
+        let failure = Failure::TimedOut(TimedOut { after });
+        let path = scope.frame().path().to_string();
+        let mut failed = NodeError::new(path, self.index + 1, failure).into();
+        // What it holds, such as permits, may be needed now.
+        work.set(None);
+        if flow.undoes() {
+            let inner = scope.nested(flow.info(), self.index);
+            inner.frame().set_undo_mark(mark);
+            undo_failed(flow, engine, &inner, is_handled, &mut failed).await;
+        }
+        Err(failed)
+    }
+
+    /// Returns true if the flow around goes on after the failure of this attempt, as far as that is
+    /// known: another one is left, or it handles the failure of the last one.
+    pub fn is_handled(&self, handles: bool) -> bool {
+        handles || self.is_another_left()
     }
 
     /// Like [`again`](Attempts::again), after a failed attempt at a flow used as a node.

@@ -5,7 +5,7 @@
 //! none of them is: see [`Closing`].
 
 use std::any::Any;
-use std::future::{Future, poll_fn};
+use std::future::{Future, pending, poll_fn};
 use std::mem;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -308,20 +308,27 @@ where
 }
 
 /// Forgets the visits of a flow, so that they are not undone: the step `commit`. `scope` is that of
-/// the flow.
-pub fn commit_visits(engine: &impl Hooks, scope: &Scope<'_>) {
+/// the flow. Never returns if the flow is about to be dropped.
+pub async fn commit_visits(engine: &impl Hooks, scope: &Scope<'_>) {
     let (run, frame) = (engine.run(), scope.frame());
-    if let Some(list) = run.known_undo_list() {
+    let list = run.known_undo_list();
+    if list.is_some_and(|list| list.is_closing(frame)) {
+        pending::<()>().await;
+    }
+    engine.committed(scope);
+    if let Some(list) = list {
         list.forget(&frame.flow_step(), frame.undo_mark());
     }
 }
 
 /// Undoes the visits of a flow that has failed. If that fails, the failure becomes the reason for
-/// the new one. `scope` is that of the flow.
+/// the new one. `scope` is that of the flow. `is_handled` is true if the flow around it goes on after
+/// the failure.
 pub fn undo_failed<'a, F, E>(
     flow: &'a F,
     engine: &'a E,
     scope: &'a Scope<'a>,
+    is_handled: bool,
     failed: &'a mut Failed,
 ) -> BoxFuture<'a, ()>
 where
@@ -330,7 +337,7 @@ where
 {
     async move {
         let is_undoing = matches!(**failed, FlowError::NotUndone { .. });
-        if is_undoing || !engine.undoes(failed) {
+        if is_undoing || !engine.undoes(failed, is_handled) {
             return;
         }
         if let Err(not_undone) = undo_visits(flow, engine, scope).await {

@@ -265,6 +265,8 @@ pub(crate) const LEFT_OUT: &[(&str, &[(&str, &str)])] = &[
             ("examples/law/crash.rs", "Order"),
             ("examples/law/order_saga.rs", "Fulfil"),
             ("examples/law/order_saga.rs", "Parcel"),
+            ("tests/durable/undo.rs", "Kept"),
+            ("tests/durable/undo.rs", "Late"),
             ("tests/durable/undo.rs", "Pay"),
             ("tests/durable/undo.rs", "Saga"),
             ("tests/durable/undo.rs", "Ship"),

@@ -59,6 +59,8 @@ pub(crate) struct ActiveRun {
     pub(crate) done: watch::Sender<bool>,
     /// The row of the execution, once it is over.
     pub(crate) over: OnceLock<Row>,
+    /// True if the execution was cancelled before it was loaded, and is to be undone.
+    pub(crate) was_cancelled: bool,
 }
 
 /// A claim to an execution that may have been stored. Dropping this gives the claim up, because

@@ -170,6 +170,16 @@ impl Visit<'_> {
         quote_spanned!(self.site=> #rt::Prints::<#ty>::__shown(#value))
     }
 
+    /// Returns true if the flow goes on when this node has failed: by an edge, or because a loop
+    /// keeps the error as a value.
+    fn handles_failure(&self) -> bool {
+        let collects = match self.place {
+            Place::Item { of, .. } => self.plan.instances[of].collects_errors(self.plan.flow),
+            Place::Loop | Place::Branch(_) => false,
+        };
+        collects || self.plan.error_route(self.node, self.contract).is_some()
+    }
+
     /// Runs a flow, and retries it as a whole if the outer flow says so.
     fn flow(&self, arguments: &[Argument]) -> TokenStream {
         let Visit { rt, path, site, .. } = self;
@@ -181,6 +191,12 @@ impl Visit<'_> {
         } else {
             quote_spanned!(*site=> 0)
         };
+        let handles = self.handles_failure();
+        let is_handled = if self.settings.repeats() {
+            quote_spanned!(*site=> #rt::Attempts::is_handled(&__attempts, #handles))
+        } else {
+            quote_spanned!(*site=> #handles)
+        };
         let drive = quote_spanned! {*site=>
             let __inner = __scope.nested(<#path as #rt::Described>::INFO, #attempt);
             if <#path as #rt::Drive<__E>>::UNDOES {
@@ -190,7 +206,7 @@ impl Visit<'_> {
                 #rt::Drive::drive(&self.#field, __engine, &__inner, __input).await;
             if let #rt::Err(__failed) = &mut __outcome {
                 if <#path as #rt::Drive<__E>>::UNDOES {
-                    #rt::undo_failed(&self.#field, __engine, &__inner, __failed).await;
+                    #rt::undo_failed(&self.#field, __engine, &__inner, #is_handled, __failed).await;
                 }
                 #rt::Hooks::flow_failed(__engine, &__inner, __failed);
             }
@@ -205,8 +221,8 @@ impl Visit<'_> {
             .policy(&base, GivenBy::Flow, self.emit.runtime);
         let attempt = quote_spanned!(*site=> {
             let __input = #input;
-            let __attempt = ::core::pin::pin!(async { #drive });
-            let __result = #rt::Attempts::attempt_flow(&__attempts, &self.#field, __engine, __attempt).await;
+            let __attempt = ::core::pin::pin!(#rt::Some(async { #drive }));
+            let __result = #rt::Attempts::attempt_flow(&__attempts, &self.#field, __engine, #is_handled, __attempt).await;
             __result
         });
         if !self.settings.repeats() {

@@ -265,7 +265,7 @@ impl<'a> Visit<'a> {
             InstanceKind::Commit => {
                 let route = self.route(DEFAULT_ACTION);
                 let body = quote_spanned! {site=>
-                    #rt::commit_visits(__engine, __scope);
+                    #rt::commit_visits(__engine, __scope).await;
                     #rt::Ok(#route)
                 };
                 (body, TokenStream::new())
