@@ -495,9 +495,7 @@ impl Replay {
         let first = all.filter_map(|(at, steps)| Some((done(steps)?, at))).min();
         let decided = self.visited(race).and_then(|visited| visited.finished);
         // Until the race is over, steps of other branches may still have to be finished.
-        let Some(decided) = decided else {
-            return None;
-        };
+        let decided = decided?;
         let Some((_, first)) = first else {
             // It was a branch that the race no longer has. So this record has no use, and the flow
             // does not fit.

@@ -489,10 +489,11 @@ async fn the_branch_that_was_first_is_the_first_again_and_what_was_committed_sta
             assert_eq!(output(&execution)["end"], "late", "{what}");
             let journal = execution.journal().await.unwrap();
             let mut commits = journal.iter();
-            let expected = match commits.any(|record| record.kind == RecordKind::Committed) {
-                true => vec!["late.second.kept.keep"],
+            let expected = if commits.any(|record| record.kind == RecordKind::Committed) {
+                vec!["late.second.kept.keep"]
+            } else {
                 // The race was lost before.
-                false => Vec::new(),
+                Vec::new()
             };
             assert_eq!(open(execution.id()), expected, "{what}");
             assert_eq!(entries(execution.id()), 2, "{what}");
